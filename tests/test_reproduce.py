@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +14,9 @@ import pytest
 from sojourn import _core
 from sojourn.describing.library import load
 from sojourn.engines import registry
-from sojourn.errors import InputError, Interrupted
+from sojourn.errors import InputError, Interrupted, RunFailed
 from sojourn.papers.kids import common as kids
-from sojourn.reproduce import dossier, outcome, select, work
+from sojourn.reproduce import dossier, outcome, select, spread, work
 from sojourn.reproduce.claims import explained, more, not_measured, number, order
 from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
 from sojourn.reproduce.paper import Case, Item, ItemVariant, Paper, Seeds, Table
@@ -90,6 +91,28 @@ def test_a_second_call_makes_no_run_and_gives_the_same_numbers(tiny, tmp_path):
     assert (first.tally.made, first.tally.cached) == (4, 0)
     assert (again.tally.made, again.tally.cached, said) == (0, 4, [])
     assert outcome.to_json(first)["values"] == outcome.to_json(again)["values"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*.npz")}
+
+
+def test_the_workers_of_studies_keep_the_same_runs_as_threads(tiny, tmp_path):
+    threads, _ = reproduce(tmp_path / "a")
+    workers, _ = reproduce(tmp_path / "b", executor=ThreadPoolExecutor(2))
+    assert threads.tally == workers.tally
+    assert outcome.to_json(threads)["values"] == outcome.to_json(workers)["values"]
+    assert len(contents(tmp_path / "a")) == 4
+    assert contents(tmp_path / "a").keys() == contents(tmp_path / "b").keys()
+
+
+def test_a_run_that_a_worker_cannot_make_is_named(tiny, tmp_path, monkeypatch):
+    def fails(_result, _keep):
+        raise RunFailed("no more memory")
+
+    monkeypatch.setattr(spread, "extract", fails)
+    with pytest.raises(RunFailed, match=r"4 of 4; the first: tiny F1 .*no more memory"):
+        reproduce(tmp_path, executor=ThreadPoolExecutor(1))
 
 
 def test_more_seeds_make_only_those_that_are_missing(tiny, tmp_path):

@@ -21,6 +21,7 @@ from sojourn.studies import executors, storage
 from sojourn.studies.batch import BaseScenario, Batch, BatchOutcome, BatchRun
 from sojourn.studies.dispatch import Dispatcher
 from sojourn.studies.folder import open_folder
+from sojourn.studies.plan import plan
 from sojourn.studies.running import StudyPart, parse_part
 from sojourn.studies.storage import StudyStore
 
@@ -215,6 +216,21 @@ def test_a_worker_of_another_version_is_refused(tmp_path, monkeypatch):
 def test_a_metric_that_no_end_of_the_axes_has_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"no `queue/bottleneck/dalay`; did you mean `queue/b"):
         run(tmp_path, study(metrics=["queue/bottleneck/dalay"]))
+
+
+def test_a_plan_with_pilots_refuses_such_a_metric_before_anything_is_run():
+    with pytest.raises(InputError, match=r"no `queue/bottleneck/dalay`; did you mean `queue/b"):
+        plan(study(metrics=["queue/bottleneck/dalay"]), pilots=2)
+
+
+def test_a_stopping_rule_in_another_unit_than_its_metric_is_refused(tmp_path):
+    more = {key: value for key, value in STUDY.items() if key != "seeds"}
+    rule = {"metric": DELAY, "within": "5mbit", "max_seeds": 20}
+    with pytest.raises(InputError, match=r"until.within: is in mbit, but .*delay_p95 is in s;"):
+        run(tmp_path, studies.parse(more | {"until": rule}))
+    with pytest.raises(InputError, match="is a plain number, but"):
+        plan(studies.parse(more | {"until": rule | {"within": 0.005}}), pilots=2)
+    plan(studies.parse(more | {"until": rule | {"within": "1ms"}}), pilots=2)
 
 
 def test_parts_make_the_whole(tmp_path):

@@ -31,8 +31,8 @@ def attack(file: str, store: str, out: Path, **where: Any) -> int:
     FILE is an attack file or the name of a shipped one (docs/studies.md). Needs `sojourn[tune]`.
     """
     from sojourn.studies.attack_file import BADNESS, read_attack
+    from sojourn.studies.attacking import JUDGED_SEEDS, save
     from sojourn.studies.attacking import attack as search
-    from sojourn.studies.attacking import save
 
     wanted = read_attack(file)
     found = search(
@@ -42,11 +42,15 @@ def attack(file: str, store: str, out: Path, **where: Any) -> int:
     print(f"{wanted.name}: {wanted.worst} of {wanted.aqm}: {BADNESS[wanted.worst][1]}")
     print(f"{len(found.tried)} scenarios tried, {found.runs:,} runs made now")
     for what, one in (("base", found.base), ("worst", found.worst), ("small", found.small)):
-        words = ", ".join(f"{name} {value}" for name, value in one.values.items()) or "as it is"
-        print(f"{what}: {words}")
+        print(f"{what}: {one.variant.label}")
         print("  " + ", ".join(f"{aqm} {bad:.4g}" for aqm, bad in one.badness.items()))
-    if not found.small.values:
+    if not found.small.variant.values:
         print("nothing within the bounds is worse than the base scenario")
         return 1
+    print(f"under {JUDGED_SEEDS} other seeds, with 95 % intervals:")
+    for aqm, bad in found.judged.badness.items():
+        print(f"  {aqm} {bad.mean:.4g} ({bad.low:.4g} to {bad.high:.4g})")
+    score = found.judged.score
+    print(f"  worse by {score.mean:.4g} ({score.low:.4g} to {score.high:.4g})")
     print(f"scenario: {save(found, out)}")
     return 0

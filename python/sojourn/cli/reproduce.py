@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sojourn.cli import console, options
+from sojourn.cli.study import where_options, workers_of
 from sojourn.engines import registry
 from sojourn.errors import Interrupted
 
@@ -57,10 +58,7 @@ Examples:
     "--seeds", type=click.IntRange(1), metavar="N",
     help="Seeds per case; by default as many as the profile has for each item.",
 )  # fmt: skip
-@click.option(
-    "--jobs", type=click.IntRange(1), metavar="N",
-    help="Runs at a time; one per core by default. Results do not depend on it.",
-)  # fmt: skip
+@where_options
 @options.engine_option(", for what was measured on a testbed.")
 @options.engine_options
 @options.out_option(
@@ -73,6 +71,9 @@ def reproduce(
     quick: bool,
     seeds: int | None,
     jobs: int | None,
+    cluster: str | None,
+    cluster_options: tuple[str, ...],
+    dashboard: bool,
     engine: str,
     out: Path | None,
     as_json: bool,
@@ -82,7 +83,8 @@ def reproduce(
 
     PAPER is codel-act, kids, madpie, pi2 or pie; ITEM is a figure or table such as F4 or T1.
     Without names everything is reproduced. Runs are kept in the user's store, so that only
-    missing ones are simulated.
+    missing ones are simulated. With --cluster the workers of `sojourn study` make them; they must
+    see that store.
     """
     from sojourn.reproduce.outcome import reproduce as make
     from sojourn.reproduce.select import select
@@ -93,11 +95,12 @@ def reproduce(
     if out is None and not as_json:
         out = _DEFAULT_OUT
     options.writing_to(out)
+    workers = workers_of(jobs, cluster, cluster_options, dashboard) if cluster else None
     try:
         found = make(
             names, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
             store=Store(report=lambda text: console.warn([text])), progress=console.meter(),
-            engine=selected,
+            engine=selected, executor=workers,
         )  # fmt: skip
     except Interrupted as error:
         # Thousands of labels would help nobody.

@@ -38,6 +38,9 @@ _jobs = click.option(
     "--jobs", type=click.IntRange(1), metavar="N",
     help="Processes of this machine, or workers of the cluster. Results do not depend on it.",
 )  # fmt: skip
+_threads = click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time; one per core by default."
+)
 _cluster = click.option(
     "--cluster",
     metavar="WHERE",
@@ -46,7 +49,7 @@ _cluster = click.option(
 )
 _option = click.option(
     "--cluster-option",
-    "options",
+    "cluster_options",
     multiple=True,
     metavar="KEY=VALUE",
     help="Argument of the cluster's class in Dask, such as queue=short. May be repeated.",
@@ -101,6 +104,14 @@ def plan(file: str, pilots: int, as_json: bool) -> None:
             f"about {made.busy_s:,.0f} s of one core and {made.memory_bytes / 1e6:.0f} MB per "
             f"worker, from {made.pilots} runs"
         )
+
+
+@study.command()
+def schema() -> None:
+    """Print the JSON Schema of a study's file, for editors: schema/study.schema.json."""
+    from sojourn.studies.schema import study_schema
+
+    console.show_json(study_schema())
 
 
 @study.command("run")
@@ -208,14 +219,20 @@ def export(store: str, file: Path) -> None:
     "--out", type=click.Path(path_type=Path), default=Path("study.html"), show_default=True,
     metavar="FILE", help="The page; it needs neither a server nor the network.",
 )  # fmt: skip
-def show(store: str, out: Path) -> None:
+@click.option(
+    "--series/--no-series", default=True, show_default=True,
+    help="Run one seed of every point again, so that the page has its time series.",
+)  # fmt: skip
+@_threads
+def show(store: str, out: Path, series: bool, jobs: int | None) -> None:
     """Draw the study in STORE: heat maps, curves with intervals, trade-off, parallel axes.
 
-    A click selects a point in all figures and shows its scenario. Needs `sojourn[pages]`.
+    A click selects a point in all figures and shows its scenario and time series, see
+    docs/studies.md. Needs `sojourn[pages]`.
     """
     from sojourn.studies.page import save
 
-    save(_results(store), out)
+    save(_results(store), out, with_series=series, jobs=jobs, progress=console.meter())
     console.say(f"page: {out}")
 
 
@@ -231,12 +248,12 @@ def _run(
     part: StudyPart | None,
     jobs: int | None,
     cluster: str | None,
-    options: tuple[str, ...],
+    cluster_options: tuple[str, ...],
     dashboard: bool,
 ) -> int:
     from sojourn.studies import run
 
-    workers = workers_of(jobs, cluster, options, dashboard)
+    workers = workers_of(jobs, cluster, cluster_options, dashboard)
     began = time.monotonic()
     results = run(found, store, executor=workers, part=part, progress=console.meter(), report=_warn)
     done = results.status()
@@ -250,14 +267,14 @@ def _run(
 
 
 def workers_of(
-    jobs: int | None, cluster: str | None, options: tuple[str, ...], dashboard: bool
+    jobs: int | None, cluster: str | None, cluster_options: tuple[str, ...], dashboard: bool
 ) -> Workers:
     """What `where_options` ask for.
 
     Raises:
         InputError: the cluster does not answer, or an option does not fit.
     """
-    workers = _workers(jobs, cluster, dict(parse_set(text) for text in options))
+    workers = _workers(jobs, cluster, dict(parse_set(text) for text in cluster_options))
     if dashboard:
         console.say(f"dashboard: {workers.dashboard or 'only with --cluster'}")
     return workers

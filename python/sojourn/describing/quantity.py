@@ -47,6 +47,12 @@ class Quantity:
         """A size of the same family written in this unit, with six digits."""
         return f"{size / _FAMILIES[self.family][self.unit]:.6g}{self.unit}"
 
+    def shortest(self, size: float) -> str:
+        """A size of the same family in the unit that makes it shortest, with six digits."""
+        units = _FAMILIES[self.family]
+        texts = {unit: f"{size / one:.6g}{unit}" for unit, one in units.items()}
+        return min(texts.values(), key=lambda text: (text.startswith("0."), len(text)))
+
 
 def quantity(value: object) -> Quantity | None:
     """A number, or a text such as ``20ms``, as a quantity; None if it is neither."""

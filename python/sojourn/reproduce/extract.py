@@ -54,6 +54,11 @@ def unpack(content: bytes) -> Arrays:
         return {name: stored[name] for name in stored.files}
 
 
+def packets_of(arrays: Arrays) -> int:
+    """How many packets went through the queues of a run that was kept."""
+    return int(arrays["summary/facts"][1])
+
+
 def _summary(result: Result) -> Arrays:
     rows = result.summary
     return {

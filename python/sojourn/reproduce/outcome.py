@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from sojourn.reproduce.select import select
 from sojourn.reproduce.verdict import GOOD, JudgedClaim, judge, not_covered
 from sojourn.running.replicas import Progress
 from sojourn.running.store import Store, simulator
+from sojourn.studies.executors import Workers, chosen
 
 if TYPE_CHECKING:
     from sojourn.reproduce.pool import Pool
@@ -136,6 +138,7 @@ def reproduce(
     store: Store | None = None,
     progress: Progress | None = None,
     engine: EngineSelection = registry.DEFAULT,
+    executor: Executor | Workers | None = None,
 ) -> Reproduction:
     """Reproduce figures and tables of papers.
 
@@ -147,6 +150,8 @@ def reproduce(
         store: where finished runs are kept; the user's own by default.
         progress: receives how far the runs are.
         engine: where the runs take place; the real kernel has the testbed experiments only.
+        executor: workers as of `sojourn.studies.run`, which must see the store; threads of this
+            process by default.
 
     Raises:
         InputError: there is no such paper or item, or the engine cannot run it.
@@ -160,7 +165,8 @@ def reproduce(
         for paper, items in selected
     }
     every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
-    tally = work.make(every, store, jobs=jobs, progress=progress)
+    workers = None if executor is None else chosen(executor, jobs)
+    tally = work.make(every, store, jobs=jobs, progress=progress, workers=workers)
     made = [
         MeasuredPaper(paper, [measure(paper, each, store) for each in plans[paper.key]])
         for paper, _items in selected

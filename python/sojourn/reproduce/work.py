@@ -5,38 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from sojourn import _core
 from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import RunFailed
-from sojourn.reproduce.extract import FORMAT, RECORDS, Arrays, extract, pack, unpack
+from sojourn.reproduce.case_run import CaseRun
+from sojourn.reproduce.extract import FORMAT, RECORDS, Arrays, extract, pack, packets_of, unpack
 from sojourn.reproduce.paper import Case, Item, Profile
 from sojourn.reproduce.pool import Pool
+from sojourn.reproduce.spread import spread
 from sojourn.running.replicas import Progress, Task, run_each
 from sojourn.running.result import Result
 from sojourn.running.store import Store
-
-
-@dataclass(frozen=True)
-class CaseRun:
-    """One case under one seed.
-
-    Attributes:
-        label: for people: ``madpie F2 rtt100.pie, seed 3``.
-        scenario: resolved.
-        keep: what is kept of it.
-        path: its file in the store.
-        engine: where it runs.
-    """
-
-    label: str
-    scenario: _core.Scenario
-    keep: tuple[str, ...]
-    path: Path
-    engine: EngineSelection
+from sojourn.studies.executors import Workers
 
 
 @dataclass(frozen=True)
@@ -118,9 +101,21 @@ def _loaded(case: Case) -> _core.Scenario:
 
 
 def make(
-    runs: Iterable[CaseRun], store: Store, *, jobs: int | None, progress: Progress | None
+    runs: Iterable[CaseRun],
+    store: Store,
+    *,
+    jobs: int | None,
+    progress: Progress | None,
+    workers: Workers | None = None,
 ) -> Tally:
     """Simulate what is not in the store yet; a run that several items share is made once.
+
+    Args:
+        runs: what is wanted.
+        store: where finished runs are, and new ones are kept.
+        jobs: runs at a time, in threads; the number of cores by default.
+        progress: receives how far the runs are.
+        workers: those of a study, in place of threads.
 
     Raises:
         Interrupted: Ctrl-C; runs that were complete are in the store.
@@ -131,7 +126,12 @@ def make(
     missing = [run for run in wanted.values() if not run.path.exists()]
     # The longest first, so that no core is left alone with a long run at the end.
     missing.sort(key=lambda run: -run.scenario.duration_s)
-    packets = _simulate(missing, store, jobs, progress) if missing else 0
+    packets = 0
+    if missing and workers is not None:
+        spread(missing, store, workers, progress)
+        packets = sum(packets_of(_kept(run, store)) for run in missing)
+    elif missing:
+        packets = _simulate(missing, store, jobs, progress)
     simulated_s = sum(run.scenario.duration_s for run in missing)
     return Tally(len(missing), len(wanted) - len(missing), simulated_s, packets)
 

@@ -1,48 +1,48 @@
 """`attack`: a scenario within stated bounds in which an AQM is bad, found by search, made small.
 
 The score of a scenario is how bad the AQM is there, or how much worse than the best of the AQMs
-that it is compared with, as a mean over seeds. What was found is made small by giving words back
-the value of the base scenario, one after the other, as long as four fifths of what the search has
-gained over the base scenario remain: the words that are left are those that matter.
+that it is compared with, as a mean over seeds. A search that tries many scenarios under few seeds
+flatters what it finds, so that what is left in the end is judged under seeds of its own.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn import files
+from sojourn import _core, files
+from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.running.replicas import Progress
 from sojourn.running.store import warn
 from sojourn.scenario import document_toml
 from sojourn.studies import asking
 from sojourn.studies.attack_file import BADNESS, AttackSearch
-from sojourn.studies.axes import Value
 from sojourn.studies.executors import Workers
-from sojourn.studies.trials import Trials, Wish, opened
+from sojourn.studies.simplifying import simplify
+from sojourn.studies.trials import opened
+from sojourn.studies.tune_file import FIRST_HELD_OUT
+from sojourn.studies.variants import Attacked, ScenarioVariant, Variants
 
-KEPT = 0.8
-"""Share of the gain over the base scenario that making it small must leave."""
+JUDGED_SEEDS = 10
 
 
 @dataclass(frozen=True)
-class Attacked:
-    """A scenario that was tried.
+class Judged:
+    """What was found, under seeds that the search has not seen.
 
     Attributes:
-        values: value by word; words that are not here are the base scenario's.
-        score: how bad the AQM is, beyond the best of the others; larger is worse.
-        badness: mean over seeds by AQM.
+        badness: mean by AQM with its 95 % interval.
+        score: mean difference to the best of the others, pair by pair of the same seed; without
+            others as `badness`.
     """
 
-    values: dict[str, Value]
-    score: float
-    badness: dict[str, float]
+    badness: dict[str, Estimate]
+    score: Estimate
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class AttackResult:
         base: the base scenario.
         tried: every scenario, in order.
         worst: the worst of these.
-        small: the same with as few words as matter.
+        small: the same, with nothing in it that does not matter.
+        judged: the small one under other seeds.
+        scenario: the small one.
         runs: how many runs were made, not found in the store.
         failed: reason by run, of those that could not be made.
     """
@@ -64,6 +66,8 @@ class AttackResult:
     tried: list[Attacked]
     worst: Attacked
     small: Attacked
+    judged: Judged
+    scenario: _core.Scenario
     runs: int
     failed: dict[str, str]
 
@@ -97,59 +101,38 @@ def attack(
         return _search(search, trials, study)
 
 
-def _search(search: AttackSearch, trials: Trials, study: Any) -> AttackResult:
-    (base,) = _try(search, trials, [{}])
+def _search(search: AttackSearch, trials: Any, study: Any) -> AttackResult:
+    variants = Variants(search, trials)
+    (base,) = variants.attacked([ScenarioVariant()])
     tried: list[Attacked] = []
     while len(tried) < search.trials:
         asked = [study.ask() for _ in range(min(asking.TOGETHER, search.trials - len(tried)))]
-        found = _try(search, trials, [asking.suggest(each, search.words) for each in asked])
+        found = variants.attacked(
+            [ScenarioVariant(asking.suggest(each, search.words)) for each in asked]
+        )
         for trial, one in zip(asked, found, strict=True):
             asking.tell(study, trial, [-one.score], {})
         tried += found
     known = [one for one in (base, *tried) if not math.isnan(one.score)]
     worst = max(known, key=lambda one: one.score) if known else base
-    small = _smaller(search, trials, base, worst)
-    return AttackResult(search, base, tried, worst, small, trials.made, trials.failed)
+    small = simplify(variants, base, worst)
+    judged = _judge(variants, small.variant)
+    scenario = variants.scenario(small.variant, search.aqm)
+    return AttackResult(
+        search, base, tried, worst, small, judged, scenario, trials.made, trials.failed
+    )
 
 
-def _smaller(search: AttackSearch, trials: Trials, base: Attacked, worst: Attacked) -> Attacked:
-    """The scenario without the words that do not matter."""
-    least = base.score + KEPT * (worst.score - base.score)
-    small = worst
-    while small.values:
-        fewer = [
-            {name: value for name, value in small.values.items() if name != left}
-            for left in small.values
-        ]
-        best = max(_try(search, trials, fewer), key=lambda one: _or_less(one.score))
-        if not best.score >= least:
-            break
-        small = best
-    return small
-
-
-def _try(
-    search: AttackSearch, trials: Trials, values: Sequence[Mapping[str, Value]]
-) -> list[Attacked]:  # fmt: skip
-    aqms = (search.aqm, *search.against)
-    key, seeds = f"links.{search.link}.queue", tuple(range(1, search.seeds + 1))
-    wishes = [
-        Wish(search.scenario, search.scenario.point(search.sets(each) | {key: aqm}), seeds)
-        for each in values
-        for aqm in aqms
-    ]
-    found = [
-        math.fsum(map(search.badness, runs)) / len(runs) for runs in trials.numbers(wishes)
-    ]  # fmt: skip
-    rows = [found[i * len(aqms) : (i + 1) * len(aqms)] for i in range(len(values))]
-    return [
-        Attacked(dict(each), row[0] - min(row[1:], default=0.0), dict(zip(aqms, row, strict=True)))
-        for each, row in zip(values, rows, strict=True)
-    ]
-
-
-def _or_less(score: float) -> float:
-    return -math.inf if math.isnan(score) else score
+def _judge(variants: Variants, variant: ScenarioVariant) -> Judged:
+    seeds = range(FIRST_HELD_OUT, FIRST_HELD_OUT + JUDGED_SEEDS)
+    (found,) = variants.badness([variant], seeds)
+    badness = {aqm: estimate(values) for aqm, values in found.items()}
+    search = variants.search
+    if not search.against:
+        return Judged(badness, badness[search.aqm])
+    best = min(search.against, key=lambda aqm: badness[aqm].mean)
+    pairs = zip(found[search.aqm], found[best], strict=True)
+    return Judged(badness, estimate([one - other for one, other in pairs]))
 
 
 def save(result: AttackResult, folder: Path) -> Path:
@@ -161,19 +144,56 @@ def save(result: AttackResult, folder: Path) -> Path:
     Raises:
         OSError: a file cannot be written.
     """
-    search = result.search
-    sets = search.sets(result.small.values) | {f"links.{search.link}.queue": search.aqm}
-    document = json.loads(search.scenario.point(sets).scenario.document_json())
+    search, judged = result.search, result.judged
+    document = json.loads(result.scenario.document_json())
     document["name"] = search.name
     path = folder / f"{search.name}.toml"
     what = BADNESS[search.worst][1]
     header = f"# Found by `sojourn attack`: {search.worst} of {search.aqm}, {what}.\n"
-    files.write(path, header + document_toml(document))
+    files.write(path, header + document_toml(_written(document, search)))
     facts = {
         "aqm": search.aqm, "against": list(search.against), "worst": search.worst,
-        "link": search.link, "classes": list(search.classes), "seeds": search.seeds,
-        "words": result.small.values, "badness": result.small.badness,
-        "score": result.small.score, "base": result.base.score,
+        "link": search.link, "classes": list(search.classes),
+        "base": result.base.score, "found": result.worst.variant.values,
+        "found_score": result.worst.score, "words": result.small.variant.values,
+        "without": list(result.small.variant.without), "score": result.small.score,
+        "seeds": search.seeds, "badness": result.small.badness,
+        "judged_seeds": [FIRST_HELD_OUT, FIRST_HELD_OUT + JUDGED_SEEDS - 1],
+        "judged": {aqm: _ends(each) for aqm, each in judged.badness.items()},
+        "judged_score": _ends(judged.score),
     }  # fmt: skip
     files.write(folder / f"{search.name}.finding.json", json.dumps(facts, indent=1) + "\n")
     return path
+
+
+def _ends(found: Estimate) -> list[float]:
+    """Mean and both ends of the interval, with four digits."""
+    return [float(f"{each:.4g}") for each in (found.mean, found.low, found.high)]
+
+
+def _written(document: dict[str, Any], search: AttackSearch) -> dict[str, Any]:
+    """The document without what is so by default."""
+    whole = _resolved(document, search)
+
+    def visit(table: Any) -> None:
+        for key in list(table) if isinstance(table, dict) else range(len(table)):
+            kept = table[key]
+            if isinstance(table, dict):
+                del table[key]
+                if _resolved(document, search) == whole:
+                    continue
+                table[key] = kept
+            if isinstance(kept, dict | list):
+                visit(kept)
+
+    visit(document)
+    return document
+
+
+def _resolved(document: dict[str, Any], search: AttackSearch) -> str | None:
+    """The scenario that a document makes, all defaults filled in; None if it makes none."""
+    try:
+        text, folder = json.dumps(document), search.scenario.base.folder
+        return _core.Scenario.load(text, format="json", folder=folder).document_json()
+    except _core.ScenarioError:
+        return None

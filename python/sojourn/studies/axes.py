@@ -21,8 +21,10 @@ from sojourn.studies.keys import at_least_one, choice, known_keys, text_list, wh
 Value = str | int | float | bool
 Method = Literal["random", "latin-hypercube", "sobol", "halton"]
 METHODS = ("random", "latin-hypercube", "sobol", "halton")
+SCALES = ("linear", "log")
 ENGINE = "engine"
-_KEYS = ("name", "key", "values", "from", "to", "points", "scale", "zip")
+AXIS_KEYS = ("name", "key", "values", "from", "to", "points", "scale", "zip")
+SAMPLE_KEYS = ("method", "points", "seed")
 _RESERVED = ("run", "point", "seed", "wall_s")
 
 
@@ -118,7 +120,7 @@ def read_sampling(table: Mapping[str, Any]) -> Sampling:
     Raises:
         InputError: a key or a value is not what it should be.
     """
-    known_keys("sample", table, ("method", "points", "seed"))
+    known_keys("sample", table, SAMPLE_KEYS)
     method = choice("sample.method", table.get("method"), METHODS)
     points = at_least_one("sample.points", table.get("points"))
     if method == "sobol" and points & (points - 1):
@@ -141,7 +143,7 @@ def read_axis(index: int, table: Mapping[str, Any], among: str = "axes") -> Stud
         InputError: a key or a value is not what it should be.
     """
     place = f"{among}[{index}]"
-    known_keys(place, table, _KEYS)
+    known_keys(place, table, AXIS_KEYS)
     name = table.get("name")
     if not isinstance(name, str) or not name:
         raise InputError(f"{place}.name: is missing; it names the column of the results")
@@ -190,7 +192,7 @@ def _ends(place: str, table: Mapping[str, Any]) -> RangeEnds:
     low, high = (required(f"{place}.{word}", table[word]) for word in ("from", "to"))
     if low.family != high.family:
         raise InputError(f"{place}: `{table['from']}` and `{table['to']}` are of different units")
-    log = choice(f"{place}.scale", table.get("scale", "linear"), ("linear", "log")) == "log"
+    log = choice(f"{place}.scale", table.get("scale", SCALES[0]), SCALES) == "log"
     if not low.size < high.size:
         raise InputError(f"{place}: the range must rise from {table['from']} to {table['to']}")
     if log and not low.size > 0.0:

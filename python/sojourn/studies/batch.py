@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,7 +104,8 @@ class BatchOutcome:
         failed: reason by run, of those that cannot be made.
         busy_s: time that it took, wall clock.
         memory_bytes: largest resident size of the worker so far.
-        keys: metrics of the first run that was made, such as ``queue/bottleneck/delay_p95``.
+        units: of the first run that was made, the unit of every metric by its key, such as
+            ``queue/bottleneck/delay_p95``.
         unwritable: (errno, reason) if the store could not be written; nothing is made then.
     """
 
@@ -112,7 +113,7 @@ class BatchOutcome:
     failed: dict[str, str]
     busy_s: float
     memory_bytes: int
-    keys: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
     unwritable: tuple[int, str] | None = None
 
 
@@ -124,10 +125,7 @@ def work(batch: Batch) -> BatchOutcome:
     """
     import pyarrow as pa
 
-    if batch.simulator != simulator():
-        raise InputError(
-            f"a worker has Sojourn {simulator()}, the client {batch.simulator}; install one version"
-        )
+    check_simulator(batch)
     began = time.perf_counter()
     tables, failed = [], dict[str, str]()
     for run in batch.runs:
@@ -145,8 +143,20 @@ def work(batch: Batch) -> BatchOutcome:
     took_s = time.perf_counter() - began
     return BatchOutcome(
         made if unwritable is None else (), failed, took_s, peak_memory_bytes(),
-        _keys(tables[0]) if tables else (), unwritable,
+        _units(tables[0]) if tables else {}, unwritable,
     )  # fmt: skip
+
+
+def check_simulator(batch: Batch) -> None:
+    """Refuse a batch of another version of Sojourn.
+
+    Raises:
+        InputError: this worker has another version than the client.
+    """
+    if batch.simulator != simulator():
+        raise InputError(
+            f"a worker has Sojourn {simulator()}, the client {batch.simulator}; install one version"
+        )
 
 
 def peak_memory_bytes() -> int:
@@ -157,9 +167,9 @@ def peak_memory_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _keys(rows: pa.Table) -> tuple[str, ...]:
-    columns = (rows[name].to_pylist() for name in ("scope", "name", "metric"))
-    return tuple("/".join(filter(None, key)) for key in zip(*columns, strict=True))
+def _units(rows: pa.Table) -> dict[str, str]:
+    columns = (rows[name].to_pylist() for name in ("scope", "name", "metric", "unit"))
+    return {"/".join(filter(None, key)): unit for *key, unit in zip(*columns, strict=True)}
 
 
 def _rows(run: BatchRun) -> pa.Table:

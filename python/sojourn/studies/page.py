@@ -1,7 +1,7 @@
-"""One page about a study: heat maps, response curves, trade-off, parallel axes; works from disk.
+"""One page about a study that works from disk: figures with one selection, and what is behind it.
 
-Drawn by Vega-Lite through Altair (extra ``sojourn[pages]``), because it has linked selections and
-small multiples as declarations, and vl-convert puts its library into the page.
+Drawn by Vega-Lite through Altair (extra ``sojourn[pages]``), because it has small multiples and
+conditions on a selection as declarations, and vl-convert puts its library into the page.
 """
 
 from __future__ import annotations
@@ -9,32 +9,51 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sojourn import files
 from sojourn.describing.library import set_pairs
-from sojourn.describing.quantity import quantity
 from sojourn.errors import InputError
-from sojourn.plots.style import PALETTE
+from sojourn.running.replicas import Progress
+from sojourn.scenario import document_toml
+from sojourn.studies.charts import Charts, metric_axis
+from sojourn.studies.predicted import phase_margins_deg
 from sojourn.studies.results import PointEstimates, Results
+from sojourn.studies.series import PointSeries, record
 
-PICKED = "picked"
-_LOWER = ("delay", "drop", "loss", "owd", "completion", "rtt", "unfinished", "waiting")
+_SPREAD = ("delay_mean", "delay_p50", "delay_p95")
+MOST_POINTS = 5000
+"""More points are more than a browser draws."""
 
 
-def save(results: Results, path: Path) -> None:
+def save(
+    results: Results,
+    path: Path,
+    *,
+    with_series: bool = True,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Write the page of a study.
 
+    Args:
+        results: of the study.
+        path: the page.
+        with_series: whether the first seed of every point is run again, so that the page has time
+            series; what was run once is kept in the user's store.
+        jobs: of these runs at a time; one per core by default.
+        progress: receives how far these runs are.
+
     Raises:
-        InputError: Altair or vl-convert is not installed, or no run is there yet.
+        InputError: Altair or vl-convert is not installed, no run is there yet, or there are more
+            than `MOST_POINTS` points.
         OSError: the file cannot be written.
     """
-    import warnings
-
     try:
         import altair
+        import jinja2
         import vl_convert
     except ImportError as error:
         raise InputError(
@@ -42,29 +61,93 @@ def save(results: Results, path: Path) -> None:
         ) from error
     if path.is_dir():
         raise InputError(f"--out {path}: is a folder; give the name of the page")
-    found = [each for each in results.estimates() if each.seeds]
+    link = _link(results)
+    also = [f"queue/{link}/{name}" for name in _SPREAD]
+    found = [each for each in results.estimates(also) if each.seeds]
     if not found:
         raise InputError(
             f"{results.study.name}: no run is there yet; `sojourn study run` makes them"
         )
-    import jinja2
-
+    if len(found) > MOST_POINTS:
+        raise InputError(
+            f"{results.study.name}: {len(found):,} points are more than the {MOST_POINTS:,} that a "
+            "page shows; `sojourn study export` has them all"
+        )
+    series = record(results, link, jobs, progress) if with_series else {}
+    charts = _charts(altair, results, link, found)
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("sojourn.studies", ""), autoescape=True
     )
-    with warnings.catch_warnings():
-        # That figures share one selection is what is wanted.
-        warnings.filterwarnings("ignore", message="Automatically deduplicated selection")
-        spec = _Charts(altair, results, found).spec()
     page = environment.get_template("page.html.j2").render(
         name=results.study.name,
         points=len(found),
         runs=sum(each.seeds for each in found),
+        link=link,
+        sections=_sections(charts, results.study.metrics),
+        fixed=charts.fixed_values(),
         library=_safe(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
-        details=_safe(json.dumps(_details(results, found))),
-        spec=_safe(json.dumps(spec)),
+        data=_safe(json.dumps({"points": charts.rows, "lines": charts.lines})),
+        details=_safe(json.dumps(_details(results, found, series))),
+        figures=_safe(json.dumps(_figures(charts, results.study.metrics))),
     )
     files.write(path, page)
+
+
+def _link(results: Results) -> str:
+    """The link whose queue is meant: that of the first metric of a queue, else the first link."""
+    for metric in results.study.metrics:
+        scope, _, rest = metric.partition("/")
+        if scope == "queue":
+            return rest.rpartition("/")[0]
+    document = json.loads(results.points[0].scenario.document_json())
+    return str(min(document["links"]))
+
+
+def _charts(
+    altair: Any, results: Results, link: str, found: Sequence[PointEstimates]
+) -> Charts:  # fmt: skip
+    units = results.units()
+    metrics = [
+        metric_axis(key, units.get(key, ""), [each.estimates[key] for each in found])
+        for key in results.study.metrics
+    ]
+    margins = phase_margins_deg(results.points, link)
+    charts = Charts(altair, metrics, [axis.name for axis in results.study.axes], found, margins)
+    if len(metrics) > 1:
+        charts.mark_front()
+    return charts
+
+
+def _figures(charts: Charts, metrics: Sequence[str]) -> dict[str, Any]:
+    """Every figure by the id of its place in the page."""
+    found: dict[str, Any] = {}
+    for index in range(len(metrics)):
+        found |= {f"m{index}-{i}": spec for i, spec in enumerate(charts.of_metric(index))}
+    found |= {f"stability-{i}": spec for i, spec in enumerate(charts.stability())}
+    if len(metrics) > 1:
+        found["trade-off"] = charts.trade_off()
+    return found | {"parallel": charts.parallel()}
+
+
+def _sections(charts: Charts, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    """Headings with the ids of their figures."""
+    places = list(_figures(charts, metrics))
+
+    def section(title: str, about: str, start: str) -> dict[str, Any]:
+        ids = [place for place in places if place.startswith(start)]
+        return {"title": title, "about": about, "ids": ids}
+
+    found = [
+        section("All axes and metrics", "A line is a point. Each axis goes from its least value, "
+                "below, to its largest.", "parallel"),
+        section("Trade-off", "Rings are the Pareto front: no other point is better in both. Delays "
+                "and losses are better when lower, everything else when higher.", "trade-off"),
+        section("Predicted and observed", "Blue is stable: a phase margin of the fluid model "
+                "above 0, and a delay that varies little. AQMs without a model are left out.",
+                "stability"),
+    ]  # fmt: skip
+    found += [section(metric, "", f"m{index}-") for index, metric in enumerate(metrics)]
+    return [each for each in found if each["ids"]]
 
 
 def _safe(script: str) -> Any:
@@ -74,216 +157,31 @@ def _safe(script: str) -> Any:
     return markupsafe.Markup(script.replace("</script", "<\\/script"))
 
 
-def _details(results: Results, found: Sequence[PointEstimates]) -> dict[int, dict[str, Any]]:
-    """What the page shows of a point that is selected, and how to look at its time series."""
-    points = {each.point.index: each.point for each in results.points}
+def _details(
+    results: Results, found: Sequence[PointEstimates], series: Mapping[int, PointSeries]
+) -> dict[int, dict[str, Any]]:
+    """What the page shows of a point that is selected."""
+    points = {each.point.index: each for each in results.points}
     details = {}
     for each in found:
-        point = points[each.index]
+        point, scenario = points[each.index].point, points[each.index].scenario
         sets = [f"--set {shlex.quote(f'{key}={value}')}" for key, value in set_pairs(point.sets)]
         details[each.index] = {
             "label": point.label,
             "seeds": each.seeds,
             "numbers": [
-                [metric, f"{e.mean:.4g}", f"{e.low:.4g} to {e.high:.4g}"]
+                [metric, _text(e.mean), f"{_text(e.low)} to {_text(e.high)}"]
                 for metric, e in each.estimates.items()
+                if metric in results.study.metrics
             ],
             "command": f"sojourn run {shlex.quote(results.study.scenario)} {' '.join(sets)} "
             f"--engine {point.engine} --seed 1 --record states --record flows "
             f"--out point-{each.index}",
+            "scenario": document_toml(json.loads(scenario.document_json())),
+            "series": vars(series[each.index]) if each.index in series else None,
         }
     return details
 
 
-class _Charts:
-    """The figures of a study, all with the same selection."""
-
-    def __init__(self, altair: Any, results: Results, found: Sequence[PointEstimates]) -> None:
-        self._alt = altair
-        self._metrics = results.study.metrics
-        self._orders = {
-            axis.name: _ordered(dict.fromkeys(each.values[axis.name] for each in found))
-            for axis in results.study.axes
-        }
-        texts = [name for name, order in self._orders.items() if quantity(order[0]) is None]
-        names = list(self._orders)
-        self._series = texts[0] if texts else names[0]
-        # The longest axes of numbers first: along the curves, then over the panels.
-        rest = [name for name in names if name != self._series]
-        rest.sort(key=lambda name: -len(self._orders[name]))
-        self._x = rest[0] if rest else self._series
-        self._y = rest[1] if len(rest) > 1 else ""
-        self._rows = [self._row(each) for each in found]
-        self._data = altair.Data(values=self._rows, name="points")
-        # An explicit name, so that the page can listen to it.
-        self._pick = altair.selection_point(name=PICKED, fields=["point"])
-
-    def spec(self) -> dict[str, Any]:
-        """All figures as one Vega-Lite specification."""
-        alt = self._alt
-        parts = []
-        for index, metric in enumerate(self._metrics):
-            row = [self._curves(index, metric)]
-            if self._y:
-                row.insert(0, self._heat(index, metric))
-            parts.append(alt.vconcat(*row))
-        if len(self._metrics) > 1:
-            parts.append(self._trade_off())
-        parts.append(self._parallel())
-        chart = (
-            alt.vconcat(*parts)
-            .add_params(self._pick)
-            .resolve_scale(color="independent")
-            .configure_axis(labelFontSize=11, titleFontSize=12)
-            .configure_view(stroke="#dfe3e8")
-        )
-        spec: dict[str, Any] = chart.to_dict()
-        return spec
-
-    def _row(self, each: PointEstimates) -> dict[str, Any]:
-        row: dict[str, Any] = {"point": each.index}
-        row |= {name: str(value) for name, value in each.values.items()}
-        for index, metric in enumerate(self._metrics):
-            found = each.estimates[metric]
-            for end, value in (("", found.mean), ("low", found.low), ("high", found.high)):
-                row[f"m{index}{end}"] = value if math.isfinite(value) else None
-        return row
-
-    def _ordinal(self, kind: Any, name: str, **more: Any) -> Any:
-        return kind(f"{_escaped(name)}:N", sort=self._orders[name], title=name, **more)
-
-    def _tips(self) -> list[str]:
-        return [f"{_escaped(name)}:N" for name in self._orders]
-
-    def _colour(self) -> Any:
-        alt = self._alt
-        return self._ordinal(alt.Color, self._series, scale=alt.Scale(range=list(PALETTE)))
-
-    def _seen(self, rest: float) -> Any:
-        alt = self._alt
-        return alt.condition(self._pick, alt.value(1.0), alt.value(rest), empty=True)
-
-    def _heat(self, index: int, metric: str) -> Any:
-        alt = self._alt
-        colour = alt.Color(f"mean(m{index}):Q", title=metric, scale=alt.Scale(scheme="viridis"))
-        return (
-            alt.Chart(self._data, width=150, height=120)
-            .mark_rect()
-            .encode(
-                x=self._ordinal(alt.X, self._x), y=self._ordinal(alt.Y, self._y), color=colour,
-                opacity=self._seen(0.35), detail="point:N",
-                tooltip=[*self._tips(), f"mean(m{index}):Q"],
-            )
-            .facet(self._ordinal(alt.Column, self._series), title=f"{metric} by {self._series}")
-        )  # fmt: skip
-
-    def _curves(self, index: int, metric: str) -> Any:
-        alt = self._alt
-        base = alt.Chart(self._data, width=190, height=150).encode(
-            x=self._ordinal(alt.X, self._x), color=self._colour()
-        )
-        value = alt.Y(f"m{index}:Q", title=metric)
-        lines = base.mark_line(opacity=0.6).encode(y=value)
-        bars = base.mark_rule().encode(
-            y=alt.Y(f"m{index}low:Q", title=metric), y2=f"m{index}high:Q", opacity=self._seen(0.15)
-        )
-        dots = base.mark_point(filled=True, size=45).encode(
-            y=value, opacity=self._seen(0.15), tooltip=[*self._tips(), f"m{index}:Q"]
-        )
-        layers = lines + bars + dots
-        title = f"{metric} with 95 % intervals"
-        if not self._y:
-            return layers.properties(title=title)
-        return layers.facet(self._ordinal(alt.Column, self._y), title=title)
-
-    def _trade_off(self) -> Any:
-        """The first two metrics against each other; points that no other beats have a ring."""
-        alt = self._alt
-        front = _front([(row["m0"], row["m1"]) for row in self._rows], self._metrics[:2])
-        data = alt.Data(
-            values=[
-                row | {"front": "not beaten" if is_front else "beaten"}
-                for row, is_front in zip(self._rows, front, strict=True)
-            ]
-        )
-        return (
-            alt.Chart(data, width=560, height=320, title="Trade-off: rings are the Pareto front")
-            .mark_point(filled=True, size=60, strokeWidth=2)
-            .encode(
-                x=alt.X("m0:Q", title=self._metrics[0], scale=alt.Scale(zero=False)),
-                y=alt.Y("m1:Q", title=self._metrics[1], scale=alt.Scale(zero=False)),
-                color=self._colour(),
-                stroke=alt.Stroke(
-                    "front:N", legend=None,
-                    scale=alt.Scale(domain=["not beaten", "beaten"], range=["#000", "#0000"]),
-                ),
-                opacity=self._seen(0.15), tooltip=[*self._tips(), "m0:Q", "m1:Q"],
-            )
-        )  # fmt: skip
-
-    def _parallel(self) -> Any:
-        """One line per point over all axes and metrics, each from its least to its largest."""
-        alt = self._alt
-        names = [*self._orders, *self._metrics]
-        columns = [self._positions(name) for name in names]
-        values = [
-            {"point": row["point"], "order": i, "axis": name, "at": column[r],
-             "series": row[self._series]}
-            for r, row in enumerate(self._rows)
-            for i, (name, column) in enumerate(zip(names, columns, strict=True))
-        ]  # fmt: skip
-        return (
-            alt.Chart(alt.Data(values=values), width=760, height=260, title="All axes and metrics")
-            .mark_line()
-            .encode(
-                x=alt.X("axis:N", sort=names, title=None),
-                y=alt.Y("at:Q", title="least to largest", axis=alt.Axis(labels=False)),
-                detail="point:N", opacity=self._seen(0.05),
-                color=alt.Color(
-                    "series:N", sort=self._orders[self._series], title=self._series,
-                    scale=alt.Scale(range=list(PALETTE)),
-                ),
-            )
-        )  # fmt: skip
-
-    def _positions(self, name: str) -> list[float | None]:
-        if name in self._orders:
-            order = self._orders[name]
-            return [order.index(row[name]) / max(1, len(order) - 1) for row in self._rows]
-        values = [row[f"m{self._metrics.index(name)}"] for row in self._rows]
-        known = [value for value in values if value is not None]
-        low, high = min(known, default=0.0), max(known, default=0.0)
-        return [None if v is None else (v - low) / ((high - low) or 1.0) for v in values]
-
-
-def _ordered(values: Iterable[Any]) -> list[str]:
-    """Values of an axis as texts: by size if all have one, else as the study lists them."""
-    listed = list(values)
-    found = [quantity(value) for value in listed]
-    sizes = [each.size for each in found if each is not None]
-    if len(sizes) < len(listed):
-        return [str(value) for value in listed]
-    return [str(value) for _, value in sorted(zip(sizes, listed, strict=True))]
-
-
-def _escaped(name: str) -> str:
-    """A column for Vega-Lite, which reads dots and brackets as paths."""
-    for sign in ".[]":
-        name = name.replace(sign, f"\\{sign}")
-    return name
-
-
-def _front(pairs: Sequence[tuple[Any, Any]], metrics: Sequence[str]) -> list[bool]:
-    """Which points no other beats in both metrics; delays and losses are better when lower."""
-    signs = [1.0 if metric.rpartition("/")[2].startswith(_LOWER) else -1.0 for metric in metrics]
-    costs = [
-        None if None in pair else tuple(s * v for s, v in zip(signs, pair, strict=True))
-        for pair in pairs
-    ]
-    known = [cost for cost in costs if cost is not None]
-    return [
-        cost is not None
-        and not any(all(o <= c for o, c in zip(other, cost, strict=True)) and other != cost
-                    for other in known)
-        for cost in costs
-    ]  # fmt: skip
+def _text(value: float) -> str:
+    return "none" if math.isnan(value) else f"{value:.4g}"

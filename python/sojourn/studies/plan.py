@@ -10,6 +10,7 @@ from sojourn import _core
 from sojourn.engines import registry
 from sojourn.studies.batch import peak_memory_bytes
 from sojourn.studies.points import PointScenario, count, points, resolve
+from sojourn.studies.running import check_metrics
 from sojourn.studies.study import Study
 
 PILOTS = 4
@@ -53,7 +54,7 @@ def plan(study: Study, pilots: int = PILOTS) -> StudyPlan:
         pilots: runs to make for the estimate, spread evenly over the points.
 
     Raises:
-        InputError: a point is not a legal scenario.
+        InputError: a point is not a legal scenario, or no pilot has a metric of the study.
     """
     found = [resolve(study, point) for point in points(study)]
     rule = study.until
@@ -66,7 +67,7 @@ def plan(study: Study, pilots: int = PILOTS) -> StudyPlan:
         most_runs=most * len(found),
         simulated_s=least * sum(each.scenario.duration_s for each in found),
         pilots=len(chosen),
-        run_s=_mean_s(chosen),
+        run_s=_mean_s(study, chosen),
         memory_bytes=peak_memory_bytes(),
     )
 
@@ -77,11 +78,15 @@ def _spread(found: Sequence[PointScenario], wanted: int) -> list[PointScenario]:
     return [found[(2 * i + 1) * len(found) // (2 * n)] for i in range(n)]
 
 
-def _mean_s(pilots: Sequence[PointScenario]) -> float:
+def _mean_s(study: Study, pilots: Sequence[PointScenario]) -> float:
     if not pilots:
         return float("nan")
+    units: dict[str, str] = {}
     began = time.process_time()
     for pilot in pilots:
         (engine,) = registry.select([pilot.point.engine], {})
-        engine.run(pilot.scenario, _core.Cancel())
-    return (time.process_time() - began) / len(pilots)
+        rows = engine.run(pilot.scenario, _core.Cancel()).summary()
+        units |= {"/".join(filter(None, key)): unit for *key, _, unit in rows}
+    took_s = time.process_time() - began
+    check_metrics(study, units)
+    return took_s / len(pilots)

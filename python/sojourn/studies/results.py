@@ -102,17 +102,32 @@ class Results:
             columns[metric] = pa.array([row[3].get(metric) for row in rows], pa.float64())
         return pa.table(columns)
 
-    def estimates(self) -> list[PointEstimates]:
-        """Every point with the intervals of its metrics."""
-        numbers = self._numbers(self.study.metrics)
+    def estimates(self, also: Sequence[str] = ()) -> list[PointEstimates]:
+        """Every point with the intervals of its metrics.
+
+        Args:
+            also: keys of metrics beyond those of the study.
+        """
+        metrics = list(dict.fromkeys([*self.study.metrics, *also]))
+        numbers = self._numbers(metrics)
         found = []
         for each, wanted in zip(self.points, self.wanted_seeds(), strict=True):
             runs = [run for run in each.addresses(wanted) if run in numbers]
             of = {
                 metric: self._estimate(metric, [numbers[r].get(metric, math.nan) for r in runs])
-                for metric in self.study.metrics
+                for metric in metrics
             }
             found.append(PointEstimates(each.point.index, each.point.values, len(runs), of))
+        return found
+
+    def units(self) -> dict[str, str]:
+        """The unit of every metric that a run has, by key, such as ``s``."""
+        found: dict[str, str] = {}
+        for rows in self.store.tables(["run", "scope", "name", "metric", "unit"]):
+            kinds = rows.group_by(["scope", "name", "metric", "unit"]).aggregate([])
+            for kind in kinds.to_pylist():
+                key = "/".join(filter(None, (kind["scope"], kind["name"], kind["metric"])))
+                found[key.removesuffix(ABOVE)] = kind["unit"]
         return found
 
     def wanted_seeds(self) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,6 +107,25 @@ def base_scenario(study: Study) -> BaseScenario:
     return read_base(study.source, study.scenario)
 
 
+def check_metrics(study: Study, units: Mapping[str, str]) -> None:
+    """Refuse a metric that runs do not have, nor a bound of it, and a rule in another unit.
+
+    Args:
+        study: whose metrics are checked.
+        units: of runs of the study, the unit of every metric by its key.
+
+    Raises:
+        InputError: there is such a metric.
+    """
+    for metric in study.metrics:
+        if metric not in units and metric + ABOVE not in units:
+            raise InputError(
+                f"metrics: the scenario has no `{metric}`{near(metric, sorted(units))}"
+            )
+    if study.until is not None:
+        study.until.check_unit(units.get(study.until.metric, ""))
+
+
 class _Session:
     """One call of `run`."""
 
@@ -119,7 +138,7 @@ class _Session:
         self._may_compact = may_compact
         self._fragments = store.fragments()
         self._unchecked: set[str] = set()
-        self._keys: set[str] = set()
+        self._units: dict[str, str] = {}
         self._done, self._simulated_s = 0, 0.0
         self._scenarios: dict[int, PointScenario] = {}
         self._dispatcher = Dispatcher(
@@ -162,7 +181,7 @@ class _Session:
 
     def _finish(self, batch: Batch, outcome: BatchOutcome) -> None:
         if self._unchecked:
-            self._check_metrics(batch.runs, outcome.keys)
+            self._check_metrics(batch.runs, outcome.units)
         for run in batch.runs:
             self._done += 1
             self._simulated_s += self._duration_s(run)
@@ -172,19 +191,16 @@ class _Session:
         self._fragments += 1
         self._compact(_COMPACT_AT)
 
-    def _check_metrics(self, runs: Sequence[BatchRun], keys: Sequence[str]) -> None:
-        """Refuse a metric that neither the first nor the last run has, nor a bound of it.
+    def _check_metrics(self, runs: Sequence[BatchRun], units: Mapping[str, str]) -> None:
+        """Refuse what `check_metrics` refuses, once the first and the last run are made.
 
-        One of both may lack it: Jain's index, for example, needs two flows. A store that has runs
-        already was checked when it had none.
+        One of both may lack a metric: Jain's index, for example, needs two flows. A store that has
+        runs already was checked when it had none.
         """
         self._unchecked -= {run.address for run in runs}
-        self._keys.update(keys)
-        for metric in () if self._unchecked or not self._keys else self._study.metrics:
-            if metric not in self._keys and metric + ABOVE not in self._keys:
-                raise InputError(
-                    f"metrics: the scenario has no `{metric}`{near(metric, sorted(self._keys))}"
-                )
+        self._units.update(units)
+        if self._units and not self._unchecked:
+            check_metrics(self._study, self._units)
 
     def _compact(self, least: int) -> None:
         if self._may_compact and self._fragments > least:

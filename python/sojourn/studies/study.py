@@ -16,7 +16,7 @@ from sojourn.studies.filters import Filter
 from sojourn.studies.keys import at_least_one, known_keys, near, text_list
 from sojourn.studies.until import Until, read_until
 
-_KEYS = (
+STUDY_KEYS = (
     "name", "description", "scenario", "set", "axes", "sample", "only", "skip", "metrics", "seeds",
     "until", "max_points",
 )  # fmt: skip
@@ -111,7 +111,7 @@ def parse(document: Mapping[str, Any], folder: Path | None = None) -> Study:
     Raises:
         InputError: a key or a value is not what it should be.
     """
-    known_keys("study", document, _KEYS)
+    known_keys("study", document, STUDY_KEYS)
     for key in ("name", "scenario"):
         if not isinstance(document.get(key), str):
             raise InputError(f"{key}: is missing; it is a text")

@@ -7,17 +7,19 @@ interrupted goes on where it stopped.
 
 from __future__ import annotations
 
+import copy
+import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sojourn import _core
 from sojourn.comparing.metrics import ABOVE
-from sojourn.describing.library import find, load, set_pairs
+from sojourn.describing.library import find, set_pairs
 from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.running.replicas import Progress, Silent
@@ -62,9 +64,18 @@ class SearchScenario:
         """
         point = StudyPoint(0, {}, self.sets | dict(sets), registry.NAMES[0])
         try:
-            return PointScenario(point, load(self.path, point.sets))
+            return PointScenario(point, self.base.load(set_pairs(point.sets)))
         except _core.ScenarioError as error:
             raise InputError(f"{self.name}: {error}") from error
+
+    def without(self, groups: Collection[str]) -> SearchScenario:
+        """The scenario without some groups of flows."""
+        document = json.loads(self.point({}).scenario.document_json())
+        document["flows"] = [each for each in document["flows"] if each["name"] not in groups]
+        made = copy.copy(self)
+        made.sets = {}
+        made.base = replace(self.base, text=json.dumps(document), format="json")
+        return made
 
 
 @dataclass(frozen=True)

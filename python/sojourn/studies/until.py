@@ -24,8 +24,12 @@ from sojourn.describing.quantity import Quantity, required
 from sojourn.errors import InputError
 from sojourn.studies.keys import at_least_one, known_keys
 
+UNTIL_KEYS = ("metric", "within", "confidence", "max_seeds")
+DEFAULT_CONFIDENCE = 0.95
 FIRST_LOOK = 8
 GROWTH = 1.5
+# How a study writes a unit of table `summary`.
+_WRITTEN = {"s": "s", "bit/s": "bit"}
 # Nodes of the integration; more do not change the fourth digit of the bound.
 _GRID = 161
 
@@ -39,6 +43,7 @@ class Until:
         within: half of the interval must be at most this, in the metric's SI unit, or as a share
             of the estimate.
         is_share: whether `within` is a share.
+        unit: of `within` as it was written; empty for a share and a plain number.
         confidence: probability with which the interval at the stop holds.
         max_seeds: no point gets more seeds than this.
     """
@@ -48,6 +53,25 @@ class Until:
     is_share: bool
     confidence: float
     max_seeds: int
+    unit: str = ""
+
+    def check_unit(self, unit: str) -> None:
+        """Refuse a rule whose width is of another unit than its metric.
+
+        Args:
+            unit: of the metric in table ``summary``; empty if it is not known.
+
+        Raises:
+            InputError: ``within = "5mbit"`` for a delay, for example.
+        """
+        wanted = Quantity(0.0, _WRITTEN.get(unit, ""))
+        if self.is_share or not unit or Quantity(0.0, self.unit).family == wanted.family:
+            return
+        found = f"in {self.unit}" if self.unit else "a plain number"
+        raise InputError(
+            f"until.within: is {found}, but {self.metric} is in {unit}; write it in the unit of "
+            "the metric, or as a share such as 5%"
+        )
 
     @functools.cached_property
     def looks(self) -> tuple[int, ...]:
@@ -104,16 +128,16 @@ def read_until(table: Mapping[str, Any], metrics: Sequence[str]) -> Until:
     Raises:
         InputError: a key or a value is not what it should be, or no number of seeds can meet it.
     """
-    known_keys("until", table, ("metric", "within", "confidence", "max_seeds"))
+    known_keys("until", table, UNTIL_KEYS)
     metric = table.get("metric")
     if metric not in metrics:
         raise InputError(f"until.metric: must be one of `metrics`, not `{metric}`")
-    confidence = table.get("confidence", 0.95)
+    confidence = table.get("confidence", DEFAULT_CONFIDENCE)
     if not isinstance(confidence, float) or not 0.5 <= confidence < 1.0:
         raise InputError(f"until.confidence: must be from 0.5 to below 1, not `{confidence}`")
-    within, is_share = _within(table.get("within"))
+    within, is_share, unit = _within(table.get("within"))
     most = at_least_one("until.max_seeds", table.get("max_seeds"))
-    rule = Until(str(metric), within, is_share, confidence, most)
+    rule = Until(str(metric), within, is_share, confidence, most, unit)
     needed = _least(rule)
     if most < needed:
         raise InputError(
@@ -123,7 +147,7 @@ def read_until(table: Mapping[str, Any], metrics: Sequence[str]) -> Until:
     return rule
 
 
-def _within(value: object) -> tuple[float, bool]:
+def _within(value: object) -> tuple[float, bool, str]:
     if isinstance(value, str) and value.endswith("%"):
         number = required("until.within", value.removesuffix("%"))
         found, is_share = Quantity(number.number / 100.0, ""), True
@@ -131,7 +155,7 @@ def _within(value: object) -> tuple[float, bool]:
         found, is_share = required("until.within", value), False
     if not found.size > 0.0:
         raise InputError(f"until.within: {value} cannot be met; it must be more than 0")
-    return found.size, is_share
+    return found.size, is_share, found.unit
 
 
 def _least(rule: Until) -> int:

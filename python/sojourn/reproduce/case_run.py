@@ -1,0 +1,28 @@
+"""One run of a reproduction: what is run, what is kept of it, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.engines.registry import EngineSelection
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """One case under one seed.
+
+    Attributes:
+        label: for people: ``madpie F2 rtt100.pie, seed 3``.
+        scenario: resolved.
+        keep: what is kept of it.
+        path: its file in the store.
+        engine: where it runs.
+    """
+
+    label: str
+    scenario: _core.Scenario
+    keep: tuple[str, ...]
+    path: Path
+    engine: EngineSelection

@@ -1,0 +1,140 @@
+"""Runs of reproductions by the workers of a study: its executors, batches and retries.
+
+Workers write what is kept of a run into the same store as threads of this process do, which they
+must see: on this machine, or on a file system that machines share.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn import _core
+from sojourn.engines import registry
+from sojourn.errors import ControlError, InputError, RunFailed, ScenarioError
+from sojourn.reproduce.case_run import CaseRun
+from sojourn.reproduce.extract import extract, pack
+from sojourn.running.replicas import Progress, Silent
+from sojourn.running.result import Result
+from sojourn.running.store import Store, simulator
+from sojourn.studies.batch import (
+    BaseScenario,
+    Batch,
+    BatchOutcome,
+    BatchRun,
+    check_simulator,
+    peak_memory_bytes,
+)
+from sojourn.studies.dispatch import Dispatcher
+from sojourn.studies.executors import Workers
+
+
+@dataclass(frozen=True)
+class CaseWork:
+    """What a worker does with a batch.
+
+    Attributes:
+        keeps: what is kept of a run, by its address.
+    """
+
+    keeps: Mapping[str, tuple[str, ...]]
+
+    def __call__(self, batch: Batch) -> BatchOutcome:
+        """Make the runs of a batch and write what is kept of them.
+
+        Raises:
+            InputError: this worker has another version of Sojourn than the client.
+        """
+        check_simulator(batch)
+        began = time.perf_counter()
+        store, made, failed = Store(Path(batch.store)), list[str](), dict[str, str]()
+        for run in batch.runs:
+            try:
+                content = self._content(run)
+                store.write(store.folder / run.address[:2] / f"{run.address}.npz", content)
+                made.append(run.address)
+            except (ScenarioError, ControlError, RunFailed, InputError) as error:
+                failed[run.address] = f"{type(error).__name__}: {error}"
+            except OSError as error:
+                reason = error.errno or 0, error.strerror or str(error)
+                return BatchOutcome((), failed, 0.0, peak_memory_bytes(), unwritable=reason)
+        took_s = time.perf_counter() - began
+        return BatchOutcome(tuple(made), failed, took_s, peak_memory_bytes())
+
+    def _content(self, run: BatchRun) -> bytes:
+        (engine,) = registry.select([run.engine], {})
+        result = Result(engine.run(run.base.load(run.sets).with_seed(run.seed), _core.Cancel()))
+        if result.invalid:
+            raise RunFailed(f"not a valid experiment: {'; '.join(result.invalid)}")
+        return pack(extract(result, self.keeps[run.address]))
+
+
+def spread(
+    runs: Sequence[CaseRun], store: Store, workers: Workers, progress: Progress | None
+) -> None:
+    """Make runs on workers; each is in the store afterwards.
+
+    Args:
+        runs: of the simulator; every path once.
+        store: where they are kept.
+        workers: where they are made; ended here.
+        progress: receives how far the runs are.
+
+    Raises:
+        InputError: a run is of another engine, or a worker of another version.
+        RunFailed: a run could not be made; the others are in the store.
+        OSError: the store cannot be written.
+    """
+    if any(run.engine.name != registry.NAMES[0] for run in runs):
+        raise InputError("cluster: workers run the simulator only; leave out --engine or --cluster")
+    batches = [_batch_run(i, run) for i, run in enumerate(runs)]
+    failed: dict[str, str] = {}
+    meter = progress or Silent()
+    done = _Done(runs, failed, meter)
+    with closing(workers):
+        dispatcher = Dispatcher(
+            workers, str(store.folder.parent), simulator(), finish=done.finish,
+            set_aside=done.set_aside,
+            work=CaseWork({run.path.stem: run.keep for run in runs}),
+        )  # fmt: skip
+        meter.start(len(runs), sum(run.scenario.duration_s for run in runs))
+        try:
+            dispatcher.run(batches)
+        finally:
+            meter.stop()
+    if failed:
+        first = next(iter(failed.values()))
+        raise RunFailed(f"{len(failed)} of {len(runs)}; the first: {first}")
+
+
+@dataclass
+class _Done:
+    """How far the runs are."""
+
+    runs: Sequence[CaseRun]
+    failed: dict[str, str]
+    progress: Progress
+    count: int = 0
+    simulated_s: float = 0.0
+
+    def finish(self, batch: Batch, outcome: BatchOutcome) -> None:
+        for run in batch.runs:
+            self.count += 1
+            self.simulated_s += self.runs[run.point].scenario.duration_s
+            if run.address in outcome.failed:
+                self.set_aside(run, outcome.failed[run.address])
+        self.progress.update(self.count, self.simulated_s)
+
+    def set_aside(self, run: BatchRun, reason: str) -> None:
+        self.failed[run.address] = f"{self.runs[run.point].label}: {reason}"
+
+
+def _batch_run(index: int, run: CaseRun) -> BatchRun:
+    document = run.scenario.document_json()
+    base = BaseScenario(document, "json", run.label, str(Path.cwd()))
+    seed = int(json.loads(document).get("seed", 1))
+    return BatchRun(run.path.stem, base, (), seed, run.engine.name, index)
