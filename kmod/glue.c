@@ -10,6 +10,8 @@
  * Longer than 400 lines: one discipline, whose parts call each other.
  */
 
+#include <linux/ctype.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
@@ -28,12 +30,18 @@
 
 #define TEXT_BYTES 1024
 #define ERROR_BYTES 256
+#define SETTING_BYTES 32
 #define VARS 64
+/* CAKE's are fewer. */
+#define CAKE_VARS 8
 /*
  * The library counts time from an instant shortly before the discipline was made. It is a multiple
  * of CoDel's tick of 1024 ns and of a jiffy, so that both begin as they do for the kernel's own.
  */
 #define ORIGIN_STEP_NS (80 * NSEC_PER_MSEC)
+/* Of the kernel's timer wheel (kernel/time/timer.c, LVL_START and LVL_CLK_SHIFT). */
+#define WHEEL_LEVEL_JIFFIES 63
+#define WHEEL_LEVEL_SHIFT 3
 
 /* What a text asks for. A change of it makes another. */
 struct aqm {
@@ -49,6 +57,9 @@ struct aqm {
 	/* PIE: when the next update is due, and the time between two; 0 if there are none. */
 	u64 update_ns;
 	u64 period_ns;
+	/* CAKE: its target, and which state variable counts its decaying queues. */
+	u64 target_ns;
+	size_t decaying;
 	char text[TEXT_BYTES];
 };
 
@@ -196,9 +207,12 @@ static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
 	return packet;
 }
 
+/* PIE's origin may lie some jiffies ahead; until then it is time zero. */
 static u64 now_of(const struct aqm *aqm)
 {
-	return ktime_get_ns() - aqm->origin_ns;
+	u64 now = ktime_get_ns();
+
+	return now > aqm->origin_ns ? now - aqm->origin_ns : 0;
 }
 
 /* Timers that were due while packets waited, each at its own time: no one else would call them. */
@@ -226,7 +240,8 @@ static void on_update(struct timer_list *timer)
 		while ((due = sojourn_next_timer(aqm->handle)) <= aqm->update_ns)
 			sojourn_on_timer(aqm->handle, due);
 		aqm->update_ns += aqm->period_ns;
-		mod_timer(&q->updates, jiffies + nsecs_to_jiffies(aqm->period_ns));
+		/* It expires a step of the kernel's timer wheel later (find_updates). */
+		mod_timer(&q->updates, jiffies + nsecs_to_jiffies(aqm->period_ns) - 1);
 	}
 	spin_unlock(root_lock);
 }
@@ -307,6 +322,21 @@ static int sojourn_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct 
 	return enqueue_one(skb, sch, to_free);
 }
 
+/*
+ * As sch_cake.c, cake_dequeue: a CAKE that has emptied is asked again a target later if queues
+ * decay. It has nothing to say then, but a timer that expires is seen by what runs beside it.
+ */
+static void wake_decaying(struct sojourn_sched_data *q, u64 now)
+{
+	/* The bytes of doubles: 0 is 0. */
+	u64 values[CAKE_VARS] = { 0 };
+
+	sojourn_observe(q->aqm->handle, (double *)values, CAKE_VARS);
+	if (values[q->aqm->decaying])
+		qdisc_watchdog_schedule_ns(&q->watchdog,
+					   now + q->aqm->target_ns + q->aqm->origin_ns);
+}
+
 static struct sk_buff *sojourn_qdisc_dequeue(struct Qdisc *sch)
 {
 	struct sojourn_sched_data *q = qdisc_priv(sch);
@@ -320,6 +350,8 @@ static struct sk_buff *sojourn_qdisc_dequeue(struct Qdisc *sch)
 		skb = packet_of(&departure.packet);
 		take_out(q, sch, skb);
 		qdisc_bstats_update(sch, skb);
+		if (q->aqm->is_cake && !sch->q.qlen)
+			wake_decaying(q, now);
 	} else if ((until = sojourn_held_until(q->aqm->handle)) != SOJOURN_NEVER) {
 		qdisc_watchdog_schedule_ns(&q->watchdog, until + q->aqm->origin_ns);
 	}
@@ -356,22 +388,35 @@ static void refuse(struct netlink_ext_ack *extack, const char *reason)
 
 static void start_clock(struct aqm *aqm)
 {
-	u64 now = ktime_get_ns(), step = ORIGIN_STEP_NS;
+	u64 now = ktime_get_ns();
 
-	/* PIE's first update is counted in jiffies from the moment that it is made. */
-	if (aqm->is_pie)
-		step = NSEC_PER_SEC / HZ;
-	aqm->origin_ns = now - now % step;
+	aqm->origin_ns = now - now % ORIGIN_STEP_NS;
+}
+
+/*
+ * When a timer expires that is set so many jiffies ahead: the kernel's wheel rounds up, past the
+ * time asked for, to steps that grow with the distance (kernel/time/timer.c, calc_wheel_index).
+ */
+static unsigned long expires_in(unsigned long ahead)
+{
+	unsigned long first = WHEEL_LEVEL_JIFFIES;
+	unsigned int shift = 0;
+
+	for (; ahead >= first; first <<= WHEEL_LEVEL_SHIFT)
+		shift += WHEEL_LEVEL_SHIFT;
+	return ((((jiffies + ahead) >> shift) + 1) << shift) - jiffies;
 }
 
 /*
  * The kernel's timer goes on while nothing waits (sch_fq_pie.c, fq_pie_timer), and so does ours. A
- * discipline that has a packet tells its times.
+ * discipline that has a packet tells its times. Time is counted so that the first update is due
+ * when the timer expires: queues that are empty catch up by the clock.
  */
 static void find_updates(struct aqm *aqm, const sojourn_setup *setup)
 {
 	sojourn_packet packet = { .id = 1, .bytes = 1 };
 	sojourn_setup alone = *setup;
+	u64 now = ktime_get_ns();
 	sojourn_qdisc *probe;
 
 	alone.dropped = NULL;
@@ -384,8 +429,46 @@ static void find_updates(struct aqm *aqm, const sojourn_setup *setup)
 	if (aqm->update_ns != SOJOURN_NEVER) {
 		sojourn_on_timer(probe, aqm->update_ns);
 		aqm->period_ns = sojourn_next_timer(probe) - aqm->update_ns;
+		aqm->origin_ns = now - now % (NSEC_PER_SEC / HZ) - aqm->update_ns +
+				 expires_in(nsecs_to_jiffies(aqm->update_ns)) * (NSEC_PER_SEC / HZ);
 	}
 	sojourn_free(probe);
+}
+
+/* A time as the library writes it: digits, perhaps with a point and more digits, and a unit. */
+static u64 time_of(const char *text)
+{
+	static const struct { const char *name; u64 ns; } units[] = {
+		{ "ns", 1 }, { "us", NSEC_PER_USEC }, { "ms", NSEC_PER_MSEC }, { "s", NSEC_PER_SEC },
+	};
+	u64 digits = 0, divisor = 1;
+	bool is_fraction = false;
+	size_t i;
+
+	for (; isdigit(*text) || *text == '.'; text++) {
+		if (*text == '.') {
+			is_fraction = true;
+			continue;
+		}
+		digits = digits * 10 + (*text - '0');
+		divisor *= is_fraction ? 10 : 1;
+	}
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(text, units[i].name))
+			return div64_u64(digits * units[i].ns, divisor);
+	return 0;
+}
+
+static void find_decay(struct aqm *aqm)
+{
+	char target[SETTING_BYTES] = "";
+	const char *name;
+
+	sojourn_setting(aqm->handle, "target", target, sizeof(target));
+	aqm->target_ns = time_of(target);
+	while ((name = sojourn_var_name(aqm->handle, aqm->decaying)) &&
+	       strcmp(name, "decaying_flows"))
+		aqm->decaying++;
 }
 
 static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ack *extack)
@@ -408,6 +491,8 @@ static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ac
 		refuse(extack, error);
 	else if (aqm->is_pie)
 		find_updates(aqm, &setup);
+	else if (aqm->is_cake)
+		find_decay(aqm);
 	kfree(error);
 	return aqm->handle ? 0 : -EINVAL;
 }

@@ -57,6 +57,23 @@ pub fn in_jiffies(span: Span, hz: u64) -> Span {
     Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
+/// The time between two expiries of a timer of the kernel that is set anew at each, for that span
+/// ahead. It expires one step of the kernel's timer wheel later than asked: a jiffy below 63
+/// jiffies, 8 of them below 504, and so on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`;
+/// fact aqm-4).
+pub fn between_expiries(span: Span, hz: u64) -> Span {
+    let jiffy = in_jiffies(Span::from_nanos(1), hz);
+    let jiffies = in_jiffies(span, hz).as_nanos() / jiffy.as_nanos();
+    let level = (0..TOP_LEVEL).find(|level| jiffies < LEVEL_JIFFIES << (LEVEL_SHIFT * level));
+    let shift = LEVEL_SHIFT * level.unwrap_or(TOP_LEVEL);
+    jiffy.times(((jiffies >> shift) + 1) << shift)
+}
+
+/// Of the kernel's timer wheel (Linux 6.1 `kernel/time/timer.c`, `LVL_START`, `LVL_CLK_SHIFT`).
+const LEVEL_JIFFIES: u64 = 63;
+const LEVEL_SHIFT: u32 = 3;
+const TOP_LEVEL: u32 = 8;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +98,17 @@ mod tests {
         assert_eq!(rounded(15, 100), Span::from_millis(20));
         assert_eq!(rounded(15, 1000), Span::from_millis(15));
         assert_eq!(in_jiffies(Span::from_nanos(1), 250), Span::from_millis(4));
+    }
+
+    /// Fact aqm-4: in a kernel of 1000 Hz a timer of 15 ms was seen every 16 ms.
+    #[test]
+    fn timers_of_the_kernel_expire_a_step_of_its_wheel_late() {
+        let between = |millis, hz| between_expiries(Span::from_millis(millis), hz);
+        assert_eq!(between(15, 1000), Span::from_millis(16));
+        assert_eq!(between(15, 250), Span::from_millis(20));
+        assert_eq!(between(62, 1000), Span::from_millis(63));
+        assert_eq!(between(63, 1000), Span::from_millis(64));
+        assert_eq!(between(500, 1000), Span::from_millis(504));
+        assert_eq!(between(504, 1000), Span::from_millis(512));
     }
 }

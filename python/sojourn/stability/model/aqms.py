@@ -189,16 +189,30 @@ def _gains(found: Settings, per: float = 1.0) -> dict[str, Any]:
     return values | {key: values[key] / per for key in ("alpha_hz", "beta_hz")}
 
 
+# The kernel's timer wheel (Linux 6.1 kernel/time/timer.c, LVL_START and LVL_CLK_SHIFT).
+_WHEEL_STEP = 8.0
+_WHEEL_JIFFIES = 63.0 * _WHEEL_STEP ** np.arange(4)
+
+
 def _period_s(found: Settings) -> float:
     return float(in_jiffies(found, np.asarray(found.number("tupdate"))))
 
 
 def in_jiffies(found: Settings, period_s: Floats) -> Floats:
-    """Times between updates; where the kernel's timer is modelled, in whole jiffies."""
-    jiffies = found.words.get("hz", "off")
-    if jiffies == "off":
+    """Times between updates; where the kernel's timer is modelled, in whole jiffies.
+
+    PIE's timer expires a step of the kernel's timer wheel late (fact aqm-4), that of PI2, which is
+    of an older kernel, when it is due.
+    """
+    hz = found.words.get("hz", "off")
+    if hz == "off":
         return period_s
-    whole: Floats = np.ceil(period_s * float(jiffies) - 1e-9) / float(jiffies)
+    jiffies = np.ceil(period_s * float(hz) - 1e-9)
+    if found.kind == "pie":
+        level = np.searchsorted(_WHEEL_JIFFIES, jiffies, side="right")
+        step = _WHEEL_STEP**level
+        jiffies = (jiffies // step + 1.0) * step
+    whole: Floats = jiffies / float(hz)
     return whole
 
 

@@ -48,7 +48,7 @@ use crate::packet::{Backlog, Head};
 use crate::params::{Bytes, Hertz, OrAuto, OrOff, StepTable};
 use crate::parts::gains::Gains;
 pub(in crate::laws) use crate::parts::periodic::Periodic as Timer;
-use crate::parts::periodic::in_jiffies;
+use crate::parts::periodic::between_expiries;
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
 use crate::{params, words};
@@ -149,7 +149,8 @@ params! {
         first_update: OrAuto<Span>, POSITIVE,
             "our choice: one period, as between updates" => OrAuto(None),
             "linux": "Linux sch_pie.c: half a second" => OrAuto(Some(Span::from_millis(500)));
-        /// Timer interrupts of the kernel per second, to which `tupdate` is rounded up.
+        /// Timer interrupts of the kernel per second: `tupdate` is rounded up to whole ones, and a
+        /// timer expires one after it is due.
         hz: OrOff<u64>, POSITIVE, "RFC 8033: timers are exact" => OrOff(None),
             "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
     } behaviour {
@@ -307,7 +308,7 @@ impl PieParams {
 
     /// Time between two updates, as the dialect's timer keeps it.
     fn period(&self) -> Span {
-        self.hz.0.map_or(self.tupdate, |hz| in_jiffies(self.tupdate, hz))
+        self.hz.0.map_or(self.tupdate, |hz| between_expiries(self.tupdate, hz))
     }
 
     fn timer(&self) -> Timer {
