@@ -60,7 +60,7 @@ oracle: $(VENV)/developed
 ns3:
 	PYTHON=$(PYTHON) sh ns3/build.sh
 
-## fuzz: every fuzz target for SECONDS each, two at a time
+## fuzz: every fuzz target on new inputs for SECONDS each, two at a time
 SECONDS ?= 600
 fuzz:
 	SOJOURN_FUZZ_SECONDS=$(SECONDS) cargo test --package sojourn-fuzz

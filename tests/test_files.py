@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from processes import wait_for
 from sojourn import files
+from sojourn.cli import main
 from sojourn.errors import InputError
 from sojourn.locking import LOCK
 from sojourn.studies.folder import open_folder
@@ -125,6 +127,24 @@ def test_the_folder_is_held_from_runs_to_report_within_one_thread_and_against_ot
     assert "another thread" in refused[0]
     intrude()
     assert len(refused) == 1
+
+
+def test_a_comparison_holds_its_folder_between_its_runs_and_its_report(command, monkeypatch):
+    module = importlib.import_module("sojourn.cli.compare")
+    compare, held = module.compare_aqms, []
+    out = command.folder / "out"
+
+    def watched(*arguments, **options):
+        comparison = compare(*arguments, **options)
+        held.append((out / LOCK).exists())
+        return comparison
+
+    monkeypatch.setattr(module, "compare_aqms", watched)
+    small = str(command.folder / "small.toml")
+    words = ["compare", small, "--aqm", "codel,pie", "--set", "duration=300ms", "--seeds", "1"]
+    assert main([*words, "--jobs", "1", "--format", "svg", "--out", str(out)]) == 0
+    assert held == [True]
+    assert not (out / LOCK).exists()
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGINT])

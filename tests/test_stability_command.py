@@ -1,12 +1,12 @@
 """The verb ``stability`` as a user calls it, and how fast its map is."""
 
 import json
-import time
 
 import numpy as np
 import pytest
 
 from sojourn.stability import analyse
+from sojourn.stability.loops.feedback import FluidLoop
 
 pytestmark = pytest.mark.slow
 
@@ -85,15 +85,20 @@ def test_bad_input_is_refused_with_a_sentence(command, arguments, words):
     assert words in command.refused("stability", *arguments)
 
 
-def test_a_map_of_200_by_200_takes_two_seconds_at_most():
-    """On one core; the processor's time, best of three, so that other work does not count."""
+def test_a_map_of_200_by_200_takes_130_values_of_the_loop_per_point_at_most(monkeypatch):
+    """The work, not the time.
+
+    Two seconds of an idle core, the promise that this stands for, are 390 ns a value. The
+    processor's time of the same work doubles where other programs use the same caches.
+    """
+    counted, plain = [0], FluidLoop.without_delay
+
+    def count(loop, s, points):
+        counted[0] += s.size
+        return plain(loop, s, points)
+
+    monkeypatch.setattr(FluidLoop, "without_delay", count)
     rtt_s, flows = np.geomspace(0.01, 0.3, 200)[:, None], np.geomspace(2, 60, 200)
-    times = []
-    for _ in range(3):
-        began = time.process_time()
-        found = analyse("pie", rtt_s, 1e9, flows)
-        times.append(time.process_time() - began)
-    took_s = min(times)
-    print(f"map of 200 x 200 margins: {took_s:.2f} s of processor time")
+    found = analyse("pie", rtt_s, 1e9, flows)
     assert np.isfinite(found.phase_margin_deg).all()
-    assert took_s <= 2.0
+    assert counted[0] / found.phase_margin_deg.size <= 130

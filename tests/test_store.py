@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 
 import sojourn
+from sojourn import files
 from sojourn.agreement.page import as_markdown
 from sojourn.agreement.runs import agree
 from sojourn.engines import registry
@@ -135,6 +136,14 @@ def test_every_bit_of_an_entry_counts(tmp_path):
         assert store.read(path) is None
         assert not path.exists()
     assert len(said) == len(whole)
+
+
+def test_a_store_looks_once_in_each_folder_for_what_killed_writers_left(tmp_path, monkeypatch):
+    looked, store = [], Store(tmp_path, pytest.fail)
+    monkeypatch.setattr(files, "remove_leftovers", looked.append)
+    for name in ("ab/one", "ab/two", "cd/three"):
+        store.write(tmp_path / name, b"content")
+    assert len(looked) == 2
 
 
 def test_a_store_that_cannot_be_written_does_not_end_the_run(tmp_path, made):

@@ -53,7 +53,7 @@ def writing_to(folder: Path | None) -> Iterator[None]:
         yield
         return
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except (FileExistsError, NotADirectoryError):
@@ -116,7 +116,7 @@ class Together:
         secret = secrets.token_hex(8)
         temporary = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secret}.tmp")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
                 self._pending[path] = temporary
@@ -187,15 +187,29 @@ def _sum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it; the disk has confirmed the names of the new ones.
+
+    Raises:
+        OSError: it cannot be made, or there is a file of that name.
+    """
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _confirm(folder.parent)
+
+
 def _confirm(folder: Path) -> None:
     """Have the disk confirm the names in a folder."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        # Some network file systems cannot do this; the file itself is safe then all the same.
-        with contextlib.suppress(OSError):
+    # Some network file systems cannot do this, nor can a folder be opened that may not be listed;
+    # the file itself is safe then all the same.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
             os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _host() -> str:

@@ -13,6 +13,7 @@ use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use bolero::TypeGenerator;
 use sojourn_record::Run;
 use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{Format, Scenario, ScenarioError, Source};
@@ -68,6 +69,11 @@ impl Kind {
             Kind::Long => 500 * QUESTIONS,
         }
     }
+}
+
+/// An input of a fuzz target by its number; None where the random bytes give none.
+pub fn generated<T: TypeGenerator>(target: &str, seed: u64, number: u64) -> Option<T> {
+    choice::Choice::of(target, seed, number).generated()
 }
 
 /// What became of an input.

@@ -14,15 +14,32 @@ mod tcp;
 #[allow(dead_code)] // the traces are read here and not run
 mod golden;
 
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// How long each target runs.
-fn budget() -> Duration {
-    let asked = std::env::var("SOJOURN_FUZZ_SECONDS");
-    let seconds =
-        asked.map_or(4, |text| text.parse().expect("SOJOURN_FUZZ_SECONDS is a whole number"));
-    Duration::from_secs(seconds)
+use bolero::TypeGenerator;
+
+/// Inputs of each target in `cargo test`, the same ones on every machine.
+const FIRST: u64 = 3_000;
+
+/// How long each target runs with inputs that nobody has seen (`make fuzz`); without it the first
+/// ones of seed 1 are taken.
+fn budget() -> Option<Duration> {
+    let asked = std::env::var("SOJOURN_FUZZ_SECONDS").ok()?;
+    Some(Duration::from_secs(asked.parse().expect("SOJOURN_FUZZ_SECONDS is a whole number")))
+}
+
+/// Runs a target on its first inputs; one that fails is printed with its number.
+fn first_inputs<T: TypeGenerator + Debug>(target: &str, check: impl Fn(&T)) {
+    for number in 0..FIRST {
+        let Some(input) = sojourn_fuzz::storm::generated::<T>(target, 1, number) else { continue };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(&input))) {
+            eprintln!("{target}, input {number} of seed 1: {input:#?}");
+            resume_unwind(panic);
+        }
+    }
 }
 
 /// Adds the inputs of a target to a file, for the summary line of `make test`.
@@ -41,12 +58,16 @@ macro_rules! target {
         #[test]
         fn $name() {
             let inputs = std::sync::atomic::AtomicU64::new(0);
-            bolero::check!().with_type::<$type>().with_test_time(crate::budget()).for_each(
-                |$input: &$type| {
-                    inputs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    $body
-                },
-            );
+            let check = |$input: &$type| {
+                inputs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                $body
+            };
+            match crate::budget() {
+                None => crate::first_inputs(stringify!($name), check),
+                Some(time) => {
+                    bolero::check!().with_type::<$type>().with_test_time(time).for_each(check);
+                }
+            }
             crate::tally(inputs.into_inner());
         }
     )*};

@@ -102,6 +102,7 @@ def compare(
         for form in forms:
             style.check_format(form)
     options.announce(out)
+    options.writing_to(out)
     comparison = compare_aqms(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         out=out, progress=console.meter(),

@@ -48,6 +48,7 @@ class Store:
     def __init__(self, folder: Path | None = None, report: Callable[[str], None] = warn) -> None:
         self._given = folder
         self._report = report
+        self._tidied: set[Path] = set()
 
     @property
     def folder(self) -> Path:
@@ -90,7 +91,9 @@ class Store:
         Raises:
             OSError: the folder cannot be written, or the disk is full.
         """
-        files.remove_leftovers(path.parent.glob(".*.tmp"))
+        if path.parent not in self._tidied:
+            self._tidied.add(path.parent)
+            files.remove_leftovers(path.parent.glob(".*.tmp"))
         files.write(path, _header(content) + content)
 
     def discard(self, path: Path) -> None:

@@ -1,0 +1,71 @@
+"""Kind ``kills``: a command is killed at random instants, then goes on to the undisturbed result.
+
+One input is one chain of KILLS kills of one command in one folder. After each the folder reads
+back as the undisturbed result, or is refused in a sentence; after the last the command runs to
+its end and everything is as it would have been, with nothing left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+
+from storm import commands
+
+KILLS = 10
+
+
+def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str, int]:
+    """What is wrong with an input, empty if nothing is; and how often it was killed."""
+    choice = random.Random(f"kills {seed} {number}")
+    command = choice.choices(["compare", "study", "reproduce"], [9, 9, 2])[0]
+    expected, _ = undisturbed.of(command)
+    folder = commands.fresh(undisturbed.scratch / f"kills-{number}")
+    if command == "reproduce":
+        _most_runs(undisturbed.folder(command), folder, choice)
+    why, killed = _killed(folder, command, undisturbed, choice)
+    if not why:
+        why = _completed(folder, command)
+    if not why:
+        why = commands.wrong(folder, expected, may_refuse=False)
+    if not why:
+        shutil.rmtree(folder)
+    return (why and f"{command}: {why}"), killed
+
+
+def _killed(
+    folder: Path, command: str, undisturbed: commands.Undisturbed, choice: random.Random
+) -> tuple[str, int]:
+    (expected, took), killed = undisturbed.of(command), 0
+    for _ in range(KILLS):
+        how = choice.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
+        process = commands.begin(folder, commands.COMMANDS[command])
+        time.sleep(choice.uniform(0.0, 0.9 * took))
+        os.kill(process, how)
+        ended = commands.end(folder, process)
+        if "Traceback" in ended.text:
+            return f"traceback: {ended.text[-300:]}", killed
+        killed += ended.status != 0
+        if why := commands.wrong(folder, expected, may_refuse=True):
+            return why, killed
+    return "", killed
+
+
+def _completed(folder: Path, command: str) -> str:
+    ended = commands.call(folder, commands.COMMANDS[command])
+    if ended.status != 0:
+        return f"the last run: {ended.status}, {ended.text[-300:]}"
+    left = commands.leftovers(folder)
+    return f"left behind: {left}" if left else ""
+
+
+def _most_runs(source: Path, folder: Path, choice: random.Random) -> None:
+    """A store that lacks a few runs, so that a quick reproduction is a matter of a second."""
+    shutil.copytree(source / "cache", folder / "cache")
+    runs = sorted(path for path in (folder / "cache").rglob("*") if path.is_file())
+    for path in choice.sample(runs, min(3, len(runs))):
+        path.unlink()

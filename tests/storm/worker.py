@@ -1,0 +1,44 @@
+"""Inputs of the kinds of Python, one after the other: `run KIND SEED FROM COUNT`.
+
+Speaks as `target/storm/storm` does: a line for each bad input, then how many had each fate.
+"""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from storm import commands
+
+MODULES = {"kills": "kills", "power": "power", "damage": "damage", "limits": "limits",
+           "locales": "locales"}  # fmt: skip
+
+
+def run(kind: str, seed: int, first: int, count: int) -> None:
+    """Each module has ``meet``: what is wrong with an input, and how often it did what counts."""
+    module = importlib.import_module(f"storm.{MODULES[kind]}")
+    place = os.environ.get("STORM_PLACE")
+    done: collections.Counter[str] = collections.Counter()
+    with tempfile.TemporaryDirectory(prefix="storm-") as scratch:
+        undisturbed = commands.Undisturbed(Path(scratch))
+        for number in range(first, first + count):
+            if place:
+                Path(place).write_text(f"{number}\n")
+            why, counted = module.meet(seed, number, undisturbed)
+            if why:
+                print(f"bad {number} {why!r}", flush=True)
+            done[kind] += counted
+    for what, times in done.items():
+        print(what, times)
+
+
+if __name__ == "__main__":
+    _, what, kind, seed, first, *count = sys.argv
+    if what == "show":
+        print(f"make storm KIND={kind} SEED={seed} FROM={first} COUNT=1")
+    else:
+        run(kind, int(seed), int(first), int(*count))
