@@ -260,6 +260,49 @@ def test_the_list_of_commands_imports_none_of_them():
         assert f"'{slow}'" not in shown
 
 
+RUN_IMPORTS = """
+app cli cli.commands cli.console cli.options cli.result_table cli.run control describing
+describing.formatting describing.library describing.quantity describing.queues engines
+engines.protocol engines.linux engines.ns3 engines.registry engines.sim engines.sim.engine errors
+files loading locking running running.labels running.memory running.replicas running.result
+running.runs running.series running.store _core
+"""
+
+
+@pytest.mark.parametrize("fresh", [["--fresh"], []])
+def test_a_run_imports_only_what_it_needs_whether_it_is_made_or_was_kept(command, fresh):
+    code = "import sys; from sojourn.cli import main; main(sys.argv[1:]); print(*sys.modules)"
+    arguments = ["run", "small.toml", *fresh]
+    if not fresh:
+        command(*arguments)
+    shown = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=command.folder, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    modules = set(shown.splitlines()[-1].split())
+    ours = {name.removeprefix("sojourn.") for name in modules if name.startswith("sojourn.")}
+    assert sorted(ours - set(RUN_IMPORTS.split())) == []
+    heavy = {
+        "matplotlib", "pyarrow", "scipy", "numpy", "jinja2", "rich", "importlib.metadata",
+        "zipfile", "tomllib", "socket", "html", "subprocess",
+    }  # fmt: skip
+    assert sorted(modules & heavy) == []
+
+
+def test_off_a_terminal_a_run_is_shown_as_on_one(command, monkeypatch):
+    import io
+
+    from rich.console import Console
+
+    from sojourn.cli import console, result_table
+
+    groups = {"queue q": [("delay_mean", "1.5 ms"), ("sent", "12 345")], "run": [("events", "7")]}
+    screen = io.StringIO()
+    monkeypatch.setattr(console, "stdout_console", lambda: Console(file=screen, width=120))
+    result_table._print_on_terminal(groups, "d")
+    assert screen.getvalue().splitlines() == [*result_table.lines(groups), "digest d"]
+
+
 def test_every_name_of_the_package_is_found_where_its_table_says():
     import sojourn
 

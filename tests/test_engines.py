@@ -15,7 +15,7 @@ import sojourn
 from sojourn import _core
 from sojourn.app import custom_apps
 from sojourn.engines import registry
-from sojourn.engines.protocol import Availability, EngineOption
+from sojourn.engines.protocol import Availability, Declaration, EngineOption
 from sojourn.errors import InputError
 from sojourn.reproduce.select import select
 from sojourn.running.doctor import examine
@@ -69,7 +69,10 @@ class Third:
 def third(monkeypatch: pytest.MonkeyPatch) -> Third:
     engine, module = Third(), ModuleType("sojourn.engines.third.engine")
     module.ENGINE = engine  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "sojourn.engines.third", ModuleType("third"))
+    package = ModuleType("sojourn.engines.third")
+    declared = Declaration(engine.name, engine.about, engine.options)
+    package.DECLARED = declared  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sojourn.engines.third", package)
     monkeypatch.setitem(sys.modules, "sojourn.engines.third.engine", module)
     monkeypatch.setattr(registry, "NAMES", (*registry.NAMES, "third"))
     return engine

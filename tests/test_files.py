@@ -46,7 +46,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 
 
 def test_nothing_is_written_through_a_link_that_waits_at_the_temporary_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(files.secrets, "token_hex", lambda _bytes: "0" * 16)
+    monkeypatch.setattr(files.os, "urandom", bytes)
     victim = tmp_path / "victim"
     victim.write_text("untouched")
     host = files._host()

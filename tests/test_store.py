@@ -16,7 +16,7 @@ from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
 from sojourn.running.replicas import Silent
 from sojourn.running.result import TABLES
-from sojourn.running.store import Store
+from sojourn.running.store import FORMAT, Store
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +114,7 @@ def test_a_damaged_entry_is_said_removed_and_computed_again(tmp_path, made, dama
         "cut": content[:middle],
         "empty": b"",
         "text": b"not a run",
-        "other format": content.replace(b"store 1", b"store 9", 1),
+        "other format": content.replace(b"store %d" % FORMAT, b"store 9", 1),
     }[damage])  # fmt: skip
     again = compare(["pie"], 1, store).of("pie")[0]
     assert again.digest == whole.digest

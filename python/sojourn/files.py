@@ -7,9 +7,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
-import socket
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -52,6 +49,8 @@ def writing_to(folder: Path | None) -> Iterator[None]:
     if folder is None:
         yield
         return
+    import tempfile
+
     try:
         make_folder(folder)
         with tempfile.TemporaryFile(dir=folder):
@@ -113,7 +112,7 @@ class Together:
         Raises:
             OSError: it cannot be written, or the disk is full; the error names `path`.
         """
-        secret = secrets.token_hex(8)
+        secret = os.urandom(8).hex()
         temporary = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secret}.tmp")
         try:
             make_folder(path.parent)
@@ -213,7 +212,7 @@ def _confirm(folder: Path) -> None:
 
 
 def _host() -> str:
-    return re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname()) or "unnamed"
+    return re.sub(r"[^A-Za-z0-9-]", "-", os.uname().nodename) or "unnamed"
 
 
 def _is_alive(process: int) -> bool:

@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import fcntl
 import os
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,7 +83,7 @@ def _is(path: Path, descriptor: int) -> bool:
 
 def _own_name() -> str:
     now = datetime.datetime.now().astimezone().isoformat(" ", "seconds")
-    return f"process {os.getpid()} on {socket.gethostname()}, since {now},\n"
+    return f"process {os.getpid()} on {os.uname().nodename}, since {now},\n"
 
 
 def _refusal(what: str, why: str) -> str:

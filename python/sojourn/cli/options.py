@@ -138,7 +138,7 @@ def engine_option(note: str) -> Callable[[F], F]:
     Args:
         note: what follows the list of engines in the help text.
     """
-    engines = "; ".join(f"{engine.name}: {engine.about}" for engine in registry.engines())
+    engines = "; ".join(f"{engine.name}: {engine.about}" for engine in registry.declared())
     return click.option(
         "--engine", default=registry.NAMES[0], show_default=True,
         type=click.Choice(registry.NAMES), help=f"{engines}{note}",
@@ -151,7 +151,7 @@ def engine_options(function: F) -> F:
     for engine, option in reversed(registry.options()):
         function = click.option(
             f"--{option.name}", type=path if option.kind is Path else option.kind,
-            metavar=option.metavar, help=f"Engine {engine.name}: {option.help}",
+            metavar=option.metavar, help=f"Engine {engine}: {option.help}",
         )(function)  # fmt: skip
     return function
 

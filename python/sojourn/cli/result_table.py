@@ -1,29 +1,56 @@
-"""The summary of a run as a table on a terminal. What comparisons need is not imported for it."""
+"""The summary of a run as a table. What comparisons need is not imported for it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from typing import TYPE_CHECKING
 
+from sojourn.cli import console
 from sojourn.describing.formatting import show_value
 
 if TYPE_CHECKING:
     from sojourn.running.result import Result
 
+Groups = dict[str, list[tuple[str, str]]]
 
-def print_result(result: Result, console: Any) -> None:
-    """The summary of a run, queue by queue and class by class."""
-    from rich.table import Table
-    from rich.text import Text
 
-    groups: dict[str, list[tuple[str, str]]] = {}
+def print_result(result: Result) -> None:
+    """The summary of a run, queue by queue and class by class.
+
+    Off a terminal the same text is written without rich, which takes 60 ms to import.
+    """
+    groups: Groups = {}
     for scope, name, metric, value, unit in result.summary_rows:
         rows = groups.setdefault(f"{scope} {name}".strip(), [])
         rows.append((metric, show_value(metric, value, unit)))
+    if sys.stdout.isatty() or "FORCE_COLOR" in os.environ:
+        _print_on_terminal(groups, result.digest)
+    else:
+        print("\n".join([*lines(groups), f"digest {result.digest}"]))
+
+
+def lines(groups: Groups) -> list[str]:
+    """The table as text: metrics to the left, values to the right."""
+    table = [
+        (of if i == 0 else "", metric, shown)
+        for of, rows in groups.items()
+        for i, (metric, shown) in enumerate(rows)
+    ]
+    first, second, third = (max(map(len, column)) for column in zip(*table, strict=True))
+    return [f"{of:{first}}    {metric:{second}}    {shown:>{third}}" for of, metric, shown in table]
+
+
+def _print_on_terminal(groups: Groups, digest: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console.stdout_console()
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2))
     for column, justify in (("of", "left"), ("metric", "left"), ("value", "right")):
         table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for of, rows in groups.items():
         for i, (metric, shown) in enumerate(rows):
             table.add_row(Text(of if i == 0 else "", "bold"), Text(metric), Text(shown))
-    console.print(table)
-    console.print(f"digest {result.digest}", style="dim")
+    screen.print(table)
+    screen.print(f"digest {digest}", style="dim")

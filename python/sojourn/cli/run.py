@@ -71,7 +71,7 @@ def run(
     else:
         from sojourn.cli.result_table import print_result
 
-        print_result(result, console.stdout_console())
+        print_result(result)
     for reason in result.invalid:
         console.say(f"sojourn: not a valid experiment: {reason}")
     return 1 if result.invalid else 0

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import sys
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -48,6 +46,8 @@ def shipped() -> dict[str, Path]:
 
 def describe(path: Path) -> str:
     """One line about a scenario file: its ``description``, or else its first comment."""
+    import tomllib
+
     text = path.read_text(encoding="utf-8")
     description = tomllib.loads(text).get("description")
     if isinstance(description, str):
@@ -130,6 +130,8 @@ def find(source: str | Path) -> Path:
 
 
 def _hint(name: str, named: Iterable[str]) -> str:
+    import difflib
+
     near = difflib.get_close_matches(Path(name).stem, list(named), n=1)
     meant = f"; did you mean `{near[0]}`?" if near else ";"
     return f"{meant} `sojourn list scenarios` shows what there is"

@@ -1,6 +1,7 @@
 """What an engine offers: `prepare` a scenario, `run` it, `collect` its results, and `doctor`.
 
-An engine is a folder in `sojourn.engines` with a module ``engine`` whose ``ENGINE`` has this form.
+An engine is a folder in `sojourn.engines`: a package whose ``DECLARED`` is a `Declaration`, with a
+module ``engine`` whose ``ENGINE`` has the form of `Engine`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,21 @@ class EngineOption:
     metavar: str
     help: str
     kind: type = Path
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What the command line says of an engine; its code is not loaded for that.
+
+    Attributes:
+        name: on the command line, in Python and in manifests.
+        about: what it is, in a few words.
+        options: what it takes beside the options of every run.
+    """
+
+    name: str
+    about: str
+    options: Sequence[EngineOption] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from sojourn import _core
 from sojourn.control import CustomControl
-from sojourn.engines.protocol import Engine, EngineOption, OptionValues
+from sojourn.engines.protocol import Declaration, Engine, EngineOption, OptionValues
 from sojourn.errors import InputError
 
 # The default first.
@@ -73,9 +73,15 @@ def engines() -> list[Engine]:
     return [find(name) for name in NAMES]
 
 
-def options() -> list[tuple[Engine, EngineOption]]:
-    """Every option that an engine has of its own."""
-    return [(engine, option) for engine in engines() for option in engine.options]
+def declared() -> list[Declaration]:
+    """What every engine declares, the default first; no engine is loaded for that."""
+    found: list[Declaration] = [import_module(f"sojourn.engines.{name}").DECLARED for name in NAMES]
+    return found
+
+
+def options() -> list[tuple[str, EngineOption]]:
+    """Every option that an engine has of its own, with the name of that engine."""
+    return [(engine.name, option) for engine in declared() for option in engine.options]
 
 
 def select(names: Sequence[str], values: OptionValues) -> list[EngineSelection]:
@@ -113,7 +119,7 @@ def _check(selected: Sequence[Engine], names: Sequence[str], given: Sequence[str
         engine, option = owners[name]
         if name not in fitting:
             raise InputError(
-                f"--{name}: only engine {engine.name} has {option.noun}; add --engine {engine.name}"
+                f"--{name}: only engine {engine} has {option.noun}; add --engine {engine}"
             )
 
 

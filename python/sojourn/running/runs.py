@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, files
 from sojourn.app import custom_apps
@@ -13,11 +13,13 @@ from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
 from sojourn.errors import InputError, RunFailed
-from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.memory import check as check_memory
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import Result
 from sojourn.running.store import DEFAULT_STORE, Store
+
+if TYPE_CHECKING:
+    from sojourn.loading.bring import AqmLike
 
 
 def run(
@@ -98,6 +100,8 @@ def with_aqm(scenario: _core.Scenario, aqm: AqmLike | None, link: str | None) ->
         if link is not None:
             raise InputError(f"link {link}: is for the AQM; give one with `aqm`")
         return scenario
+    from sojourn.loading.bring import bring
+
     brought = bring([aqm])
     chosen = choose_link(scenario, link)
     return scenario.with_laws(brought.laws).with_queue(chosen, brought.aqms[0])

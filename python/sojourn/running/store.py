@@ -11,20 +11,22 @@ that does not match is reported, removed, and its run is done again.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
-import io
+import json
 import os
-import tempfile
+import re
 import warnings
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sojourn import _core, files
-from sojourn.running.result import RunLike, StoredTables
+from sojourn.running.result import SUMMARY, RunLike, StoredTables
 
-FORMAT = 1
+FORMAT = 2
+CORE = "core.txt"
+"""The file beside the entries that holds the digest of the compiled core."""
 # Larger runs, such as those with every packet of a long run, would fill a disk.
 LARGEST_BYTES = 256 << 20
 
@@ -66,7 +68,7 @@ class Store:
             engine: what of the engine the results depend on; see `Engine.identity`.
             kind: ending of the name.
         """
-        text = "\n".join([engine, simulator(), kind, *parts, scenario.resolved_json()])
+        text = "\n".join([str(FORMAT), engine, simulator(), kind, *parts, scenario.resolved_json()])
         name = hashlib.sha256(text.encode()).hexdigest()[:40]
         return self.folder / name[:2] / f"{name}.{kind}"
 
@@ -107,10 +109,8 @@ class Store:
         if content is None:
             return None
         try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                tables = {name: archive.read(name) for name in archive.namelist()}
-            return StoredTables(tables, str(path))
-        except (zipfile.BadZipFile, ValueError, KeyError):
+            return StoredTables(_unpacked(content), str(path))
+        except (ValueError, KeyError):
             self.discard(path)
             return None
 
@@ -119,17 +119,17 @@ class Store:
 
         A store that cannot be written is reported and does not end the run.
         """
+        import tempfile
+
         try:
             with tempfile.TemporaryDirectory(prefix="sojourn-") as folder:
                 run.write(folder)
                 made = sorted(Path(folder).iterdir())
                 if sum(file.stat().st_size for file in made) > LARGEST_BYTES:
                     return
-                buffer = io.BytesIO()
-                with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-                    for file in made:
-                        archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes())
-            self.write(path, buffer.getvalue())
+                tables = {file.name: file.read_bytes() for file in made}
+            tables[SUMMARY] = json.dumps(list(run.summary())).encode()
+            self.write(path, _packed(tables))
         except OSError as error:
             self._report(f"{path}: the run is not kept ({error.strerror or error})")
 
@@ -147,9 +147,48 @@ def default_folder() -> Path:
 
 @functools.cache
 def simulator() -> str:
-    """Version of the simulator and digest of its compiled code."""
-    code = Path(_core.__file__).read_bytes()
-    return f"{_core.__version__} {hashlib.sha256(code).hexdigest()[:16]}"
+    """Version of the simulator and digest of its compiled code.
+
+    To read all of it takes as long as a short run, so that the digest is kept with the file's
+    place, size, number and time of change, as Python keeps those of a module's source.
+    """
+    code = Path(_core.__file__)
+    facts = code.stat()
+    known = f"{code} {facts.st_size} {facts.st_ino} {facts.st_mtime_ns} {facts.st_ctime_ns}"
+    kept = default_folder() / CORE
+    with contextlib.suppress(OSError, ValueError):
+        name, digest = kept.read_text(encoding="utf-8").splitlines()
+        if name == known and re.fullmatch("[0-9a-f]{16}", digest):
+            return f"{_core.__version__} {digest}"
+    digest = hashlib.sha256(code.read_bytes()).hexdigest()[:16]
+    with contextlib.suppress(OSError, UnicodeError):
+        files.write(kept, f"{known}\n{digest}\n")
+    return f"{_core.__version__} {digest}"
+
+
+def _packed(tables: Mapping[str, bytes]) -> bytes:
+    """Files as one: a line of JSON with their names and sizes, then their content.
+
+    Not an archive: what reads those takes 10 ms to import.
+    """
+    sizes = json.dumps({name: len(content) for name, content in tables.items()})
+    return b"".join([sizes.encode(), b"\n", *tables.values()])
+
+
+def _unpacked(content: bytes) -> dict[str, bytes]:
+    """The files of a content that was made by `_packed`.
+
+    Raises:
+        ValueError: it was not.
+    """
+    line, _, rest = content.partition(b"\n")
+    tables, at = {}, 0
+    for name, size in json.loads(line).items():
+        tables[name] = rest[at : at + size]
+        at += size
+    if at != len(rest):
+        raise ValueError("its files have other sizes than it says")
+    return tables
 
 
 def _header(content: bytes) -> bytes:

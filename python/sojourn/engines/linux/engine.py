@@ -16,9 +16,9 @@ from typing import Protocol
 
 from sojourn import _core
 from sojourn.control import CustomControl
-from sojourn.engines.linux import guest, host, kernel, uml
+from sojourn.engines.linux import DECLARED, guest, host, kernel, uml
 from sojourn.engines.linux.kernel import module
-from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
+from sojourn.engines.protocol import Availability, Engine, OptionValues
 from sojourn.errors import Cancelled, InputError
 
 _TOOLS = ("ip", "tc")
@@ -60,15 +60,10 @@ class Place(Protocol):
 class Linux:
     """The kernel where a scenario asks for it, or where this machine can run it."""
 
-    name = "linux"
-    about = "the real kernel"
+    name = DECLARED.name
+    about = DECLARED.about
+    options = DECLARED.options
     is_testbed = True
-    options: Sequence[EngineOption] = (
-        EngineOption(
-            "kernel", noun="a kernel", metavar="PATH",
-            help="a User-Mode Linux kernel of your own, say with a patched qdisc.",
-        ),
-    )  # fmt: skip
 
     @contextmanager
     def prepare(

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from sojourn import _core
 from sojourn.control import CustomControl
 from sojourn.engines.linux import guest
-from sojourn.engines.ns3 import runner
-from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
+from sojourn.engines.ns3 import DECLARED, runner
+from sojourn.engines.protocol import Availability, Engine, OptionValues
 from sojourn.errors import InputError
 
 TEXT = "run.txt"
@@ -19,10 +19,10 @@ TEXT = "run.txt"
 class Ns3:
     """The simulator ns-3: its links and TCP, our AQMs or its own queue discs."""
 
-    name = "ns3"
-    about = "the simulator ns-3"
+    name = DECLARED.name
+    about = DECLARED.about
+    options = DECLARED.options
     is_testbed = False
-    options: Sequence[EngineOption] = ()
 
     @contextmanager
     def prepare(

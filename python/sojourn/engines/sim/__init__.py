@@ -1,1 +1,5 @@
 """The engine ``sim``: the packet simulator in the compiled core."""
+
+from sojourn.engines.protocol import Declaration
+
+DECLARED = Declaration("sim", "the packet simulator")

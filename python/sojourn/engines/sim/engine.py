@@ -7,16 +7,17 @@ from contextlib import contextmanager
 
 from sojourn import _core
 from sojourn.control import CustomControl
-from sojourn.engines.protocol import Availability, Engine, EngineOption, OptionValues
+from sojourn.engines.protocol import Availability, Engine, OptionValues
+from sojourn.engines.sim import DECLARED
 
 
 class Simulator:
     """The packet simulator, which is in the compiled core."""
 
-    name = "sim"
-    about = "the packet simulator"
+    name = DECLARED.name
+    about = DECLARED.about
+    options = DECLARED.options
     is_testbed = False
-    options: Sequence[EngineOption] = ()
 
     @contextmanager
     def prepare(
