@@ -10,25 +10,25 @@ from pathlib import Path
 import pytest
 
 from guests import KERNEL, needs_kernel
+from sojourn.engines import child
 from sojourn.engines.linux import guest
-from sojourn.engines.linux.supervise import landlock_version
+from sojourn.engines.supervise import landlock_version
 
 needs_landlock = pytest.mark.skipif(
     landlock_version() == 0, reason="this machine's kernel has no Landlock"
 )
-SUPERVISE = Path(guest.__file__).parent / "supervise.py"
 
 
 def in_a_guest(script: str, confined: bool) -> dict[str, str]:
     """What a shell script in a guest, as its root, wrote into the scratch folder."""
     assert KERNEL is not None, "what needs it is skipped otherwise"
-    with guest.scratch() as folder:
+    with child.scratch() as folder:
         (folder.shared / guest.INIT).write_text(script)
         seen = guest.sight(KERNEL.path, folder, "{}") if confined else ""
         command = guest._command(KERNEL, 1)
         with (
             folder.console.open("wb") as console,
-            guest._group(command, folder, console, seen) as group,
+            child.group(command, folder, console, seen) as group,
         ):
             group.wait(60)
         return {path.name: path.read_text() for path in folder.shared.iterdir() if path.is_file()}
@@ -74,7 +74,7 @@ def test_a_confined_program_writes_to_its_folder_alone(tmp_path: Path) -> None:
                         "write": [str(own), "/dev/null"]})  # fmt: skip
     script = f"echo a > {own}/a; echo b > {other}/b"
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", str(SUPERVISE), sight, "/bin/sh", "-c", script],
+        [sys.executable, "-I", "-S", str(child.SUPERVISOR), sight, "/bin/sh", "-c", script],
         stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
     ) as program:  # fmt: skip
         program.wait(30)

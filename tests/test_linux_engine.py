@@ -19,7 +19,7 @@ from guests import KERNEL, in_guest, needs_kernel, numbers, on_linux
 from processes import below, is_alive, wait_for
 from sojourn import _core
 from sojourn.describing.library import load
-from sojourn.engines import registry
+from sojourn.engines import child, registry
 from sojourn.engines.linux import guest, kernel
 from sojourn.engines.linux.kernel import archives
 from sojourn.errors import InputError, RunFailed, ScenarioError
@@ -193,20 +193,20 @@ def test_the_guest_cannot_write_the_hosts_tree(tmp_path: Path) -> None:
     assert KERNEL is not None
     target = tmp_path / "mine"
     target.write_text("mine")
-    with guest.scratch() as folder:
-        (folder.shared / guest.PLAN).write_text("{}")
+    with child.scratch() as folder:
+        (folder.shared / child.PLAN).write_text("{}")
         program = f"/bin/sh -c 'echo theirs > {target}; echo $? > /run/said; rm -f {target}'"
         (folder.shared / "init").write_text(f"{program}\n")
         with folder.console.open("wb") as console:
             command = guest._command(KERNEL, 1)
-            with guest._group(command, folder, console, "") as group:
+            with child.group(command, folder, console, "") as group:
                 group.wait(60)
         assert (folder.shared / "said").read_text().strip() != "0"
     assert target.read_text() == "mine"
 
 
 def _first_shell_does(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
-    def write(folder: guest.Folder) -> None:
+    def write(folder: child.Folder) -> None:
         (folder.shared / "init").write_text(f"{line}\n")
 
     monkeypatch.setattr(guest, "write_script", write)
@@ -215,7 +215,7 @@ def _first_shell_does(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
 def _fails(plan: str, says: str) -> None:
     """The guest cannot carry out the plan, and the message says it with the remedy."""
     assert KERNEL is not None
-    with guest.scratch() as folder, pytest.raises(RunFailed, match=says):
+    with child.scratch() as folder, pytest.raises(RunFailed, match=says):
         guest.run(KERNEL, folder, plan, 1, _core.Cancel())
 
 
@@ -367,7 +367,7 @@ def test_the_variables_of_our_law_are_recorded_under_the_kernels_tcp() -> None:
 
 
 def test_scratch_folders_are_private_and_removed() -> None:
-    with guest.scratch() as folder:
+    with child.scratch() as folder:
         assert folder.shared.parent.stat().st_mode & 0o077 == 0
     assert not folder.shared.parent.exists()
 
@@ -428,7 +428,7 @@ def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyP
     ],
 )
 def test_the_last_message_of_a_kernel_is_reported_with_the_remedy(console: str, says: str) -> None:
-    with guest.scratch() as folder:
+    with child.scratch() as folder:
         folder.console.write_text(console)
         assert says in guest._end_of_console(folder)
 

@@ -11,6 +11,7 @@ import pytest
 from guests import numbers
 from sojourn import _core
 from sojourn.agreement import grid
+from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.engines.ns3 import runner
 from sojourn.errors import InputError, ScenarioError
@@ -81,7 +82,7 @@ def test_a_refusal_names_the_file_the_place_and_the_remedy() -> None:
 
 def test_every_scenario_of_its_grid_can_be_planned() -> None:
     given = grid.scenarios(["sim", "ns3"])
-    assert len({each.name for each in given}) == 36
+    assert len({each.name for each in given}) == 72
     assert all(_core.ns3_plan(each)[1].startswith("form 1\n") for each in given)
 
 
@@ -106,6 +107,18 @@ def test_a_build_without_tools_names_their_packages(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InputError, match="apt-get install cmake g"):
         runner.build(print)
+
+
+def test_flows_in_both_directions_are_refused() -> None:
+    with pytest.raises(ScenarioError, match=r"flows\[1\].path: engine ns3 has one link"):
+        _core.ns3_plan(load("two-way"))
+
+
+def test_a_mended_tcp_is_told_to_the_runner() -> None:
+    text = TEXT.format(queue="pi2", cc="cubic", bottleneck="sojourn", ecn="false")
+    given = _core.Scenario.load(text + 'tcp = "mended"\n', origin="mended.toml")
+    mends = [line for line in _core.ns3_plan(given)[1].splitlines() if line.startswith("mend ")]
+    assert mends[:3] == ["mend 0 prr 5000000", "mend 0 threshold 5000000", "mend 0 hystart 5000000"]
 
 
 @needs_runner
@@ -143,3 +156,45 @@ def test_a_disc_of_ns3_and_ours_are_the_same_run(queue: str) -> None:
 def test_marks_are_counted_where_flows_use_ecn() -> None:
     found = numbers(on_ns3(scenario("codel@ns3:ecn=true", ecn="true")))
     assert found["queue/b/mark_rate"] > 0
+
+
+@needs_runner
+@pytest.mark.slow
+def test_dctcp_keeps_a_link_busy_by_marks_alone() -> None:
+    found = numbers(on_ns3(scenario("codel@ns3:ecn=true,ce_threshold=5ms", "dctcp", ecn="true")))
+    assert found["queue/b/mark_rate"] > 0.1
+    assert found["queue/b/drop_rate"] == 0
+    assert found["queue/b/utilisation"] > 0.9
+
+
+@needs_runner
+@pytest.mark.slow
+def test_bbr_keeps_a_link_busy_without_filling_its_queue() -> None:
+    delay = {}
+    for cc in ("bbr", "cubic"):
+        found = numbers(on_ns3(scenario("taildrop:limit=100p", cc)))
+        assert found["queue/b/utilisation"] > 0.95
+        delay[cc] = found["queue/b/delay_mean"]
+    assert delay["bbr"] < 0.8 * delay["cubic"]
+
+
+@needs_runner
+@pytest.mark.slow
+def test_the_rate_of_a_link_follows_its_schedule() -> None:
+    """10 Mbit/s until 3 s, then 5: 7 Mbit/s on average from 1 s to 6 s."""
+    steps = '{ kind = "schedule", steps = [["0s", "10mbit"], ["3s", "5mbit"]] }'
+    text = TEXT.replace('"10mbit"', steps.replace("{", "{{").replace("}", "}}"))
+    text = text.format(queue="taildrop:limit=100p", cc="cubic", bottleneck="sojourn", ecn="false")
+    found = numbers(on_ns3(_core.Scenario.load(text, origin="steps.toml")))
+    assert found["queue/b/throughput"] == pytest.approx(7e6, rel=0.02)
+
+
+@needs_runner
+@pytest.mark.slow
+def test_acknowledgements_pass_the_link_back() -> None:
+    text = TEXT.replace('path = ["b"]', 'path = ["b"]\nreverse = ["up"]')
+    text = text.format(queue="codel@ns3", cc="cubic", ecn="false", bottleneck="sojourn")
+    more = '[links.up]\nrate = "1mbit"\ndelay = "10ms"\nframing = "2B"\nqueue = "pi2"\n'
+    found = numbers(on_ns3(_core.Scenario.load(text + more, origin="both.toml")))
+    assert found["queue/up/throughput"] > 100e3
+    assert found["queue/b/utilisation"] > 0.9

@@ -126,6 +126,12 @@ const std::map<std::string, std::function<void(Instructions&, Words&)>> INSTRUCT
          GroupWanted& group = At(run.groups, Next<std::size_t>(words));
          group.attributes.push_back(NamedValue(words));
      }},
+    {"mend",
+     [](Instructions& run, Words& words) {
+         GroupWanted& group = At(run.groups, Next<std::size_t>(words));
+         group.mended.push_back(Next<std::string>(words));
+         words >> group.hystartRiseNs;
+     }},
     {"flow",
      [](Instructions& run, Words& words) {
          FlowWanted& flow = run.flows.emplace_back();

@@ -38,6 +38,8 @@ struct GroupWanted
     std::string control;       //!< type of the congestion control; empty for datagrams
     std::string recovery;      //!< type of the recovery
     Attributes attributes;     //!< of its sockets
+    std::vector<std::string> mended; //!< parts of ns-3's TCP whose errors are avoided
+    uint64_t hystartRiseNs{0}; //!< the rise of delay at which a mended CUBIC leaves slow start
 };
 
 /// A transfer over a connection of its own.

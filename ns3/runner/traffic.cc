@@ -6,6 +6,8 @@
 
 #include "traffic.h"
 
+#include "mended.h"
+
 #include "ns3/inet-socket-address.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/seq-ts-header.h"
@@ -233,6 +235,7 @@ Traffic::Start(Flow* flow)
         Socket::CreateSocket(m_network.Sender(flow->index), TcpSocketFactory::GetTypeId());
     flow->sending = socket;
     SetUp(socket, *flow->group);
+    Mend(socket, *flow->group);
     socket->Bind();
     Watch(*flow, socket);
     socket->SetSendCallback(MakeCallback(&Traffic::Fill, this).Bind(flow));

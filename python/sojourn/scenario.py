@@ -54,6 +54,7 @@ __all__ = [
     "Madpie",
     "Ns3Bottleneck",
     "Ns3Engine",
+    "Ns3Tcp",
     "OnOff",
     "ParetoSizes",
     "Pi",
@@ -2138,6 +2139,10 @@ class LinuxEngine(_Part):
 Ns3Bottleneck: TypeAlias = Literal["sojourn"] | Literal["ns3"]
 
 
+# The TCP of the flows: `as-is` or `mended`.
+Ns3Tcp: TypeAlias = Literal["as-is"] | Literal["mended"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ns3Engine(_Part):
     """The simulator ns-3: ``sojourn run FILE --engine ns3``.
@@ -2145,9 +2150,13 @@ class Ns3Engine(_Part):
     Attributes:
         bottleneck: The queue disc at the links: ``sojourn`` any of our AQMs, ``ns3`` ns-3's own
             disc for an AQM in the dialect ``ns3``. Default: ``"sojourn"``.
+        tcp: The TCP of the flows: ``as-is`` (the default) ns-3's, ``mended`` ns-3's without three
+            errors of release 3.44, in proportional rate reduction, in repeated timeouts, and in the
+            slow start of CUBIC.
     """
 
     bottleneck: Ns3Bottleneck | None = None
+    tcp: Ns3Tcp | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

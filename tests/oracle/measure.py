@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
+from sojourn.engines import child
 from sojourn.engines.linux import guest, kernel
 from sojourn.engines.linux.kernel import module
 
@@ -115,7 +116,7 @@ def _run(scenario: _core.Scenario, bottleneck: str) -> _core.Run:
     if found is None:
         raise SystemExit("there is no guest kernel: sojourn kernel build")
     plan = _core.linux_plan(scenario)
-    with guest.scratch() as folder:
+    with child.scratch() as folder:
         if bottleneck == module.BOTTLENECK:
             shutil.copy(module.require(found.path.parent), folder.shared / module.NAME)
         guest.run(found, folder, plan, scenario.seed, _core.Cancel(), restarts=True)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sojourn_aqm::Span;
 use sojourn_router::plan::Plan;
 use sojourn_router::{collect, ns3};
 use sojourn_scenario::{Resolved, ScenarioError};
@@ -27,6 +28,9 @@ pub fn ns3_plan(scenario: &Scenario) -> Result<(String, String), Refusal> {
     Ok((serde_json::to_string(&run.plan).expect("a plan is plain"), run.text))
 }
 
+/// The default of `ns3::TcpSocketBase::ClockGranularity`.
+const CLOCK_GRANULARITY: Span = Span::from_millis(1);
+
 /// The rules of each group's TCP that ns-3 has attributes for; none for datagrams.
 fn rules(resolved: &Resolved) -> Result<Vec<Option<ns3::SocketRules>>, ScenarioError> {
     let own = transports(resolved, &CustomControls::new())
@@ -35,7 +39,10 @@ fn rules(resolved: &Resolved) -> Result<Vec<Option<ns3::SocketRules>>, ScenarioE
     for ((index, _, tcp), own) in resolved.tcp_groups().zip(own) {
         let profile = profile(&tcp.profile)
             .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
-        let (RtoFloor::Variance(least_rto) | RtoFloor::Whole(least_rto)) = profile.rto.floor;
+        let (least_rto, least_variation) = match profile.rto.floor {
+            RtoFloor::Variance(floor) => (floor, floor),
+            RtoFloor::Whole(floor) => (floor, CLOCK_GRANULARITY),
+        };
         rules[index] = Some(ns3::SocketRules {
             sack: profile.sack,
             limited_transmit: profile.limited_transmit,
@@ -48,6 +55,7 @@ fn rules(resolved: &Resolved) -> Result<Vec<Option<ns3::SocketRules>>, ScenarioE
             ack_delay: profile.ack.delay,
             initial_rto: profile.rto.initial,
             least_rto,
+            least_variation,
         });
     }
     Ok(rules)

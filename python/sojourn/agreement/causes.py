@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from sojourn.agreement.cells import CellAgreement
+from sojourn.agreement.grid import MENDED
 
 # By engines: the beginning of scenarios' names, and what was found.
 _SIM_AND_LINUX = {
@@ -27,6 +30,39 @@ _SIM_AND_LINUX = {
 
 
 KNOWN = {frozenset({"sim", "linux"}): _SIM_AND_LINUX}
+
+
+def by_cell(
+    as_is: Sequence[CellAgreement],
+    mended: Sequence[CellAgreement],
+    shown: Callable[[CellAgreement], str],
+) -> list[str]:
+    """A table of the cells that are apart, with what becomes of each under the mended TCP.
+
+    Args:
+        as_is: all cells under the TCP as it is.
+        mended: those under the mended one.
+        shown: both values of a cell as text.
+    """
+    twins = {(cell.scenario.removesuffix(MENDED), cell.metric): cell for cell in mended}
+    rows = []
+    for cell in as_is:
+        twin = twins.get((cell.scenario, cell.metric))
+        if cell.is_apart and twin is not None:
+            rows.append(
+                f"| {cell.scenario} | {cell.metric} | {shown(cell)} | {shown(twin)} | "
+                f"{_reason(twin)} |"
+            )
+    head = ["| scenario | metric | as it is | mended | reason |", "|---|---|---|---|---|"]
+    return [*head, *rows]
+
+
+def _reason(twin: CellAgreement) -> str:
+    if twin.agrees:
+        return "the errors of the TCP that are mended"
+    if not twin.is_apart:
+        return "these errors; the rest is within the noise"
+    return "these errors, and more, below"
 
 
 def lines(engines: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -27,6 +27,8 @@ NS3_AQMS = {
 }
 NS3_FLOWS = (1, 5, 20)
 NS3_RTTS_MS = (20, 100)
+# The same scenario under ns-3's TCP without its known errors has this behind its name.
+MENDED = ", mended"
 
 _TEXT = """\
 name = "{name}"
@@ -54,11 +56,15 @@ def scenarios(engines: Sequence[str]) -> list[_core.Scenario]:
     """All of the grid for two engines: every AQM, number of flows and RTT with cubic.
 
     Some are with reno or ECN. Where one of the engines is ``ns3`` it is a grid of its own, whose
-    packets have the 2 bytes of PPP that ns-3's links add.
+    packets have the 2 bytes of PPP that ns-3's links add, first under ns-3's TCP as it is, then
+    under the mended one (`engine.ns3.tcp`).
     """
     if "ns3" in engines:
         return [
-            _scenario(aqm, NS3_AQMS[aqm], flows, rtt, "cubic", ecn=False, framing="2B")
+            _scenario(
+                aqm, NS3_AQMS[aqm], flows, rtt, "cubic", ecn=False, framing="2B", mended=mended
+            )
+            for mended in (False, True)
             for aqm in NS3_AQMS
             for flows in NS3_FLOWS
             for rtt in NS3_RTTS_MS
@@ -78,13 +84,15 @@ def scenarios(engines: Sequence[str]) -> list[_core.Scenario]:
 
 
 def _scenario(
-    aqm: str, queue: str, flows: int, rtt_ms: int, cc: str, *, ecn: bool, framing: str = "0B"
-) -> _core.Scenario:
+    aqm: str, queue: str, flows: int, rtt_ms: int, cc: str, *, ecn: bool, framing: str = "0B",
+    mended: bool = False,
+) -> _core.Scenario:  # fmt: skip
     if ecn:
         queue += ",ecn=true"
-    name = f"{aqm} {flows} x {cc}{' ecn' if ecn else ''} {rtt_ms} ms"
+    name = f"{aqm} {flows} x {cc}{' ecn' if ecn else ''} {rtt_ms} ms{MENDED if mended else ''}"
     text = _TEXT.format(
         name=name, delay_ms=rtt_ms // 4, queue=queue, flows=flows, rtt_ms=rtt_ms, cc=cc,
         ecn=str(ecn).lower(), framing=framing,
     )  # fmt: skip
-    return _core.Scenario.load(text, origin=name)
+    more = '[engine.ns3]\ntcp = "mended"\n' if mended else ""
+    return _core.Scenario.load(text + more, origin=name)

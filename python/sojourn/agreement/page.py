@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from sojourn import files
@@ -14,6 +15,7 @@ from sojourn.agreement.cells import (
     CellAgreement,
     table,
 )
+from sojourn.agreement.grid import MENDED
 from sojourn.comparing.between_engines import DELAY_S, RELATIVE
 
 _HEADS = {
@@ -64,6 +66,8 @@ def as_markdown(agreement: Agreement) -> str:
     """A table with both values in every cell, the share by metric, and the largest gaps."""
     first, second = agreement.names
     cells = agreement.cells
+    as_is = [cell for cell in cells if not cell.scenario.endswith(MENDED)]
+    mended = [cell for cell in cells if cell.scenario.endswith(MENDED)]
     lines = [
         "# Agreement of the engines",
         "",
@@ -73,10 +77,8 @@ def as_markdown(agreement: Agreement) -> str:
         "Cells that do not are **bold**, or *slanted* where their difference is that large only "
         "within its 95 % interval over the seeds.",
         "",
-        f"{sum(c.agrees for c in cells)} of {len(cells)} cells agree, "
-        f"{100 * agreement.share:.0f} %: {_by_metric(cells)}. "
-        f"{sum(c.is_apart for c in cells)} are apart beyond the noise of {agreement.seeds} seeds.",
-        "",
+        *_shares(as_is, agreement.seeds),
+        *(["With mended TCP:", "", *_shares(mended, agreement.seeds)] if mended else []),
         "| scenario | " + " | ".join(_HEADS[m] for m in METRICS) + " |",
         "|---|" + "---|" * len(METRICS),
         *(
@@ -92,6 +94,8 @@ def as_markdown(agreement: Agreement) -> str:
     apart = [cell.scenario for cell in cells if not cell.agrees]
     if known := causes.lines(agreement.names, apart):
         lines += ["## What is known of the gaps", "", *known, ""]
+    if mended:
+        lines += ["## Why cells are apart", "", *causes.by_cell(as_is, mended, _shown), ""]
     invalid = [f"- {p.scenario.name}: {reason}" for p in agreement.pairs for reason in p.invalid]
     if invalid:
         # A run has as many pairs as links.
@@ -99,7 +103,17 @@ def as_markdown(agreement: Agreement) -> str:
     return "\n".join(lines)
 
 
-def _by_metric(cells: list[CellAgreement]) -> str:
+def _shares(cells: Sequence[CellAgreement], seeds: int) -> list[str]:
+    agreeing = sum(cell.agrees for cell in cells)
+    return [
+        f"{agreeing} of {len(cells)} cells agree, {100 * agreeing / len(cells):.0f} %: "
+        f"{_by_metric(cells)}. {sum(cell.is_apart for cell in cells)} are apart beyond the noise "
+        f"of {seeds} seeds.",
+        "",
+    ]
+
+
+def _by_metric(cells: Sequence[CellAgreement]) -> str:
     parts = []
     for metric in METRICS:
         of = [cell for cell in cells if cell.metric == metric]

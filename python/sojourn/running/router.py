@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sojourn import _core, files
+from sojourn.engines.child import SUPERVISOR
 from sojourn.engines.linux import host
 from sojourn.engines.linux.guest import paths
 from sojourn.errors import InputError, RunFailed
@@ -126,7 +127,7 @@ def _carry_out(
         *prefix, sys.executable, "-I", "-S", str(_HERE / "route.py"), str(_core.__file__), plan,
         str(report_in), str(control_out), "" if out is None else str(out.absolute()), paths(),
     ]  # fmt: skip
-    supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), "", *command]
+    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), "", *command]
     with os.fdopen(report_out, "rb") as reports, os.fdopen(control_in, "wb") as control:
         try:
             group = subprocess.Popen(

@@ -25,6 +25,7 @@ fn planned(link: &str, flows: &str, more: &str) -> Planned<Ns3Run> {
         ack_delay: Span::from_millis(40),
         initial_rto: Span::from_secs(1),
         least_rto: Span::from_millis(200),
+        least_variation: Span::from_millis(150),
     };
     let scenario = scenario(link, flows, more);
     plan(&scenario, &vec![Some(rules); scenario.flows.len()])
@@ -75,6 +76,32 @@ fn what_ns3_cannot_do_is_refused_with_its_place() {
         assert_eq!(error.place, place, "{error}");
         assert!(error.message.contains(words), "{error}");
     }
+}
+
+#[test]
+fn the_floor_of_the_timeout_is_where_the_profile_has_it() {
+    let attributes = lines(&planned("", BULK, "").unwrap(), "tcp_attribute");
+    for expected in ["0 MinRto 200000000ns", "0 ClockGranularity 150000000ns"] {
+        assert!(attributes.iter().any(|line| line == expected), "{expected}: {attributes:?}");
+    }
+}
+
+/// Linux 6.1 `tcp_cubic.c`: an eighth of 20 ms is less than the 4 ms that the delay has to rise.
+#[test]
+fn a_mended_tcp_is_named_part_by_part() {
+    let mended = "[engine.ns3]\ntcp = \"mended\"";
+    let named = |cc: &str| {
+        let flows = format!("cc = \"{cc}\"\n{BULK}");
+        planned("", &flows, mended).map(|run| lines(&run, "mend"))
+    };
+    let cubic = ["0 prr 4000000", "0 threshold 4000000", "0 hystart 4000000"];
+    assert_eq!(named("cubic").unwrap(), cubic);
+    assert_eq!(named("reno").unwrap(), cubic[..2]);
+    assert_eq!(named("dctcp").unwrap(), cubic[..1]);
+    let error = named("bbr").unwrap_err();
+    assert_eq!(error.place, "flows[0].cc");
+    assert!(error.message.contains("as-is"), "{error}");
+    assert!(lines(&planned("", BULK, "").unwrap(), "mend").is_empty());
 }
 
 /// 1000 B at 1 Mbit/s, header included: one datagram every 8 ms.

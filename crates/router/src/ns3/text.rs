@@ -57,6 +57,9 @@ pub(super) fn text(
         for (name, value) in &socket.values {
             line(format!("tcp_attribute {index} {name} {value}"));
         }
+        for name in &socket.mended {
+            line(format!("mend {index} {name} {}", socket.hystart_rise.as_nanos()));
+        }
     }
     for (index, flow) in plan.flows.iter().enumerate() {
         let stop = flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns);

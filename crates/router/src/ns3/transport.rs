@@ -1,7 +1,7 @@
 //! The TCP of a group as attributes of ns-3's sockets.
 
 use sojourn_aqm::Span;
-use sojourn_scenario::resolved::{Resolved, Tcp};
+use sojourn_scenario::resolved::{FlowGroup, Ns3Tcp, Resolved, Tcp};
 
 use crate::planning::flows::{PLAIN_HEADER, TIMESTAMP_HEADER, control_name};
 use crate::planning::refusal::{Planned, refuse};
@@ -25,6 +25,8 @@ pub struct SocketRules {
     pub initial_rto: Span,
     /// The smallest timeout.
     pub least_rto: Span,
+    /// The least that a timeout adds to the smoothed round trip.
+    pub least_variation: Span,
 }
 
 /// The types and attributes of a group's sockets.
@@ -35,6 +37,10 @@ pub(super) struct Attributes {
     pub(super) recovery: &'static str,
     /// Names and values.
     pub(super) values: Vec<(&'static str, String)>,
+    /// Parts of ns-3's TCP whose errors are avoided (`ns3/runner/mended.h`).
+    pub(super) mended: Vec<&'static str>,
+    /// The rise of delay at which a mended CUBIC leaves slow start.
+    pub(super) hystart_rise: Span,
 }
 
 /// Bytes of ns-3's buffers: more than any window of this engine's paths, so that neither limits a
@@ -54,7 +60,13 @@ pub(super) fn attributes(
     let groups = scenario.flows.iter().zip(transports).enumerate();
     groups
         .map(|(index, (group, transport))| match (group.app.tcp(), transport) {
-            (Some(tcp), Some(transport)) => of_group(index, tcp, transport).map(Some),
+            (Some(tcp), Some(transport)) => {
+                let mut attributes = of_group(index, tcp, transport)?;
+                if scenario.ns3.tcp == Ns3Tcp::Mended {
+                    mend(index, scenario, group, transport, &mut attributes)?;
+                }
+                Ok(Some(attributes))
+            }
             _ => Ok(None),
         })
         .collect()
@@ -93,6 +105,9 @@ fn of_group(index: usize, tcp: &Tcp, transport: &SocketRules) -> Planned<Attribu
             ("DelAckTimeout", seconds(transport.ack_delay)),
             ("ConnTimeout", seconds(transport.initial_rto)),
             ("MinRto", seconds(transport.least_rto)),
+            // `ns3::TcpSocketBase`: the timeout is the smoothed round trip and four deviations, but
+            // at least this (RFC 6298 §2.3). Linux has its floor there (`tcp_rtt_estimator`).
+            ("ClockGranularity", seconds(transport.least_variation)),
             ("Sack", transport.sack.to_string()),
             ("LimitedTransmit", transport.limited_transmit.to_string()),
             ("Timestamp", timestamps.to_string()),
@@ -101,7 +116,48 @@ fn of_group(index: usize, tcp: &Tcp, transport: &SocketRules) -> Planned<Attribu
             ("SndBufSize", BUFFER_BYTES.to_string()),
             ("RcvBufSize", window.to_string()),
         ],
+        mended: Vec::new(),
+        hystart_rise: Span::ZERO,
     })
+}
+
+/// Linux 6.1 `tcp_cubic.c`, `HYSTART_DELAY_THRESH`: an eighth of the round trip, within these.
+const HYSTART_RISE: [Span; 2] = [Span::from_millis(4), Span::from_millis(16)];
+
+/// Names what of a group's TCP is mended.
+///
+/// # Errors
+/// Nothing of it is.
+fn mend(
+    index: usize,
+    scenario: &Resolved,
+    group: &FlowGroup,
+    transport: &SocketRules,
+    attributes: &mut Attributes,
+) -> Planned<()> {
+    let has_threshold =
+        matches!(attributes.control, "ns3::TcpCubic" | "ns3::TcpLinuxReno" | "ns3::TcpNewReno");
+    let is_cubic = attributes.control == "ns3::TcpCubic";
+    let has_recovery = attributes.control != "ns3::TcpBbr";
+    for (name, is_mended) in [
+        ("prr", has_recovery && transport.is_gradual && transport.sack),
+        ("threshold", has_threshold),
+        ("hystart", is_cubic),
+    ] {
+        if is_mended {
+            attributes.mended.push(name);
+        }
+    }
+    if attributes.mended.is_empty() {
+        let message =
+            format!("nothing of ns-3's {} is mended; write tcp = \"as-is\"", attributes.control);
+        return refuse(format!("flows[{index}].cc"), message);
+    }
+    // Both directions take as long (`check::links`).
+    let way = group.access_delay + scenario.links[group.path[0]].delay + group.egress_delay;
+    let eighth = Span::from_nanos(way.as_nanos() / 4);
+    attributes.hystart_rise = eighth.clamp(HYSTART_RISE[0], HYSTART_RISE[1]);
+    Ok(())
 }
 
 /// The type of ns-3's congestion control of that name.

@@ -101,6 +101,11 @@ pub struct Ns3Engine {
     /// The queue disc at the links: `sojourn` any of our AQMs, `ns3` ns-3's own disc for an AQM in
     /// the dialect `ns3`.
     pub bottleneck: Ns3Bottleneck,
+    /// The TCP of the flows: `as-is` (the default) ns-3's, `mended` ns-3's without three errors of
+    /// release 3.44, in proportional rate reduction, in repeated timeouts, and in the slow start of
+    /// CUBIC.
+    #[serde(skip_serializing_if = "Ns3Tcp::is_default")]
+    pub tcp: Ns3Tcp,
 }
 
 /// The queue disc at the links: `sojourn` or `ns3`.
@@ -112,4 +117,22 @@ pub enum Ns3Bottleneck {
     Sojourn,
     /// ns-3's own.
     Ns3,
+}
+
+/// The TCP of the flows: `as-is` or `mended`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ns3Tcp {
+    /// ns-3's.
+    #[default]
+    AsIs,
+    /// ns-3's without three errors.
+    Mended,
+}
+
+impl Ns3Tcp {
+    /// Whether it is the default, which the resolved scenario leaves out.
+    fn is_default(&self) -> bool {
+        *self == Ns3Tcp::default()
+    }
 }

@@ -20,7 +20,7 @@ pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
 pub use self::wlan::{Radio, RateControl, Wlan};
 pub use crate::document::apps::Arrivals;
 pub use crate::document::engines::{
-    LinuxBottleneck, LinuxEngine, LinuxPlace, Ns3Bottleneck, Ns3Engine,
+    LinuxBottleneck, LinuxEngine, LinuxPlace, Ns3Bottleneck, Ns3Engine, Ns3Tcp,
 };
 pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
 

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from sojourn import _core
 from sojourn.control import CustomControl
+from sojourn.engines.child import Folder, Watcher, scratch
 from sojourn.engines.linux import DECLARED, guest, host, kernel, uml
 from sojourn.engines.linux.kernel import module
 from sojourn.engines.protocol import Availability, Engine, OptionValues
@@ -53,7 +54,7 @@ class Place(Protocol):
             ScenarioError: this engine cannot do what the scenario asks for.
         """
 
-    def carry_out(self, folder: guest.Folder, plan: str, seed: int, watcher: guest.Watcher) -> None:
+    def carry_out(self, folder: Folder, plan: str, seed: int, watcher: Watcher) -> None:
         """Carry out a plan; its results are in the folder afterwards."""
 
 
@@ -85,7 +86,7 @@ class Linux:
         place = _place(scenario, options.get("kernel"))
         plan = place.plan(scenario)
         with ExitStack() as stack:
-            folder = stack.enter_context(guest.scratch())
+            folder = stack.enter_context(scratch())
             yield _LinuxJob(scenario, place, plan, folder, stack)
 
     def describe(self, options: OptionValues) -> str:
@@ -111,7 +112,7 @@ class Linux:
 
 class _LinuxJob:
     def __init__(
-        self, scenario: _core.Scenario, place: Place, plan: str, folder: guest.Folder,
+        self, scenario: _core.Scenario, place: Place, plan: str, folder: Folder,
         resources: ExitStack,
     ) -> None:  # fmt: skip
         self._scenario, self._place, self._plan, self._folder = scenario, place, plan, folder
@@ -156,7 +157,7 @@ class _Guest:
     def plan(self, scenario: _core.Scenario) -> str:
         return _core.linux_plan(scenario)
 
-    def carry_out(self, folder: guest.Folder, plan: str, seed: int, watcher: guest.Watcher) -> None:
+    def carry_out(self, folder: Folder, plan: str, seed: int, watcher: Watcher) -> None:
         if self._module is not None:
             shutil.copy(self._module, folder.shared / module.NAME)
         guest.run(self._kernel, folder, plan, seed, watcher)

@@ -9,41 +9,28 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Protocol
 
 from sojourn import _core
+from sojourn.engines.child import Folder, Watcher, carry_out, end_of_console, group, scratch
 from sojourn.engines.linux.kernel import Kernel
-from sojourn.engines.linux.supervise import landlock_version
-from sojourn.errors import Cancelled, RunFailed
+from sojourn.engines.supervise import landlock_version
 
-PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
 _HERE = Path(__file__).parent
 _PACKAGE = Path(_core.__file__).parent
 BOOT = _HERE / "boot.py"
 INIT = "init"
-# The log level before each line of the kernel's log.
-_LEVEL = re.compile(r"^<\d>")
-_LOOK_EVERY_S = 0.05
-# A guest whose clock stands still this long hangs; in virtual time a step takes milliseconds.
-_PATIENCE_S = 180.0
 # Only touched pages count.
 _MEMORY = "512M"
 # The guest's clock begins here, in nanoseconds, so that no date of the host gets in.
 _EPOCH_NS = 1_600_000_000_000_000_000
 # Messages of a kernel that ends early, and what helps.
-_REMEDIES = {
+REMEDIES = {
     "Out of memory": f"the scenario needs more than its {_MEMORY}: take fewer flows, a lower rate "
     "or a shorter duration",
     "ptrace set fp regs failed": "it was built for processors with fewer registers: `sojourn "
@@ -59,39 +46,6 @@ _SYSTEM = (
 )  # fmt: skip
 # The kernel's command line goes into its pool of random numbers, so it names no path that changes.
 _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
-
-
-class Watcher(Protocol):
-    """Receives the progress of a guest, and may stop it."""
-
-    @property
-    def cancelled(self) -> bool: ...  # noqa: D102
-    def advance(self, seconds: float) -> None: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class Folder:
-    """The scratch folder of a run.
-
-    Attributes:
-        shared: what the guest sees as ``/run``.
-        console: the messages of its kernel.
-    """
-
-    shared: Path
-    console: Path
-
-
-@contextmanager
-def scratch() -> Iterator[Folder]:
-    """A private scratch folder, removed in any case."""
-    folder = Path(tempfile.mkdtemp(prefix="sojourn-"))
-    try:
-        shared = folder / "shared"
-        shared.mkdir(mode=0o700)
-        yield Folder(shared, folder / "console")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run(
@@ -115,7 +69,7 @@ def run(
     """
     write_script(folder)
     command = _command(kernel, seed, restarts=restarts)
-    carry_out(command, folder, plan, watcher, "guest", sight(kernel.path, folder, plan))
+    carry_out(command, folder, plan, watcher, "guest", sight(kernel.path, folder, plan), REMEDIES)
 
 
 def can_confine() -> bool:
@@ -139,29 +93,6 @@ def sight(kernel: Path, folder: Folder, plan: str) -> str:
         *((*laws, *filter(os.path.isabs, sys.path)) if laws else ()),
     ]  # fmt: skip
     return json.dumps({"read": read, "write": [str(folder.shared), os.devnull]})
-
-
-def carry_out(
-    command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str, seen: str = ""
-) -> None:
-    """Run a program that carries out a plan; `what` names it in messages.
-
-    Args:
-        command: the program.
-        folder: its scratch folder.
-        plan: the plan, as JSON.
-        watcher: receives its progress.
-        what: its name in messages.
-        seen: what it may open, as :func:`sight` says it; everything if empty.
-
-    Raises:
-        Cancelled: the watcher stopped it.
-        RunFailed: it did not come to its end; the message says why.
-    """
-    (folder.shared / PLAN).write_text(plan)
-    with folder.console.open("wb") as console, _group(command, folder, console, seen) as group:
-        _wait(group, folder, watcher, what)
-    _judge(folder, what)
 
 
 def paths() -> str:
@@ -204,73 +135,8 @@ def trial(command: list[str], seconds: float) -> str:
     """Start a guest that should end at once; returns why it did not, or nothing."""
     with scratch() as folder:
         (folder.shared / INIT).write_text("echo yes > /run/started\n")
-        with folder.console.open("wb") as console, _group(command, folder, console, "") as group:
+        with folder.console.open("wb") as console, group(command, folder, console, "") as running:
             with suppress(subprocess.TimeoutExpired):
-                group.wait(seconds)
+                running.wait(seconds)
             started = (folder.shared / "started").exists()
-        return "" if started else _end_of_console(folder)
-
-
-@contextmanager
-def _group(
-    command: list[str], folder: Folder, console: BinaryIO, seen: str
-) -> Iterator[subprocess.Popen[bytes]]:
-    """The guest under its supervisor, in a session of its own that does not outlive the block."""
-    supervisor = [sys.executable, "-I", "-S", str(_HERE / "supervise.py"), seen, *command]
-    with subprocess.Popen(
-        supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,
-        cwd=folder.shared, start_new_session=True,
-    ) as group:  # fmt: skip
-        try:
-            yield group
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(group.pid, signal.SIGKILL)
-
-
-def _wait(group: subprocess.Popen[bytes], folder: Folder, watcher: Watcher, what: str) -> None:
-    """Wait for the program's end; report its progress, and end it when it makes none."""
-    reported, moved = 0, time.monotonic()
-    while group.poll() is None:
-        if watcher.cancelled:
-            raise Cancelled("the run was cancelled")
-        now_ns = _progress(folder)
-        if now_ns > reported:
-            watcher.advance((now_ns - reported) / 1e9)
-            reported, moved = now_ns, time.monotonic()
-        elif time.monotonic() - moved > _PATIENCE_S:
-            raise RunFailed(
-                f"the {what} made no progress for {_PATIENCE_S:.0f} s after {reported / 1e9:.3f} s "
-                "of the scenario; run fewer at a time (--jobs) or a smaller scenario; "
-                f"{_end_of_console(folder)}"
-            )
-        try:
-            group.wait(_LOOK_EVERY_S)
-        except subprocess.TimeoutExpired:
-            continue
-
-
-def _progress(folder: Folder) -> int:
-    try:
-        return int((folder.shared / PROGRESS).read_text() or 0)
-    except (FileNotFoundError, ValueError):
-        return 0
-
-
-def _judge(folder: Folder, what: str) -> None:
-    try:
-        status = json.loads((folder.shared / STATUS).read_text())
-    except (FileNotFoundError, ValueError):
-        raise RunFailed(f"the {what} ended before its plan; {_end_of_console(folder)}") from None
-    if not status["ok"]:
-        raise RunFailed(f"in the {what}: {status['failure']}")
-
-
-def _end_of_console(folder: Folder) -> str:
-    """Why a kernel ended, by its console, and what helps."""
-    text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
-    lines = [line for raw in text.splitlines() if (line := _LEVEL.sub("", raw).strip())]
-    for message, remedy in _REMEDIES.items():
-        if found := [line for line in lines if message in line]:
-            return f"its kernel says: {found[0]}; {remedy}"
-    return f"its console says: {' | '.join(lines[-3:])}" if lines else "its console says nothing"
+        return "" if started else end_of_console(folder, REMEDIES)

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from sojourn import _core
+from sojourn.engines.child import Folder, Watcher, carry_out
 from sojourn.engines.linux import guest
 from sojourn.engines.protocol import Availability
 from sojourn.errors import InputError
@@ -113,13 +114,11 @@ class Host:
             )
         return text
 
-    def carry_out(
-        self, folder: guest.Folder, plan: str, _seed: int, watcher: guest.Watcher
-    ) -> None:
+    def carry_out(self, folder: Folder, plan: str, _seed: int, watcher: Watcher) -> None:
         """Carry out a plan; its results are in the folder afterwards."""
         command = [sys.executable, "-I", "-S", str(guest.BOOT), str(_core.__file__),
                    str(folder.shared), guest.paths(), "private"]  # fmt: skip
-        guest.carry_out(command, folder, plan, watcher, "run on the host")
+        carry_out(command, folder, plan, watcher, "run on the host")
 
 
 def hz() -> int | None:

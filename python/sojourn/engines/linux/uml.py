@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from sojourn import _core
+from sojourn.engines.child import Folder, Watcher, carry_out
 from sojourn.engines.linux import guest
 from sojourn.engines.protocol import Availability
 from sojourn.errors import InputError
@@ -82,15 +83,13 @@ class Uml:
         """
         return _core.linux_plan(scenario, _DEBIAN_HZ if self._is_debian else None)
 
-    def carry_out(
-        self, folder: guest.Folder, plan: str, _seed: int, watcher: guest.Watcher
-    ) -> None:
+    def carry_out(self, folder: Folder, plan: str, _seed: int, watcher: Watcher) -> None:
         """Carry out a plan; its results are in the folder afterwards."""
         modules = _in_order(_wanted(json.loads(plan)), self.version) if self._is_debian else []
         guest.write_script(folder, [f"insmod {shlex.quote(str(path))}" for path in modules])
         command = guest.command(self._kernel, _OPTIONS)
         seen = guest.sight(self._kernel, folder, plan)
-        guest.carry_out(command, folder, plan, watcher, "guest", seen)
+        carry_out(command, folder, plan, watcher, "guest", seen, guest.REMEDIES)
 
 
 def _wanted(plan: dict[str, object]) -> list[str]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from sojourn import _core
 from sojourn.control import CustomControl
-from sojourn.engines.linux import guest
+from sojourn.engines import child
 from sojourn.engines.ns3 import DECLARED, runner
 from sojourn.engines.protocol import Availability, Engine, OptionValues
 from sojourn.errors import InputError
@@ -43,7 +43,7 @@ class Ns3:
             raise InputError("app: engine ns3 has bulk data, files and datagrams; use engine sim")
         plan, text = _core.ns3_plan(scenario)
         found = runner.require()
-        with guest.scratch() as folder:
+        with child.scratch() as folder:
             yield _Ns3Job(scenario, found, plan, text, folder)
 
     def describe(self, _options: OptionValues) -> str:
@@ -71,7 +71,7 @@ class Ns3:
 class _Ns3Job:
     def __init__(
         self, scenario: _core.Scenario, found: runner.Runner, plan: str, text: str,
-        folder: guest.Folder,
+        folder: child.Folder,
     ) -> None:  # fmt: skip
         self._scenario, self._runner, self._plan, self._text = scenario, found, plan, text
         self._folder = folder
@@ -82,7 +82,7 @@ class _Ns3Job:
         (shared / TEXT).write_text(self._text)
         began = time.monotonic()
         command = [str(self._runner.path), str(shared / TEXT), str(shared)]
-        guest.carry_out(command, self._folder, self._plan, cancel, "run of ns-3")
+        child.carry_out(command, self._folder, self._plan, cancel, "run of ns-3")
         self._took_s = time.monotonic() - began
 
     def collect(self) -> _core.Run:

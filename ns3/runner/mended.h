@@ -1,0 +1,31 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef SOJOURN_RUNNER_MENDED_H
+#define SOJOURN_RUNNER_MENDED_H
+
+#include "instructions.h"
+
+#include "ns3/socket.h"
+
+namespace sojourn
+{
+
+/**
+ * Gives a socket, before it connects, the parts of ns-3's TCP without the errors that are named:
+ *
+ * - `prr`: proportional rate reduction by RFC 9937 §6.2, which counts what SACK reports as
+ *   delivered once and begins from all that is outstanding;
+ * - `threshold`: a timeout that follows a timeout holds the threshold (RFC 5681 §3.1);
+ * - `hystart`: CUBIC leaves slow start when the delay has risen by an eighth of the smallest round
+ *   trip, 4 ms to 16 ms (Linux 6.1 tcp_cubic.c, HYSTART_DELAY_THRESH).
+ *
+ * @param socket a TCP socket
+ * @param group what its flows share, with the names of what is mended
+ */
+void Mend(ns3::Ptr<ns3::Socket> socket, const GroupWanted& group);
+
+} // namespace sojourn
+
+#endif // SOJOURN_RUNNER_MENDED_H

@@ -1,0 +1,160 @@
+"""A child process that carries out one plan: its scratch folder, its supervision, its end.
+
+All processes of a child are in one group that ends with this one (`supervise.py`). It writes what
+it has reached to ``progress`` and how it ended to ``status.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from sojourn.errors import Cancelled, RunFailed
+
+PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
+SUPERVISOR = Path(__file__).with_name("supervise.py")
+# The log level before each line of a kernel's log.
+_LEVEL = re.compile(r"^<\d>")
+_LOOK_EVERY_S = 0.05
+# A child whose clock stands still this long hangs; in virtual time a step takes milliseconds.
+_PATIENCE_S = 180.0
+_NONE: Mapping[str, str] = {}
+
+
+class Watcher(Protocol):
+    """Receives the progress of a run, and may stop it."""
+
+    @property
+    def cancelled(self) -> bool: ...  # noqa: D102
+    def advance(self, seconds: float) -> None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The scratch folder of a run.
+
+    Attributes:
+        shared: where the child works; a guest sees it as ``/run``.
+        console: what the child says.
+    """
+
+    shared: Path
+    console: Path
+
+
+@contextmanager
+def scratch() -> Iterator[Folder]:
+    """A private scratch folder, removed in any case."""
+    folder = Path(tempfile.mkdtemp(prefix="sojourn-"))
+    try:
+        shared = folder / "shared"
+        shared.mkdir(mode=0o700)
+        yield Folder(shared, folder / "console")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def carry_out(
+    command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str, seen: str = "",
+    remedies: Mapping[str, str] = _NONE,
+) -> None:  # fmt: skip
+    """Run a program that carries out a plan; `what` names it in messages.
+
+    Args:
+        command: the program.
+        folder: its scratch folder.
+        plan: the plan, as JSON.
+        watcher: receives its progress.
+        what: its name in messages.
+        seen: what it may open, as `supervise.py` takes it; everything if empty.
+        remedies: messages of its kernel, and what helps.
+
+    Raises:
+        Cancelled: the watcher stopped it.
+        RunFailed: it did not come to its end; the message says why.
+    """
+    (folder.shared / PLAN).write_text(plan)
+    with folder.console.open("wb") as console, group(command, folder, console, seen) as running:
+        _wait(running, folder, watcher, what, remedies)
+    _judge(folder, what, remedies)
+
+
+@contextmanager
+def group(
+    command: list[str], folder: Folder, console: BinaryIO, seen: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The child under its supervisor, in a session of its own that does not outlive the block."""
+    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), seen, *command]
+    with subprocess.Popen(
+        supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,
+        cwd=folder.shared, start_new_session=True,
+    ) as running:  # fmt: skip
+        try:
+            yield running
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+
+
+def _wait(
+    running: subprocess.Popen[bytes], folder: Folder, watcher: Watcher, what: str,
+    remedies: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Wait for the program's end; report its progress, and end it when it makes none."""
+    reported, moved = 0, time.monotonic()
+    while running.poll() is None:
+        if watcher.cancelled:
+            raise Cancelled("the run was cancelled")
+        now_ns = _progress(folder)
+        if now_ns > reported:
+            watcher.advance((now_ns - reported) / 1e9)
+            reported, moved = now_ns, time.monotonic()
+        elif time.monotonic() - moved > _PATIENCE_S:
+            raise RunFailed(
+                f"the {what} made no progress for {_PATIENCE_S:.0f} s after {reported / 1e9:.3f} s "
+                "of the scenario; run fewer at a time (--jobs) or a smaller scenario; "
+                f"{end_of_console(folder, remedies)}"
+            )
+        try:
+            running.wait(_LOOK_EVERY_S)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _progress(folder: Folder) -> int:
+    try:
+        return int((folder.shared / PROGRESS).read_text() or 0)
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+def _judge(folder: Folder, what: str, remedies: Mapping[str, str]) -> None:
+    try:
+        status = json.loads((folder.shared / STATUS).read_text())
+    except (FileNotFoundError, ValueError):
+        why = end_of_console(folder, remedies)
+        raise RunFailed(f"the {what} ended before its plan; {why}") from None
+    if not status["ok"]:
+        raise RunFailed(f"in the {what}: {status['failure']}")
+
+
+def end_of_console(folder: Folder, remedies: Mapping[str, str] = _NONE) -> str:
+    """Why a child ended, by its console, and what helps."""
+    text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
+    lines = [line for raw in text.splitlines() if (line := _LEVEL.sub("", raw).strip())]
+    for message, remedy in remedies.items():
+        if found := [line for line in lines if message in line]:
+            return f"its kernel says: {found[0]}; {remedy}"
+    return f"its console says: {' | '.join(lines[-3:])}" if lines else "its console says nothing"
