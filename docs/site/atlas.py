@@ -123,7 +123,7 @@ def page(found: list[Part], rows: list[dict[str, Any]]) -> str:
     """The page with all cells; the texts of the scenarios are those that the live page opens."""
     texts = {
         f"{part.name}|{part.load}|{rtt}": changed(
-            _document(part.scenario), {**part.sets, **dict.fromkeys(part.rtt_keys(), rtt)}
+            part.scenario, {**part.sets, **dict.fromkeys(part.rtt_keys(), rtt)}
         )
         for part in found
         for rtt in part.rtts
