@@ -158,6 +158,7 @@ def test_an_application_that_fails_ends_the_run_with_flow_time_and_cause(app, se
     ("app", "sentence"),
     [
         ({"call": Pairs()}, "is not a class"),
+        ([Pairs], "give {name of flows: class}"),
         ({"call": int}, "int has none of the methods"),
         ({"nobody": Pairs}, "no flows of this name that can have another application"),
     ],

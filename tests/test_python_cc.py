@@ -169,6 +169,8 @@ def test_what_is_no_class_or_lacks_a_method_is_refused():
         sojourn.run(scenario(), cc={"bulk": Reno()})
     with pytest.raises(sojourn.InputError, match="no method on_ack"):
         sojourn.run(scenario(), cc={"bulk": object})
+    with pytest.raises(sojourn.InputError, match="give {name of flows: class}"):
+        sojourn.run(scenario(), cc=Reno)
 
 
 def test_a_class_whose_source_is_unknown_is_refused():

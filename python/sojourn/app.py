@@ -60,8 +60,10 @@ def custom_apps(apps: Mapping[str, type]) -> list[CustomApp]:
     """Applications by name of the flows in the form that the core takes.
 
     Raises:
-        InputError: not a class, its methods are missing, or its source cannot be read.
+        InputError: no mapping, not a class, a method is missing, or the source cannot be read.
     """
+    if not isinstance(apps, Mapping):
+        raise InputError(f"app: {apps!r} says not whose; give {{name of flows: class}}")
     return [(flows, cls, _described(flows, cls)) for flows, cls in apps.items()]
 
 

@@ -49,8 +49,10 @@ def custom_controls(controls: Mapping[str, type[Control]]) -> tuple[CustomContro
     """Controls by name of the flows in the form that the core takes.
 
     Raises:
-        InputError: not a class, a method is missing, or the source cannot be read.
+        InputError: no mapping, not a class, a method is missing, or the source cannot be read.
     """
+    if not isinstance(controls, Mapping):
+        raise InputError(f"cc: {controls!r} says not whose; give {{name of flows: class}}")
     return tuple((flows, cls, _described(flows, cls)) for flows, cls in controls.items())
 
 
