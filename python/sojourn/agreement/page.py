@@ -53,7 +53,7 @@ def as_json(agreement: Agreement) -> str:
         "seeds": agreement.seeds,
         "share": agreement.share,
         "cells": [
-            row | {"gap": row["gap"] if math.isfinite(row["gap"]) else None}
+            row | {key: None for key in ("gap", "noise") if not math.isfinite(row[key])}
             for row in table(agreement)
         ],
     }
@@ -74,8 +74,7 @@ def as_markdown(agreement: Agreement) -> str:
         "within its 95 % interval over the seeds.",
         "",
         f"{sum(c.agrees for c in cells)} of {len(cells)} cells agree, "
-        f"{100 * agreement.share:.0f} %: {_by_metric(cells)}. "
-        f"{sum(c.is_apart for c in cells)} are apart beyond the noise of {agreement.seeds} seeds.",
+        f"{100 * agreement.share:.0f} %: {_by_metric(cells)}. " + _apart(cells, agreement.seeds),
         "",
         "| scenario | " + " | ".join(_HEADS[m] for m in METRICS) + " |",
         "|---|" + "---|" * len(METRICS),
@@ -97,6 +96,12 @@ def as_markdown(agreement: Agreement) -> str:
         # A run has as many pairs as links.
         lines += ["## Runs that are no valid experiments", "", *dict.fromkeys(invalid), ""]
     return "\n".join(lines)
+
+
+def _apart(cells: list[CellAgreement], seeds: int) -> str:
+    if seeds == 1:
+        return "One seed does not tell the noise, so that none is called apart."
+    return f"{sum(c.is_apart for c in cells)} are apart beyond the noise of {seeds} seeds."
 
 
 def _by_metric(cells: list[CellAgreement]) -> str:
