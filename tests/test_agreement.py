@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
+
 from sojourn.agreement.cells import CellAgreement
-from sojourn.agreement.page import as_markdown
+from sojourn.agreement.page import as_json, as_markdown
 from sojourn.agreement.runs import agree
 from sojourn.describing.library import load
 from sojourn.engines import registry
@@ -24,6 +27,16 @@ def test_noise_does_not_make_cells_agree_but_is_reported() -> None:
     assert CellAgreement("s", "drop_rate", (0.023, 0.020), noise=0.0005).is_apart
     assert CellAgreement("s", "drop_rate", (0.023, 0.020)).is_apart
     assert not CellAgreement("s", "drop_rate", (0.021, 0.020)).is_apart
+
+
+def test_one_seed_leaves_the_noise_unknown_and_calls_no_cell_apart() -> None:
+    unknown = CellAgreement("s", "drop_rate", (0.23, 0.02), noise=math.nan)
+    assert not unknown.agrees and not unknown.is_apart
+    given = load("two-way", {"duration": "2s", "warmup": "1s"})
+    found = agree([given], [registry.DEFAULT, registry.DEFAULT], seeds=1)
+    assert all(math.isnan(cell.noise) for cell in found.cells)
+    assert "One seed does not tell the noise" in as_markdown(found)
+    assert {cell["noise"] for cell in json.loads(as_json(found))["cells"]} == {None}
 
 
 def test_every_queue_of_a_scenario_is_compared() -> None:

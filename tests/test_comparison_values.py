@@ -205,7 +205,7 @@ def test_shares_differ_by_points_and_three_metrics_are_joined() -> None:
     a, b = of(0.1, 9e6, 0.95), of(0.05, 7e6, 0.90)
     b = {key: [x + d for x, d in zip(v, (0, 1e-5, 0), strict=True)] for key, v in b.items()}
     sentence, together = sentences(compared({"a": a, "b": b}))
-    assert together == "In queue delay p95 and utilisation together no AQM dominates another."
+    assert together.startswith("Fewer than six seeds cannot say which AQM dominates another")
     assert "lowers queue delay p95 by 50.00 ms" in sentence
     assert "(95 % interval 49.89 to 50.10), utilisation by 5.000 points (95 % interval" in sentence
     assert ") and goodput x by 2.0000 Mbit/s (" in sentence

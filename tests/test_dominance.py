@@ -113,6 +113,19 @@ def test_what_the_seeds_do_not_settle_has_a_probability_between() -> None:
     assert first.probability + second.probability < 1.0
 
 
+def test_five_unanimous_seeds_are_not_sure_and_six_are() -> None:
+    """One in sixteen and in thirty-two: how often all differences have one sign by chance."""
+    for seeds, is_sure in ((5, False), (6, True)):
+        base = [{DELAY: 0.1 + step, SHARE: 0.95} for step in STEPS[:seeds]]
+        other = [{DELAY: 0.05 + step, SHARE: 0.95} for step in STEPS[:seeds]]
+        found = compared({"base": base, "other": other})
+        (_, pair) = plane(found)
+        assert (pair.probability, pair.is_sure) == (1.0, is_sure)
+        assert ("other dominates base" in dominance.sentence(found)) == is_sure
+        assert ("six seeds" in dominance.sentence(found)) != is_sure
+        assert dominance_table(found)[1].cells[0].verdict == ("better" if is_sure else "")
+
+
 def test_one_seed_gives_points_and_no_probability() -> None:
     one = compared({"a": [{DELAY: 0.1, SHARE: 0.9}], "b": [{DELAY: 0.2, SHARE: 0.9}]})
     assert all(math.isnan(pair.probability) for pair in plane(one))

@@ -153,13 +153,29 @@ def test_engines_agree_within_a_tenth_or_a_millisecond() -> None:
     assert between(0.0015, 0.001).verdict == "agrees"
 
 
-def test_between_engines_the_question_is_agreement() -> None:
-    made = comparison(["pie", "pi2"], seeds=3)
+def test_engines_are_not_called_apart_by_too_few_seeds_to_know_the_noise() -> None:
+    unknown = between(0.2, 0.1, half=math.nan)
+    assert (unknown.verdict, unknown.agrees) == ("", False)
+    assert between(0.1001, 0.1, half=math.nan).verdict == "agrees"
+    one = engine_comparison(seeds=1)
+    rows = [row for row in table_rows(one) if "tolerance" in row.cells[0].note]
+    assert {cell.sign for row in rows for cell in row.cells} == {"", "="}
+    beyond = [row.cells[0].note for row in rows if row.cells[0].sign == ""]
+    assert beyond and all(note.endswith("too few seeds to know the noise") for note in beyond)
+    assert "apart in" not in sentences(one)[0]
+
+
+def engine_comparison(seeds: int) -> Comparison:
+    made = comparison(["pie", "pi2"], seeds=seeds)
     names = ["pie on sim", "pie on linux"]
     results = dict(zip(names, made.results.values(), strict=True))
-    found = Comparison(
+    return Comparison(
         made.scenario, made.link, made.seeds, results, references={names[0]: names[1]}
     )
+
+
+def test_between_engines_the_question_is_agreement() -> None:
+    found = engine_comparison(seeds=3)
     rows = table_rows(found)
     signs = {cell.sign for row in rows for cell in row.cells}
     assert signs <= {"", "=", "≠"} and "=" in signs

@@ -24,7 +24,7 @@ class CellAgreement:
         scenario: its name, and that of the link where it has several.
         metric: its name in table ``summary``.
         values: on the first engine and on the second, which is the reference.
-        noise: half of the 95 % interval of their difference over the seeds; 0 for one seed.
+        noise: half of the 95 % interval of their difference over the seeds; NaN for one seed.
     """
 
     scenario: str
@@ -48,7 +48,7 @@ class CellAgreement:
 
     @property
     def is_apart(self) -> bool:
-        """Whether they do not agree, and no value within the noise would."""
+        """Whether they do not agree, the noise is known, and no value within it would."""
         first, second = self.values
         return abs(first - second) > self._allowed + self.noise
 
@@ -90,7 +90,7 @@ class ScenarioPair:
         )
         noise = math.hypot(first.half_width, second.half_width)
         values = (first.mean, second.mean)
-        return CellAgreement(self.name, metric, values, noise if math.isfinite(noise) else 0.0)
+        return CellAgreement(self.name, metric, values, noise)
 
     @property
     def invalid(self) -> list[str]:

@@ -55,7 +55,7 @@ def as_json(agreement: Agreement) -> str:
         "seeds": agreement.seeds,
         "share": agreement.share,
         "cells": [
-            row | {"gap": row["gap"] if math.isfinite(row["gap"]) else None}
+            row | {key: None for key in ("gap", "noise") if not math.isfinite(row[key])}
             for row in table(agreement)
         ],
     }
@@ -107,10 +107,15 @@ def _shares(cells: Sequence[CellAgreement], seeds: int) -> list[str]:
     agreeing = sum(cell.agrees for cell in cells)
     return [
         f"{agreeing} of {len(cells)} cells agree, {100 * agreeing / len(cells):.0f} %: "
-        f"{_by_metric(cells)}. {sum(cell.is_apart for cell in cells)} are apart beyond the noise "
-        f"of {seeds} seeds.",
+        f"{_by_metric(cells)}. {_apart(cells, seeds)}",
         "",
     ]
+
+
+def _apart(cells: Sequence[CellAgreement], seeds: int) -> str:
+    if seeds == 1:
+        return "One seed does not tell the noise, so that none is called apart."
+    return f"{sum(cell.is_apart for cell in cells)} are apart beyond the noise of {seeds} seeds."
 
 
 def _by_metric(cells: Sequence[CellAgreement]) -> str:

@@ -24,7 +24,8 @@ class EngineAgreement:
     Attributes:
         difference: on this engine less on the reference.
         tolerance: the largest difference that agrees.
-        noise: half of the 95 % interval of the difference, seeds taken as independent; 0 for one.
+        noise: half of the 95 % interval of the difference, seeds taken as independent; NaN with too
+            few seeds for an interval.
     """
 
     difference: float
@@ -39,7 +40,7 @@ class EngineAgreement:
         return cls(
             own.mean - reference.mean,
             max(RELATIVE * abs(reference.mean), floor),
-            0.0 if math.isnan(noise) else noise,
+            noise,
         )
 
     @property
@@ -49,7 +50,7 @@ class EngineAgreement:
 
     @property
     def verdict(self) -> Literal["agrees", "apart", ""]:
-        """``apart`` where no value within the noise of the seeds would agree."""
+        """``apart`` where the noise is known and no value within it would agree."""
         if self.agrees:
             return "agrees"
         return "apart" if abs(self.difference) > self.tolerance + self.noise else ""

@@ -34,7 +34,7 @@ _LEGEND = (
 )
 _ENGINE_LEGEND = (
     "mean ± half of the 95 % interval; against the same AQM on the last engine: = agrees, ≠ apart, "
-    "no sign: outside the tolerance, but within the noise of the seeds"
+    "no sign: outside the tolerance, but within the noise of the seeds, or with too few to know it"
 )
 
 
@@ -238,8 +238,8 @@ def _agreement_note(row: PairedDifference, scale: Scale) -> str:
     difference, (tolerance, noise) = (
         show(values[0], decimals, sign=True), [show(value, decimals) for value in values[1:]],
     )  # fmt: skip
+    known = f"tolerance {tolerance}, noise {noise}"
     said = {"agrees": "agrees", "apart": "apart", "": "within the noise of the seeds"}
-    return (
-        f"{difference} {scale.unit} against {row.baseline}, tolerance {tolerance}, "
-        f"noise {noise}: {said[row.verdict]}"
-    )
+    if math.isnan(found.noise):
+        known, said[""] = f"tolerance {tolerance}", "too few seeds to know the noise"
+    return f"{difference} {scale.unit} against {row.baseline}, {known}: {said[row.verdict]}"
