@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
         instructions-write coverage reproduce-full fuzz storm audit mutants contract-long \
-        study-kills docs docs-test site atlas atlas-small web web-toolchain test-web clean
+        study-kills study-costs docs docs-test site atlas atlas-small web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -98,6 +98,13 @@ coverage: $(VENV)/developed
 KILLS ?= 100
 study-kills: $(VENV)/developed
 	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_studies_kill.py
+
+## study-costs: what a study costs beyond its runs (docs/studies.md): RUNS runs with WORKERS workers
+RUNS ?= 5000
+WORKERS ?= 2
+study-costs: $(VENV)/developed
+	$(BIN)/python benches/studies.py throughput --runs $(RUNS) --workers $(WORKERS) --store out/study-costs
+	$(BIN)/python benches/studies.py scheduler --workers 500
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
 OPERATIONS ?= 50000000

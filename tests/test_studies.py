@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sojourn import studies
+from sojourn.engines import registry
 from sojourn.errors import InputError
+from sojourn.running.store import Store
 from sojourn.studies.plan import plan
-from sojourn.studies.points import points
+from sojourn.studies.points import points, resolve
 from sojourn.studies.study import shipped
 
 FLOWS = {"name": "flows", "key": "flows.bulk.count", "values": [1, 4]}
@@ -143,3 +145,14 @@ def test_the_command_refuses_a_study_that_is_not_there(command):
     assert "cluster: `moon` is none of local" in command.refused(
         "study", "run", "aqm-load-rtt", "--store", "s", "--cluster", "moon"
     )
+
+
+@pytest.mark.parametrize("name", ["s", 'a "seed":1, b', "seed"])
+def test_the_address_of_a_run_is_its_name_in_the_store_of_runs(name):
+    found = study(FLOWS, set={"name": name})
+    point = resolve(found, points(found)[1])
+    store, (engine,) = Store(), registry.select(["sim"], {})
+    identity = f"sim {engine.identity(point.scenario)}"
+    for seed in (1, 2, 77, 10**12):
+        path = store.path(point.scenario.with_seed(seed), engine=identity, kind="run")
+        assert point.address(seed) == path.stem

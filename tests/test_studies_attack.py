@@ -12,12 +12,14 @@ import pytest
 import sojourn
 from sojourn.describing.quantity import quantity
 from sojourn.errors import InputError
-from sojourn.studies.attack_file import parse_attack, read_attack
+from sojourn.studies.attack_file import BADNESS, parse_attack, read_attack
 from sojourn.studies.attacking import attack, save
 from sojourn.studies.simplifying import simplify
+from sojourn.studies.tune_file import shipped
 from sojourn.studies.variants import Attacked, ScenarioVariant
 
 FOUND = Path(__file__).parents[1] / "docs/attacks"
+FINDINGS = sorted(path.stem for path in FOUND.glob("*.toml"))
 SEARCH = {
     "name": "small", "aqm": "codel", "against": ["pie"], "scenario": "dumbbell-reno",
     "set": {"duration": "2s", "warmup": "1s"}, "worst": "delay", "trials": 6, "seeds": 2,
@@ -42,8 +44,9 @@ def test_what_is_wrong_with_an_attack_is_said_before_it_runs(more, message):
         parse_attack(SEARCH | more)
 
 
-def test_the_shipped_attack_is_legal():
-    assert read_attack("attack-codel").against == ("pie",)
+@pytest.mark.parametrize("name", shipped("attack"))
+def test_a_shipped_attack_is_legal_and_compares_with_another_aqm(name):
+    assert read_attack(name).against
 
 
 def test_unfairness_is_that_of_all_flows_of_all_classes():
@@ -57,22 +60,30 @@ def test_unfairness_is_that_of_all_flows_of_all_classes():
 
 
 @pytest.mark.slow
-def test_codel_still_lets_the_delay_grow_where_pie_does_not():
-    found = json.loads((FOUND / "codel-delay.finding.json").read_text())
-    delays_s = {
-        aqm: [
-            sojourn.run(
-                FOUND / "codel-delay.toml", seed=seed, sets={"links.bottleneck.queue": aqm},
-                store=None,
-            ).summary["queue/bottleneck/delay_p95"]
-            for seed in (1, 2, 3)
+@pytest.mark.parametrize("name", FINDINGS)
+def test_what_an_attack_has_found_still_holds(name):
+    facts = json.loads((FOUND / f"{name}.finding.json").read_text())
+    badness, queue = BADNESS[facts["worst"]][0], f"queue/{facts['link']}"
+    means = {}
+    for aqm in (facts["aqm"], *facts["against"]):
+        sets = {f"links.{facts['link']}.queue": aqm}
+        runs = [
+            sojourn.run(FOUND / f"{name}.toml", seed=seed, sets=sets, store=None).summary
+            for seed in range(1, facts["seeds"] + 1)
         ]
-        for aqm in ("codel", "pie")
-    }  # fmt: skip
-    for aqm, values in delays_s.items():
-        mean = math.fsum(map(math.log10, values)) / 3
-        assert mean == pytest.approx(found["badness"][aqm], abs=0.05)
-    assert min(delays_s["codel"]) > 10.0 * max(delays_s["pie"])
+        bad = [badness(run, queue, tuple(facts["classes"])) for run in runs]
+        means[aqm] = math.fsum(bad) / len(bad)
+        assert means[aqm] == pytest.approx(facts["badness"][aqm], abs=0.05)
+    others = min(means[aqm] for aqm in facts["against"])
+    assert means[facts["aqm"]] - others > 0.7 * facts["judged_score"][0]
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_a_finding_is_clear_under_seeds_that_its_search_has_not_seen(name):
+    facts = json.loads((FOUND / f"{name}.finding.json").read_text())
+    low, gain = facts["judged_score"][1], facts["score"] - facts["base"]
+    assert facts["judged_seeds"][0] > facts["seeds"]
+    assert low > 0.3 * gain > 0.0
 
 
 @pytest.mark.slow

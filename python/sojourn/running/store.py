@@ -39,6 +39,21 @@ def warn(text: str) -> None:
     warnings.warn(text, stacklevel=3)
 
 
+def entry_name(
+    resolved_json: str, parts: Sequence[str] = (), engine: str = "", kind: str = ""
+) -> str:
+    """The digest of all that an entry depends on, 40 hexadecimal digits.
+
+    Args:
+        resolved_json: of the scenario that is run.
+        parts: as of `Store.path`, like the next two.
+        engine: where it is run.
+        kind: what is kept.
+    """
+    text = "\n".join([str(FORMAT), engine, simulator(), kind, *parts, resolved_json])
+    return hashlib.sha256(text.encode()).hexdigest()[:40]
+
+
 class Store:
     """A folder of finished runs.
 
@@ -68,8 +83,7 @@ class Store:
             engine: what of the engine the results depend on; see `Engine.identity`.
             kind: ending of the name.
         """
-        text = "\n".join([str(FORMAT), engine, simulator(), kind, *parts, scenario.resolved_json()])
-        name = hashlib.sha256(text.encode()).hexdigest()[:40]
+        name = entry_name(scenario.resolved_json(), parts, engine, kind)
         return self.folder / name[:2] / f"{name}.{kind}"
 
     def read(self, path: Path) -> bytes | None:

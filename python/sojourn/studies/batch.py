@@ -5,9 +5,10 @@ A batch is plain data, so that any executor can send it to any machine.
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,8 @@ class BaseScenario:
     origin: str
     folder: str
 
-    def load(self, sets: Sequence[tuple[str, str]]) -> _core.Scenario:
+    @functools.lru_cache(maxsize=8)  # noqa: B019 - the seeds of a point follow each other
+    def load(self, sets: tuple[tuple[str, str], ...]) -> _core.Scenario:
         """The scenario with some words set."""
         return _core.Scenario.load(
             self.text, format=self.format, origin=self.origin, folder=self.folder, sets=list(sets)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import files
+from sojourn.comparing.statistics import Estimate
 from sojourn.describing.library import set_pairs
 from sojourn.errors import InputError
 from sojourn.running.replicas import Progress
@@ -170,7 +171,7 @@ def _details(
             "label": point.label,
             "seeds": each.seeds,
             "numbers": [
-                [metric, _text(e.mean), f"{_text(e.low)} to {_text(e.high)}"]
+                [metric, "none" if math.isnan(e.mean) else f"{e.mean:.4g}", _interval(e)]
                 for metric, e in each.estimates.items()
                 if metric in results.study.metrics
             ],
@@ -183,5 +184,7 @@ def _details(
     return details
 
 
-def _text(value: float) -> str:
-    return "none" if math.isnan(value) else f"{value:.4g}"
+def _interval(found: Estimate) -> str:
+    if math.isnan(found.low) or math.isnan(found.high):
+        return "no interval"
+    return f"{found.low:.4g} to {found.high:.4g}"

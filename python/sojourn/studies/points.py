@@ -11,12 +11,10 @@ from sojourn import _core
 from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.errors import InputError
-from sojourn.running.store import Store
+from sojourn.running.store import entry_name
 from sojourn.studies.axes import ENGINE, Value, zips
 from sojourn.studies.filters import is_kept
 from sojourn.studies.study import Study
-
-_ADDRESSES = Store()
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,7 @@ class PointScenario:
         # A real-time engine has no identity: its runs are kept here, but are not for `compare`.
         self._identity = f"{engine.name} {engine.identity(scenario)}"
         self._addresses: dict[int, str] = {}
+        self._around_seed: tuple[str, str] | None = None
 
     def addresses(self, seeds: int) -> list[str]:
         """The names of its runs under seeds from 1 on; see `address`."""
@@ -67,10 +66,21 @@ class PointScenario:
         It is the digest of all that a run depends on, 40 hexadecimal digits.
         """
         if seed not in self._addresses:
-            scenario = self.scenario.with_seed(seed)
-            path = _ADDRESSES.path(scenario, engine=self._identity, kind="run")
-            self._addresses[seed] = path.stem
+            text = self._resolved_json(seed)
+            self._addresses[seed] = entry_name(text, engine=self._identity, kind="run")
         return self._addresses[seed]
+
+    def _resolved_json(self, seed: int) -> str:
+        """The resolved scenario under a seed, written once and not for every seed.
+
+        The first such key is the scenario's own: quotes within its name are escaped.
+        """
+        if self._around_seed is None:
+            before, _, after = self.scenario.resolved_json().partition(
+                f'"seed":{self.scenario.seed},'
+            )
+            self._around_seed = before, after
+        return f'"seed":{seed},'.join(self._around_seed)
 
 
 def count(study: Study) -> int:

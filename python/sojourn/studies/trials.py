@@ -64,7 +64,7 @@ class SearchScenario:
         """
         point = StudyPoint(0, {}, self.sets | dict(sets), registry.NAMES[0])
         try:
-            return PointScenario(point, self.base.load(set_pairs(point.sets)))
+            return PointScenario(point, self.base.load(tuple(set_pairs(point.sets))))
         except _core.ScenarioError as error:
             raise InputError(f"{self.name}: {error}") from error
 
