@@ -50,11 +50,13 @@ test-kernel-laws:
 	cargo run --quiet --package sojourn-kernel-laws -- --write $(foreach law,$(LAWS),'$(law)')
 
 ## oracle: the kernel's own disciplines against ours in the same kernel; writes docs/kernel-module.md.
-##         Some minutes; AQMS="codel@linux ..." prints those alone and where they first differ
+##         Some minutes; AQMS="codel@linux ..." prints those alone and where they first differ,
+##         UPDATE="codel@linux ..." writes their rows alone
 oracle: $(VENV)/developed
 	$(BIN)/sojourn kernel build
 	$(BIN)/sojourn kernel module
-	$(BIN)/python tests/oracle/measure.py $(if $(AQMS),--show $(AQMS))
+	$(BIN)/python tests/oracle/measure.py $(if $(AQMS),--show $(AQMS)) \
+	    $(if $(UPDATE),--update $(UPDATE))
 
 ## ns3: the queue discs for ns-3, built against its wheel (or NS3_PREFIX), their tests and example
 ns3:

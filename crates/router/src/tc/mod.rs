@@ -67,7 +67,7 @@ pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
         warnings: Vec::new(),
         expected: Vec::new(),
         drops_at_head,
-        is_random: !drops_at_head && kind != "taildrop",
+        is_random: !drops_at_head && !matches!(kind.as_str(), "taildrop" | "sfq"),
         adaptation: None,
     })
 }
@@ -93,12 +93,13 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         "red" | "ared" => red(&mut writer, &kind, spec.dialect.as_deref())?,
         "choke" => choke(&mut writer)?,
         "sfq" => sfq(&mut writer)?,
+        "sfb" => sfb(&mut writer)?,
         "cake" => cake(&mut writer)?,
         "dualpi2" => dualpi2(&mut writer)?,
         _ => {
             return Err(format!(
                 "the kernel has no `{kind}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, \
-                 ared, choke, sfq, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" any \
+                 ared, choke, sfq, sfb, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" any \
                  AQM runs"
             ));
         }
@@ -290,6 +291,41 @@ fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
     Ok(())
 }
 
+/// SFB's probabilities go to the kernel in 65535ths. tc takes decimals: a quarter of such a step more
+/// than the value is the value whether tc rounds or cuts off.
+fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
+    const ONE: f64 = 65_535.0;
+    w.argument("sfb");
+    w.out.is_random = true;
+    w.limit()?;
+    for (ours, theirs) in [("bin_target", "target"), ("bin_max", "max")] {
+        let packets = w.whole(ours)?;
+        w.pair(theirs, packets);
+        w.expect(theirs, packets);
+    }
+    for name in ["increment", "decrement"] {
+        let text = w.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
+        let prob: f64 = text.parse().map_err(|_| format!("`{name}` of {text}: no number"))?;
+        w.pair(name, format!("{:.9}", ((prob * ONE).round() + 0.25) / ONE));
+    }
+    for (ours, theirs) in [("rehash_interval", "rehash"), ("warmup", "db")] {
+        let span = w.span(ours)?.ok_or_else(|| format!("`{ours}` has no value"))?;
+        if span.as_nanos() % 1_000_000_000 != 0 {
+            return Err(format!("`{ours}` of {span}: tc takes whole seconds"));
+        }
+        w.pair(theirs, span.as_nanos() / 1_000_000_000);
+    }
+    let rate = w.value("penalty_rate").ok_or("`penalty_rate` has no value")?;
+    let hertz = units::hertz(rate)?;
+    if hertz.fract() != 0.0 {
+        return Err(format!("`penalty_rate` of {rate}: tc takes whole packets per second"));
+    }
+    w.pair("penalty_rate", hertz);
+    let burst = w.whole("penalty_burst")?;
+    w.pair("penalty_burst", burst);
+    Ok(())
+}
+
 fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     w.argument("cake");
     w.out.drops_at_head = true;
@@ -399,6 +435,26 @@ mod tests {
     }
 
     #[test]
+    fn probabilities_of_sfb_reach_the_kernel_in_65535ths() {
+        let sfb = line("sfb");
+        assert!(sfb.starts_with("sfb limit 1000 target 20 max 25 increment 0.00101"), "{sfb}");
+        assert!(sfb.ends_with("rehash 600 db 60 penalty_rate 10 penalty_burst 20"), "{sfb}");
+        for (name, steps) in [("increment", 66.0), ("decrement", 11.0)] {
+            let mut words = sfb.split(' ').skip_while(|word| *word != name);
+            let prob: f64 = words.nth(1).unwrap().parse().unwrap();
+            assert_eq!((prob * 65_535.0).floor(), steps);
+        }
+        let slow = translated("sfb:warmup=1.5s", &CONTEXT).unwrap_err();
+        assert!(slow.contains("whole seconds"), "{slow}");
+    }
+
+    #[test]
+    fn a_full_queue_is_why_the_module_drops_under_tail_drop_and_sfq() {
+        let is_random = |text: &str| module(&QdiscSpec::parse(text).unwrap()).unwrap().is_random;
+        assert_eq!(["taildrop", "sfq", "red@linux"].map(is_random), [false, false, true]);
+    }
+
+    #[test]
     fn every_discipline_of_the_kernel_is_translated() {
         for text in [
             "taildrop",
@@ -410,6 +466,7 @@ mod tests {
             "ared@linux",
             "choke",
             "sfq",
+            "sfb",
             "cake",
             "dualpi2@linux",
         ] {

@@ -149,8 +149,8 @@ params! {
         first_update: OrAuto<Span>, POSITIVE,
             "our choice: one period, as between updates" => OrAuto(None),
             "linux": "Linux sch_pie.c: half a second" => OrAuto(Some(Span::from_millis(500)));
-        /// Timer interrupts of the kernel per second: `tupdate` is rounded up to whole ones, and a
-        /// timer expires one after it is due.
+        // The timer expires a step of the kernel's timer wheel after it is due (fact aqm-4).
+        /// Timer interrupts of the kernel per second, to which `tupdate` is rounded up.
         hz: OrOff<u64>, POSITIVE, "RFC 8033: timers are exact" => OrOff(None),
             "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
     } behaviour {
