@@ -7,6 +7,17 @@ import { extname, join } from "node:path";
 export const root = join(import.meta.dirname, "../..");
 const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 
+/** Of Chromium: no sandbox, no graphics processor, no request of its own. */
+export const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-sync",
+  "--disable-background-networking",
+  "--disable-component-update",
+];
+
 /** The simulator, as web/src/simulator.ts has it. */
 export async function simulator() {
   const bytes = await readFile(join(target, "web/sojourn.wasm"));
