@@ -16,7 +16,7 @@ import { PRESETS } from "./presets";
 import type { Catalogue, Checked } from "./protocol";
 import { Results } from "./results";
 import { showForm } from "./scenario-form";
-import { readTcShow } from "./tc-show";
+import { described, readTcShow } from "./tc-show";
 import { type PageState, decode, encode } from "./url-state";
 
 function by<T extends HTMLElement>(id: string): T {
@@ -282,13 +282,15 @@ class Page {
   /** Side A runs what a machine says that it runs. */
   private async takeQdisc(text: string): Promise<void> {
     try {
-      const { device, kind, aqm, ignored } = readTcShow(text);
+      const shown = readTcShow(text);
+      const { watched = "", document } = this.lab.checked ?? {};
+      const hasBuffer = Boolean(document?.links[watched]?.buffer);
+      const aqm = hasBuffer ? shown.unlimited : shown.aqm;
       await this.lab.client.ask<Checked>({ call: "check", ...this.lab.setting(0), aqm });
       this.lab.state.aqms[0] = aqm;
       if (this.forms[0]) this.forms[0].value = aqm;
       await this.rewind();
-      const left = ignored.length > 0 ? ` Without a counterpart here: ${ignored.join(", ")}.` : "";
-      say(`Side A runs ${kind}${device ? ` of ${device}` : ""} as tc shows it.${left}`);
+      say(described(shown, hasBuffer));
     } catch (failure) {
       say((failure as Error).message, "error");
     }

@@ -5,6 +5,8 @@ export interface ShownQdisc {
   device: string;
   kind: string;
   aqm: string;
+  /** The same without its limit, for a link that has a buffer of its own. */
+  unlimited: string;
   ignored: string[];
 }
 
@@ -33,7 +35,9 @@ const gain =
 const hertz =
   (name: string): Reading =>
   (value) => [name, `${value}hz`];
-const rate: Reading = (value) => ["bandwidth", value.toLowerCase()];
+/** Without a rate, cake shapes nothing. */
+const rate: Reading = (value) =>
+  value === "unlimited" ? null : ["bandwidth", value.toLowerCase()];
 
 const CODEL = {
   limit: same("limit"),
@@ -41,11 +45,7 @@ const CODEL = {
   interval: same("interval"),
   ce_threshold: same("ce_threshold"),
 };
-const FLOWS = {
-  flows: same("flows"),
-  quantum: size("quantum"),
-  memory_limit: size("memory_limit"),
-};
+const FLOWS = { flows: same("flows"), quantum: size("quantum") };
 const PIE = {
   limit: same("limit"),
   target: same("target"),
@@ -65,10 +65,11 @@ const KINDS: Record<string, [string, Record<string, Reading>, Record<string, str
   codel: ["codel@linux", CODEL, { ecn: "ecn" }],
   fq_codel: [
     "fq_codel@linux",
-    { ...CODEL, ...FLOWS, drop_batch: same("drop_batch") },
+    { ...CODEL, ...FLOWS, memory_limit: size("memory_limit"), drop_batch: same("drop_batch") },
     { ecn: "ecn" },
   ],
   pie: ["pie@linux", PIE, { ecn: "ecn", bytemode: "byte_mode" }],
+  // Its memory limit has no effect in the dialect linux: `sojourn explain fq_pie`.
   fq_pie: ["fq_pie@linux", { ...PIE, ...FLOWS }, { ecn: "ecn", bytemode: "byte_mode" }],
   red: ["red@linux", { ...BYTES, ...THRESHOLDS }, { ecn: "ecn", harddrop: "hard_drop" }],
   sfq: ["sfq", { ...COUNTED, quantum: size("quantum") }, { headdrop: "headdrop" }],
@@ -114,8 +115,9 @@ function one(line: string): ShownQdisc | null {
       ignored.push(takes ? `${word} ${words.shift() ?? ""}` : word);
     }
   }
-  const text = values.length > 0 ? `${aqm}:${values.join(",")}` : aqm;
-  return { device: found[2] ?? "", kind, aqm: text, ignored };
+  const text = (of: string[]): string => (of.length > 0 ? `${aqm}:${of.join(",")}` : aqm);
+  const unlimited = text(values.filter((value) => !value.startsWith("limit=")));
+  return { device: found[2] ?? "", kind, aqm: text(values), unlimited, ignored };
 }
 
 /** Whether a text is what `tc qdisc show` prints. */
@@ -130,4 +132,15 @@ export function readTcShow(text: string): ShownQdisc {
   if (first) return first;
   const kinds = [...new Set(lines.map((line) => line.trim().split(/\s+/)[1] ?? ""))];
   throw new Error(`tc shows ${kinds.join(", ")}; the page reads ${Object.keys(KINDS).join(", ")}`);
+}
+
+/** What of a line became an AQM here, and what did not. */
+export function described(shown: ShownQdisc, hasBuffer: boolean): string {
+  const { device, kind, aqm, unlimited, ignored } = shown;
+  const limit =
+    hasBuffer && aqm !== unlimited
+      ? " Its limit is left out, as the line has a buffer: delete `buffer` and open it again."
+      : "";
+  const left = ignored.length > 0 ? ` Without a counterpart here: ${ignored.join(", ")}.` : "";
+  return `Side A runs ${kind}${device ? ` of ${device}` : ""} as tc shows it.${limit}${left}`;
 }

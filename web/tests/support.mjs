@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
+import { build } from "esbuild";
 
 export const root = join(import.meta.dirname, "../..");
 const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
@@ -17,6 +18,17 @@ export const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
 ];
+
+/** A module of the page. */
+export async function module(name) {
+  const out = await build({
+    entryPoints: [join(root, `web/src/${name}.ts`)],
+    bundle: true,
+    write: false,
+    format: "esm",
+  });
+  return import(`data:text/javascript,${encodeURIComponent(out.outputFiles[0].text)}`);
+}
 
 /** The simulator, as web/src/simulator.ts has it. */
 export async function simulator() {
