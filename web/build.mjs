@@ -1,6 +1,7 @@
 // Bundles the page into python/sojourn/live/page, where the wheel has it:
 // index.html, main.js, main.css, worker.js, sojourn.wasm, and sojourn-live.html, which is all of
-// them in one file that opens from disk. report.js and report.css are the reports' of `compare`.
+// them in one file that opens from disk. report.js and report.css are the reports' of `compare`,
+// router.html, router.js and router.css the page of `sojourn router --live`.
 //
 //     node web/build.mjs
 
@@ -22,6 +23,7 @@ await build({
     join(here, "src/main.ts"),
     join(here, "src/worker.ts"),
     join(here, "src/report.ts"),
+    join(here, "src/router.ts"),
   ],
   outdir: out,
   bundle: true,
@@ -32,6 +34,7 @@ await build({
   logLevel: "warning",
 });
 await copyFile(join(here, "src/index.html"), join(out, "index.html"));
+await copyFile(join(here, "src/router.html"), join(out, "router.html"));
 await copyFile(join(target, "web/sojourn.wasm"), join(out, "sojourn.wasm"));
 await writeFile(join(out, "sojourn-live.html"), await inOneFile());
 let sum = 0;
