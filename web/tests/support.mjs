@@ -82,16 +82,29 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-/** Serves the page on the loopback interface. */
-export async function serve() {
+async function bodyOf(request) {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+/** Serves the page on the loopback interface, and `more`: a type and a text by name, or what takes
+ *  the text that is posted there. */
+export async function serve(more = {}) {
   const folder = join(root, "python/sojourn/live/page");
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://localhost").pathname.slice(1) || "index.html";
     try {
       if (!/^[\w.-]+$/.test(path)) throw new Error("not a file of the page");
-      const bytes = await readFile(join(folder, path));
-      response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "text/plain" });
-      response.end(bytes);
+      const own = more[path];
+      if (typeof own === "function") own(await bodyOf(request));
+      const [type, content] = Array.isArray(own)
+        ? own
+        : typeof own === "function"
+          ? ["text/plain", ""]
+          : [TYPES[extname(path)] ?? "text/plain", await readFile(join(folder, path))];
+      response.writeHead(200, { "content-type": type });
+      response.end(content);
     } catch {
       response.writeHead(404);
       response.end();
