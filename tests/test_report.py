@@ -1,11 +1,15 @@
-"""The report: one file, nothing from elsewhere, no script."""
+"""The report: one file, nothing from elsewhere, whole without script."""
 
+import base64
+import gzip
 import json
 import re
 from html.parser import HTMLParser
 
 import pytest
 
+from sojourn.describing import library
+from sojourn.live import page as live_page
 from synthetic import AQMS, SIM, comparison
 
 pytestmark = pytest.mark.slow
@@ -41,6 +45,13 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _without_the_live_page(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_page, "FOLDER", tmp_path_factory.mktemp("page"))
+        yield
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
@@ -61,10 +72,48 @@ def test_nothing_comes_from_elsewhere(text):
     assert all(found.startswith("#") for found in re.findall(r"url\(([^)]*)\)", text))
 
 
-def test_there_is_no_script(text):
+def test_there_is_no_script_without_the_live_page(text):
     page = Page(text)
     assert "script" not in page.tags
     assert not re.search(r"\son\w+=", text)
+
+
+@pytest.fixture
+def live_files(monkeypatch, tmp_path):
+    contents = {"report.js": "// script", "report.css": "/* style */", live_page.ONE_FILE: "<p>"}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(live_page, "FOLDER", tmp_path)
+
+
+def _part(text, name):
+    return re.search(rf'<script [^>]*id="{name}">([^<]*)</script>', text)[1]
+
+
+@pytest.mark.usefixtures("live_files")
+def test_with_the_live_page_the_report_holds_it_and_the_curves_of_its_figures(tmp_path):
+    compared = comparison(["taildrop", "pie"], seeds=2)
+    compared.scenario.document_json = library.load("dumbbell-cubic").document_json
+    compared.save(tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert gzip.decompress(base64.b64decode(_part(text, "live-page"))) == b"<p>"
+    data = json.loads(_part(text, "report-data"))
+    assert data["play"]["aqms"] == ["taildrop", "pie"]
+    assert data["play"]["seeds"] == ["1", "2"]
+    figures = {figure["name"]: figure for figure in data["figures"]}
+    assert set(figures) == {"delay_cdf", "delay_time", "plane"}
+    shares = figures["delay_cdf"]["curves"][0]["y"]
+    assert shares == sorted(shares)
+    assert [len(curve["x"]) for curve in figures["plane"]["curves"]] == [2, 2]
+
+
+@pytest.mark.usefixtures("live_files")
+def test_a_run_of_the_kernel_is_not_played(tmp_path):
+    compared = comparison(["taildrop", "pie"], seeds=2, accounts=[LINUX])
+    compared.scenario.document_json = library.load("dumbbell-cubic").document_json
+    compared.save(tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert json.loads(_part(text, "report-data"))["play"] is None
 
 
 def test_ids_are_unique_and_references_lead_somewhere(text):

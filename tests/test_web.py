@@ -42,6 +42,63 @@ def test_every_digest_on_record_is_that_of_webassembly() -> None:
     assert tested.returncode == 0, tested.stdout[-3000:]
 
 
+@pytest.mark.slow
+def test_every_shipped_scenario_has_its_digest_in_chromium_without_an_error() -> None:
+    missing = [name for name in ("node", "chromium") if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"no {missing[0]}; install its package")
+    compiled, served = ROOT / "target/web/sojourn.wasm", page.FOLDER / "sojourn.wasm"
+    if not compiled.is_file() or not served.is_file():
+        pytest.skip("the page was not built; run `make web`")
+    if compiled.read_bytes() != served.read_bytes():
+        pytest.skip("the page is older than the simulator; run `make web`")
+    tested = subprocess.run(
+        ["node", "--test", "--test-name-pattern", "digest in Chromium",
+         "web/tests/browser.test.mjs"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert tested.returncode == 0, tested.stdout[-3000:]
+    assert "# pass 1" in tested.stdout
+
+
+@pytest.mark.slow
+def test_the_page_in_one_file_is_written_with_an_address_that_opens_it(tmp_path: Path) -> None:
+    (tmp_path / "sojourn.wasm").write_bytes(b"\0asm")
+    (tmp_path / page.ONE_FILE).write_text("<p>")
+    program = (
+        "import sys; from pathlib import Path; from sojourn.live import page; "
+        f"page.FOLDER = Path({str(tmp_path)!r}); "
+        "from sojourn.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    saved = tmp_path / "lab.html"
+    command = [sys.executable, "-c", program, "live", "dumbbell-reno", "--save", str(saved)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.startswith(f"{saved.as_uri()}#1.")
+    assert saved.read_text() == "<p>"
+
+
+@pytest.mark.slow
+def test_a_widget_holds_the_page_and_the_state_of_its_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("anywidget")
+    from sojourn.live import notebook
+
+    (tmp_path / "sojourn.wasm").write_bytes(b"\0asm")
+    (tmp_path / page.ONE_FILE).write_text("<p>")
+    monkeypatch.setattr(page, "FOLDER", tmp_path)
+    widget = notebook.widget("dumbbell-reno", ["codel", "pie"], {"duration": "20s"})
+    assert widget.get_state()["page"] == "<p>"
+    packed = widget.fragment.partition(".")[2]
+    state = json.loads(
+        zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -15)
+    )
+    assert state["aqms"] == ["codel", "pie"]
+    assert 'duration = "20s"' in state["text"]
+    with pytest.raises(InputError, match="name two"):
+        notebook.widget("dumbbell-reno", ["codel"])
+
+
 def test_the_state_in_an_address_is_what_was_given() -> None:
     version, _, code = page.fragment(
         'name = "ä"', ["codel", "pie:target=5ms"], 2**64 - 1

@@ -22,15 +22,24 @@ elif [ -e "$cache/complete" ]; then
     done
     RUSTC=$(realpath "$folder")/rustc
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(realpath "$folder")/linker
-    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-Clinker-flavor=wasm-ld"
     export RUSTC CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER RUSTC_BOOTSTRAP=1
-    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS
+    flavor=-Clinker-flavor=wasm-ld
     set -- -Z build-std=std,panic_abort
+    sysroot=$("$RUSTC" --print sysroot)
 else
     echo "no compiler for WebAssembly: \`make web-toolchain\` fetches Debian's," \
         "\`rustup target add $target\` rustup's" >&2
     exit 3
 fi
+# Places of this machine are no part of the result: two machines with one compiler give one file.
+unit=$(printf '\037')
+remap() { flags="$flags${flags:+$unit}--remap-path-prefix=$(realpath "$1")=$2"; }
+flags=${flavor:-}
+remap "$sysroot" rust
+remap "${CARGO_HOME:-$HOME/.cargo}" cargo
+remap . sojourn
+CARGO_ENCODED_RUSTFLAGS=$flags
+export CARGO_ENCODED_RUSTFLAGS
 cargo build --quiet --package sojourn-wasm --lib --target "$target" --target-dir "$folder" \
     --profile web "$@"
 cp "$folder/$target/web/sojourn_wasm.wasm" "$folder/sojourn.wasm"

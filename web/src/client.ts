@@ -8,13 +8,26 @@ export class Refused extends Error {
   }
 }
 
+/** A part that the page in one file holds, which opens from disk; null in the page of a server. */
+function inlined(part: string): string | null {
+  return document.getElementById(`inlined-${part}`)?.textContent ?? null;
+}
+
+function script(text: string): string {
+  return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+}
+
 export class Client {
   private readonly worker: Worker;
+  private readonly ready: Promise<void>;
   private readonly waiting = new Map<number, (answer: Answer<unknown>) => void>();
   private sent = 0;
 
-  constructor(script: string) {
-    this.worker = new Worker(script, { type: "module" });
+  constructor() {
+    const worker = inlined("worker");
+    this.worker =
+      worker === null ? new Worker("worker.js", { type: "module" }) : new Worker(script(worker)); // a module has no origin where the page comes from a disk
+    this.ready = this.bringSimulator();
     this.worker.onmessage = (event: MessageEvent<{ id: number; answer: Answer<unknown> }>) => {
       const { id, answer } = event.data;
       this.waiting.get(id)?.(answer);
@@ -38,7 +51,17 @@ export class Client {
         if (answer.error) reject(new Refused(answer.error));
         else resolve(answer.ok as T);
       });
-      this.worker.postMessage({ id, request });
+      void this.ready.then(() => this.worker.postMessage({ id, request }));
     });
+  }
+
+  /** Gives the worker the simulator where the page holds it; elsewhere the worker fetches it. */
+  private async bringSimulator(): Promise<void> {
+    const packed = inlined("simulator");
+    if (packed === null) return;
+    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+    const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const simulator = await new Response(whole).arrayBuffer();
+    this.worker.postMessage({ simulator }, [simulator]);
   }
 }

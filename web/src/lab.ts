@@ -11,6 +11,8 @@ const EVENTS_PER_SLICE = 40_000;
 const MOST_SAMPLES = 6000;
 /** Simulated seconds between two pictures are at most this. */
 const LONGEST_SLICE_S = 5;
+/** The pace of a run is measured over at most this. */
+const PACE_OVER_S = 10;
 
 /** Simulated seconds for each second of the clock; infinite is as fast as it goes. */
 export function speedOf(text: string): number {
@@ -29,6 +31,8 @@ export class Lab {
   private busy: Promise<void> = Promise.resolve();
   private isBusy = false;
   private last = 0;
+  /** Time of the clock in ms and of the simulation in s, from which the pace is measured. */
+  private paceFrom: [number, number] = [0, 0];
   private applied = 0;
 
   constructor(
@@ -37,8 +41,9 @@ export class Lab {
   ) {}
 
   setting(side: number): Setting {
-    const { text, seed, aqms } = this.state;
-    return { text, seed, aqm: aqms[side] ?? "", files: this.files };
+    const { text, seed, aqms, link } = this.state;
+    const setting = { text, seed, aqm: aqms[side] ?? "", files: this.files };
+    return link === undefined ? setting : { ...setting, link };
   }
 
   get now(): number {
@@ -105,8 +110,28 @@ export class Lab {
     if (this.isRunning || this.isOver || this.sides.length === 0) return;
     this.isRunning = true;
     this.last = performance.now();
+    this.paceFrom = [this.last, this.now];
     requestAnimationFrame((time) => this.frame(time));
     this.onUpdate();
+  }
+
+  /** Seconds of the clock until the run is over, at its last pace; null while unknown. */
+  private remaining_s(): number | null {
+    const [clock, simulated] = this.paceFrom;
+    const [passed, done] = [(performance.now() - clock) / 1000, this.now - simulated];
+    if (!this.isRunning || passed < 1 || done <= 0) return null;
+    const left = ((this.duration - this.now) * passed) / done;
+    if (passed > PACE_OVER_S) this.paceFrom = [performance.now(), this.now];
+    return left;
+  }
+
+  /** How far the run is and, of one that takes long, when it will be over. */
+  get clock(): string {
+    const far = `${this.now.toFixed(3)} s of ${this.duration} s`;
+    const left = this.remaining_s();
+    if (left === null || left < 10) return far;
+    const long = left < 100 ? `${left.toFixed(0)} s` : `${(left / 60).toFixed(0)} min`;
+    return `${far}, ${long} left`;
   }
 
   pause(): void {

@@ -6,8 +6,9 @@ import { AqmForm } from "./aqm-form";
 import { Client, Refused } from "./client";
 import { Editor } from "./editor";
 import { explanation, sentence } from "./explain";
-import { command, csv, save, svg } from "./exports";
+import { command, csv, parquet, save, svg } from "./exports";
 import type { History, Reason } from "./history";
+import { receive } from "./incoming";
 import { Lab } from "./lab";
 import { Views } from "./views";
 import { Plane } from "./plane";
@@ -15,6 +16,7 @@ import { PRESETS } from "./presets";
 import type { Catalogue, Checked } from "./protocol";
 import { Results } from "./results";
 import { showForm } from "./scenario-form";
+import { described, readTcShow } from "./tc-show";
 import { type PageState, decode, encode } from "./url-state";
 
 function by<T extends HTMLElement>(id: string): T {
@@ -24,7 +26,6 @@ function by<T extends HTMLElement>(id: string): T {
 }
 
 const SEEMS_LONG_PACKETS = 2e7;
-const LARGEST_FILE_BYTES = 64e6;
 
 function begin(): PageState {
   const preset = PRESETS[0];
@@ -74,7 +75,7 @@ class Page {
     lab.onFailure = (failure) => this.failed(failure);
     this.controls();
     this.fields();
-    this.dropping();
+    this.incoming();
   }
 
   async start(): Promise<void> {
@@ -131,6 +132,7 @@ class Page {
   /** The text was edited: checked at once, run anew when it is legal. */
   private async textChanged(text: string): Promise<void> {
     this.lab.state.text = text;
+    if (!text.includes(`[links.${this.lab.state.link ?? ""}]`)) delete this.lab.state.link;
     this.lab.state.changes = [];
     const number = (this.checks += 1);
     await new Promise((resolve) => setTimeout(resolve, 250));
@@ -182,6 +184,7 @@ class Page {
     by("export-scenario").onclick = () =>
       save(`${this.lab.checked?.name ?? "scenario"}.toml`, this.lab.state.text);
     by("export-csv").onclick = () => save("samples.csv", csv(this.lab), "text/csv");
+    by("export-parquet").onclick = () => save("samples.parquet", parquet(this.lab));
     by("export-png").onclick = () =>
       void this.views.delayPng().then((blob) => blob && save("queue-delay.png", blob));
     by("export-svg").onclick = () => {
@@ -260,41 +263,36 @@ class Page {
     };
   }
 
-  /** A scenario or a trace that is dropped on the page, or chosen with the file button. */
-  private dropping(): void {
-    document.addEventListener("dragover", (event) => event.preventDefault());
-    document.addEventListener("drop", (event) => {
-      event.preventDefault();
-      const file = event.dataTransfer?.files[0];
-      if (file) void this.take(file);
+  /** What is dropped on the page, pasted, or chosen with the file button. */
+  private incoming(): void {
+    receive(by("file"), {
+      scenario: (text) => {
+        this.editor.text = text;
+        return this.textChanged(text);
+      },
+      trace: (name, text) => {
+        this.useTrace(name, text);
+        return this.rewind();
+      },
+      qdisc: (text) => this.takeQdisc(text),
+      refuse: (sentence) => say(sentence, "error"),
     });
-    by<HTMLInputElement>("file").onchange = (event) => {
-      const file = (event.target as HTMLInputElement).files?.[0];
-      if (file) void this.take(file);
-    };
   }
 
-  private async take(file: File): Promise<void> {
-    if (file.size > LARGEST_FILE_BYTES) {
-      say(
-        `${file.name} has ${(file.size / 1e6).toFixed(0)} MB; ` +
-          `the page takes ${LARGEST_FILE_BYTES / 1e6} MB, the command more`,
-        "error",
-      );
-      return;
-    }
-    const text = await file.text();
-    if (file.name.endsWith(".toml")) {
-      this.editor.text = text;
-      await this.textChanged(text);
-    } else if (/^\s*\d+\s*(\n\s*\d+\s*)*$/.test(text.slice(0, 2000).replace(/\n?\d*$/, ""))) {
-      this.useTrace(file.name, text);
+  /** Side A runs what a machine says that it runs. */
+  private async takeQdisc(text: string): Promise<void> {
+    try {
+      const shown = readTcShow(text);
+      const { watched = "", document } = this.lab.checked ?? {};
+      const hasBuffer = Boolean(document?.links[watched]?.buffer);
+      const aqm = hasBuffer ? shown.unlimited : shown.aqm;
+      await this.lab.client.ask<Checked>({ call: "check", ...this.lab.setting(0), aqm });
+      this.lab.state.aqms[0] = aqm;
+      if (this.forms[0]) this.forms[0].value = aqm;
       await this.rewind();
-    } else {
-      say(
-        `${file.name} is neither a scenario (.toml) nor a Mahimahi trace (one millisecond a line)`,
-        "error",
-      );
+      say(described(shown, hasBuffer));
+    } catch (failure) {
+      say((failure as Error).message, "error");
     }
   }
 
@@ -325,7 +323,7 @@ class Page {
   private show(): void {
     const { lab } = this;
     by("run").textContent = lab.isRunning ? "Pause" : lab.isOver ? "Run again" : "Run";
-    by("clock").textContent = `${lab.now.toFixed(3)} s of ${lab.duration} s`;
+    by("clock").textContent = lab.clock;
     by<HTMLProgressElement>("progress").value = lab.duration > 0 ? lab.now / lab.duration : 0;
     by<HTMLButtonElement>("step").disabled = lab.isOver;
     by<HTMLButtonElement>("forget").disabled = lab.state.changes.length === 0;
@@ -383,7 +381,7 @@ async function main(): Promise<void> {
   } catch (failure) {
     complaint = (failure as Error).message;
   }
-  const client = new Client("worker.js");
+  const client = new Client();
   try {
     const catalogue = await client.ask<Catalogue>({ call: "catalogue" });
     by("version").textContent = catalogue.version;

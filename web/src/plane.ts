@@ -77,7 +77,7 @@ export class Plane {
     this.clear();
     this.isRunning = true;
     this.label();
-    this.client ??= new Client("worker.js");
+    this.client ??= new Client();
     const settings = [0, 1].map((side) => this.lab.setting(side));
     try {
       const first = BigInt(this.lab.state.seed);

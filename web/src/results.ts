@@ -1,5 +1,6 @@
 // The numbers of a run that is over, side by side, and the distribution of its delays.
 
+import { delayCdf } from "./delay-cdf";
 import type { Lab } from "./lab";
 import { shown } from "./plots";
 import type { SummaryRow } from "./protocol";
@@ -107,6 +108,9 @@ export class Results {
     digests.className = "digests";
     const native = lab.state.changes.length > 0 ? "" : "; the native command gives the same";
     digests.textContent = `Digests: A ${a.digest}, B ${b.digest}${native}.`;
-    this.parent.replaceChildren(first, cdf, all, digests);
+    const picture = document.createElement("div");
+    picture.className = "plane distribution";
+    picture.append(delayCdf(lab, [a, b]) ?? "No packet left the queue.");
+    this.parent.replaceChildren(first, picture, cdf, all, digests);
   }
 }

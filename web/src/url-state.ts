@@ -9,6 +9,8 @@ export interface Change {
 
 export interface PageState {
   text: string;
+  /** The link that both AQMs are on; without it the slowest of the first flows' path. */
+  link?: string;
   aqms: [string, string];
   seed: string;
   speed: string;
@@ -44,6 +46,7 @@ function isState(value: unknown): value is PageState {
     typeof value === "object" &&
     value !== null &&
     typeof state.text === "string" &&
+    (state.link === undefined || typeof state.link === "string") &&
     Array.isArray(state.aqms) &&
     state.aqms.length === 2 &&
     state.aqms.every((aqm) => typeof aqm === "string") &&

@@ -1,21 +1,29 @@
 // The simulator in a worker, so that the page never waits for it.
 
 import type { Request } from "./protocol";
-import { load } from "./simulator";
+import { type Call, load } from "./simulator";
 
 const scope = self as unknown as Worker;
 
-async function simulator(): Promise<Awaited<ReturnType<typeof load>>> {
+async function fetched(): Promise<Call> {
   const response = await fetch("sojourn.wasm");
   if (!response.ok) throw new Error(`sojourn.wasm: ${response.status} ${response.statusText}`);
   return load(await response.arrayBuffer());
 }
 
-const ready = simulator();
+/** From the page in one file comes the simulator, first of all; else it is fetched. */
+let ready: Promise<Call> | null = null;
 
-scope.onmessage = async (event: MessageEvent<{ id: number; request: Request }>) => {
-  const { id, request } = event.data;
+type Message = { simulator: ArrayBuffer } | { id: number; request: Request };
+
+scope.onmessage = async ({ data }: MessageEvent<Message>) => {
+  if ("simulator" in data) {
+    ready = load(data.simulator);
+    return;
+  }
+  const { id, request } = data;
   try {
+    ready ??= fetched();
     scope.postMessage({ id, answer: (await ready)(request) });
   } catch (failure) {
     const message = `the simulator failed: ${(failure as Error).message}`;

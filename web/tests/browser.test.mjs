@@ -8,19 +8,11 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before, beforeEach } from "node:test";
+import { parquetReadObjects } from "hyparquet";
 import { chromium } from "playwright-core";
-import { fingerprints, serve } from "./support.mjs";
+import { FLAGS, fingerprints, serve } from "./support.mjs";
 
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-sync",
-  "--disable-background-networking",
-  "--disable-component-update",
-];
 const skip = existsSync(executablePath) ? false : "no Chromium; install the package chromium";
 
 let server;
@@ -193,6 +185,9 @@ test("exports are what the page shows", { skip }, async () => {
   assert.match(head, /^t_s,side,aqm,.*delay_mean/);
   assert.ok(rows.length > 1000);
   assert.ok(rows.every((row) => row.split(",").length === head.split(",").length));
+  const columns = await parquetReadObjects({ file: (await saved("export-parquet")).buffer });
+  assert.deepEqual(Object.keys(columns[0]), head.split(","));
+  assert.equal(columns.length, rows.length);
   assert.equal((await saved("export-png")).subarray(1, 4).toString(), "PNG");
   assert.match(
     (await saved("export-svg")).toString(),
@@ -257,6 +252,32 @@ test("the plane fills seed by seed, the first seed being that of the run", { ski
     `${rows[0]}, ${rows[1]}: ${cells}`,
   );
   assert.equal(await page.locator("#plane ellipse").count(), 2);
+  assert.deepEqual(problems, []);
+});
+
+test("what tc shows, pasted, is the AQM of side A", { skip }, async () => {
+  await open();
+  const paste = (text) =>
+    page.evaluate((pasted) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", pasted);
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    }, text);
+  await paste(
+    "qdisc noqueue 0: dev lo root refcnt 2 \n" +
+      "qdisc fq_codel 8001: dev eth0 root refcnt 2 limit 10240p flows 1024 quantum 1514 " +
+      "target 5ms interval 100ms memory_limit 32Mb ecn drop_batch 64 \n",
+  );
+  await page.waitForFunction(() =>
+    /fq_codel of eth0 as tc shows it/.test(document.querySelector("#message").textContent),
+  );
+  assert.match(await text("message"), /Its limit is left out, as the line has a buffer/);
+  assert.match(await page.inputValue("#text-a"), /^fq_codel@linux:.*flows=1024/);
+  await finish();
+  await paste("qdisc htb 1: dev eth1 root refcnt 2 r2q 10\n");
+  await page.waitForFunction(() =>
+    /tc shows htb; the page reads/.test(document.querySelector("#message").textContent),
+  );
   assert.deepEqual(problems, []);
 });
 

@@ -3,9 +3,32 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
+import { build } from "esbuild";
 
 export const root = join(import.meta.dirname, "../..");
 const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+
+/** Of Chromium: no sandbox, no graphics processor, no request of its own. */
+export const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-sync",
+  "--disable-background-networking",
+  "--disable-component-update",
+];
+
+/** A module of the page. */
+export async function module(name) {
+  const out = await build({
+    entryPoints: [join(root, `web/src/${name}.ts`)],
+    bundle: true,
+    write: false,
+    format: "esm",
+  });
+  return import(`data:text/javascript,${encodeURIComponent(out.outputFiles[0].text)}`);
+}
 
 /** The simulator, as web/src/simulator.ts has it. */
 export async function simulator() {
@@ -59,16 +82,29 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-/** Serves the page on the loopback interface. */
-export async function serve() {
+async function bodyOf(request) {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+/** Serves the page on the loopback interface, and `more`: a type and a text by name, or what takes
+ *  the text that is posted there. */
+export async function serve(more = {}) {
   const folder = join(root, "python/sojourn/live/page");
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://localhost").pathname.slice(1) || "index.html";
     try {
       if (!/^[\w.-]+$/.test(path)) throw new Error("not a file of the page");
-      const bytes = await readFile(join(folder, path));
-      response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "text/plain" });
-      response.end(bytes);
+      const own = more[path];
+      if (typeof own === "function") own(await bodyOf(request));
+      const [type, content] = Array.isArray(own)
+        ? own
+        : typeof own === "function"
+          ? ["text/plain", ""]
+          : [TYPES[extname(path)] ?? "text/plain", await readFile(join(folder, path))];
+      response.writeHead(200, { "content-type": type });
+      response.end(content);
     } catch {
       response.writeHead(404);
       response.end();

@@ -1,23 +1,12 @@
 // Texts that the page reads and writes: TOML edits, AQMs, addresses.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import test from "node:test";
-import { build } from "esbuild";
-import { root } from "./support.mjs";
-
-async function module(name) {
-  const out = await build({
-    entryPoints: [join(root, `web/src/${name}.ts`)],
-    bundle: true,
-    write: false,
-    format: "esm",
-  });
-  return import(`data:text/javascript,${encodeURIComponent(out.outputFiles[0].text)}`);
-}
+import { module } from "./support.mjs";
 
 const { setKey } = await module("toml");
 const { parse, write } = await module("aqm-text");
+const { readTcShow } = await module("tc-show");
 const { ellipse } = await module("plane");
 const { encode, decode } = await module("url-state");
 
@@ -61,6 +50,38 @@ test("a table that is not there is not invented", () => {
 for (const text of ["codel", "pie@linux:target=5ms,alpha=0.1hz", "fq(pie@linux):flows=16"]) {
   test(`${text} is written as it was read`, () => assert.equal(write(parse(text)), text));
 }
+
+// Lines of tc of iproute2 6.1 on Linux 6.1.
+const ROOT = "8001: dev eth0 root refcnt 2";
+for (const [line, aqm, ignored] of [
+  [`pfifo ${ROOT} limit 100p`, "taildrop:limit=100p", []],
+  [`bfifo ${ROOT} limit 125000b`, "taildrop:limit=125000B", []],
+  [
+    `codel ${ROOT} limit 1000p target 5ms interval 100ms`,
+    "codel@linux:ecn=false,limit=1000p,target=5ms,interval=100ms",
+    [],
+  ],
+  [
+    `pie ${ROOT} limit 1000p target 15ms tupdate 16ms alpha 2 beta 20 ecn`,
+    "pie@linux:ecn=true,byte_mode=false,limit=1000p,target=15ms,tupdate=16ms,alpha=0.125hz,beta=1.25hz",
+    [],
+  ],
+  [
+    `cake ${ROOT} bandwidth 20Mbit besteffort triple-isolate nonat rtt 100ms raw overhead 0`,
+    "cake:bandwidth=20mbit,interval=100ms",
+    ["besteffort", "triple-isolate", "nonat", "raw", "overhead 0"],
+  ],
+  [
+    `fq_codel ${ROOT} limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb drop_batch 64`,
+    "fq_codel@linux:ecn=false,limit=10240p,flows=1024,quantum=1514B,target=5ms,interval=100ms,memory_limit=33554432B,drop_batch=64",
+    [],
+  ],
+])
+  test(`tc's ${line.split(" ")[0]} is ${aqm.split(":")[0]}`, () => {
+    const shown = readTcShow(`qdisc ${line}\n`);
+    assert.deepEqual([shown.device, shown.aqm, shown.ignored], ["eth0", aqm, ignored]);
+    assert.doesNotMatch(shown.unlimited, /limit=[^,]*p/);
+  });
 
 test("the ellipse of points on a line is a line in its direction", () => {
   const [long, short, angle] = ellipse([

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import webbrowser
+from pathlib import Path
 
 import click
 
+from sojourn import files
 from sojourn.cli import console
 from sojourn.cli.options import complete_aqm, complete_scenario
 from sojourn.describing import aqm_list, library
@@ -21,6 +23,7 @@ Examples:
   sojourn live
   sojourn live traffic-mix --aqm codel,pie
   sojourn live mine.toml --no-open
+  sojourn live traffic-mix --save lab.html
 """
 )
 @click.argument("file", required=False, shell_complete=complete_scenario)
@@ -32,8 +35,12 @@ Examples:
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N",
     help="The port; without it any that is free.",
 )  # fmt: skip
+@click.option(
+    "--save", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write the page into one file, which opens from disk, in place of serving it.",
+)  # fmt: skip
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser, or print only.")
-def live(file: str | None, aqm: str, port: int, opens: bool) -> int:
+def live(file: str | None, aqm: str, port: int, save: Path | None, opens: bool) -> int:
     """Open the laboratory in the browser: two AQMs on one line, live.
 
     The page simulates in the browser itself. Its files come from a server that only this machine
@@ -41,6 +48,10 @@ def live(file: str | None, aqm: str, port: int, opens: bool) -> int:
     """
     folder = page.folder()
     at = "" if file is None else f"#{_fragment(file, aqm)}"
+    if save is not None:
+        files.write(save, page.one_file())
+        print(f"{save.resolve().as_uri()}{at}")
+        return 0
     try:
         serving = server(folder, port)
     except OSError as error:

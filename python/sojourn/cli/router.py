@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -65,6 +68,10 @@ The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR 
               help="Seed of the AQMs' random numbers.")  # fmt: skip
 @click.option("--record", type=click.Choice(("packets", "signals")), multiple=True,
               help="Record every packet, or every drop and mark; repeatable.")  # fmt: skip
+@click.option("--live", "live_page", is_flag=True,
+              help="Open a page in the browser that shows the reports while it runs.")  # fmt: skip
+@click.option("--live-port", type=click.IntRange(0, 65535), metavar="N",
+              help="The same at this port, opening no browser.")  # fmt: skip
 @options.out_option("Save the result tables in DIR.")
 @options.json_option
 def router(**given: Any) -> int:
@@ -74,10 +81,16 @@ def router(**given: Any) -> int:
     it runs for --duration, or until Ctrl-C. Root is not needed where users may make name spaces.
     """
     wanted = _options(given)
-    with _Screen(is_live=sys.stderr.isatty() and not wanted.command) as screen:
-        ended = live.route(
-            wanted, out=given["out"], realtime=given["realtime"], listener=screen.show
-        )
+    with ExitStack() as stack:
+        is_live = sys.stderr.isatty() and not wanted.command
+        show = stack.enter_context(_Screen(is_live)).show
+        publish = _page(stack, given["live_page"], given["live_port"])
+
+        def listener(report: dict[str, Any]) -> None:
+            show(report)
+            publish(report)
+
+        ended = live.route(wanted, out=given["out"], realtime=given["realtime"], listener=listener)
     if given["as_json"]:
         console.show_json(ended)
     else:
@@ -87,6 +100,20 @@ def router(**given: Any) -> int:
     if ended["command"]:
         console.say(f"sojourn: the command ended with exit code {ended['command']}")
     return _INTERRUPTED if ended["interrupted"] else int(bool(ended["invalid"] or ended["command"]))
+
+
+def _page(stack: ExitStack, opens: bool, port: int | None) -> Callable[[dict[str, Any]], None]:
+    """Where reports go besides the screen: to a page in the browser, or nowhere."""
+    if not opens and port is None:
+        return lambda _report: None
+    from sojourn.live import page
+    from sojourn.live.reports import ReportServer
+
+    serving = stack.enter_context(ReportServer(page.folder(), port or 0))
+    console.say(f"sojourn: {serving.address}")
+    if port is None:
+        webbrowser.open(serving.address)
+    return serving.publish
 
 
 def _options(given: dict[str, Any]) -> live.Options:

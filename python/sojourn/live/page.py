@@ -15,6 +15,8 @@ from pathlib import Path
 from sojourn.errors import InputError
 
 FOLDER = Path(__file__).parent / "page"
+# All of the page in one file, which opens from disk.
+ONE_FILE = "sojourn-live.html"
 
 _STATE_VERSION = 1
 _RAW_DEFLATE = -15
@@ -34,6 +36,15 @@ def folder() -> Path:
             "`make web-toolchain web` builds it"
         )
     return FOLDER
+
+
+def one_file() -> str:
+    """The page in one file, which opens from disk without a server.
+
+    Raises:
+        InputError: this installation was built without it.
+    """
+    return (folder() / ONE_FILE).read_text(encoding="utf-8")
 
 
 def fragment(text: str, aqms: Sequence[str], seed: int) -> str:

@@ -30,7 +30,7 @@ def delay_cdf(results: Results, link: str) -> Figure:
     if not pooled:
         raise NothingToPlot(f"no packet left queue {link}")
     drawing, (axes,) = style.new(3.9, f"Queue delay at {link}")
-    x_s, is_log = _grid(list(pooled.values()))
+    x_s, is_log = grid(list(pooled.values()))
     colours, dashes = style.colours(results), style.dashes(results)
     for aqm, found in pooled.items():
         each = [data.distribution([r], "queue", link, "delay") for r in results[aqm]]
@@ -43,7 +43,7 @@ def delay_cdf(results: Results, link: str) -> Figure:
     return drawing
 
 
-def _grid(found: list[Distribution]) -> tuple[Floats, bool]:
+def grid(found: list[Distribution]) -> tuple[Floats, bool]:
     """Delays in seconds at which to draw; logarithmic if the bulk spans more than two decades."""
     low = max([_FLOOR_S, min(one.quantile_s(0.05) for one in found)])
     high = max([2 * _FLOOR_S, *(one.quantile_s(0.9995) for one in found)])

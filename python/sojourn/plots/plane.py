@@ -33,7 +33,7 @@ def plane(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no run has both a queue delay and a goodput.
     """
-    points = _points(results, link)
+    points = points_of(results, link)
     if not points:
         raise NothingToPlot(f"no run has both a delay of queue {link} and a goodput")
     drawing, (axes,) = style.new(3.9, f"Delay at {link} and bulk goodput")
@@ -62,7 +62,7 @@ def plane(results: Results, link: str) -> Figure:
     return drawing
 
 
-def _points(results: Results, link: str) -> dict[str, Floats]:
+def points_of(results: Results, link: str) -> dict[str, Floats]:
     """Per AQM milliseconds and Mbit/s, shape ``(n_seeds, 2)``."""
     points: dict[str, Floats] = {}
     for aqm, runs in results.items():

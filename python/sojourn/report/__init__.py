@@ -23,6 +23,7 @@ from sojourn.comparing.fairness import all_warnings
 from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
 from sojourn.describing.finite import without_nan
 from sojourn.engines import registry
+from sojourn.report import interactive
 from sojourn.report.inline import inline_svg
 
 __all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json"]
@@ -88,7 +89,10 @@ def save(
 
 
 def page(comparison: ComparedRuns, drawings: Mapping[str, str]) -> str:
-    """The report as one HTML page: no script, no address outside the page.
+    """The report as one HTML page, without an address outside the page.
+
+    It is whole without script; where `make web` has built the live page, script adds plots to
+    explore and a button that plays a run.
 
     Args:
         comparison: what it is about.
@@ -104,6 +108,7 @@ def page(comparison: ComparedRuns, drawings: Mapping[str, str]) -> str:
         "style": PAGE_CSS.read_text(encoding="utf-8"),
         "palette": style.PALETTE,
         "drawings": inlined,
+        "interactive": interactive.parts(comparison),
         "facts": _facts(comparison),
         "runs": _runs(comparison),
         "source": comparison.scenario.source,

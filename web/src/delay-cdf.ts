@@ -1,0 +1,83 @@
+// The distribution of the queue delay of both sides: what share of the packets waited no longer.
+
+import type { Lab } from "./lab";
+import { shown } from "./plots";
+import type { Finished } from "./protocol";
+
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 52, 14, 14, 46];
+/** Shorter delays are drawn at this one. */
+const SHORTEST_S = 1e-4;
+/** Quantiles that the summary has, as the native command prints them. */
+const QUANTILES: [string, number][] = [
+  ["delay_p50", 0.5],
+  ["delay_p95", 0.95],
+  ["delay_p99", 0.99],
+];
+
+function quantiles(run: Finished, link: string): [number, number][] {
+  return QUANTILES.flatMap(([metric, share]): [number, number][] => {
+    const row = run.summary.find((r) => r[0] === "queue" && r[1] === link && r[2] === metric);
+    const value = row?.[3];
+    return value === null || value === undefined ? [] : [[value, share]];
+  });
+}
+
+/** Decades and their halves between two delays. */
+function ticks(least: number, most: number): number[] {
+  const all: number[] = [];
+  for (let power = Math.floor(Math.log10(least)); 10 ** power <= most; power++)
+    for (const step of [1, 3]) all.push(step * 10 ** power);
+  return all.filter((value) => value >= least * 0.999 && value <= most);
+}
+
+/** A picture, logarithmic in the delay; null where no packet left the queue. */
+export function delayCdf(lab: Lab, runs: [Finished, Finished]): SVGElement | null {
+  const curves = runs.map((run) => run.delay_cdf);
+  const delays = curves.flat().map(([delay]) => Math.max(delay, SHORTEST_S));
+  if (delays.length === 0) return null;
+  const [least, most] = [Math.min(...delays), 1.1 * Math.max(...delays)];
+  const x = (delay: number): string => {
+    const part = Math.log(Math.max(delay, SHORTEST_S) / least) / Math.log(most / least);
+    return (LEFT + part * (WIDTH - LEFT - RIGHT)).toFixed(1);
+  };
+  const y = (share: number): string =>
+    (HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)).toFixed(1);
+  const grid = ticks(least, most).map((delay) => {
+    const anchor = Number(x(delay)) > WIDTH - 3 * RIGHT ? "end" : "middle";
+    return (
+      `<path d="M${x(delay)} ${y(0)}V${y(1)}" stroke="var(--line)"/>` +
+      `<text x="${x(delay)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="${anchor}">` +
+      `${shown(delay, "s")}</text>`
+    );
+  });
+  const shares = [0, 0.5, 1].map(
+    (share) =>
+      `<path d="M${LEFT} ${y(share)}H${WIDTH - RIGHT}" stroke="var(--line)"/>` +
+      `<text x="${LEFT - 6}" y="${Number(y(share)) + 4}" text-anchor="end">${share * 100} %</text>`,
+  );
+  const lines = runs.flatMap((run, side) => {
+    const paint = `var(--${"ab"[side] ?? ""})`;
+    // The share jumps at each delay: between two of them it stays.
+    const steps = run.delay_cdf.map(([delay, share]) => `H${x(delay)}V${y(share)}`).join("");
+    const first = run.delay_cdf[0];
+    const line = first
+      ? `<path d="M${x(first[0])} ${y(0)}${steps}" fill="none" stroke="${paint}" stroke-width="2"/>`
+      : "";
+    const link = lab.sides[side]?.opened.link ?? "";
+    const dots = quantiles(run, link).map(
+      ([delay, share]) =>
+        `<circle cx="${x(delay)}" cy="${y(share)}" r="4" fill="${paint}">` +
+        `<title>${"AB"[side] ?? ""}: ${share * 100} % below ${shown(delay, "s")}</title></circle>`,
+    );
+    return [line, ...dots];
+  });
+  const words =
+    `<text x="${LEFT}" y="${HEIGHT - 6}">Queue delay; the dots are the quantiles that the ` +
+    "native command prints</text>";
+  const box = document.createElement("div");
+  box.innerHTML =
+    `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-size="13" fill="var(--ink)" ` +
+    'aria-label="Share of packets at or below a queue delay, of both sides">' +
+    `${[...grid, ...shares, ...lines, words].join("")}</svg>`;
+  return box.querySelector("svg");
+}

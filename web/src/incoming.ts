@@ -1,0 +1,62 @@
+// Files and texts that come to the page from outside: dropped, pasted or chosen.
+
+import { isTcShow } from "./tc-show";
+
+const LARGEST_FILE_BYTES = 64e6;
+/** As much of a trace as is looked at to see that it is one. */
+const LOOKED_AT = 2000;
+
+/** Who takes what. */
+export interface Receiver {
+  scenario(text: string): Promise<void>;
+  trace(name: string, text: string): Promise<void>;
+  qdisc(text: string): Promise<void>;
+  refuse(sentence: string): void;
+}
+
+function isTrace(text: string): boolean {
+  const whole = text.slice(0, LOOKED_AT).replace(/\n?\d*$/, "");
+  return /^\s*\d+\s*(\n\s*\d+\s*)*$/.test(whole);
+}
+
+async function take(name: string, text: string, to: Receiver): Promise<void> {
+  if (isTcShow(text)) await to.qdisc(text);
+  else if (name.endsWith(".toml")) await to.scenario(text);
+  else if (isTrace(text)) await to.trace(name, text);
+  else {
+    to.refuse(
+      `${name} is neither a scenario (.toml) nor a Mahimahi trace (one millisecond a line) ` +
+        "nor what `tc qdisc show` prints",
+    );
+  }
+}
+
+async function takeFile(file: File, to: Receiver): Promise<void> {
+  if (file.size > LARGEST_FILE_BYTES) {
+    to.refuse(
+      `${file.name} has ${(file.size / 1e6).toFixed(0)} MB; ` +
+        `the page takes ${LARGEST_FILE_BYTES / 1e6} MB, the command more`,
+    );
+    return;
+  }
+  await take(file.name, await file.text(), to);
+}
+
+/** Listens for files that are dropped or chosen, and for texts that are pasted outside fields. */
+export function receive(chooser: HTMLInputElement, to: Receiver): void {
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const file = event.dataTransfer?.files[0];
+    if (file) void takeFile(file, to);
+  });
+  document.addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    const field = (event.target as HTMLElement).closest("input, .cm-editor");
+    if (!field && text !== "") void take("the pasted text", text, to);
+  });
+  chooser.onchange = () => {
+    const file = chooser.files?.[0];
+    if (file) void takeFile(file, to);
+  };
+}

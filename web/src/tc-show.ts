@@ -1,0 +1,146 @@
+// What `tc qdisc show` prints, as the AQM of ours that it stands for (iproute2 6.1, tc/q_*.c).
+
+/** An AQM that a machine runs, and words of its line that ours has no parameter for. */
+export interface ShownQdisc {
+  device: string;
+  kind: string;
+  aqm: string;
+  /** The same without its limit, for a link that has a buffer of its own. */
+  unlimited: string;
+  ignored: string[];
+}
+
+/** The name of a parameter and its value, from the word's value; null if there is nothing to say. */
+type Reading = (value: string) => [string, string] | null;
+
+// tc prints sizes as multiples of 1024 (iproute2 6.1 lib/utils_math.c, print_size).
+const SIZE_UNITS: Record<string, number> = { b: 1, Kb: 1024, Mb: 1024 * 1024 };
+
+function bytes(text: string): string {
+  const found = /^([\d.]+)(b|Kb|Mb)?$/.exec(text);
+  if (!found) return text; // the simulator's reader says what is wrong
+  return `${Math.round(Number(found[1]) * (SIZE_UNITS[found[2] ?? "b"] ?? 1))}B`;
+}
+
+const same =
+  (name: string): Reading =>
+  (value) => [name, value];
+const size =
+  (name: string): Reading =>
+  (value) => [name, bytes(value)];
+/** A gain in sixteenths of a hertz, the unit of tc's pie (iproute2 6.1 tc/q_pie.c). */
+const gain =
+  (name: string): Reading =>
+  (value) => [name, `${Number(value) / 16}hz`];
+const hertz =
+  (name: string): Reading =>
+  (value) => [name, `${value}hz`];
+/** Without a rate, cake shapes nothing. */
+const rate: Reading = (value) =>
+  value === "unlimited" ? null : ["bandwidth", value.toLowerCase()];
+
+const CODEL = {
+  limit: same("limit"),
+  target: same("target"),
+  interval: same("interval"),
+  ce_threshold: same("ce_threshold"),
+};
+const FLOWS = { flows: same("flows"), quantum: size("quantum") };
+const PIE = {
+  limit: same("limit"),
+  target: same("target"),
+  tupdate: same("tupdate"),
+  alpha: gain("alpha"),
+  beta: gain("beta"),
+};
+const PACKETS = { limit: same("limit") };
+const BYTES = { limit: size("limit") };
+const THRESHOLDS = { min: size("min_th"), max: size("max_th") };
+const COUNTED = { ...PACKETS, depth: same("depth"), divisor: same("divisor") };
+
+/** For every kind: the AQM, its words with a value, and words that are true when they stand there. */
+const KINDS: Record<string, [string, Record<string, Reading>, Record<string, string>]> = {
+  pfifo: ["taildrop", PACKETS, {}],
+  bfifo: ["taildrop", BYTES, {}],
+  codel: ["codel@linux", CODEL, { ecn: "ecn" }],
+  fq_codel: [
+    "fq_codel@linux",
+    { ...CODEL, ...FLOWS, memory_limit: size("memory_limit"), drop_batch: same("drop_batch") },
+    { ecn: "ecn" },
+  ],
+  pie: ["pie@linux", PIE, { ecn: "ecn", bytemode: "byte_mode" }],
+  // Its memory limit has no effect in the dialect linux: `sojourn explain fq_pie`.
+  fq_pie: ["fq_pie@linux", { ...PIE, ...FLOWS }, { ecn: "ecn", bytemode: "byte_mode" }],
+  red: ["red@linux", { ...BYTES, ...THRESHOLDS }, { ecn: "ecn", harddrop: "hard_drop" }],
+  sfq: ["sfq", { ...COUNTED, quantum: size("quantum") }, { headdrop: "headdrop" }],
+  cake: ["cake", { bandwidth: rate, rtt: same("interval"), memlimit: size("limit") }, {}],
+  dualpi2: [
+    "dualpi2@linux",
+    {
+      ...PACKETS,
+      target: same("target"),
+      tupdate: same("tupdate"),
+      alpha: hertz("alpha"),
+      beta: hertz("beta"),
+    },
+    {},
+  ],
+};
+/** Words about the line, not about the discipline, with how many values follow. */
+const OF_THE_LINE: Record<string, number> = { root: 0, refcnt: 1, parent: 1, ingress: 0 };
+const BARE = /^(no\w*|no-.*|[a-z-]+)$/;
+
+function one(line: string): ShownQdisc | null {
+  const found = /^\s*qdisc (\S+) \S+ (?:dev (\S+) )?(.*)$/.exec(line);
+  const kind = found?.[1] ?? "";
+  const known = KINDS[kind];
+  if (!found || !known) return null;
+  const [aqm, valued, flags] = known;
+  const values: string[] = Object.values(flags).map((name) => `${name}=false`);
+  const ignored: string[] = [];
+  const words = (found[3] ?? "").trim().split(/\s+/);
+  while (words.length > 0) {
+    const word = words.shift() ?? "";
+    const reading = valued[word];
+    const flag = flags[word];
+    if (reading) {
+      const read = reading(words.shift() ?? "");
+      if (read) values.push(read.join("="));
+    } else if (flag) {
+      values[Object.values(flags).indexOf(flag)] = `${flag}=true`;
+    } else if (word in OF_THE_LINE) {
+      words.splice(0, OF_THE_LINE[word]);
+    } else if (word !== "") {
+      const takes = words[0] !== undefined && !BARE.test(words[0]);
+      ignored.push(takes ? `${word} ${words.shift() ?? ""}` : word);
+    }
+  }
+  const text = (of: string[]): string => (of.length > 0 ? `${aqm}:${of.join(",")}` : aqm);
+  const unlimited = text(values.filter((value) => !value.startsWith("limit=")));
+  return { device: found[2] ?? "", kind, aqm: text(values), unlimited, ignored };
+}
+
+/** Whether a text is what `tc qdisc show` prints. */
+export function isTcShow(text: string): boolean {
+  return /^\s*qdisc \S+ \S+/.test(text);
+}
+
+/** The first discipline that is an AQM of ours. Throws one sentence where there is none. */
+export function readTcShow(text: string): ShownQdisc {
+  const lines = text.split("\n").filter(isTcShow);
+  const first = lines.map(one).find((shown) => shown !== null);
+  if (first) return first;
+  const kinds = [...new Set(lines.map((line) => line.trim().split(/\s+/)[1] ?? ""))];
+  throw new Error(`tc shows ${kinds.join(", ")}; the page reads ${Object.keys(KINDS).join(", ")}`);
+}
+
+/** What of a line became an AQM here, and what did not. */
+export function described(shown: ShownQdisc, hasBuffer: boolean): string {
+  const { device, kind, aqm, unlimited, ignored } = shown;
+  const limit =
+    hasBuffer && aqm !== unlimited
+      ? " Its limit is left out, as the line has a buffer: delete `buffer` and open it again."
+      : "";
+  const left = ignored.length > 0 ? ` Without a counterpart here: ${ignored.join(", ")}.` : "";
+  return `Side A runs ${kind}${device ? ` of ${device}` : ""} as tc shows it.${limit}${left}`;
+}
