@@ -22,8 +22,8 @@ namespace
 {
 
 /// A congestion control that holds its threshold at a timeout that follows a timeout: the
-/// TcpSocketBase::ReTxTimeout of ns-3.44 asks whether the head was sent again after it has forgotten
-/// that.
+/// TcpSocketBase::ReTxTimeout of ns-3.44 asks whether the head was sent again after it has
+/// forgotten that.
 template <typename Control>
 class Holds : public Control
 {

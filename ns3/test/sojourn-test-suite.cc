@@ -8,6 +8,7 @@
  */
 
 #include "sojourn-test-driver.h"
+#include "sojourn-test-fact.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -36,51 +37,14 @@ using namespace ns3;
 namespace
 {
 
-/// A test whose name says what holds and whose function shows it.
-class Fact : public TestCase
-{
-  public:
-    Fact(const std::string& name, std::function<void(Fact&)> show)
-        : TestCase(name),
-          m_show(std::move(show))
-    {
-    }
-
-    /// Complains unless it holds. @param holds whether it does @param what what should hold
-    void Holds(bool holds, const std::string& what)
-    {
-        NS_TEST_EXPECT_MSG_EQ(holds, true, what);
-    }
-
-    /// Complains unless both are equal. @param a one @param b the other @param what what they are
-    template <typename A, typename B>
-    void Equal(const A& a, const B& b, const std::string& what)
-    {
-        NS_TEST_EXPECT_MSG_EQ(a, b, what);
-    }
-
-  private:
-    void DoRun() override
-    {
-        m_show(*this);
-        Simulator::Destroy();
-    }
-
-    std::function<void(Fact&)> m_show; //!< shows it
-};
-
+using Fact = SojournFact;
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 template <typename T = SojournQueueDisc>
 Ptr<T>
 Make(const Attributes& attributes)
 {
-    ObjectFactory factory(T::GetTypeId().GetName());
-    for (const auto& [name, value] : attributes)
-    {
-        factory.Set(name, StringValue(value));
-    }
-    return factory.Create<T>();
+    return MakeSojournDisc<T>(attributes);
 }
 
 /// Every type of disc that stands for one AQM.

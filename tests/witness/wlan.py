@@ -1,0 +1,138 @@
+"""Our wireless LAN beside that of ns-3.44: writes the table in docs/wlan.md.
+
+    python tests/witness/wlan.py
+
+Stations send datagrams without pause to the access point, 50 packets deep; wlan.cc beside this file
+is ns-3's side, with ns-3's NIST model of errors at the same signal-to-noise ratio. A minute of one
+core.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from record import HERE, KEPT, NS3, ROOT
+
+from sojourn import _core
+from sojourn.engines import registry
+from sojourn.running.result import Result
+
+PAGE = ROOT / "docs" / "wlan.md"
+BEGIN, END = "<!-- wlan.py -->\n", "<!-- end of wlan.py -->\n"
+SECONDS = 10
+MODULES = (
+    "applications", "core", "internet", "mobility", "network", "propagation", "traffic-control",
+    "wifi",
+)  # fmt: skip
+# The stations of each case: rate in Mbit/s or `minstrel`, and signal-to-noise ratio in dB.
+CASES = (
+    (("54", 60),),
+    (("54", 60), ("54", 60), ("54", 60), ("54", 60)),
+    (("54", 60), ("6", 60)),
+    (("54", 60), ("54", 60), ("6", 60)),
+    *((("minstrel", snr),) for snr in (14, 18, 22, 26)),
+)
+_HEAD = """\
+| stations | goodput, ours [Mbit/s] | ns-3 | delay, ours [ms] | ns-3 | mean rate of frames, ours | \
+ns-3 | frames of ns-3 by rate |
+|---|---|---|---|---|---|---|---|
+"""
+_CELL = """\
+name = "wlan"
+duration = "{seconds}s"
+warmup = "2s"
+[wlans.home]
+rate = "54mbit"
+[links.access-point]
+rate = {{ kind = "wireless", wlan = "home" }}
+buffer = "50p"
+"""
+_STATION = """\
+[links.station-{index}]
+rate = {{ kind = "wireless", wlan = "home", rate = "{rate}", snr = "{snr}dB" }}
+buffer = "50p"
+"""
+_FLOW = """\
+[[flows]]
+name = "{index}"
+path = ["station-{index}"]
+reverse = ["access-point"]
+rtt = "100us"
+app = {{ kind = "cbr", rate = "40mbit", packet = "1500B" }}
+"""
+Stations = tuple[tuple[str, int], ...]
+
+
+def main() -> None:
+    """Run both, and write the table between the marks of the page."""
+    rows = "".join(row for case in CASES for row in _rows(case))
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(before + BEGIN + _HEAD + rows + END + after, encoding="utf-8")
+
+
+def _rows(stations: Stations) -> list[str]:
+    ours, theirs = _ours(stations), _theirs(stations)
+    rows = []
+    for index, (rate, snr) in enumerate(stations):
+        own, other = ours[index], theirs[index]
+        name = f"`minstrel` at {snr} dB" if rate == "minstrel" else f"{rate} Mbit/s"
+        of = f", {index + 1} of {len(stations)}" if len(stations) > 1 else ""
+        mean = sum(part * value for value, part in other["rates"].items()) / 100
+        shares = ", ".join(f"{v:g}: {part:.0f} %" for v, part in other["rates"].items() if part > 1)
+        rows.append(
+            f"| {name}{of} | {own['goodput']:.2f} | {other['goodput']:.2f} | {own['delay']:.1f} | "
+            f"{other['delay']:.1f} | {own['rate']:.1f} | {mean:.1f} | {shares} |\n"
+        )
+    return rows
+
+
+def _ours(stations: Stations) -> list[dict[str, float]]:
+    text = _CELL.format(seconds=SECONDS + 2)
+    for index, (rate, snr) in enumerate(stations):
+        given = rate if rate == "minstrel" else f"{rate}mbit"
+        text += _STATION.format(index=index, rate=given, snr=snr)
+    text += "".join(_FLOW.format(index=index) for index in range(len(stations)))
+    (selected,) = registry.select(["sim"], {})
+    found = Result(selected.run(_core.Scenario.load(text, origin="wlan"), _core.Cancel())).summary
+    return [
+        {
+            "goodput": found[f"class/{index}/goodput"] / 1e6,
+            "delay": 1e3 * found[f"class/{index}/owd_mean"],
+            "rate": found[f"queue/station-{index}/frame_rate"] / 1e6,
+        }
+        for index in range(len(stations))
+    ]
+
+
+def _theirs(stations: Stations) -> list[dict[str, Any]]:
+    given = ",".join(f"{rate}:{snr}" for rate, snr in stations)
+    command = [str(_compiled()), f"--stations={given}", f"--seconds={SECONDS}"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    found = [json.loads(line) for line in lines]
+    for one in found:
+        one["rates"] = {float(rate): part for rate, part in one["rates"].items()}
+    return found
+
+
+def _compiled() -> Path:
+    """The ns-3 side."""
+    program, libraries = KEPT / "wlan", NS3 / "lib64"
+    source = HERE / "wlan.cc"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        KEPT.mkdir(parents=True, exist_ok=True)
+        found = [next(libraries.glob(f"libns3*-{name}.so")) for name in MODULES]
+        subprocess.run(
+            ["c++", "-std=c++20", "-O1", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE",
+             f"-I{NS3 / 'include'}", str(source), "-o", str(program), *map(str, found),
+             f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined"],
+            check=True,
+        )  # fmt: skip
+    return program
+
+
+if __name__ == "__main__":
+    main()
