@@ -177,7 +177,7 @@ def _do(do: Callable[[], Any], value: int) -> int:
     return done if isinstance(done, int) else 0
 
 
-def end(folder: Path, process: int, seconds: float = 120.0) -> Ended:
+def end(folder: Path, process: int, seconds: float = 300.0) -> Ended:
     """Wait for a process; one that takes too long is killed and ends with -9."""
     until = time.monotonic() + seconds
     while True:
