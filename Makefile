@@ -6,8 +6,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
-        instructions-write coverage reproduce-full fuzz storm audit mutants contract-long \
-        study-kills study-costs docs docs-test site atlas atlas-small web web-toolchain test-web clean
+        instructions-write coverage reproduce-full fuzz storm long-haul memcheck audit sbom \
+        mutants contract-long study-kills study-costs docs docs-test site atlas atlas-small \
+        web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -67,22 +68,48 @@ SECONDS ?= 600
 fuzz:
 	SOJOURN_FUZZ_SECONDS=$(SECONDS) cargo test --package sojourn-fuzz
 
-## storm: COUNT inputs of a KIND from number FROM of a SEED (docs/storm.md); a bad one is printed,
-##        and `target/storm/storm show KIND SEED NUMBER` prints its text
+## storm: COUNT inputs of a KIND from number FROM of a SEED, in children with limits and a watchdog
+##        (docs/storm.md); prints a table, and keeps what is bad in out/storm. Kinds: mutants,
+##        worlds, long (scenarios); kills, power (files)
 KIND  ?= mutants
 FROM  ?= 0
 COUNT ?= 100000
-storm:
+storm: $(VENV)/developed
 	cargo build --quiet --profile storm --package sojourn-fuzz --bin storm
-	target/storm/storm run $(KIND) $(SEED) $(FROM) $(COUNT)
+	PYTHONPATH=tests $(BIN)/python -m storm $(KIND) --seed $(SEED) --from $(FROM) --count $(COUNT)
 
-## audit: the crates of Cargo.lock against the advisory database in folder DB (a clone of
-##        github.com/rustsec/advisory-db), without a network; licences and sources (deny.toml).
-##        Needs cargo-audit and cargo-deny
-DB ?= $(HOME)/.cargo/advisory-db
-audit:
+## long-haul: a million simulated seconds, and the memory of the process meanwhile (docs/storm.md)
+long-haul: $(VENV)/developed
+	$(BIN)/python tests/storm/long_haul.py
+
+## memcheck: the tests of the C interface under AddressSanitizer, its example in C under valgrind
+memcheck:
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --package sojourn-capi \
+	    --test golden --target x86_64-unknown-linux-gnu --target-dir target/asan
+	cargo test --quiet --package sojourn-capi --test c_program
+	valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=1 \
+	    target/tmp/fq_codel.a >/dev/null
+
+## audit: crates and Python packages against advisories on this disk, without a network; licences
+##        and sources of crates (deny.toml). DB is a clone of github.com/rustsec/advisory-db,
+##        OSV_DB the advisories for PyPI in OSV's form (docs/storm.md). Needs cargo-audit,
+##        cargo-deny and pip-audit
+DB        ?= $(HOME)/.cargo/advisory-db
+OSV_DB    ?= $(HOME)/.cache/osv/PyPI
+PIP_AUDIT ?= pip-audit
+audit: $(VENV)/developed
 	cargo audit --db $(DB) --no-fetch --stale
 	cargo deny --offline check licenses bans sources
+	$(BIN)/python tests/audit/python_packages.py $(PIP_AUDIT) $(OSV_DB)
+
+## sbom: what is in the package, as CycloneDX, into out/sbom: its crates as maturin writes them into
+##       the wheel, and the Python packages of this environment. Needs cyclonedx-bom
+CYCLONEDX ?= cyclonedx-py
+sbom: $(VENV)/developed
+	mkdir -p out/sbom
+	cp $(VENV)/lib/python3*/site-packages/sojourn-*.dist-info/sboms/*.json out/sbom/
+	$(CYCLONEDX) environment --pyproject pyproject.toml --output-reproducible \
+	    --output-file out/sbom/python.cyclonedx.json $(BIN)/python
 
 ## mutants: a sample of SAMPLE mutants of one or several CRATES against its tests
 ##          (docs/mutation.md); needs `cargo install cargo-mutants`

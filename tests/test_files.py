@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
+import sojourn
 from processes import wait_for
 from sojourn import files
 from sojourn.cli import main
@@ -202,6 +204,26 @@ def test_standard_input_without_an_end_is_refused(command):
     with Path("/dev/zero").open("rb") as endless:
         message = command.refused("run", "-", stdin=endless)
     assert "has more than the 100 MB that a scenario may have" in message
+
+
+def test_reading_a_small_scenario_takes_little_memory(command):
+    tracemalloc.start()
+    sojourn.load(command.folder / "small.toml")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6
+
+
+def test_too_little_memory_is_said_in_a_sentence(command, monkeypatch, capsys):
+    def exhausted(*_arguments, **_options):
+        raise MemoryError
+
+    module = importlib.import_module("sojourn.cli.compare")
+    monkeypatch.setattr(module, "compare_aqms", exhausted)
+    assert main(["compare", str(command.folder / "small.toml"), "--aqm", "codel,pie"]) == 1
+    said = capsys.readouterr().err
+    assert "sojourn: error: the memory that this process may have is used up" in said
+    assert "Traceback" not in said
 
 
 def test_a_manifest_is_no_scenario(command):

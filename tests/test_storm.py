@@ -14,21 +14,27 @@ import pytest
 from sojourn import files
 
 HERE = Path(__file__).parent
-# What the disk has confirmed of a file in a new folder, by the record of what was written.
-CONFIRMED = """\
+# What the disk has confirmed of a file in a new folder; two kills of a study; two power cuts.
+QUICK = """\
+import random
 import sys
 from pathlib import Path
-from storm import commands, power
+from storm import commands, kills, power
 from sojourn import files
 
 def write():
     files.write(Path("out/deep/file"), "whole")
     return 0
 
+scratch = Path(sys.argv[1])
 commands.COMMANDS["write"] = write
-steps = power.record(commands.fresh(Path(sys.argv[1])), "write")
+steps = power.record(commands.fresh(scratch / "write"), "write")
 print(sorted(power.left(steps, "late", {}).items()))
 print([sorted(power.left(steps[:n], "early", {}).values()) for n in range(len(steps) + 1)])
+undisturbed = commands.Undisturbed(scratch)
+why, _ = kills.chain("study", random.Random(1), undisturbed, 2)
+cuts = [(22, "early"), (40, "late")]
+print([why, *(power.judged("study", n, way, undisturbed) for n, way in cuts)])
 """
 
 
@@ -41,12 +47,22 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.fixture(scope="module")
+def said(tmp_path_factory) -> list[str]:
+    return run("-c", QUICK, str(tmp_path_factory.mktemp("storm"))).splitlines()
+
+
 @pytest.mark.slow
-def test_the_names_of_new_folders_survive_a_power_cut(tmp_path):
-    late, early = run("-c", CONFIRMED, str(tmp_path)).splitlines()
+def test_the_names_of_new_folders_survive_a_power_cut(said):
+    late, early, _ = said
     assert late == "[('out/deep/file', b'whole')]"
     assert early.endswith("[b'whole']]")
     assert "b'who'" not in early
+
+
+@pytest.mark.slow
+def test_a_study_that_is_killed_or_loses_power_goes_on_to_the_undisturbed_table(said):
+    assert said[2] == "['', '', '']"
 
 
 def test_making_a_folder_that_is_a_file_is_an_error(tmp_path):

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import pickle
+import re
 import shutil
 import sys
 import time
@@ -111,8 +112,9 @@ def _content(path: Path) -> str:
         found = json.loads(path.read_text())
         kept = {key: value for key, value in found.items() if key not in _CHANGING}
         return _digest(json.dumps(kept).encode())
-    # The index says how many runs were made and how many were found.
-    return "" if path.name == "index.html" else _digest(path.read_bytes())
+    if path.name == "index.html":
+        return ""  # it says how many runs were made and how many were found
+    return _digest(re.sub(rb"[\d.]+ s of computing", b"", path.read_bytes()))
 
 
 def _digest(content: bytes) -> str:
@@ -175,7 +177,7 @@ def _do(do: Callable[[], Any], value: int) -> int:
     return done if isinstance(done, int) else 0
 
 
-def end(folder: Path, process: int, seconds: float = 120.0) -> Ended:
+def end(folder: Path, process: int, seconds: float = 300.0) -> Ended:
     """Wait for a process; one that takes too long is killed and ends with -9."""
     until = time.monotonic() + seconds
     while True:

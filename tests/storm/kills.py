@@ -23,25 +23,33 @@ def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str
     """What is wrong with an input, empty if nothing is; and how often it was killed."""
     choice = random.Random(f"kills {seed} {number}")
     command = choice.choices(["compare", "study", "reproduce"], [9, 9, 2])[0]
+    why, killed = chain(command, choice, undisturbed, KILLS)
+    return (why and f"{command}: {why}"), killed
+
+
+def chain(
+    command: str, choice: random.Random, undisturbed: commands.Undisturbed, kills: int
+) -> tuple[str, int]:
+    """Kill a command that often, then let it complete; what is wrong, and the kills that hit."""
     expected, _ = undisturbed.of(command)
-    folder = commands.fresh(undisturbed.scratch / f"kills-{number}")
+    folder = commands.fresh(undisturbed.scratch / f"kills-{choice.randrange(10**9)}")
     if command == "reproduce":
         _most_runs(undisturbed.folder(command), folder, choice)
-    why, killed = _killed(folder, command, undisturbed, choice)
+    why, killed = _killed(folder, command, undisturbed, choice, kills)
     if not why:
         why = _completed(folder, command)
     if not why:
         why = commands.wrong(folder, expected, may_refuse=False)
     if not why:
         shutil.rmtree(folder)
-    return (why and f"{command}: {why}"), killed
+    return why, killed
 
 
 def _killed(
-    folder: Path, command: str, undisturbed: commands.Undisturbed, choice: random.Random
+    folder: Path, command: str, undisturbed: commands.Undisturbed, choice: random.Random, kills: int
 ) -> tuple[str, int]:
     (expected, took), killed = undisturbed.of(command), 0
-    for _ in range(KILLS):
+    for _ in range(kills):
         how = choice.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
         process = commands.begin(folder, commands.COMMANDS[command])
         time.sleep(choice.uniform(0.0, 0.9 * took))

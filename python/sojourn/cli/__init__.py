@@ -24,6 +24,10 @@ from sojourn.cli.commands import Commands
 from sojourn.errors import InputError, Interrupted, LawError, RunFailed, ScenarioError, shortened
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+_NO_MEMORY = (
+    "the memory that this process may have is used up; raise the limit (ulimit -v), or ask for "
+    "fewer runs at a time (--jobs)"
+)
 
 
 @click.group(
@@ -78,6 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     except OSError as error:
         return _refuse(error)
+    except MemoryError:
+        console.say(f"sojourn: error: {_NO_MEMORY}")
+        return INVALID
     except UnicodeEncodeError as error:
         return _refuse(InputError(f"{error.object!a}: is not UTF-8 text; write it as such"))
     except Interrupted as error:

@@ -30,6 +30,7 @@ LARGEST_SEED = 2**64 - 1
 STANDARD_INPUT = "-"
 # A scenario of a million steps takes a third of this.
 LARGEST_BYTES = 100_000_000
+_BLOCK_BYTES = 1 << 20
 
 _FOLDER = Path(__file__).parents[1] / "scenarios"
 
@@ -160,13 +161,16 @@ def _content(path: Path) -> bytes:
 
 
 def _all_of(file: BinaryIO) -> bytes:
-    content = file.read(LARGEST_BYTES + 1)
-    if len(content) > LARGEST_BYTES:
-        raise InputError(
-            f"{shown(file.name)}: has more than the {LARGEST_BYTES // 1_000_000} MB that a "
-            "scenario may have; put long schedules into a trace"
-        )
-    return content
+    content = bytearray()
+    # Python makes room for all that it is asked to read, whatever there is.
+    while block := file.read(_BLOCK_BYTES):
+        content += block
+        if len(content) > LARGEST_BYTES:
+            raise InputError(
+                f"{shown(file.name)}: has more than the {LARGEST_BYTES // 1_000_000} MB that a "
+                "scenario may have; put long schedules into a trace"
+            )
+    return bytes(content)
 
 
 def _text(name: str, content: bytes) -> str:

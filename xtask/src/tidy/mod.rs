@@ -14,6 +14,7 @@ mod python_circles;
 mod registered;
 mod rust_circles;
 mod strong;
+mod unsafety;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,7 +63,7 @@ pub fn check(root: &Path) -> Result<String, String> {
     let paths = paths(root)?;
     let sources = read(root, &paths);
     let each = |check: fn(&Source) -> Complaints| sources.iter().flat_map(check).collect();
-    let checks: [(&str, Complaints); 11] = [
+    let checks: [(&str, Complaints); 12] = [
         ("binary", binaries::check(root, &paths)),
         ("registration", registered::check(&sources)),
         ("length", each(lengths::check)),
@@ -74,6 +75,7 @@ pub fn check(root: &Path) -> Result<String, String> {
         ("link", sources.iter().flat_map(|source| links::check(root, source)).collect()),
         ("circle", circles(&sources)),
         ("homonym", homonyms::check(&sources)),
+        ("unsafe", unsafety::check(&sources)),
     ];
     let complaints: Vec<String> = checks.iter().flat_map(|(_, found)| found).cloned().collect();
     match complaints.is_empty() {
