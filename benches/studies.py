@@ -118,15 +118,20 @@ def scheduler(workers: int, tasks: int) -> dict[str, Any]:
     options = {"processes": False, "silence_logs": "ERROR"}
     found = executors.cluster("local", workers, options)
     pool, flying, sent = found.make(), set(), 0
-    began = time.monotonic()
+    began, used_s = time.monotonic(), time.process_time()
     while sent < tasks or flying:
         while sent < tasks and len(flying) < 2 * found.count:
             flying.add(pool.submit(nothing, sent))
             sent += 1
         _, flying = wait(flying, return_when=FIRST_COMPLETED)
-    took_s = time.monotonic() - began
+    took_s, used_s = time.monotonic() - began, time.process_time() - used_s
     found.close()
-    return {"workers": found.count, "tasks": tasks, "tasks_per_s": tasks / took_s}
+    return {
+        "workers": found.count, "tasks": tasks, "tasks_per_s": tasks / took_s,
+        # Scheduler, workers and client together: they are one process.
+        "cpu_ms_per_task": 1e3 * used_s / tasks,
+        "workers_that_batches_of_2_s_keep_busy": 2.0 * tasks / used_s,
+    }  # fmt: skip
 
 
 def nothing(number: int) -> int:
