@@ -21,7 +21,7 @@ from sojourn.live.server import LOOPBACK
 
 # Some ten minutes of two reports a second, for a page that is opened later.
 _KEPT = 1200
-# As RFC 6455 section 7.4.1: the policy of this server is violated.
+# The status code of a WebSocket for a message that a server's policy forbids.
 _REFUSED = 1008
 
 
