@@ -51,10 +51,7 @@ impl Periodic {
 /// That span in whole jiffies of a kernel with `hz` of them per second, rounded up, at least one
 /// (Linux `usecs_to_jiffies`; fact aqm-4).
 pub fn in_jiffies(span: Span, hz: u64) -> Span {
-    const SECOND: u128 = 1_000_000_000;
-    let jiffies = (u128::from(span.as_nanos()) * u128::from(hz)).div_ceil(SECOND).max(1);
-    let nanos = (jiffies * SECOND / u128::from(hz)).max(1);
-    Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    of_jiffies(count_jiffies(span, hz), hz)
 }
 
 /// The time between two expiries of a timer of the kernel that is set anew at each, for that span
@@ -62,15 +59,25 @@ pub fn in_jiffies(span: Span, hz: u64) -> Span {
 /// jiffies, 8 of them below 504, and so on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`;
 /// fact aqm-4).
 pub fn between_expiries(span: Span, hz: u64) -> Span {
-    let jiffy = in_jiffies(Span::from_nanos(1), hz);
-    let jiffies = in_jiffies(span, hz).as_nanos() / jiffy.as_nanos();
+    let jiffies = count_jiffies(span, hz);
     let level = (0..TOP_LEVEL).find(|level| jiffies < LEVEL_JIFFIES << (LEVEL_SHIFT * level));
     let shift = LEVEL_SHIFT * level.unwrap_or(TOP_LEVEL);
-    jiffy.times(((jiffies >> shift) + 1) << shift)
+    of_jiffies(((jiffies >> shift) + 1) << shift, hz)
 }
 
+fn count_jiffies(span: Span, hz: u64) -> u128 {
+    (u128::from(span.as_nanos()) * u128::from(hz)).div_ceil(SECOND).max(1)
+}
+
+fn of_jiffies(jiffies: u128, hz: u64) -> Span {
+    let nanos = (jiffies * SECOND / u128::from(hz)).max(1);
+    Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+/// In nanoseconds.
+const SECOND: u128 = 1_000_000_000;
 /// Of the kernel's timer wheel (Linux 6.1 `kernel/time/timer.c`, `LVL_START`, `LVL_CLK_SHIFT`).
-const LEVEL_JIFFIES: u64 = 63;
+const LEVEL_JIFFIES: u128 = 63;
 const LEVEL_SHIFT: u32 = 3;
 const TOP_LEVEL: u32 = 8;
 
@@ -110,5 +117,7 @@ mod tests {
         assert_eq!(between(63, 1000), Span::from_millis(64));
         assert_eq!(between(500, 1000), Span::from_millis(504));
         assert_eq!(between(504, 1000), Span::from_millis(512));
+        let longest = Span::from_nanos(u64::MAX);
+        assert_eq!([1, 1000, u64::MAX].map(|hz| between_expiries(longest, hz)), [longest; 3]);
     }
 }
