@@ -121,6 +121,29 @@ def test_a_mended_tcp_is_told_to_the_runner() -> None:
     assert mends[:3] == ["mend 0 prr 5000000", "mend 0 threshold 5000000", "mend 0 hystart 5000000"]
 
 
+def test_every_source_tree_is_compiled_in_a_folder_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """CMake refuses a build folder that was made for another tree."""
+    commands: list[list[str]] = []
+
+    def refuse(command: list[str]) -> None:
+        commands.append(command)
+        raise InputError("not here")
+
+    monkeypatch.setattr(runner, "_run", refuse)
+    monkeypatch.setattr(runner, "_TOOLS", {})
+    monkeypatch.setattr(runner, "prefix", lambda: tmp_path)
+    monkeypatch.setattr(runner, "version_of", lambda _place: "3.44")
+    monkeypatch.setattr(runner, "sources", lambda _tree: "0" * 64)
+    for name in ("one", "two", "one"):
+        monkeypatch.setattr(runner, "source_tree", lambda name=name: tmp_path / name)
+        with pytest.raises(InputError, match="not here"):
+            runner.build(print)
+    first, second, again = (command[command.index("-B") + 1] for command in commands)
+    assert first == again != second
+
+
 @needs_runner
 @pytest.mark.slow
 def test_a_run_is_counted_and_read_back() -> None:

@@ -160,8 +160,10 @@ def build(say: Say) -> Runner:
     place = prefix() or _download(say)
     version = version_of(place)
     made_of = sources(tree)
-    # What did not change since the last runner is not compiled again.
-    work, folder = cache() / "ns3-build", cache() / f"ns3-runner-{made_of[:16]}"
+    # What did not change since the last runner is not compiled again; CMake binds a folder to the
+    # tree that it was first used for.
+    of_tree = hashlib.sha256(str(tree).encode()).hexdigest()[:8]
+    work, folder = cache() / f"ns3-build-{of_tree}", cache() / f"ns3-runner-{made_of[:16]}"
     say(f"compiling the runner against {place}")
     _run([
         "cmake", "-S", str(tree / "ns3"), "-B", str(work), f"-DCMAKE_PREFIX_PATH={place}",
