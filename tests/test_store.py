@@ -197,6 +197,16 @@ def test_runs_of_another_plan_are_removed_and_nothing_else(tmp_path):
     assert kept == ["notes.txt"]
 
 
+def test_new_runs_do_not_read_back_under_the_report_of_earlier_ones(tmp_path):
+    sets = {"duration": "300ms", "warmup": "0s"}
+    plan = {"seeds": 1, "store": None, "jobs": 1, "out": tmp_path}
+    sojourn.compare("dumbbell-cubic", ["taildrop"], sets=sets, **plan).save(tmp_path, formats=[])
+    assert sojourn.Comparison.open(tmp_path).aqms == ["taildrop"]
+    sojourn.compare("dumbbell-cubic", ["taildrop"], sets=sets | {"duration": "400ms"}, **plan)
+    with pytest.raises(InputError):
+        sojourn.Comparison.open(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["manifest.json", "summary.parquet"])
 def test_a_damaged_file_of_a_result_is_refused_in_one_sentence(tmp_path, name):
     sojourn.run("dumbbell-cubic", sets=SHORT, out=tmp_path)

@@ -186,6 +186,17 @@ def _sum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def remove(path: Path) -> None:
+    """Remove a file, if it is there; the disk has confirmed that its name is gone.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    if path.exists():
+        path.unlink(missing_ok=True)
+        _confirm(path.parent)
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it; the disk has confirmed the names of the new ones.
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow  # noqa: F401  # what a command would import
+import scipy.special  # noqa: F401
 from matplotlib import pyplot  # noqa: F401
 from pyarrow import parquet
 

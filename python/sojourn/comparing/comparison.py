@@ -266,6 +266,8 @@ def _distinct(aqms: Sequence[str], laws: list[_core.CustomLaw]) -> list[str]:
 def _saver(cells: Sequence[tuple[str, int]], folder: Path | None) -> Callable[[int, Result], None]:
     if folder is None:
         return lambda _index, _result: None
+    # Else the report of the earlier runs would be there beside new ones, were this killed.
+    files.remove(folder / files.COMPARISON)
     saving.remove_runs(folder / "runs", TABLES)
     folders = [folder / run_folder(aqm, seed) for aqm, seed in cells]
     return lambda index, result: (result.save(folders[index]), None)[1]

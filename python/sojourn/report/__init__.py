@@ -66,7 +66,7 @@ def save(
     from sojourn import plots
     from sojourn.plots import style
 
-    (folder / files.COMPARISON).unlink(missing_ok=True)
+    files.remove(folder / files.COMPARISON)
     figures = plots.draw_all(comparison)
     drawings = {name: style.svg(figure) for name, figure in figures.items()}
     contents: dict[str, str | bytes] = {}
