@@ -5,10 +5,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test test-hosts test-kernel-laws oracle ns3 bench instructions \
-        instructions-write coverage reproduce-full fuzz storm long-haul memcheck audit sbom \
-        mutants contract-long study-kills study-costs docs docs-test site atlas atlas-small \
-        web web-toolchain test-web clean
+.PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 bench \
+        instructions instructions-write coverage reproduce-full fuzz storm long-haul memcheck \
+        audit sbom mutants contract-long study-kills study-costs docs docs-test site atlas \
+        atlas-small web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -27,18 +27,28 @@ quick: $(VENV)/developed
 	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow" -r fE \
 	    --ignore-glob 'tests/test_linux_*' --ignore tests/test_router.py
 
-## test: every test and check; WHEEL=release tests the wheel as users get it
-WHEEL ?= dev
+## test: every test but the long ones, and what is generated
 test: $(VENV)/developed
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- --deny warnings
-	cargo test --workspace --quiet
+	SOJOURN_OPERATIONS=100000 cargo test --quiet
 	cargo xtask check-gen
 	cargo xtask tidy
+	$(BIN)/pytest --numprocesses 2 -m "not long"
+	cargo xtask tally
+
+## lint: formatting, clippy, types
+lint: $(VENV)/developed
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 	$(BIN)/ruff check python tests docs/site
 	$(BIN)/ruff format --check python tests docs/site
 	$(BIN)/mypy
-	$(BIN)/pytest
+
+## test-long: a million random operations per entry, fuzzing, the Python tests that take long, and
+##            the wheel; WHEEL=release tests the wheel as users get it
+WHEEL ?= dev
+test-long: $(VENV)/developed
+	cargo test --workspace --quiet --test contract --test fuzz
+	$(BIN)/pytest --numprocesses 2 -m long
 	sh tests/wheel.sh $(BIN)/python $(WHEEL)
 	cargo xtask tally
 
@@ -221,9 +231,10 @@ $(VENV)/installed: $(SOURCES) | $(VENV)/bin/python
 	@rm -f $(VENV)/developed
 	@touch $@
 
-# One compilation serves this and `cargo test --workspace`.
+# One compilation serves this and `cargo test`.
 $(VENV)/developed: $(RUST) | $(VENV)/bin/maturin
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --extras test
+	PIP_QUIET=1 PIP_NO_COMPILE=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) \
+	    $(BIN)/maturin develop --quiet --extras test
 	@rm -f $(VENV)/installed
 	@touch $@
 

@@ -45,6 +45,7 @@ def test_a_new_law_in_c_builds_and_decides_as_the_one_in_python(here):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no Rust toolchain")
 def test_a_new_law_in_rust_builds_and_decides_as_the_one_in_python(here, monkeypatch):
     monkeypatch.setenv("CARGO_TARGET_DIR", str(ROOT / "target" / "own-law"))

@@ -2,7 +2,7 @@
 //! want of a guest kernel.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sojourn_aqm::registry::{self, PRESETS};
 
@@ -31,25 +31,37 @@ fn counts(root: &Path) -> Result<String, String> {
     Ok(format!(
         "{} registry entries and {} presets in {dialects} dialects; {facts} numbered facts with a \
          test; {traces} golden traces ({} values through the Rust API, {} through the C bindings); \
-         {} random operations, {} fuzzed inputs",
+         {} random operations, {}",
         entries.len(),
         PRESETS.len(),
         written("golden-rust")?,
         written("golden-c")?,
         written("operations")?,
-        written("fuzz")?,
+        fuzzed()?,
     ))
+}
+
+/// How many inputs were fuzzed, which `make test` leaves to `make test-long`.
+fn fuzzed() -> Result<String, String> {
+    if !place("fuzz")?.exists() {
+        return Ok("no fuzzed inputs (`make test-long` has them, and all other long tests)".into());
+    }
+    Ok(format!("{} fuzzed inputs", written("fuzz")?))
 }
 
 /// What the last run of a test wrote down, in the folder for its files beside this program's.
 fn written(what: &str) -> Result<String, String> {
-    let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    let target = this.ancestors().nth(2).expect("a program lies in a profile in the target folder");
-    let file = target.join("tmp").join(format!("tally-{what}"));
+    let file = place(what)?;
     let text = fs::read_to_string(&file);
     let text = text.map_err(|error| format!("{}: {error}; run the tests first", file.display()))?;
     let number: u64 = text.parse().map_err(|_| format!("{}: not a number", file.display()))?;
     Ok(grouped(number))
+}
+
+fn place(what: &str) -> Result<PathBuf, String> {
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    let target = this.ancestors().nth(2).expect("a program lies in a profile in the target folder");
+    Ok(target.join("tmp").join(format!("tally-{what}")))
 }
 
 /// 1234567 becomes `1,234,567`.
