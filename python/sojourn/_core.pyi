@@ -305,6 +305,15 @@ class Run:
         """The summary as rows of (scope, name, metric, value, unit)."""
     def manifest_json(self) -> str:
         """Resolved scenario, seed, engine, versions, wall time, digest, warnings."""
+    def write(self, folder: str) -> list[str]:
+        """Write all tables that have rows as Parquet, then ``manifest.json``, into `folder`.
+
+        Each file is written under a temporary name and renamed when whole; the manifest comes last,
+        so a folder with a manifest is complete. Returns the file names.
+
+        Raises:
+            OSError: the folder cannot be written, or the disk is full.
+        """
 
 def shortened(text: str) -> str:
     """The text with its very long words cut; they can only be echoes of what was given."""

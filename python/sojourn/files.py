@@ -161,7 +161,10 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def sealed(facts: Mapping[str, Any]) -> str:
-    """Facts as JSON whose second line is the checksum of all others; `unsealed` reads it back."""
+    """Facts as JSON whose second line is the checksum of all others; `unsealed` reads it back.
+
+    `sojourn_record::files` writes the same form.
+    """
     text = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
     return text.replace("{\n", f'{{\n "{_CHECKSUM}": "{_sum(text)}",\n', 1)
 

@@ -1,14 +1,12 @@
 //! The live router: its plan, and the process that routes.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
 use sojourn_aqm::CustomLaws;
+use sojourn_record::files;
 use sojourn_record::manifest::Manifest;
-use sojourn_record::{Run, tables};
 use sojourn_router::live::options::Options;
 use sojourn_router::live::plan::LivePlan;
 use sojourn_router::live::{self, LiveResult};
@@ -16,7 +14,6 @@ use sojourn_router::live::{self, LiveResult};
 use crate::engine::VERSION;
 use crate::errors::Refusal;
 use crate::law::{self, CustomLaw};
-use crate::table::Table;
 
 /// The plan that the options `words` mean; both are JSON. AQMs may name these laws.
 #[pyfunction]
@@ -62,21 +59,8 @@ fn keep(plan: &LivePlan, result: &LiveResult, folder: &Path) -> Result<(), Strin
         facts: result.facts.clone(),
         invalid: result.invalid.clone(),
     };
-    let facts = manifest.of(&result.run).to_string();
-    Python::attach(|py| save(py, folder, &facts, &result.run))
-        .map_err(|error| format!("--out {}: {error}", folder.display()))
-}
-
-/// Writes the tables and the manifest as those of every other run.
-fn save(py: Python<'_>, folder: &Path, facts: &str, run: &Arc<Run>) -> PyResult<()> {
-    let path = py.import("pathlib")?.call_method1("Path", (folder,))?;
-    let facts = py.import("json")?.call_method1("loads", (facts,))?;
-    let tables = tables::Table::ALL
-        .map(|table| (table.name(), Table { run: Arc::clone(run), table }))
-        .into_iter();
-    let (tables, labels) = (PyList::new(py, tables)?, PyDict::new(py));
-    let saving = py.import("sojourn.running.saving")?;
-    saving.call_method1("save", (path, facts, tables, labels)).map(drop)
+    let written = files::write(&result.run, &manifest.of(&result.run), folder);
+    written.map(drop).map_err(|error| format!("--out {}: {error}", folder.display()))
 }
 
 fn invalid(error: serde_json::Error) -> PyErr {

@@ -1,12 +1,14 @@
 //! Running a scenario, and its results.
 
 use std::cell::Cell;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use pyo3::prelude::*;
 use sojourn_aqm::Time;
+use sojourn_record::files;
 use sojourn_record::manifest::{self, Manifest};
 use sojourn_sim::Brought;
 
@@ -184,6 +186,11 @@ impl Run {
     /// Resolved scenario, seed, engine, versions, wall time, digest, warnings.
     fn manifest_json(&self) -> String {
         self.manifest().to_string()
+    }
+
+    /// Writes all tables that have rows as Parquet, then the manifest.
+    fn write(&self, py: Python<'_>, folder: &str) -> PyResult<Vec<String>> {
+        Ok(py.detach(|| files::write(&self.run, &self.manifest(), Path::new(folder)))?)
     }
 }
 

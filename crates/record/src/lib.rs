@@ -1,7 +1,7 @@
 //! Results of Sojourn as tables. A new AQM never changes a table.
 //!
 //! [`rows`] are what an engine hands over. With feature `arrow`, [`tables`] turns them into Arrow
-//! record batches, which any Arrow library reads, and [`manifest`] says what was run.
+//! record batches and [`files`] writes them as Parquet with a [`manifest`].
 
 #![warn(unreachable_pub)]
 
@@ -12,6 +12,8 @@ mod distributions;
 pub mod histogram;
 pub mod rows;
 
+#[cfg(feature = "arrow")]
+pub mod files;
 #[cfg(feature = "arrow")]
 pub mod manifest;
 #[cfg(feature = "arrow")]

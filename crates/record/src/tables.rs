@@ -323,7 +323,3 @@ const fn fate_key(fate: Fate) -> i8 {
         Fate::Waiting => 2,
     }
 }
-
-#[cfg(test)]
-#[path = "tables_tests.rs"]
-mod tests;

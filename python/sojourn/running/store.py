@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import json
 import os
 import tempfile
 import warnings
@@ -23,7 +22,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sojourn import _core, files
-from sojourn.running.result import TABLES, RunLike, StoredTables
+from sojourn.running.result import RunLike, StoredTables
 
 FORMAT = 1
 # Larger runs, such as those with every packet of a long run, would fill a disk.
@@ -117,12 +116,9 @@ class Store:
 
         A store that cannot be written is reported and does not end the run.
         """
-        from sojourn.running.saving import save
-
         try:
             with tempfile.TemporaryDirectory(prefix="sojourn-") as folder:
-                tables = ((name, run.table(name)) for name in TABLES)
-                save(Path(folder), json.loads(run.manifest_json()), tables, {})
+                run.write(folder)
                 made = sorted(Path(folder).iterdir())
                 if sum(file.stat().st_size for file in made) > LARGEST_BYTES:
                     return

@@ -1,8 +1,10 @@
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, UInt64Type};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sojourn_aqm::{Cause, Ecn, Span, Stage, Time, Var};
 
 use super::*;
@@ -71,13 +73,43 @@ fn run() -> Run {
     }
 }
 
+/// A new folder that is gone when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("sojourn-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Folder(path)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 #[test]
-fn a_table_has_every_row_in_batches_with_what_is_missing_as_null() {
-    let batches: Vec<_> = Table::Packets.read(Arc::new(run())).map(Result::unwrap).collect();
+fn a_table_reads_back_as_it_was() {
+    let folder = Folder::new("reads-back");
+    let run = Arc::new(run());
+    write(&run, &serde_json::json!({}), &folder.0).unwrap();
+    let file = File::open(folder.0.join("packets.parquet")).unwrap();
+    let batches = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let batches: Vec<_> = batches.map(Result::unwrap).collect();
     assert_eq!(batches.iter().map(|b| b.num_rows()).sum::<usize>(), 200_000);
     let first = &batches[0];
-    let arrived = first.column_by_name("arrived_ns").unwrap().as_primitive::<UInt64Type>();
-    assert_eq!(arrived.values()[..3], [0, 1, 2]);
+    let seq = first.column_by_name("arrived_ns").unwrap().as_primitive::<UInt64Type>();
+    assert_eq!(seq.values()[..3], [0, 1, 2]);
     let left = first.column_by_name("left_ns").unwrap();
     assert_eq!((left.is_null(1), left.is_null(2)), (false, true));
     let flow = first.column_by_name("flow").unwrap().as_dictionary::<Int32Type>();
@@ -93,6 +125,42 @@ fn every_signal_has_its_own_state() {
     assert_eq!(states.value_offsets(), [0, 1, 2]);
     let sojourns = batch.column_by_name("sojourn_ns").unwrap().as_primitive::<UInt64Type>();
     assert_eq!(sojourns.values()[..], [3000, 3000]);
+}
+
+#[test]
+fn only_tables_with_rows_and_no_temporary_files_remain() {
+    let folder = Folder::new("tables-with-rows");
+    let names = write(&Arc::new(run()), &serde_json::json!({}), &folder.0).unwrap();
+    assert_eq!(names.last().unwrap(), MANIFEST);
+    let expected = [
+        "histograms.parquet",
+        "manifest.json",
+        "packets.parquet",
+        "signals.parquet",
+        "states.parquet",
+        "summary.parquet",
+    ];
+    assert_eq!(folder.names(), expected);
+}
+
+#[test]
+fn a_second_run_leaves_no_table_of_the_first() {
+    let folder = Folder::new("second-run");
+    write(&Arc::new(run()), &serde_json::json!({}), &folder.0).unwrap();
+    fs::write(folder.0.join("notes.txt"), "mine").unwrap();
+    let smaller = Run { packets: Vec::new(), ..run() };
+    write(&Arc::new(smaller), &serde_json::json!({}), &folder.0).unwrap();
+    assert!(!folder.0.join("packets.parquet").exists());
+    assert!(folder.0.join("notes.txt").exists());
+}
+
+#[test]
+fn a_folder_that_is_a_file_is_an_error_with_its_name() {
+    let folder = Folder::new("is-a-file");
+    fs::write(&folder.0, "").unwrap();
+    let error = write(&Arc::new(run()), &serde_json::json!({}), &folder.0).unwrap_err();
+    assert!(error.to_string().contains("is-a-file"), "{error}");
+    fs::remove_file(&folder.0).unwrap();
 }
 
 #[test]
