@@ -218,11 +218,13 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "sentence"), WRONG, ids=[w[2][:40] for w in WRONG])
-def test_a_wrong_law_is_refused_with_one_sentence(mine, capsys, old, new, sentence):
+def test_a_wrong_law_is_refused_with_one_sentence_that_names_its_file(
+    mine, capsys, old, new, sentence
+):
     file = changed(mine, old, new)
     text = refusal(capsys, "run", "one.toml", "--aqm", file)
     assert sentence in text
-    assert "wrong.py" in text or "Dropper" in text
+    assert text.startswith("wrong.py")
     assert "\n" not in text
 
 
@@ -282,7 +284,7 @@ def test_a_library_that_is_none_or_for_another_version_is_refused(libraries, min
     assert "is not a shared library for this machine" in refusal(capsys, *run, "libtext.so")
     header = (HEADER / "sojourn_law.h").read_text()
     for file, old, new, sentence in (
-        ("libold.so", "#define SOJOURN_LAW_ABI 1u", "#define SOJOURN_LAW_ABI 9u",
+        ("libold.so", "#define SOJOURN_LAW_ABI 2u", "#define SOJOURN_LAW_ABI 9u",
          "is built for version 9 of sojourn_law.h"),
         ("libnone.so", "const struct sojourn_law *sojourn_law(void)",
          "const struct sojourn_law *another(void)", "has no function sojourn_law"),

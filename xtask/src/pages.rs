@@ -21,7 +21,7 @@ Linux 6. A profile is data: the code reads its fields and never its name. How we
 for the real kernel is [measured](agreement.md); the scripts that packetdrill and the kernel test it
 with are [restated](../crates/sim/testdata/scripts/README.md), and run as they are from a checkout
 of yours ([`sojourn check tcp`](tcp-scripts.md)); senders are fuzzed with acknowledgements
-that no receiver would send (`fuzz/tests/fuzz/tcp.rs`; the last line of `make test` counts the
+that no receiver would send (`fuzz/tests/fuzz/tcp.rs`; the last line of `make test-long` counts the
 inputs). How both ends negotiate ECN has [its own page](ecn.md).
 ";
 

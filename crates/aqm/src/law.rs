@@ -23,6 +23,32 @@ impl Verdict {
     pub const fn signal(mark: bool, cause: Cause) -> Verdict {
         if mark { Verdict::Mark(cause) } else { Verdict::Drop(cause) }
     }
+
+    /// The verdict as a number, for languages without our types: 0 passes; else four bits say
+    /// whether the packet is marked (1) or dropped (2), and the lower four bits why, in the order
+    /// of [`Cause`].
+    #[inline]
+    pub const fn code(self) -> u32 {
+        match self {
+            Verdict::Pass => 0,
+            Verdict::Mark(cause) => 0x10 | cause as u32,
+            Verdict::Drop(cause) => 0x20 | cause as u32,
+        }
+    }
+
+    /// The verdict of a number that [`Verdict::code`] gives.
+    #[inline]
+    pub fn of_code(code: u32) -> Option<Verdict> {
+        if code == 0 {
+            return Some(Verdict::Pass);
+        }
+        let cause = *Cause::ALL.get((code & 0xf) as usize)?;
+        match code >> 4 {
+            1 => Some(Verdict::Mark(cause)),
+            2 => Some(Verdict::Drop(cause)),
+            _ => None,
+        }
+    }
 }
 
 /// Why a packet was dropped or marked. Tables show the [`CauseClass`]; hosts with counters of their

@@ -17,32 +17,43 @@
 //! ```
 #![no_std]
 #![warn(unreachable_pub)]
+#![cfg_attr(
+    not(feature = "registry"),
+    allow(dead_code, unused_imports, reason = "the laws' parts")
+)]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "registry")]
 pub mod contract;
+#[cfg(feature = "registry")]
 pub mod custom;
 pub mod law;
+#[cfg(feature = "registry")]
 pub mod laws;
 pub mod packet;
 pub mod params;
 pub mod parts;
 pub mod qdisc;
+#[cfg(feature = "registry")]
 pub mod qdiscs;
+#[cfg(feature = "registry")]
 pub mod registry;
 pub mod rng;
-#[cfg(test)]
+#[cfg(all(test, feature = "registry"))]
 mod testing;
 pub mod time;
 pub mod units;
 
+#[cfg(feature = "registry")]
 pub use custom::{CustomLaw, CustomLaws};
 pub use law::{Aqm, Cause, CauseClass, Env, Evidence, Law, Observable, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet};
 pub use params::SpecError;
 pub use qdisc::{Departure, Qdisc, Scheme, Sink};
+#[cfg(feature = "registry")]
 pub use registry::{Discipline, QdiscSpec};
 pub use rng::{Outside, Rng};
 pub use time::{Rate, Span, Time};

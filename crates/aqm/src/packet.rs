@@ -85,14 +85,17 @@ pub trait Packet {
 }
 
 /// The packet in hand, as a law sees it: on arrival, or at the head when it is about to leave.
+///
+/// Its layout is that of `sojourn_law_head` in `sojourn_law.h`: laws in libraries read it in place.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Head {
+    /// When it was accepted into the queue; on arrival: now.
+    pub enqueued: Time,
     /// Size in bytes.
     pub bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,
-    /// When it was accepted into the queue; on arrival: now.
-    pub enqueued: Time,
 }
 
 impl Head {
@@ -104,15 +107,18 @@ impl Head {
 
 /// What waits beside the packet in hand: before it is added on arrival, after it is removed on
 /// departure, as in RFC 8033 Appendix A, RFC 8289 §5.6, Linux and ns-3.
+///
+/// Its layout is that of `sojourn_law_queue` in `sojourn_law.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct Backlog {
-    /// Packets in this law's queue.
-    pub packets: u32,
     /// Bytes in this law's queue.
     pub bytes: u64,
     /// Bytes waiting for the same link in all queues of the discipline, for CoDel's MTU test (RFC
     /// 8289 §4.4); with a single queue it equals `bytes`.
     pub link_bytes: u64,
+    /// Packets in this law's queue.
+    pub packets: u32,
 }
 
 impl Backlog {

@@ -6,17 +6,23 @@
 //! (common random numbers).
 
 /// xoshiro256++ (Blackman and Vigna, 2019): 256 bits of state, equidistributed 64-bit outputs.
+///
+/// Its layout is that of `sojourn_law_random` in `sojourn_law.h`: laws in libraries draw from it in
+/// place.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Rng {
     state: [u64; 4],
-    outside: Option<Outside>,
+    /// [`Outside::uniform`], if the numbers come from the host.
+    uniform: Option<extern "C" fn(context: usize) -> f64>,
+    context: usize,
 }
 
 /// A source of random numbers that belongs to the host, such as a stream of ns-3's.
 #[derive(Clone, Copy, Debug)]
 pub struct Outside {
     /// Gives the next uniform number in [0, 1).
-    pub uniform: fn(context: usize) -> f64,
+    pub uniform: extern "C" fn(context: usize) -> f64,
     /// Passed to `uniform`.
     pub context: usize,
 }
@@ -34,35 +40,33 @@ impl Rng {
             x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
             *word = splitmix(x);
         }
-        Rng { state, outside: None }
+        Rng::of_words(state)
     }
 
     /// A generator whose numbers come from the host, so that its runs obey the host's seeds.
     pub fn outside(source: Outside) -> Rng {
-        Rng { state: [0; 4], outside: Some(source) }
+        Rng { state: [0; 4], uniform: Some(source.uniform), context: source.context }
     }
 
-    /// A generator with this state, which is not all zero: laws in libraries draw from the host's.
-    pub fn of_words(state: [u64; 4]) -> Rng {
-        Rng { state, outside: None }
+    /// A generator with this state, which is not all zero.
+    const fn of_words(state: [u64; 4]) -> Rng {
+        Rng { state, uniform: None, context: 0 }
     }
 
-    /// Its state; what draws from an outside source has none.
-    pub fn words(&mut self) -> &mut [u64; 4] {
-        debug_assert!(self.outside.is_none(), "an outside source has no state here");
-        &mut self.state
+    fn source(&self) -> Option<Outside> {
+        self.uniform.map(|uniform| Outside { uniform, context: self.context })
     }
 
     /// A generator whose next uniform number is `u` (to 53 bits), for scripted tests.
     #[cfg(test)]
     pub(crate) fn scripted(u: f64) -> Rng {
         let bits = ((u * (1u64 << 53) as f64) as u64) << 11;
-        Rng { state: [bits, 0, 0, bits.wrapping_neg()], outside: None }
+        Rng::of_words([bits, 0, 0, bits.wrapping_neg()])
     }
 
     /// The next 64 random bits; of an outside source at most 53.
     pub fn next_u64(&mut self) -> u64 {
-        if let Some(source) = &self.outside {
+        if let Some(source) = self.source() {
             return bits_of(source.draw());
         }
         let s = &mut self.state;
@@ -80,7 +84,7 @@ impl Rng {
     /// A uniform number in [0, 1) with 53 random bits. `uniform() < p` never holds for p = 0 and
     /// always for p = 1.
     pub fn uniform(&mut self) -> f64 {
-        if let Some(source) = &self.outside {
+        if let Some(source) = self.source() {
             return source.draw();
         }
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -145,7 +149,10 @@ mod tests {
 
     #[test]
     fn an_outside_source_gives_its_numbers_in_every_form() {
-        let source = Outside { uniform: |context| context as f64 / 16.0, context: 12 };
+        extern "C" fn sixteenths(context: usize) -> f64 {
+            context as f64 / 16.0
+        }
+        let source = Outside { uniform: sixteenths, context: 12 };
         let mut rng = Rng::outside(source);
         assert_eq!((rng.uniform(), rng.below(8), rng.next_u64()), (0.75, 6, 3 << 62));
         assert_eq!(Rng::outside(Outside { context: 0, ..source }).below(8), 0);
@@ -162,7 +169,7 @@ mod tests {
     /// The generator's authors publish this start of the sequence for the state 1, 2, 3, 4.
     #[test]
     fn the_sequence_is_that_of_xoshiro256_plus_plus() {
-        let mut rng = Rng { state: [1, 2, 3, 4], outside: None };
+        let mut rng = Rng::of_words([1, 2, 3, 4]);
         let first = [(); 5].map(|()| rng.next_u64());
         assert_eq!(
             first,

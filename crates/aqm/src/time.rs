@@ -7,6 +7,7 @@ const NANOS_PER_SEC: u64 = 1_000_000_000;
 
 /// An instant, in nanoseconds since the start of the run. Zero is an ordinary instant, not "unset".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[repr(transparent)]
 pub struct Time(u64);
 
 impl Time {

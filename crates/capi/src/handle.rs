@@ -79,7 +79,7 @@ impl Numbers {
 }
 
 /// The next number of the source at that address.
-fn next(context: usize) -> f64 {
+extern "C" fn next(context: usize) -> f64 {
     // SAFETY: only `Numbers::new` names this function, with the address of a source that lives as
     // long as the generator; the setup holds a function and the context that it expects.
     unsafe {

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure below changes. */
-#define SOJOURN_LAW_ABI 1u
+#define SOJOURN_LAW_ABI 2u
 
 /* No timer; no packet. */
 #define SOJOURN_LAW_NEVER UINT64_MAX
@@ -41,7 +41,8 @@ enum {
 struct sojourn_law_head {
     uint64_t enqueued_ns; /* when it was accepted; on arrival: now */
     uint32_t bytes;
-    uint32_t ecn;
+    uint8_t ecn;
+    uint8_t unused[3];
 };
 
 /* What waits beside the packet in hand. */
@@ -49,12 +50,15 @@ struct sojourn_law_queue {
     uint64_t bytes;      /* in this law's queue */
     uint64_t link_bytes; /* in all queues of the discipline */
     uint32_t packets;    /* in this law's queue */
-    uint32_t reserved;
+    uint32_t unused;
 };
 
-/* The random numbers of a queue: xoshiro256++ (Blackman and Vigna 2019). */
+/* The random numbers of a queue: xoshiro256++ (Blackman and Vigna 2019), or those of a host that
+ * has its own: uniform(context) in [0, 1). Draw by the functions at the end of this file. */
 struct sojourn_law_random {
     uint64_t state[4];
+    double (*uniform)(size_t context); /* NULL: draw from `state` */
+    size_t context;
 };
 
 /* The value of a parameter: a time in ns, bytes, bit/s, a whole number, 0 or 1, or the place of a
@@ -163,10 +167,12 @@ static inline double sojourn_law_seconds(uint64_t ns)
     return (double)ns / 1000000000.0;
 }
 
-/* The next 64 random bits. */
+/* The next 64 random bits; of a host's own source at most 53. */
 static inline uint64_t sojourn_law_next(struct sojourn_law_random *random)
 {
     uint64_t *s = random->state;
+    if (random->uniform)
+        return (uint64_t)(random->uniform(random->context) * 9007199254740992.0) << 11;
     uint64_t sum = s[0] + s[3];
     uint64_t out = ((sum << 23) | (sum >> 41)) + s[0];
     uint64_t t = s[1] << 17;

@@ -3,39 +3,25 @@
 #![allow(missing_docs, reason = "the header documents each field")]
 
 use std::ffi::{c_char, c_void};
+use std::mem::{offset_of, size_of};
+
+use sojourn_aqm::{Backlog, Head, Rng};
 
 /// Raised whenever a structure changes.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// No timer; no packet.
 pub const NEVER: u64 = u64::MAX;
 /// [`RawLaw::flags`]: the law sees arrivals before the limit is tested.
 pub const LIMIT_LAST: u32 = 1;
 
-/// The packet in hand.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct RawHead {
-    pub enqueued_ns: u64,
-    pub bytes: u32,
-    pub ecn: u32,
-}
-
-/// What waits beside it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct RawQueue {
-    pub bytes: u64,
-    pub link_bytes: u64,
-    pub packets: u32,
-    pub reserved: u32,
-}
-
-/// The random numbers of a queue.
-#[repr(C)]
-#[derive(Debug)]
-pub struct RawRandom {
-    pub state: [u64; 4],
-}
+// What a hook is given for every packet is ours, read in place: the crate of the laws lays these
+// three out as the header does.
+const _: () = {
+    assert!(size_of::<Head>() == 16 && offset_of!(Head, bytes) == 8 && offset_of!(Head, ecn) == 12);
+    assert!(size_of::<Backlog>() == 24 && offset_of!(Backlog, link_bytes) == 8);
+    assert!(offset_of!(Backlog, packets) == 16);
+    assert!(size_of::<Rng>() == 32 + 2 * size_of::<usize>());
+};
 
 /// The value of a parameter.
 #[repr(C)]
@@ -84,11 +70,14 @@ pub struct RawVar {
 
 /// `on_enqueue` and `on_dequeue`.
 pub type JudgeFn =
-    unsafe extern "C" fn(*mut c_void, u64, *const RawHead, *const RawQueue, *mut RawRandom) -> u32;
+    unsafe extern "C" fn(*mut c_void, u64, *const Head, *const Backlog, *mut Rng) -> u32;
 /// `on_overflow`, `on_eviction` and `on_timer`.
-pub type QueueFn = unsafe extern "C" fn(*mut c_void, u64, *const RawQueue);
+pub type QueueFn = unsafe extern "C" fn(*mut c_void, u64, *const Backlog);
 /// `on_empty`, `on_head` and `on_idle_timers`.
 pub type TimeFn = unsafe extern "C" fn(*mut c_void, u64);
+
+/// `next_timer`.
+pub type NextFn = unsafe extern "C" fn(*const c_void) -> u64;
 
 /// The table.
 #[repr(C)]
@@ -113,7 +102,7 @@ pub struct RawLaw {
     pub on_eviction: Option<QueueFn>,
     pub on_dequeue: Option<JudgeFn>,
     pub on_empty: Option<TimeFn>,
-    pub next_timer: Option<unsafe extern "C" fn(*const c_void) -> u64>,
+    pub next_timer: Option<NextFn>,
     pub on_head: Option<TimeFn>,
     pub on_timer: Option<QueueFn>,
     pub on_idle_timers: Option<TimeFn>,

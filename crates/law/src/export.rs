@@ -2,15 +2,16 @@
 
 use std::any::Any;
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use sojourn_aqm::params::{ParamError, Params};
-use sojourn_aqm::{Backlog, Ecn, Env, Head, Law, Limit, Rate, Rng, Time, Verdict, custom};
+use sojourn_aqm::{Aqm, Backlog, Env, Head, Law, Limit, Rate, Rng, Time, Verdict};
 
 use crate::abi::{
-    ABI, LIMIT_LAST, NEVER, RawEnv, RawHead, RawLaw, RawParam, RawQueue, RawRandom, RawValue,
-    RawVar,
+    ABI, JudgeFn, LIMIT_LAST, NEVER, NextFn, QueueFn, RawEnv, RawLaw, RawParam, RawValue, RawVar,
+    TimeFn,
 };
 
 /// What a hook returns that panicked: no verdict.
@@ -33,6 +34,15 @@ macro_rules! export_law {
     };
 }
 
+/// The hook, unless its code is that of a law without hooks: one that is not in the table costs no
+/// call. An optimising compiler makes one function of equal ones, others leave every hook in.
+macro_rules! present {
+    ($hook:ident as $kind:ty) => {{
+        let (hook, inert): ($kind, $kind) = ($hook::<L>, $hook::<Inert>);
+        (black_box(hook as usize) != black_box(inert as usize)).then_some(hook)
+    }};
+}
+
 /// The table of a law. What it points to lives until the program ends.
 pub fn table<L: Law>(name: &str) -> RawLaw {
     const { assert!(align_of::<L>() <= 16, "the host aligns state to 16 bytes") };
@@ -45,6 +55,7 @@ pub fn table<L: Law>(name: &str) -> RawLaw {
     let vars: Vec<RawVar> = L::VARS.iter().map(var).collect();
     let (param_count, var_count) = (params.len() as u32, vars.len() as u32);
     let limit_first = with_default::<L, _>(|law| law.is_limit_first());
+    let next_timer = present!(next_timer as NextFn);
     RawLaw {
         abi: ABI,
         size: size_of::<RawLaw>() as u32,
@@ -60,19 +71,24 @@ pub fn table<L: Law>(name: &str) -> RawLaw {
         check: Some(check::<L>),
         start: Some(start::<L>),
         stop: Some(stop::<L>),
-        on_enqueue: Some(on_enqueue::<L>),
-        on_overflow: Some(on_overflow::<L>),
+        on_enqueue: present!(on_enqueue as JudgeFn),
+        on_overflow: present!(on_overflow as QueueFn),
         on_eviction: Some(on_eviction::<L>),
-        on_dequeue: Some(on_dequeue::<L>),
-        on_empty: Some(on_empty::<L>),
-        next_timer: Some(next_timer::<L>),
-        on_head: Some(on_head::<L>),
-        on_timer: Some(on_timer::<L>),
-        on_idle_timers: Some(on_idle_timers::<L>),
+        on_dequeue: present!(on_dequeue as JudgeFn),
+        on_empty: present!(on_empty as TimeFn),
+        next_timer,
+        on_head: present!(on_head as TimeFn),
+        on_timer: next_timer.map(|_| on_timer::<L> as QueueFn),
+        on_idle_timers: present!(on_idle_timers as TimeFn),
         on_rate: Some(on_rate::<L>),
         observe: Some(observe::<L>),
     }
 }
+
+/// A law without hooks.
+struct Inert;
+
+impl Aqm for Inert {}
 
 /// Something of the law with its default parameters on a common link.
 fn with_default<L: Law, T>(work: impl FnOnce(&L) -> T) -> T {
@@ -150,31 +166,9 @@ unsafe extern "C" fn stop<L: Law>(state: *mut c_void) {
 
 /// # Safety
 /// `start` put a law there, and the host calls one hook at a time.
-unsafe fn law<'a, L: Law>(state: *mut c_void) -> &'a mut L {
+unsafe fn law<'a, L: Aqm>(state: *mut c_void) -> &'a mut L {
     // SAFETY: the caller's promise.
     unsafe { &mut *state.cast::<L>() }
-}
-
-/// # Safety
-/// The pointers are valid during the call.
-unsafe fn backlog(queue: *const RawQueue) -> Backlog {
-    // SAFETY: the caller's promise.
-    let RawQueue { bytes, link_bytes, packets, .. } = unsafe { *queue };
-    Backlog { packets, bytes, link_bytes }
-}
-
-/// # Safety
-/// The pointer is valid during the call.
-unsafe fn head(head: *const RawHead) -> Head {
-    // SAFETY: the caller's promise.
-    let RawHead { enqueued_ns, bytes, ecn } = unsafe { *head };
-    let ecn = match ecn {
-        1 => Ecn::Ect1,
-        2 => Ecn::Ect0,
-        3 => Ecn::Ce,
-        _ => Ecn::NotEct,
-    };
-    Head { bytes, ecn, enqueued: Time::from_nanos(enqueued_ns) }
 }
 
 /// No panic leaves the library; the law is in an unknown state then, and the host ends the run.
@@ -187,91 +181,102 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
 /// # Safety
 /// The host's pointers are valid during the call, and `start` put a law there.
 #[inline(always)]
-unsafe fn judge<L: Law>(
+unsafe fn judge<L: Aqm>(
     state: *mut c_void,
-    (in_hand, queue): (*const RawHead, *const RawQueue),
-    random: *mut RawRandom,
+    (head, queue): (*const Head, *const Backlog),
+    random: *mut Rng,
     hook: impl FnOnce(&mut L, Head, Backlog, &mut Rng) -> Verdict,
 ) -> u32 {
     // SAFETY: the caller's promise.
-    let (law, head, queue, random) =
-        unsafe { (law::<L>(state), head(in_hand), backlog(queue), &mut *random) };
-    let mut rng = Rng::of_words(random.state);
-    let verdict = guarded(|| hook(law, head, queue, &mut rng));
-    random.state = *rng.words();
-    verdict.map_or(PANICKED, custom::code_of_verdict)
+    let (law, rng) = unsafe { (law::<L>(state), &mut *random) };
+    // SAFETY: as above. Field by field: the host has just stored the fields, and a processor that
+    // copies two of them by one load waits until both stores are done (some 5 ns each time).
+    let (head, queue) = unsafe {
+        let head = Head {
+            enqueued: (&raw const (*head).enqueued).read_volatile(),
+            bytes: (&raw const (*head).bytes).read_volatile(),
+            ecn: (&raw const (*head).ecn).read_volatile(),
+        };
+        let queue = Backlog {
+            bytes: (&raw const (*queue).bytes).read_volatile(),
+            link_bytes: (&raw const (*queue).link_bytes).read_volatile(),
+            packets: (&raw const (*queue).packets).read_volatile(),
+        };
+        (head, queue)
+    };
+    guarded(|| hook(law, head, queue, rng)).map_or(PANICKED, Verdict::code)
 }
 
-unsafe extern "C" fn on_enqueue<L: Law>(
+unsafe extern "C" fn on_enqueue<L: Aqm>(
     state: *mut c_void,
     now_ns: u64,
-    head: *const RawHead,
-    queue: *const RawQueue,
-    random: *mut RawRandom,
+    head: *const Head,
+    queue: *const Backlog,
+    rng: *mut Rng,
 ) -> u32 {
     let now = Time::from_nanos(now_ns);
     let hook = |law: &mut L, head, queue, rng: &mut Rng| law.on_enqueue(now, head, queue, rng);
     // SAFETY: the host keeps the promise of `sojourn_law.h`.
-    unsafe { judge(state, (head, queue), random, hook) }
+    unsafe { judge(state, (head, queue), rng, hook) }
 }
 
-unsafe extern "C" fn on_dequeue<L: Law>(
+unsafe extern "C" fn on_dequeue<L: Aqm>(
     state: *mut c_void,
     now_ns: u64,
-    head: *const RawHead,
-    queue: *const RawQueue,
-    random: *mut RawRandom,
+    head: *const Head,
+    queue: *const Backlog,
+    rng: *mut Rng,
 ) -> u32 {
     let now = Time::from_nanos(now_ns);
     let hook = |law: &mut L, head, queue, rng: &mut Rng| law.on_dequeue(now, head, queue, rng);
-    // SAFETY: the host keeps the promise of `sojourn_law.h`.
-    unsafe { judge(state, (head, queue), random, hook) }
+    // SAFETY: as in `on_enqueue`.
+    unsafe { judge(state, (head, queue), rng, hook) }
 }
 
-unsafe extern "C" fn on_overflow<L: Law>(state: *mut c_void, now_ns: u64, queue: *const RawQueue) {
+unsafe extern "C" fn on_overflow<L: Aqm>(state: *mut c_void, now_ns: u64, queue: *const Backlog) {
     // SAFETY: as in `on_enqueue`.
-    let (law, queue) = unsafe { (law::<L>(state), backlog(queue)) };
+    let (law, queue) = unsafe { (law::<L>(state), *queue) };
     let _ = guarded(|| law.on_overflow(Time::from_nanos(now_ns), queue));
 }
 
-unsafe extern "C" fn on_eviction<L: Law>(state: *mut c_void, now_ns: u64, queue: *const RawQueue) {
+unsafe extern "C" fn on_eviction<L: Aqm>(state: *mut c_void, now_ns: u64, queue: *const Backlog) {
     // SAFETY: as in `on_enqueue`.
-    let (law, queue) = unsafe { (law::<L>(state), backlog(queue)) };
+    let (law, queue) = unsafe { (law::<L>(state), *queue) };
     let _ = guarded(|| law.on_eviction(Time::from_nanos(now_ns), queue));
 }
 
-unsafe extern "C" fn on_empty<L: Law>(state: *mut c_void, now_ns: u64) {
+unsafe extern "C" fn on_empty<L: Aqm>(state: *mut c_void, now_ns: u64) {
     // SAFETY: as in `on_enqueue`.
     let law = unsafe { law::<L>(state) };
     let _ = guarded(|| law.on_empty(Time::from_nanos(now_ns)));
 }
 
-unsafe extern "C" fn next_timer<L: Law>(state: *const c_void) -> u64 {
+unsafe extern "C" fn next_timer<L: Aqm>(state: *const c_void) -> u64 {
     // SAFETY: as in `on_enqueue`.
     let law = unsafe { &*state.cast::<L>() };
     guarded(|| law.next_timer()).ok().flatten().map_or(NEVER, Time::as_nanos)
 }
 
-unsafe extern "C" fn on_head<L: Law>(state: *mut c_void, enqueued_ns: u64) {
+unsafe extern "C" fn on_head<L: Aqm>(state: *mut c_void, enqueued_ns: u64) {
     // SAFETY: as in `on_enqueue`.
     let law = unsafe { law::<L>(state) };
     let enqueued = (enqueued_ns != NEVER).then(|| Time::from_nanos(enqueued_ns));
     let _ = guarded(|| law.on_head(enqueued));
 }
 
-unsafe extern "C" fn on_timer<L: Law>(state: *mut c_void, now_ns: u64, queue: *const RawQueue) {
+unsafe extern "C" fn on_timer<L: Aqm>(state: *mut c_void, now_ns: u64, queue: *const Backlog) {
     // SAFETY: as in `on_enqueue`.
-    let (law, queue) = unsafe { (law::<L>(state), backlog(queue)) };
+    let (law, queue) = unsafe { (law::<L>(state), *queue) };
     let _ = guarded(|| law.on_timer(Time::from_nanos(now_ns), queue));
 }
 
-unsafe extern "C" fn on_idle_timers<L: Law>(state: *mut c_void, now_ns: u64) {
+unsafe extern "C" fn on_idle_timers<L: Aqm>(state: *mut c_void, now_ns: u64) {
     // SAFETY: as in `on_enqueue`.
     let law = unsafe { law::<L>(state) };
     let _ = guarded(|| law.on_idle_timers(Time::from_nanos(now_ns)));
 }
 
-unsafe extern "C" fn on_rate<L: Law>(state: *mut c_void, now_ns: u64, rate_bps: u64) {
+unsafe extern "C" fn on_rate<L: Aqm>(state: *mut c_void, now_ns: u64, rate_bps: u64) {
     // SAFETY: as in `on_enqueue`.
     let law = unsafe { law::<L>(state) };
     let _ = guarded(|| law.on_rate(Time::from_nanos(now_ns), Rate::from_bps(rate_bps)));

@@ -3,19 +3,16 @@
 use std::ffi::{CString, c_void};
 use std::fmt;
 use std::path::Path;
-use std::ptr;
 use std::sync::Arc;
 
 use libloading::Library;
 use sojourn_aqm::custom::{
-    Declaration, Failures, Hooks, LawFailure, Maker, ParamDeclaration, Value, verdict_of_code,
+    Declaration, Failures, Hooks, LawFailure, Maker, ParamDeclaration, Value,
 };
 use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_aqm::{Aqm, Backlog, CustomLaw, Env, Head, Limit, Rate, Rng, Time, Verdict, registry};
 
-use crate::abi::{
-    ABI, JudgeFn, LIMIT_LAST, NEVER, QueueFn, RawEnv, RawHead, RawLaw, RawQueue, RawValue, TimeFn,
-};
+use crate::abi::{ABI, JudgeFn, LIMIT_LAST, NEVER, QueueFn, RawEnv, RawLaw, RawValue, TimeFn};
 use crate::declared::{declaration, text_of};
 
 /// Parameters, or variables, that a law may declare; a table with more is damaged.
@@ -232,18 +229,9 @@ impl TableLaw {
         queue: Backlog,
         rng: &mut Rng,
     ) -> Verdict {
-        let raw = RawHead {
-            enqueued_ns: head.enqueued.as_nanos(),
-            bytes: head.bytes,
-            ecn: head.ecn as u32,
-        };
-        let (queue, random) = (raw_queue(queue), ptr::from_mut(rng.words()).cast());
-        // SAFETY: the state is this law's and initialised; all pointers are valid during the call,
-        // and the generator's words are those of the header's.
-        let code = unsafe {
-            (hook.0)(self.state(), now.as_nanos(), &raw const raw, &raw const queue, random)
-        };
-        match verdict_of_code(code) {
+        // SAFETY: the state is this law's and initialised; all pointers are valid during the call.
+        let code = unsafe { (hook.0)(self.state(), now.as_nanos(), &head, &queue, rng) };
+        match Verdict::of_code(code) {
             Some(verdict) => verdict,
             None => self.refuse(hook.1, now, head, code),
         }
@@ -268,10 +256,9 @@ impl TableLaw {
     }
 
     fn tell(&mut self, hook: Option<QueueFn>, now: Time, queue: Backlog) {
-        let queue = raw_queue(queue);
         if let Some(hook) = hook {
             // SAFETY: as in `judge`.
-            unsafe { hook(self.state(), now.as_nanos(), &raw const queue) };
+            unsafe { hook(self.state(), now.as_nanos(), &queue) };
         }
     }
 
@@ -281,11 +268,6 @@ impl TableLaw {
             unsafe { hook(self.state(), now_ns) };
         }
     }
-}
-
-fn raw_queue(queue: Backlog) -> RawQueue {
-    let Backlog { packets, bytes, link_bytes } = queue;
-    RawQueue { bytes, link_bytes, packets, reserved: 0 }
 }
 
 impl Drop for TableLaw {

@@ -10,7 +10,7 @@ use sojourn_aqm::custom::{
     self, Declaration, Failures, Hooks, Maker, ParamDeclaration, Value, VarDeclaration,
 };
 use sojourn_aqm::params::ValueKind;
-use sojourn_aqm::{Aqm, Env, Rng, SpecError, Time};
+use sojourn_aqm::{Aqm, Env, Rng, Time};
 use sojourn_router::laws::{LoadedLaws, PlannedLaw};
 
 use crate::errors::Refusal;
@@ -58,9 +58,11 @@ impl CustomLaw {
         let params: Result<Vec<_>, Refusal> = params.into_iter().map(declared).collect();
         let var = |(name, unit, doc)| VarDeclaration { name, unit, doc };
         let vars = vars.into_iter().map(var).collect();
+        let at = place.clone();
         let declaration = Declaration { name, doc, source, place, file, params: params?, vars };
-        let law = sojourn_aqm::registry::declare(declaration, Arc::new(maker));
-        Ok(CustomLaw { law: law.map_err(refused)? })
+        sojourn_aqm::registry::declare(declaration, Arc::new(maker))
+            .map(|law| CustomLaw { law })
+            .map_err(|error| Refusal::new("", format!("{at}: {}", error.message)))
     }
 
     /// A law in a library.
@@ -95,10 +97,6 @@ pub fn load(py: Python<'_>, planned: &[PlannedLaw]) -> PyResult<LoadedLaws> {
     };
     let laws: PyResult<Vec<_>> = planned.iter().map(one).collect();
     LoadedLaws::new(laws?).map_err(PyValueError::new_err)
-}
-
-fn refused(error: SpecError) -> Refusal {
-    Refusal::new("", error.message)
 }
 
 fn declared(param: Param) -> Result<ParamDeclaration, Refusal> {

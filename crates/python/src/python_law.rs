@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
-use sojourn_aqm::custom::{self, Failures, LawFailure};
+use sojourn_aqm::custom::{Failures, LawFailure};
 use sojourn_aqm::{Aqm, Backlog, Head, Rate, Rng, Time, Verdict};
 
 use crate::law_objects::{PyBacklog, PyHead, PyRandom};
@@ -150,7 +150,7 @@ fn verdict(said: &Bound<'_, PyAny>) -> PyResult<Verdict> {
         return Ok(Verdict::Pass);
     }
     let code = if said.is_instance_of::<PyBool>() { None } else { said.extract().ok() };
-    code.and_then(custom::verdict_of_code).ok_or_else(|| {
+    code.and_then(Verdict::of_code).ok_or_else(|| {
         let why = format!("it returned {said}; return nothing, or a member of sojourn.law.Verdict");
         PyTypeError::new_err(why)
     })

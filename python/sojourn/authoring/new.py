@@ -54,9 +54,12 @@ def _dependencies() -> str:
     tree = source_tree()
     version = sojourn.__version__
     if tree is None:
-        return f'sojourn-aqm = "{version}"\nsojourn-law = "{version}"'
+        return (
+            f'sojourn-aqm = {{ version = "{version}", default-features = false }}\n'
+            f'sojourn-law = "{version}"'
+        )
     return (
-        f'sojourn-aqm = {{ path = "{tree}/crates/aqm" }}\n'
+        f'sojourn-aqm = {{ path = "{tree}/crates/aqm", default-features = false }}\n'
         f'sojourn-law = {{ path = "{tree}/crates/law" }}'
     )
 

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::{DIALECT, Value};
 use crate::law::Var;
 use crate::params::rules::{ANY, FRACTION, NOT_NEGATIVE, POSITIVE, PROBABILITY, Rule};
-use crate::params::{ParamSpec, Params, SpecError, ValueKind, hint};
+use crate::params::{ParamSpec, Params, SpecError, ValueKind};
 use crate::qdiscs::{fifo, fq};
 
 /// What a law says of itself.
@@ -212,34 +212,4 @@ fn check_name(what: &str, name: &str) -> Result<(), SpecError> {
 /// Text until the program ends: what is declared lives as long as a law that is built in.
 fn kept(text: String) -> &'static str {
     Box::leak(text.trim().to_owned().into_boxed_str())
-}
-
-/// The kinds by the words that Python and C use.
-const KINDS: [(&str, ValueKind); 9] = [
-    ("time", ValueKind::Span),
-    ("frequency", ValueKind::Hertz),
-    ("number", ValueKind::Number),
-    ("whole number", ValueKind::Whole),
-    ("bytes", ValueKind::Bytes),
-    ("limit", ValueKind::Limit),
-    ("rate", ValueKind::Rate),
-    ("bool", ValueKind::Bool),
-    ("word", ValueKind::Word),
-];
-
-impl ValueKind {
-    /// The word for a kind, as lists and explanations show it: `time`.
-    pub fn word(self) -> &'static str {
-        KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
-    }
-
-    /// The kind of a word.
-    ///
-    /// # Errors
-    /// A sentence with the nearest word.
-    pub fn of_word(word: &str) -> Result<ValueKind, String> {
-        let known = KINDS.map(|(word, _)| word);
-        let found = KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind);
-        found.ok_or_else(|| format!("there is no kind of value `{word}`{}", hint(word, &known)))
-    }
 }

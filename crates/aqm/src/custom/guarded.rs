@@ -114,6 +114,9 @@ impl Aqm for Guarded {
         self.law.is_limit_first()
     }
 
+    // Inline, so that head and backlog are made where the law reads them: each copy on the way
+    // waits for the stores before it.
+    #[inline]
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         if !self.hooks.on_enqueue {
             return Verdict::Pass;
@@ -134,6 +137,7 @@ impl Aqm for Guarded {
         }
     }
 
+    #[inline]
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         if !self.hooks.on_dequeue {
             return Verdict::Pass;
@@ -142,6 +146,7 @@ impl Aqm for Guarded {
         self.checked("on_dequeue", now, head, verdict)
     }
 
+    #[inline]
     fn on_empty(&mut self, now: Time) {
         self.insist_on_timer(now);
         if self.hooks.on_empty {
@@ -149,6 +154,7 @@ impl Aqm for Guarded {
         }
     }
 
+    #[inline]
     fn next_timer(&self) -> Option<Time> {
         self.next
     }

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use core::any::Any;
 use core::fmt;
 
-use crate::law::{Aqm, Cause, Env, Var, Verdict};
+use crate::law::{Aqm, Env, Var};
 use crate::params::{Dialect, ParamSpec, SpecError};
 use crate::time::Time;
 
@@ -28,31 +28,6 @@ pub use value::Value;
 
 /// The only dialect of a custom law.
 pub const DIALECT: Dialect = Dialect { name: "own", doc: "the law's own file" };
-
-/// A verdict as a number, for languages without our types: 0 passes; else four bits say whether
-/// the packet is marked (1) or dropped (2), and the lower four bits why, in the order of [`Cause`].
-#[inline]
-pub fn verdict_of_code(code: u32) -> Option<Verdict> {
-    if code == 0 {
-        return Some(Verdict::Pass);
-    }
-    let cause = *Cause::ALL.get((code & 0xf) as usize)?;
-    match code >> 4 {
-        1 => Some(Verdict::Mark(cause)),
-        2 => Some(Verdict::Drop(cause)),
-        _ => None,
-    }
-}
-
-/// A verdict as [`verdict_of_code`] reads it.
-#[inline]
-pub fn code_of_verdict(verdict: Verdict) -> u32 {
-    match verdict {
-        Verdict::Pass => 0,
-        Verdict::Mark(cause) => 0x10 | cause as u32,
-        Verdict::Drop(cause) => 0x20 | cause as u32,
-    }
-}
 
 /// What went wrong inside a law.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 
 mod behaviour;
 mod configure;
+mod kind;
 mod nearest;
 mod quantity;
 pub mod rules;
@@ -16,6 +17,7 @@ mod step_table;
 pub use behaviour::Behaviour;
 pub use configure::configure;
 pub(crate) use configure::{ParamSet, Unchecked, has_no_effect, set_all};
+pub use kind::ValueKind;
 pub use nearest::nearest;
 pub use quantity::{Bytes, Hertz, OrAuto, OrOff, Quantity};
 pub use rules::Rule;
@@ -33,29 +35,6 @@ pub struct Dialect {
     pub name: &'static str,
     /// What it follows, with source.
     pub doc: &'static str,
-}
-
-/// The kind of value a parameter takes, as documentation and schema need it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ValueKind {
-    /// A time such as `15ms`.
-    Span,
-    /// A frequency such as `0.125hz`.
-    Hertz,
-    /// A pure number.
-    Number,
-    /// A whole number.
-    Whole,
-    /// A size such as `1514B`.
-    Bytes,
-    /// A queue limit such as `1000p` or `250kB`.
-    Limit,
-    /// A rate such as `10mbit`.
-    Rate,
-    /// `true` or `false`.
-    Bool,
-    /// One word of a list.
-    Word,
 }
 
 /// A declared parameter, for documentation and schema.

@@ -34,8 +34,9 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         sink: &mut dyn Sink<P>,
     ) -> bool {
         let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
-        let queue = self.backlog();
         if !(full && self.law.is_limit_first()) {
+            // Made where it is passed: a copy of a backlog just made waits for its stores (5 ns).
+            let queue = self.backlog();
             match self.law.on_enqueue(now, head, queue, rng) {
                 Verdict::Pass => {}
                 Verdict::Mark(_) if full => {} // it is dropped below
@@ -51,7 +52,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
             }
         }
         if full {
-            self.law.on_overflow(now, queue);
+            self.law.on_overflow(now, self.backlog());
             report_state(self.law, sink);
             sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
             return false;
