@@ -99,8 +99,8 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         _ => {
             return Err(format!(
                 "the kernel has no `{kind}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, \
-                 ared, choke, sfq, sfb, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" any \
-                 AQM runs"
+                 ared, choke, sfq, sfb, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" \
+                 any AQM runs"
             ));
         }
     }
@@ -291,8 +291,8 @@ fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
     Ok(())
 }
 
-/// SFB's probabilities go to the kernel in 65535ths. tc takes decimals: a quarter of such a step more
-/// than the value is the value whether tc rounds or cuts off.
+/// SFB's probabilities go to the kernel in 65535ths. tc takes decimals: a quarter of such a step
+/// more than the value is the value whether tc rounds or cuts off.
 fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
     const ONE: f64 = 65_535.0;
     w.argument("sfb");
