@@ -24,7 +24,7 @@ develop: $(VENV)/developed
 quick: $(VENV)/developed
 	SOJOURN_OPERATIONS=100000 cargo test --quiet --package sojourn-aqm --lib --tests
 	cargo test --quiet --test fingerprints
-	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow" -r fE \
+	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow and not long" -r fE \
 	    --ignore-glob 'tests/test_linux_*' --ignore tests/test_router.py
 
 ## test: every test but the long ones, and what is generated

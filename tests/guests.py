@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -13,9 +15,15 @@ from sojourn.engines import registry
 from sojourn.engines.linux import kernel
 
 KERNEL = kernel.find()
-needs_kernel = pytest.mark.skipif(
+_T = TypeVar("_T", bound=Callable[..., None])
+_skipped = pytest.mark.skipif(
     KERNEL is None and not os.environ.get("CI"), reason=f"{NO_KERNEL}: sojourn kernel build"
 )
+
+
+def needs_kernel(test: _T) -> _T:
+    """Mark a test in a guest, which takes seconds of processor time."""
+    return pytest.mark.long(_skipped(test))
 
 
 def in_guest(given: _core.Scenario) -> _core.Run:

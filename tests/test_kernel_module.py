@@ -62,6 +62,7 @@ def compiled() -> Path:
 
 
 @needs_module
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("queue", ["taildrop:limit=50p", "codel@linux"])
 def test_every_packet_fares_as_under_the_kernels_own(compiled: Path, queue: str) -> None:
@@ -71,6 +72,7 @@ def test_every_packet_fares_as_under_the_kernels_own(compiled: Path, queue: str)
 
 
 @needs_module
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("queue", "flows"), [("red@linux", 1), ("cake", 2), ("fq_pie@linux:hz=1000", 2)]
@@ -88,6 +90,7 @@ def test_laws_that_draw_fare_as_under_the_kernels_own(
 
 
 @needs_module
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_report_of_the_module_accounts_for_every_drop(compiled: Path) -> None:
     run = in_guest(scenario(module.BOTTLENECK, "madpie:target=15ms"))
@@ -100,6 +103,7 @@ def test_the_report_of_the_module_accounts_for_every_drop(compiled: Path) -> Non
 
 
 @needs_module
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_module_for_another_kernel_is_refused_with_the_kernels_words(
     compiled: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

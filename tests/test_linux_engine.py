@@ -240,7 +240,7 @@ def test_a_guest_out_of_memory_is_reported_and_leaves_no_results(
 
 @needs_kernel
 def test_a_guest_that_hangs_is_ended_with_all_its_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(child, "_PATIENCE_S", 2.0)
     _first_shell_does(monkeypatch, "while :; do :; done")
     before = _guests()
     _fails("{}", r"made no progress for 2 s after 0.000 s .*; run fewer at a time")
@@ -430,7 +430,7 @@ def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyP
 def test_the_last_message_of_a_kernel_is_reported_with_the_remedy(console: str, says: str) -> None:
     with child.scratch() as folder:
         folder.console.write_text(console)
-        assert says in guest._end_of_console(folder)
+        assert says in child.end_of_console(folder, guest.REMEDIES)
 
 
 def test_a_build_without_room_says_how_much_it_needs(

@@ -297,7 +297,7 @@ SMALL = (
     "pie:F15",
     "kids:T2",
     "kids:F5",
-    "kids:F9",
+    pytest.param("kids:F9", marks=pytest.mark.long),
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 from sojourn.stability import margins
 from sojourn.stability.loops.normalised import loop_at
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 control = pytest.importorskip("control", reason="the extra `test` installs python-control")
 

@@ -51,6 +51,7 @@ def writing_to(folder: Path | None) -> Iterator[None]:
         return
     import tempfile
 
+    is_new = not folder.exists()
     try:
         make_folder(folder)
         with tempfile.TemporaryFile(dir=folder):
@@ -62,9 +63,15 @@ def writing_to(folder: Path | None) -> Iterator[None]:
         raise InputError(
             f"--out {folder}: cannot be written ({reason}); give another folder"
         ) from error
-    with locked(folder, f"--out {folder}"):
-        remove_leftovers(folder.rglob(".*.tmp"))
-        yield
+    try:
+        with locked(folder, f"--out {folder}"):
+            remove_leftovers(folder.rglob(".*.tmp"))
+            yield
+    finally:
+        if is_new:
+            # Not one that holds something: what was refused leaves nothing behind.
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def remove_leftovers(paths: Iterable[Path]) -> None:
