@@ -89,6 +89,12 @@ def study() -> int:
 def _silent(_text: str) -> None: ...
 
 
+# What pages say of the work: a command that found runs in the store has made fewer.
+_COST = re.compile(
+    rb"[\d.]+ s of computing|[\d,]+ made now, [\d,]+ from the store|[\d,]+ s, [\d,]+ packets"
+)
+
+
 def facts() -> dict[str, Any]:
     """What a command has written into this folder, without times; raises what reading raises."""
     if Path(STORE).exists():
@@ -115,7 +121,7 @@ def _content(path: Path) -> str:
         return _digest(json.dumps(kept).encode())
     if path.name == "index.html":
         return ""  # it says how many runs were made and how many were found
-    return _digest(re.sub(rb"[\d.]+ s of computing", b"", path.read_bytes()))
+    return _digest(_COST.sub(b"", path.read_bytes()))
 
 
 def _digest(content: bytes) -> str:
