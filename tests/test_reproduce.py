@@ -291,7 +291,7 @@ def test_the_wireless_items_run_on_the_simulator_and_not_on_the_kernel():
 SMALL = (
     "codel-act:F1",
     "madpie:F1",
-    "madpie:F4",
+    pytest.param("madpie:F4", marks=pytest.mark.long),
     "pi2:F3",
     "pie:F6",
     "pie:F15",
