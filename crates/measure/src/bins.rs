@@ -182,10 +182,26 @@ impl Bins {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use sojourn_aqm::Rate;
 
     use super::*;
     use crate::Probe;
+
+    /// A bin of a link of 1 Mbit/s ends, and of flows of one class.
+    fn end(bins: &mut Bins, now: Time, delivered: &[u64], links: &mut [LinkStats]) {
+        let totals = Totals {
+            delivered,
+            class_of: &vec![0; delivered.len()],
+            classes: delivered.len().min(1),
+            includes_end: true,
+            links,
+            reserves: &[],
+            utilisations: &[Utilisation::of_rate("b", Rate::from_bps(1_000_000))],
+        };
+        bins.end(now, totals);
+    }
 
     /// A frame on the air from 1.9 to 2.1 s belongs to two bins in equal parts.
     #[test]
@@ -193,29 +209,13 @@ mod tests {
         let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
         let mut probe = Probe::new(1, 0, (Time::ZERO, at(4_000)));
         let mut bins = Bins::new(Span::from_secs(2), 0, 1);
-        let utilisations = [Utilisation::of_rate("b", Rate::from_bps(1_000_000))];
-        let mut end = |now, links: &mut [LinkStats]| {
-            let (utilisations, class_of) = (&utilisations, &[][..]);
-            let (delivered, classes, reserves) = (&[][..], 0, &[][..]);
-            let includes_end = true;
-            let totals = Totals {
-                delivered,
-                class_of,
-                classes,
-                includes_end,
-                links,
-                reserves,
-                utilisations,
-            };
-            bins.end(now, totals);
-        };
-        end(at(2_000), &mut probe.links);
+        end(&mut bins, at(2_000), &[], &mut probe.links);
         probe.at_link::<false>(at(2_100), 0).sent_frame(
             Span::from_millis(200),
             Rate::from_bps(6_000_000),
             Some(1_000),
         );
-        end(at(4_000), &mut probe.links);
+        end(&mut bins, at(4_000), &[], &mut probe.links);
         let rows = bins.into_rows(&probe.links);
         let used = rows.iter().filter(|row| row.metric == "utilisation").map(|row| row.value);
         assert_eq!(used.collect::<Vec<_>>(), [0.05, 0.05]);
@@ -227,25 +227,7 @@ mod tests {
         let at = |s: u64| Time::ZERO + Span::from_secs(s);
         let mut bins = Bins::new(Span::from_secs(2), 2, 1);
         let mut link = LinkStats::new((Time::ZERO, at(4)));
-        let utilisations = [Utilisation::of_rate("b", Rate::from_bps(1_000_000))];
-        let mut end = |now, delivered: [u64; 2], link: &mut LinkStats| {
-            let links = std::slice::from_mut(link);
-            let class_of = &[0, 0];
-            let (delivered, utilisations) = (&delivered, &utilisations);
-            let (classes, reserves) = (1, &[][..]);
-            let includes_end = true;
-            let totals = Totals {
-                delivered,
-                class_of,
-                classes,
-                includes_end,
-                links,
-                reserves,
-                utilisations,
-            };
-            bins.end(now, totals);
-        };
-        end(at(2), [1_000, 500], &mut link);
+        end(&mut bins, at(2), &[1_000, 500], slice::from_mut(&mut link));
         link.total.arrived = 10;
         link.total.dropped = [1, 1, 0];
         link.total.marked = [0, 0, 5];
@@ -253,8 +235,8 @@ mod tests {
         link.transmissions.begin(at(2), 2_000, Span::from_secs(1));
         let half = Span::from_millis(500);
         link.transmissions.begin(at(3) + half, 4_000, Span::from_secs(1));
-        end(at(4), [1_250, 1_000], &mut link);
-        let rows = bins.into_rows(std::slice::from_ref(&link));
+        end(&mut bins, at(4), &[1_250, 1_000], slice::from_mut(&mut link));
+        let rows = bins.into_rows(slice::from_ref(&link));
         let second = rows.iter().filter(|row| row.t == at(2));
         let second: Vec<_> =
             second.map(|row| (row.scope, row.index, row.metric, row.value)).collect();

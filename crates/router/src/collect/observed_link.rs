@@ -28,46 +28,24 @@ pub(super) struct ObservedLink {
 /// How far departures run ahead of the rate: packets that leave the queue before those in front of
 /// them can have been sent.
 pub(super) struct Excess {
-    rates: RateSteps,
     largest_bytes: u64,
     /// How late a packet may leave, or the rate change.
     late: Span,
-    /// When all that has left the queue can have been sent.
-    free: Time,
     /// The longest that a packet would have had to wait for that, of those that would have had to
     /// wait too long.
     pub(super) longest: Span,
 }
 
 impl Excess {
-    /// Nothing has left yet; `late` is how late a packet may leave, or the rate change.
-    pub(super) fn new(link: &Link, late: Span) -> Option<Excess> {
-        let rates = match &link.capacity {
-            Capacity::Constant(rate) => vec![(Time::ZERO, *rate)],
-            Capacity::Schedule(steps) => steps.clone(),
-            Capacity::Trace(_) | Capacity::Bucket(_) | Capacity::Wireless { .. } => return None,
-        };
-        Some(Excess {
-            rates: RateSteps::new(rates),
-            largest_bytes: u64::from(link.mtu_bytes + link.framing_bytes),
-            late,
-            free: Time::ZERO,
-            longest: Span::ZERO,
-        })
-    }
-
-    pub(super) fn departs(&mut self, at: Time, bytes: u32) {
-        let start = self.free.max(at);
-        let ahead = start.since(at);
-        self.free = start + self.rates.from(start).next(bytes);
-        if ahead > self.allowed() {
+    /// A packet left so much before it can have been sent.
+    fn note(&mut self, ahead: Span, rates: &RateSteps) {
+        if ahead > self.allowed(rates) {
             self.longest = self.longest.max(ahead);
         }
     }
 
     /// Two packets, and what a higher rate may have sent until it was lowered, too late.
-    fn allowed(&self) -> Span {
-        let RateSteps { rate, before, .. } = self.rates;
+    fn allowed(&self, &RateSteps { rate, before, .. }: &RateSteps) -> Span {
         let late_bytes = self.late.as_nanos() as u128 * u128::from(rate.max(before).as_bps());
         let late_bytes = late_bytes / (8 * 1_000_000_000);
         rate.min(before).time_for(self.largest_bytes).times(2) + rate.time_for(late_bytes as u64)
@@ -108,9 +86,10 @@ enum Sends {
     /// At rates.
     AtRates {
         rates: RateSteps,
-        /// When packets left the queue that are still to be sent, and their bytes.
-        left: VecDeque<(Time, u32)>,
-        /// When the packet before has been sent.
+        /// When the packets that have left the queue start to be sent, their bytes, and how long
+        /// that takes.
+        left: VecDeque<(Time, u32, Span)>,
+        /// When the last of them has been sent.
         free: Time,
     },
     /// At recorded opportunities.
@@ -122,7 +101,7 @@ enum Sends {
 }
 
 impl ObservedLink {
-    /// The link before the first packet; see [`Excess::new`].
+    /// The link before the first packet; `late` is how late a packet may leave, or the rate change.
     pub(super) fn new(link: &Link, late: Span) -> ObservedLink {
         let sends = match &link.capacity {
             Capacity::Trace(trace) => Sends::Recorded {
@@ -132,11 +111,13 @@ impl ObservedLink {
             Capacity::Schedule(steps) => Sends::at_rates(steps.clone()),
             other => Sends::at_rates(vec![(Time::ZERO, other.initial_rate())]),
         };
+        let has_rates = matches!(link.capacity, Capacity::Constant(_) | Capacity::Schedule(_));
+        let largest_bytes = u64::from(link.mtu_bytes + link.framing_bytes);
         ObservedLink {
             framing_bytes: link.framing_bytes,
             backlog: Backlog::EMPTY,
             sends,
-            excess: Excess::new(link, late),
+            excess: has_rates.then_some(Excess { largest_bytes, late, longest: Span::ZERO }),
         }
     }
 
@@ -153,15 +134,12 @@ impl ObservedLink {
     /// Reports what it sends before `at`; nothing leaves the queue earlier any more.
     pub(super) fn carry(&mut self, at: Time, probe: &mut Probe, index: usize) {
         match &mut self.sends {
-            Sends::AtRates { rates, left, free } => {
-                while let Some(&(since, bytes)) = left.front()
-                    && since.max(*free) < at
+            Sends::AtRates { left, .. } => {
+                while let Some(&(start, bytes, span)) = left.front()
+                    && start < at
                 {
                     left.pop_front();
-                    let start = since.max(*free);
-                    let span = rates.from(start).next(bytes);
                     probe.at_link::<true>(start, index).busy(bytes, span);
-                    *free = start + span;
                 }
             }
             Sends::Recorded { opportunities, left_bytes } => {
@@ -208,15 +186,25 @@ impl ObservedLink {
             Fate::Dropped(stage, cause) => observer.dropped(&packet, record.arrived, stage, cause),
             Fate::Sent => {
                 observer.departed(&packet, record.arrived);
-                if let Some(excess) = &mut self.excess {
-                    excess.departs(at, packet.bytes);
-                }
-                match &mut self.sends {
-                    Sends::AtRates { left, .. } => left.push_back((at, packet.bytes)),
-                    Sends::Recorded { left_bytes, .. } => *left_bytes += u64::from(packet.bytes),
-                }
+                self.departs(at, packet.bytes);
             }
             Fate::Waiting => {}
+        }
+    }
+
+    /// A packet has left the queue.
+    pub(super) fn departs(&mut self, at: Time, bytes: u32) {
+        match &mut self.sends {
+            Sends::AtRates { rates, left, free } => {
+                let start = at.max(*free);
+                let span = rates.from(start).next(bytes);
+                if let Some(excess) = &mut self.excess {
+                    excess.note(start.since(at), rates);
+                }
+                left.push_back((start, bytes, span));
+                *free = start + span;
+            }
+            Sends::Recorded { left_bytes, .. } => *left_bytes += u64::from(bytes),
         }
     }
 }

@@ -120,6 +120,7 @@ pub(super) fn too_fast(link: &str, excess: &Excess) -> Option<String> {
 mod tests {
     use super::*;
     use crate::captures::CapturedKind;
+    use crate::collect::observed_link::ObservedLink;
     use crate::collect::test_plan::plan;
     use crate::forwarding::wire::WireCounts;
     use crate::run_files::KernelCounters;
@@ -233,9 +234,9 @@ mod tests {
         let unread = |path: &str| Err(std::io::Error::other(path.to_owned()));
         let scenario = Scenario::load(&text, &Source::default(), &unread).expect("a scenario");
         let link = &scenario.resolved().links[0];
-        let mut excess = Excess::new(link, lateness(virtual_time)).expect("rates");
-        times_us.iter().for_each(|us| excess.departs(Time::from_nanos(us * 1000), 1500));
-        too_fast("up", &excess)
+        let mut link = ObservedLink::new(link, lateness(virtual_time));
+        times_us.iter().for_each(|us| link.departs(Time::from_nanos(us * 1000), 1500));
+        too_fast("up", link.excess.as_ref().expect("rates"))
     }
 
     /// 1500 bytes take 1.2 ms at 10 Mbit/s.

@@ -139,15 +139,12 @@ fn mend(
         matches!(attributes.control, "ns3::TcpCubic" | "ns3::TcpLinuxReno" | "ns3::TcpNewReno");
     let is_cubic = attributes.control == "ns3::TcpCubic";
     let has_recovery = attributes.control != "ns3::TcpBbr";
-    for (name, is_mended) in [
+    let parts = [
         ("prr", has_recovery && transport.is_gradual && transport.sack),
         ("threshold", has_threshold),
         ("hystart", is_cubic),
-    ] {
-        if is_mended {
-            attributes.mended.push(name);
-        }
-    }
+    ];
+    attributes.mended.extend(parts.iter().filter(|part| part.1).map(|part| part.0));
     if attributes.mended.is_empty() {
         let message =
             format!("nothing of ns-3's {} is mended; write tcp = \"as-is\"", attributes.control);
