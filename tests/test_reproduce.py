@@ -110,7 +110,7 @@ def test_a_run_that_a_worker_cannot_make_is_named(tiny, tmp_path, monkeypatch):
     def fails(_result, _keep):
         raise RunFailed("no more memory")
 
-    monkeypatch.setattr(spread, "extract", fails)
+    monkeypatch.setattr(spread, "packed", fails)
     with pytest.raises(RunFailed, match=r"4 of 4; the first: tiny F1 .*no more memory"):
         reproduce(tmp_path, executor=ThreadPoolExecutor(1))
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.dataset
 import pytest
 from pyarrow import parquet
 
 import sojourn
-from sojourn import files
+from sojourn import files, report
 from sojourn.agreement.page import as_markdown
 from sojourn.agreement.runs import agree
 from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
+from sojourn.running import saving
 from sojourn.running.replicas import Silent
 from sojourn.running.result import TABLES
 from sojourn.running.store import FORMAT, Store
@@ -182,6 +184,50 @@ def test_the_runs_are_one_data_set_in_hives_layout(tmp_path):
     ).to_table()
     runs = set(zip(table["contender"].to_pylist(), table["replica"].to_pylist(), strict=True))
     assert runs == {(aqm, seed) for aqm in ("taildrop", "pie:target=5ms") for seed in (1, 2)}
+
+
+def test_runs_from_the_store_are_saved_and_reported_in_the_same_bytes(tmp_path, store, made):
+    records = {f"record.{name}": True for name in ("packets", "signals", "flows")}
+    sets = {"duration": "3s", "warmup": "1s"} | records
+    pages = []
+    for name in ("made", "kept"):
+        given = {"sets": sets, "store": store, "out": tmp_path / name, "jobs": 1}
+        compared = sojourn.compare("traffic-mix", ["pie"], 1, **given)
+        pages.append(report.page(compared, {}))
+    assert len(made) == 1
+    again = sojourn.compare("traffic-mix", ["pie"], 1, sets=sets, store=None)
+    assert pages[0] == pages[1] == report.page(again, {})
+    ours, theirs = (
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+        for folder in (tmp_path / "made", tmp_path / "kept")
+    )
+    assert {path.stem for path in ours} >= {"packets", "signals", "transfers", "manifest"}
+    assert [path for path in ours if ours[path] != theirs.pop(path)] == []
+    assert theirs == {}
+
+
+def words_in(*batches: list[str], beside: str = "") -> pa.Table:
+    """A column of words as a core or a file gives it: a dictionary for every batch."""
+    made = []
+    for words in batches:
+        known = sorted({*words, *([beside] if beside else [])})
+        codes = pa.array([known.index(word) for word in words], pa.int32())
+        made.append(pa.DictionaryArray.from_arrays(codes, pa.array(known)))
+    return pa.table({"word": pa.chunked_array(made)})
+
+
+def test_the_bytes_of_a_table_depend_on_its_rows_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(saving, "_ROWS_PER_GROUP", 4)
+    rows = ["b", "a", "b", "c", "a", "a", "d"]
+    whole = words_in(rows, beside="z")
+    cut = words_in(rows[:3], rows[3:4], rows[4:], beside="0")
+    for folder, table in (("whole", whole), ("cut", cut)):
+        saving.save(tmp_path / folder, {}, [("words", table)], {"seed": 1})
+    files_ = [tmp_path / folder / "words.parquet" for folder in ("whole", "cut")]
+    assert files_[0].read_bytes() == files_[1].read_bytes()
+    read = parquet.ParquetFile(files_[0])
+    assert read.metadata.num_row_groups == 2
+    assert read.read()["word"].to_pylist() == rows
 
 
 def test_runs_of_another_plan_are_removed_and_nothing_else(tmp_path):

@@ -5,6 +5,7 @@ In a process of its own, as the storm forks: pytest's may have threads.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 from sojourn import files
 
 HERE = Path(__file__).parent
-# What the disk has confirmed of a file in a new folder; two kills of a study; two power cuts.
+# What the disk has confirmed of a file in a new folder; two kills of a study; two power cuts;
+# three kills of a comparison.
 QUICK = """\
 import random
 import sys
@@ -35,6 +37,7 @@ undisturbed = commands.Undisturbed(scratch)
 why, _ = kills.chain("study", random.Random(1), undisturbed, 2)
 cuts = [(22, "early"), (40, "late")]
 print([why, *(power.judged("study", n, way, undisturbed) for n, way in cuts)])
+print(kills.chain("compare", random.Random(2), undisturbed, 3))
 """
 
 
@@ -54,7 +57,7 @@ def said(tmp_path_factory) -> list[str]:
 
 @pytest.mark.slow
 def test_the_names_of_new_folders_survive_a_power_cut(said):
-    late, early, _ = said
+    late, early, *_ = said
     assert late == "[('out/deep/file', b'whole')]"
     assert early.endswith("[b'whole']]")
     assert "b'who'" not in early
@@ -63,6 +66,11 @@ def test_the_names_of_new_folders_survive_a_power_cut(said):
 @pytest.mark.slow
 def test_a_study_that_is_killed_or_loses_power_goes_on_to_the_undisturbed_table(said):
     assert said[2] == "['', '', '']"
+
+
+@pytest.mark.slow
+def test_a_comparison_that_is_killed_goes_on_to_the_undisturbed_files_and_repeats_no_run(said):
+    assert re.fullmatch(r"\('', [123]\)", said[3])
 
 
 def test_making_a_folder_that_is_a_file_is_an_error(tmp_path):

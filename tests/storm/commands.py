@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import pickle
-import re
 import shutil
 import sys
 import time
@@ -25,7 +24,6 @@ from typing import Any
 import pyarrow  # noqa: F401  # what a command would import
 import scipy.special  # noqa: F401
 from matplotlib import pyplot  # noqa: F401
-from pyarrow import parquet
 
 import sojourn
 from sojourn import files, plots, report, studies  # noqa: F401
@@ -89,12 +87,6 @@ def study() -> int:
 def _silent(_text: str) -> None: ...
 
 
-# What pages say of the work: a command that found runs in the store has made fewer.
-_COST = re.compile(
-    rb"[\d.]+ s of computing|[\d,]+ made now, [\d,]+ from the store|[\d,]+ s, [\d,]+ packets"
-)
-
-
 def facts() -> dict[str, Any]:
     """What a command has written into this folder, without times; raises what reading raises."""
     if Path(STORE).exists():
@@ -113,15 +105,11 @@ def _files(folder: Path) -> dict[str, str]:
 
 
 def _content(path: Path) -> str:
-    if path.suffix == ".parquet":
-        return _digest(repr(parquet.ParquetFile(path).read().to_pydict()).encode())
     if path.suffix == ".json":
         found = json.loads(path.read_text())
         kept = {key: value for key, value in found.items() if key not in _CHANGING}
         return _digest(json.dumps(kept).encode())
-    if path.name == "index.html":
-        return ""  # it says how many runs were made and how many were found
-    return _digest(_COST.sub(b"", path.read_bytes()))
+    return _digest(path.read_bytes())
 
 
 def _digest(content: bytes) -> str:

@@ -2,7 +2,8 @@
 
 One input is one chain of KILLS kills of one command in one folder. After each the folder reads
 back as the undisturbed result, or is refused in a sentence; after the last the command runs to
-its end and everything is as it would have been, with nothing left behind.
+its end and everything is as it would have been, with nothing left behind, and no run that was
+kept was made again.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ def _killed(
     folder: Path, command: str, undisturbed: commands.Undisturbed, choice: random.Random, kills: int
 ) -> tuple[str, int]:
     (expected, took), killed = undisturbed.of(command), 0
+    made = kept_runs(folder)
     for _ in range(kills):
         how = choice.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
         process = commands.begin(folder, commands.COMMANDS[command])
@@ -58,15 +60,28 @@ def _killed(
         if "Traceback" in ended.text:
             return f"traceback: {ended.text[-300:]}", killed
         killed += ended.status != 0
+        now = kept_runs(folder)
+        if not made.items() <= now.items():
+            return "a run that was kept is made again", killed
+        made = now
         if why := commands.wrong(folder, expected, may_refuse=True):
             return why, killed
     return "", killed
 
 
+def kept_runs(folder: Path) -> dict[Path, int]:
+    """When each run in the store of runs was written, in ns."""
+    entries = [*folder.glob("cache/runs/*/*.run"), *folder.glob("cache/runs/*/*.npz")]
+    return {path: path.stat().st_mtime_ns for path in entries}
+
+
 def _completed(folder: Path, command: str) -> str:
+    made = kept_runs(folder)
     ended = commands.call(folder, commands.COMMANDS[command])
     if ended.status != 0:
         return f"the last run: {ended.status}, {ended.text[-300:]}"
+    if not made.items() <= kept_runs(folder).items():
+        return "a run that was kept is made again"
     left = commands.leftovers(folder)
     return f"left behind: {left}" if left else ""
 

@@ -14,11 +14,8 @@ from matplotlib.figure import Figure
 
 from sojourn.comparing.statistics import estimate
 from sojourn.errors import NothingToPlot
-from sojourn.plots import data, style
+from sojourn.plots import clouds, data, style
 from sojourn.plots.data import Floats, Results
-from sojourn.plots.plane import limits, name_clouds
-
-_FLOOR_MS = 0.01
 
 
 @style.figure
@@ -32,44 +29,38 @@ def pareto(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no run has both a queue delay and a utilisation.
     """
-    clouds = _clouds(results, link)
-    if not clouds:
+    points = _points(results, link)
+    if not points:
         raise NothingToPlot(f"no run has both a delay of queue {link} and a utilisation")
-    drawing, (axes,) = style.new(3.9, f"Delay and utilisation of {link}, judged together")
-    every = np.vstack(list(clouds.values()))
-    is_log = every[:, 0].max() / every[:, 0].min() > 10
-    if is_log:
-        axes.set_xscale("log")
-    colours = style.colours(results)
-    for aqm, cloud in clouds.items():
-        axes.plot(*cloud.T, ".", color=colours[aqm], ms=4, alpha=0.4, mew=0)
+    title = f"Delay and utilisation of {link}, judged together"
+    drawing, axes, colours = clouds.begin(points, results, title)
+    for aqm, cloud in points.items():
         _cross(axes, cloud, colours[aqm])
-    _front(axes, {aqm: cloud.mean(0) for aqm, cloud in clouds.items()})
-    limits(axes, every, is_log)
+    _front(axes, {aqm: cloud.mean(0) for aqm, cloud in points.items()})
     bottom, top = axes.get_ylim()
     axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(top, 100.0)])
     axes.set_xlabel("queue delay p95 [ms]  (to the left: longer)")
     axes.set_ylabel("utilisation [%]")
-    style.lay_out(drawing)
-    name_clouds(axes, clouds, colours)
+    clouds.finish(drawing, axes, points, colours)
     return drawing
 
 
-def _clouds(results: Results, link: str) -> dict[str, Floats]:
+def _points(results: Results, link: str) -> dict[str, Floats]:
     """Per AQM milliseconds and percent, shape ``(n_seeds, 2)``."""
-    clouds: dict[str, Floats] = {}
+    points = {}
     for aqm, runs in results.items():
-        delay = data.summaries(runs, f"queue/{link}/delay_p95") * 1e3
-        share = data.summaries(runs, f"queue/{link}/utilisation") * 1e2
-        cloud = np.column_stack([np.maximum(delay, _FLOOR_MS), share])
-        clouds[aqm] = cloud[np.isfinite(cloud).all(1)]
-    return {aqm: cloud for aqm, cloud in clouds.items() if len(cloud)}
+        delay, share = (
+            data.summaries(runs, f"queue/{link}/{metric}")
+            for metric in ("delay_p95", "utilisation")
+        )
+        points[aqm] = clouds.of_delay(delay, share * 1e2)
+    return {aqm: cloud for aqm, cloud in points.items() if len(cloud)}
 
 
 def _cross(axes: Axes, cloud: Floats, colour: str) -> None:
     """The mean with its 95 % intervals; on a logarithmic axis one may reach zero."""
     delay, share = (estimate(column.tolist()) for column in cloud.T)
-    reach = min(delay.half_width, delay.mean - _FLOOR_MS)
+    reach = min(delay.half_width, delay.mean - clouds.FLOOR_MS)
     axes.errorbar(
         [delay.mean], [share.mean],
         xerr=None if len(cloud) < 2 else [[reach], [delay.half_width]],

@@ -146,8 +146,7 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
         ("profile", reproduction.profile),
         ("engine", reproduction.engine),
         ("simulator", simulator()),
-        ("runs", f"{tally.made} made now, {tally.cached} from the store"),
-        ("simulated now", f"{tally.simulated_s:,.0f} s, {tally.packets:,} packets"),
+        ("runs", f"{tally.made + tally.cached:,}"),
         *facts_of_machine(),
     ]
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sojourn.errors import RunFailed
+
 if TYPE_CHECKING:
     from sojourn.running.result import Result
 
@@ -38,6 +40,17 @@ def extract(result: Result, keep: tuple[str, ...]) -> Arrays:
     for name in keep:
         arrays |= {f"{name}/{column}": data for column, data in EXTRACTORS[name](result).items()}
     return arrays
+
+
+def packed(result: Result, keep: tuple[str, ...]) -> bytes:
+    """What is kept of a run as the content of an entry of the store.
+
+    Raises:
+        RunFailed: the run is no valid experiment.
+    """
+    if result.invalid:
+        raise RunFailed(f"not a valid experiment: {'; '.join(result.invalid)}")
+    return pack(extract(result, keep))
 
 
 def pack(arrays: Arrays) -> bytes:

@@ -6,22 +6,22 @@ must see: on this machine, or on a file system that machines share.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sojourn import _core
 from sojourn.engines import registry
-from sojourn.errors import ControlError, InputError, RunFailed, ScenarioError
+from sojourn.errors import InputError, RunFailed
 from sojourn.reproduce.case_run import CaseRun
-from sojourn.reproduce.extract import extract, pack
+from sojourn.reproduce.extract import packed
 from sojourn.running.replicas import Progress, Silent
 from sojourn.running.result import Result
 from sojourn.running.store import Store, simulator
 from sojourn.studies.batch import (
+    NOT_MADE,
     BaseScenario,
     Batch,
     BatchOutcome,
@@ -55,9 +55,9 @@ class CaseWork:
         for run in batch.runs:
             try:
                 content = self._content(run)
-                store.write(store.folder / run.address[:2] / f"{run.address}.npz", content)
+                store.write(store.entry(run.address, "npz"), content)
                 made.append(run.address)
-            except (ScenarioError, ControlError, RunFailed, InputError) as error:
+            except NOT_MADE as error:
                 failed[run.address] = f"{type(error).__name__}: {error}"
             except OSError as error:
                 reason = error.errno or 0, error.strerror or str(error)
@@ -68,9 +68,7 @@ class CaseWork:
     def _content(self, run: BatchRun) -> bytes:
         (engine,) = registry.select([run.engine], {})
         result = Result(engine.run(run.base.load(run.sets).with_seed(run.seed), _core.Cancel()))
-        if result.invalid:
-            raise RunFailed(f"not a valid experiment: {'; '.join(result.invalid)}")
-        return pack(extract(result, self.keeps[run.address]))
+        return packed(result, self.keeps[run.address])
 
 
 def spread(
@@ -92,9 +90,8 @@ def spread(
     if any(run.engine.name != registry.NAMES[0] for run in runs):
         raise InputError("cluster: workers run the simulator only; leave out --engine or --cluster")
     batches = [_batch_run(i, run) for i, run in enumerate(runs)]
-    failed: dict[str, str] = {}
     meter = progress or Silent()
-    done = _Done(runs, failed, meter)
+    done = _Done(runs, meter)
     with closing(workers):
         dispatcher = Dispatcher(
             workers, str(store.folder.parent), simulator(), finish=done.finish,
@@ -106,9 +103,9 @@ def spread(
             dispatcher.run(batches)
         finally:
             meter.stop()
-    if failed:
-        first = next(iter(failed.values()))
-        raise RunFailed(f"{len(failed)} of {len(runs)}; the first: {first}")
+    if done.failed:
+        first = next(iter(done.failed.values()))
+        raise RunFailed(f"{len(done.failed)} of {len(runs)}; the first: {first}")
 
 
 @dataclass
@@ -116,8 +113,8 @@ class _Done:
     """How far the runs are."""
 
     runs: Sequence[CaseRun]
-    failed: dict[str, str]
     progress: Progress
+    failed: dict[str, str] = field(default_factory=dict)
     count: int = 0
     simulated_s: float = 0.0
 
@@ -134,7 +131,5 @@ class _Done:
 
 
 def _batch_run(index: int, run: CaseRun) -> BatchRun:
-    document = run.scenario.document_json()
-    base = BaseScenario(document, "json", run.label, str(Path.cwd()))
-    seed = int(json.loads(document).get("seed", 1))
-    return BatchRun(run.path.stem, base, (), seed, run.engine.name, index)
+    base = BaseScenario(run.scenario.document_json(), "json", run.label, str(Path.cwd()))
+    return BatchRun(run.path.stem, base, (), run.scenario.seed, run.engine.name, index)

@@ -12,7 +12,7 @@ from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import RunFailed
 from sojourn.reproduce.case_run import CaseRun
-from sojourn.reproduce.extract import FORMAT, RECORDS, Arrays, extract, pack, packets_of, unpack
+from sojourn.reproduce.extract import FORMAT, RECORDS, Arrays, packed, packets_of, unpack
 from sojourn.reproduce.paper import Case, Item, Profile
 from sojourn.reproduce.pool import Pool
 from sojourn.reproduce.spread import spread
@@ -149,9 +149,7 @@ def _simulate(
 ) -> int:
     def keep(index: int, result: Result) -> int:
         run = runs[index]
-        if result.invalid:
-            raise RunFailed(f"{run.label}: not a valid experiment: {'; '.join(result.invalid)}")
-        store.write(run.path, pack(extract(result, run.keep)))
+        store.write(run.path, packed(result, run.keep))
         return int(result.manifest["packets"])
 
     tasks = [Task(run.label, run.scenario, run.engine) for run in runs]

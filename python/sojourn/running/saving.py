@@ -8,7 +8,7 @@ manifest is complete.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,6 +17,9 @@ from sojourn.running.labels import Labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# As many as the core gives at a time.
+_ROWS_PER_GROUP = 1 << 16
 
 
 def save(
@@ -100,7 +103,11 @@ def remove_runs(folder: Path, tables: Iterable[str]) -> None:
 
 
 def _write_table(file: _Hashed, stream: Any, labels: Labels) -> int:
-    """The number of rows written; batch by batch, so that no table is in memory twice."""
+    """The number of rows written; group by group, so that no table is in memory twice.
+
+    The bytes depend on the rows alone: not on how a new run and one from the store cut them into
+    batches, nor on what words their dictionaries have beside those that occur.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -108,10 +115,42 @@ def _write_table(file: _Hashed, stream: Any, labels: Labels) -> int:
     schema = _labelled(reader.schema.empty_table(), labels).schema
     rows = 0
     with parquet.ParquetWriter(file, schema, compression="snappy") as writer:
-        for batch in reader:
-            rows += batch.num_rows
-            writer.write_table(_labelled(pa.Table.from_batches([batch]), labels))
+        for group in _groups(reader):
+            rows += group.num_rows
+            writer.write_table(_labelled(_with_own_words(group), labels), _ROWS_PER_GROUP)
     return rows
+
+
+def _groups(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """The rows in tables of `_ROWS_PER_GROUP`, the last of what remains."""
+    import pyarrow as pa
+
+    waiting, rows = list[pa.RecordBatch](), 0
+    for batch in reader:
+        waiting.append(batch)
+        rows += batch.num_rows
+        while rows >= _ROWS_PER_GROUP:
+            table = pa.Table.from_batches(waiting)
+            yield table.slice(0, _ROWS_PER_GROUP)
+            waiting = table.slice(_ROWS_PER_GROUP).to_batches()
+            rows -= _ROWS_PER_GROUP
+    if rows:
+        yield pa.Table.from_batches(waiting)
+
+
+def _with_own_words(table: pa.Table) -> pa.Table:
+    """The same rows; each dictionary has the words that occur, in the order in which they do."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            column = table[field.name].combine_chunks()
+            used = column.indices.unique().drop_null()
+            codes = pc.index_in(column.indices, used).cast(field.type.index_type)
+            own = pa.DictionaryArray.from_arrays(codes, column.dictionary.take(used))
+            table = table.set_column(place, field, own)
+    return table
 
 
 def _labelled(table: pa.Table, labels: Labels) -> pa.Table:

@@ -83,7 +83,10 @@ class Store:
             engine: what of the engine the results depend on; see `Engine.identity`.
             kind: ending of the name.
         """
-        name = entry_name(scenario.resolved_json(), parts, engine, kind)
+        return self.entry(entry_name(scenario.resolved_json(), parts, engine, kind), kind)
+
+    def entry(self, name: str, kind: str) -> Path:
+        """The file of an entry by its name, as `entry_name` gives it."""
         return self.folder / name[:2] / f"{name}.{kind}"
 
     def read(self, path: Path) -> bytes | None:

@@ -24,6 +24,9 @@ from sojourn.studies.storage import StudyStore, schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
+NOT_MADE = (ScenarioError, ControlError, RunFailed, InputError)
+"""What one run of a batch may end in; the others are made."""
+
 
 @dataclass(frozen=True)
 class BaseScenario:
@@ -133,7 +136,7 @@ def work(batch: Batch) -> BatchOutcome:
     for run in batch.runs:
         try:
             tables.append(_rows(run))
-        except (ScenarioError, ControlError, RunFailed, InputError) as error:
+        except NOT_MADE as error:
             failed[run.address] = f"{type(error).__name__}: {error}"
     unwritable = None
     if tables:
@@ -196,7 +199,7 @@ def _rows(run: BatchRun) -> pa.Table:
 def _made(run: BatchRun) -> tuple[RunLike, float]:
     """A run that `compare` or `reproduce` has kept, or a new one; and how long it took."""
     store = Store()
-    path = store.folder / run.address[:2] / f"{run.address}.run"
+    path = store.entry(run.address, "run")
     kept = store.run(path) if path.exists() else None
     if kept is not None:
         return kept, 0.0

@@ -1,0 +1,104 @@
+"""Clouds of points, one per AQM and a dot per seed, over queue delay: what the planes share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn.plots import style
+from sojourn.plots.data import Floats, Results
+
+FLOOR_MS = 0.01
+_HALF_LETTER = 3.2  # points, of bold type of 9 points
+
+Clouds = Mapping[str, Floats]
+"""Per AQM milliseconds of delay and another value, shape ``(n_seeds, 2)``."""
+
+
+def of_delay(delay_s: Floats, other: Floats) -> Floats:
+    """A cloud of the seeds that know both; delays of nothing have a place on a logarithmic axis."""
+    cloud: Floats = np.column_stack([np.maximum(delay_s * 1e3, FLOOR_MS), other])
+    return cloud[np.isfinite(cloud).all(1)]
+
+
+def begin(clouds: Clouds, results: Results, title: str) -> tuple[Figure, Axes, dict[str, str]]:
+    """A figure with the dots, its axes, and the colours of all AQMs.
+
+    Args:
+        clouds: one point or more of each AQM.
+        results: all AQMs, which have the colours.
+        title: of the figure.
+    """
+    drawing, (axes,) = style.new(3.9, title)
+    colours = style.colours(results)
+    every = np.vstack(list(clouds.values()))
+    is_log = every[:, 0].max() / every[:, 0].min() > 10
+    if is_log:
+        axes.set_xscale("log")
+    for aqm, cloud in clouds.items():
+        axes.plot(*cloud.T, ".", color=colours[aqm], ms=4, alpha=0.55, mew=0)
+    _limit(axes, every, is_log)
+    return drawing, axes, colours
+
+
+def finish(drawing: Figure, axes: Axes, clouds: Clouds, colours: Mapping[str, str]) -> None:
+    """Lay the figure out and name the clouds, when all else is drawn."""
+    style.lay_out(drawing)
+    _name(axes, clouds, colours)
+
+
+def _limit(axes: Axes, every: Floats, is_log: bool) -> None:
+    """Margins around all points; the axis of delay is inverted."""
+    low, high = every.min(0), every.max(0)
+    if is_log:
+        axes.set_xlim(high[0] * 1.6, low[0] / 1.6)
+        style.plain_log(axes.xaxis, low[0], high[0])
+    else:
+        margin = 0.15 * (high[0] - low[0]) or 0.1 * high[0]
+        axes.set_xlim(high[0] + margin, max(0.0, low[0] - margin))
+    margin = max(0.12 * (high[1] - low[1]), 0.004 * high[1])
+    axes.set_ylim(low[1] - margin, high[1] + 1.6 * margin)
+
+
+def _name(axes: Axes, points: Clouds, colours: Mapping[str, str]) -> None:
+    """Write every AQM above or below its points, off other names and points, within the axes."""
+    point = axes.figure.dpi / 72.0
+    line = 13.0 * point
+    dots = {aqm: axes.transData.transform(cloud) for aqm, cloud in points.items()}
+    taken = np.vstack([[x, y, 0.0, line / 4] for cloud in dots.values() for x, y in cloud])
+    for aqm in sorted(points, key=lambda aqm: float(np.median(dots[aqm][:, 0]))):
+        cloud = dots[aqm]
+        half = len(aqm) * _HALF_LETTER * point
+        low, high = axes.bbox.x0 + half, axes.bbox.x1 - half
+        x = float(np.clip(np.median(cloud[:, 0]), low, max(low, high)))
+        y = _free(x, half, line, (cloud[:, 1].min(), cloud[:, 1].max()), axes.bbox.y0, taken)
+        taken = np.vstack([taken, [x, y, half, line / 2]])
+        name_x, name_y = axes.transData.inverted().transform((x, y))
+        colour = colours[aqm]
+        axes.text(name_x, name_y, aqm, ha="center", va="center", color=colour, fontweight="bold")
+
+
+def _free(
+    x: float, half: float, line: float, ends: tuple[float, float], floor: float, taken: Floats
+) -> float:
+    """The nearest height, in pixels, above or below a cloud at which a name overlaps nothing.
+
+    Args:
+        x: middle of the name.
+        half: half of its width.
+        line: height of a line.
+        ends: lower and upper end of the cloud.
+        floor: lower end of the axes.
+        taken: boxes as middle (x, y) and half (width, height), shape ``(n, 4)``.
+    """
+    for step in np.arange(0.9, 9.0, 0.2) * line:
+        for y in (ends[1] + step, ends[0] - step):
+            is_near = (abs(taken[:, 0] - x) < taken[:, 2] + half) & (
+                abs(taken[:, 1] - y) < taken[:, 3] + line / 2
+            )
+            if y > floor + line / 2 and not is_near.any():
+                return float(y)
+    return ends[1] + 0.9 * line
