@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 bench \
+.PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 ns3-costs bench \
         instructions instructions-write coverage reproduce-full fuzz storm long-haul memcheck \
         audit sbom mutants contract-long study-kills study-costs docs docs-test site atlas \
         atlas-small web web-toolchain test-web clean
@@ -72,6 +72,12 @@ oracle: $(VENV)/developed
 ## ns3: the queue discs for ns-3, built against its wheel (or NS3_PREFIX), their tests and example
 ns3:
 	PYTHON=$(PYTHON) sh ns3/build.sh
+
+## ns3-costs: what our discs cost beside ns-3's own, and the engine; writes the tables of docs/ns3.md
+##            (after `make ns3` and `sojourn ns3 build`; for seconds on an idle machine)
+ns3-costs: $(VENV)/developed
+	$(BIN)/python benches/ns3.py instructions
+	$(BIN)/python benches/ns3.py seconds
 
 ## fuzz: every fuzz target on new inputs for SECONDS each, two at a time
 SECONDS ?= 600

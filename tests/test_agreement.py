@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 from sojourn.agreement.cells import CellAgreement
-from sojourn.agreement.page import as_json, as_markdown
+from sojourn.agreement.page import BY_HAND, as_json, as_markdown, write
 from sojourn.agreement.runs import agree
 from sojourn.describing.library import load
 from sojourn.engines import registry
@@ -46,3 +47,15 @@ def test_every_queue_of_a_scenario_is_compared() -> None:
     assert found.share == 1.0
     rows = as_markdown(found).splitlines()
     assert sum(row.startswith("| two-way, ") for row in rows) == 2
+
+
+def test_what_is_by_hand_in_a_page_stays(tmp_path: Path) -> None:
+    given = load("two-way", {"duration": "2s", "warmup": "1s"})
+    found = agree([given], [registry.DEFAULT, registry.DEFAULT], seeds=1)
+    page = tmp_path / "page.md"
+    page.write_text(f"old table\n{BY_HAND}## Traced\nat 0.754 s\n")
+    write(found, page)
+    assert page.read_text() == f"{as_markdown(found)}\n{BY_HAND}## Traced\nat 0.754 s\n"
+    page.write_text("old table\n")
+    write(found, page)
+    assert page.read_text() == as_markdown(found)

@@ -82,7 +82,7 @@ def test_a_refusal_names_the_file_the_place_and_the_remedy() -> None:
 
 def test_every_scenario_of_its_grid_can_be_planned() -> None:
     given = grid.scenarios(["sim", "ns3"])
-    assert len({each.name for each in given}) == 72
+    assert len({each.name for each in given}) == 84
     assert all(_core.ns3_plan(each)[1].startswith("form 1\n") for each in given)
 
 
@@ -107,6 +107,22 @@ def test_a_build_without_tools_names_their_packages(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InputError, match="apt-get install cmake g"):
         runner.build(print)
+
+
+def test_an_installed_package_asks_for_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "source_tree", lambda: None)
+    with pytest.raises(InputError, match="sojourn ns3 build --source FOLDER"):
+        runner.build(print)
+
+
+def test_a_checkout_of_another_version_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no source tree of Sojourn: no ns3"):
+        runner.build(print, tmp_path)
+    for name in runner._FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('[workspace.package]\nversion = "0.0.1"\n')
+    with pytest.raises(InputError, match=r"is Sojourn 0\.0\.1, this package"):
+        runner.build(print, tmp_path)
 
 
 def test_flows_in_both_directions_are_refused() -> None:

@@ -37,7 +37,7 @@ class Trace
     {
         using WithReason = Callback<void, Ptr<const QueueDiscItem>, const char*>;
         const auto drop = [this](Ptr<const QueueDiscItem> item, const char*) {
-            m_dropped.push_back(Number(item));
+            m_dropped.push_back(SojournTestItem::Number(item));
         };
         m_disc->TraceConnectWithoutContext("DropBeforeEnqueue", WithReason(drop));
         m_disc->TraceConnectWithoutContext("DropAfterDequeue", WithReason(drop));
@@ -64,7 +64,7 @@ class Trace
         for (std::size_t i = 0; i < left.size(); i++)
         {
             Ptr<QueueDiscItem> item = m_disc->Dequeue();
-            found.push_back(item ? Number(item) : 0);
+            found.push_back(item ? SojournTestItem::Number(item) : 0);
             if (item && waited != Time::Min())
             {
                 m_fact.Equal(Simulator::Now() - item->GetTimeStamp(), waited, "waited");
@@ -82,11 +82,6 @@ class Trace
     }
 
   private:
-    static uint32_t Number(Ptr<const QueueDiscItem> item)
-    {
-        return dynamic_cast<const SojournTestItem*>(PeekPointer(item))->id;
-    }
-
     static std::string Told(const std::string& what, const Numbers& numbers)
     {
         std::string text = what;
@@ -153,26 +148,15 @@ FqCoDelOverload200(SojournFact& fact)
     trace.Take({65}, MilliSeconds(1));
 }
 
-class SojournGoldenTestSuite : public TestSuite
-{
-  public:
-    SojournGoldenTestSuite()
-        : TestSuite("sojourn-golden", Type::UNIT)
+/// The suite.
+SojournFacts g_sojournGoldenTestSuite(
+    "sojourn-golden",
     {
-        const std::vector<std::pair<std::string, void (*)(SojournFact&)>> traces = {
-            {"taildrop_limit_in_packets", TaildropLimitInPackets},
-            {"taildrop_limit_in_bytes", TaildropLimitInBytes},
-            {"fq_codel_first_round", FqCoDelFirstRound},
-            {"fq_codel_overload_100", FqCoDelOverload100},
-            {"fq_codel_overload_200", FqCoDelOverload200},
-        };
-        for (const auto& [name, show] : traces)
-        {
-            AddTestCase(new SojournFact(name, show), Duration::QUICK);
-        }
-    }
-};
-
-SojournGoldenTestSuite g_sojournGoldenTestSuite; //!< the suite
+        {"taildrop_limit_in_packets", TaildropLimitInPackets},
+        {"taildrop_limit_in_bytes", TaildropLimitInBytes},
+        {"fq_codel_first_round", FqCoDelFirstRound},
+        {"fq_codel_overload_100", FqCoDelOverload100},
+        {"fq_codel_overload_200", FqCoDelOverload200},
+    });
 
 } // namespace

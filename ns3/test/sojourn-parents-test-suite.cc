@@ -41,8 +41,7 @@ class ByNumber : public PacketFilter
 
     int32_t DoClassify(Ptr<QueueDiscItem> item) const override
     {
-        const auto* packet = dynamic_cast<const SojournTestItem*>(PeekPointer(item));
-        return static_cast<int32_t>(packet->id % m_bands);
+        return static_cast<int32_t>(SojournTestItem::Number(item) % m_bands);
     }
 
     uint32_t m_bands; //!< number of bands
@@ -76,7 +75,7 @@ APriorityGoesFirst(SojournFact& fact)
     std::vector<uint32_t> order;
     while (auto item = parent->Dequeue())
     {
-        order.push_back(dynamic_cast<const SojournTestItem*>(PeekPointer(item))->id);
+        order.push_back(SojournTestItem::Number(item));
     }
     const std::vector<uint32_t> wanted = {0, 2, 4, 1, 3, 5};
     fact.Equal(order == wanted, true, "the even ones, then the odd");
@@ -127,7 +126,7 @@ EveryTransmissionQueueHasItsOwn(SojournFact& fact)
     auto queues = CreateObjectWithAttributes<NetDeviceQueueInterface>(
         "NTxQueues", UintegerValue(2));
     queues->SetSelectQueueCallback([](Ptr<QueueItem> item) -> std::size_t {
-        return dynamic_cast<const SojournTestItem*>(PeekPointer(item))->id % 2;
+        return SojournTestItem::Number(item) % 2;
     });
     device->AggregateObject(queues);
     TrafficControlHelper helper;
@@ -162,24 +161,13 @@ EveryTransmissionQueueHasItsOwn(SojournFact& fact)
     fact.Equal(stats(0).nTotalDequeuedPackets, 1U, "the other keeps its next packet");
 }
 
-class SojournParentsTestSuite : public TestSuite
-{
-  public:
-    SojournParentsTestSuite()
-        : TestSuite("sojourn-parents", Type::UNIT)
+/// The suite.
+SojournFacts g_sojournParentsTestSuite(
+    "sojourn-parents",
     {
-        const std::vector<std::pair<std::string, void (*)(SojournFact&)>> facts = {
-            {"a priority goes first", APriorityGoesFirst},
-            {"a parent counts what its bands drop", AParentCountsWhatItsBandsDrop},
-            {"every transmission queue has its own", EveryTransmissionQueueHasItsOwn},
-        };
-        for (const auto& [name, show] : facts)
-        {
-            AddTestCase(new SojournFact(name, show), Duration::QUICK);
-        }
-    }
-};
-
-SojournParentsTestSuite g_sojournParentsTestSuite; //!< the suite
+        {"a priority goes first", APriorityGoesFirst},
+        {"a parent counts what its bands drop", AParentCountsWhatItsBandsDrop},
+        {"every transmission queue has its own", EveryTransmissionQueueHasItsOwn},
+    });
 
 } // namespace

@@ -15,7 +15,7 @@ namespace ns3
 
 SojournTestItem::SojournTestItem(uint32_t id, uint32_t flow, uint32_t bytes, uint8_t ecn)
     : QueueDiscItem(Create<Packet>(bytes), Address(), 0x0800),
-      id(id),
+      m_id(id),
       m_flow(flow),
       m_ecn(ecn)
 {
@@ -52,6 +52,12 @@ SojournTestItem::GetUint8Value(Uint8Values field, uint8_t& value) const
     }
     value = m_ecn;
     return true;
+}
+
+uint32_t
+SojournTestItem::Number(Ptr<const QueueItem> item)
+{
+    return dynamic_cast<const SojournTestItem*>(PeekPointer(item))->m_id;
 }
 
 SojournHeaderlessItem::SojournHeaderlessItem(bool isCapable)
@@ -108,9 +114,8 @@ class Run
 
     void Note(const std::string& what, Ptr<const QueueDiscItem> item)
     {
-        const auto* packet = dynamic_cast<const SojournTestItem*>(PeekPointer(item));
         m_log.lines.push_back(std::to_string(Simulator::Now().GetNanoSeconds()) + " " + what + " " +
-                              std::to_string(packet->id));
+                              std::to_string(SojournTestItem::Number(item)));
     }
 
     void Listen();

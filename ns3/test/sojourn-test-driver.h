@@ -31,10 +31,11 @@ class SojournTestItem : public QueueDiscItem
     bool Mark() override;
     uint32_t Hash(uint32_t perturbation) const override;
     bool GetUint8Value(Uint8Values field, uint8_t& value) const override;
-
-    const uint32_t id; //!< number of the packet
+    /// @param item such a packet @return its number
+    static uint32_t Number(Ptr<const QueueItem> item);
 
   private:
+    uint32_t m_id;   //!< number of the packet
     uint32_t m_flow; //!< number of its flow
     uint8_t m_ecn;   //!< its ECN field
 };

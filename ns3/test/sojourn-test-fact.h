@@ -69,6 +69,24 @@ MakeSojournDisc(const std::vector<std::pair<std::string, std::string>>& attribut
     return factory.Create<T>();
 }
 
+/// A suite of facts.
+class SojournFacts : public TestSuite
+{
+  public:
+    /// What holds, and what shows it.
+    using Facts = std::vector<std::pair<std::string, void (*)(SojournFact&)>>;
+
+    /// @param name of the suite @param facts what it shows
+    SojournFacts(const std::string& name, const Facts& facts)
+        : TestSuite(name, Type::UNIT)
+    {
+        for (const auto& [what, show] : facts)
+        {
+            AddTestCase(new SojournFact(what, show), Duration::QUICK);
+        }
+    }
+};
+
 } // namespace ns3
 
 #endif // SOJOURN_TEST_FACT_H

@@ -28,7 +28,6 @@
 #include "ns3/test.h"
 #include "ns3/traffic-control-helper.h"
 
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -36,16 +35,6 @@ using namespace ns3;
 
 namespace
 {
-
-using Fact = SojournFact;
-using Attributes = std::vector<std::pair<std::string, std::string>>;
-
-template <typename T = SojournQueueDisc>
-Ptr<T>
-Make(const Attributes& attributes)
-{
-    return MakeSojournDisc<T>(attributes);
-}
 
 /// Every type of disc that stands for one AQM.
 std::vector<TypeId>
@@ -76,7 +65,7 @@ Overload()
 }
 
 void
-EveryAqmConservesPackets(Fact& fact)
+EveryAqmConservesPackets(SojournFact& fact)
 {
     fact.Holds(TypedDiscs().size() >= 15, "the AQMs of the registry are there");
     for (const TypeId& tid : TypedDiscs())
@@ -108,12 +97,12 @@ EveryAqmConservesPackets(Fact& fact)
 }
 
 void
-LimitsHoldInPacketsAndBytes(Fact& fact)
+LimitsHoldInPacketsAndBytes(SojournFact& fact)
 {
     for (const auto& [size, packets] :
          std::map<std::string, uint32_t>{{"7p", 7}, {"7500B", 7}, {"9kB", 9}})
     {
-        auto disc = Make({{"Aqm", "codel"}, {"MaxSize", size}});
+        auto disc = MakeSojournDisc({{"Aqm", "codel"}, {"MaxSize", size}});
         disc->Initialize();
         for (uint32_t id = 0; id < 20; id++)
         {
@@ -123,7 +112,7 @@ LimitsHoldInPacketsAndBytes(Fact& fact)
         fact.Equal(disc->GetStats().GetNDroppedPackets("Overlimit drop"), 20 - packets, size);
         fact.Equal(disc->GetMaxSize(), QueueSize(size), size);
     }
-    auto own = Make({{"Aqm", "pie:limit=33p"}});
+    auto own = MakeSojournDisc({{"Aqm", "pie:limit=33p"}});
     own->Initialize();
     fact.Equal(own->GetMaxSize(), QueueSize("33p"), "a limit in the text is the disc's");
     fact.Equal(own->SetAttributeFailSafe("MaxSize", StringValue("5p")), false, "it is fixed");
@@ -140,7 +129,7 @@ struct Reason
 };
 
 void
-EveryCauseIsCountedUnderItsReason(Fact& fact)
+EveryCauseIsCountedUnderItsReason(SojournFact& fact)
 {
     const std::string child = "(Dropped by child queue disc) ";
     const std::vector<Reason> reasons = {
@@ -171,7 +160,7 @@ EveryCauseIsCountedUnderItsReason(Fact& fact)
     };
     for (const Reason& reason : reasons)
     {
-        auto disc = Make({{"Aqm", reason.aqm}, {"MaxSize", reason.limit}, {"Rate", "10Mbps"}});
+        auto disc = MakeSojournDisc({{"Aqm", reason.aqm}, {"MaxSize", reason.limit}, {"Rate", "10Mbps"}});
         SojournLoad load = Overload();
         load.isEcn = reason.isEcn;
         RunSojournLoad(disc, load);
@@ -189,9 +178,9 @@ EveryCauseIsCountedUnderItsReason(Fact& fact)
 }
 
 void
-MarksReachThePacket(Fact& fact)
+MarksReachThePacket(SojournFact& fact)
 {
-    auto disc = Make({{"Aqm", "step:sojourn_threshold=1us"}});
+    auto disc = MakeSojournDisc({{"Aqm", "step:sojourn_threshold=1us"}});
     disc->Initialize();
     auto capable = Create<SojournTestItem>(0, 0, 1000, 2);
     auto other = Create<SojournTestItem>(1, 0, 1000, 0);
@@ -209,11 +198,11 @@ MarksReachThePacket(Fact& fact)
 }
 
 void
-ItemsWithoutAHeaderAreMarkedIfTheySaySo(Fact& fact)
+ItemsWithoutAHeaderAreMarkedIfTheySaySo(SojournFact& fact)
 {
     for (const bool isCapable : {true, false})
     {
-        auto disc = Make({{"Aqm", "red:min_th=1p,max_th=2p,w_q=1,ecn=true,hard_drop=false"},
+        auto disc = MakeSojournDisc({{"Aqm", "red:min_th=1p,max_th=2p,w_q=1,ecn=true,hard_drop=false"},
                           {"MaxSize", "100p"}});
         disc->Initialize();
         for (uint32_t i = 0; i < 50; i++)
@@ -228,11 +217,11 @@ ItemsWithoutAHeaderAreMarkedIfTheySaySo(Fact& fact)
 }
 
 void
-RunsRepeatAndObeyTheSeedOfNs3(Fact& fact)
+RunsRepeatAndObeyTheSeedOfNs3(SojournFact& fact)
 {
     const auto run = [](uint64_t number, const std::string& useNs3Random) {
         RngSeedManager::SetRun(number);
-        auto disc = Make({{"Aqm", "pie"}, {"MaxSize", "200p"}, {"UseNs3Random", useNs3Random}});
+        auto disc = MakeSojournDisc({{"Aqm", "pie"}, {"MaxSize", "200p"}, {"UseNs3Random", useNs3Random}});
         disc->AssignStreams(3);
         const auto log = RunSojournLoad(disc, Overload()).lines;
         RngSeedManager::SetRun(1);
@@ -244,11 +233,11 @@ RunsRepeatAndObeyTheSeedOfNs3(Fact& fact)
 }
 
 void
-TypedDiscAndTextAreTheSame(Fact& fact)
+TypedDiscAndTextAreTheSame(SojournFact& fact)
 {
-    auto typed = Make<SojournPi2QueueDisc>(
+    auto typed = MakeSojournDisc<SojournPi2QueueDisc>(
         {{"Target", "15ms"}, {"Alpha", "0.25"}, {"UseEcn", "true"}, {"MaxSize", "200p"}});
-    auto text = Make({{"Aqm", "pi2:target=15ms,alpha=0.25hz,ecn=true"}, {"MaxSize", "200p"}});
+    auto text = MakeSojournDisc({{"Aqm", "pi2:target=15ms,alpha=0.25hz,ecn=true"}, {"MaxSize", "200p"}});
     typed->AssignStreams(3);
     text->AssignStreams(3);
     const auto one = RunSojournLoad(typed, Overload());
@@ -258,9 +247,9 @@ TypedDiscAndTextAreTheSame(Fact& fact)
 }
 
 void
-AttributesAreTheParametersOfTheDialect(Fact& fact)
+AttributesAreTheParametersOfTheDialect(SojournFact& fact)
 {
-    auto codel = Make<SojournCoDelQueueDisc>({{"Interval", "80ms"}, {"CeThreshold", "3ms"}});
+    auto codel = MakeSojournDisc<SojournCoDelQueueDisc>({{"Interval", "80ms"}, {"CeThreshold", "3ms"}});
     TimeValue time;
     codel->GetAttribute("Target", time);
     fact.Equal(time.Get(), MilliSeconds(5), "the default");
@@ -271,30 +260,30 @@ AttributesAreTheParametersOfTheDialect(Fact& fact)
     fact.Equal(codel->GetParameter("ce_threshold"), "3ms", "an optional one");
     fact.Equal(codel->GetParameter("none"), "", "no such parameter");
 
-    auto plain = Make<SojournCoDelQueueDisc>({});
+    auto plain = MakeSojournDisc<SojournCoDelQueueDisc>({});
     plain->GetAttribute("CeThreshold", time);
     fact.Equal(time.Get() == Time::Max(), true, "off, as ns-3 writes it");
 
-    auto draft = Make<SojournPieQueueDisc>({{"Dialect", "docsis"}});
+    auto draft = MakeSojournDisc<SojournPieQueueDisc>({{"Dialect", "docsis"}});
     draft->Initialize();
     fact.Equal(draft->GetParameter("target"), "10ms", "the default of the dialect");
     draft->GetAttribute("Target", time);
     fact.Equal(time.Get(), MilliSeconds(10), "is what the attribute says then");
 
     Config::SetDefault("ns3::SojournMadPieQueueDisc::Target", TimeValue(MilliSeconds(22)));
-    auto madpie = Make<SojournMadPieQueueDisc>({});
+    auto madpie = MakeSojournDisc<SojournMadPieQueueDisc>({});
     Config::Reset();
     madpie->Initialize();
     fact.Equal(madpie->GetParameter("target"), "22ms", "Config::SetDefault");
 }
 
 void
-StateVariablesAreTraced(Fact& fact)
+StateVariablesAreTraced(SojournFact& fact)
 {
     std::map<std::string, double> last;
     double dropProb = 0;
     uint32_t changes = 0;
-    auto disc = Make<SojournPieQueueDisc>({{"MaxSize", "1000p"}});
+    auto disc = MakeSojournDisc<SojournPieQueueDisc>({{"MaxSize", "1000p"}});
     disc->TraceConnectWithoutContext("State",
                                      Callback<void, std::string, double>(
                                          [&](auto name, auto value) { last[name] = value; }));
@@ -338,10 +327,10 @@ class OneFlowFilter : public PacketFilter
 };
 
 void
-PacketFiltersNameTheFlow(Fact& fact)
+PacketFiltersNameTheFlow(SojournFact& fact)
 {
     const auto queues = [&](Ptr<PacketFilter> filter) {
-        auto disc = Make({{"Aqm", "fq_codel"}});
+        auto disc = MakeSojournDisc({{"Aqm", "fq_codel"}});
         if (filter)
         {
             disc->AddPacketFilter(filter);
@@ -362,9 +351,9 @@ PacketFiltersNameTheFlow(Fact& fact)
 }
 
 void
-PeekDoesNotLoseAPacket(Fact& fact)
+PeekDoesNotLoseAPacket(SojournFact& fact)
 {
-    auto disc = Make({{"Aqm", "fq(pie)"}});
+    auto disc = MakeSojournDisc({{"Aqm", "fq(pie)"}});
     disc->Initialize();
     for (uint32_t id = 0; id < 3; id++)
     {
@@ -379,9 +368,9 @@ PeekDoesNotLoseAPacket(Fact& fact)
 }
 
 void
-AShaperLetsPacketsGoByItself(Fact& fact)
+AShaperLetsPacketsGoByItself(SojournFact& fact)
 {
-    auto disc = Make({{"Aqm", "cake:bandwidth=1mbit"}});
+    auto disc = MakeSojournDisc({{"Aqm", "cake:bandwidth=1mbit"}});
     uint32_t sent = 0;
     disc->SetSendCallback([&](Ptr<QueueDiscItem>) { sent++; });
     disc->Initialize();
@@ -398,7 +387,7 @@ AShaperLetsPacketsGoByItself(Fact& fact)
 }
 
 void
-TheHelperInstallsByTextAndAssignsStreams(Fact& fact)
+TheHelperInstallsByTextAndAssignsStreams(SojournFact& fact)
 {
     NodeContainer nodes(2);
     InternetStackHelper().Install(nodes);
@@ -411,37 +400,26 @@ TheHelperInstallsByTextAndAssignsStreams(Fact& fact)
     fact.Equal(discs.Get(0)->GetMaxSize(), QueueSize("50p"), "the limit");
 }
 
-class SojournTestSuite : public TestSuite
-{
-  public:
-    SojournTestSuite()
-        : TestSuite("sojourn", Type::UNIT)
+/// The suite.
+SojournFacts g_sojournTestSuite(
+    "sojourn",
     {
-        const std::vector<std::pair<std::string, void (*)(Fact&)>> facts = {
-            {"every AQM conserves packets", EveryAqmConservesPackets},
-            {"limits hold in packets and bytes", LimitsHoldInPacketsAndBytes},
-            {"every cause is counted under its reason", EveryCauseIsCountedUnderItsReason},
-            {"marks reach the packet", MarksReachThePacket},
-            {"items without a header are marked if they say so",
-             ItemsWithoutAHeaderAreMarkedIfTheySaySo},
-            {"runs repeat and obey the seed of ns-3", RunsRepeatAndObeyTheSeedOfNs3},
-            {"typed disc and text are the same", TypedDiscAndTextAreTheSame},
-            {"attributes are the parameters of the dialect",
-             AttributesAreTheParametersOfTheDialect},
-            {"state variables are traced", StateVariablesAreTraced},
-            {"packet filters name the flow", PacketFiltersNameTheFlow},
-            {"peek does not lose a packet", PeekDoesNotLoseAPacket},
-            {"a shaper lets packets go by itself", AShaperLetsPacketsGoByItself},
-            {"the helper installs by text and assigns streams",
-             TheHelperInstallsByTextAndAssignsStreams},
-        };
-        for (const auto& [name, show] : facts)
-        {
-            AddTestCase(new Fact(name, show), Duration::QUICK);
-        }
-    }
-};
-
-SojournTestSuite g_sojournTestSuite; //!< the suite
+        {"every AQM conserves packets", EveryAqmConservesPackets},
+        {"limits hold in packets and bytes", LimitsHoldInPacketsAndBytes},
+        {"every cause is counted under its reason", EveryCauseIsCountedUnderItsReason},
+        {"marks reach the packet", MarksReachThePacket},
+        {"items without a header are marked if they say so",
+         ItemsWithoutAHeaderAreMarkedIfTheySaySo},
+        {"runs repeat and obey the seed of ns-3", RunsRepeatAndObeyTheSeedOfNs3},
+        {"typed disc and text are the same", TypedDiscAndTextAreTheSame},
+        {"attributes are the parameters of the dialect",
+         AttributesAreTheParametersOfTheDialect},
+        {"state variables are traced", StateVariablesAreTraced},
+        {"packet filters name the flow", PacketFiltersNameTheFlow},
+        {"peek does not lose a packet", PeekDoesNotLoseAPacket},
+        {"a shaper lets packets go by itself", AShaperLetsPacketsGoByItself},
+        {"the helper installs by text and assigns streams",
+         TheHelperInstallsByTextAndAssignsStreams},
+    });
 
 } // namespace

@@ -13,6 +13,7 @@ import hashlib
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -23,6 +24,7 @@ RECORD = ROOT / "crates" / "sim" / "testdata" / "witness" / "dumbbell.txt"
 NS3 = Path(
     os.environ.get("NS3_PREFIX", Path.home() / ".cache" / "sojourn" / "ns3-3.44.post0" / "ns3")
 )
+MODULES = ("applications", "core", "internet", "network", "point-to-point", "traffic-control")
 FLOWS, SECONDS = (1, 5, 50), 60
 NS2_SEEDS = range(1, 6)
 # Fifty flows take ns-3 half a minute.
@@ -97,14 +99,17 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
 
 
-def compiled() -> Path:
-    """The ns-3 side of both recordings, compiled anew when its source or ns-3 is another."""
-    source = HERE / "dumbbell.cc"
+def compiled(name: str = "dumbbell", modules: Sequence[str] = ()) -> Path:
+    """A program beside this file and ns-3, compiled anew when its source or ns-3 is another.
+
+    Args:
+        name: of the program.
+        modules: of ns-3, beside those of every program.
+    """
+    source, libraries = HERE / f"{name}.cc", NS3 / "lib64"
     KEPT.mkdir(parents=True, exist_ok=True)
-    program = KEPT / f"dumbbell-{_digest(source.read_text(encoding='utf-8'), str(NS3))}"
-    libraries = NS3 / "lib64"
-    wanted = ("applications", "core", "internet", "network", "point-to-point", "traffic-control")
-    found = [next(libraries.glob(f"libns3*-{name}.so")) for name in wanted]
+    program = KEPT / f"{name}-{_digest(source.read_text(encoding='utf-8'), str(NS3))}"
+    found = [next(libraries.glob(f"libns3*-{module}.so")) for module in (*MODULES, *modules)]
     if not program.exists():
         subprocess.run(
             ["c++", "-std=c++20", "-O1", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE",

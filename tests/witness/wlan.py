@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 from typing import Any
 
-from record import HERE, KEPT, NS3, ROOT
+from record import ROOT, compiled
 
 from sojourn import _core
 from sojourn.engines import registry
@@ -23,10 +22,7 @@ from sojourn.running.result import Result
 PAGE = ROOT / "docs" / "wlan.md"
 BEGIN, END = "<!-- wlan.py -->\n", "<!-- end of wlan.py -->\n"
 SECONDS = 10
-MODULES = (
-    "applications", "core", "internet", "mobility", "network", "propagation", "traffic-control",
-    "wifi",
-)  # fmt: skip
+MODULES = ("mobility", "propagation", "wifi")
 # The stations of each case: rate in Mbit/s or `minstrel`, and signal-to-noise ratio in dB.
 CASES = (
     (("54", 60),),
@@ -110,28 +106,12 @@ def _ours(stations: Stations) -> list[dict[str, float]]:
 
 def _theirs(stations: Stations) -> list[dict[str, Any]]:
     given = ",".join(f"{rate}:{snr}" for rate, snr in stations)
-    command = [str(_compiled()), f"--stations={given}", f"--seconds={SECONDS}"]
+    command = [str(compiled("wlan", MODULES)), f"--stations={given}", f"--seconds={SECONDS}"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     found = [json.loads(line) for line in lines]
     for one in found:
         one["rates"] = {float(rate): part for rate, part in one["rates"].items()}
     return found
-
-
-def _compiled() -> Path:
-    """The ns-3 side."""
-    program, libraries = KEPT / "wlan", NS3 / "lib64"
-    source = HERE / "wlan.cc"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        KEPT.mkdir(parents=True, exist_ok=True)
-        found = [next(libraries.glob(f"libns3*-{name}.so")) for name in MODULES]
-        subprocess.run(
-            ["c++", "-std=c++20", "-O1", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE",
-             f"-I{NS3 / 'include'}", str(source), "-o", str(program), *map(str, found),
-             f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined"],
-            check=True,
-        )  # fmt: skip
-    return program
 
 
 if __name__ == "__main__":

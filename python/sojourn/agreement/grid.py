@@ -55,20 +55,10 @@ app = {{ kind = "bulk" }}
 def scenarios(engines: Sequence[str]) -> list[_core.Scenario]:
     """All of the grid for two engines: every AQM, number of flows and RTT with cubic.
 
-    Some are with reno or ECN. Where one of the engines is ``ns3`` it is a grid of its own, whose
-    packets have the 2 bytes of PPP that ns-3's links add, first under ns-3's TCP as it is, then
-    under the mended one (`engine.ns3.tcp`).
+    Some are with reno or ECN. Where one of the engines is ``ns3`` it is a grid of its own.
     """
     if "ns3" in engines:
-        return [
-            _scenario(
-                aqm, NS3_AQMS[aqm], flows, rtt, "cubic", ecn=False, framing="2B", mended=mended
-            )
-            for mended in (False, True)
-            for aqm in NS3_AQMS
-            for flows in NS3_FLOWS
-            for rtt in NS3_RTTS_MS
-        ]
+        return [each for mended in (False, True) for each in _ns3_scenarios(mended=mended)]
     grid = [
         _scenario(aqm, AQMS[aqm], flows, rtt, "cubic", ecn=False)
         for aqm in AQMS
@@ -81,6 +71,20 @@ def scenarios(engines: Sequence[str]) -> list[_core.Scenario]:
         for aqm in ("codel", "fq_codel", "pie")
     ]
     return grid + reno + ecn
+
+
+def _ns3_scenarios(*, mended: bool) -> list[_core.Scenario]:
+    """Those for ns-3: packets have the 2 bytes of PPP that its links add.
+
+    Args:
+        mended: whether ns-3's TCP is without its known errors (`engine.ns3.tcp`).
+    """
+    paths = [("cubic", flows, rtt) for flows in NS3_FLOWS for rtt in NS3_RTTS_MS]
+    return [
+        _scenario(aqm, queue, flows, rtt, cc, ecn=False, framing="2B", mended=mended)
+        for aqm, queue in NS3_AQMS.items()
+        for cc, flows, rtt in [*paths, ("reno", 5, 100)]
+    ]
 
 
 def _scenario(

@@ -27,6 +27,8 @@ _HEADS = {
     "drop_rate": "drop rate [%]",
 }
 _LARGEST = 12
+# What stands from this line on in a page is not generated.
+BY_HAND = "<!-- by hand -->\n"
 
 
 def save(agreement: Agreement, folder: Path) -> None:
@@ -46,6 +48,19 @@ def save(agreement: Agreement, folder: Path) -> None:
         drawing.savefig(figures / f"qq-{name}.svg", metadata={"Date": None})
     files.write(folder / "agreement.json", as_json(agreement))
     files.write(folder / "agreement.md", as_markdown(agreement))
+
+
+def write(agreement: Agreement, path: Path) -> None:
+    """Write the page; what is by hand in one that is there stays.
+
+    Raises:
+        OSError: it cannot be read or written, or the disk is full.
+    """
+    text = as_markdown(agreement)
+    if path.exists():
+        _, mark, rest = path.read_text(encoding="utf-8").partition(BY_HAND)
+        text += f"\n{mark}{rest}" if mark else ""
+    files.write(path, text)
 
 
 def as_json(agreement: Agreement) -> str:

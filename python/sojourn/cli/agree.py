@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from sojourn import files
 from sojourn.cli import console, options
 from sojourn.describing.library import load
 from sojourn.engines import registry
@@ -38,8 +37,10 @@ Examples:
 @options.engine_options
 @options.store_option
 @click.option(
-    "--page", type=click.Path(path_type=Path), metavar="PATH", help="Write the table there."
-)
+    "--page", type=click.Path(path_type=Path), metavar="PATH",
+    help="Write the table there. What a page that is there has from a line `<!-- by hand -->` on "
+    "is kept.",
+)  # fmt: skip
 @options.out_option("Save agreement.md, agreement.json and a QQ plot per scenario in DIR.")
 def agree(
     files_: tuple[str, ...],
@@ -69,10 +70,9 @@ def agree(
         scenarios, selected, seeds=seeds, jobs=jobs, progress=console.meter(),
         store=options.store(fresh),
     )  # fmt: skip
-    text = pages.as_markdown(found)
-    sys.stdout.write(text)
+    sys.stdout.write(pages.as_markdown(found))
     if page is not None:
-        files.write(page, text)
+        pages.write(found, page)
     if out is not None:
         pages.save(found, out)
     return 1 if any(pair.invalid for pair in found.pairs) else 0

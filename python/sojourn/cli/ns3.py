@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from sojourn.cli import console
@@ -17,9 +19,15 @@ def ns3() -> None:
     epilog="""\b
 Examples:
   sojourn ns3 build
+  sojourn ns3 build --source ~/src/sojourn
 """
 )
-def build() -> int:
+@click.option(
+    "--source", metavar="DIR", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A checkout of Sojourn of the same version; needed where the package is an installed one, "
+    "which does not contain the runner's sources.",
+)  # fmt: skip
+def build(source: Path | None) -> int:
     """Compile it against ns-3 in about two minutes; nothing needs root.
 
     ns-3 is taken from NS3_PREFIX, from the installed wheel (`pip install sojourn[ns3]`), or from
@@ -27,10 +35,10 @@ def build() -> int:
     of its sources.
     """
     found = runner.find()
-    if found is not None:
+    if found is not None and source is None:
         print(f"{found}, is there already")
         return 0
-    print(runner.build(lambda what: console.say(f"ns3 build: {what}")))
+    print(runner.build(lambda what: console.say(f"ns3 build: {what}"), source))
     return 0
 
 

@@ -13,6 +13,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+import sojourn
 from sojourn import files
 from sojourn.authoring.new import source_tree
 from sojourn.errors import InputError
@@ -139,20 +141,22 @@ def sources(tree: Path) -> str:
     return digest.hexdigest()
 
 
-def build(say: Say) -> Runner:
+def build(say: Say, source: Path | None = None) -> Runner:
     """Compile the runner; it is kept in the cache, by the digest of its sources.
 
     Args:
         say: receives what is being done, a sentence at a time.
+        source: a checkout of Sojourn; None for the one that this package is used from.
 
     Raises:
         InputError: the source tree, a tool or ns-3 is missing, or a step failed.
     """
-    tree = source_tree()
+    tree = _checked(source) if source else source_tree()
     if tree is None:
         raise InputError(
-            "ns3 build: the runner is compiled from Sojourn's source tree, which the package does "
-            "not contain; install the package from a checkout with `make develop`"
+            "ns3 build: the runner is compiled from Sojourn's source tree, which the installed "
+            f"package does not contain; get that of version {sojourn.__version__} and say where "
+            "it is: sojourn ns3 build --source FOLDER"
         )
     missing = [package for tool, package in _TOOLS.items() if shutil.which(tool) is None]
     if missing:
@@ -175,6 +179,19 @@ def build(say: Say) -> Runner:
     facts = {"ns3": version, "sources": made_of}
     files.write(folder / _ABOUT, json.dumps(facts, indent=1) + "\n")
     return Runner(folder / PROGRAM, version, made_of)
+
+
+def _checked(source: Path) -> Path:
+    """A source tree of this package's version."""
+    if lacking := [name for name in _FILES if not (source / name).is_file()]:
+        raise InputError(f"--source: {source} is no source tree of Sojourn: no {lacking[0]}")
+    version = tomllib.loads((source / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    if version != sojourn.__version__:
+        raise InputError(
+            f"--source: {source} is Sojourn {version}, this package {sojourn.__version__}; their "
+            "versions must be the same"
+        )
+    return source.resolve()
 
 
 def _download(say: Say) -> Path:
