@@ -1,5 +1,6 @@
 // The page's side of the worker: a promise for each request.
 
+import { unpacked } from "./packed";
 import type { Answer, Refusal, Request } from "./protocol";
 
 export class Refused extends Error {
@@ -25,8 +26,9 @@ export class Client {
 
   constructor() {
     const worker = inlined("worker");
+    // A module has no origin where the page comes from a disk.
     this.worker =
-      worker === null ? new Worker("worker.js", { type: "module" }) : new Worker(script(worker)); // a module has no origin where the page comes from a disk
+      worker === null ? new Worker("worker.js", { type: "module" }) : new Worker(script(worker));
     this.ready = this.bringSimulator();
     this.worker.onmessage = (event: MessageEvent<{ id: number; answer: Answer<unknown> }>) => {
       const { id, answer } = event.data;
@@ -59,9 +61,7 @@ export class Client {
   private async bringSimulator(): Promise<void> {
     const packed = inlined("simulator");
     if (packed === null) return;
-    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-    const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const simulator = await new Response(whole).arrayBuffer();
+    const simulator = await unpacked(packed).arrayBuffer();
     this.worker.postMessage({ simulator }, [simulator]);
   }
 }

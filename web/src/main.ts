@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { AqmForm } from "./aqm-form";
 import { Client, Refused } from "./client";
+import { by } from "./dom";
 import { Editor } from "./editor";
 import { explanation, sentence } from "./explain";
 import { command, csv, parquet, save, svg } from "./exports";
@@ -18,12 +19,6 @@ import { Results } from "./results";
 import { showForm } from "./scenario-form";
 import { described, readTcShow } from "./tc-show";
 import { type PageState, decode, encode } from "./url-state";
-
-function by<T extends HTMLElement>(id: string): T {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no element ${id}`);
-  return found as T;
-}
 
 const SEEMS_LONG_PACKETS = 2e7;
 
