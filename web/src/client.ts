@@ -2,6 +2,7 @@
 
 import { unpacked } from "./packed";
 import type { Answer, Refusal, Request } from "./protocol";
+import type {} from "./start";
 
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
@@ -14,21 +15,25 @@ function inlined(part: string): string | null {
   return document.getElementById(`inlined-${part}`)?.textContent ?? null;
 }
 
-function script(text: string): string {
-  return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+/** A worker of its own for each client; the first is there already, from start.ts. */
+function newWorker(): Worker {
+  const text = inlined("worker");
+  if (text !== null) {
+    // A module has no origin where the page comes from a disk.
+    return new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+  }
+  const early = globalThis.earlyWorker;
+  globalThis.earlyWorker = undefined;
+  return early ?? new Worker("worker.js", { type: "module" });
 }
 
 export class Client {
-  private readonly worker: Worker;
+  private readonly worker = newWorker();
   private readonly ready: Promise<void>;
   private readonly waiting = new Map<number, (answer: Answer<unknown>) => void>();
   private sent = 0;
 
   constructor() {
-    const worker = inlined("worker");
-    // A module has no origin where the page comes from a disk.
-    this.worker =
-      worker === null ? new Worker("worker.js", { type: "module" }) : new Worker(script(worker));
     this.ready = this.bringSimulator();
     this.worker.onmessage = (event: MessageEvent<{ id: number; answer: Answer<unknown> }>) => {
       const { id, answer } = event.data;
