@@ -311,10 +311,10 @@ def test_a_run_that_kills_its_worker_is_set_aside_and_the_others_are_made():
 def test_a_run_that_fails_is_set_aside_with_its_scenario_and_tried_again_on_demand(
     tmp_path, monkeypatch
 ):
-    def fails(run):
+    def fails(run, kept):
         raise sojourn.errors.RunFailed("a bug")
 
-    monkeypatch.setattr(batches, "_rows", fails)
+    monkeypatch.setattr(batches, "_made", fails)
     results = run(tmp_path)
     assert results.status().failed == 8
     (facts, *_) = results.store.failed().values()

@@ -1,6 +1,6 @@
 // Bundles the page into python/sojourn/live/page, where the wheel has it:
-// index.html, main.js, main.css, worker.js, sojourn.wasm, and sojourn-live.html, which is all of
-// them in one file that opens from disk. report.js and report.css are the reports' of `compare`,
+// index.html, start.js, main.js, main.css, worker.js, sojourn.wasm, and sojourn-live.html, which is
+// all of them in one file that opens from disk. report.js and report.css are the reports' of `compare`,
 // router.html, router.js and router.css the page of `sojourn router --live`.
 //
 //     node web/build.mjs
@@ -13,13 +13,14 @@ import { build } from "esbuild";
 const here = import.meta.dirname;
 const out = join(here, "../python/sojourn/live/page");
 const target = process.env.CARGO_TARGET_DIR ?? join(here, "../target");
-const OF_THE_PAGE = ["index.html", "main.js", "main.css", "worker.js", "sojourn.wasm"];
+const OF_THE_PAGE = ["index.html", "start.js", "main.js", "main.css", "worker.js", "sojourn.wasm"];
 const LARGEST_GZIPPED_BYTES = 1_000_000;
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out);
 await build({
   entryPoints: [
+    join(here, "src/start.ts"),
     join(here, "src/main.ts"),
     join(here, "src/worker.ts"),
     join(here, "src/report.ts"),
@@ -60,6 +61,7 @@ async function inOneFile() {
     "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
   const parts = [
     [/content="default-src [^"]*"/, `content="${policy}"`],
+    [/<script src="start.js" async><\/script>/, ""],
     [/<link rel="stylesheet" href="main.css" \/>/, `<style>${await text("main.css")}</style>`],
     [
       /<script type="module" src="main.js"><\/script>/,

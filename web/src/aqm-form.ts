@@ -1,17 +1,8 @@
 // An AQM as a form, made from the registry: kind, dialect, every parameter.
 
 import { type AqmText, parse, write } from "./aqm-text";
+import { element } from "./dom";
 import type { Aqm, Catalogue, Param } from "./protocol";
-
-function element<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  properties: Partial<HTMLElementTagNameMap[K]> = {},
-  ...children: (Node | string)[]
-): HTMLElementTagNameMap[K] {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-}
 
 /** A number with its unit: `15ms` is 15 and `ms`; null for other words. */
 function quantity(text: string): [number, string] | null {

@@ -1,6 +1,8 @@
 // The page's side of the worker: a promise for each request.
 
+import { unpacked } from "./packed";
 import type { Answer, Refusal, Request } from "./protocol";
+import type {} from "./start";
 
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
@@ -13,20 +15,25 @@ function inlined(part: string): string | null {
   return document.getElementById(`inlined-${part}`)?.textContent ?? null;
 }
 
-function script(text: string): string {
-  return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+/** A worker of its own for each client; the first is there already, from start.ts. */
+function newWorker(): Worker {
+  const text = inlined("worker");
+  if (text !== null) {
+    // A module has no origin where the page comes from a disk.
+    return new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+  }
+  const early = globalThis.earlyWorker;
+  globalThis.earlyWorker = undefined;
+  return early ?? new Worker("worker.js", { type: "module" });
 }
 
 export class Client {
-  private readonly worker: Worker;
+  private readonly worker = newWorker();
   private readonly ready: Promise<void>;
   private readonly waiting = new Map<number, (answer: Answer<unknown>) => void>();
   private sent = 0;
 
   constructor() {
-    const worker = inlined("worker");
-    this.worker =
-      worker === null ? new Worker("worker.js", { type: "module" }) : new Worker(script(worker)); // a module has no origin where the page comes from a disk
     this.ready = this.bringSimulator();
     this.worker.onmessage = (event: MessageEvent<{ id: number; answer: Answer<unknown> }>) => {
       const { id, answer } = event.data;
@@ -59,9 +66,7 @@ export class Client {
   private async bringSimulator(): Promise<void> {
     const packed = inlined("simulator");
     if (packed === null) return;
-    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-    const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const simulator = await new Response(whole).arrayBuffer();
+    const simulator = await unpacked(packed).arrayBuffer();
     this.worker.postMessage({ simulator }, [simulator]);
   }
 }

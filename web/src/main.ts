@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { AqmForm } from "./aqm-form";
 import { Client, Refused } from "./client";
+import { by } from "./dom";
 import { Editor } from "./editor";
 import { explanation, sentence } from "./explain";
 import { command, csv, parquet, save, svg } from "./exports";
@@ -18,12 +19,6 @@ import { Results } from "./results";
 import { showForm } from "./scenario-form";
 import { described, readTcShow } from "./tc-show";
 import { type PageState, decode, encode } from "./url-state";
-
-function by<T extends HTMLElement>(id: string): T {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no element ${id}`);
-  return found as T;
-}
 
 const SEEMS_LONG_PACKETS = 2e7;
 
@@ -45,7 +40,7 @@ function say(text: string, kind: "note" | "error" = "note"): void {
 }
 
 class Page {
-  private readonly forms: AqmForm[];
+  private forms: AqmForm[] = [];
   private readonly editor: Editor;
   private readonly views: Views;
   private readonly results = new Results(by("results"));
@@ -53,22 +48,8 @@ class Page {
   private isDrawing = false;
   private checks = 0;
 
-  constructor(
-    private readonly lab: Lab,
-    catalogue: Catalogue,
-  ) {
-    const { state } = lab;
-    this.forms = ["a", "b"].map(
-      (side, i) =>
-        new AqmForm(
-          by(`form-${side}`),
-          catalogue,
-          side,
-          state.aqms[i] ?? "",
-          (text) => void this.aqmChanged(i, text),
-        ),
-    );
-    this.editor = new Editor(by("editor"), state.text, (text) => void this.textChanged(text));
+  constructor(private readonly lab: Lab) {
+    this.editor = new Editor(by("editor"), lab.state.text, (text) => void this.textChanged(text));
     this.views = new Views(lab, (side, reason) => this.explain(side, reason));
     this.plane = new Plane(lab, by("plane"));
     lab.onUpdate = () => this.draw();
@@ -78,7 +59,18 @@ class Page {
     this.incoming();
   }
 
-  async start(): Promise<void> {
+  async start(catalogue: Catalogue): Promise<void> {
+    by("version").textContent = catalogue.version;
+    this.forms = ["a", "b"].map(
+      (side, i) =>
+        new AqmForm(
+          by(`form-${side}`),
+          catalogue,
+          side,
+          this.lab.state.aqms[i] ?? "",
+          (text) => void this.aqmChanged(i, text),
+        ),
+    );
     by<HTMLSelectElement>("speed").value = this.lab.state.speed;
     by<HTMLInputElement>("seed").value = this.lab.state.seed;
     await this.rewind();
@@ -374,6 +366,7 @@ async function main(): Promise<void> {
     say(`This browser has no ${missing}; a current Firefox, Chromium or Safari has.`, "error");
     return;
   }
+  const client = new Client();
   let state: PageState | null = null;
   let complaint = "";
   try {
@@ -381,12 +374,10 @@ async function main(): Promise<void> {
   } catch (failure) {
     complaint = (failure as Error).message;
   }
-  const client = new Client();
   try {
-    const catalogue = await client.ask<Catalogue>({ call: "catalogue" });
-    by("version").textContent = catalogue.version;
-    const page = new Page(new Lab(client, state ?? begin()), catalogue);
-    await page.start();
+    const catalogue = client.ask<Catalogue>({ call: "catalogue" });
+    const page = new Page(new Lab(client, state ?? begin()));
+    await page.start(await catalogue);
     if (complaint) say(complaint, "error");
   } catch (failure) {
     say((failure as Error).message, "error");

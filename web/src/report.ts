@@ -4,6 +4,8 @@
 import "uplot/dist/uPlot.min.css";
 import "./report.css";
 import uPlot from "uplot";
+import { element } from "./dom";
+import { unpacked } from "./packed";
 import { encode } from "./url-state";
 
 interface Curve {
@@ -33,14 +35,6 @@ const HEIGHT = 340;
 /** As many as the report has colours. */
 const COLOURS = 14;
 
-function made<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  text = "",
-  more: Partial<HTMLElementTagNameMap[K]> = {},
-): HTMLElementTagNameMap[K] {
-  return Object.assign(document.createElement(tag), { textContent: text, ...more });
-}
-
 function paint(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
@@ -54,14 +48,14 @@ function roomy(_plot: uPlot, least: number, most: number): [number, number] {
 /** One figure: the drawing, or the plot in its place. */
 class Explorer {
   private plot: uPlot | null = null;
-  private readonly box = made("div", "", { className: "explored", hidden: true });
+  private readonly box = element("div", { className: "explored", hidden: true });
   private readonly logs: HTMLInputElement[] = [];
 
   constructor(
     private readonly figure: Figure,
     private readonly place: HTMLElement,
   ) {
-    const button = made("button", "Explore", { type: "button" });
+    const button = element("button", { textContent: "Explore", type: "button" });
     button.onclick = () => {
       this.box.hidden = !this.box.hidden;
       const drawing = this.place.querySelector<SVGElement>(":scope > svg");
@@ -69,16 +63,14 @@ class Explorer {
       button.textContent = this.box.hidden ? "Explore" : "As printed";
       if (!this.box.hidden) this.draw();
     };
-    const bar = made("p", "", { className: "bar" });
+    const bar = element("p", { className: "bar" });
     for (const axis of ["x", "y"]) {
-      const label = made("label");
-      const check = made("input", "", { type: "checkbox" });
+      const check = element("input", { type: "checkbox" });
       check.onchange = () => this.draw();
-      label.append(check, ` log ${axis}`);
       this.logs.push(check);
-      bar.append(label);
+      bar.append(element("label", {}, check, ` log ${axis}`));
     }
-    bar.append(made("span", "Drag to zoom, click twice for all, click a name to hide it."));
+    bar.append(element("span", {}, "Drag to zoom, click twice for all, click a name to hide it."));
     this.box.append(bar);
     const caption = this.place.querySelector("figcaption");
     this.place.insertBefore(this.box, caption);
@@ -135,30 +127,25 @@ class Explorer {
 
 async function livePage(): Promise<string> {
   const packed = document.getElementById("live-page")?.textContent ?? "";
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const text = await new Response(whole).text();
+  const text = await unpacked(packed).text();
   return URL.createObjectURL(new Blob([text], { type: "text/html" }));
 }
 
 function choice(label: string, values: string[], chosen: string): [HTMLElement, () => string] {
-  const select = made("select");
-  select.append(...values.map((value) => new Option(value, value)));
+  const select = element("select", {}, ...values.map((value) => new Option(value, value)));
   select.value = chosen;
   select.ariaLabel = label; // a label's text would be that of all its options
-  const named = made("label", `${label} `);
-  named.append(select);
-  return [named, () => select.value];
+  return [element("label", {}, `${label} `, select), () => select.value];
 }
 
 /** The button that opens the live page at a run of the report. */
 function player(play: Play): HTMLElement {
-  const box = made("div", "", { className: "card play" });
+  const box = element("div", { className: "card play" });
   const [first = "", second = first] = play.aqms;
   const [a, aqmA] = choice("A", play.aqms, first);
   const [b, aqmB] = choice("B", play.aqms, second);
   const [s, seed] = choice("Seed", play.seeds, play.seeds[0] ?? "");
-  const button = made("button", "Play this run", { type: "button" });
+  const button = element("button", { textContent: "Play this run", type: "button" });
   let address: Promise<string> | null = null;
   button.onclick = async () => {
     const { text, link } = play;

@@ -4,6 +4,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import uPlot from "uplot";
+import { by } from "./dom";
 import { shown } from "./plots";
 import { colour, sideColour } from "./theme";
 
@@ -32,12 +33,6 @@ type Label = [string, number, number[]?];
 const HEIGHT = 220;
 /** Older reports are forgotten: an hour of two a second. */
 const MOST_REPORTS = 7200;
-
-function by(id: string): HTMLElement {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`the page has no element ${id}`);
-  return found;
-}
 
 /** One plot over time with a curve for each path and kind of value. */
 class Series {

@@ -11,8 +11,12 @@ interface Exports {
 
 export type Call = <T>(request: Request) => Answer<T>;
 
-export async function load(bytes: BufferSource): Promise<Call> {
-  const { instance } = await WebAssembly.instantiate(bytes, {});
+/** Starts the simulator; what comes from a server is compiled while it comes. */
+export async function load(source: BufferSource | Response): Promise<Call> {
+  const { instance } =
+    source instanceof Response
+      ? await WebAssembly.instantiateStreaming(source)
+      : await WebAssembly.instantiate(source);
   const simulator = instance.exports as unknown as Exports;
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();

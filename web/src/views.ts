@@ -1,5 +1,6 @@
 // Everything that shows a run: four plots and two queues.
 
+import { by } from "./dom";
 import type { Reason } from "./history";
 import type { Lab } from "./lab";
 import { type Curve, type Picture, Plot } from "./plots";
@@ -16,10 +17,6 @@ const TELLING = [
   "avg_queue",
   "backlog_bytes",
 ];
-
-function by<T extends HTMLElement>(id: string): T {
-  return document.getElementById(id) as T;
-}
 
 export class Views {
   private readonly delay: Plot;

@@ -3,16 +3,17 @@
 import type { Request } from "./protocol";
 import { type Call, load } from "./simulator";
 
-const scope = self as unknown as Worker;
+const scope = self as unknown as Worker & { location: Location };
 
 async function fetched(): Promise<Call> {
   const response = await fetch("sojourn.wasm");
   if (!response.ok) throw new Error(`sojourn.wasm: ${response.status} ${response.statusText}`);
-  return load(await response.arrayBuffer());
+  return load(response);
 }
 
-/** From the page in one file comes the simulator, first of all; else it is fetched. */
-let ready: Promise<Call> | null = null;
+/** The page in one file, whose worker is a blob, sends the simulator first of all. */
+let ready: Promise<Call> | null = scope.location.protocol === "blob:" ? null : fetched();
+ready?.catch(() => undefined); // whoever asks is told
 
 type Message = { simulator: ArrayBuffer } | { id: number; request: Request };
 
@@ -23,7 +24,7 @@ scope.onmessage = async ({ data }: MessageEvent<Message>) => {
   }
   const { id, request } = data;
   try {
-    ready ??= fetched();
+    if (!ready) throw new Error("the page has not sent it");
     scope.postMessage({ id, answer: (await ready)(request) });
   } catch (failure) {
     const message = `the simulator failed: ${(failure as Error).message}`;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import socket
 import threading
 from collections import deque
 from importlib import import_module
@@ -50,8 +51,8 @@ class ReportServer:
         self._queues: set[asyncio.Queue[str]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._has_loop = threading.Event()
-        self._socket = _bound(port)
-        self.port: int = self._socket.getsockname()[1]
+        self._listener = _bound(port)
+        self.port: int = self._listener.getsockname()[1]
         config = self._uvicorn.Config(
             self._application(folder), log_level="error", lifespan="off", ws="websockets-sansio"
         )
@@ -75,7 +76,7 @@ class ReportServer:
         self._server.should_exit = True
         self._server.force_exit = True
         self._thread.join(timeout=5)
-        self._socket.close()
+        self._listener.close()
 
     def publish(self, report: dict[str, Any]) -> None:
         """Send a report to every page that is open, and keep it for those that come."""
@@ -92,7 +93,7 @@ class ReportServer:
         async def serve() -> None:
             self._loop = asyncio.get_running_loop()
             self._has_loop.set()
-            await self._server.serve(sockets=[self._socket])
+            await self._server.serve(sockets=[self._listener])
 
         asyncio.run(serve())
 
@@ -111,34 +112,32 @@ class ReportServer:
         ]
         return Starlette(routes=routes, middleware=[hosts])
 
-    async def _reports(self, socket: Any) -> None:
+    async def _reports(self, page: Any) -> None:
         """The first message of a page is the token; a page of another origin is refused."""
-        origin = socket.headers.get("origin", "")
+        origin = page.headers.get("origin", "")
         if origin not in ("", f"http://{LOOPBACK}:{self.port}"):
-            await socket.close(_REFUSED)
+            await page.close(_REFUSED)
             return
-        await socket.accept()
+        await page.accept()
         queue: asyncio.Queue[str] = asyncio.Queue()
         try:
             if not secrets.compare_digest(
-                (await socket.receive_text()).encode(), self.token.encode()
+                (await page.receive_text()).encode(), self.token.encode()
             ):
-                await socket.close(_REFUSED)
+                await page.close(_REFUSED)
                 return
             for text in self._kept:
                 queue.put_nowait(text)
             self._queues.add(queue)
             while True:
-                await socket.send_text(await queue.get())
+                await page.send_text(await queue.get())
         except (import_module("starlette.websockets").WebSocketDisconnect, RuntimeError):
             pass  # the page was closed
         finally:
             self._queues.discard(queue)
 
 
-def _bound(port: int) -> Any:
-    import socket
-
+def _bound(port: int) -> socket.socket:
     bound = socket.socket()
     try:
         bound.bind((LOOPBACK, port))

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
 from sojourn.engines import registry
@@ -128,27 +128,25 @@ def work(batch: Batch) -> BatchOutcome:
     Raises:
         InputError: this worker has another version of Sojourn than the client.
     """
-    import pyarrow as pa
-
     check_simulator(batch)
     began = time.perf_counter()
-    tables, failed = [], dict[str, str]()
+    store, rows, failed = Store(), _Rows(), dict[str, str]()
     for run in batch.runs:
         try:
-            tables.append(_rows(run))
+            rows.add(run, *_made(run, store))
         except NOT_MADE as error:
             failed[run.address] = f"{type(error).__name__}: {error}"
     unwritable = None
-    if tables:
+    if len(failed) < len(batch.runs):
         try:
-            StudyStore(open_folder(batch.store)).write(pa.concat_tables(tables))
+            StudyStore(open_folder(batch.store)).write(rows.table())
         except OSError as error:
             unwritable = error.errno or 0, error.strerror or str(error)
     made = tuple(run.address for run in batch.runs if run.address not in failed)
     took_s = time.perf_counter() - began
     return BatchOutcome(
         made if unwritable is None else (), failed, took_s, peak_memory_bytes(),
-        _units(tables[0]) if tables else {}, unwritable,
+        rows.units, unwritable,
     )  # fmt: skip
 
 
@@ -172,33 +170,36 @@ def peak_memory_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _units(rows: pa.Table) -> dict[str, str]:
-    columns = (rows[name].to_pylist() for name in ("scope", "name", "metric", "unit"))
-    return {"/".join(filter(None, key)): unit for *key, unit in zip(*columns, strict=True)}
+class _Rows:
+    """Tables ``summary`` of the runs of a batch as one, with the columns of the store.
+
+    A table for each run would cost a twentieth of a short one.
+    """
+
+    def __init__(self) -> None:
+        self.units: dict[str, str] = {}
+        self._columns: dict[str, list[Any]] = {name: [] for name in schema().names}
+
+    def add(self, run: BatchRun, made: RunLike, wall_s: float) -> None:
+        rows = made.summary()
+        self.units = self.units or {
+            "/".join(filter(None, key)): unit for *key, _, unit in rows
+        }  # fmt: skip
+        of_run = (run.address, run.seed, run.engine, simulator(), made.digest, wall_s)
+        repeated = ([value] * len(rows) for value in of_run)
+        for column, values in zip(
+            self._columns.values(), (*repeated, *zip(*rows, strict=True)), strict=True
+        ):
+            column.extend(values)
+
+    def table(self) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table(self._columns, schema=schema())
 
 
-def _rows(run: BatchRun) -> pa.Table:
-    """Table ``summary`` of a run with the columns of the store."""
-    import pyarrow as pa
-
-    made, wall_s = _made(run)
-    rows = made.summary()
-    scope, name, metric, value, unit = zip(*rows, strict=True)
-    n = len(rows)
-    return pa.table(
-        {
-            "run": [run.address] * n, "seed": pa.array([run.seed] * n, pa.uint64()),
-            "engine": [run.engine] * n, "simulator": [simulator()] * n,
-            "digest": [made.digest] * n, "wall_s": [wall_s] * n,
-            "scope": scope, "name": name, "metric": metric, "value": value, "unit": unit,
-        },
-        schema=schema(),
-    )  # fmt: skip
-
-
-def _made(run: BatchRun) -> tuple[RunLike, float]:
+def _made(run: BatchRun, store: Store) -> tuple[RunLike, float]:
     """A run that `compare` or `reproduce` has kept, or a new one; and how long it took."""
-    store = Store()
     path = store.entry(run.address, "run")
     kept = store.run(path) if path.exists() else None
     if kept is not None:

@@ -76,6 +76,7 @@ def save(
         )
     series = record(results, link, jobs, progress) if with_series else {}
     charts = _charts(altair, results, link, found)
+    figures = _figures(charts, results.study.metrics)
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("sojourn.studies", ""), autoescape=True
     )
@@ -84,12 +85,12 @@ def save(
         points=len(found),
         runs=sum(each.seeds for each in found),
         link=link,
-        sections=_sections(charts, results.study.metrics),
+        sections=_sections(figures, results.study.metrics),
         fixed=charts.fixed_values(),
         library=_safe(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
         data=_safe(json.dumps({"points": charts.rows, "lines": charts.lines})),
         details=_safe(json.dumps(_details(results, found, series))),
-        figures=_safe(json.dumps(_figures(charts, results.study.metrics))),
+        figures=_safe(json.dumps(figures)),
     )
     files.write(path, page)
 
@@ -130,12 +131,11 @@ def _figures(charts: Charts, metrics: Sequence[str]) -> dict[str, Any]:
     return found | {"parallel": charts.parallel()}
 
 
-def _sections(charts: Charts, metrics: Sequence[str]) -> list[dict[str, Any]]:
+def _sections(figures: Mapping[str, Any], metrics: Sequence[str]) -> list[dict[str, Any]]:
     """Headings with the ids of their figures."""
-    places = list(_figures(charts, metrics))
 
     def section(title: str, about: str, start: str) -> dict[str, Any]:
-        ids = [place for place in places if place.startswith(start)]
+        ids = [place for place in figures if place.startswith(start)]
         return {"title": title, "about": about, "ids": ids}
 
     found = [

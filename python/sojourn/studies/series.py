@@ -47,25 +47,21 @@ def record(
     Returns:
         By index of the point; points of other engines, and what could not be run, are left out.
     """
-    chosen = [each.point for each in results.points if each.point.engine == registry.NAMES[0]]
-    durations_s = {
-        each.point.index: each.scenario.duration_s for each in results.points
-    }  # fmt: skip
+    chosen = [each for each in results.points if each.point.engine == registry.NAMES[0]]
+    steps_ms = [max(1, math.ceil(1000.0 * each.scenario.duration_s / SAMPLES)) for each in chosen]
     tasks = []
-    for point in chosen:
-        step_ms = max(1, math.ceil(1000.0 * durations_s[point.index] / SAMPLES))
-        sets = {**point.sets, "record.states": True, "record.sample": f"{step_ms}ms"}
+    for each, step_ms in zip(chosen, steps_ms, strict=True):
+        sets = {**each.point.sets, "record.states": True, "record.sample": f"{step_ms}ms"}
         scenario = load(results.study.source, sets).with_seed(SEED)
-        tasks.append(Task(point.label, scenario))
+        tasks.append(Task(each.point.label, scenario))
 
     def series(place: int, result: Result) -> PointSeries:
-        step_s = max(1, math.ceil(1000.0 * durations_s[chosen[place].index] / SAMPLES)) / 1000.0
-        return _series(result, link, step_s)
+        return _series(result, link, steps_ms[place] / 1000.0)
 
     found = run_each(tasks, series, jobs=jobs, progress=progress, store=Store())
     return {
-        point.index: one
-        for point, one in zip(chosen, found, strict=True)
+        each.point.index: one
+        for each, one in zip(chosen, found, strict=True)
         if isinstance(one, PointSeries)
     }
 
