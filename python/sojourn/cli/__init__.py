@@ -9,18 +9,16 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 import click
 
 from sojourn import _core
 from sojourn.cli import console
 from sojourn.cli.commands import Commands
+from sojourn.cli.interrupts import Interrupts
 from sojourn.errors import InputError, Interrupted, LawError, RunFailed, ScenarioError, shortened
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -60,9 +58,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal that lacks a character shows a question mark rather than ending the run.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    interrupts = Interrupts()
     try:
-        with _ends_on_sigterm():
-            code = sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
+        with interrupts.listening():
+            return _exit_code(arguments)
+    except KeyboardInterrupt:
+        console.say("sojourn: interrupted")
+        return INTERRUPTED
+    except Exception:
+        # What a library makes of the interrupt is no error of its own.
+        if not interrupts.heard:
+            raise
+        console.say("sojourn: interrupted")
+        return INTERRUPTED
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
+    try:
+        code = sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
         sys.stdout.flush()
         return int(code or OK)
     except click.ClickException as error:
@@ -89,9 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(InputError(f"{error.object!a}: is not UTF-8 text; write it as such"))
     except Interrupted as error:
         return _interrupted(error)
-    except (KeyboardInterrupt, click.Abort):
-        console.say("sojourn: interrupted")
-        return INTERRUPTED
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
 
 
 def _open_closed_streams() -> None:
@@ -104,23 +116,6 @@ def _open_closed_streams() -> None:
         if getattr(sys, name) is None:
             # It stays open until the process ends.
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
-
-
-@contextlib.contextmanager
-def _ends_on_sigterm() -> Iterator[None]:
-    """SIGTERM ends the command as Ctrl-C does: nothing half-written stays."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python takes signals in the main thread only.
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _closed_pipe() -> int:
