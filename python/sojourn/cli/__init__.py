@@ -7,6 +7,7 @@ Exit codes: 0 all is well; 1 something ran but is not valid, or some runs failed
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
@@ -22,6 +23,7 @@ from sojourn.cli.interrupts import Interrupts
 from sojourn.errors import InputError, Interrupted, LawError, RunFailed, ScenarioError, shortened
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _NO_MEMORY = (
     "the memory that this process may have is used up; raise the limit (ulimit -v), or ask for "
     "fewer runs at a time (--jobs)"
@@ -130,8 +132,11 @@ def _refuse(error: Exception) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return shortened(f"{error.filename}: {error.strerror}")
+    if isinstance(error, OSError) and error.strerror:
+        # Files of results are named; what else is written has no name.
+        unnamed = "standard output or a temporary file"
+        place = unnamed if error.filename is None and error.errno in _FULL else error.filename
+        return shortened(f"{place}: {error.strerror}" if place else error.strerror)
     return str(error)
 
 
