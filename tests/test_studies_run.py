@@ -216,6 +216,12 @@ def test_a_damaged_note_of_a_failed_run_is_reported_and_the_run_tried_again(tmp_
     assert not file.exists()
 
 
+def test_more_runs_than_can_be_listed_are_refused_before_any_is_made(tmp_path):
+    with pytest.raises(InputError, match=r"seeds: 400,000,000,000 runs take .* ask for fewer"):
+        run(tmp_path, study(seeds=10**11))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_full_disk_ends_the_study_with_a_remedy_and_resume_goes_on(tmp_path, monkeypatch, made):
     write = storage.StudyStore.write
     written: list[str] = []

@@ -88,6 +88,8 @@ SURROUNDINGS = {
     "600 MB": Surrounding("ulimit -v 600000; exec {}", may_refuse=True),
     "files of no size": Surrounding("ulimit -f 0; exec {} >&- 2>&-", may_refuse=True),
 }  # fmt: skip
+# The guest kernel that the engine linux runs is found through the home folder.
+NEEDS_HOME = ("agree", "no HOME"), ("agree", "HOME is no folder")
 CASES = [(name, around) for name in COMMANDS for around in SURROUNDINGS]
 INPUTS = len(CASES)
 
@@ -131,7 +133,10 @@ def meet(_seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[st
     if number >= INPUTS:
         return "", 0
     name, around = CASES[number]
-    found = called(undisturbed.scratch, name, SURROUNDINGS[around])
+    surrounding = SURROUNDINGS[around]
+    if (name, around) in NEEDS_HOME:
+        surrounding = dataclasses.replace(surrounding, may_refuse=True)
+    found = called(undisturbed.scratch, name, surrounding)
     return (found and f"{name}, {around}: {found}"), 1
 
 
