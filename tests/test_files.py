@@ -170,6 +170,32 @@ def test_closed_streams_end_no_command(command, closed):
     assert (command.folder / "out" / files.MANIFEST).exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("run small.toml >/dev/full", "error: standard output or a temporary file: No space left"),
+        ("run no.toml 2>/dev/full", ""),
+    ],
+)
+def test_a_full_device_behind_a_stream_is_bad_input(command, line, said):
+    line = f'exec "{sys.executable}" -m sojourn {line}'
+    done = subprocess.run(["sh", "-c", line], cwd=command.folder, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    with pytest.raises(InputError, match=r"no home folder.*; set XDG_CACHE_HOME to a folder"):
+        files.user_cache()
+
+
 def test_names_that_are_no_utf8_are_names_like_others(command):
     name = os.fsdecode(b"small-\xff.toml")
     (command.folder / "small.toml").rename(command.folder / name)

@@ -190,6 +190,7 @@ WRONG = [
     ('source="a test")\n    late', 'source="")\n    late', "where its default comes from"),
     ('law.var("packets"', 'law.var(""', "a state variable has a unit"),
     ("class Dropper:", "class Dropper", "wrong.py:6: SyntaxError"),
+    ("class Dropper:", "raise SystemExit(3)\nclass Dropper:", "wrong.py:6: SystemExit: 3"),
     ("from sojourn import law", "import no_such_module", "ModuleNotFoundError"),
     ("return law.Verdict.signal(head.can_mark, law.RANDOM)", "return 'drop'",
      "it returned drop; return nothing, or a member of sojourn.law.Verdict"),

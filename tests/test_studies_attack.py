@@ -37,6 +37,8 @@ SEARCH = {
         ({"words": []}, "words: are missing"),
         ({"against": ["pye"]}, "there is no AQM `pye`"),
         ({"bounds": []}, "there is no key `bounds`"),
+        ({"name": "../elsewhere"}, "name: must be a text that can name a file"),
+        ({"seeds": 10**9}, "seeds: 1,000,000,000 are more than the 1,000,000 that a search takes"),
     ],
 )
 def test_what_is_wrong_with_an_attack_is_said_before_it_runs(more, message):

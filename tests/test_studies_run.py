@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pyarrow.dataset
 import pytest
 
 import sojourn
-from sojourn import studies
+from sojourn import files, studies
 from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.running.store import simulator
@@ -179,6 +181,45 @@ def test_a_damaged_file_is_reported_and_its_runs_are_made_again(tmp_path):
     after = studies.run(study(), tmp_path, executor=ThreadPoolExecutor(2), report=reports.append)
     assert "is damaged" in reports[0]
     assert after.wide().equals(before)
+
+
+def test_what_a_writer_killed_in_study_json_left_is_removed_when_the_study_begins(tmp_path):
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    store = StudyStore(open_folder(tmp_path), pytest.fail)
+    store.begin({})
+    left = tmp_path / f".study.json.{files._host()}.{int(done.stdout)}.{'a' * 16}.tmp"
+    left.touch()
+    # The study is the same: nothing is written, and nothing compacted.
+    store.begin({})
+    assert not left.exists()
+
+
+def test_a_study_json_that_has_changed_since_is_refused(tmp_path):
+    store = StudyStore(open_folder(tmp_path), pytest.fail)
+    store.begin({"folder": "/some/where"})
+    file = tmp_path / "study.json"
+    file.write_text(file.read_text().replace("/some/where", "/some/when"))
+    with pytest.raises(InputError, match=r"study\.json is damaged.*; remove it and run"):
+        store.facts()
+
+
+def test_a_damaged_note_of_a_failed_run_is_reported_and_the_run_tried_again(tmp_path):
+    reports: list[str] = []
+    store = StudyStore(open_folder(tmp_path), reports.append)
+    store.set_aside("whole", {"reason": "a sentence"})
+    store.set_aside("damaged", {"reason": "a sentence"})
+    file = tmp_path / "failed" / "damaged.json"
+    file.write_bytes(file.read_bytes()[:-9])
+    assert store.failed() == {"whole": {"reason": "a sentence"}}
+    assert "its run is tried again" in reports[0]
+    assert not file.exists()
+
+
+def test_more_runs_than_can_be_listed_are_refused_before_any_is_made(tmp_path):
+    with pytest.raises(InputError, match=r"seeds: 400,000,000,000 runs take .* ask for fewer"):
+        run(tmp_path, study(seeds=10**11))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_full_disk_ends_the_study_with_a_remedy_and_resume_goes_on(tmp_path, monkeypatch, made):

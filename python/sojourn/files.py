@@ -28,6 +28,21 @@ _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.[0-9a-f]{16}\
 _SILENT_S = 3600.0
 
 
+def user_cache() -> Path:
+    """The user's cache folder for Sojourn (XDG Base Directory Specification).
+
+    Raises:
+        InputError: none is named, and the user has no home.
+    """
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "sojourn"
+    except RuntimeError:
+        raise InputError(
+            "this user has no home folder to keep files in; set XDG_CACHE_HOME to a folder"
+        ) from None
+
+
 def holds_result(folder: Path) -> bool:
     """Whether a folder holds a result of an earlier run or comparison."""
     return any((folder / name).exists() for name in (COMPARISON, MANIFEST))

@@ -1,11 +1,12 @@
 """`make storm`: inputs of a kind, in child processes that may die, hang or take too much memory.
 
-    python -m storm KIND [--seed 1] [--from 0] [--count 100] [--jobs 2]
+    python -m storm KIND [--seed 1] [--from 0] [--count 100] [--jobs 2] [--seconds S]
 
 A child (`target/storm/storm run`, or `worker.py` for the kinds of Python) takes PIECE inputs and
 writes the number of the present one to a file. One that ends by a signal or stays at an input for
 HANG_S is bad at that number, and another child goes on behind it. The text of a bad input, or how
-it is made again, is kept in out/storm. Prints a table; exit code 1 if anything is bad.
+it is made again, is kept in out/storm. After S seconds no input of Python is begun; those that are
+left are counted, and FROM goes on with them. Prints a table; exit code 1 if anything is bad.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "target" / "storm" / "storm"
-RUST, PYTHON = ("mutants", "worlds", "long"), ("kills", "power", "damage", "limits")
+RUST, PYTHON = ("mutants", "worlds", "long"), ("kills", "power", "damage", "limits", "surroundings")
 # By kind: inputs of a child, and bytes of memory.
 PIECE = dict.fromkeys(RUST, 10_000) | dict.fromkeys(PYTHON, 20)
 MEMORY_BYTES = dict.fromkeys(RUST, 1 << 30) | dict.fromkeys(PYTHON, 8 << 30)
@@ -117,19 +118,22 @@ def main() -> int:
     parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     asked = parser.parse_args()
     end, size = asked.first + asked.count, PIECE[asked.kind]
     starts = range(asked.first, end, size)
     pieces = [Piece(asked.kind, asked.seed, range(at, min(at + size, end))) for at in starts]
     began = time.monotonic()
+    os.environ["STORM_UNTIL"] = str(time.time() + asked.seconds)
     with ThreadPoolExecutor(asked.jobs) as pool:
         list(pool.map(Piece.run, pieces))
     bad = sorted(each for piece in pieces for each in piece.bad)
     for number, why in bad:
         print(f"bad {number} {why}\n    kept as {keep(asked.kind, asked.seed, number, why)}")
     fates = sum((piece.fates for piece in pieces), collections.Counter[str]())
+    tried = asked.count - fates["left"]
     print(f"| kind | numbers | tried | {' | '.join(fates)} | clean | bad |")
-    counts = " | ".join(map(str, (asked.count, *fates.values(), asked.count - len(bad), len(bad))))
+    counts = " | ".join(map(str, (tried, *fates.values(), tried - len(bad), len(bad))))
     print(f"| `{asked.kind}` | {asked.first} to {end - 1} | {counts} |")
     print(f"{time.monotonic() - began:.0f} s")
     return 1 if bad else 0

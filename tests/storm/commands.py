@@ -71,6 +71,10 @@ def other() -> int:
     return main([*COMPARE, *words])
 
 
+def run() -> int:
+    return main(["run", "small.toml", "--fresh", "--out", OUT])
+
+
 def reproduce() -> int:
     words = ["reproduce", "codel-act:T1", "--seeds", "1", "--jobs", "1", "--out", OUT]
     return main(words)
@@ -96,6 +100,8 @@ def facts() -> dict[str, Any]:
         opened = sojourn.Comparison.open(OUT)
         tables = {aqm: [repr(r.summary) for r in opened.of(aqm)] for aqm in opened.aqms}
         return {"opened": repr(tables)} | _files(Path(OUT))
+    if (Path(OUT) / files.MANIFEST).exists():
+        return {"opened": repr(sojourn.Result.open(OUT).summary)} | _files(Path(OUT))
     return _files(Path(OUT))
 
 
@@ -117,7 +123,8 @@ def _digest(content: bytes) -> str:
 
 
 COMMANDS: dict[str, Callable[[], int]] = {
-    "compare": compare, "other": other, "reproduce": reproduce, "study": study,
+    "compare": compare, "other": other, "reproduce": reproduce, "run": run,
+    "study": study,
 }  # fmt: skip
 
 

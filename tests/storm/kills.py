@@ -23,7 +23,7 @@ KILLS = 10
 def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str, int]:
     """What is wrong with an input, empty if nothing is; and how often it was killed."""
     choice = random.Random(f"kills {seed} {number}")
-    command = choice.choices(["compare", "study", "reproduce"], [9, 9, 2])[0]
+    command = choice.choices(["compare", "study", "run", "reproduce"], [6, 6, 6, 2])[0]
     why, killed = chain(command, choice, undisturbed, KILLS)
     return (why and f"{command}: {why}"), killed
 

@@ -10,9 +10,13 @@ import importlib
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from storm import commands
+
+UNTIL = float(os.environ.get("STORM_UNTIL", "inf"))
+"""Seconds since the epoch after which no input is begun."""
 
 
 def run(kind: str, seed: int, first: int, count: int) -> None:
@@ -23,6 +27,9 @@ def run(kind: str, seed: int, first: int, count: int) -> None:
     with tempfile.TemporaryDirectory(prefix="storm-") as scratch:
         undisturbed = commands.Undisturbed(Path(scratch))
         for number in range(first, first + count):
+            if time.time() > UNTIL:
+                print("left", first + count - number)
+                break
             if place:
                 Path(place).write_text(f"{number}\n")
             why, counted = module.meet(seed, number, undisturbed)

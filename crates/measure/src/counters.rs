@@ -20,8 +20,8 @@ pub struct Counters {
     pub marked: [u64; 3],
     /// Frames that a wireless link sent, every attempt counted.
     pub frames: u64,
-    /// The sum of their rates.
-    pub frame_rates_bps: u64,
+    /// The sum of their rates, which passes 64 bits at 1.8 * 10^10 frames of 1 Gbit/s.
+    pub frame_rates_bps: u128,
     /// Those of them that were not received.
     pub failed: u64,
     /// Packets that a wireless link gave up.
@@ -68,8 +68,8 @@ pub(crate) struct LateSignal {
 pub struct Interval {
     /// Packets that left.
     pub departed: u64,
-    /// The sum of their sojourn times.
-    pub delay_sum_ns: u64,
+    /// The sum of their sojourn times, which passes 64 bits at 10^10 packets of 1.9 s.
+    pub delay_sum_ns: u128,
     /// The largest of them.
     pub delay_max_ns: u64,
     /// Packets dropped.

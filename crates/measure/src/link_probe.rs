@@ -38,7 +38,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         stats.total.sent += 1;
         let interval = &mut stats.interval;
         interval.departed += 1;
-        interval.delay_sum_ns += sojourn;
+        interval.delay_sum_ns += u128::from(sojourn);
         interval.delay_max_ns = interval.delay_max_ns.max(sojourn);
         interval.bytes += u64::from(packet.bytes);
         stats.delay_over_time.end(self.now, sojourn, stats.window.0);
@@ -76,7 +76,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             *before = *before + stats.window.0.since(start);
         }
         stats.total.frames += 1;
-        stats.total.frame_rates_bps += rate.as_bps();
+        stats.total.frame_rates_bps += u128::from(rate.as_bps());
         stats.total.failed += u64::from(received.is_none());
     }
 
@@ -221,11 +221,11 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::{Ecn, Var};
+    use sojourn_aqm::{Backlog, Ecn, Var};
     use sojourn_record::Histogram;
 
     use super::*;
-    use crate::{PacketKind, Probe};
+    use crate::{Counters, PacketKind, Probe};
 
     const MS: u64 = 1_000_000;
 
@@ -253,7 +253,35 @@ mod tests {
         }
         let interval = probe.links[0].interval;
         assert_eq!((interval.departed, interval.bytes), (3, 3_000));
-        assert_eq!((interval.delay_sum_ns, interval.delay_max_ns), (10 * MS, 7 * MS));
+        assert_eq!((interval.delay_sum_ns, interval.delay_max_ns), (u128::from(10 * MS), 7 * MS));
+    }
+
+    /// 2^64 ns are less than 10^10 delays of 2 s, and 2^64 bit/s less than 10^10 frames of 2 Gbit/s.
+    #[test]
+    fn counters_go_on_beyond_ten_thousand_million_packets() {
+        const BEFORE: u64 = 10_000_000_000;
+        let mut probe = Probe::new(1, 0, (at(0), at(9_000)));
+        let link = &mut probe.links[0];
+        link.total = Counters {
+            arrived: BEFORE,
+            sent: BEFORE,
+            frames: BEFORE,
+            frame_rates_bps: u128::from(BEFORE) * 2_000_000_000,
+            ..Counters::default()
+        };
+        link.interval.departed = BEFORE;
+        link.interval.delay_sum_ns = u128::from(BEFORE) * 2_000_000_000;
+        let mut seen = probe.at_link::<false>(at(4_000), 0);
+        seen.arrived();
+        seen.sent_frame(Span::from_millis(1), Rate::from_bps(2_000_000_000), Some(1_000));
+        seen.departed(&packet(0), at(2_000));
+        seen.arrived();
+        let LinkStats { total, interval, .. } = &probe.links[0];
+        assert_eq!((total.arrived, total.sent, total.frames), (BEFORE + 2, BEFORE + 1, BEFORE + 1));
+        assert_eq!(total.frame_rates_bps, u128::from(BEFORE + 1) * 2_000_000_000);
+        assert!(!probe.links[0].is_empty());
+        let [_, _, mean_s, ..] = interval.values(Backlog::default(), Span::from_secs(1));
+        assert_eq!((interval.departed, mean_s), (BEFORE + 1, 2.0));
     }
 
     #[test]

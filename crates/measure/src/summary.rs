@@ -440,6 +440,22 @@ mod tests {
     }
 
     #[test]
+    fn rates_and_sums_of_more_packets_than_32_bits_count_are_exact() {
+        let mut probe = Probe::new(1, 0, (Time::ZERO, Time::ZERO + Span::from_secs(2)));
+        let (dropped, marked) = ([1, 2_500_000_000, 1], [0, 5_000_000_000, 0]);
+        let (arrived, sent) = (10_000_000_000, 7_499_999_995);
+        probe.links[0].total = Counters { arrived, sent, dropped, marked, ..Counters::default() };
+        probe.links[0].fates = Fates { arrived, dropped, marked };
+        let used = Some(LinkUse { utilisation: 1.0, throughput: 1e9 });
+        let queue = QueueSeen { name: "b".into(), used, vars: vec![] };
+        let found = collect_queues(probe, vec![queue], 2.0);
+        let value = |metric| found.summary.iter().find(|row| row.metric == metric).unwrap().value;
+        assert_eq!(["arrived", "sent", "waiting"].map(value), [1e10, 7_499_999_995.0, 3.0]);
+        assert_eq!(["drop_rate_random", "mark_rate"].map(value), [0.25, 0.5]);
+        assert_eq!(found.packets_handled, arrived);
+    }
+
+    #[test]
     fn what_was_noted_of_queues_alone_is_kept() {
         let mut probe = Probe::new(1, 0, (Time::ZERO, Time::NEVER));
         probe.notes.evidence = vec![1.0];

@@ -8,6 +8,7 @@ mod control;
 mod diff;
 mod engine;
 mod errors;
+mod interruptible;
 mod law;
 mod law_objects;
 mod linux;

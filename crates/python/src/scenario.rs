@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use crate::app::BroughtApp;
 use crate::engine::{self, Loaded, Source};
 use crate::errors::Refusal;
+use crate::interruptible::interruptible;
 use crate::law::CustomLaw;
 
 /// A scenario that has been read, checked and resolved. Immutable.
@@ -29,18 +30,18 @@ impl Scenario {
     /// Reads a scenario from TOML or JSON text.
     #[staticmethod]
     #[pyo3(signature = (
-        text, *, format="toml", origin="", folder=PathBuf::from("."), sets=Vec::new()
+        text, *, format="toml".to_owned(), origin="", folder=PathBuf::from("."), sets=Vec::new()
     ))]
     fn load(
         py: Python<'_>,
         text: String,
-        format: &str,
+        format: String,
         origin: &str,
         folder: PathBuf,
         sets: Vec<(String, String)>,
     ) -> PyResult<Scenario> {
         let source = Source { text, origin: origin.to_owned(), sets };
-        let loaded = py.detach(|| engine::load(source, format, &folder))?;
+        let loaded = interruptible(py, move || engine::load(source, &format, &folder))??;
         Ok(loaded.into())
     }
 
@@ -134,13 +135,15 @@ impl Scenario {
     }
 
     /// The resolved scenario as JSON.
-    fn resolved_json(&self) -> String {
-        self.loaded.scenario.resolved_json()
+    fn resolved_json(&self, py: Python<'_>) -> PyResult<String> {
+        let loaded = Arc::clone(&self.loaded);
+        interruptible(py, move || loaded.scenario.resolved_json())
     }
 
     /// The scenario as it was written, overrides included, as JSON that `load` reads.
-    fn document_json(&self) -> String {
-        self.loaded.scenario.document_json()
+    fn document_json(&self, py: Python<'_>) -> PyResult<String> {
+        let loaded = Arc::clone(&self.loaded);
+        interruptible(py, move || loaded.scenario.document_json())
     }
 
     fn __repr__(&self) -> String {

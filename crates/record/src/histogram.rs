@@ -154,6 +154,19 @@ mod tests {
         assert_eq!(histogram.mean_ns(), Some(500_005_000.0));
     }
 
+    #[test]
+    fn ten_thousand_million_values_and_one_have_an_exact_count_and_mean() {
+        const BEFORE: u64 = 10_000_000_000;
+        let mut histogram = of([2_000_000_000]);
+        histogram.counts[bin_of(2_000_000_000)] = BEFORE;
+        histogram.count = BEFORE;
+        histogram.sum_ns = u128::from(BEFORE) * 2_000_000_000;
+        histogram.add(2_000_000_000);
+        assert_eq!(histogram.count(), BEFORE + 1);
+        assert_eq!(histogram.mean_ns(), Some(2e9));
+        assert_eq!(histogram.quantile_ns(0.999), Some(2e9));
+    }
+
     /// 15.000 to 15.008 ms is one bin. With its middle for every value in it, the medians of these
     /// two were equal, and the interval over such seeds had no width.
     #[test]

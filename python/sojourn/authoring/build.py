@@ -32,6 +32,8 @@ def build(source: Path) -> Path:
     """
     if not source.exists():
         raise InputError(f"{source}: there is no such folder or file; `sojourn new aqm` makes one")
+    if not source.is_dir() and not source.is_file():
+        raise InputError(f"{source}: is not a regular file; give the source of a law")
     if (source / "Cargo.toml").is_file():
         return _rust(source)
     found = [source] if source.is_file() else sorted(p for p in source.iterdir() if _is_c(p))

@@ -34,6 +34,8 @@ def new(name: str, language: Language, folder: Path | None = None) -> list[Path]
             f"law {name}: cannot be a name; write a lower-case letter, then letters, digits and _"
         )
     folder = folder or Path(name)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: there is a file of that name; choose another, or --out")
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: exists and is not empty; choose another name, or --out")
     cls = "".join(part.capitalize() for part in name.split("_"))

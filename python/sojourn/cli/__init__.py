@@ -7,23 +7,23 @@ Exit codes: 0 all is well; 1 something ran but is not valid, or some runs failed
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 import click
 
 from sojourn import _core
 from sojourn.cli import console
 from sojourn.cli.commands import Commands
+from sojourn.cli.interrupts import Interrupts
 from sojourn.errors import InputError, Interrupted, LawError, RunFailed, ScenarioError, shortened
 
 OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _NO_MEMORY = (
     "the memory that this process may have is used up; raise the limit (ulimit -v), or ask for "
     "fewer runs at a time (--jobs)"
@@ -60,9 +60,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal that lacks a character shows a question mark rather than ending the run.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    interrupts = Interrupts()
     try:
-        with _ends_on_sigterm():
-            code = sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
+        with interrupts.listening():
+            return _exit_code(arguments)
+    except KeyboardInterrupt:
+        console.say("sojourn: interrupted")
+        return INTERRUPTED
+    except Exception:
+        # What a library makes of the interrupt is no error of its own.
+        if not interrupts.heard:
+            raise
+        console.say("sojourn: interrupted")
+        return INTERRUPTED
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
+    try:
+        code = sojourn.main(arguments, prog_name="sojourn", standalone_mode=False)
         sys.stdout.flush()
         return int(code or OK)
     except click.ClickException as error:
@@ -89,9 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(InputError(f"{error.object!a}: is not UTF-8 text; write it as such"))
     except Interrupted as error:
         return _interrupted(error)
-    except (KeyboardInterrupt, click.Abort):
-        console.say("sojourn: interrupted")
-        return INTERRUPTED
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
 
 
 def _open_closed_streams() -> None:
@@ -106,23 +120,6 @@ def _open_closed_streams() -> None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
 
 
-@contextlib.contextmanager
-def _ends_on_sigterm() -> Iterator[None]:
-    """SIGTERM ends the command as Ctrl-C does: nothing half-written stays."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python takes signals in the main thread only.
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _closed_pipe() -> int:
     """The reader of stdout has closed it (`| head`): write nothing more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -135,8 +132,11 @@ def _refuse(error: Exception) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return shortened(f"{error.filename}: {error.strerror}")
+    if isinstance(error, OSError) and error.strerror:
+        # Files of results are named; what else is written has no name.
+        unnamed = "standard output or a temporary file"
+        place = unnamed if error.filename is None and error.errno in _FULL else error.filename
+        return shortened(f"{place}: {error.strerror}" if place else error.strerror)
     return str(error)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
@@ -15,8 +16,9 @@ _LINE_EVERY_S = 5.0
 
 
 def say(text: str) -> None:
-    """A line for people, to stderr."""
-    print(text, file=sys.stderr, flush=True)
+    """A line for people, to stderr; dropped where nothing can be written there."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def warn(lines: list[str]) -> None:

@@ -164,13 +164,13 @@ def load_module(file: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if not isinstance(error, Exception):
+        if isinstance(error, KeyboardInterrupt):
             raise
         raise InputError(f"{_line(file, error)}: {type(error).__name__}: {error}") from error
     return module
 
 
-def _line(file: Path, error: Exception) -> str:
+def _line(file: Path, error: BaseException) -> str:
     """File and line in it where an import failed."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f"{file}:{error.lineno}"

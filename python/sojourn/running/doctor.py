@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from sojourn import _core
+from sojourn import _core, files
 from sojourn.engines import registry
 from sojourn.running.replicas import default_jobs
 
@@ -65,8 +65,8 @@ def _library(name: str) -> Check:
 
 def _cache() -> Path:
     """Where matplotlib keeps its list of fonts."""
-    given = os.environ.get("MPLCONFIGDIR") or os.environ.get("XDG_CACHE_HOME")
-    return Path(given) if given else Path.home() / ".cache"
+    given = os.environ.get("MPLCONFIGDIR")
+    return Path(given) if given else files.user_cache().parent
 
 
 def _folder(name: str, folder: Path, remedy: str) -> Check:

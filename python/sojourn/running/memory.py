@@ -62,6 +62,25 @@ def check(
     )
 
 
+def check_listed(place: str, runs: int, bytes_each: float) -> None:
+    """Refuse a list of runs that does not fit into memory, before any of them is made.
+
+    Args:
+        place: the word that asks for them.
+        runs: how many.
+        bytes_each: what one takes in the list.
+
+    Raises:
+        InputError: they need more than there is.
+    """
+    limit = _free_bytes()
+    if limit is not None and runs * bytes_each > limit:
+        raise InputError(
+            f"{place}: {runs:,} runs take {_text(runs * bytes_each)} of memory to list alone, and "
+            f"{_text(limit)} are free here: ask for fewer"
+        )
+
+
 def _parts(scenario: _core.Scenario) -> tuple[float, float]:
     """Bytes that a run needs while it runs, and those that its result keeps."""
     needs = scenario.memory_needs()

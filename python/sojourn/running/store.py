@@ -155,11 +155,9 @@ DEFAULT_STORE = Store()
 
 
 def default_folder() -> Path:
-    """The user's cache folder for Sojourn (XDG Base Directory Specification)."""
-    if own := os.environ.get("SOJOURN_CACHE"):
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "sojourn"
+    """The folder of runs that are kept: ``$SOJOURN_CACHE``, else as `files.user_cache`."""
+    own = os.environ.get("SOJOURN_CACHE")
+    return Path(own) if own else files.user_cache()
 
 
 @functools.cache

@@ -11,7 +11,15 @@ from typing import Any
 from sojourn.describing.queues import choose_link
 from sojourn.errors import InputError
 from sojourn.studies.axes import StudyAxis, Value, read_axis
-from sojourn.studies.keys import at_least_one, choice, known_keys, text_list, whole
+from sojourn.studies.keys import (
+    at_least_one,
+    choice,
+    file_name,
+    known_keys,
+    seeds,
+    text_list,
+    whole,
+)
 from sojourn.studies.trials import Numbers, SearchScenario
 from sojourn.studies.tune_file import read_search
 
@@ -146,11 +154,12 @@ def parse_attack(document: Mapping[str, Any], folder: Path | None = None) -> Att
     link = choose_link(scenario.point({}).scenario, document.get("link"))
     against = document.get("against", [])
     found = AttackSearch(
-        document["name"], document["aqm"], tuple(text_list("against", against)) if against else (),
+        file_name("name", document["name"]), document["aqm"],
+        tuple(text_list("against", against)) if against else (),
         link, scenario, worst, classes,
         tuple(read_axis(i, table, "words") for i, table in enumerate(tables)),
         at_least_one("trials", document.get("trials", 64)),
-        at_least_one("seeds", document.get("seeds", 3)),
+        seeds("seeds", document.get("seeds", 3)),
         whole("seed", document.get("seed", 1)), document,
     )  # fmt: skip
     for aqm in (found.aqm, *found.against):

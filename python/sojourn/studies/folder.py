@@ -35,6 +35,9 @@ class StudyFolder(Protocol):
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
 
+    def remove_leftovers(self) -> None:
+        """Remove what killed writers left half-written."""
+
     def lock(self) -> Any:
         """A context that one process at a time is in; ends with the process."""
 
@@ -68,13 +71,16 @@ class LocalFolder:
     def remove(self, name: str) -> None:  # noqa: D102
         (self._path / name).unlink(missing_ok=True)
 
+    def remove_leftovers(self) -> None:  # noqa: D102
+        files.remove_leftovers([*self._path.glob(".*.tmp"), *self._path.glob("*/.*.tmp")])
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Wait for the lock of the folder; what killed writers left is removed within."""
-        self._path.mkdir(parents=True, exist_ok=True)
+        files.make_folder(self._path)
         with (self._path / ".lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            files.remove_leftovers(self._path.glob("*/.*.tmp"))
+            self.remove_leftovers()
             yield
 
 
@@ -121,6 +127,9 @@ class RemoteFolder:
     def remove(self, name: str) -> None:  # noqa: D102
         if self._system.exists(f"{self._root}/{name}"):
             self._system.rm_file(f"{self._root}/{name}")
+
+    def remove_leftovers(self) -> None:
+        """An object appears when it is complete: there are none."""
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -8,6 +8,9 @@ from typing import Any
 
 from sojourn.errors import InputError
 
+MOST_SEEDS = 1_000_000
+"""Of one point of a search; all of a call are listed at once."""
+
 
 def known_keys(place: str, table: object, known: Sequence[str]) -> None:
     """Refuse a table with a key that it does not have.
@@ -49,6 +52,21 @@ def at_least_one(place: str, value: object) -> int:
         raise InputError(f"{place}: is missing; it is a whole number from 1 on")
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InputError(f"{place}: must be a whole number from 1 on, not `{value}`")
+    return value
+
+
+def seeds(place: str, value: object) -> int:
+    """How many seeds of one point a search asks for at once."""
+    found = at_least_one(place, value)
+    if found > MOST_SEEDS:
+        raise InputError(f"{place}: {found:,} are more than the {MOST_SEEDS:,} that a search takes")
+    return found
+
+
+def file_name(place: str, value: object) -> str:
+    """A text that a file may be named after, in a folder that was given."""
+    if not isinstance(value, str) or not value.strip(". ") or any(c in value for c in "/\\\0"):
+        raise InputError(f"{place}: must be a text that can name a file, not `{value}`")
     return value
 
 

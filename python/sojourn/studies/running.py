@@ -11,6 +11,7 @@ from typing import Any
 from sojourn.comparing.metrics import ABOVE
 from sojourn.describing.library import set_pairs
 from sojourn.errors import InputError
+from sojourn.running import memory
 from sojourn.running.replicas import Progress, Silent
 from sojourn.running.store import simulator, warn
 from sojourn.studies import executors
@@ -26,6 +27,9 @@ from sojourn.studies.study import Study
 
 _COMPACT_AT = 256
 """Fragments that wait before they are compacted while the study runs."""
+
+_LISTED_BYTES = 750.0
+"""Of a run that is still to be made: address, scenario and seed (measured with 40,000)."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,8 @@ def run(
     """
     kept = StudyStore(open_folder(store), report)
     found = [resolve(study, point) for point in points(study)]
+    least = study.until.looks[0] if study.until else study.seeds
+    memory.check_listed("seeds", len(found) * least, _LISTED_BYTES)
     kept.begin(describe(study))
     results = Results(study, kept, found)
     workers = executors.chosen(executor, jobs)

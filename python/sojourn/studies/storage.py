@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sojourn import files
 from sojourn.errors import InputError
 from sojourn.running.store import simulator, warn
 from sojourn.studies.folder import StudyFolder
@@ -31,7 +31,7 @@ from sojourn.studies.folder import StudyFolder
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 1
+FORMAT = 2
 FILE_BYTES = 64 << 20
 """Fragments are gathered until a file of the table has about this size."""
 _STUDY = "study.json"
@@ -65,6 +65,8 @@ class StudyStore:
     def begin(self, facts: dict[str, Any]) -> None:
         """Note the study; an earlier one of this store is replaced, its runs stay.
 
+        What writers that were killed left half-written is removed.
+
         Args:
             facts: see `facts`.
 
@@ -78,9 +80,10 @@ class StudyStore:
                 f"{self.folder.address}: its runs are of {found['simulator']}, this is "
                 f"{simulator()}; give another store, so that versions are not mixed"
             )
+        self.folder.remove_leftovers()
         content = {"format": FORMAT, "simulator": simulator()} | facts
         if content != found:
-            self.folder.write(_STUDY, json.dumps(content, indent=1).encode())
+            self.folder.write(_STUDY, files.sealed(content).encode())
 
     def facts(self) -> dict[str, Any]:
         """What `begin` noted.
@@ -97,11 +100,14 @@ class StudyStore:
 
     def _facts(self) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = json.loads(self.folder.read(_STUDY))
+            found = files.unsealed(self.folder.read(_STUDY).decode())
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise InputError(f"{self.folder.address}: {_STUDY} is damaged; remove it") from error
+            raise InputError(
+                f"{self.folder.address}: {_STUDY} is damaged, or of an earlier version; remove it "
+                "and run the study again, which keeps its runs"
+            ) from error
         if found.get("format") != FORMAT:
             raise InputError(
                 f"{self.folder.address}: is of format {found.get('format')}, this Sojourn reads "
@@ -125,12 +131,20 @@ class StudyStore:
 
     def set_aside(self, run: str, facts: dict[str, Any]) -> None:
         """Note a run that cannot be made."""
-        self.folder.write(f"failed/{run}.json", json.dumps(facts, indent=1).encode())
+        self.folder.write(f"failed/{run}.json", files.sealed(facts).encode())
 
     def failed(self) -> dict[str, dict[str, Any]]:
         """What was set aside, by run."""
-        names = self.folder.names("failed")
-        return {_stem(name): json.loads(self.folder.read(name)) for name in names}
+        found = {}
+        for name in self.folder.names("failed"):
+            try:
+                found[_stem(name)] = files.unsealed(self.folder.read(name).decode())
+            except FileNotFoundError:
+                continue  # another process tries it again
+            except ValueError:
+                self._report(f"{self.folder.address}/{name}: is damaged; its run is tried again")
+                self.folder.remove(name)
+        return found
 
     def retry(self) -> None:
         """Forget what was set aside, so that it is tried again."""

@@ -13,7 +13,7 @@ from sojourn.describing.queues import choose_link
 from sojourn.errors import InputError
 from sojourn.studies.axes import StudyAxis, Value, read_axis
 from sojourn.studies.goals import Goal, read_goal
-from sojourn.studies.keys import at_least_one, known_keys, near, whole
+from sojourn.studies.keys import at_least_one, known_keys, near, seeds, whole
 from sojourn.studies.trials import SearchScenario
 
 _KEYS = (
@@ -144,8 +144,8 @@ def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneS
         scenarios=seen,
         held_out=unseen,
         trials=at_least_one("trials", document.get("trials", 64)),
-        seeds=at_least_one("seeds", document.get("seeds", 6)),
-        held_out_seeds=at_least_one("held_out_seeds", document.get("held_out_seeds", 20)),
+        seeds=seeds("seeds", document.get("seeds", 6)),
+        held_out_seeds=seeds("held_out_seeds", document.get("held_out_seeds", 20)),
         seed=whole("seed", document.get("seed", 1)),
         document=document,
     )

@@ -72,7 +72,8 @@ impl StatusWriter {
         });
         if let (Some(link), Some(since)) = (path.link(), &self.since[index]) {
             let counts = link.counts();
-            let mean = (since.departed > 0).then(|| secs(since.delay_sum_ns / since.departed));
+            let mean = (since.departed > 0)
+                .then(|| since.delay_sum_ns as f64 / since.departed as f64 / 1e9);
             value["queue"] = json!({
                 "delay_mean_s": mean,
                 "delay_max_s": secs(since.delay_max_ns),

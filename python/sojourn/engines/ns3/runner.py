@@ -67,8 +67,7 @@ class Runner:
 
 def cache() -> Path:
     """Where this package keeps what it makes for this user."""
-    given = os.environ.get("XDG_CACHE_HOME")
-    return (Path(given) if given else Path.home() / ".cache") / "sojourn"
+    return files.user_cache()
 
 
 def prefix() -> Path | None:
@@ -111,7 +110,7 @@ def find() -> Runner | None:
         try:
             facts = json.loads(about.read_text())
             runner = Runner(about.parent / PROGRAM, facts["ns3"], facts["sources"])
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, TypeError):
             continue
         is_current = tree is None or sources(tree) == runner.sources
         if is_current and runner.path.is_file():

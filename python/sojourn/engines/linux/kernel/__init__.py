@@ -125,8 +125,7 @@ class Meter(Protocol):
 
 def cache() -> Path:
     """The folder of all kernels of this user."""
-    given = os.environ.get("XDG_CACHE_HOME")
-    return (Path(given) if given else Path.home() / ".cache") / "sojourn" / "kernel"
+    return files.user_cache() / "kernel"
 
 
 def find(hz: int = DEFAULT_HZ, release: str | None = None) -> Kernel | None:

@@ -114,12 +114,13 @@ def require(folder: Path) -> Path:
     try:
         about = json.loads((folder / _ABOUT).read_text())
         made_from, digest = about["sources"], about["sha256"]
-    except (OSError, ValueError, KeyError):
+        found = _digest((folder / NAME).read_bytes())
+    except (OSError, ValueError, KeyError, TypeError):
         raise InputError(
             f'engine.linux.bottleneck = "{BOTTLENECK}": there is no module for the kernel in '
             f"{folder} yet; {remedy}"
         ) from None
-    if _digest((folder / NAME).read_bytes()) != digest:
+    if found != digest:
         raise InputError(f"{folder / NAME}: is damaged; {remedy}")
     tree = source_tree()
     if tree is not None and _sources(tree) != made_from:

@@ -1,0 +1,156 @@
+"""`make cancel`: how long Ctrl-C takes in every phase of the work (docs/storm.md).
+
+    python tests/storm/cancel.py [--times 20] [--seed 1] [PHASE ...]
+
+A phase is a command that spends its time in one kind of work. It is started and interrupted at
+TIMES instants, spread over as long as it would take, at most `LONGEST_S`. Prints a table in
+Markdown: for each phase the instants that hit, the median and the longest time from the signal to
+the end of the process, and how many were bad: another exit code than 130, a traceback, or a
+half-written file. Exit code 1 if any is bad or took longer than `MOST_S`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MOST_S = 0.2
+LONGEST_S = 8.0
+NAME = """\
+name = "cancel"
+duration = "{duration}"
+[[flows]]
+name = "bulk"
+count = {count}
+path = ["bottleneck"]
+rtt = "20ms"
+app = {{ kind = "bulk" }}
+[links.bottleneck]
+delay = "5ms"
+buffer = "1bdp"
+rate = {rate}
+"""
+STUDY = """\
+name = "cancel"
+scenario = "short.toml"
+metrics = ["queue/bottleneck/delay_p95"]
+seeds = 200
+[[axes]]
+name = "aqm"
+key = "links.bottleneck.queue"
+values = ["codel", "pie"]
+"""
+STEPS = 1_000_000
+COMPARE = "compare short.toml --seeds 2 --jobs 1 --out out"
+# By phase, the arguments of a command.
+PHASES = {
+    "start of the program": "list aqms",
+    "loading a million steps": "validate steps.toml",
+    "building a million flows": "run flows.toml --memory 64GB",
+    "running": "run long.toml",
+    "writing every packet": "run written.toml --set record.packets=true --out out",
+    "running own code in Python": f"{COMPARE} --aqm own/own.py:Own,codel",
+    "comparing and drawing": f"{COMPARE} --aqm codel,pie",
+    "drawing a reproduction": "reproduce codel-act:T1 --seeds 1 --jobs 1 --out out",
+    "a study's batches": "study run study.toml --store store --jobs 2",
+    "a guest kernel": "run long.toml --engine linux --set duration=60s",
+    "ns-3": "run long.toml --engine ns3 --set duration=2000s",
+}
+SOJOURN = (sys.executable, "-m", "sojourn")
+
+
+def prepare(folder: Path) -> None:
+    """The files that the commands read."""
+    steps = ", ".join(f'["{i}us", "{i % 9 + 1}mbit"]' for i in range(STEPS))
+    scenarios = {
+        "steps": ("2s", 1, f'{{ kind = "schedule", steps = [{steps}] }}'),
+        "flows": ("10s", STEPS, '"10gbit"'),
+        "long": ("100000s", 2, '"10mbit"'),
+        "written": ("60s", 2, '"100mbit"'),
+        "short": ("2s", 2, '"10mbit"'),
+    }
+    for name, (duration, count, rate) in scenarios.items():
+        text = NAME.format(duration=duration, count=count, rate=rate)
+        (folder / f"{name}.toml").write_text(text)
+    (folder / "study.toml").write_text(STUDY)
+    subprocess.run([*SOJOURN, "new", "aqm", "own", "--python"], cwd=folder, check=True,
+                   capture_output=True)  # fmt: skip
+
+
+def called(folder: Path, phase: str) -> subprocess.Popen[str]:
+    for name in ("out", "store", "cache"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    return subprocess.Popen(
+        [*SOJOURN, *PHASES[phase].split()], cwd=folder, text=True, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, start_new_session=True,
+        env={**os.environ, "SOJOURN_CACHE": str(folder / "cache")},
+    )  # fmt: skip
+
+
+def undisturbed_s(folder: Path, phase: str) -> float:
+    """How long a phase takes, at most `LONGEST_S`."""
+    began = time.monotonic()
+    with called(folder, phase) as process:
+        try:
+            process.communicate(timeout=LONGEST_S)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGTERM)
+            process.communicate()
+        else:
+            assert process.returncode == 0, phase
+    return time.monotonic() - began
+
+
+def interrupted(folder: Path, phase: str, after_s: float) -> tuple[float | None, str]:
+    """Seconds from the signal to the end, none if it had ended before; and what is wrong."""
+    with called(folder, phase) as process:
+        time.sleep(after_s)
+        if process.poll() is not None:
+            return None, ""
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+        took = time.monotonic() - sent
+    left = [path for path in folder.rglob(".*.tmp") if path.is_file()]
+    if process.returncode == 0:
+        return None, ""  # it was about to end
+    if process.returncode != 130 or "Traceback" in said or left:
+        return took, f"after {after_s:.2f} s: {process.returncode} {left} {said[-300:]}"
+    return took, ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("phases", nargs="*", metavar="PHASE", choices=[*PHASES, []])
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    choice, is_fine = random.Random(asked.seed), True
+    print("| phase | instants | median, s | longest, s | bad |\n|---|---:|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+        for phase in asked.phases or PHASES:
+            whole = undisturbed_s(folder, phase)
+            spread = [whole * (i + choice.random()) / asked.times for i in range(asked.times)]
+            found = [interrupted(folder, phase, after_s) for after_s in spread]
+            times = [took for took, _ in found if took is not None] or [0.0]
+            bad = [why for _, why in found if why]
+            is_fine = is_fine and not bad and max(times) <= MOST_S
+            print(f"| {phase} | {len(times)} | {statistics.median(times):.2f} "
+                  f"| {max(times):.2f} | {len(bad)} |", flush=True)  # fmt: skip
+            print("".join(f"    {why}\n" for why in bad), end="", file=sys.stderr, flush=True)
+    return 0 if is_fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

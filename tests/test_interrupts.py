@@ -1,0 +1,64 @@
+"""Ctrl-C and SIGTERM end a command with one line, wherever in Python they arrive."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+# `compare` whose computing is replaced.
+CLIENT = """\
+import importlib
+import os
+import signal
+import sys
+import time
+from sojourn.cli import main
+
+class Destroyed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{number})
+        time.sleep(0.01)
+
+def in_a_destructor(*arguments, **options):
+    Destroyed()
+    time.sleep(20)
+
+def translated(*arguments, **options):
+    try:
+        os.kill(os.getpid(), signal.{number})
+        time.sleep(20)
+    except KeyboardInterrupt:
+        raise RuntimeError("a library's own words")
+
+def late(*arguments, **options):
+    os.kill(os.getpid(), signal.{number})
+    time.sleep(0.5)
+    raise KeyError("not interrupted")
+
+importlib.import_module("sojourn.cli.compare").compare_aqms = {where}
+sys.exit(main(["compare", "dumbbell-reno", "--aqm", "codel,pie"]))
+"""
+
+
+def interrupted(where: str, number: str, **options) -> subprocess.CompletedProcess[str]:
+    text = CLIENT.format(where=where, number=number)
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=15,
+                          check=False, **options)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("where", ["in_a_destructor", "translated"])
+def test_an_interrupt_that_python_or_a_library_drops_ends_the_command(where, number):
+    done = interrupted(where, number)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "sojourn: interrupted"
+
+
+def test_a_job_in_the_background_goes_on_ignoring_ctrl_c():
+    done = interrupted("late", "SIGINT", preexec_fn=lambda: signal.signal(2, signal.SIG_IGN))
+    assert "KeyError: 'not interrupted'" in done.stderr
