@@ -10,8 +10,11 @@ use super::locations::Locations;
 use crate::error::ScenarioError;
 
 /// Parses a JSON document.
-pub(super) fn parse(text: &str, origin: &str) -> Result<(Value, Locations), ScenarioError> {
-    let locations = Locations::new(origin);
+pub(super) fn parse<'a>(
+    text: &str,
+    origin: &'a str,
+) -> Result<(Value, Locations<'a>), ScenarioError> {
+    let locations = Locations::new(origin, "");
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut reader);
     let Strict(root) =
@@ -20,7 +23,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<(Value, Locations), Scen
     Ok((root, locations))
 }
 
-fn json_error(path: &str, error: &serde_json::Error, locations: &Locations) -> ScenarioError {
+fn json_error(path: &str, error: &serde_json::Error, locations: &Locations<'_>) -> ScenarioError {
     let text = error.to_string();
     let message = text.split(" at line ").next().unwrap_or_default();
     let line = locations.line(error.line());

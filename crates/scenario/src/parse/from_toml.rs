@@ -1,97 +1,123 @@
-//! From TOML to a tree of values and the lines of its keys.
+//! From TOML to a tree of values, and to the line of a key.
 
 use serde_json::{Map, Number, Value};
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::locations::Locations;
-use crate::error::{ScenarioError, join};
+use crate::error::ScenarioError;
 
 /// Parses a TOML document.
-pub(super) fn parse(text: &str, origin: &str) -> Result<(Value, Locations), ScenarioError> {
-    let mut converter = Converter { starts: starts(text), locations: Locations::new(origin) };
-    let table = DeTable::parse(text).map_err(|error| {
-        let line = converter.line_of(error.span().map_or(0, |span| span.start));
-        ScenarioError::new(converter.locations.line(line), format!("not TOML: {}", error.message()))
+pub(super) fn parse<'a>(
+    text: &'a str,
+    origin: &'a str,
+) -> Result<(Value, Locations<'a>), ScenarioError> {
+    let locations = Locations::new(origin, text);
+    let parsed = DeTable::parse(text).map_err(|error| {
+        let line = line_at(text, error.span().map_or(0, |span| span.start));
+        ScenarioError::new(locations.line(line), format!("not TOML: {}", error.message()))
     })?;
-    let root = converter.table(table.get_ref(), "")?;
-    Ok((root, converter.locations))
+    let root = table(parsed.get_ref());
+    let root = root.map_err(|flaw| ScenarioError::new(locations.locate(&flaw.path), flaw.what))?;
+    Ok((root, locations))
 }
 
 /// Parses one TOML value, as in an override.
 pub(super) fn parse_value(text: &str) -> Result<Value, String> {
-    let value = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
-    let mut converter = Converter { starts: starts(text), locations: Locations::default() };
-    converter.value(value.get_ref(), "", 1).map_err(|error| error.message)
+    let parsed = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
+    value(parsed.get_ref()).map_err(|flaw| flaw.what.to_owned())
 }
 
-/// Converts TOML to values and notes the line of every key.
-struct Converter {
-    /// The offsets at which the lines begin, the first one left out.
-    starts: Vec<usize>,
-    locations: Locations,
+/// The lines of a text's keys and entries, by their dotted paths.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    root: Option<DeTable<'a>>,
 }
 
-/// The offsets behind all line ends.
-fn starts(text: &str) -> Vec<usize> {
-    text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1).collect()
-}
-
-impl Converter {
-    fn line_of(&self, offset: usize) -> usize {
-        1 + self.starts.partition_point(|&start| start <= offset)
+impl<'a> Lines<'a> {
+    /// Those of a text; none if it is not TOML.
+    pub(super) fn of(text: &'a str) -> Lines<'a> {
+        Lines { text, root: DeTable::parse(text).ok().map(|table| table.into_inner()) }
     }
 
-    fn table(&mut self, table: &DeTable, path: &str) -> Result<Value, ScenarioError> {
-        let mut values = Map::new();
-        for (key, value) in table {
-            let path = join(path, key.get_ref());
-            let line = self.line_of(key.span().start);
-            self.locations.set_line(&path, line);
-            values.insert(key.get_ref().to_string(), self.value(value.get_ref(), &path, line)?);
-        }
-        Ok(Value::Object(values))
+    /// The line of the key or entry at a dotted path, counted from 1.
+    pub(super) fn line(&self, path: &str) -> Option<usize> {
+        Some(line_at(self.text, offset_in_table(self.root.as_ref()?, path)?))
     }
+}
 
-    /// A list whose own line is known to be `line`.
-    fn array(
-        &mut self,
-        items: &[Spanned<DeValue>],
-        path: &str,
-        line_of_list: usize,
-    ) -> Result<Value, ScenarioError> {
-        let mut values = Vec::new();
-        for (index, item) in items.iter().enumerate() {
-            let line = self.line_of(item.span().start);
-            let path = format!("{path}[{index}]");
-            // An entry on the line of its list is found by the list's.
-            if line != line_of_list {
-                self.locations.set_line(&path, line);
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
+}
+
+/// Where the key or entry stands that a path leads to.
+fn offset_in_table(table: &DeTable, path: &str) -> Option<usize> {
+    table.iter().find_map(|(key, value)| match path.strip_prefix(key.get_ref().as_ref())? {
+        "" => Some(key.span().start),
+        rest => offset_in_value(value.get_ref(), rest),
+    })
+}
+
+fn offset_in_value(value: &DeValue, path: &str) -> Option<usize> {
+    match value {
+        DeValue::Table(table) => offset_in_table(table, path.strip_prefix('.')?),
+        DeValue::Array(items) => {
+            let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
+            let item = items.get(index.parse::<usize>().ok()?)?;
+            match rest {
+                "" => Some(item.span().start),
+                rest => offset_in_value(item.get_ref(), rest),
             }
-            values.push(self.value(item.get_ref(), &path, line)?);
         }
-        Ok(Value::Array(values))
+        _ => None,
     }
+}
 
-    fn value(&mut self, value: &DeValue, path: &str, line: usize) -> Result<Value, ScenarioError> {
-        let refuse = |what: &str| Err(ScenarioError::new(self.locations.locate(path), what));
-        match value {
-            DeValue::String(text) => Ok(Value::String(text.to_string())),
-            DeValue::Boolean(flag) => Ok(Value::Bool(*flag)),
-            DeValue::Table(table) => self.table(table, path),
-            DeValue::Array(items) => self.array(items, path, line),
-            DeValue::Datetime(_) => refuse("a date is no value here; write a text such as \"10s\""),
-            DeValue::Integer(integer) => {
-                match i128::from_str_radix(integer.as_str(), integer.radix()).map(number) {
-                    Ok(Some(number)) => Ok(Value::Number(number)),
-                    _ => refuse("the number does not fit into 64 bits"),
-                }
-            }
-            DeValue::Float(float) => match float.as_str().parse().ok().and_then(Number::from_f64) {
-                Some(number) => Ok(Value::Number(number)),
-                None => refuse("the number must be finite"),
-            },
+/// A value that the tree has no place for: where, from the value that was converted on, and why.
+struct Flaw {
+    path: String,
+    what: &'static str,
+}
+
+impl Flaw {
+    /// The same, seen from the table or list around it.
+    fn within(self, part: &str) -> Flaw {
+        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        Flaw { path: format!("{part}{dot}{}", self.path), ..self }
+    }
+}
+
+fn table(table: &DeTable) -> Result<Value, Flaw> {
+    let mut values = Map::new();
+    for (key, item) in table {
+        let item = value(item.get_ref()).map_err(|flaw| flaw.within(key.get_ref()))?;
+        values.insert(key.get_ref().to_string(), item);
+    }
+    Ok(Value::Object(values))
+}
+
+fn value(item: &DeValue) -> Result<Value, Flaw> {
+    let refuse = |what: &'static str| Err(Flaw { path: String::new(), what });
+    match item {
+        DeValue::String(text) => Ok(Value::String(text.to_string())),
+        DeValue::Boolean(flag) => Ok(Value::Bool(*flag)),
+        DeValue::Table(items) => table(items),
+        DeValue::Array(items) => {
+            let each = items.iter().enumerate().map(|(index, item)| {
+                value(item.get_ref()).map_err(|flaw| flaw.within(&format!("[{index}]")))
+            });
+            each.collect::<Result<_, _>>().map(Value::Array)
         }
+        DeValue::Datetime(_) => refuse("a date is no value here; write a text such as \"10s\""),
+        DeValue::Integer(integer) => {
+            match i128::from_str_radix(integer.as_str(), integer.radix()).map(number) {
+                Ok(Some(number)) => Ok(Value::Number(number)),
+                _ => refuse("the number does not fit into 64 bits"),
+            }
+        }
+        DeValue::Float(float) => match float.as_str().parse().ok().and_then(Number::from_f64) {
+            Some(number) => Ok(Value::Number(number)),
+            None => refuse("the number must be finite"),
+        },
     }
 }
 

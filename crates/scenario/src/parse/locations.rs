@@ -1,24 +1,21 @@
 //! Where in a scenario's text each key stands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// The lines of a text's keys, and which of them an override has set.
+use super::from_toml::Lines;
+
+/// A text, in which errors look for the lines of keys, and which keys an override has set.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Locations {
-    origin: String,
-    lines: BTreeMap<String, usize>,
+pub(crate) struct Locations<'a> {
+    origin: &'a str,
+    text: &'a str,
     overridden: BTreeSet<String>,
 }
 
-impl Locations {
-    /// Without any line yet. `origin` is the file's name, or empty.
-    pub(super) fn new(origin: &str) -> Locations {
-        Locations { origin: origin.to_owned(), ..Locations::default() }
-    }
-
-    /// Notes the line of a dotted path, counted from 1.
-    pub(super) fn set_line(&mut self, path: &str, line: usize) {
-        self.lines.insert(path.to_owned(), line);
+impl<'a> Locations<'a> {
+    /// `origin` is the file's name, or empty; `text` its TOML, or empty where lines are not known.
+    pub(super) fn new(origin: &'a str, text: &'a str) -> Locations<'a> {
+        Locations { origin, text, ..Locations::default() }
     }
 
     /// Notes that an override has set a dotted path.
@@ -29,15 +26,16 @@ impl Locations {
     /// Adds file and line to a dotted path: `demo.toml:12: links.bottleneck.rate`. A path that was
     /// not written has the line of the nearest table or list around it.
     pub(crate) fn locate(&self, path: &str) -> String {
+        let lines = Lines::of(self.text);
         for part in ancestors(path) {
             if self.overridden.contains(part) {
                 return format!("--set {path}");
             }
-            if let Some(line) = self.lines.get(part) {
-                return format!("{}: {path}", self.line(*line));
+            if let Some(line) = lines.line(part) {
+                return format!("{}: {path}", self.line(line));
             }
         }
-        match (self.origin.as_str(), path) {
+        match (self.origin, path) {
             ("", path) => path.to_owned(),
             (origin, "") => origin.to_owned(),
             (origin, path) => format!("{origin}: {path}"),
@@ -46,7 +44,7 @@ impl Locations {
 
     /// A line of the file, as errors name it.
     pub(super) fn line(&self, line: usize) -> String {
-        match self.origin.as_str() {
+        match self.origin {
             "" => format!("line {line}"),
             origin => format!("{origin}:{line}"),
         }
@@ -63,10 +61,8 @@ fn ancestors(path: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn locations(origin: &str) -> Locations {
-        let mut locations = Locations::new(origin);
-        locations.set_line("links", 3);
-        locations.set_line("links.a.rate", 4);
+    fn locations(origin: &str) -> Locations<'_> {
+        let mut locations = Locations::new(origin, "\n\n[links.a]\nrate = \"1mbit\"\n");
         locations.set_overridden("links.a.delay".to_owned());
         locations
     }

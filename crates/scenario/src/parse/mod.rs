@@ -38,10 +38,10 @@ pub struct Source<'a> {
 ///
 /// # Errors
 /// [`ScenarioError`] with file, line and dotted path.
-pub(crate) fn document(
-    text: &str,
-    source: &Source<'_>,
-) -> Result<(Document, Locations), ScenarioError> {
+pub(crate) fn document<'a>(
+    text: &'a str,
+    source: &Source<'a>,
+) -> Result<(Document, Locations<'a>), ScenarioError> {
     let (mut root, mut locations) = match source.format {
         Format::Toml => from_toml::parse(text, source.origin)?,
         Format::Json => from_json::parse(text, source.origin)?,

@@ -10,7 +10,7 @@ use crate::error::{ScenarioError, join};
 /// Deserializes a value from a tree.
 pub(super) fn deserialize<T: DeserializeOwned>(
     tree: Value,
-    locations: &Locations,
+    locations: &Locations<'_>,
 ) -> Result<T, ScenarioError> {
     serde_path_to_error::deserialize(tree).map_err(|error| {
         let path = match error.path().to_string() {

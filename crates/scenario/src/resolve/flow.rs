@@ -178,37 +178,40 @@ fn stop(place: &str, written: &flows::FlowGroup, duration: Span) -> Checked<Opti
 
 /// Engines number the packets of a flow in 32 bits.
 pub(super) fn check_packet_numbers(
-    index: usize,
-    group: &FlowGroup,
+    flows: &[FlowGroup],
     links: &[Link],
     duration: Span,
 ) -> Checked<()> {
-    let rate = match &group.app {
-        App::Cbr { datagrams, .. }
-        | App::OnOff { datagrams, .. }
-        | App::Bursts { datagrams, .. } => datagrams.rate,
-        _ => fastest_delivery(group, links),
-    };
-    let packets = rate.bytes_in(duration) / u64::from(smallest_packet(&group.app));
-    if packets <= u64::from(u32::MAX) {
-        return Ok(());
+    let fastest: Vec<Rate> = links.iter().map(|link| fastest(&link.capacity)).collect();
+    for (index, group) in flows.iter().enumerate() {
+        let rate = match &group.app {
+            App::Cbr { datagrams, .. }
+            | App::OnOff { datagrams, .. }
+            | App::Bursts { datagrams, .. } => datagrams.rate,
+            // The highest rate of the slowest part of the path.
+            _ => group.path.iter().map(|&link| fastest[link]).fold(group.access_rate, Rate::min),
+        };
+        let packets = rate.bytes_in(duration) / u64::from(smallest_packet(&group.app));
+        if packets > u64::from(u32::MAX) {
+            let place = format!("flows[{index}].app");
+            let message =
+                format!("each flow may send {packets} packets, and {} can be numbered", u32::MAX);
+            let remedy = "; shorten the duration, lower the rate or send larger packets";
+            return refuse(&place, message + remedy);
+        }
     }
-    let place = format!("flows[{index}].app");
-    let message = format!("each flow may send {packets} packets, and {} can be numbered", u32::MAX);
-    refuse(&place, message + "; shorten the duration, lower the rate or send larger packets")
+    Ok(())
 }
 
-/// The highest rate of the slowest part of the path.
-fn fastest_delivery(group: &FlowGroup, links: &[Link]) -> Rate {
-    let best = |capacity: &Capacity| match capacity {
+/// The highest rate at which a link ever sends.
+fn fastest(capacity: &Capacity) -> Rate {
+    match capacity {
         Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| rate).max().expect("has steps"),
         Capacity::Constant(_)
         | Capacity::Bucket(_)
         | Capacity::Trace(_)
         | Capacity::Wireless { .. } => capacity.initial_rate(),
-    };
-    let on_links = group.path.iter().map(|&link| best(&links[link].capacity));
-    on_links.chain([group.access_rate]).min().expect("the access link at least")
+    }
 }
 
 /// The size of a packet, at least, on average: a file is at least one packet.

@@ -45,17 +45,17 @@ fn schedule_of(place: &str, written: &capacity::Schedule) -> Checked<Capacity> {
     let mut steps: Vec<(Time, Rate)> = Vec::new();
     for (index, (at, rate)) in written.steps.iter().enumerate() {
         let time = Time::ZERO + at.0;
-        let place = format!("{place}.steps[{index}]");
-        match steps.last() {
-            None if time != Time::ZERO => {
-                return refuse(&place, format!("the first step is at {at}; it must be at 0s"));
-            }
+        let wrong = match steps.last() {
+            None if time != Time::ZERO => format!("the first step is at {at}; it must be at 0s"),
             Some((before, _)) if time <= *before => {
-                let before = before.since(Time::ZERO);
-                return refuse(&place, format!("{at} is not after {before}; times must increase"));
+                format!("{at} is not after {}; times must increase", before.since(Time::ZERO))
             }
-            _ => steps.push((time, rate.0)),
-        }
+            _ => {
+                steps.push((time, rate.0));
+                continue;
+            }
+        };
+        return refuse(&format!("{place}.steps[{index}]"), wrong);
     }
     if steps.is_empty() {
         let message = "there is no step; write for example [[\"0s\", \"10mbit\"]]";

@@ -63,9 +63,7 @@ pub(crate) fn resolve_over(
     for (((name, link), capacity), traffic) in document.links.iter().zip(capacities).zip(traffic) {
         links.push(link::link(name, link, capacity, &traffic, laws)?);
     }
-    for (index, group) in flows.iter().enumerate() {
-        flow::check_packet_numbers(index, group, &links, document.duration.0)?;
-    }
+    flow::check_packet_numbers(&flows, &links, document.duration.0)?;
     let mut resolved = Resolved {
         name: document.name.clone(),
         seed: document.seed,
