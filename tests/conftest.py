@@ -11,6 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A deadline fails where other programs take the machine's time.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 NO_KERNEL = "no guest kernel"
 SCENARIO = """\

@@ -27,6 +27,19 @@ def test_an_estimate_shows_the_digits_that_are_known(mean, half, text):
     assert show_estimate(Estimate(mean, half, 5), MS) == text
 
 
+@pytest.mark.parametrize(
+    ("mean", "ends", "centre", "text"),
+    [
+        (0.0012, (0.0003, 0.0041), "mean", "0.12 (0.03–0.41)"),
+        (0.981, (0.97899, 0.98299), "mean", "98.10 ± 0.20"),
+        (0.981, (0.979, 0.983), "median", "98.10 (97.90–98.30)"),
+    ],
+)
+def test_a_mean_has_ends_where_its_interval_is_not_symmetric(mean, ends, centre, text):
+    half = (ends[1] - ends[0]) / 2
+    assert show_estimate(Estimate(mean, half, 5, centre, ends), scale_of("drop_rate", "1")) == text
+
+
 def test_signs_are_true_minus_signs_and_zero_has_none():
     assert show(-1.26, 1, sign=True) == "−1.3"
     assert show(1.26, 1, sign=True) == "+1.3"

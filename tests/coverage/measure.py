@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sojourn import _core
-from sojourn.comparing.centres import centre_of, estimate_about, is_in_bins
+from sojourn.comparing.centres import centre_of, estimate_about, estimate_of, is_in_bins
 from sojourn.comparing.families import HEADLINE
-from sojourn.comparing.statistics import Centre
+from sojourn.comparing.statistics import Centre, Estimate, estimate, share_estimate
 from sojourn.describing.library import load
 
 Floats = NDArray[np.float64]
@@ -40,6 +40,11 @@ SEEDS, PART, GROUP, REGROUPINGS = 6000, 500, 10, 10
 BAND = (93.0, 97.0)
 # The last columns are of other methods and are not judged.
 JUDGED = 3
+# What the table of shares is about: an ordinary one, one near its border, one that is mostly zero.
+SHARES = (
+    "queue/bottleneck/drop_rate", "queue/bottleneck/utilisation", "queue/bottleneck/mark_rate",
+)  # fmt: skip
+FEW = (3, 5, 10)
 # With more seeds of one and the same value a median has no width.
 MOST_ALIKE = 0.5
 # Counts of what was handled have no interval in any table.
@@ -62,7 +67,8 @@ def main() -> None:
             alike.append(key)
             continue
         rows.append((key, _row(scope, metric, columns)))
-    PAGE.write_text(_page(rows, alike), encoding="utf-8")
+    shares = "\n".join(_of_shares(values))
+    PAGE.write_text(_page(rows, alike, shares), encoding="utf-8")
     outside = [key for key, cells in rows if any(map(_is_outside, cells[:JUDGED]))]
     print(f"{len(rows)} metrics; outside the band: {', '.join(outside) or 'none'}")
 
@@ -110,20 +116,43 @@ def _row(scope: str, metric: str, columns: Sequence[Floats]) -> list[Covered]:
     of_difference: Centre = "mean" if (scope, metric) in HEADLINE else centre
     operands = (1, 1, 2) if is_in_bins(metric) else (0, 0, 0)
     centres: tuple[Centre, ...] = (centre, centre, of_difference)
+    makers = [partial(_ends, partial(estimate_of, metric))] * 2
+    makers.append(partial(_ends, partial(estimate_about, of_difference, operands=operands[2])))
     judged = [
-        _coverage(column, about, partial(_ends, about, n))
+        _coverage(column, about, made)
         if about == "median" or not np.isinf(column).any()
         else _coverage_with_unknown(column, n)
-        for column, about, n in zip(columns, centres, operands, strict=True)
+        for column, about, n, made in zip(columns, centres, operands, makers, strict=True)
     ]
-    others = [_coverage(columns[0], "mean", made) for made in (partial(_ends, "mean", 0), _bca)]
+    others = [_coverage(columns[0], "mean", made) for made in (partial(_ends, estimate), _bca)]
     return judged + others
 
 
-def _ends(centre: Centre, operands: int, groups: Floats) -> Floats:
-    """The intervals of a comparison, shape ``(n_groups, 2)``."""
-    made = [estimate_about(centre, group, operands) for group in groups.tolist()]
-    return np.array([(estimate.low, estimate.high) for estimate in made])
+def _ends(made: Callable[[Sequence[float]], Estimate], groups: Floats) -> Floats:
+    """The intervals of some groups, shape ``(n_groups, 2)``."""
+    return np.array([(one.low, one.high) for one in map(made, groups.tolist())])
+
+
+def _of_shares(values: dict[str, dict[str, Floats]]) -> Iterator[str]:
+    """How often intervals of the mean of a share hold, by number of seeds and method."""
+    yield "| share | AQM | mean | seeds | t | t, below 0 or above 1 | logit |"
+    yield "|---|---|---|---|---|---|---|"
+    for key in SHARES:
+        for aqm, of in values.items():
+            column = of[key]
+            column = column[: len(column) // 60 * 60]
+            for n in FEW:
+                t, logit = (
+                    _coverage(column, "mean", partial(_ends, made), n)[1]
+                    for made in (estimate, share_estimate)
+                )
+                ends = _ends(estimate, column.reshape(-1, n))
+                beyond = 100.0 * float(np.mean((ends[:, 0] < 0.0) | (ends[:, 1] > 1.0)))
+                name, mean = aqm.partition(":")[0], np.mean(column)
+                yield (
+                    f"| `{key}` | {name} | {mean:.3g} | {n} | {t:.1f} | {beyond:.1f} | "
+                    f"{logit:.1f} |"
+                )
 
 
 def _bca(groups: Floats) -> Floats:
@@ -136,16 +165,18 @@ def _bca(groups: Floats) -> Floats:
     return np.column_stack(found.confidence_interval)
 
 
-def _coverage(column: Floats, centre: Centre, made: Callable[[Floats], Floats]) -> Covered:
+def _coverage(
+    column: Floats, centre: Centre, made: Callable[[Floats], Floats], size: int = GROUP
+) -> Covered:
     column = column[~np.isnan(column)]
-    column = column[: len(column) // GROUP * GROUP]
+    column = column[: len(column) // size * size]
     if centre == "mean" and not np.isfinite(column).all():
         return math.nan, math.nan
     truth = float(np.mean(column) if centre == "mean" else np.median(column))
     shares = []
     for turn in range(1 if made is _bca else REGROUPINGS):
         order = np.random.default_rng(turn).permutation(len(column)) if turn else ...
-        low, high = made(column[order].reshape(-1, GROUP)).T
+        low, high = made(column[order].reshape(-1, size)).T
         shares.append(100.0 * float(np.mean((low <= truth) & (truth <= high))))
     return shares[0], float(np.mean(shares))
 
@@ -172,7 +203,7 @@ def _is_outside(cell: Covered) -> bool:
     return not BAND[0] <= cell[1] <= BAND[1]
 
 
-def _page(rows: list[tuple[str, list[Covered]]], alike: list[str]) -> str:
+def _page(rows: list[tuple[str, list[Covered]]], alike: list[str], shares: str) -> str:
     outside = [key for key, cells in rows if any(map(_is_outside, cells[:JUDGED]))]
     table = [
         f"| `{key}` | {centre_of(key.rsplit('/', 1)[1])} | {' | '.join(map(_text, cells))} |"
@@ -186,7 +217,7 @@ def _page(rows: list[tuple[str, list[Covered]]], alike: list[str]) -> str:
         seeds=f"{SEEDS:,}", intervals=SEEDS // GROUP, group=GROUP, regroupings=REGROUPINGS,
         metrics=len(rows), inside=len(rows) - len(outside), low=f"{BAND[0]:g}",
         high=f"{BAND[1]:g}", alike=", ".join(f"`{key}`" for key in alike) or "none",
-        first=names[0], second=names[1],
+        first=names[0], second=names[1], shares=shares,
         outside=", ".join(f"`{key}`" for key in outside) or "none",
         table="\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *table]),
     )  # fmt: skip

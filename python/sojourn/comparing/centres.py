@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from sojourn.comparing.medians import median_estimate
-from sojourn.comparing.statistics import Centre, Estimate, estimate
+from sojourn.comparing.statistics import Centre, Estimate, estimate, share_estimate
 
 _MEDIAN = frozenset({
     # Extremes, and quantiles that one event of a run decides.
@@ -22,6 +22,11 @@ _MEDIAN = frozenset({
     # Values at a border: an index of at most 1, counts and rates of what is rare.
     "jain", "waiting", "ecn_share", "mark_rate", "mark_rate_random", "mark_rate_deterministic",
     "drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic",
+})  # fmt: skip
+
+# Those of the others that are from 0 to 1, so that their intervals are, too.
+_SHARES = frozenset({
+    "utilisation", "drop_rate", "loss_rate", "wire_loss_rate", "frame_failure_rate",
 })  # fmt: skip
 
 BIN = 0.001
@@ -49,6 +54,18 @@ def rounding(values: Sequence[float], operands: int) -> float:
     # A uniform error of width w has the variance w^2 / 12.
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     return float(BIN * largest * (operands / 12.0) ** 0.5)
+
+
+def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
+    """The estimate of a metric of table ``summary``, as comparisons and studies show it.
+
+    Args:
+        metric: its name, such as ``drop_rate``.
+        values: as of `estimate_about`.
+    """
+    if metric in _SHARES and not any(map(math.isinf, values)):
+        return share_estimate(values)
+    return estimate_about(centre_of(metric), values, int(is_in_bins(metric)))
 
 
 def estimate_about(centre: Centre, values: Sequence[float], operands: int = 0) -> Estimate:

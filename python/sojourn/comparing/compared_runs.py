@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from sojourn import _core
 from sojourn.comparing.between_engines import EngineAgreement
-from sojourn.comparing.centres import estimate_about, is_in_bins, rounding
+from sojourn.comparing.centres import estimate_about, estimate_of, is_in_bins, rounding
 from sojourn.comparing.equivalence import is_equivalent, margin
 from sojourn.comparing.families import is_headline
 from sojourn.comparing.medians import median_estimate, sign_test
@@ -243,10 +243,12 @@ class ComparedRuns:
 
     def _estimate(self, metric: Metric, aqm: str) -> Estimate:
         values = self.values(metric, aqm)
-        binned = 1 if is_in_bins(metric.metric) else 0
-        # Engines are compared by means, as `sojourn agree` does.
-        centre = "mean" if self.references else metric.centre
-        return estimate_about(centre, values[:1] if aqm in self.fixed else values, binned)
+        if aqm in self.fixed:
+            values = values[:1]
+        # Engines are compared by means, as `sojourn agree` does, with half-widths of a difference.
+        if self.references:
+            return estimate_about("mean", values, int(is_in_bins(metric.metric)))
+        return estimate_of(metric.metric, values)
 
     @cached_property
     def _all_metrics(self) -> list[Metric]:

@@ -40,12 +40,13 @@ def method(comparison: ComparedRuns) -> str:
     n = len(comparison.seeds)
     intervals = (
         f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of "
-        "Student's t; where values are skewed, medians with intervals between ordered values, "
-        "which need six seeds (docs/coverage.md)."
+        "Student's t, of a share on the scale of its logit; where values are skewed, medians with "
+        "intervals between ordered values, which need six seeds (docs/coverage.md)."
     )
     if comparison.references:
         return (
-            f"{intervals} The last engine is the reference. Engines agree on a metric where their "
+            f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of "
+            "Student's t. The last engine is the reference. Engines agree on a metric where their "
             f"means differ by at most {100 * between_engines.RELATIVE:g} % of the reference or by "
             "a millisecond; they are apart where no value within the noise of the seeds would "
             "agree."

@@ -37,6 +37,10 @@ SAMPLES = 9_999
 # Fewer seeds have one sign by chance in more than 5 % of all cases, 2^(1 - n), and then all samples
 # agree: 25 % of three seeds, 3.1 % of six.
 SURE_SEEDS = 6
+_FEW = (
+    "Fewer than six seeds cannot say which AQM dominates another in queue delay p95 and "
+    "utilisation together."
+)
 
 JointVerdict = Literal["better", "worse", "trade", "same", ""]
 
@@ -49,7 +53,7 @@ class Dominance:
         aqm: the one that would be as good in both and better in one.
         over: the other.
         probability: share of bootstrap samples of the seeds in which it is; NaN with fewer than
-            two seeds.
+            `SURE_SEEDS` seeds.
         delay: mean of the paired differences of queue delay p95, in seconds, `aqm` minus `over`.
         utilisation: the same of utilisation, 0 to 1.
         seeds: how many seeds know both.
@@ -64,8 +68,8 @@ class Dominance:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it dominates in at least 95 % of the samples of `SURE_SEEDS` seeds or more."""
-        return self.seeds >= SURE_SEEDS and self.probability >= CONFIDENCE
+        """Whether it dominates in at least 95 % of the samples."""
+        return self.probability >= CONFIDENCE
 
 
 def judged_together(
@@ -139,12 +143,7 @@ def sentence(comparison: ComparedRuns) -> str:
     """Who dominates whom for sure, in one sentence; empty where nothing can be said."""
     pairs = [pair for pair in plane(comparison) if not math.isnan(pair.probability)]
     if not pairs:
-        return ""
-    if max(pair.seeds for pair in pairs) < SURE_SEEDS:
-        return (
-            "Fewer than six seeds cannot say which AQM dominates another in queue delay p95 and "
-            "utilisation together."
-        )
+        return few_seeds(comparison)
     of: dict[str, list[str]] = {}
     for pair in pairs:
         if pair.is_sure:
@@ -153,6 +152,12 @@ def sentence(comparison: ComparedRuns) -> str:
         return "In queue delay p95 and utilisation together no AQM dominates another."
     said = "; ".join(f"{aqm} dominates {', '.join(others)}" for aqm, others in of.items())
     return f"In queue delay p95 and utilisation together {said} (95 % of bootstrap samples)."
+
+
+def few_seeds(comparison: ComparedRuns) -> str:
+    """That the seeds are too few to say who dominates whom; empty where they are not."""
+    seeds = [pair.seeds for pair in plane(comparison)]
+    return _FEW if seeds and 1 < max(seeds) < SURE_SEEDS else ""
 
 
 def _directions(row: PairedDifference) -> tuple[bool, bool]:
@@ -184,7 +189,7 @@ def _dominance(comparison: ComparedRuns, aqm: str, over: str) -> Dominance:
         return Dominance(aqm, over, math.nan, math.nan, math.nan, 0)
     means = float(delays.mean()), float(shares.mean())
     fixed = aqm in comparison.fixed and over in comparison.fixed
-    if n < 2 or fixed:
+    if n < SURE_SEEDS or fixed:
         return Dominance(aqm, over, math.nan, *means, n)
     allowed = [
         margin(metric, float(np.nanmean(comparison.values(metric, over))))

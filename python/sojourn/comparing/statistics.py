@@ -1,14 +1,15 @@
 """Intervals over seeds, paired differences and Holm's correction.
 
 All intervals are two-sided 95 % intervals over independent replicas: of a mean, from Student's t
-distribution, or of a median (`sojourn.comparing.medians`). Two AQMs are compared by the differences
-between runs of the same seed: such runs have the same exogenous draws (common random numbers).
+distribution, of a share on the scale of its logit, or of a median (`sojourn.comparing.medians`).
+Two AQMs are compared by the differences between runs of the same seed: such runs have the same
+exogenous draws (common random numbers).
 
 No p-value is zero: where every seed shows the same difference it is ``2 ** (1 - n)``, the smallest
 that flipping the signs of n pairs can give.
 
 Sources: Law 2015 §4.5 (t interval), §10.2.1 (paired t) and §11.2 (common random numbers); Holm
-1979.
+1979; Agresti 2013 §16.1 (delta method).
 """
 
 from __future__ import annotations
@@ -87,6 +88,25 @@ def estimate(values: Sequence[float], rounding: float = 0.0) -> Estimate:
     if n == 1:
         return Estimate(mean, math.nan, 1)
     return Estimate(mean, _t_quantile(n - 1) * _standard_error(finite, mean, rounding), n)
+
+
+def share_estimate(values: Sequence[float]) -> Estimate:
+    """Mean and 95 % interval of shares, whose ends are shares too.
+
+    Student's interval of the logit of the mean, its standard error by the delta method, taken back:
+    within 0 to 1, and for rare events longer above than below.
+
+    Args:
+        values: from 0 to 1, one per replica, shape ``(n_seeds,)``; NaN is left out.
+    """
+    found = estimate(values)
+    mean, half = found.mean, found.half_width
+    if math.isnan(half) or half == 0.0:
+        return found
+    # Not all values are equal, so that the mean is neither 0 nor 1.
+    odds, reach = mean / (1.0 - mean), math.exp(half / (mean * (1.0 - mean)))
+    low, high = (each / (1.0 + each) for each in (odds / reach, odds * reach))
+    return Estimate(mean, (high - low) / 2.0, found.n, ends=(low, high))
 
 
 def paired(values: Sequence[float], baseline: Sequence[float], rounding: float = 0.0) -> PairedTest:

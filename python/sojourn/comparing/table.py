@@ -26,9 +26,10 @@ SIGNS = {
     "trade": "⇄", "": "",
 }  # fmt: skip
 _LEGEND = (
-    "mean ± half of the 95 % interval, or median (ends of the 95 % interval, with six seeds or "
-    "more); * headline metrics, against {}: ✓ significantly better, "
-    "✗ significantly worse, ⇄ delay lower and utilisation too, or both higher, ≠ significantly "
+    "mean ± half of the 95 % interval, or with its ends where that of a share is not symmetric; or "
+    "median (ends of the 95 % interval, with six seeds or more); * headline metrics, against {}: ✓ "
+    "significantly better, ✗ significantly worse, ⇄ delay lower and utilisation too, or both "
+    "higher, ≠ significantly "
     "different, ≈ no practical difference, no sign: not significant; the other metrics "
     "are exploratory"
 )
@@ -168,17 +169,25 @@ def zero_note(comparison: ComparedRuns) -> str:
 def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
     """``12.3 ± 0.4`` in the unit of display, the unit left out; without an interval the mean.
 
-    A median is ``12.3 (11.8–14.0)``; an end beyond what was observed is ``∞``.
+    A median is ``12.3 (11.8–14.0)``, as is a mean whose interval is not symmetric in the digits
+    shown; an end beyond what was observed is ``∞``.
     """
     mean = estimate.mean * scale.factor
     half = estimate.half_width * scale.factor
     decimals = decimals_for(half if math.isfinite(half) else math.nan, mean)
     if math.isnan(half):
         return show(mean, decimals, sign=sign)
-    if estimate.ends:
+    if estimate.ends and not _is_symmetric(estimate, scale, decimals):
         low, high = (_end(end * scale.factor, decimals) for end in estimate.ends)
         return f"{show(mean, decimals, sign=sign)} ({low}–{high})"
     return f"{show(mean, decimals, sign=sign)} ± {show(half, decimals if half else 0)}"
+
+
+def _is_symmetric(estimate: Estimate, scale: Scale, decimals: int) -> bool:
+    """Whether an interval about a mean is so in the digits shown."""
+    ends = (estimate.mean - estimate.low, estimate.high - estimate.mean)
+    below, above = (show(end * scale.factor, decimals) for end in ends)
+    return estimate.centre == "mean" and below == above
 
 
 def show_p(p_value: float) -> str:

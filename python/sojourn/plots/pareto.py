@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.comparing.statistics import estimate
+from sojourn.comparing.statistics import estimate, share_estimate
 from sojourn.errors import NothingToPlot
 from sojourn.plots import clouds, data, style
 from sojourn.plots.data import Floats, Results
@@ -59,12 +59,13 @@ def _points(results: Results, link: str) -> dict[str, Floats]:
 
 def _cross(axes: Axes, cloud: Floats, colour: str) -> None:
     """The mean with its 95 % intervals; on a logarithmic axis one may reach zero."""
-    delay, share = (estimate(column.tolist()) for column in cloud.T)
+    delay, share = estimate(cloud[:, 0].tolist()), share_estimate((cloud[:, 1] / 100).tolist())
     reach = min(delay.half_width, delay.mean - clouds.FLOOR_MS)
+    ends = [[100 * (share.mean - share.low)], [100 * (share.high - share.mean)]]
     axes.errorbar(
-        [delay.mean], [share.mean],
+        [delay.mean], [100 * share.mean],
         xerr=None if len(cloud) < 2 else [[reach], [delay.half_width]],
-        yerr=None if len(cloud) < 2 else [share.half_width],
+        yerr=None if len(cloud) < 2 else ends,
         fmt="o", ms=5, color=colour, elinewidth=1.4, zorder=3,
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from sojourn.comparing.compared_runs import (
 )
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import contenders, head
-from sojourn.comparing.dominance import plane
+from sojourn.comparing.dominance import few_seeds, plane
 from sojourn.comparing.fairness import all_warnings
 from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
 from sojourn.describing.finite import without_nan
@@ -164,6 +164,7 @@ def _context(comparison: ComparedRuns) -> dict[str, Any]:
         "contenders": contenders(comparison),
         "zero_note": zero_note(comparison),
         "dominance": dominance_table(comparison),
+        "few_seeds": few_seeds(comparison),
         "words": sentences(comparison),
         "how": method(comparison),
         "failures": comparison.failures,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.comparing.centres import centre_of, estimate_about, is_in_bins
+from sojourn.comparing.centres import centre_of, estimate_of
 from sojourn.comparing.metrics import ABOVE
 from sojourn.comparing.statistics import Estimate
 from sojourn.errors import InputError
@@ -167,7 +167,7 @@ class Results:
             kind = centre_of(_last(metric))
             known = [value for value in values if not math.isnan(value)]
             return Estimate(centre, (high - low) / 2.0, len(known), kind, ends)
-        return estimate_about(centre_of(_last(metric)), values, int(is_in_bins(_last(metric))))
+        return estimate_of(_last(metric), values)
 
     def _numbers(self, metrics: Sequence[str]) -> dict[str, dict[str, float]]:
         """The values of metrics by run; a run without any of them has an empty table."""
