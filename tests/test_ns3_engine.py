@@ -103,6 +103,23 @@ def test_another_version_of_ns3_is_refused(tmp_path: Path) -> None:
         runner.version_of(tmp_path)
 
 
+def test_debians_ns3_is_known_by_its_version(tmp_path: Path) -> None:
+    folder = tmp_path / "lib" / "x86_64-linux-gnu"
+    folder.mkdir(parents=True)
+    (folder / "libns3-core.so").touch()
+    (folder / "libns3-core.so.37").touch()
+    with pytest.raises(InputError, match=r"is ns-3 3\.37; .* with 3\.44"):
+        runner.version_of(tmp_path)
+
+
+def test_a_prefix_without_ns3_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NS3_PREFIX", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=f"NS3_PREFIX: there is no ns-3 in {tmp_path}"):
+        runner.build(print)
+    assert "NS3_PREFIX" in registry.find("ns3").doctor()[0].note
+
+
 def test_a_build_without_tools_names_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InputError, match="apt-get install cmake g"):
