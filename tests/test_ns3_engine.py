@@ -15,6 +15,7 @@ from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.engines.ns3 import runner
 from sojourn.errors import InputError, ScenarioError
+from sojourn.running.result import Result
 
 RUNNER = runner.find()
 needs_runner = pytest.mark.skipif(
@@ -254,3 +255,36 @@ def test_acknowledgements_pass_the_link_back() -> None:
     found = numbers(on_ns3(_core.Scenario.load(text + more, origin="both.toml")))
     assert found["queue/up/throughput"] > 100e3
     assert found["queue/b/utilisation"] > 0.9
+
+
+@needs_runner
+@pytest.mark.slow
+def test_a_mended_cubic_leaves_slow_start_with_the_simulators() -> None:
+    """When the queue overflows; told smoothed round trips, at 178 packets (fact ns3-6)."""
+    text = """
+name = "slow start"
+duration = "1.2s"
+[record]
+flows = true
+sample = "10ms"
+[links.b]
+rate = "10mbit"
+delay = "25ms"
+framing = "2B"
+queue = "taildrop:limit=100p"
+[[flows]]
+path = ["b"]
+rtt = "100ms"
+cc = "cubic"
+app = { kind = "bulk" }
+[engine.ns3]
+tcp = "mended"
+"""
+    given = _core.Scenario.load(text, origin="slow-start.toml")
+    largest = []
+    for engine in ("sim", "ns3"):
+        (selected,) = registry.select([engine], {})
+        flows = Result(selected.run(given, _core.Cancel())).flows
+        largest.append(max(flows["cwnd_bytes"].to_pylist()) / 1448)
+    assert largest[1] == pytest.approx(largest[0], rel=0.02)
+    assert largest[1] > 300
