@@ -5,10 +5,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 ns3-costs bench \
-        instructions instructions-write coverage reproduce-full fuzz storm long-haul memcheck \
-        audit sbom mutants contract-long study-kills study-costs docs docs-test site atlas \
-        atlas-small web web-toolchain test-web clean
+.PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 ns3-costs \
+        agreement-ns3 pi2-ns3 bench instructions instructions-write coverage reproduce-full fuzz \
+        storm long-haul memcheck audit sbom mutants contract-long study-kills study-costs docs \
+        docs-test site atlas atlas-small web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -78,6 +78,17 @@ ns3:
 ns3-costs: $(VENV)/developed
 	$(BIN)/python benches/ns3.py instructions
 	$(BIN)/python benches/ns3.py seconds
+
+## agreement-ns3: the grid on the simulator and on ns-3; writes the table of docs/agreement-ns3.md
+agreement-ns3: $(VENV)/developed
+	$(BIN)/sojourn agree --engines sim,ns3 --grid --page docs/agreement-ns3.md > /dev/null
+
+## pi2-ns3: the figures of PI2's paper on both; writes its table in docs/agreement-ns3.md
+pi2-ns3: $(VENV)/developed
+	$(BIN)/sojourn reproduce pi2 --out out/pi2-sim
+	$(BIN)/sojourn reproduce pi2 --engine ns3 --out out/pi2-ns3
+	$(BIN)/python tests/papers/engines.py out/pi2-sim/reproduction.json \
+	    out/pi2-ns3/reproduction.json
 
 ## fuzz: every fuzz target on new inputs for SECONDS each, two at a time
 SECONDS ?= 600

@@ -15,6 +15,7 @@ from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.engines.ns3 import runner
 from sojourn.errors import InputError, ScenarioError
+from sojourn.running.result import Result
 
 RUNNER = runner.find()
 needs_runner = pytest.mark.skipif(
@@ -101,6 +102,23 @@ def test_another_version_of_ns3_is_refused(tmp_path: Path) -> None:
     (tmp_path / "lib64" / "libns3.37-core.so").touch()
     with pytest.raises(InputError, match=r"is ns-3 3\.37; .* with 3\.44"):
         runner.version_of(tmp_path)
+
+
+def test_debians_ns3_is_known_by_its_version(tmp_path: Path) -> None:
+    folder = tmp_path / "lib" / "x86_64-linux-gnu"
+    folder.mkdir(parents=True)
+    (folder / "libns3-core.so").touch()
+    (folder / "libns3-core.so.37").touch()
+    with pytest.raises(InputError, match=r"is ns-3 3\.37; .* with 3\.44"):
+        runner.version_of(tmp_path)
+
+
+def test_a_prefix_without_ns3_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NS3_PREFIX", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=f"NS3_PREFIX: there is no ns-3 in {tmp_path}"):
+        runner.build(print)
+    assert "NS3_PREFIX" in registry.find("ns3").doctor()[0].note
 
 
 def test_a_build_without_tools_names_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,3 +255,36 @@ def test_acknowledgements_pass_the_link_back() -> None:
     found = numbers(on_ns3(_core.Scenario.load(text + more, origin="both.toml")))
     assert found["queue/up/throughput"] > 100e3
     assert found["queue/b/utilisation"] > 0.9
+
+
+@needs_runner
+@pytest.mark.slow
+def test_a_mended_cubic_leaves_slow_start_with_the_simulators() -> None:
+    """When the queue overflows; told smoothed round trips, at 178 packets (fact ns3-6)."""
+    text = """
+name = "slow start"
+duration = "1.2s"
+[record]
+flows = true
+sample = "10ms"
+[links.b]
+rate = "10mbit"
+delay = "25ms"
+framing = "2B"
+queue = "taildrop:limit=100p"
+[[flows]]
+path = ["b"]
+rtt = "100ms"
+cc = "cubic"
+app = { kind = "bulk" }
+[engine.ns3]
+tcp = "mended"
+"""
+    given = _core.Scenario.load(text, origin="slow-start.toml")
+    largest = []
+    for engine in ("sim", "ns3"):
+        (selected,) = registry.select([engine], {})
+        flows = Result(selected.run(given, _core.Cancel())).flows
+        largest.append(max(flows["cwnd_bytes"].to_pylist()) / 1448)
+    assert largest[1] == pytest.approx(largest[0], rel=0.02)
+    assert largest[1] > 300

@@ -485,7 +485,7 @@ void
 SojournAqmQueueDisc::ScheduleTimer()
 {
     const uint64_t due = sojourn_next_timer(m_qdisc.get());
-    if (due == SOJOURN_NEVER || m_timer.IsPending())
+    if (due == SOJOURN_NEVER || !m_timer.IsExpired())
     {
         return; // an event that comes too early schedules the next one
     }
@@ -504,7 +504,7 @@ void
 SojournAqmQueueDisc::ScheduleWake()
 {
     const uint64_t until = sojourn_held_until(m_qdisc.get());
-    if (until == SOJOURN_NEVER || until <= NowNs() || m_wake.IsPending())
+    if (until == SOJOURN_NEVER || until <= NowNs() || !m_wake.IsExpired())
     {
         return;
     }

@@ -5,7 +5,6 @@
 #include "mended.h"
 
 #include "ns3/fatal-error.h"
-#include "ns3/object-factory.h"
 #include "ns3/tcp-cubic.h"
 #include "ns3/tcp-linux-reno.h"
 #include "ns3/tcp-recovery-ops.h"
@@ -39,6 +38,24 @@ class Holds : public Control
     Fork() override
     {
         return CopyObject<Holds<Control>>(this);
+    }
+};
+
+/// CUBIC that is told the round trips that were measured: TcpSocketBase of ns-3.44 tells PktsAcked
+/// the smoothed one, in which the queue of the round before lives on.
+class MeasuringCubic : public Holds<TcpCubic>
+{
+  public:
+    void
+    PktsAcked(Ptr<TcpSocketState> state, uint32_t segments, const Time&) override
+    {
+        TcpCubic::PktsAcked(state, segments, state->m_lastRtt.Get());
+    }
+
+    Ptr<TcpCongestionOps>
+    Fork() override
+    {
+        return CopyObject<MeasuringCubic>(this);
     }
 };
 
@@ -120,7 +137,7 @@ Holding(const std::string& control)
 {
     if (control == "ns3::TcpCubic")
     {
-        return CreateObject<Holds<TcpCubic>>();
+        return CreateObject<MeasuringCubic>();
     }
     if (control == "ns3::TcpLinuxReno")
     {
@@ -150,13 +167,11 @@ Mend(Ptr<Socket> socket, const GroupWanted& group)
     {
         tcp->SetRecoveryAlgorithm(CreateObject<ProportionalRecovery>());
     }
-    if (!Wants(group, "threshold") && !Wants(group, "hystart"))
+    if (!Wants(group, "threshold"))
     {
         return;
     }
-    ObjectFactory plain(group.control);
-    Ptr<TcpCongestionOps> control =
-        Wants(group, "threshold") ? Holding(group.control) : plain.Create<TcpCongestionOps>();
+    auto control = Holding(group.control);
     if (Wants(group, "hystart"))
     {
         const auto rise = NanoSeconds(group.hystartRiseNs);

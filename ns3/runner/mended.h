@@ -19,7 +19,8 @@ namespace sojourn
  *   delivered once and begins from all that is outstanding;
  * - `threshold`: a timeout that follows a timeout holds the threshold (RFC 5681 §3.1);
  * - `hystart`: CUBIC leaves slow start when the delay has risen by an eighth of the smallest round
- *   trip, 4 ms to 16 ms (Linux 6.1 tcp_cubic.c, HYSTART_DELAY_THRESH).
+ *   trip, 4 ms to 16 ms (Linux 6.1 tcp_cubic.c, HYSTART_DELAY_THRESH), by round trips as they are
+ *   measured; it holds its threshold as well.
  *
  * @param socket a TCP socket
  * @param group what its flows share, with the names of what is mended

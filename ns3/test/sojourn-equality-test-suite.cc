@@ -211,13 +211,13 @@ class SojournEqualityTestSuite : public TestSuite
   public:
     /// @param type the type of the disc, such as ns3::CoDelQueueDisc
     explicit SojournEqualityTestSuite(const std::string& type)
-        : TestSuite("sojourn-equality-" + type.substr(5), Type::UNIT)
+        : TestSuite("sojourn-equality-" + type.substr(5))
     {
         for (const Pair& pair : Pairs())
         {
             if (pair.type == type)
             {
-                AddTestCase(new EqualityTestCase(pair), Duration::QUICK);
+                AddTestCase(new EqualityTestCase(pair));
             }
         }
     }

@@ -78,11 +78,11 @@ class SojournFacts : public TestSuite
 
     /// @param name of the suite @param facts what it shows
     SojournFacts(const std::string& name, const Facts& facts)
-        : TestSuite(name, Type::UNIT)
+        : TestSuite(name)
     {
         for (const auto& [what, show] : facts)
         {
-            AddTestCase(new SojournFact(what, show), Duration::QUICK);
+            AddTestCase(new SojournFact(what, show));
         }
     }
 };

@@ -31,10 +31,10 @@ CASES = (
     (("54", 60), ("54", 60), ("6", 60)),
     *((("minstrel", snr),) for snr in (14, 18, 22, 26)),
 )
+RATES_MBIT = (6, 9, 12, 18, 24, 36, 48, 54)
 _HEAD = """\
-| stations | goodput, ours [Mbit/s] | ns-3 | delay, ours [ms] | ns-3 | mean rate of frames, ours | \
-ns-3 | frames of ns-3 by rate |
-|---|---|---|---|---|---|---|---|
+| stations | goodput, ours [Mbit/s] | ns-3 | delay, ours [ms] | ns-3 | frames by rate, ours | ns-3 |
+|---|---|---|---|---|---|---|
 """
 _CELL = """\
 name = "wlan"
@@ -77,16 +77,19 @@ def _rows(stations: Stations) -> list[str]:
         own, other = ours[index], theirs[index]
         name = f"`minstrel` at {snr} dB" if rate == "minstrel" else f"{rate} Mbit/s"
         of = f", {index + 1} of {len(stations)}" if len(stations) > 1 else ""
-        mean = sum(part * value for value, part in other["rates"].items()) / 100
-        shares = ", ".join(f"{v:g}: {part:.0f} %" for v, part in other["rates"].items() if part > 1)
         rows.append(
             f"| {name}{of} | {own['goodput']:.2f} | {other['goodput']:.2f} | {own['delay']:.1f} | "
-            f"{other['delay']:.1f} | {own['rate']:.1f} | {mean:.1f} | {shares} |\n"
+            f"{other['delay']:.1f} | {_shares(own['rates'])} | {_shares(other['rates'])} |\n"
         )
     return rows
 
 
-def _ours(stations: Stations) -> list[dict[str, float]]:
+def _shares(rates: dict[float, float]) -> str:
+    """Percentages of frames by rate, those above one."""
+    return ", ".join(f"{rate:g}: {part:.0f} %" for rate, part in rates.items() if part > 1)
+
+
+def _ours(stations: Stations) -> list[dict[str, Any]]:
     text = _CELL.format(seconds=SECONDS + 2)
     for index, (rate, snr) in enumerate(stations):
         given = rate if rate == "minstrel" else f"{rate}mbit"
@@ -98,7 +101,10 @@ def _ours(stations: Stations) -> list[dict[str, float]]:
         {
             "goodput": found[f"class/{index}/goodput"] / 1e6,
             "delay": 1e3 * found[f"class/{index}/owd_mean"],
-            "rate": found[f"queue/station-{index}/frame_rate"] / 1e6,
+            "rates": {
+                rate: 100 * found[f"queue/station-{index}/frame_share_{rate}mbit"]
+                for rate in RATES_MBIT
+            },
         }
         for index in range(len(stations))
     ]

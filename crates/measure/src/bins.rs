@@ -185,6 +185,7 @@ mod tests {
     use std::slice;
 
     use sojourn_aqm::Rate;
+    use sojourn_scenario::wlan_timing::OfdmRate;
 
     use super::*;
     use crate::Probe;
@@ -212,7 +213,7 @@ mod tests {
         end(&mut bins, at(2_000), &[], &mut probe.links);
         probe.at_link::<false>(at(2_100), 0).sent_frame(
             Span::from_millis(200),
-            Rate::from_bps(6_000_000),
+            OfdmRate::all()[0],
             Some(1_000),
         );
         end(&mut bins, at(4_000), &[], &mut probe.links);

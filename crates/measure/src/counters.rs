@@ -3,6 +3,7 @@
 use sojourn_aqm::{Backlog, CauseClass, Span, Stage, Time};
 use sojourn_link::TokenReserve;
 use sojourn_record::Histogram;
+use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::delay_over_time::DelayOverTime;
 use crate::transmissions::{Carried, Transmissions};
@@ -18,10 +19,8 @@ pub struct Counters {
     pub dropped: [u64; 3],
     /// Packets marked, by cause.
     pub marked: [u64; 3],
-    /// Frames that a wireless link sent, every attempt counted.
-    pub frames: u64,
-    /// The sum of their rates, which passes 64 bits at 1.8 * 10^10 frames of 1 Gbit/s.
-    pub frame_rates_bps: u128,
+    /// Frames that a wireless link sent at each rate, every attempt counted.
+    pub frames: [u64; OfdmRate::COUNT],
     /// Those of them that were not received.
     pub failed: u64,
     /// Packets that a wireless link gave up.
@@ -31,14 +30,15 @@ pub struct Counters {
 impl Counters {
     /// What was added since.
     pub fn since(&self, then: &Counters) -> Counters {
-        let less = |now: [u64; 3], then: [u64; 3]| std::array::from_fn(|i| now[i] - then[i]);
+        fn less<const N: usize>(now: [u64; N], then: [u64; N]) -> [u64; N] {
+            std::array::from_fn(|i| now[i] - then[i])
+        }
         Counters {
             arrived: self.arrived - then.arrived,
             sent: self.sent - then.sent,
             dropped: less(self.dropped, then.dropped),
             marked: less(self.marked, then.marked),
-            frames: self.frames - then.frames,
-            frame_rates_bps: self.frame_rates_bps - then.frame_rates_bps,
+            frames: less(self.frames, then.frames),
             failed: self.failed - then.failed,
             given_up: self.given_up - then.given_up,
         }

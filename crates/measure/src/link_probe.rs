@@ -1,8 +1,9 @@
 //! Counts what a link reports.
 
-use sojourn_aqm::{Cause, Departure, Evidence, Rate, Sink, Span, Stage, Time};
+use sojourn_aqm::{Cause, Departure, Evidence, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
 use sojourn_record::rows::{Fate, PacketRow, SignalRow};
+use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::counters::WAITED;
 use crate::digest::event;
@@ -66,7 +67,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// A wireless link has sent a frame at a rate, which kept the medium busy until now; `received`
     /// is the size of the packet in it, if it was received.
     #[inline]
-    pub fn sent_frame(&mut self, airtime: Span, rate: Rate, received: Option<u32>) {
+    pub fn sent_frame(&mut self, airtime: Span, rate: OfdmRate, received: Option<u32>) {
         let stats = &mut *self.stats;
         let start = Time::from_nanos(self.now.as_nanos() - airtime.as_nanos());
         stats.transmissions.add(received.unwrap_or(0), airtime);
@@ -75,8 +76,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             let before = &mut stats.at_warmup.carried.busy;
             *before = *before + stats.window.0.since(start);
         }
-        stats.total.frames += 1;
-        stats.total.frame_rates_bps += u128::from(rate.as_bps());
+        stats.total.frames[rate.index()] += 1;
         stats.total.failed += u64::from(received.is_none());
     }
 
@@ -357,12 +357,12 @@ mod tests {
         probe.links[0].bin_began = at(11);
         probe.at_link::<false>(at(12), 0).sent_frame(
             Span::from_millis(4),
-            Rate::from_bps(6_000_000),
+            OfdmRate::all()[0],
             Some(1_000),
         );
         probe.at_link::<false>(at(15), 0).sent_frame(
             Span::from_millis(1),
-            Rate::from_bps(54_000_000),
+            OfdmRate::all()[7],
             None,
         );
         probe.at_link::<false>(at(15), 0).gave_up(&packet(0));
@@ -371,7 +371,8 @@ mod tests {
         assert_eq!((used.busy, used.bits), (Span::from_millis(3), 8_000));
         assert_eq!(link.airtime_before_bin, Span::from_millis(3));
         let total = link.total;
-        assert_eq!((total.frames, total.failed, total.given_up), (2, 1, 1));
+        assert_eq!(total.frames, [1, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!((total.failed, total.given_up), (1, 1));
     }
 
     /// Packets come at 8 and 9 ms and leave at 12 and 16 ms; the next one comes at 17 ms and waits

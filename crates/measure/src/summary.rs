@@ -6,9 +6,10 @@ use sojourn_record::rows::{
     BinRow, DropDelaysOf, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow,
 };
 use sojourn_scenario::resolved::{App, Codec, Resolved};
+use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::completion::{self, Quantile};
-use crate::{ClassStats, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel};
+use crate::{ClassStats, Counters, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
 pub const BUILTIN_VARS: [Var; 7] = [
@@ -29,6 +30,16 @@ const CAUSES: [CauseClass; 3] =
     [CauseClass::Overflow, CauseClass::Random, CauseClass::Deterministic];
 const DROP_RATES: [&str; 3] = ["drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic"];
 const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_rate_deterministic"];
+const FRAME_SHARES: [&str; OfdmRate::COUNT] = [
+    "frame_share_6mbit",
+    "frame_share_9mbit",
+    "frame_share_12mbit",
+    "frame_share_18mbit",
+    "frame_share_24mbit",
+    "frame_share_36mbit",
+    "frame_share_48mbit",
+    "frame_share_54mbit",
+];
 
 /// What an engine has measured at the end of a run.
 pub struct Outcome {
@@ -229,12 +240,7 @@ fn summarise_queue(
     let all = &stats.total;
     let waiting = all.arrived - all.sent - all.dropped.iter().sum::<u64>();
     row("waiting", waiting as f64, "packets");
-    if counts.frames > 0 {
-        row("frames", counts.frames as f64, "frames");
-        row("frame_rate", counts.frame_rates_bps as f64 / counts.frames as f64, "bit/s");
-        row("frame_failure_rate", counts.failed as f64 / counts.frames as f64, "1");
-        row("given_up", counts.given_up as f64, "packets");
-    }
+    summarise_frames(&mut row, &counts);
     if fates.arrived == 0 {
         return; // rates of nothing are not numbers
     }
@@ -246,6 +252,25 @@ fn summarise_queue(
         if cause != CauseClass::Overflow {
             row(MARK_RATES[cause as usize], rate(fates.marked[cause as usize]), "1");
         }
+    }
+}
+
+/// What a wireless transmitter sent.
+fn summarise_frames(row: &mut impl FnMut(&'static str, f64, &'static str), counts: &Counters) {
+    let frames: u64 = counts.frames.iter().sum();
+    if frames == 0 {
+        return;
+    }
+    let share = |count: u64| count as f64 / frames as f64;
+    let rates_bps: u64 = (counts.frames.iter().zip(OfdmRate::all()))
+        .map(|(count, rate)| count * rate.rate().as_bps())
+        .sum();
+    row("frames", frames as f64, "frames");
+    row("frame_rate", share(rates_bps), "bit/s");
+    row("frame_failure_rate", share(counts.failed), "1");
+    row("given_up", counts.given_up as f64, "packets");
+    for (name, count) in FRAME_SHARES.into_iter().zip(counts.frames) {
+        row(name, share(count), "1");
     }
 }
 
@@ -375,7 +400,7 @@ mod tests {
     use sojourn_record::rows::SignalRow;
 
     use super::*;
-    use crate::{Counters, Fates};
+    use crate::Fates;
 
     #[test]
     fn jains_index_of_equal_and_of_single_shares() {
@@ -396,8 +421,7 @@ mod tests {
             sent: 605,
             dropped: [10, 20, 40],
             marked: [0, 80, 160],
-            frames: 1_600,
-            frame_rates_bps: 1_600 * 24_000_000,
+            frames: [0, 400, 0, 0, 800, 0, 0, 400],
             failed: 400,
             given_up: 3,
         };
@@ -424,9 +448,17 @@ mod tests {
             ("sent", 600.0),
             ("waiting", 332.0),
             ("frames", 1_600.0),
-            ("frame_rate", 24e6),
+            ("frame_rate", 27.75e6),
             ("frame_failure_rate", 0.25),
             ("given_up", 3.0),
+            ("frame_share_6mbit", 0.0),
+            ("frame_share_9mbit", 0.25),
+            ("frame_share_12mbit", 0.0),
+            ("frame_share_18mbit", 0.0),
+            ("frame_share_24mbit", 0.5),
+            ("frame_share_36mbit", 0.0),
+            ("frame_share_48mbit", 0.0),
+            ("frame_share_54mbit", 0.25),
             ("drop_rate", 0.067),
             ("mark_rate", 0.238),
             ("drop_rate_overflow", 0.009),

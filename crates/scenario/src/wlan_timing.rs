@@ -55,6 +55,11 @@ impl OfdmRate {
         RATES_MBIT.into_iter().find(known).map(|megabits| OfdmRate { megabits })
     }
 
+    /// Its place among all of them.
+    pub fn index(self) -> usize {
+        RATES_MBIT.iter().position(|&megabits| megabits == self.megabits).expect("one of them")
+    }
+
     /// As a number.
     pub fn rate(self) -> Rate {
         Rate::from_bps(self.megabits * 1_000_000)

@@ -25,7 +25,7 @@ impl World {
             let World { links, agenda, probe, onward, .. } = self;
             let mut probe = probe.at_link::<NOTES>(now, link);
             let head = links[link].head().filter(|_| attempt == Attempt::Received);
-            probe.sent_frame(airtime, rate.rate(), head.map(|packet| packet.link_bytes));
+            probe.sent_frame(airtime, rate, head.map(|packet| packet.link_bytes));
             if attempt == Attempt::Failed {
                 continue;
             }

@@ -63,8 +63,11 @@ class Ns3:
         found = runner.find()
         if found is not None:
             return [Availability(self.name, True, f"ns-3 {found.ns3}, runner built")]
-        place = runner.prefix()
-        note = "ns-3 is here, its runner is not built" if place else "ns-3 is not here"
+        try:
+            place = runner.prefix()
+            note = "ns-3 is here, its runner is not built" if place else "ns-3 is not here"
+        except InputError as error:
+            note = str(error)
         return [Availability(self.name, False, note, "sojourn ns3 build")]
 
 

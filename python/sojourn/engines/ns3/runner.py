@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,8 @@ _FILES = (
     "crates/capi/Cargo.toml",
 )  # fmt: skip
 _HEADER = "include/ns3/core-module.h"
+# As ns-3 names the library of its core, and as Debian does.
+_CORE = re.compile(r"libns3\.(\d+)-core|libns3-core\.so\.(\d+)")
 Say = Callable[[str], None]
 
 
@@ -73,13 +76,18 @@ def cache() -> Path:
 def prefix() -> Path | None:
     """The folder of ns-3's headers and libraries; None if there is none.
 
-    Looked for as ``NS3_PREFIX`` says, in the installed wheel, and in the cache.
+    It is where ``NS3_PREFIX`` says; else it is looked for in the installed wheel and in the cache.
+
+    Raises:
+        InputError: there is none where ``NS3_PREFIX`` says.
     """
+    if given := os.environ.get("NS3_PREFIX"):
+        if (Path(given) / _HEADER).is_file():
+            return Path(given)
+        raise InputError(f"NS3_PREFIX: there is no ns-3 in {given}: no {_HEADER}")
     places = [cache() / f"ns3-{VERSION}" / _WHEEL]
     with suppress(metadata.PackageNotFoundError):
         places.insert(0, Path(str(metadata.distribution(_WHEEL).locate_file(_WHEEL))))
-    if given := os.environ.get("NS3_PREFIX"):
-        places = [Path(given)]
     return next((place for place in places if (place / _HEADER).is_file()), None)
 
 
@@ -89,10 +97,10 @@ def version_of(place: Path) -> str:
     Raises:
         InputError: it is another one than this package supports.
     """
-    libraries = sorted(place.glob("lib*/libns3*-core*.so"))
     supported = VERSION.removesuffix(".post0")
-    found = libraries[0].name.removeprefix("libns3").split("-")[0].lstrip(".") if libraries else ""
-    version = found if found.startswith("3.") else f"3.{found}"
+    names = sorted(path.name for path in place.glob("lib*/**/libns3*-core*.so*"))
+    found = [match[1] or match[2] for name in names if (match := _CORE.match(name))]
+    version = f"3.{found[0]}" if found else ""
     if version != supported:
         said = f"is ns-3 {version}" if found else "has no library of ns-3's core"
         raise InputError(
