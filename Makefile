@@ -155,12 +155,13 @@ KILLS ?= 100
 study-kills: $(VENV)/developed
 	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_studies_kill.py
 
-## study-costs: what a study costs beyond its runs (docs/studies.md): RUNS runs with WORKERS workers
-RUNS ?= 5000
-WORKERS ?= 2
-study-costs: $(VENV)/developed
-	$(BIN)/python benches/studies.py throughput --runs $(RUNS) --workers $(WORKERS) --store out/study-costs
-	$(BIN)/python benches/studies.py scheduler --workers 500
+## study-costs: what a study costs beyond its runs, into docs/studies.md: a study of RUNS runs,
+##              smaller ones with 1, 2 and 4 workers, 500 idle workers; with the package as users get it.
+##              Some ten minutes of two idle cores; an interrupted one goes on
+RUNS ?= 100000
+study-costs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'distributed>=2024.8'
+	$(BIN)/python benches/studies.py table --runs $(RUNS) --store out/study-costs
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
 OPERATIONS ?= 50000000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,15 @@ def test_a_port_that_is_taken_is_refused_in_one_sentence(tmp_path: Path) -> None
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(InputError, match=r"--live-port [0-9]+: .*leave it out"):
             ReportServer(tmp_path, taken.getsockname()[1])
+
+
+def test_the_end_with_a_page_open_prints_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ExitStack() as pages, ReportServer(tmp_path) as serving:
+        address = f"ws://127.0.0.1:{serving.port}/reports"
+        reader, _without_token = (pages.enter_context(client.connect(address)) for _ in "ab")
+        reader.send(serving.token)
+        serving.publish({"t_s": 0.5})
+        reader.recv(timeout=5)
+    assert capfd.readouterr().err == ""

@@ -107,6 +107,7 @@ def test_a_shipped_study_is_legal(name):
         ([{"name": "r", "from": "1s", "to": "1ms", "points": 2}], {}, ["axes.r", "rise"]),
         ([{"name": "r", "from": "1s", "to": "1mbit", "points": 2}], {}, ["axes.r", "units"]),
         ([{"name": "r", "from": "0s", "to": "1s", "points": 2, "scale": "log"}], {}, ["above 0"]),
+        ([{"name": "r", "from": 1, "to": 2, "points": 10**9}], {}, ["axes.r.points", "more than"]),
         ([{"name": "r", "from": "1s", "to": "2s"}], {}, ["axes.r.points", "sample"]),
         ([FLOWS], {"sample": {"method": "sobol", "points": 4}}, ["sample", "values"]),
         ([FLOWS], {"sample": {"method": "sobol", "points": 5}}, ["4 or 8"]),

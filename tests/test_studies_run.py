@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -111,13 +112,16 @@ def test_a_run_that_compare_has_kept_is_taken_from_there(tmp_path, made):
 def test_seeds_are_added_until_the_rule_is_met(tmp_path):
     until = {"metric": DELAY, "within": "1s", "max_seeds": 20}
     document = {key: value for key, value in STUDY.items() if key != "seeds"}
-    assert run(tmp_path, studies.parse(document | {"until": until})).wide().num_rows == 4 * 8
+    results = run(tmp_path, studies.parse(document | {"until": until}))
+    assert results.wide().num_rows == 4 * 8
+    assert results.status().unmet == 0
     until = until | {"within": "0.001ms", "max_seeds": 12}
     results = run(tmp_path, studies.parse(document | {"until": until}))
     assert max(results.wide()["seed"].to_pylist()) == 12
     wide = next(e for e in results.estimates() if e.seeds == 12).estimates[DELAY]
     assert wide.n == 12
     assert wide.low < wide.mean < wide.high
+    assert results.status().unmet == sum(each.seeds == 12 for each in results.estimates())
 
 
 def test_the_same_run_in_two_fragments_is_one_row_before_and_after_compaction(tmp_path):
@@ -313,6 +317,17 @@ def test_dask_gives_the_same_table_as_threads(tmp_path):
     assert workers.count == 2
     one = studies.run(study(), tmp_path / "dask", executor=workers).wide()
     assert one.equals(run(tmp_path / "threads").wide())
+
+
+@pytest.mark.parametrize("where", ["local", "slurm"])
+def test_an_argument_that_a_cluster_does_not_take_is_refused_in_one_sentence(monkeypatch, where):
+    def kind(*, n_workers=1, threads_per_worker=1, dashboard_address=""):
+        raise AssertionError("it has another argument")
+
+    made = types.SimpleNamespace(LocalCluster=kind, SLURMCluster=kind)
+    monkeypatch.setattr(executors, "_module", lambda name: made)
+    with pytest.raises(InputError, match=rf"cluster {where}: does not start: .*'color'"):
+        executors.cluster(where, 1, {"color": "red", "dashboard_address": ":1"})
 
 
 def test_a_cluster_that_does_not_answer_is_named(monkeypatch):

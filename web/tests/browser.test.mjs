@@ -4,13 +4,12 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before, beforeEach } from "node:test";
 import { parquetReadObjects } from "hyparquet";
 import { chromium } from "playwright-core";
-import { FLAGS, fingerprints, serve } from "./support.mjs";
+import { FLAGS, fingerprints, serve, violations } from "./support.mjs";
 
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const skip = existsSync(executablePath) ? false : "no Chromium; install the package chromium";
@@ -354,19 +353,10 @@ test("ten million flows are refused and the page goes on", { skip }, async () =>
 });
 
 test("the page has no violation that axe-core finds, in both themes", { skip }, async () => {
-  const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
   for (const colorScheme of ["light", "dark"]) {
     await open("", { colorScheme, bypassCSP: true });
     await finish();
-    await page.evaluate(() =>
-      document.querySelectorAll("details").forEach((one) => (one.open = true)),
-    );
-    await page.addScriptTag({ path: axe });
-    const { violations } = await page.evaluate(() => window.axe.run());
-    const found = violations.map(
-      (one) => `${one.id}: ${one.nodes.map((node) => node.target).join("; ")}`,
-    );
-    assert.deepEqual(found, [], colorScheme);
+    assert.deepEqual(await violations(page), [], colorScheme);
   }
 });
 

@@ -11,7 +11,7 @@ import test, { after, before } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
-import { FLAGS, root } from "./support.mjs";
+import { FLAGS, root, violations } from "./support.mjs";
 
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const command = process.env.SOJOURN ?? join(root, ".venv/bin/sojourn");
@@ -89,4 +89,13 @@ test("without script the report has its figures and no dead button", { skip }, a
   await open({ javaScriptEnabled: false });
   assert.equal(await page.locator("button").count(), 0);
   assert.ok(await page.locator("#figure-delay_cdf > svg").isVisible());
+});
+
+test("a report has no violation that axe-core finds, in both themes", { skip }, async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    await open({ colorScheme, bypassCSP: true, viewport: { width: 360, height: 900 } });
+    const closed = page.getByRole("button", { name: "Explore" });
+    while ((await closed.count()) > 0) await closed.first().click();
+    assert.deepEqual(await violations(page), [], colorScheme);
+  }
 });

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { chromium } from "playwright-core";
-import { FLAGS, root } from "./support.mjs";
+import { FLAGS, root, violations } from "./support.mjs";
 
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const python = process.env.PYTHON ?? join(root, ".venv/bin/python");
@@ -39,7 +39,7 @@ test("the page shows the reports, refuses a wrong token and says the end", { ski
       server.stdout.once("data", (d) => resolve([d])),
     );
     const address = String(printed).trim();
-    const page = await browser.newPage();
+    const page = await browser.newPage({ bypassCSP: true });
     const problems = [];
     page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
     page.on("pageerror", (error) => problems.push(error.message));
@@ -49,6 +49,10 @@ test("the page shows the reports, refuses a wrong token and says the end", { ski
     assert.equal(await page.locator(".uplot").count(), 3);
     if (process.env.PICTURES)
       await page.screenshot({ path: join(process.env.PICTURES, "router.png"), fullPage: true });
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await violations(page), [], colorScheme);
+    }
     const other = await browser.newPage();
     await other.goto(address.replace(/#.*/, "#guessed"));
     await other.waitForFunction(() =>

@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import { extname, join } from "node:path";
 import { build } from "esbuild";
 
@@ -18,6 +19,19 @@ export const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
 ];
+
+/** What axe-core finds wrong with a page whose parts are all unfolded; its context bypasses the
+ *  page's policy for scripts. */
+export async function violations(page) {
+  await page.evaluate(() =>
+    document.querySelectorAll("details").forEach((one) => (one.open = true)),
+  );
+  await page.addScriptTag({ path: createRequire(import.meta.url).resolve("axe-core/axe.min.js") });
+  const found = await page.evaluate(() => window.axe.run());
+  return found.violations.map(
+    (one) => `${one.id}: ${one.nodes.map((node) => node.target).join("; ")}`,
+  );
+}
 
 /** A module of the page. */
 export async function module(name) {

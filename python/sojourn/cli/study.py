@@ -17,7 +17,7 @@ from sojourn.describing.library import parse_set
 if TYPE_CHECKING:
     from sojourn.studies import Study
     from sojourn.studies.executors import Workers
-    from sojourn.studies.results import Results
+    from sojourn.studies.results import Results, StudyStatus
     from sojourn.studies.running import StudyPart
 
 _INVALID = 1
@@ -195,6 +195,8 @@ def status(store: str, as_json: bool) -> int:
         console.show_json(vars(found) | {"set_aside": failed})
     else:
         print(f"{results.study.name}: {found.made:,} of {found.wanted:,} runs are made")
+        if found.unmet:
+            print(_unmet(results, found))
         for run, facts in failed.items():
             point = ", ".join(f"{name} {value}" for name, value in facts["point"].items())
             print(f"set aside: {run}: {point}, seed {facts['seed']}: {facts['reason']}")
@@ -261,9 +263,20 @@ def _run(
         f"{done.made:,} of {done.wanted:,} runs of {found.name} are in {store} "
         f"({time.monotonic() - began:.1f} s)"
     )
+    if done.unmet:
+        console.say(_unmet(results, done))
     if done.failed:
         console.say(f"{done.failed:,} runs are set aside; `sojourn study status {store}` says why")
     return _INVALID if done.failed else 0
+
+
+def _unmet(results: Results, found: StudyStatus) -> str:
+    rule = results.study.until
+    assert rule is not None, "only a rule can be missed"
+    return (
+        f"{found.unmet:,} of {found.points:,} points do not meet the stopping rule with "
+        f"max_seeds = {rule.max_seeds}; state more, or a wider `within`"
+    )
 
 
 def workers_of(

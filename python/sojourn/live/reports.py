@@ -133,6 +133,8 @@ class ReportServer:
                 await page.send_text(await queue.get())
         except (import_module("starlette.websockets").WebSocketDisconnect, RuntimeError):
             pass  # the page was closed
+        except asyncio.CancelledError:
+            pass  # the router ends
         finally:
             self._queues.discard(queue)
 

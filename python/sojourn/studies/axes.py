@@ -25,6 +25,8 @@ SCALES = ("linear", "log")
 ENGINE = "engine"
 AXIS_KEYS = ("name", "key", "values", "from", "to", "points", "scale", "zip")
 SAMPLE_KEYS = ("method", "points", "seed")
+MOST_VALUES = 1_000_000
+"""More values of an axis, or samples, are refused before they are made."""
 _RESERVED = ("run", "point", "seed", "wall_s")
 
 
@@ -122,7 +124,7 @@ def read_sampling(table: Mapping[str, Any]) -> Sampling:
     """
     known_keys("sample", table, SAMPLE_KEYS)
     method = choice("sample.method", table.get("method"), METHODS)
-    points = at_least_one("sample.points", table.get("points"))
+    points = _points("sample", table.get("points"))
     if method == "sobol" and points & (points - 1):
         raise InputError(
             f"sample.points: Sobol's sequence is balanced at powers of two only, not at {points}; "
@@ -158,11 +160,18 @@ def read_axis(index: int, table: Mapping[str, Any], among: str = "axes") -> Stud
     if ENGINE in keys and ends:
         raise InputError(f'{place}: engines are a list; write values = ["sim", "linux"]')
     if ends is not None and "points" in table:
-        count = at_least_one(f"{place}.points", table["points"])
+        count = _points(place, table["points"])
         values, ends = tuple(dict.fromkeys(ends.at(np.linspace(0.0, 1.0, count)))), None
     if ends is not None and group:
         raise InputError(f"{place}: samples cannot be zipped; give `points`, or leave out `zip`")
     return StudyAxis(name, keys, values, ends, group)
+
+
+def _points(place: str, value: object) -> int:
+    count = at_least_one(f"{place}.points", value)
+    if count > MOST_VALUES:
+        raise InputError(f"{place}.points: {count:,} are more than {MOST_VALUES:,}; take fewer")
+    return count
 
 
 def _values(place: str, table: Mapping[str, Any]) -> tuple[tuple[Value, ...], RangeEnds | None]:

@@ -98,12 +98,11 @@ def cluster(
     distributed = _module("distributed")
     # A worker that dies three times with a batch has it sent back; it is set aside here then.
     if where == "local":
-        made = distributed.LocalCluster(
-            n_workers=workers or default_jobs(), threads_per_worker=1, dashboard_address=":0",
-            **(options or {}),
-        )  # fmt: skip
+        usual = {"threads_per_worker": 1, "dashboard_address": ":0"}
+        usual["n_workers"] = workers or default_jobs()
+        made = _started(distributed.LocalCluster, where, {**usual, **(options or {})})
     elif where in QUEUES:
-        made = getattr(_module("dask_jobqueue"), QUEUES[where])(**(options or {}))
+        made = _started(getattr(_module("dask_jobqueue"), QUEUES[where]), where, options or {})
         made.scale(jobs=workers or 1)
     elif "://" in where:
         made = None
@@ -130,6 +129,19 @@ def cluster(
     return Workers(
         lambda: _Lent(client.get_executor(pure=False)), count, close, client.dashboard_link
     )
+
+
+def _started(kind: Callable[..., Any], where: str, options: Mapping[str, Any]) -> Any:
+    """A cluster of a class of Dask's, whose arguments only that class knows."""
+    try:
+        return kind(**options)
+    except (TypeError, ValueError, RuntimeError) as error:
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        raise InputError(
+            f"cluster {where}: does not start: {cause}; is a --cluster-option wrong?"
+        ) from error
 
 
 def _connect(distributed: Any, where: str, made: Any) -> Any:

@@ -18,6 +18,7 @@ from sojourn.studies.folder import open_folder
 from sojourn.studies.points import PointScenario, points, resolve
 from sojourn.studies.storage import StudyStore
 from sojourn.studies.study import Study, parse
+from sojourn.studies.until import Until
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,6 +52,7 @@ class StudyStatus:
         made: of these, runs that are in the store.
         failed: of these, runs that were set aside.
         fragments: files that wait for compaction.
+        unmet: points that have all seeds that the stopping rule allows, and do not meet it.
     """
 
     points: int
@@ -58,6 +60,7 @@ class StudyStatus:
     made: int
     failed: int
     fragments: int
+    unmet: int = 0
 
 
 class Results:
@@ -135,16 +138,27 @@ class Results:
         rule = self.study.until
         if rule is None:
             return [self.study.seeds] * len(self.points)
+        return [rule.wanted(values) for values in self._values_of(rule)]
+
+    def _values_of(self, rule: Until) -> list[list[float]]:
+        """Of each point the values that its stopping rule sees, of seeds 1, 2, ... in order."""
         numbers, failed = self._numbers([rule.metric]), self.store.failed()
-        wanted = []
+        found = []
         for each in self.points:
             values: list[float] = []
             for run in each.addresses(rule.max_seeds):
                 if run not in numbers and run not in failed:
                     break
                 values.append(numbers.get(run, {}).get(rule.metric, math.nan))
-            wanted.append(rule.wanted(values))
-        return wanted
+            found.append(values)
+        return found
+
+    def _unmet(self) -> int:
+        rule = self.study.until
+        if rule is None:
+            return 0
+        complete = [each for each in self._values_of(rule) if len(each) == rule.max_seeds]
+        return sum(not any(rule.is_met(each[:look]) for look in rule.looks) for each in complete)
 
     def status(self) -> StudyStatus:
         """How far the study is."""
@@ -156,7 +170,7 @@ class Results:
         ]
         return StudyStatus(
             len(self.points), len(wanted), sum(run in kept for run in wanted),
-            sum(run in failed for run in wanted), self.store.fragments(),
+            sum(run in failed for run in wanted), self.store.fragments(), self._unmet(),
         )  # fmt: skip
 
     def _estimate(self, metric: str, values: Sequence[float]) -> Estimate:
