@@ -412,6 +412,11 @@ def test_engines_are_known_by_name() -> None:
         kernel.own(Path("/nonexistent"))
 
 
+def test_a_program_that_is_no_kernel_is_refused_before_it_is_started() -> None:
+    with pytest.raises(InputError, match="not a User-Mode Linux kernel"):
+        kernel.own(Path("/bin/sh"))
+
+
 def test_a_build_without_packages_names_the_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "FOLDER", Path("/nonexistent"))
     assert kernel.missing().endswith(kernel.INSTALL)

@@ -292,7 +292,8 @@ fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
 }
 
 /// SFB's probabilities go to the kernel in 65535ths. tc takes decimals: a quarter of such a step
-/// more than the value is the value whether tc rounds or cuts off.
+/// more than the value is the value whether tc rounds or cuts off. Times are read in milliseconds
+/// and shown in microseconds (fact linux-13).
 fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
     const ONE: f64 = 65_535.0;
     w.argument("sfb");
@@ -310,10 +311,11 @@ fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
     }
     for (ours, theirs) in [("rehash_interval", "rehash"), ("warmup", "db")] {
         let span = w.span(ours)?.ok_or_else(|| format!("`{ours}` has no value"))?;
-        if span.as_nanos() % 1_000_000_000 != 0 {
-            return Err(format!("`{ours}` of {span}: tc takes whole seconds"));
+        if span.as_nanos() % 1_000_000 != 0 {
+            return Err(format!("`{ours}` of {span}: tc takes whole milliseconds"));
         }
-        w.pair(theirs, span.as_nanos() / 1_000_000_000);
+        w.pair(theirs, span.as_nanos() / 1_000_000);
+        w.expect(theirs, span.as_nanos() / 1000);
     }
     let rate = w.value("penalty_rate").ok_or("`penalty_rate` has no value")?;
     let hertz = units::hertz(rate)?;
@@ -435,17 +437,17 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_of_sfb_reach_the_kernel_in_65535ths() {
+    fn sfb_reaches_the_kernel_in_its_units() {
         let sfb = line("sfb");
         assert!(sfb.starts_with("sfb limit 1000 target 20 max 25 increment 0.00101"), "{sfb}");
-        assert!(sfb.ends_with("rehash 600 db 60 penalty_rate 10 penalty_burst 20"), "{sfb}");
+        assert!(sfb.ends_with("rehash 600000 db 60000 penalty_rate 10 penalty_burst 20"), "{sfb}");
         for (name, steps) in [("increment", 66.0), ("decrement", 11.0)] {
             let mut words = sfb.split(' ').skip_while(|word| *word != name);
             let prob: f64 = words.nth(1).unwrap().parse().unwrap();
             assert_eq!((prob * 65_535.0).floor(), steps);
         }
-        let slow = translated("sfb:warmup=1.5s", &CONTEXT).unwrap_err();
-        assert!(slow.contains("whole seconds"), "{slow}");
+        let slow = translated("sfb:warmup=1.5ms", &CONTEXT).unwrap_err();
+        assert!(slow.contains("whole milliseconds"), "{slow}");
     }
 
     #[test]

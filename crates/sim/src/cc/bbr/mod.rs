@@ -3,8 +3,9 @@
 //!
 //! Deviations from Linux: real numbers instead of fixed point; the maximum bandwidth is exact per
 //! round trip, not of three samples; packets that wait for pacing are not in flight; delayed
-//! acknowledgements do not matter when the minimum round-trip time is renewed; packets leave one by
-//! one, though the window has room for bursts of the host.
+//! acknowledgements do not matter when the minimum round-trip time is renewed; packets leave up to
+//! 2^-10 s ahead of their time, where a host with segmentation offload sends at least two together
+//! and one without sends each in its time (fact tcp-16).
 
 mod cwnd;
 

@@ -29,6 +29,8 @@ _OPTIONS = _HERE / "options.config"
 _OURS = (_HERE / "rngseed_user.c", _HERE / "ptrace_user.c")
 _PROGRAM = "linux"
 _ABOUT = "about.json"
+# In the help of every User-Mode Linux kernel.
+_UML_OPTION = b"uml_dir="
 _TOOLS = ("bc", "bison", "flex", "gcc", "make", "tar", "xz")
 _PACKAGES = "linux-source bc bison flex gcc libc6-dev make tar xz-utils"
 INSTALL = f"apt-get install {_PACKAGES}"
@@ -176,10 +178,15 @@ def own(path: Path) -> Kernel:
     """A kernel that the user built.
 
     Raises:
-        InputError: there is no such program.
+        InputError: there is no such program, or it is another one.
     """
     if not (path.is_file() and os.access(path, os.X_OK)):
         raise InputError(f"--kernel {path}: is not a program; give a User-Mode Linux kernel")
+    if _UML_OPTION not in path.read_bytes():
+        raise InputError(
+            f"--kernel {path}: is a program, but not a User-Mode Linux kernel; give the file "
+            "`linux` that `make ARCH=um` builds"
+        )
     return Kernel(path.resolve(), "own", None)
 
 
@@ -297,8 +304,8 @@ def _edit(path: Path, old: str, new: str) -> None:
         return
     if text.count(old) != 1:
         raise InputError(
-            f"kernel build: {path} is not as in Debian's 6.1 and 6.12; take one of these, or "
-            "build your own and give it with --kernel"
+            f"kernel build: {path} is not as in Debian's 6.1, 6.12 and 7.2; take one of these, "
+            "or build your own and give it with --kernel"
         )
     path.write_text(text.replace(old, new))
 

@@ -37,8 +37,9 @@ def sources(release: str) -> Path:
     others = ", ".join(release_of(path.name) for path in _all())
     raise InputError(
         f"kernel build: {archive}: is not there; apt-get install linux-source-{release}   # as "
-        "root; Debian has newer kernels in the suites NAME-security and NAME-backports, which "
-        f"/etc/apt/sources.list must name first{'; here is ' + others if others else ''}"
+        "root; Debian has newer kernels in the suites NAME-security, NAME-backports and unstable, "
+        "which /etc/apt/sources.list must name first, and --source takes the path of an archive "
+        f"too{'; here is ' + others if others else ''}"
     )
 
 
