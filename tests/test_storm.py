@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from sojourn import files
-
 HERE = Path(__file__).parent
 # What the disk has confirmed of a file in a new folder; two kills of a study; two power cuts.
 QUICK = """\
@@ -63,9 +61,3 @@ def test_the_names_of_new_folders_survive_a_power_cut(said):
 @pytest.mark.slow
 def test_a_study_that_is_killed_or_loses_power_goes_on_to_the_undisturbed_table(said):
     assert said[2] == "['', '', '']"
-
-
-def test_making_a_folder_that_is_a_file_is_an_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(FileExistsError):
-        files.make_folder(tmp_path / "file" / "below")
