@@ -256,7 +256,7 @@ mod tests {
         assert_eq!((interval.delay_sum_ns, interval.delay_max_ns), (u128::from(10 * MS), 7 * MS));
     }
 
-    /// 2^64 ns are less than 10^10 delays of 2 s, and 2^64 bit/s less than 10^10 frames of 2 Gbit/s.
+    /// 2^64 ns are less than 10^10 delays of 2 s, 2^64 bit/s less than 10^10 frames of 2 Gbit/s.
     #[test]
     fn counters_go_on_beyond_ten_thousand_million_packets() {
         const BEFORE: u64 = 10_000_000_000;
