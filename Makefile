@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 ns3-costs \
         agreement-ns3 pi2-ns3 bench instructions instructions-write coverage reproduce-full fuzz \
-        storm long-haul memcheck audit sbom mutants contract-long study-kills study-costs docs \
+        storm long-haul cancel memcheck audit sbom mutants contract-long study-kills study-costs docs \
         docs-test site atlas atlas-small web web-toolchain test-web clean
 .DELETE_ON_ERROR:
 
@@ -97,7 +97,7 @@ fuzz:
 
 ## storm: COUNT inputs of a KIND from number FROM of a SEED, in children with limits and a watchdog
 ##        (docs/storm.md); prints a table, and keeps what is bad in out/storm. Kinds: mutants,
-##        worlds, long (scenarios); kills, power (files)
+##        worlds, long (scenarios); kills, power, damage, limits, surroundings (commands and files)
 KIND  ?= mutants
 FROM  ?= 0
 COUNT ?= 100000
@@ -108,6 +108,11 @@ storm: $(VENV)/developed
 ## long-haul: a million simulated seconds, and the memory of the process meanwhile (docs/storm.md)
 long-haul: $(VENV)/developed
 	$(BIN)/python tests/storm/long_haul.py
+
+## cancel: how long Ctrl-C takes in every phase of the work, TIMES instants each (docs/storm.md)
+TIMES ?= 20
+cancel: $(VENV)/developed
+	$(BIN)/python tests/storm/cancel.py --times $(TIMES)
 
 ## memcheck: the tests of the C interface under AddressSanitizer, its example in C under valgrind
 memcheck:
@@ -260,4 +265,4 @@ $(VENV)/bin/maturin: | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --upgrade-deps $(VENV)

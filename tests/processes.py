@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,12 @@ def below(pid: int) -> list[int]:
     return [
         child for child, comm in names.items() if comm.exists() and comm.read_text()[:2] != "ps"
     ]
+
+
+def ended() -> int:
+    """The number of a process that has ended."""
+    command = [sys.executable, "-c", "import os; print(os.getpid())"]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def is_alive(pid: int) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from processes import wait_for
+from processes import ended, wait_for
 from sojourn import files
 from sojourn.cli import main
 from sojourn.errors import InputError
@@ -47,6 +47,12 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_making_a_folder_that_is_a_file_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileExistsError):
+        files.make_folder(tmp_path / "file" / "below")
+
+
 def test_nothing_is_written_through_a_link_that_waits_at_the_temporary_name(tmp_path, monkeypatch):
     monkeypatch.setattr(files.os, "urandom", bytes)
     victim = tmp_path / "victim"
@@ -59,12 +65,11 @@ def test_nothing_is_written_through_a_link_that_waits_at_the_temporary_name(tmp_
 
 
 def test_what_a_killed_writer_left_is_removed_and_what_another_machine_writes_stays(tmp_path):
-    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
-                          capture_output=True, text=True, check=True)  # fmt: skip
-    host, ended = files._host(), int(done.stdout)
-    dead = tmp_path / "runs" / f".packets.parquet.{host}.{ended}.{'a' * 16}.tmp"
+    host = files._host()
+    dead_pid = ended()
+    dead = tmp_path / "runs" / f".packets.parquet.{host}.{dead_pid}.{'a' * 16}.tmp"
     alive = tmp_path / f".summary.parquet.{host}.{os.getpid()}.{'a' * 16}.tmp"
-    elsewhere = tmp_path / f".summary.parquet.another.{ended}.{'a' * 16}.tmp"
+    elsewhere = tmp_path / f".summary.parquet.another.{dead_pid}.{'a' * 16}.tmp"
     own = tmp_path / ".notes.tmp"
     dead.parent.mkdir()
     for path in (dead, alive, elsewhere, own):
@@ -88,9 +93,7 @@ def test_what_another_machine_has_not_written_to_for_an_hour_is_removed(tmp_path
 
 
 def test_the_lock_of_a_study_removes_what_killed_writers_left(tmp_path):
-    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
-                          capture_output=True, text=True, check=True)  # fmt: skip
-    left = tmp_path / "fragments" / f".a.{files._host()}.{int(done.stdout)}.{'a' * 16}.tmp"
+    left = tmp_path / "fragments" / f".a.{files._host()}.{ended()}.{'a' * 16}.tmp"
     left.parent.mkdir()
     left.touch()
     with open_folder(tmp_path).lock():

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from sojourn import files
-
 HERE = Path(__file__).parent
 # What the disk has confirmed of a file in a new folder; two kills of a study; two power cuts;
 # three kills of a comparison.
@@ -71,9 +69,3 @@ def test_a_study_that_is_killed_or_loses_power_goes_on_to_the_undisturbed_table(
 @pytest.mark.slow
 def test_a_comparison_that_is_killed_goes_on_to_the_undisturbed_files_and_repeats_no_run(said):
     assert re.fullmatch(r"\('', [123]\)", said[3])
-
-
-def test_making_a_folder_that_is_a_file_is_an_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(FileExistsError):
-        files.make_folder(tmp_path / "file" / "below")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import subprocess
-import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +13,7 @@ import pyarrow.dataset
 import pytest
 
 import sojourn
+from processes import ended
 from sojourn import files, studies
 from sojourn.engines import registry
 from sojourn.errors import InputError
@@ -188,11 +187,9 @@ def test_a_damaged_file_is_reported_and_its_runs_are_made_again(tmp_path):
 
 
 def test_what_a_writer_killed_in_study_json_left_is_removed_when_the_study_begins(tmp_path):
-    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
-                          capture_output=True, text=True, check=True)  # fmt: skip
     store = StudyStore(open_folder(tmp_path), pytest.fail)
     store.begin({})
-    left = tmp_path / f".study.json.{files._host()}.{int(done.stdout)}.{'a' * 16}.tmp"
+    left = tmp_path / f".study.json.{files._host()}.{ended()}.{'a' * 16}.tmp"
     left.touch()
     # The study is the same: nothing is written, and nothing compacted.
     store.begin({})

@@ -15,7 +15,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +57,13 @@ def _ranges(affected: Mapping[str, Any]) -> Iterator[list[dict[str, str]]]:
             yield each["events"]
 
 
-def _within(version: str) -> Any:
+def _within(version: str) -> Callable[[list[dict[str, str]]], bool]:
+    here = Version(version)
+
     def inside(events: list[dict[str, str]]) -> bool:
         is_in = False
         for event in events:
             ((what, bound),) = event.items()
-            here = Version(version)
             if what == "introduced" and (bound == "0" or here >= Version(bound)):
                 is_in = True
             elif (what == "fixed" and here >= Version(bound)) or (

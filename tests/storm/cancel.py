@@ -123,6 +123,8 @@ def interrupted(folder: Path, phase: str, after_s: float) -> tuple[float | None,
     left = [path for path in folder.rglob(".*.tmp") if path.is_file()]
     if process.returncode == 0:
         return None, ""  # it was about to end
+    if process.returncode == -signal.SIGINT and not said:
+        return took, ""  # the interpreter did not listen yet
     if process.returncode != 130 or "Traceback" in said or left:
         return took, f"after {after_s:.2f} s: {process.returncode} {left} {said[-300:]}"
     return took, ""

@@ -22,6 +22,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.heard = False
+        self._again: threading.Timer | None = None
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
@@ -33,15 +34,21 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             yield  # Python takes signals in the main thread only.
             return
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        # A shell has jobs in the background ignore Ctrl-C, and who embeds Python may have handlers
+        # of its own.
+        before = {
+            number: handler
+            for number in (signal.SIGINT, signal.SIGTERM)
+            if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
+        }
         self._unraisable, sys.unraisablehook = sys.unraisablehook, self._dropped
         try:
-            for number, handler in before.items():
-                # A shell has jobs in the background ignore Ctrl-C.
-                if handler != signal.SIG_IGN:
-                    signal.signal(number, self._interrupt)
+            for number in before:
+                signal.signal(number, self._interrupt)
             yield
         finally:
+            if self._again is not None:
+                self._again.cancel()  # the command has ended meanwhile
             sys.unraisablehook = self._unraisable
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -54,8 +61,8 @@ class Interrupts:
         if issubclass(dropped.exc_type, KeyboardInterrupt):
             # A signal to the thread itself: it may wait in a system call.
             main = threading.main_thread().ident
-            again = threading.Timer(_AGAIN_S, signal.pthread_kill, (main, signal.SIGINT))
-            again.daemon = True
-            again.start()
+            self._again = threading.Timer(_AGAIN_S, signal.pthread_kill, (main, signal.SIGINT))
+            self._again.daemon = True
+            self._again.start()
         else:
             self._unraisable(dropped)
