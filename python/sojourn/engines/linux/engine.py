@@ -165,12 +165,12 @@ class _Guest:
 
 def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
     where, bottleneck, hz = _core.linux_wish(scenario)
+    if where == host.NAME and own_kernel is not None:
+        raise InputError("--kernel: engine.linux.where is host, which has a kernel already")
     own = kernel.own(own_kernel) if own_kernel is not None else None
     if bottleneck == module.BOTTLENECK:
         return _with_module(where, own or _found(hz))
     if where == host.NAME:
-        if own is not None:
-            raise InputError("--kernel: engine.linux.where is host, which has a kernel already")
         return host.Host()
     if where == uml.NAME:
         return uml.Uml(own.path if own else None)
