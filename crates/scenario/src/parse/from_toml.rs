@@ -1,8 +1,9 @@
-//! From TOML to a tree of values, and to the line of a key.
+//! From TOML to a tree of values.
 
 use serde_json::{Map, Number, Value};
 use toml::de::{DeTable, DeValue};
 
+use super::lines::line_at;
 use super::locations::Locations;
 use crate::error::ScenarioError;
 
@@ -25,51 +26,6 @@ pub(super) fn parse<'a>(
 pub(super) fn parse_value(text: &str) -> Result<Value, String> {
     let parsed = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
     value(parsed.get_ref()).map_err(|flaw| flaw.what.to_owned())
-}
-
-/// The lines of a text's keys and entries, by their dotted paths.
-pub(super) struct Lines<'a> {
-    text: &'a str,
-    root: Option<DeTable<'a>>,
-}
-
-impl<'a> Lines<'a> {
-    /// Those of a text; none if it is not TOML.
-    pub(super) fn of(text: &'a str) -> Lines<'a> {
-        Lines { text, root: DeTable::parse(text).ok().map(|table| table.into_inner()) }
-    }
-
-    /// The line of the key or entry at a dotted path, counted from 1.
-    pub(super) fn line(&self, path: &str) -> Option<usize> {
-        Some(line_at(self.text, offset_in_table(self.root.as_ref()?, path)?))
-    }
-}
-
-fn line_at(text: &str, offset: usize) -> usize {
-    1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
-}
-
-/// Where the key or entry stands that a path leads to.
-fn offset_in_table(table: &DeTable, path: &str) -> Option<usize> {
-    table.iter().find_map(|(key, value)| match path.strip_prefix(key.get_ref().as_ref())? {
-        "" => Some(key.span().start),
-        rest => offset_in_value(value.get_ref(), rest),
-    })
-}
-
-fn offset_in_value(value: &DeValue, path: &str) -> Option<usize> {
-    match value {
-        DeValue::Table(table) => offset_in_table(table, path.strip_prefix('.')?),
-        DeValue::Array(items) => {
-            let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
-            let item = items.get(index.parse::<usize>().ok()?)?;
-            match rest {
-                "" => Some(item.span().start),
-                rest => offset_in_value(item.get_ref(), rest),
-            }
-        }
-        _ => None,
-    }
 }
 
 /// A value that the tree has no place for: where, from the value that was converted on, and why.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::from_toml::Lines;
+use super::lines::Lines;
 
 /// A text, in which errors look for the lines of keys, and which keys an override has set.
 #[derive(Clone, Debug, Default)]

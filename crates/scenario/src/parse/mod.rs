@@ -2,6 +2,7 @@
 
 mod from_json;
 mod from_toml;
+mod lines;
 mod locations;
 mod overrides;
 mod serde_errors;

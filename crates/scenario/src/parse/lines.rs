@@ -1,0 +1,49 @@
+//! On which line of a TOML text a key stands: looked up when an error names it.
+
+use toml::de::{DeTable, DeValue};
+
+/// The lines of a text's keys and entries, by their dotted paths.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    root: Option<DeTable<'a>>,
+}
+
+impl<'a> Lines<'a> {
+    /// Those of a text; none if it is not TOML.
+    pub(super) fn of(text: &'a str) -> Lines<'a> {
+        Lines { text, root: DeTable::parse(text).ok().map(|table| table.into_inner()) }
+    }
+
+    /// The line of the key or entry at a dotted path, counted from 1.
+    pub(super) fn line(&self, path: &str) -> Option<usize> {
+        Some(line_at(self.text, offset_in_table(self.root.as_ref()?, path)?))
+    }
+}
+
+/// The line of an offset, counted from 1.
+pub(super) fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
+}
+
+/// Where the key or entry stands that a path leads to.
+fn offset_in_table(table: &DeTable, path: &str) -> Option<usize> {
+    table.iter().find_map(|(key, value)| match path.strip_prefix(key.get_ref().as_ref())? {
+        "" => Some(key.span().start),
+        rest => offset_in_value(value.get_ref(), rest),
+    })
+}
+
+fn offset_in_value(value: &DeValue, path: &str) -> Option<usize> {
+    match value {
+        DeValue::Table(table) => offset_in_table(table, path.strip_prefix('.')?),
+        DeValue::Array(items) => {
+            let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
+            let item = items.get(index.parse::<usize>().ok()?)?;
+            match rest {
+                "" => Some(item.span().start),
+                rest => offset_in_value(item.get_ref(), rest),
+            }
+        }
+        _ => None,
+    }
+}
