@@ -169,8 +169,9 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    brought, own_metrics, controls = bring(aqms), bring_metrics(metrics), custom_controls(ccs or {})
-    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps or {}))
+    brought, own_metrics = bring(aqms), bring_metrics(metrics)
+    controls, own_apps = custom_controls(ccs, "ccs"), custom_apps(apps, "apps")
+    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(own_apps)
     link = choose_link(loaded, link)
     listed = brought.aqms or _own_aqm(loaded, link, on)
     named = share(listed, list((fair or {}).items()), brought.laws)
