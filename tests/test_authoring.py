@@ -11,7 +11,7 @@ import sojourn
 from sojourn.authoring import check as checking
 from sojourn.authoring import worlds
 from sojourn.authoring.cells import Finding, WorldResult
-from sojourn.authoring.check import Checked
+from sojourn.authoring.check import Checked, check
 from sojourn.authoring.check_page import page, save
 from sojourn.cli import main
 
@@ -114,7 +114,14 @@ def checked() -> Checked:
     others = {aqm: {name: cell(0.1) for name in worlds.OTHERS} for aqm in aqms}
     findings = [Finding("a promise", True, "by a test"), Finding("another", None, "not here")]
     sentences = worlds.sentences(grid, others, 5e-3)
-    return Checked("own", "a test", "A law", 5e-3, findings, aqms, grid, others, sentences)
+    said = "sojourn check own.py"
+    return Checked("own", "a test", "A law", 5e-3, findings, aqms, grid, others, sentences, said)
+
+
+def test_a_check_names_the_command_that_makes_it_again():
+    assert check("codel:target=6ms", quick=True, operations=100).command == (
+        "sojourn check codel:target=6ms --quick --operations 100"
+    )
 
 
 def test_the_sentences_name_the_cells_above_target_and_every_aqm():

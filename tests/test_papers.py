@@ -22,6 +22,13 @@ def test_a_full_packet_of_codel_act_takes_1_2056_ms() -> None:
     assert codel_act.scenario("codel", 1).links["bottleneck"].framing == "7B"
 
 
+def test_pie_of_codel_act_does_not_sleep_until_a_third_of_the_buffer_waits() -> None:
+    """Section II: PIE was never deactivated."""
+    for aqm in codel_act.AQMS:
+        queue = str(codel_act.scenario(aqm, 4).links["bottleneck"].queue)
+        assert ("on_off=false" in queue) == (aqm == "pie")
+
+
 def test_the_file_sizes_of_madpie_are_whole_segments() -> None:
     """Fact papers-2."""
     for kb, size in madpie.FILE_BYTES.items():

@@ -171,6 +171,10 @@ def test_what_is_no_class_or_lacks_a_method_is_refused():
         sojourn.run(scenario(), cc={"bulk": object})
     with pytest.raises(sojourn.InputError, match="name of flows: class"):
         sojourn.run(scenario(), cc=Reno)
+    with pytest.raises(sojourn.InputError, match=r"^ccs: \[\] says not whose"):
+        sojourn.compare(scenario(), ["codel"], ccs=[])
+    with pytest.raises(sojourn.InputError, match=r"^apps: '' says not whose"):
+        sojourn.compare(scenario(), ["codel"], apps="")
 
 
 def test_a_class_whose_source_is_unknown_is_refused():

@@ -56,14 +56,20 @@ class Datagrams(Protocol):
         """
 
 
-def custom_apps(apps: Mapping[str, type]) -> list[CustomApp]:
+def custom_apps(apps: Mapping[str, type] | None, argument: str = "app") -> list[CustomApp]:
     """Applications by name of the flows in the form that the core takes.
+
+    Args:
+        apps: classes; None for none.
+        argument: what the caller calls them, for messages.
 
     Raises:
         InputError: no mapping, not a class, a method is missing, or the source cannot be read.
     """
+    if apps is None:
+        return []
     if not isinstance(apps, Mapping):
-        raise InputError(f"app: {apps!r} says not whose; give {{name of flows: class}}")
+        raise InputError(f"{argument}: {apps!r} says not whose; give {{name of flows: class}}")
     return [(flows, cls, _described(flows, cls)) for flows, cls in apps.items()]
 
 

@@ -45,14 +45,22 @@ class Control(Protocol):
         """The retransmission timer expired; the sender starts again with one packet."""
 
 
-def custom_controls(controls: Mapping[str, type[Control]]) -> tuple[CustomControl, ...]:
+def custom_controls(
+    controls: Mapping[str, type[Control]] | None, argument: str = "cc"
+) -> tuple[CustomControl, ...]:
     """Controls by name of the flows in the form that the core takes.
+
+    Args:
+        controls: classes; None for none.
+        argument: what the caller calls them, for messages.
 
     Raises:
         InputError: no mapping, not a class, a method is missing, or the source cannot be read.
     """
+    if controls is None:
+        return ()
     if not isinstance(controls, Mapping):
-        raise InputError(f"cc: {controls!r} says not whose; give {{name of flows: class}}")
+        raise InputError(f"{argument}: {controls!r} says not whose; give {{name of flows: class}}")
     return tuple((flows, cls, _described(flows, cls)) for flows, cls in controls.items())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,7 @@ class Checked:
         grid: by AQM, (flows, base RTT in ms) and cell.
         worlds: by AQM, name of a world and cell.
         sentences: what the worlds say.
+        command: what makes this check again.
     """
 
     law: str
@@ -46,6 +48,7 @@ class Checked:
     grid: dict[str, dict[tuple[int, int], WorldResult]]
     worlds: dict[str, dict[str, WorldResult]]
     sentences: list[str]
+    command: str
 
     @property
     def is_kept(self) -> bool:
@@ -78,8 +81,8 @@ def check(
     """
     brought = bring([law])
     name, laws = brought.aqms[0], brought.laws
-    operations = max(operations // (10 if quick else 1), 1)
-    findings = [Finding(*row) for row in _core.examine_law(name, laws, operations)]
+    each = max(operations // (10 if quick else 1), 1)
+    findings = [Finding(*row) for row in _core.examine_law(name, laws, each)]
     info = _core.describe_aqm(name, laws)
     aqms = _beside(name)
     made = Checked(
@@ -92,11 +95,19 @@ def check(
         grid={aqm: {} for aqm in aqms},
         worlds={aqm: {} for aqm in aqms},
         sentences=[],
+        command=_command(law if isinstance(law, str) else name, quick, operations),
     )
     if not quick and made.is_kept:
         _run(made, laws, jobs, progress)
         made.sentences.extend(worlds.sentences(made.grid, made.worlds, made.target_s))
     return made
+
+
+def _command(law: str, quick: bool, operations: int) -> str:
+    options = ["--quick"] * quick
+    if operations != OPERATIONS:
+        options += ["--operations", str(operations)]
+    return shlex.join(["sojourn", "check", law, *options])
 
 
 def _beside(name: str) -> list[str]:

@@ -51,6 +51,7 @@ def to_json(checked: Checked) -> dict[str, Any]:
         "law": checked.law,
         "source": checked.source,
         "version": sojourn.__version__,
+        "command": checked.command,
         "kept": checked.is_kept,
         "findings": [asdict(finding) for finding in checked.findings],
         "grid": {

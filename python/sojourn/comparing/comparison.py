@@ -169,8 +169,8 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    brought, own_metrics, controls = bring(aqms), bring_metrics(metrics), custom_controls(ccs or {})
-    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps or {}))
+    brought, measured, controls = bring(aqms), bring_metrics(metrics), custom_controls(ccs, "ccs")
+    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps, "apps"))
     link = choose_link(loaded, link)
     listed = brought.aqms or _own_aqm(loaded, link, on)
     named = share(listed, list((fair or {}).items()), brought.laws)
@@ -187,7 +187,7 @@ def compare(
     results = _by_contender(cells, outcomes)
     failed = [outcome for outcome in outcomes if isinstance(outcome, str)]
     references = _references([text for *_, text in variants.values()], on)
-    return Comparison(loaded, link, seed_list, results, failed, references, own_metrics)
+    return Comparison(loaded, link, seed_list, results, failed, references, measured)
 
 
 def _task(

@@ -72,7 +72,7 @@ def run(
         TypeError: no engine has an option of that name.
     """
     (selected,) = registry.select([engine], engine_options)
-    loaded = with_aqm(load(scenario, sets), aqm, link).with_apps(custom_apps(app or {}))
+    loaded = with_aqm(load(scenario, sets), aqm, link).with_apps(custom_apps(app))
     if seed is not None:
         loaded = seeded(loaded, seed)
     check_memory(loaded, allowed=memory)
@@ -81,7 +81,7 @@ def run(
         if out is not None:
             result.save(out)
 
-    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(cc or {}))
+    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(cc))
     with files.writing_to(None if out is None else Path(out)):
         (outcome,) = run_all([task], finish=finish, progress=progress, store=store)
     if isinstance(outcome, str):
