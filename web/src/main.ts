@@ -76,6 +76,7 @@ class Page {
     await this.rewind();
     this.views.flowChoices();
     by("main").removeAttribute("aria-busy");
+    requestAnimationFrame(() => performance.mark("first-plots"));
   }
 
   private async rewind(): Promise<void> {
