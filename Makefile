@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 ns3-costs \
         agreement-ns3 pi2-ns3 bench instructions instructions-write coverage reproduce-full fuzz \
         storm long-haul cancel memcheck audit sbom mutants contract-long study-kills study-costs docs \
-        docs-test site atlas atlas-small web web-toolchain test-web clean
+        docs-test site atlas atlas-small web web-toolchain web-speed test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -207,6 +207,10 @@ web-toolchain:
 test-web: web
 	web/node_modules/.bin/prettier --check --log-level warn web/src web/tests
 	node --test web/tests/*.test.mjs
+
+## web-speed: how large and how fast the page is, into docs/browser.md; two minutes of an idle machine
+web-speed: web
+	node web/tests/speed.mjs
 
 web/node_modules/.package-lock.json: web/package-lock.json
 	npm --prefix web ci --silent

@@ -53,7 +53,7 @@ def test_every_shipped_scenario_has_its_digest_in_chromium_without_an_error() ->
     if compiled.read_bytes() != served.read_bytes():
         pytest.skip("the page is older than the simulator; run `make web`")
     tested = subprocess.run(
-        ["node", "--test", "--test-name-pattern", "digest in Chromium",
+        ["node", "--test", "--test-reporter", "tap", "--test-name-pattern", "digest in Chromium",
          "web/tests/browser.test.mjs"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -5,6 +5,8 @@ import { shown } from "./plots";
 import type { Finished } from "./protocol";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 52, 14, 14, 46];
+/** Room for the label of a delay. */
+const LABEL = 52;
 /** Shorter delays are drawn at this one. */
 const SHORTEST_S = 1e-4;
 /** Quantiles that the summary has, as the native command prints them. */
@@ -42,11 +44,18 @@ export function delayCdf(lab: Lab, runs: [Finished, Finished]): SVGElement | nul
   };
   const y = (share: number): string =>
     (HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)).toFixed(1);
+  let taken = -Infinity;
   const grid = ticks(least, most).map((delay) => {
-    const anchor = Number(x(delay)) > WIDTH - 3 * RIGHT ? "end" : "middle";
+    const at = Number(x(delay));
+    const isLast = at > WIDTH - 3 * RIGHT;
+    const line = `<path d="M${at} ${y(0)}V${y(1)}" stroke="var(--line)"/>`;
+    // A label that would stand on the one before it is left out.
+    const [from, to] = isLast ? [at - LABEL, at] : [at - LABEL / 2, at + LABEL / 2];
+    if (from < taken) return line;
+    taken = to;
+    const anchor = isLast ? "end" : "middle";
     return (
-      `<path d="M${x(delay)} ${y(0)}V${y(1)}" stroke="var(--line)"/>` +
-      `<text x="${x(delay)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="${anchor}">` +
+      `${line}<text x="${at}" y="${HEIGHT - BOTTOM + 18}" text-anchor="${anchor}">` +
       `${shown(delay, "s")}</text>`
     );
   });

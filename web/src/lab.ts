@@ -23,6 +23,8 @@ export class Lab {
   sides: History[] = [];
   checked: Checked | null = null;
   isRunning = false;
+  /** Whether what the state says was refused: the sides are of an earlier state then. */
+  isRefused = false;
   files: Record<string, string> = {};
   /** Called when there is something new to show. */
   onUpdate: () => void = () => undefined;
@@ -79,16 +81,24 @@ export class Lab {
   rewind(): Promise<void> {
     this.isRunning = false;
     return this.inTurn(async () => {
-      const checked = await this.client.ask<Checked>({ call: "check", ...this.setting(0) });
-      const sample = Math.max(checked.sample_s, checked.duration_s / MOST_SAMPLES);
-      const opened = await this.openBoth(sample);
+      const [checked, opened] = await this.checkAndOpen().catch((failure: unknown) => {
+        this.isRefused = true;
+        throw failure;
+      });
       for (const side of this.sides) {
         await this.client.ask({ call: "close", session: side.opened.session });
       }
       this.checked = checked;
       this.sides = opened.map((one) => new History(one));
       this.applied = 0;
+      this.isRefused = false;
     });
+  }
+
+  private async checkAndOpen(): Promise<[Checked, Opened[]]> {
+    const checked = await this.client.ask<Checked>({ call: "check", ...this.setting(0) });
+    const sample = Math.max(checked.sample_s, checked.duration_s / MOST_SAMPLES);
+    return [checked, await this.openBoth(sample)];
   }
 
   /** Opens a session for each side, or none. */
@@ -107,7 +117,7 @@ export class Lab {
   }
 
   run(): void {
-    if (this.isRunning || this.isOver || this.sides.length === 0) return;
+    if (this.isRunning || this.isRefused || this.isOver || this.sides.length === 0) return;
     this.isRunning = true;
     this.last = performance.now();
     this.paceFrom = [this.last, this.now];
@@ -198,7 +208,7 @@ export class Lab {
     this.isRunning = false;
     return this.inTurn(async () => {
       const [first, second] = this.sides;
-      if (!first || !second || first.isOver) return;
+      if (!first || !second || this.isRefused || first.isOver) return;
       const { session } = first.opened;
       first.add(await this.client.ask<Taken>({ call: "step_packet", session }));
       await this.advance(first.now);

@@ -76,6 +76,7 @@ class Page {
     await this.rewind();
     this.views.flowChoices();
     by("main").removeAttribute("aria-busy");
+    requestAnimationFrame(() => performance.mark("first-plots"));
   }
 
   private async rewind(): Promise<void> {
@@ -317,7 +318,8 @@ class Page {
     by("run").textContent = lab.isRunning ? "Pause" : lab.isOver ? "Run again" : "Run";
     by("clock").textContent = lab.clock;
     by<HTMLProgressElement>("progress").value = lab.duration > 0 ? lab.now / lab.duration : 0;
-    by<HTMLButtonElement>("step").disabled = lab.isOver;
+    by<HTMLButtonElement>("run").disabled = lab.isRefused;
+    by<HTMLButtonElement>("step").disabled = lab.isRefused || lab.isOver;
     by<HTMLButtonElement>("forget").disabled = lab.state.changes.length === 0;
     by("command").textContent = command(lab);
     this.views.show();
