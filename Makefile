@@ -7,8 +7,8 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 ns3-costs \
         agreement-ns3 pi2-ns3 bench instructions instructions-write coverage reproduce-full fuzz \
-        storm long-haul cancel memcheck audit sbom mutants contract-long study-kills study-costs docs \
-        docs-test site atlas atlas-small web web-toolchain web-speed test-web clean
+        storm storm-record long-haul cancel memcheck audit sbom mutants contract-long study-kills \
+        study-costs docs docs-test site atlas atlas-small web web-toolchain web-speed test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -113,6 +113,10 @@ long-haul: $(VENV)/developed
 TIMES ?= 20
 cancel: $(VENV)/developed
 	$(BIN)/python tests/storm/cancel.py --times $(TIMES)
+
+## storm-record: kills, surroundings and cancelling into docs/storm.md; wants an idle machine
+storm-record: $(VENV)/developed
+	$(BIN)/python tests/storm/record.py
 
 ## memcheck: the tests of the C interface under AddressSanitizer, its example in C under valgrind
 memcheck:

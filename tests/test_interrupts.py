@@ -5,8 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
+
+from processes import below, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +47,19 @@ importlib.import_module("sojourn.cli.compare").compare_aqms = {where}
 sys.exit(main(["compare", "dumbbell-reno", "--aqm", "codel,pie"]))
 """
 
+# One run of many minutes.
+STUDY = """\
+name = "long"
+scenario = "small.toml"
+set = { duration = "1000000s" }
+metrics = ["queue/bottleneck/delay_p95"]
+seeds = 1
+[[axes]]
+name = "aqm"
+key = "links.bottleneck.queue"
+values = ["codel"]
+"""
+
 
 def interrupted(where: str, number: str, **options) -> subprocess.CompletedProcess[str]:
     text = CLIENT.format(where=where, number=number)
@@ -57,6 +73,24 @@ def test_an_interrupt_that_python_or_a_library_drops_ends_the_command(where, num
     done = interrupted(where, number)
     assert done.returncode == 130
     assert done.stderr.strip() == "sojourn: interrupted"
+
+
+def test_a_study_does_not_wait_for_its_runs(command):
+    (command.folder / "study.toml").write_text(STUDY)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", "study", "run", "study.toml", "--store", "store",
+         "--jobs", "1"],
+        cwd=command.folder, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process:
+        assert wait_for(lambda: below(process.pid))
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(10) in (130, -signal.SIGINT)
+        finally:
+            process.kill()
+        assert "interrupted" in process.stderr.read()
 
 
 def test_a_job_in_the_background_goes_on_ignoring_ctrl_c():

@@ -5,7 +5,7 @@
 A phase is a command that spends its time in one kind of work. It is started and interrupted at
 TIMES instants, spread over as long as it would take, at most `LONGEST_S`. Prints a table in
 Markdown: for each phase the instants that hit, the median and the longest time from the signal to
-the end of the process, and how many were bad: another exit code than 130, a traceback, or a
+the end of the process, and how many were bad: not ended by the interrupt, a traceback, or a
 half-written file. Exit code 1 if any is bad or took longer than `MOST_S`.
 """
 
@@ -123,9 +123,9 @@ def interrupted(folder: Path, phase: str, after_s: float) -> tuple[float | None,
     left = [path for path in folder.rglob(".*.tmp") if path.is_file()]
     if process.returncode == 0:
         return None, ""  # it was about to end
-    if process.returncode == -signal.SIGINT and not said:
-        return took, ""  # the interpreter did not listen yet
-    if process.returncode != 130 or "Traceback" in said or left:
+    # Python ends itself by the signal before it listens, and, called with -m, after the exception
+    # has passed through `exec` (CPython, pythonrun.c, run_eval_code_obj); a shell says 130 to both.
+    if process.returncode not in (130, -signal.SIGINT) or "Traceback" in said or left:
         return took, f"after {after_s:.2f} s: {process.returncode} {left} {said[-300:]}"
     return took, ""
 

@@ -69,7 +69,7 @@ SURROUNDINGS = {
     "all closed": Surrounding("exec {} <&- >&- 2>&-"),
     "stdout full": Surrounding("exec {} >/dev/full", may_refuse=True),
     "stderr full": Surrounding("exec {} 2>/dev/full", may_refuse=True),
-    "reader gone": Surrounding("{} | true"),
+    "reader gone": Surrounding("{} | true", may_refuse=True),
     "LC_ALL=C": Surrounding(sets=(("LC_ALL", "C"), ("PYTHONUTF8", "0"),
                                   ("PYTHONCOERCECLOCALE", "0"))),
     "Turkish": Surrounding(sets=(("LC_ALL", "tr_TR.UTF-8"), ("LANG", "tr_TR.UTF-8"))),

@@ -13,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 
 from sojourn.errors import InputError
+from sojourn.studies import executors
 from sojourn.studies.batch import Batch, BatchOutcome, BatchRun, work
 from sojourn.studies.executors import Workers
 
@@ -112,6 +113,12 @@ class Dispatcher:
                 done, _ = wait(self._flying, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     self._take(future)
+        except KeyboardInterrupt:
+            # A batch may take minutes; its file is in the store when it is whole, or not at all.
+            if self._executor is not None:
+                executors.kill(self._executor)
+            self.close()
+            raise
         except BaseException:
             self.close()
             raise

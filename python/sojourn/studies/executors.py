@@ -57,6 +57,15 @@ def processes(jobs: int | None = None) -> Workers:
     )
 
 
+def kill(executor: Executor) -> None:
+    """End processes of this machine in the middle of their batches; others go on."""
+    if isinstance(executor, ProcessPoolExecutor):
+        # `kill_workers` does this from Python 3.14 on.
+        workers: dict[int, multiprocessing.Process] = getattr(executor, "_processes", None) or {}
+        for worker in list(workers.values()):
+            worker.kill()
+
+
 def given(executor: Executor, count: int | None = None) -> Workers:
     """An executor that the caller made, and ends.
 

@@ -98,6 +98,9 @@ def run(
     mine = [each for each in found if part is None or part.has(each.point.index)]
     try:
         _Session(study, kept, results, workers, progress or Silent(), part is None).run(mine)
+    except KeyboardInterrupt:
+        kept.folder.remove_leftovers()
+        raise
     finally:
         workers.close()
     return results
