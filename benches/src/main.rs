@@ -7,6 +7,7 @@
 mod controls;
 mod dumbbell;
 mod entries;
+mod loading;
 mod reference;
 mod window;
 
@@ -20,7 +21,7 @@ use window::Window;
 const RUNS: usize = 5;
 
 /// The parts, in the order of the tables.
-const PARTS: [(&str, fn()); 11] = [
+const PARTS: [(&str, fn()); 12] = [
     ("reference", reference::tables),
     ("throughput", throughput),
     ("recording", recording),
@@ -31,6 +32,7 @@ const PARTS: [(&str, fn()); 11] = [
     ("windows", window::table),
     ("entries", || entries::table(&[])),
     ("idle", entries::idle),
+    ("loading", loading::table),
     ("controls", controls::table),
 ];
 
@@ -48,6 +50,7 @@ fn main() {
             let [mbit, per_mille, seconds] = [mbit, per_mille, seconds].map(number);
             Window { mbit, per_mille, seconds }.run();
         }
+        ["load", what] => loading::once(what),
         ["reference", "check"] => reference::check(),
         ["reference", "write"] => reference::write(),
         ["reference", case, milliseconds] => {
@@ -61,8 +64,9 @@ fn main() {
             let parts = PARTS.map(|part| part.0).join(" | ");
             eprintln!(
                 "usage: sojourn-benches [{parts} | reference check | reference write | \
-                 reference CASE MILLISECONDS | entries AQM... | pairs AQM PACKETS FLOWS PAIRS | \
-                 once AQM FLOWS MBIT SECONDS | window MBIT LOST_PER_MILLE SECONDS]"
+                 reference CASE MILLISECONDS | load steps | load groups | entries AQM... | \
+                 pairs AQM PACKETS FLOWS PAIRS | once AQM FLOWS MBIT SECONDS | \
+                 window MBIT LOST_PER_MILLE SECONDS]"
             );
             std::process::exit(2);
         }

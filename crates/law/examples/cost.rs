@@ -2,9 +2,11 @@
 //!
 //! `cargo run --release -p sojourn-law --example cost -- LIBRARY...` prints nanoseconds per packet
 //! for `codel`, `pie` and each library's law: the best of many short runs in turns, so that on a
-//! busy machine each finds a moment without company.
+//! busy machine each finds a moment without company. With valgrind it prints instructions per
+//! packet, too: those of a long run less those of a short one (`cost once LAW PACKETS LIBRARY...`).
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use sojourn_aqm::{
@@ -42,14 +44,14 @@ impl Sink<Datagram> for Count {
 }
 
 /// Nanoseconds per packet with ten to twenty packets waiting, and how many were dropped.
-fn cost(text: &str, laws: &CustomLaws) -> (f64, u64) {
+fn cost(text: &str, packets: u64, laws: &CustomLaws) -> (f64, u64) {
     let spec = QdiscSpec::parse_with(text, laws).expect("a legal description");
     let rate = Some(Rate::from_bps(10_000_000));
     let env = Env { limit: Limit::Packets(1000), mtu_bytes: 1514, rate, salt: 0 };
     let mut qdisc = registry::build::<Datagram>(&spec, &env).expect("it is built");
     let (mut rng, mut count) = (Rng::stream(1, "cost", 0), Count::default());
     let started = Instant::now();
-    for step in 0..PACKETS {
+    for step in 0..packets {
         let now = Time::from_nanos(step * 1_200_000);
         while let Some(due) = qdisc.next_timer().filter(|&due| due <= now) {
             qdisc.on_timer(due);
@@ -59,24 +61,48 @@ fn cost(text: &str, laws: &CustomLaws) -> (f64, u64) {
             qdisc.dequeue(now, &mut rng, &mut count);
         }
     }
-    (started.elapsed().as_secs_f64() * 1e9 / PACKETS as f64, count.0)
+    (started.elapsed().as_secs_f64() * 1e9 / packets as f64, count.0)
+}
+
+/// Instructions per packet; none without valgrind.
+fn instructions(name: &str, files: &[String]) -> Option<f64> {
+    let counted = |packets: u64| {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
+        command.arg(std::env::current_exe().ok()?);
+        let output = command.args(["once", name, &packets.to_string()]).args(files).output();
+        let text = String::from_utf8_lossy(&output.ok()?.stderr).into_owned();
+        let line = text.lines().find(|line| line.contains("I   refs:"))?;
+        line.rsplit(' ').next()?.replace(',', "").parse::<f64>().ok()
+    };
+    Some((counted(2 * PACKETS)? - counted(PACKETS)?) / PACKETS as f64)
+}
+
+fn laws(files: &[String]) -> CustomLaws {
+    let loaded = files.iter().map(|file| load(Path::new(file), file, "here").expect("a law"));
+    CustomLaws::new(loaded).expect("every law has a name of its own")
 }
 
 fn main() {
-    let files: Vec<String> = std::env::args().skip(1).collect();
-    let loaded = files.iter().map(|file| load(Path::new(file), file, "here").expect("a law"));
-    let laws = CustomLaws::new(loaded).expect("every law has a name of its own");
-    let own: Vec<String> = laws.iter().map(|law| law.name().to_owned()).collect();
-    let names: Vec<String> =
-        ["codel".to_owned(), "pie".to_owned()].into_iter().chain(own).collect();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [once, name, packets, files @ ..] = &words[..]
+        && once == "once"
+    {
+        cost(name, packets.parse().expect("a whole number"), &laws(files));
+        return;
+    }
+    let laws = laws(&words);
+    let own = laws.iter().map(|law| law.name());
+    let names: Vec<&str> = ["codel", "pie"].into_iter().chain(own).collect();
     let mut best = vec![(f64::INFINITY, 0); names.len()];
     for _ in 0..ROUNDS {
         for (name, best) in names.iter().zip(&mut best) {
-            let (ns, drops) = cost(name, &laws);
+            let (ns, drops) = cost(name, PACKETS, &laws);
             *best = (best.0.min(ns), drops);
         }
     }
     for (name, (ns, drops)) in names.iter().zip(best) {
-        println!("{name:<12} {ns:6.1} ns per packet, {drops} drops");
+        let count = instructions(name, &words).map_or("-".to_owned(), |n| format!("{n:.0}"));
+        println!("{name:<12} {ns:6.1} ns and {count:>4} instructions per packet, {drops} drops");
     }
 }
