@@ -277,7 +277,8 @@ class Charts:
         scale = self._scale(metric.has_log_ends)
         value = alt.Y(f"m{index}:Q", title=metric.short, scale=scale)
         lines = base.mark_line(opacity=0.6).encode(y=value)
-        bars = base.mark_rule(strokeWidth=2).encode(
+        # Its dots say the same to who listens.
+        bars = base.mark_rule(strokeWidth=2, aria=False).encode(
             y=alt.Y(f"m{index}low:Q", title=metric.short, scale=scale), y2=f"m{index}high:Q",
             opacity=self._faded(0.25),
         )  # fmt: skip
