@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import sojourn
-from sojourn import files, report
+from sojourn import _core, files, report
 from sojourn.agreement.page import as_markdown
 from sojourn.agreement.runs import agree
 from sojourn.engines import registry
@@ -49,6 +49,15 @@ def compare(aqms: list[str], seeds: int, store: Store | None, **options):
     return sojourn.compare(
         "dumbbell-cubic", aqms, seeds, sets=SHORT, store=store, jobs=1, **options
     )
+
+
+def test_a_run_that_is_cancelled_while_it_is_kept_leaves_nothing(store):
+    switch = _core.Cancel()
+    run = _core.run(sojourn.load("dumbbell-reno", SHORT), switch)
+    switch.cancel()
+    with pytest.raises(_core.Cancelled):
+        store.keep(store.folder / "entry.run", run, switch)
+    assert not store.folder.exists()
 
 
 def test_a_run_that_was_made_is_not_made_again(store, made):

@@ -305,7 +305,7 @@ class Run:
         """The summary as rows of (scope, name, metric, value, unit)."""
     def manifest_json(self) -> str:
         """Resolved scenario, seed, engine, versions, wall time, digest, warnings."""
-    def write(self, folder: str) -> list[str]:
+    def write(self, folder: str, cancel: Cancel | None = None) -> list[str]:
         """Write all tables that have rows as Parquet, then ``manifest.json``, into `folder`.
 
         Each file is written under a temporary name and renamed when whole; the manifest comes last,
@@ -313,6 +313,7 @@ class Run:
 
         Raises:
             OSError: the folder cannot be written, or the disk is full.
+            Cancelled: `cancel` was cancelled meanwhile; nothing of this run is left.
         """
 
 def shortened(text: str) -> str:

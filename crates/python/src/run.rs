@@ -1,6 +1,7 @@
 //! Running a scenario, and its results.
 
 use std::cell::Cell;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -188,9 +189,23 @@ impl Run {
         self.manifest().to_string()
     }
 
-    /// Writes all tables that have rows as Parquet, then the manifest.
-    fn write(&self, py: Python<'_>, folder: &str) -> PyResult<Vec<String>> {
-        Ok(py.detach(|| files::write(&self.run, &self.manifest(), Path::new(folder)))?)
+    /// Writes all tables that have rows as Parquet, then the manifest, unless it is cancelled.
+    #[pyo3(signature = (folder, cancel=None))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        folder: &str,
+        cancel: Option<&Cancel>,
+    ) -> PyResult<Vec<String>> {
+        let switch = cancel.cloned().unwrap_or_default().shared;
+        let keep_going = || !switch.cancelled.load(Ordering::Relaxed);
+        let (manifest, folder) = (self.manifest(), Path::new(folder));
+        match py.detach(|| files::write_while(&self.run, &manifest, folder, &keep_going)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && !keep_going() => {
+                Err(Cancelled::new_err("the run was cancelled while it was kept"))
+            }
+            written => Ok(written?),
+        }
     }
 }
 

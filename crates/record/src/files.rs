@@ -32,6 +32,20 @@ pub fn write(
     manifest: &serde_json::Value,
     folder: &Path,
 ) -> io::Result<Vec<String>> {
+    write_while(run, manifest, folder, &|| true)
+}
+
+/// The same while `keep_going` says so, which is asked every few thousand rows.
+///
+/// # Errors
+/// As [`write`]; of the kind [`io::ErrorKind::Interrupted`] when it said no, and then nothing of
+/// this run is left behind.
+pub fn write_while(
+    run: &Arc<Run>,
+    manifest: &serde_json::Value,
+    folder: &Path,
+    keep_going: &dyn Fn() -> bool,
+) -> io::Result<Vec<String>> {
     fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
     let mut pending = Pending::default();
     let (present, absent): (Vec<Table>, Vec<Table>) =
@@ -39,7 +53,7 @@ pub fn write(
     let mut sums = serde_json::Map::new();
     for table in &present {
         let path = pending.temporary_for(folder.join(file_of(*table)));
-        let written = write_table(run, *table, &path).and_then(|()| fs::read(&path));
+        let written = write_table(run, *table, &path, keep_going).and_then(|()| fs::read(&path));
         let content = written.map_err(|error| at(&path, error))?;
         sums.insert(file_of(*table), sha256(&content).into());
     }
@@ -75,11 +89,19 @@ fn file_of(table: Table) -> String {
     format!("{}.parquet", table.name())
 }
 
-fn write_table(run: &Arc<Run>, table: Table, path: &Path) -> io::Result<()> {
+fn write_table(
+    run: &Arc<Run>,
+    table: Table,
+    path: &Path,
+    keep_going: &dyn Fn() -> bool,
+) -> io::Result<()> {
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let file = BufWriter::new(File::create(path)?);
     let mut writer = ArrowWriter::try_new(file, table.schema(), Some(properties)).map_err(as_io)?;
     for batch in table.read(Arc::clone(run)) {
+        if !keep_going() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         let batch = batch.map_err(io::Error::other)?;
         writer.write(&batch).map_err(as_io)?;
     }

@@ -164,6 +164,17 @@ fn a_folder_that_is_a_file_is_an_error_with_its_name() {
 }
 
 #[test]
+fn writing_that_is_told_to_stop_leaves_nothing() {
+    let folder = Folder::new("told-to-stop");
+    let asked = std::cell::Cell::new(0);
+    let keep_going = || asked.replace(asked.get() + 1) < 2;
+    let error = write_while(&Arc::new(run()), &serde_json::json!({}), &folder.0, &keep_going);
+    assert_eq!(error.unwrap_err().kind(), std::io::ErrorKind::Interrupted);
+    assert_eq!(asked.get(), 3, "two batches were written");
+    assert!(folder.names().is_empty());
+}
+
+#[test]
 fn an_empty_run_has_the_columns_of_every_other() {
     for table in Table::ALL {
         let full = table.read(Arc::new(run())).next();

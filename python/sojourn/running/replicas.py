@@ -200,7 +200,7 @@ def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
         switch.advance(task.scenario.duration_s)
         return kept
     run = task.engine.run(task.scenario, switch, task.controls)
-    store.keep(path, run)
+    store.keep(path, run, switch)
     return run
 
 

@@ -45,7 +45,9 @@ class RunLike(Protocol):
     def table(self, name: str) -> Any: ...  # noqa: D102
     def summary(self) -> Sequence[SummaryRow]: ...  # noqa: D102
     def manifest_json(self) -> str: ...  # noqa: D102
-    def write(self, folder: str) -> list[str]: ...  # noqa: D102
+    def write(  # noqa: D102
+        self, folder: str, cancel: _core.Cancel | None = None
+    ) -> list[str]: ...
 
 
 class Result:
@@ -299,7 +301,7 @@ class StoredTables:
     def manifest_json(self) -> str:  # noqa: D102
         return json.dumps(self._facts, ensure_ascii=False)
 
-    def write(self, folder: str) -> list[str]:  # noqa: D102
+    def write(self, folder: str, cancel: _core.Cancel | None = None) -> list[str]:  # noqa: D102
         for name, content in self._files.items():
             (Path(folder) / name).write_bytes(content)
         return list(self._files)

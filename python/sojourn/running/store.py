@@ -131,8 +131,8 @@ class Store:
             self.discard(path)
             return None
 
-    def keep(self, path: Path, run: RunLike) -> None:
-        """Keep a whole run, unless it is larger than `LARGEST_BYTES`.
+    def keep(self, path: Path, run: RunLike, switch: _core.Cancel) -> None:
+        """Keep a whole run, unless it is larger than `LARGEST_BYTES` or the switch is cancelled.
 
         A store that cannot be written is reported and does not end the run.
         """
@@ -140,7 +140,7 @@ class Store:
 
         try:
             with tempfile.TemporaryDirectory(prefix="sojourn-") as folder:
-                run.write(folder)
+                run.write(folder, switch)
                 made = sorted(Path(folder).iterdir())
                 if sum(file.stat().st_size for file in made) > LARGEST_BYTES:
                     return
