@@ -39,6 +39,8 @@
  * of CoDel's tick of 1024 ns and of a jiffy, so that both begin as they do for the kernel's own.
  */
 #define ORIGIN_STEP_NS (80 * NSEC_PER_MSEC)
+/* When PIE's timer is set first (sch_pie.c, pie_init, and sch_fq_pie.c, fq_pie_init). */
+#define FIRST_UPDATE_JIFFIES (HZ / 2)
 /* Of the kernel's timer wheel (kernel/time/timer.c, LVL_START and LVL_CLK_SHIFT). */
 #define WHEEL_LEVEL_JIFFIES 63
 #define WHEEL_LEVEL_SHIFT 3
@@ -438,7 +440,7 @@ static void find_updates(struct aqm *aqm, const sojourn_setup *setup)
 		sojourn_on_timer(probe, aqm->update_ns);
 		aqm->period_ns = sojourn_next_timer(probe) - aqm->update_ns;
 		aqm->origin_ns = now - now % (NSEC_PER_SEC / HZ) - aqm->update_ns +
-				 expires_in(nsecs_to_jiffies(aqm->update_ns)) * (NSEC_PER_SEC / HZ);
+				 expires_in(FIRST_UPDATE_JIFFIES) * (NSEC_PER_SEC / HZ);
 	}
 	sojourn_free(probe);
 }
@@ -582,7 +584,7 @@ static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
 	sch_tree_lock(sch);
 	replace(q, sch, aqm);
 	if (q->aqm->period_ns)
-		mod_timer(&q->updates, jiffies + nsecs_to_jiffies(q->aqm->update_ns));
+		mod_timer(&q->updates, jiffies + FIRST_UPDATE_JIFFIES);
 	sch_tree_unlock(sch);
 	return 0;
 }
