@@ -39,6 +39,8 @@
  * of CoDel's tick of 1024 ns and of a jiffy, so that both begin as they do for the kernel's own.
  */
 #define ORIGIN_STEP_NS (80 * NSEC_PER_MSEC)
+/* When PIE's timer is set first (sch_pie.c, pie_init, and sch_fq_pie.c, fq_pie_init). */
+#define FIRST_UPDATE_JIFFIES (HZ / 2)
 /* Of the kernel's timer wheel (kernel/time/timer.c, LVL_START and LVL_CLK_SHIFT). */
 #define WHEEL_LEVEL_JIFFIES 63
 #define WHEEL_LEVEL_SHIFT 3
@@ -52,6 +54,13 @@ struct aqm {
 	u32 mtu_bytes;
 	/* CAKE gets segments and addresses (Linux 6.1 sch_cake.c, cake_enqueue and cake_hash). */
 	bool is_cake;
+	/*
+	 * SFB and SFQ hash the headers of a packet under a secret of their own (sch_sfb.c,
+	 * sfb_enqueue, and sch_sfq.c, sfq_hash). The hash that a packet carries is drawn by its
+	 * socket, and again after a timeout.
+	 */
+	bool hashes_headers;
+	siphash_key_t hash_key;
 	/* PIE draws 64 bits (sch_pie.c, pie_drop_early), the others 32. */
 	bool is_pie;
 	/* PIE: when the next update is due, and the time between two; 0 if there are none. */
@@ -186,7 +195,8 @@ static u32 hash_of_host(const struct flow_keys *keys, bool is_source)
 static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
 {
 	int dsfield = skb_get_dsfield(skb);
-	u32 hash = skb_get_hash(skb);
+	u32 hash = aqm->hashes_headers ? skb_get_hash_perturb(skb, &aqm->hash_key) :
+					 skb_get_hash(skb);
 	sojourn_packet packet = {
 		.id = (uintptr_t)skb,
 		.flow = hash,
@@ -430,7 +440,7 @@ static void find_updates(struct aqm *aqm, const sojourn_setup *setup)
 		sojourn_on_timer(probe, aqm->update_ns);
 		aqm->period_ns = sojourn_next_timer(probe) - aqm->update_ns;
 		aqm->origin_ns = now - now % (NSEC_PER_SEC / HZ) - aqm->update_ns +
-				 expires_in(nsecs_to_jiffies(aqm->update_ns)) * (NSEC_PER_SEC / HZ);
+				 expires_in(FIRST_UPDATE_JIFFIES) * (NSEC_PER_SEC / HZ);
 	}
 	sojourn_free(probe);
 }
@@ -519,6 +529,8 @@ static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt,
 	}
 	nla_strscpy(aqm->text, tb[TCA_SOJOURN_AQM], sizeof(aqm->text));
 	aqm->is_cake = is_kind(aqm->text, "cake");
+	aqm->hashes_headers = is_kind(aqm->text, "sfb") || is_kind(aqm->text, "sfq");
+	get_random_bytes(&aqm->hash_key, sizeof(aqm->hash_key));
 	aqm->is_pie = is_kind(aqm->text, "pie") || is_kind(aqm->text, "fq_pie");
 	aqm->seed = tb[TCA_SOJOURN_SEED] ? nla_get_u64(tb[TCA_SOJOURN_SEED]) : get_random_u64();
 	aqm->rate_bps = tb[TCA_SOJOURN_RATE] ? nla_get_u64(tb[TCA_SOJOURN_RATE]) : 0;
@@ -572,7 +584,7 @@ static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
 	sch_tree_lock(sch);
 	replace(q, sch, aqm);
 	if (q->aqm->period_ns)
-		mod_timer(&q->updates, jiffies + nsecs_to_jiffies(q->aqm->update_ns));
+		mod_timer(&q->updates, jiffies + FIRST_UPDATE_JIFFIES);
 	sch_tree_unlock(sch);
 	return 0;
 }

@@ -312,6 +312,13 @@ AboutAred()
              "thresholds become bytes; `auto` is the largest packet of the link. In bytes. 0 "
              "means auto. Source: our choice: the largest packet of the link is known; ns-2 and "
              "ns-3 assume 500B."},
+            {"Hz",
+             "hz",
+             SojournParameter::WHOLE,
+             "off",
+             "off",
+             "Timer interrupts of the kernel per second, to which `adapt_interval` is rounded "
+             "up. 0 means off. Source: Floyd, Gummadi and Shenker 2001: timers are exact."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
@@ -617,8 +624,8 @@ AboutPie()
              SojournParameter::WHOLE,
              "off",
              "off",
-             "Timer interrupts of the kernel per second, to which `tupdate` is rounded up. 0 "
-             "means off. Source: RFC 8033: timers are exact."},
+             "Timer interrupts of the kernel per second, to which `tupdate` and `first_update` "
+             "are rounded up. 0 means off. Source: RFC 8033: timers are exact."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
@@ -2142,8 +2149,8 @@ AboutFqPie()
              SojournParameter::WHOLE,
              "off",
              "off",
-             "Timer interrupts of the kernel per second, to which `tupdate` is rounded up. 0 "
-             "means off. Source: RFC 8033: timers are exact."},
+             "Timer interrupts of the kernel per second, to which `tupdate` and `first_update` "
+             "are rounded up. 0 means off. Source: RFC 8033: timers are exact."},
             {"Flows",
              "flows",
              SojournParameter::WHOLE,

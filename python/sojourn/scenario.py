@@ -445,6 +445,9 @@ class Ared(_Aqm):
             assume 500B. In ``linux``: ``1kB`` (tc-red(8): 1000 is a good value). In ``kids``:
             ``1kB`` (tc-red(8): 1000 is a good value). In ``ns3``: ``500B`` (ns-3 RedQueueDisc:
             MeanPktSize). Default: ``"auto"``.
+        hz: Timer interrupts of the kernel per second, to which ``adapt_interval`` is rounded up. It
+            must be positive. Source: Floyd, Gummadi and Shenker 2001: timers are exact. In
+            ``linux``: ``250`` (Linux kernel/Kconfig.hz: 250). Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -471,6 +474,7 @@ class Ared(_Aqm):
     hard_drop: bool | None = None
     gap_mode: Literal["uniform", "wait", "geometric"] | None = None
     mean_packet_bytes: str | None = None
+    hz: int | Literal["off"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
 
@@ -617,9 +621,9 @@ class Pie(_Aqm):
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
             start. It must be positive. Source: our choice: one period, as between updates. In
             ``linux``: ``500ms`` (Linux sch_pie.c: half a second). Default: ``"auto"``.
-        hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
-            be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
-            kernel/Kconfig.hz: 250). Default: ``"off"``.
+        hz: Timer interrupts of the kernel per second, to which ``tupdate`` and ``first_update`` are
+            rounded up. It must be positive. Source: RFC 8033: timers are exact. In ``linux``:
+            ``250`` (Linux kernel/Kconfig.hz: 250). Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -1399,9 +1403,9 @@ class FqPie(_Aqm):
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
             start. It must be positive. Source: our choice: one period, as between updates. In
             ``linux``: ``500ms`` (Linux sch_pie.c: half a second). Default: ``"auto"``.
-        hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
-            be positive. Source: RFC 8033: timers are exact. In ``linux``: ``250`` (Linux
-            kernel/Kconfig.hz: 250). Default: ``"off"``.
+        hz: Timer interrupts of the kernel per second, to which ``tupdate`` and ``first_update`` are
+            rounded up. It must be positive. Source: RFC 8033: timers are exact. In ``linux``:
+            ``250`` (Linux kernel/Kconfig.hz: 250). Default: ``"off"``.
         limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC

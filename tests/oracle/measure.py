@@ -37,7 +37,7 @@ AQMS = (
     "taildrop:limit=100p", "taildrop:limit=125kB", "codel@linux", "codel@linux:ecn=true",
     "fq_codel@linux", "fq_codel@linux:ecn=true", "pie@linux:hz=1000",
     "pie@linux:hz=1000,ecn=true", "fq_pie@linux:hz=1000",
-    "red@linux", "choke", "sfq", "cake",
+    "red@linux", "choke", "sfq", "sfb", "cake",
 )  # fmt: skip
 HEAD = "| AQM | flows | rate | packets | drops | marks | kernel and ours |"
 # Seconds of a run by its rate: about as many packets at each.

@@ -144,10 +144,10 @@ static inline psched_time_t psched_get_time(void) { return PSCHED_NS2TICKS(ktime
 
 /*
  * --- timers: at most one, kept by main.c ---
- * One that is set few jiffies ahead expires one late, as on the kernel's timer wheel (fact aqm-4).
- * Those of 63 jiffies and more are rounded there to 8 since the start of the machine, here not.
+ * It expires a step of the kernel's timer wheel late: a jiffy, 8 from 63 jiffies on (fact aqm-4).
  */
 #define WHEEL_LEVEL_JIFFIES 63
+#define WHEEL_LEVEL_SHIFT 3
 struct timer_list { void (*function)(struct timer_list *); unsigned long expires; bool pending; };
 extern struct timer_list *shim_timer;
 #define from_timer(var, t, field) container_of(t, __typeof__(*var), field)
@@ -160,7 +160,9 @@ static inline void timer_setup(struct timer_list *t, void (*f)(struct timer_list
 }
 static inline int mod_timer(struct timer_list *t, unsigned long expires)
 {
-	t->expires = expires + (expires - jiffies < WHEEL_LEVEL_JIFFIES ? 1 : 0);
+	unsigned int shift = expires - jiffies < WHEEL_LEVEL_JIFFIES ? 0 : WHEEL_LEVEL_SHIFT;
+
+	t->expires = ((expires >> shift) + 1) << shift;
 	t->pending = true;
 	return 0;
 }

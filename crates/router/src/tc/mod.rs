@@ -233,7 +233,8 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
         w.argument("adaptive");
         let rate_bps = w.context.rate_bps;
         w.out.adaptation = Some(RedAdaptation { mean_packet_bytes: packet, rate_bps });
-        w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top", "max_p_bottom"]);
+        w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top"]);
+        w.of_dialect(&["max_p_bottom", "hz"]);
     }
     for (ours, theirs) in [("ecn", "ecn"), ("hard_drop", "harddrop")] {
         if w.is_true(ours) {

@@ -27,8 +27,8 @@ use crate::laws::red::{self, Detector, Found, GapMode, LinuxRed};
 use crate::packet::{Backlog, Head};
 use crate::params;
 use crate::params::rules::contradiction;
-use crate::params::{Bytes, OrAuto};
-use crate::parts::periodic::Periodic;
+use crate::params::{Bytes, OrAuto, OrOff};
+use crate::parts::periodic::{Periodic, between_expiries};
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
@@ -100,6 +100,11 @@ params! {
                 => OrAuto(None),
             "linux" | "kids": "tc-red(8): 1000 is a good value" => OrAuto(Some(Bytes(1000))),
             "ns3": "ns-3 RedQueueDisc: MeanPktSize" => OrAuto(Some(Bytes(500)));
+        // The timer expires a step of the kernel's timer wheel after it is due (fact aqm-4).
+        /// Timer interrupts of the kernel per second, to which `adapt_interval` is rounded up.
+        hz: OrOff<u64>, POSITIVE, "Floyd, Gummadi and Shenker 2001: timers are exact"
+            => OrOff(None),
+            "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
     } behaviour {
         "max_p is adapted": "at the end of every adapt_interval",
             "Floyd, Gummadi and Shenker 2001; Linux red.h",
@@ -135,6 +140,8 @@ fn unused(dialect: &str) -> &'static [&'static str] {
     match dialect {
         "linux" => FIXED,
         "kids" => FIXED.split_at(6).0,
+        // It adapts at arrivals.
+        "ns3" => &["burst", "hz"],
         _ => &["burst"],
     }
 }
@@ -340,7 +347,9 @@ impl Law for Ared {
     ];
 
     fn new(params: &AredParams, env: &Env) -> Self {
-        let timer = Periodic::new(params.adapt_interval);
+        let interval = params.adapt_interval;
+        let timer =
+            Periodic::new(params.hz.0.map_or(interval, |hz| between_expiries(interval, hz)));
         if params.is_linux() {
             return Ared(Engine::Linux { red: LinuxRed::new(params.linux(env), env), timer });
         }
@@ -349,7 +358,7 @@ impl Law for Ared {
             detector: Detector::new(params.real(env), params.max_p, params.gentle, env),
             adaptation: params.adaptation(env),
             occasion: match params.dialect {
-                "ns3" => Occasion::Arrival { interval: params.adapt_interval, last_change },
+                "ns3" => Occasion::Arrival { interval, last_change },
                 _ => Occasion::Timer(timer),
             },
         }))

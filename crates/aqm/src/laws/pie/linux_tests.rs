@@ -174,15 +174,15 @@ fn linux_estimates_a_rate_one_packet_too_high() {
 
 /// Linux `sch_pie.c`, `pie_init`; facts aqm-3 and aqm-4.
 #[test]
-fn linux_updates_first_after_half_a_second_and_every_five_jiffies() {
+fn linux_updates_first_at_a_step_of_the_wheel_after_half_a_second_and_every_five_jiffies() {
     let timers = |settings: &[(&str, &str)]| {
         let mut pie: Pie = law_of("linux", settings);
         let first = pie.next_timer().unwrap();
         pie.on_timer(first, Backlog::EMPTY);
         (first, pie.next_timer().unwrap().since(first))
     };
-    assert_eq!(timers(&[]), (ms(500), Span::from_millis(20)));
-    assert_eq!(timers(&[("hz", "100")]), (ms(500), Span::from_millis(30)));
+    assert_eq!(timers(&[]), (ms(512), Span::from_millis(20)));
+    assert_eq!(timers(&[("hz", "100")]), (ms(510), Span::from_millis(30)));
     assert_eq!(timers(&[("hz", "off"), ("first_update", "auto")]), (ms(15), Span::from_millis(15)));
 }
 

@@ -150,7 +150,8 @@ params! {
             "our choice: one period, as between updates" => OrAuto(None),
             "linux": "Linux sch_pie.c: half a second" => OrAuto(Some(Span::from_millis(500)));
         // The timer expires a step of the kernel's timer wheel after it is due (fact aqm-4).
-        /// Timer interrupts of the kernel per second, to which `tupdate` is rounded up.
+        /// Timer interrupts of the kernel per second, to which `tupdate` and `first_update` are
+        /// rounded up.
         hz: OrOff<u64>, POSITIVE, "RFC 8033: timers are exact" => OrOff(None),
             "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
     } behaviour {
@@ -308,12 +309,17 @@ impl PieParams {
 
     /// Time between two updates, as the dialect's timer keeps it.
     fn period(&self) -> Span {
-        self.hz.0.map_or(self.tupdate, |hz| between_expiries(self.tupdate, hz))
+        self.timed(self.tupdate)
+    }
+
+    /// How long a timer of the dialect takes that is set so far ahead.
+    fn timed(&self, ahead: Span) -> Span {
+        self.hz.0.map_or(ahead, |hz| between_expiries(ahead, hz))
     }
 
     fn timer(&self) -> Timer {
-        let first = self.first_update.0.unwrap_or(self.period());
-        Timer::starting(Time::ZERO + first, self.period())
+        let first = self.first_update.0.unwrap_or(self.tupdate);
+        Timer::starting(Time::ZERO + self.timed(first), self.period())
     }
 }
 
