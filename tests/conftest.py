@@ -6,6 +6,7 @@ How many tests were skipped for want of a guest kernel goes into pytest's cache,
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,10 @@ from hypothesis import settings
 # A deadline fails where other programs take the machine's time.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+# A shell has jobs in the background ignore Ctrl-C, and so would the commands under test.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NO_KERNEL = "no guest kernel"
 SCENARIO = """\

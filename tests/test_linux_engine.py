@@ -284,7 +284,7 @@ def test_a_congestion_control_that_the_kernel_lacks_is_reported() -> None:
 
 @needs_kernel
 def test_the_kernels_red_adapts() -> None:
-    queue = "ared@linux:limit=150kB,min_th=3kB,max_th=9kB"
+    queue = "ared@linux:limit=150kB,min_th=3kB,max_th=9kB,hz=1000"
     run = in_guest(scenario(queue, duration="6s"))
     assert run.invalid == []
     facts = sojourn.Result(run).manifest["linux"]

@@ -11,7 +11,7 @@ AQMS = {
     "codel": "codel@linux:limit=1000p",
     "fq_codel": "fq_codel@linux:limit=1000p",
     "pie": "pie@linux:limit=1000p,hz=1000",
-    "ared": "ared@linux:limit=150kB,min_th=15kB,max_th=45kB",
+    "ared": "ared@linux:limit=150kB,min_th=15kB,max_th=45kB,hz=1000",
 }
 FLOWS = (1, 4, 16, 64)
 RTTS_MS = (10, 100)
