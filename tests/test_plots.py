@@ -22,6 +22,7 @@ def test_every_kind_is_drawn(compared):
     assert list(compared.figures()) == list(plots.KINDS)
 
 
+@pytest.mark.long
 def test_equal_results_give_equal_figures_byte_for_byte(compared):
     first, second = compared.figures(), compared.figures()
     for name, figure in first.items():

@@ -30,7 +30,7 @@ def test_json_holds_the_numbers(command):
     assert found["flows"][0][0] == [5, 20, 100]
 
 
-@pytest.mark.parametrize("plot", ["bode", "margin", "step"])
+@pytest.mark.parametrize("plot", ["bode", "margin", pytest.param("step", marks=pytest.mark.long)])
 def test_figures_are_written(command, plot):
     done = command("stability", "pi2", *LINK, "--flows", "8..16", "--plot", plot, "--out", "figs")
     assert done.returncode == 0, done.stderr
@@ -49,6 +49,7 @@ def test_the_map_is_a_page(command):
     assert "point-1.svg" in (command.folder / "out" / "map.html").read_text()
 
 
+@pytest.mark.long
 def test_a_design_is_printed_as_scenario_text_and_as_tc_options(command):
     done = command("stability", "pie", *LINK, "--flows", "10..50", "--design", "--margin", "50")
     assert done.returncode == 0, done.stderr
