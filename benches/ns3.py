@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from sojourn import _core
+from sojourn import _core, files
 from sojourn.engines.ns3 import runner
 
 ROOT = Path(__file__).parents[1]
@@ -62,10 +62,8 @@ def main() -> None:
     what = sys.argv[1]
     lines = instructions() if what == "instructions" else seconds() + engine() + builds()
     begin, end = f"<!-- ns3.py {what} -->\n", f"<!-- end of ns3.py {what} -->\n"
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-    after = rest.partition(end)[2]
     table = "".join(f"{line}\n" for line in lines)
-    PAGE.write_text(before + begin + table + end + after, encoding="utf-8")
+    files.replace_between(PAGE, begin, end, table)
     print(table)
 
 

@@ -18,7 +18,6 @@ import argparse
 import contextlib
 import json
 import os
-import re
 import resource
 import subprocess
 import sys
@@ -28,7 +27,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from sojourn import _core, studies
+from sojourn import _core, files, studies
 from sojourn.engines import registry
 from sojourn.studies import executors
 from sojourn.studies.points import points, resolve
@@ -37,6 +36,7 @@ from sojourn.studies.study import Study
 POINTS = 100
 ALONE = 400
 PAGE = Path(__file__).parents[1] / "docs" / "studies.md"
+BEGIN, END = "<!-- costs: begin -->\n", "<!-- costs: end -->\n"
 # Runs and workers of the rows beside the large study; workers of the scheduler's.
 ROWS = [(5000, 1), (5000, 2), (5000, 4)]
 SCHEDULERS = (10, 100, 500)
@@ -170,13 +170,7 @@ def table(runs: int, store: Path) -> None:
     studies_ = [_study_row(count, workers, store) for count, workers in [(runs, 2), *ROWS]]
     schedulers = [_measured(store / f"scheduler-{n}.json", "scheduler", "--workers", str(n))
                   for n in SCHEDULERS]  # fmt: skip
-    text = PAGE.read_text(encoding="utf-8")
-    written = f"<!-- costs: begin -->\n{_written(studies_, schedulers)}<!-- costs: end -->"
-    text, count = re.subn(
-        "<!-- costs: begin -->.*<!-- costs: end -->", lambda _: written, text, flags=re.DOTALL
-    )
-    assert count == 1, "the page has one place for the tables"
-    PAGE.write_text(text, encoding="utf-8")
+    files.replace_between(PAGE, BEGIN, END, _written(studies_, schedulers))
 
 
 def _study_row(runs: int, workers: int, store: Path) -> dict[str, Any]:

@@ -283,3 +283,15 @@ def test_a_seed_beyond_64_bits_is_refused(command, seed):
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert str(2**64 - 1) in done.stderr
+
+
+def test_a_part_of_a_page_is_replaced_where_its_marks_stand_once(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("above\n<!-- a -->\nold\n<!-- b -->\nbelow\n")
+    files.replace_between(page, "<!-- a -->\n", "<!-- b -->\n", "new\n")
+    assert page.read_text() == "above\n<!-- a -->\nnew\n<!-- b -->\nbelow\n"
+    for text in ("no marks\n", "<!-- b -->\n<!-- a -->\n", 2 * page.read_text()):
+        page.write_text(text)
+        with pytest.raises(ValueError, match="has no place between <!-- a --> and <!-- b -->"):
+            files.replace_between(page, "<!-- a -->\n", "<!-- b -->\n", "")
+        assert page.read_text() == text

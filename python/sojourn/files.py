@@ -28,6 +28,21 @@ _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.[0-9a-f]{16}\
 _SILENT_S = 3600.0
 
 
+def replace_between(path: Path, begin: str, end: str, text: str) -> None:
+    """Write a text between two lines of a page, for what was there.
+
+    Raises:
+        ValueError: the page has not both lines, once and in this order.
+        OSError: it cannot be read or written, or the disk is full.
+    """
+    page = path.read_text(encoding="utf-8")
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    if page.count(begin) != 1 or rest.count(end) != 1:
+        raise ValueError(f"{path}: has no place between {begin.strip()} and {end.strip()}")
+    write(path, before + begin + text + end + after)
+
+
 def user_cache() -> Path:
     """The user's cache folder for Sojourn (XDG Base Directory Specification).
 

@@ -24,7 +24,7 @@ from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
-from sojourn import _core
+from sojourn import _core, files
 from sojourn.engines import child
 from sojourn.engines.linux import guest, kernel
 from sojourn.engines.linux.kernel import module
@@ -213,8 +213,7 @@ def sentence(version: str, run: int, equal: int) -> str:
 
 def _write(found: list[Outcome], *, keeps: bool) -> None:
     """Replace the table of the page, or its rows; the text around it is written by hand."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    table, _, after = rest.partition(END)
+    table = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
     rows = {_case_of(row): row for row in table.splitlines() if row.startswith("| `")}
     rows = (rows if keeps else {}) | {_case_of(each.row()): each.row() for each in found}
     ordered = [row for case in cases() if (row := rows.get(_case_of(case.cells()))) is not None]
@@ -224,7 +223,7 @@ def _write(found: list[Outcome], *, keeps: bool) -> None:
     lines = [
         sentence(version, len(ordered), equal), "", HEAD, "|---|---|---|---|---|---|---|", *ordered,
     ]  # fmt: skip
-    PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
+    files.replace_between(PAGE, BEGIN, END, "\n".join(lines) + "\n")
 
 
 def _case_of(row: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sojourn import files
+
 PAGE = Path(__file__).parents[2] / "docs" / "agreement-ns3.md"
 BEGIN, END = "<!-- pi2 -->\n", "<!-- end of pi2 -->\n"
 HEAD = """\
@@ -36,9 +38,7 @@ def main(sim: str, ns3: str) -> None:
             cells = (name, part["label"], part["published"] or "", _value(part), _value(other))
             rows.append(f"| {' | '.join(cells)} | {verdicts} |\n")
             name = ""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(before + BEGIN + HEAD + "".join(rows) + END + after, encoding="utf-8")
+    files.replace_between(PAGE, BEGIN, END, HEAD + "".join(rows))
 
 
 def _value(part: Part) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from record import ROOT, compiled
 
-from sojourn import _core
+from sojourn import _core, files
 from sojourn.engines import registry
 from sojourn.running.result import Result
 
@@ -65,9 +65,7 @@ Stations = tuple[tuple[str, int], ...]
 def main() -> None:
     """Run both, and write the table between the marks of the page."""
     rows = "".join(row for case in CASES for row in _rows(case))
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(before + BEGIN + _HEAD + rows + END + after, encoding="utf-8")
+    files.replace_between(PAGE, BEGIN, END, _HEAD + rows)
 
 
 def _rows(stations: Stations) -> list[str]:

@@ -64,12 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with interrupts.listening():
             return _exit_code(arguments)
-    except KeyboardInterrupt:
-        console.say("sojourn: interrupted")
-        return INTERRUPTED
-    except Exception:
+    except (KeyboardInterrupt, Exception) as error:
         # What a library makes of the interrupt is no error of its own.
-        if not interrupts.heard:
+        if not (interrupts.heard or isinstance(error, KeyboardInterrupt)):
             raise
         console.say("sojourn: interrupted")
         return INTERRUPTED

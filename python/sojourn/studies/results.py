@@ -135,10 +135,17 @@ class Results:
 
     def wanted_seeds(self) -> list[int]:
         """How many seeds each point needs, as far as its runs say."""
+        return self._progress()[0]
+
+    def _progress(self) -> tuple[list[int], int]:
+        """How many seeds each point needs, and how many points have all and miss the rule."""
         rule = self.study.until
         if rule is None:
-            return [self.study.seeds] * len(self.points)
-        return [rule.wanted(values) for values in self._values_of(rule)]
+            return [self.study.seeds] * len(self.points), 0
+        values = self._values_of(rule)
+        complete = [each for each in values if len(each) == rule.max_seeds]
+        unmet = sum(not any(rule.is_met(each[:look]) for look in rule.looks) for each in complete)
+        return [rule.wanted(each) for each in values], unmet
 
     def _values_of(self, rule: Until) -> list[list[float]]:
         """Of each point the values that its stopping rule sees, of seeds 1, 2, ... in order."""
@@ -153,24 +160,18 @@ class Results:
             found.append(values)
         return found
 
-    def _unmet(self) -> int:
-        rule = self.study.until
-        if rule is None:
-            return 0
-        complete = [each for each in self._values_of(rule) if len(each) == rule.max_seeds]
-        return sum(not any(rule.is_met(each[:look]) for look in rule.looks) for each in complete)
-
     def status(self) -> StudyStatus:
         """How far the study is."""
         kept, failed = self.store.runs(), self.store.failed()
+        seeds_wanted, unmet = self._progress()
         wanted = [
             run
-            for each, seeds in zip(self.points, self.wanted_seeds(), strict=True)
+            for each, seeds in zip(self.points, seeds_wanted, strict=True)
             for run in each.addresses(seeds)
         ]
         return StudyStatus(
             len(self.points), len(wanted), sum(run in kept for run in wanted),
-            sum(run in failed for run in wanted), self.store.fragments(), self._unmet(),
+            sum(run in failed for run in wanted), self.store.fragments(), unmet,
         )  # fmt: skip
 
     def _estimate(self, metric: str, values: Sequence[float]) -> Estimate:

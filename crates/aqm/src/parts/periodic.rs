@@ -57,8 +57,9 @@ pub fn in_jiffies(span: Span, hz: u64) -> Span {
 /// The time between two expiries of a timer of the kernel that is set anew at each, for that span
 /// ahead. It expires one step of the kernel's timer wheel later than asked: a jiffy below 63
 /// jiffies, 8 of them below 504, and so on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`;
-/// fact aqm-4).
-pub fn between_expiries(span: Span, hz: u64) -> Span {
+/// fact aqm-4). Without jiffies timers are exact, and it is the span itself.
+pub fn between_expiries(span: Span, hz: Option<u64>) -> Span {
+    let Some(hz) = hz else { return span };
     let jiffies = count_jiffies(span, hz);
     let level = (0..TOP_LEVEL).find(|level| jiffies < LEVEL_JIFFIES << (LEVEL_SHIFT * level));
     let shift = LEVEL_SHIFT * level.unwrap_or(TOP_LEVEL);
@@ -110,7 +111,7 @@ mod tests {
     /// Fact aqm-4: in a kernel of 1000 Hz a timer of 15 ms was seen every 16 ms.
     #[test]
     fn timers_of_the_kernel_expire_a_step_of_its_wheel_late() {
-        let between = |millis, hz| between_expiries(Span::from_millis(millis), hz);
+        let between = |millis, hz| between_expiries(Span::from_millis(millis), Some(hz));
         assert_eq!(between(15, 1000), Span::from_millis(16));
         assert_eq!(between(15, 250), Span::from_millis(20));
         assert_eq!(between(62, 1000), Span::from_millis(63));
@@ -118,6 +119,6 @@ mod tests {
         assert_eq!(between(500, 1000), Span::from_millis(504));
         assert_eq!(between(504, 1000), Span::from_millis(512));
         let longest = Span::from_nanos(u64::MAX);
-        assert_eq!([1, 1000, u64::MAX].map(|hz| between_expiries(longest, hz)), [longest; 3]);
+        assert_eq!([1, 1000, u64::MAX].map(|hz| between_expiries(longest, Some(hz))), [longest; 3]);
     }
 }

@@ -348,8 +348,7 @@ impl Law for Ared {
 
     fn new(params: &AredParams, env: &Env) -> Self {
         let interval = params.adapt_interval;
-        let timer =
-            Periodic::new(params.hz.0.map_or(interval, |hz| between_expiries(interval, hz)));
+        let timer = Periodic::new(between_expiries(interval, params.hz.0));
         if params.is_linux() {
             return Ared(Engine::Linux { red: LinuxRed::new(params.linux(env), env), timer });
         }

@@ -309,17 +309,12 @@ impl PieParams {
 
     /// Time between two updates, as the dialect's timer keeps it.
     fn period(&self) -> Span {
-        self.timed(self.tupdate)
-    }
-
-    /// How long a timer of the dialect takes that is set so far ahead.
-    fn timed(&self, ahead: Span) -> Span {
-        self.hz.0.map_or(ahead, |hz| between_expiries(ahead, hz))
+        between_expiries(self.tupdate, self.hz.0)
     }
 
     fn timer(&self) -> Timer {
         let first = self.first_update.0.unwrap_or(self.tupdate);
-        Timer::starting(Time::ZERO + self.timed(first), self.period())
+        Timer::starting(Time::ZERO + between_expiries(first, self.hz.0), self.period())
     }
 }
 
