@@ -17,7 +17,7 @@ from sojourn import _core
 from sojourn.engines import registry
 from sojourn.errors import ControlError, InputError, RunFailed, ScenarioError
 from sojourn.running.result import RunLike
-from sojourn.running.store import Store, simulator
+from sojourn.running.store import Store, default_folder, simulator
 from sojourn.studies.folder import open_folder
 from sojourn.studies.storage import StudyStore, schema
 
@@ -130,7 +130,7 @@ def work(batch: Batch) -> BatchOutcome:
     """
     check_simulator(batch)
     began = time.perf_counter()
-    store, rows, failed = Store(), _Rows(), dict[str, str]()
+    store, rows, failed = Store(default_folder()), _Rows(), dict[str, str]()
     for run in batch.runs:
         try:
             rows.add(run, *_made(run, store))
@@ -204,9 +204,14 @@ def _made(run: BatchRun, store: Store) -> tuple[RunLike, float]:
     kept = store.run(path) if path.exists() else None
     if kept is not None:
         return kept, 0.0
-    (engine,) = registry.select([run.engine], {})
     began = time.perf_counter()
-    made = engine.run(run.base.load(run.sets).with_seed(run.seed), _core.Cancel())
+    made = _engine(run.engine).run(run.base.load(run.sets).with_seed(run.seed), _core.Cancel())
     if made.invalid:
         raise RunFailed(f"not a valid experiment: {'; '.join(made.invalid)}")
     return made, time.perf_counter() - began
+
+
+@functools.cache
+def _engine(name: str) -> registry.EngineSelection:
+    (engine,) = registry.select([name], {})
+    return engine
