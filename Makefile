@@ -97,13 +97,15 @@ fuzz:
 
 ## storm: COUNT inputs of a KIND from number FROM of a SEED, in children with limits and a watchdog
 ##        (docs/storm.md); prints a table, and keeps what is bad in out/storm. Kinds: mutants,
-##        worlds, long (scenarios); kills, power, damage, limits, surroundings (commands and files)
+##        worlds, long (scenarios); kills, power, damage, limits, surroundings (commands and files).
+##        KIND=kills UNTIL=1000 goes on from earlier calls until so many kills have hit
 KIND  ?= mutants
 FROM  ?= 0
 COUNT ?= 100000
 storm: $(VENV)/developed
 	cargo build --quiet --profile storm --package sojourn-fuzz --bin storm
-	PYTHONPATH=tests $(BIN)/python -m storm $(KIND) --seed $(SEED) --from $(FROM) --count $(COUNT)
+	PYTHONPATH=tests $(BIN)/python -m storm $(KIND) --seed $(SEED) --from $(FROM) --count $(COUNT) \
+	    $(if $(UNTIL),--until $(UNTIL))
 
 ## long-haul: a million simulated seconds, and the memory of the process meanwhile (docs/storm.md)
 long-haul: $(VENV)/developed
@@ -213,8 +215,8 @@ test-web: web
 	node --test web/tests/*.test.mjs
 
 ## web-speed: how large and how fast the page is, into docs/browser.md; two minutes of an idle machine
-web-speed: web
-	node web/tests/speed.mjs
+web-speed: web $(VENV)/developed
+	PYTHON=$(BIN)/python node web/tests/speed.mjs
 
 web/node_modules/.package-lock.json: web/package-lock.json
 	npm --prefix web ci --silent

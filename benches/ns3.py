@@ -95,16 +95,15 @@ def _per_packet(which: str) -> float:
 
 def _counted(which: str, duration: int) -> tuple[int, int]:
     """Instructions and packets of a run."""
-    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no"]
+    count = ["cargo", "run", "--release", "--quiet", "--package", "sojourn-benches", "--", "count"]
     done = subprocess.run(
-        [*valgrind, "--cachegrind-out-file=/dev/null", *_command(which, duration)],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    found = re.search(r"I +refs: +([\d,]+)", done.stderr)
+        [*count, *_command(which, duration)], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    instructions = re.search(r"^instructions (\d+)$", done.stdout, re.MULTILINE)
     packets = re.search(r"received (\d+)", done.stdout)
-    if found is None or packets is None:
+    if instructions is None or packets is None:
         raise RuntimeError(f"{which}: no numbers in {done.stderr!r} and {done.stdout!r}")
-    return int(found[1].replace(",", "")), int(packets[1])
+    return int(instructions[1]), int(packets[1])
 
 
 def seconds() -> list[str]:

@@ -1,6 +1,7 @@
 """`sojourn new`, `build` and `check`: a law of one's own from the first file to its page."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
+from processes import ended
 from sojourn.authoring import check as checking
 from sojourn.authoring import worlds
 from sojourn.authoring.cells import Finding, WorldResult
@@ -53,6 +55,17 @@ def test_a_new_law_in_rust_builds_and_decides_as_the_one_in_python(here, monkeyp
         assert main(["new", "aqm", "mine", language, "--out", language[2:]]) == 0
     assert main(["build", "rust"]) == 0
     assert digest("rust/libmine.so:target=8ms") == digest("python/mine.py:target=8ms")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_build_adds_the_library_alone_and_removes_what_a_killed_one_left(here):
+    main(["new", "aqm", "mine", "--c"])
+    before = set((here / "mine").iterdir())
+    host = re.sub(r"[^A-Za-z0-9-]", "-", os.uname().nodename)
+    left = here / "mine" / f".libmine.so.{host}.{ended()}.{'0' * 16}.tmp"
+    left.write_bytes(b"half")
+    assert main(["build", "mine"]) == 0
+    assert set((here / "mine").iterdir()) == before | {here / "mine" / "libmine.so"}
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,14 @@ def test_the_plane_has_every_ordered_pair_with_the_share_of_samples_that_agree()
     assert sentences(found)[-1] == dominance.sentence(found)
 
 
+def test_the_plane_of_a_comparison_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = points(base=(0.100, 0.95), fast=(0.050, 0.95))
+    first = plane(found)
+    monkeypatch.setattr(dominance, "_dominance", None)
+    assert plane(found) == first
+    assert dominance_table(found)
+
+
 def test_what_the_seeds_do_not_settle_has_a_probability_between() -> None:
     # Six of eight seeds are 20 ms faster, two 60 ms slower: the mean is even.
     base = [{DELAY: 0.1 + step, SHARE: 0.95} for step in STEPS]

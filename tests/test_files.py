@@ -277,6 +277,21 @@ def test_refusals_do_not_echo_thousands_of_characters(command, arguments):
     assert "characters)" in message
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "a\x1b[31m.toml"),
+        ("run", "small.toml", "--set", "name='a\x9b31m'", "--set", "a\x1b[31m=1"),
+        ("run", "small.toml", "--set", 'name="a\\u001b[31m"'),
+        ("explain", "pie.\x1b]0;title\x07"),
+    ],
+)
+def test_refusals_do_not_act_on_the_terminal(command, arguments):
+    message = command.refused(*arguments)
+    assert message.isprintable()
+    assert "\\u{1b}" in message or "has control characters" in message
+
+
 @pytest.mark.parametrize("seed", [str(2**64), "9" * 20, "-1"])
 def test_a_seed_beyond_64_bits_is_refused(command, seed):
     done = command("run", "small.toml", f"--seed={seed}")

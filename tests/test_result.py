@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 import sojourn
-from sojourn.errors import InputError
+from sojourn import _core
+from sojourn.errors import Cancelled, InputError
 from sojourn.plots.data import distribution
 from sojourn.running.result import TABLES, Result
 
@@ -147,6 +148,17 @@ def test_a_table_that_is_cut_or_missing_is_found(tmp_path, damage):
         file.write_bytes(file.read_bytes()[: 1000 if damage == "cut" else 0])
     with pytest.raises(InputError, match=r"summary\.parquet is (damaged|missing); run it again"):
         Result.open(tmp_path).summary  # noqa: B018
+
+
+def test_a_save_ends_when_its_series_is_cancelled_and_leaves_the_earlier_result(result, tmp_path):
+    result.save(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    cancel = _core.Cancel()
+    cancel.cancel()
+    run = _core.run(sojourn.load("traffic-mix", SHORT))
+    with pytest.raises(Cancelled):
+        Result(run, cancel=cancel).save(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_a_table_without_rows_has_its_columns(tmp_path):

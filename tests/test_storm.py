@@ -53,6 +53,18 @@ def said(tmp_path_factory) -> list[str]:
     return run("-c", QUICK, str(tmp_path_factory.mktemp("storm"))).splitlines()
 
 
+def test_a_diary_keeps_what_every_call_has_met(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(HERE))
+    from storm.diary import Diary, Met
+
+    first = Diary(tmp_path / "out" / "kills-4.diary")
+    first.add(7, Met(3, ""))
+    first.add(2, Met(10, "differ: ['a\nb']"))
+    again = Diary(first.path)
+    assert again.read() == {7: Met(3, ""), 2: Met(10, "differ: ['a\nb']")}
+    assert again.counted() == 13
+
+
 @pytest.mark.slow
 def test_the_names_of_new_folders_survive_a_power_cut(said):
     late, early, *_ = said

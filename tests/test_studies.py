@@ -33,6 +33,11 @@ def refusal(*axes, **more) -> str:
     return str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["a\x1b[31m", "two\nlines", " ", None])
+def test_a_name_is_a_word_or_two(name):
+    assert refusal(FLOWS, name=name).startswith("name: ")
+
+
 def test_axes_are_multiplied_and_the_last_advances_first():
     assert values(FLOWS, RTT) == [(1, "100ms"), (1, "200ms"), (4, "100ms"), (4, "200ms")]
 

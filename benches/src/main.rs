@@ -7,6 +7,7 @@
 mod controls;
 mod dumbbell;
 mod entries;
+mod laws;
 mod loading;
 mod reference;
 mod window;
@@ -51,6 +52,9 @@ fn main() {
             Window { mbit, per_mille, seconds }.run();
         }
         ["load", what] => loading::once(what),
+        ["laws", ref files @ ..] => laws::table(files),
+        ["law", name, packets, ref files @ ..] => laws::once(name, packets, files),
+        ["count", program, ref arguments @ ..] => count(program, arguments),
         ["reference", "check"] => reference::check(),
         ["reference", "write"] => reference::write(),
         ["reference", case, milliseconds] => {
@@ -65,6 +69,7 @@ fn main() {
             eprintln!(
                 "usage: sojourn-benches [{parts} | reference check | reference write | \
                  reference CASE MILLISECONDS | load steps | load groups | entries AQM... | \
+                 laws LIBRARY... | law LAW PACKETS LIBRARY... | count PROGRAM ARGUMENT... | \
                  pairs AQM PACKETS FLOWS PAIRS | once AQM FLOWS MBIT SECONDS | \
                  window MBIT LOST_PER_MILLE SECONDS]"
             );
@@ -288,18 +293,35 @@ impl Counted {
     }
 }
 
-/// Instructions that a command takes. Without its model of caches cachegrind counts what callgrind
-/// does, four times as fast.
+/// What programs in other languages take: what it writes, then a line with its instructions.
+fn count(program: &str, arguments: &[&str]) {
+    let mut command = Command::new(program);
+    let Some((instructions, said)) = under_valgrind(command.args(arguments)) else {
+        eprintln!("{program}: valgrind did not count its instructions");
+        std::process::exit(1);
+    };
+    println!("{}\ninstructions {instructions}", said.trim_end());
+}
+
+/// Instructions that a command takes.
 fn collected(this: &Command) -> Option<u64> {
+    under_valgrind(this).map(|(instructions, _)| instructions)
+}
+
+/// Instructions that a command takes, and what it writes. Without its model of caches cachegrind
+/// counts what callgrind does, four times as fast.
+fn under_valgrind(this: &Command) -> Option<(u64, String)> {
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
         .arg(this.get_program())
         .args(this.get_args())
         .output()
-        .ok()?;
+        .ok()
+        .filter(|output| output.status.success())?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let line = text.lines().find(|line| line.contains("I   refs:"))?;
-    line.rsplit(' ').next()?.replace(',', "").parse().ok()
+    let instructions = line.rsplit(' ').next()?.replace(',', "").parse().ok()?;
+    Some((instructions, String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
 fn child(bench: &Dumbbell) -> Command {

@@ -1,16 +1,41 @@
 """``python -m sojourn`` is ``sojourn``."""
 
+import contextlib
+import signal
 import sys
+
+_INTERRUPTED = 130
 
 
 def main() -> int:
     """Run the command; Ctrl-C while its modules are imported ends it as later."""
     try:
         from sojourn.cli import main as command
+
+        code = command(ends_process=True)
     except KeyboardInterrupt:
         print("sojourn: interrupted", file=sys.stderr)
-        return 130
-    return command()
+        code = _INTERRUPTED
+    if code == _INTERRUPTED:
+        _end()
+    return code
+
+
+def _end() -> None:
+    """End as interrupted.
+
+    `sys.exit` would wait for threads, and Python then ends by the signal instead where the
+    interrupt has passed through `exec` of a text (CPython 3.11, Python/pythonrun.c,
+    run_eval_code_obj).
+    """
+    from sojourn import ending
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    ending.end(_INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -317,7 +317,7 @@ class Run:
         """
 
 def shortened(text: str) -> str:
-    """The text with its very long words cut; they can only be echoes of what was given."""
+    """The text for a terminal: very long words are cut, control characters are escaped."""
 
 def run(
     scenario: Scenario,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from sojourn import ending
 from sojourn.errors import InputError
 from sojourn.locking import locked
 
@@ -23,6 +25,9 @@ FILES = "files"
 _CHECKSUM = "checksum"
 # Where and in which process a temporary file is written, and a part that nobody can foresee.
 _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.[0-9a-f]{16}\.tmp")
+
+# The folder of a process for temporary files.
+_SCRATCH = re.compile(r"sojourn-(?P<host>.+)-(?P<process>\d+)-\w+")
 
 # A writer on another machine that has been silent for so long has ended.
 _SILENT_S = 3600.0
@@ -93,15 +98,52 @@ def writing_to(folder: Path | None) -> Iterator[None]:
         raise InputError(
             f"--out {folder}: cannot be written ({reason}); give another folder"
         ) from error
-    try:
-        with locked(folder, f"--out {folder}"):
-            remove_leftovers(folder.rglob(".*.tmp"))
-            yield
-    finally:
+    with contextlib.ExitStack() as at_end:
         if is_new:
-            # Not one that holds something: what was refused leaves nothing behind.
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+            at_end.callback(_remove_empty, folder)
+            at_end.enter_context(ending.before_end(lambda: _remove_empty(folder)))
+        at_end.enter_context(locked(folder, f"--out {folder}"))
+        remove_leftovers(folder.rglob(".*.tmp"))
+        yield
+
+
+def _remove_empty(folder: Path) -> None:
+    """Not one that holds something: what was refused leaves nothing behind."""
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A private folder for temporary files, removed in any case.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    import tempfile
+
+    _sweep(Path(tempfile.gettempdir()))
+    with contextlib.ExitStack() as at_end:
+        with ending.changing():
+            folder = Path(tempfile.mkdtemp(prefix=f"sojourn-{_host()}-{os.getpid()}-"))
+            at_end.callback(ending.remove_tree, folder)
+            at_end.enter_context(ending.before_end(lambda: ending.remove_tree(folder)))
+        yield folder
+
+
+@functools.cache
+def _sweep(folder: Path) -> None:
+    """Remove what processes that were killed have left of theirs, once."""
+    for path in folder.glob("sojourn-*"):
+        found = _SCRATCH.fullmatch(path.name)
+        # What another user has of that name is hers.
+        with contextlib.suppress(FileNotFoundError):
+            if (
+                found
+                and path.lstat().st_uid == os.getuid()
+                and _has_ended(found["host"], int(found["process"]), path)
+            ):
+                ending.remove_tree(path)
 
 
 def remove_leftovers(paths: Iterable[Path]) -> None:
@@ -134,12 +176,18 @@ class Together:
 
     def __init__(self) -> None:
         self._pending: dict[Path, Path] = {}
+        self._at_end = contextlib.ExitStack()
 
     def __enter__(self) -> Together:
+        self._at_end.callback(self._remove_pending)
+        self._at_end.enter_context(ending.before_end(self._remove_pending))
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        for temporary in self._pending.values():
+        self._at_end.close()
+
+    def _remove_pending(self) -> None:
+        for temporary in list(self._pending.values()):
             temporary.unlink(missing_ok=True)
 
     @contextlib.contextmanager
@@ -154,8 +202,10 @@ class Together:
         try:
             make_folder(path.parent)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
+            with ending.changing():
+                descriptor = os.open(temporary, flags, 0o666)
                 self._pending[path] = temporary
+            with os.fdopen(descriptor, "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -173,12 +223,13 @@ class Together:
             OSError: a file cannot be renamed; the error names it.
         """
         renamed = list(self._pending)
-        for path in renamed:
-            try:
-                self._pending[path].replace(path)
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(path)) from error
-            del self._pending[path]
+        with ending.changing():
+            for path in renamed:
+                try:
+                    self._pending[path].replace(path)
+                except OSError as error:
+                    raise OSError(error.errno, error.strerror, str(path)) from error
+                del self._pending[path]
         for folder in dict.fromkeys(path.parent for path in renamed):
             _confirm(folder)
         return renamed

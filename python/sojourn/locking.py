@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from sojourn import ending
 from sojourn.errors import InputError
 
 LOCK = ".sojourn.lock"
@@ -46,7 +47,8 @@ def locked(folder: Path, what: str) -> Iterator[None]:
         yield
         return
     try:
-        yield
+        with ending.before_end(lambda: (real / LOCK).unlink(missing_ok=True)):
+            yield
     finally:
         with _guard:
             del _held[real]

@@ -1,12 +1,14 @@
 """`make storm`: inputs of a kind, in child processes that may die, hang or take too much memory.
 
-    python -m storm KIND [--seed 1] [--from 0] [--count 100] [--jobs 2] [--seconds S]
+    python -m storm KIND [--seed 1] [--from 0] [--count 100] [--jobs 2] [--seconds S] [--until N]
 
 A child (`target/storm/storm run`, or `worker.py` for the kinds of Python) takes PIECE inputs and
 writes the number of the present one to a file. One that ends by a signal or stays at an input for
 HANG_S is bad at that number, and another child goes on behind it. The text of a bad input, or how
 it is made again, is kept in out/storm. After S seconds no input of Python is begun; those that are
-left are counted, and FROM goes on with them. Prints a table; exit code 1 if anything is bad.
+left are counted, and FROM goes on with them. With N what each input of Python gave is noted in
+out/storm/KIND-SEED.diary, inputs that are noted are not met again, and none is begun once N counts
+(kills that hit) are noted; the table is of all that is noted. Exit code 1 if anything is bad.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from storm.diary import Diary, Met
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "target" / "storm" / "storm"
@@ -73,6 +77,8 @@ class Piece:
             at = int(place.read_text()) if place.exists() else numbers.start
             why = "hangs" if hangs else f"ends with {child.returncode}: {text[-300:]}"
             self.bad.append((at, why))
+            if diary := os.environ.get("STORM_DIARY"):
+                Diary(Path(diary)).add(at, Met(0, why))
             self.fates["before a death"] += at - numbers.start
             return at + 1
 
@@ -111,6 +117,17 @@ def keep(kind: str, seed: int, number: int, why: str) -> Path:
     return path
 
 
+def noted(kind: str, diary: Diary) -> int:
+    """Print the table of all calls so far."""
+    met = diary.read()
+    bad = [number for number, each in met.items() if each.why]
+    print("| kind | inputs | counted | clean | bad |")
+    print(f"| `{kind}` | {len(met)} | {diary.counted()} | {len(met) - len(bad)} | {len(bad)} |")
+    for number in sorted(bad):
+        print(f"bad {number} {met[number].why[:300]}")
+    return 1 if bad else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="storm", description=__doc__.splitlines()[0])
     parser.add_argument("kind", choices=[*RUST, *PYTHON])
@@ -119,17 +136,25 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--until", type=int, metavar="N")
     asked = parser.parse_args()
+    if asked.until and asked.kind not in PYTHON:
+        parser.error(f"--until: is for {', '.join(PYTHON)}")
     end, size = asked.first + asked.count, PIECE[asked.kind]
     starts = range(asked.first, end, size)
     pieces = [Piece(asked.kind, asked.seed, range(at, min(at + size, end))) for at in starts]
     began = time.monotonic()
     os.environ["STORM_UNTIL"] = str(time.time() + asked.seconds)
+    diary = Diary(ROOT / KEPT / f"{asked.kind}-{asked.seed}.diary")
+    if asked.until:
+        os.environ |= {"STORM_DIARY": str(diary.path), "STORM_ENOUGH": str(asked.until)}
     with ThreadPoolExecutor(asked.jobs) as pool:
         list(pool.map(Piece.run, pieces))
     bad = sorted(each for piece in pieces for each in piece.bad)
     for number, why in bad:
         print(f"bad {number} {why}\n    kept as {keep(asked.kind, asked.seed, number, why)}")
+    if asked.until:
+        return noted(asked.kind, diary)
     fates = sum((piece.fates for piece in pieces), collections.Counter[str]())
     tried = asked.count - fates["left"]
     print(f"| kind | numbers | tried | {' | '.join(fates)} | clean | bad |")

@@ -65,6 +65,7 @@ PHASES = {
     "a guest kernel": "run long.toml --engine linux --set duration=60s",
     "ns-3": "run long.toml --engine ns3 --set duration=2000s",
 }
+TEMPORARY = "temporary"
 SOJOURN = (sys.executable, "-m", "sojourn")
 
 
@@ -87,12 +88,14 @@ def prepare(folder: Path) -> None:
 
 
 def called(folder: Path, phase: str) -> subprocess.Popen[str]:
-    for name in ("out", "store", "cache"):
+    for name in ("out", "store", "cache", TEMPORARY):
         shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / TEMPORARY).mkdir()
     return subprocess.Popen(
         [*SOJOURN, *PHASES[phase].split()], cwd=folder, text=True, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, start_new_session=True,
-        env={**os.environ, "SOJOURN_CACHE": str(folder / "cache")},
+        env={**os.environ, "SOJOURN_CACHE": str(folder / "cache"),
+             "TMPDIR": str(folder / TEMPORARY)},
     )  # fmt: skip
 
 
@@ -120,14 +123,25 @@ def interrupted(folder: Path, phase: str, after_s: float) -> tuple[float | None,
         process.send_signal(signal.SIGINT)
         _, said = process.communicate()
         took = time.monotonic() - sent
-    left = [path for path in folder.rglob(".*.tmp") if path.is_file()]
     if process.returncode == 0:
         return None, ""  # it was about to end
-    # Python ends itself by the signal before it listens, and, called with -m, after the exception
-    # has passed through `exec` (CPython, pythonrun.c, run_eval_code_obj); a shell says 130 to both.
-    if process.returncode not in (130, -signal.SIGINT) or "Traceback" in said or left:
+    left = leftovers(folder)
+    # Python ends itself by the signal before it listens; a shell says 130 to both.
+    is_ended = process.returncode in (130, -signal.SIGINT)
+    if not is_ended or "Traceback" in said or left:
         return took, f"after {after_s:.2f} s: {process.returncode} {left} {said[-300:]}"
     return took, ""
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Half-written files, locks and temporary folders; a killed child may need a moment."""
+    for _ in range(10):
+        left = [*folder.rglob(".*.tmp"), *folder.rglob(".sojourn.lock")]
+        left += (folder / TEMPORARY).iterdir()
+        if not left:
+            break
+        time.sleep(0.05)
+    return [str(path.relative_to(folder)) for path in left]
 
 
 def main() -> int:

@@ -3,7 +3,8 @@
 //
 //     node web/tests/speed.mjs
 
-import { readFile, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
@@ -94,13 +95,13 @@ const rows = [
   ["pictures per second while traffic-mix runs at five times real time", rate.toFixed(0)],
 ];
 const table = ["| what | measured |", "|---|--:|", ...rows.map((row) => `| ${row.join(" | ")} |`)];
-const file = join(root, "docs/browser.md");
-const text = await readFile(file, "utf8");
-const place = /<!-- speed: begin -->[^]*<!-- speed: end -->/;
-if (!place.test(text)) throw new Error("docs/browser.md has no place for the table");
-const made = `<!-- speed: begin -->\n${table.join("\n")}\n<!-- speed: end -->`;
-await writeFile(
-  file,
-  text.replace(place, () => made),
+// As all scripts here write a part of a page.
+const write =
+  "import sys; from pathlib import Path; from sojourn import files;" +
+  "files.replace_between(Path(sys.argv[1]), *sys.argv[2:], sys.stdin.read())";
+execFileSync(
+  process.env.PYTHON ?? join(root, ".venv/bin/python"),
+  ["-c", write, "docs/browser.md", "<!-- speed: begin -->\n", "<!-- speed: end -->\n"],
+  { cwd: root, input: `${table.join("\n")}\n`, stdio: ["pipe", "inherit", "inherit"] },
 );
 console.log(table.join("\n"));

@@ -21,6 +21,11 @@ fn operations() -> u64 {
     asked.map_or(1_000_000, |text| text.parse().expect("SOJOURN_OPERATIONS is a whole number"))
 }
 
+/// What shows by fewer: a twentieth, but at least one round of all phases.
+fn some_operations() -> u64 {
+    (operations() / 20).max(ROUND)
+}
+
 /// How many operations have run; kept in a file for the line at the end of `make test`.
 fn tally(operations: u64) {
     static DONE: Mutex<u64> = Mutex::new(0);
@@ -29,6 +34,10 @@ fn tally(operations: u64) {
     let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/tally-operations");
     std::fs::write(file, done.to_string()).expect("the target folder is writable");
 }
+
+/// The operations of one phase of the random traffic, and of one round of all phases.
+const PHASE: u64 = 2_500;
+const ROUND: u64 = 7 * PHASE;
 
 const LIMIT_PACKETS: u64 = 400;
 const LIMIT_BYTES: u64 = 400_000;
@@ -108,9 +117,10 @@ fn every_entry_keeps_its_promises_under_a_limit_in_bytes_and_marks_with_ecn() {
 fn every_entry_gives_the_same_events_for_the_same_seed() {
     let limit = Limit::Packets(LIMIT_PACKETS);
     for (kind, law) in kinds() {
-        let digest = |seed| run(&kind, law, limit, false, seed, 50_000).digest;
-        assert_eq!(digest(3), digest(3), "{kind}");
-        assert_ne!(digest(3), digest(4), "{kind}: the digest would notice");
+        let digest = |seed| run(&kind, law, limit, false, seed, some_operations()).digest;
+        let first = digest(3);
+        assert_eq!(first, digest(3), "{kind}");
+        assert_ne!(first, digest(4), "{kind}: the digest would notice");
     }
 }
 
@@ -149,7 +159,7 @@ fn every_dialect_keeps_its_promises_in_one_queue_and_under_flow_queues() {
             let separator = if text.contains(':') { ',' } else { ':' };
             let spec = QdiscSpec::parse(&format!("{text}{separator}limit={limit}"));
             let mut host = Host::new(&spec.expect("a legal description"), limit, 7);
-            host.run_phases(200_000);
+            host.run_phases(4 * some_operations());
             let signals = host.ledger.signals() > 0;
             assert_eq!(signals, !SILENT.contains(&law), "{text}: {:?}", host.ledger.drops);
             let marking = text.contains("ecn=true") || ALWAYS_ECN.contains(&law);
@@ -157,7 +167,7 @@ fn every_dialect_keeps_its_promises_in_one_queue_and_under_flow_queues() {
         }
         let queued = format!("fq({dialect}):limit=400p,flows=16");
         let spec = QdiscSpec::parse(&queued).expect("a legal description");
-        Host::new(&spec, Limit::Packets(400), 8).run_phases(100_000);
+        Host::new(&spec, Limit::Packets(400), 8).run_phases(2 * some_operations());
     }
 }
 
@@ -166,12 +176,13 @@ fn every_dialect_gives_the_same_events_for_the_same_seed() {
     let digest = |text: &str, seed| {
         let spec = QdiscSpec::parse(&format!("{text}:limit=400p")).expect("a legal description");
         let mut host = Host::new(&spec, Limit::Packets(400), seed);
-        host.run_phases(50_000);
+        host.run_phases(some_operations());
         host.ledger.digest
     };
     for (dialect, law) in dialects() {
-        assert_eq!(digest(&dialect, 3), digest(&dialect, 3), "{dialect}");
-        let same = digest(&dialect, 3) == digest(law, 3);
+        let first = digest(&dialect, 3);
+        assert_eq!(first, digest(&dialect, 3), "{dialect}");
+        let same = first == digest(law, 3);
         let expected = SAME_UNDER_ONE_LIMIT.contains(&dialect.as_str());
         assert_eq!(same, expected, "{dialect} differs from the default");
     }
@@ -185,8 +196,9 @@ fn at_edges(kind: &str, param: &ParamSpec, limit: Limit) -> u32 {
         .copied()
         .chain(word)
         .map(|value| format!("{kind}:limit={limit},{}={value}", param.name));
+    let at_an_edge = (operations() / 200).max(PHASE);
     let legal = texts.filter_map(|text| QdiscSpec::parse(&text).ok());
-    legal.map(|spec| Host::new(&spec, limit, 6).run_phases(5_000)).count() as u32
+    legal.map(|spec| Host::new(&spec, limit, 6).run_phases(at_an_edge)).count() as u32
 }
 
 #[test]

@@ -57,10 +57,18 @@ impl From<sojourn_scenario::ScenarioError> for Refusal {
     }
 }
 
-/// The text with its very long words cut; they can only be echoes of what was given.
+/// The text for a terminal: what can only be an echo of what was given is made harmless, very long
+/// words by a cut, control characters by an escape.
 #[pyfunction]
 pub fn shortened(text: &str) -> String {
-    text.split_inclusive(char::is_whitespace).map(cut).collect()
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter.is_control() && !matches!(letter, '\n' | '\t') {
+            true => safe.extend(letter.escape_default()),
+            false => safe.push(letter),
+        }
+    }
+    safe.split_inclusive(char::is_whitespace).map(cut).collect()
 }
 
 /// A word and the white space that ends it.

@@ -65,6 +65,14 @@ fn a_misspelt_word_of_an_engine_is_reported_at_its_own_key() {
 }
 
 #[test]
+fn a_name_that_would_act_on_a_terminal_is_refused() {
+    for letter in ["\\u001B[31m", "\\n", "\\u009B"] {
+        let text = edited("demo", &format!("demo{letter}"));
+        refused(&text, "demo.toml:1: name", "has control characters; write a word or two");
+    }
+}
+
+#[test]
 fn an_unknown_key_is_refused_with_the_nearest_one() {
     refused(
         &edited("delay", "dealy"),

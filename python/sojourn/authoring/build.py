@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from sojourn import files
+from sojourn import files, programs
 from sojourn.errors import InputError
 
 INCLUDE = Path(__file__).parent
@@ -52,10 +51,10 @@ def _c(file: Path) -> Path:
     variable, usual = _COMPILERS[file.suffix]
     compiler = os.environ.get(variable, usual)
     made = file.parent / f"lib{file.stem}.so"
-    partial = made.with_suffix(".so.partial")
-    _run([compiler, *_FLAGS, f"-I{INCLUDE}", str(file), "-o", str(partial), "-lm"], file)
-    partial.replace(made)
-    return made
+    with files.scratch() as folder:
+        built = folder / made.name
+        _run([compiler, *_FLAGS, f"-I{INCLUDE}", str(file), "-o", str(built), "-lm"], file)
+        return _kept(built, made)
 
 
 def _rust(folder: Path) -> Path:
@@ -69,7 +68,12 @@ def _rust(folder: Path) -> Path:
     built = target / "release" / f"lib{stem}.so"
     if not built.is_file():
         raise InputError(f'{manifest}: makes no library; add crate-type = ["cdylib"] to [lib]')
-    made = folder / built.name
+    return _kept(built, folder / built.name)
+
+
+def _kept(built: Path, made: Path) -> Path:
+    """Put a library where it belongs, whole; what killed builds left there is removed."""
+    files.remove_leftovers(made.parent.glob(".*.tmp"))
     files.write(made, built.read_bytes())
     return made
 
@@ -77,6 +81,6 @@ def _rust(folder: Path) -> Path:
 def _run(command: Sequence[str], source: Path) -> None:
     if shutil.which(command[0]) is None:
         raise InputError(f"{source}: `{command[0]}` is not on this machine; install it to build")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = programs.run(command)
     if done.returncode:
         raise InputError(f"{source}: does not compile:\n{done.stderr.strip()}")

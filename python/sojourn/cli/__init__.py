@@ -19,10 +19,10 @@ import click
 from sojourn import _core
 from sojourn.cli import console
 from sojourn.cli.commands import Commands
-from sojourn.cli.interrupts import Interrupts
+from sojourn.cli.interrupts import INTERRUPTED, Interrupts, words
 from sojourn.errors import InputError, Interrupted, LawError, RunFailed, ScenarioError, shortened
 
-OK, INVALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, INVALID, BAD_INPUT = 0, 1, 2
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _NO_MEMORY = (
     "the memory that this process may have is used up; raise the limit (ulimit -v), or ask for "
@@ -53,8 +53,13 @@ def sojourn() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
+def main(arguments: Sequence[str] | None = None, *, ends_process: bool = False) -> int:
+    """Run the command; returns the exit code.
+
+    Args:
+        arguments: of the command; those of the process by default.
+        ends_process: whether the process may end a moment after Ctrl-C, in place of a return.
+    """
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a character shows a question mark rather than ending the run.
@@ -62,13 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     interrupts = Interrupts()
     try:
-        with interrupts.listening():
+        with interrupts.listening(ends_process):
             return _exit_code(arguments)
     except (KeyboardInterrupt, Exception) as error:
         # What a library makes of the interrupt is no error of its own.
-        if not (interrupts.heard or isinstance(error, KeyboardInterrupt)):
+        if not (interrupts.heard or isinstance(error, (KeyboardInterrupt, Interrupted))):
             raise
-        console.say("sojourn: interrupted")
+        interrupts.is_said = True
+        console.say(words(error))
         return INTERRUPTED
 
 
@@ -99,8 +105,6 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return INVALID
     except UnicodeEncodeError as error:
         return _refuse(InputError(f"{error.object!a}: is not UTF-8 text; write it as such"))
-    except Interrupted as error:
-        return _interrupted(error)
     except click.Abort as error:
         raise KeyboardInterrupt from error
 
@@ -135,12 +139,3 @@ def _sentence(error: Exception) -> str:
         place = unnamed if error.filename is None and error.errno in _FULL else error.filename
         return shortened(f"{place}: {error.strerror}" if place else error.strerror)
     return str(error)
-
-
-def _interrupted(error: Interrupted) -> int:
-    console.say(f"sojourn: {error}")
-    for label in error.finished:
-        console.say(f"  finished: {label}")
-    if error.finished:
-        console.say("sojourn: these are kept, the same call goes on from there")
-    return INTERRUPTED

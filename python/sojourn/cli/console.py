@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any
+
+from sojourn import ending
 
 if TYPE_CHECKING:
     from sojourn.running.replicas import Progress
@@ -96,6 +99,10 @@ class Bar:
             console=Console(file=sys.stderr),
             transient=True,
         )
+        self._at_end = contextlib.ExitStack()
+        self._at_end.callback(self._bar.stop)
+        # It hides the cursor; what the main thread holds is not waited for.
+        self._at_end.enter_context(ending.before_end(_show_cursor))
         self._task = self._bar.add_task("", total=simulated_s, runs=f"0/{runs} runs", rate="")
         self._bar.start()
 
@@ -111,4 +118,8 @@ class Bar:
 
     def stop(self) -> None:
         """Take the bar away."""
-        self._bar.stop()
+        self._at_end.close()
+
+
+def _show_cursor() -> None:
+    os.write(2, b"\x1b[?25h")

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from sojourn import ending
+from sojourn.errors import Interrupted
+
+INTERRUPTED = 130
 _AGAIN_S = 0.01
+# What a command has to end by itself and say what is kept.
+_PATIENCE_S = 0.1
+
+
+def words(error: BaseException | None) -> str:
+    """What the user is told.
+
+    Args:
+        error: an `Interrupted`, with what it says is finished; anything else says nothing more.
+    """
+    if not isinstance(error, Interrupted):
+        return "sojourn: interrupted"
+    lines = [f"sojourn: {error}", *(f"  finished: {label}" for label in error.finished)]
+    if error.finished:
+        lines.append("sojourn: these are kept, the same call goes on from there")
+    return "\n".join(lines)
 
 
 class Interrupts:
@@ -18,18 +41,24 @@ class Interrupts:
 
     Attributes:
         heard: whether one has arrived.
+        is_said: whether the user has been told.
     """
 
     def __init__(self) -> None:
         self.heard = False
+        self.is_said = False
         self._again: threading.Timer | None = None
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
+    def listening(self, ends_process: bool) -> Iterator[None]:
         """Both signals raise KeyboardInterrupt in this block: nothing half-written stays.
 
         Python drops an exception that is raised while it destroys an object or in a callback of
         one, and prints it with its traceback. Here it is raised again a moment later instead.
+
+        Args:
+            ends_process: whether this process ends a moment after a signal in any case, and not
+                only when what is computed or written allows it.
         """
         if threading.current_thread() is not threading.main_thread():
             yield  # Python takes signals in the main thread only.
@@ -43,6 +72,8 @@ class Interrupts:
         }
         self._unraisable, sys.unraisablehook = sys.unraisablehook, self._dropped
         try:
+            if ends_process:
+                self._watch(set(before))
             for number in before:
                 signal.signal(number, self._interrupt)
             yield
@@ -66,3 +97,23 @@ class Interrupts:
             self._again.start()
         else:
             self._unraisable(dropped)
+
+    def _watch(self, numbers: set[int]) -> None:
+        """Begin a thread that ends the process; it hears a signal while the main thread does not.
+
+        It stays until the process ends.
+        """
+        heard, arrived = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(arrived, False)
+        signal.set_wakeup_fd(arrived, warn_on_full_buffer=False)
+        threading.Thread(target=self._end_after, args=(heard, numbers), daemon=True).start()
+
+    def _end_after(self, heard: int, numbers: set[int]) -> None:
+        while number := os.read(heard, 1):
+            if number[0] not in numbers or ending.is_orderly():
+                continue
+            time.sleep(_PATIENCE_S)
+            if not self.is_said and select.select([], [2], [], 0)[1]:
+                with contextlib.suppress(OSError):
+                    os.write(2, f"{words(ending.reason())}\n".encode(errors="replace"))
+            ending.end(INTERRUPTED)

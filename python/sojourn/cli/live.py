@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from sojourn import files
+from sojourn import ending, files
 from sojourn.cli import console
 from sojourn.cli.options import complete_aqm, complete_scenario
 from sojourn.describing import aqm_list, library
@@ -56,7 +56,7 @@ def live(file: str | None, aqm: str, port: int, save: Path | None, opens: bool) 
         serving = server(folder, port)
     except OSError as error:
         raise InputError(f"--port {port}: {error.strerror}; leave --port out") from error
-    with serving, contextlib.suppress(KeyboardInterrupt):
+    with ending.orderly(), serving, contextlib.suppress(KeyboardInterrupt):
         address = f"http://{LOOPBACK}:{serving.server_port}/{at}"
         print(address, flush=True)
         console.say("sojourn: Ctrl-C ends it")

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakKeyDictionary
 
 from sojourn.comparing.equivalence import is_above, margin
 from sojourn.comparing.metrics import Metric
@@ -134,6 +135,16 @@ def seed_by_seed(comparison: ComparedRuns, aqm: str, over: str) -> DifferencesOf
 
 def plane(comparison: ComparedRuns) -> list[Dominance]:
     """Every ordered pair of AQMs, in the order of the columns; empty for one AQM or engines."""
+    if comparison not in _planes:
+        _planes[comparison] = _pairs(comparison)
+    return _planes[comparison]
+
+
+# A report asks for it several times.
+_planes: WeakKeyDictionary[ComparedRuns, list[Dominance]] = WeakKeyDictionary()
+
+
+def _pairs(comparison: ComparedRuns) -> list[Dominance]:
     if comparison.references or len(_plane(comparison)) < 2:
         return []
     return [_dominance(comparison, aqm, over) for aqm, over in permutations(comparison.aqms, 2)]

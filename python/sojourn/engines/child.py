@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from sojourn import ending, files
 from sojourn.errors import Cancelled, RunFailed
 
 PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
@@ -57,13 +56,10 @@ class Folder:
 @contextmanager
 def scratch() -> Iterator[Folder]:
     """A private scratch folder, removed in any case."""
-    folder = Path(tempfile.mkdtemp(prefix="sojourn-"))
-    try:
+    with files.scratch() as folder:
         shared = folder / "shared"
         shared.mkdir(mode=0o700)
         yield Folder(shared, folder / "console")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def carry_out(
@@ -101,11 +97,16 @@ def group(
         supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,
         cwd=folder.shared, start_new_session=True,
     ) as running:  # fmt: skip
-        try:
-            yield running
-        finally:
+
+        def kill() -> None:
             with suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
+
+        try:
+            with ending.before_end(kill):
+                yield running
+        finally:
+            kill()
 
 
 def _wait(

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from sojourn import _core
+from sojourn import _core, ending
 from sojourn.control import CustomControl
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
@@ -150,11 +150,14 @@ def run_each(
             for i, task in enumerate(tasks):
                 futures.append(pool.submit(_one, i, task, switch, work, store))
             _watch(futures, switch, progress)
-        except BaseException as error:
+        except KeyboardInterrupt:
+            switch.cancel()
+            ending.expect(Interrupted(_finished(tasks, futures), len(tasks)))
+            pool.shutdown(cancel_futures=True)
+            raise Interrupted(_finished(tasks, futures), len(tasks)) from None
+        except BaseException:
             switch.cancel()
             pool.shutdown(cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                raise Interrupted(_finished(tasks, futures), len(tasks)) from None
             raise
         finally:
             progress.stop()
@@ -183,7 +186,8 @@ def _one(
     store: Store | None,
 ) -> T:  # fmt: skip
     run = _run(task, switch, store)
-    return work(index, Result(run, labels(task.scenario, task.engine.name, task.link, task.aqm)))
+    own = labels(task.scenario, task.engine.name, task.link, task.aqm)
+    return work(index, Result(run, own, switch))
 
 
 def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:

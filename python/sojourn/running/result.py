@@ -59,11 +59,15 @@ class Result:
     Args:
         run: what is read.
         labels: columns that saved tables have beside their own; see `sojourn.running.labels`.
+        cancel: a switch that ends `save`, too.
     """
 
-    def __init__(self, run: RunLike, labels: Labels | None = None) -> None:
+    def __init__(
+        self, run: RunLike, labels: Labels | None = None, cancel: _core.Cancel | None = None
+    ) -> None:
         self._run = run
         self._labels = labels or {}
+        self._cancel = cancel
 
     @classmethod
     def open(cls, folder: str | Path) -> Result:
@@ -226,11 +230,12 @@ class Result:
 
         Raises:
             OSError: the folder cannot be written, or the disk is full.
+            Cancelled: the series of runs of which it is was interrupted meanwhile.
         """
         from sojourn.running.saving import save
 
         tables = ((name, self._run.table(name)) for name in TABLES)
-        return save(Path(folder), self.manifest, tables, self._labels)
+        return save(Path(folder), self.manifest, tables, self._labels, self._cancel)
 
     def __repr__(self) -> str:
         """Name, seed and digest."""

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sojourn import _core, files
+from sojourn import _core, ending, files
 from sojourn.engines.child import SUPERVISOR
 from sojourn.engines.linux import host
 from sojourn.engines.linux.guest import paths
@@ -137,7 +137,7 @@ def _carry_out(
         finally:
             os.close(report_in)
             os.close(control_out)
-        with group:
+        with group, ending.orderly():
             try:
                 return _listen(reports, control, listener)
             finally:

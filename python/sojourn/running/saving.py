@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from sojourn import files
+from sojourn import _core, files
+from sojourn.errors import Cancelled
 from sojourn.running.labels import Labels
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ _ROWS_PER_GROUP = 1 << 16
 
 
 def save(
-    folder: Path, manifest: dict[str, Any], tables: Iterable[tuple[str, Any]], labels: Labels
-) -> list[str]:
+    folder: Path, manifest: dict[str, Any], tables: Iterable[tuple[str, Any]], labels: Labels,
+    cancel: _core.Cancel | None = None,
+) -> list[str]:  # fmt: skip
     """Write the tables that have rows, then the manifest; tables of an earlier run are removed.
 
     The manifest says what every table's checksum is, and has one of its own, so that damage is
@@ -35,6 +37,7 @@ def save(
         manifest: of the run.
         tables: name and Arrow stream of every table, with or without rows.
         labels: columns that every table gets beside its own.
+        cancel: looked at before every group of rows.
 
     Returns:
         The names of the files.
@@ -42,6 +45,7 @@ def save(
     Raises:
         OSError: the folder cannot be written, or the disk is full. Nothing of this run is left
             behind then, and an earlier run in the folder is as it was.
+        Cancelled: it was cancelled; the same holds.
     """
     with files.Together() as together:
         stale = [folder / files.MANIFEST]
@@ -50,7 +54,7 @@ def save(
             path = folder / f"{name}.parquet"
             with together.open(path) as file:
                 hashed = _Hashed(file)
-                rows = _write_table(hashed, stream, labels)
+                rows = _write_table(hashed, stream, labels, cancel)
             if rows == 0:
                 together.forget(path)
                 stale.append(path)
@@ -102,7 +106,7 @@ def remove_runs(folder: Path, tables: Iterable[str]) -> None:
                 each.rmdir()
 
 
-def _write_table(file: _Hashed, stream: Any, labels: Labels) -> int:
+def _write_table(file: _Hashed, stream: Any, labels: Labels, cancel: _core.Cancel | None) -> int:
     """The number of rows written; group by group, so that no table is in memory twice.
 
     The bytes depend on the rows alone: not on how a new run and one from the store cut them into
@@ -116,6 +120,8 @@ def _write_table(file: _Hashed, stream: Any, labels: Labels) -> int:
     rows = 0
     with parquet.ParquetWriter(file, schema, compression="snappy") as writer:
         for group in _groups(reader):
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled("the run was cancelled while it was saved")
             rows += group.num_rows
             writer.write_table(_labelled(_with_own_words(group), labels), _ROWS_PER_GROUP)
     return rows

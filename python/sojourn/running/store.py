@@ -136,12 +136,10 @@ class Store:
 
         A store that cannot be written is reported and does not end the run.
         """
-        import tempfile
-
         try:
-            with tempfile.TemporaryDirectory(prefix="sojourn-") as folder:
-                run.write(folder, switch)
-                made = sorted(Path(folder).iterdir())
+            with files.scratch() as folder:
+                run.write(str(folder), switch)
+                made = sorted(folder.iterdir())
                 if sum(file.stat().st_size for file in made) > LARGEST_BYTES:
                     return
                 tables = {file.name: file.read_bytes() for file in made}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
 
+from sojourn import ending
 from sojourn.errors import InputError
 from sojourn.studies import executors
 from sojourn.studies.batch import Batch, BatchOutcome, BatchRun, work
@@ -109,14 +110,13 @@ class Dispatcher:
         """
         waiting = iter(runs)
         try:
-            while self._fill(waiting):
-                done, _ = wait(self._flying, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._take(future)
+            with ending.before_end(self._kill):
+                while self._fill(waiting):
+                    done, _ = wait(self._flying, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        self._take(future)
         except KeyboardInterrupt:
-            # A batch may take minutes; its file is in the store when it is whole, or not at all.
-            if self._executor is not None:
-                executors.kill(self._executor)
+            self._kill()
             self.close()
             raise
         except BaseException:
@@ -124,6 +124,14 @@ class Dispatcher:
             raise
         if not self._keeps:
             self.close()
+
+    def _kill(self) -> None:
+        """End workers in their batches, which may take minutes.
+
+        The file of a batch is in the store when it is whole, or not at all.
+        """
+        if self._executor is not None:
+            executors.kill(self._executor)
 
     def _fill(self, waiting: Iterator[BatchRun]) -> bool:
         """Send what may be sent; whether anything is under way."""

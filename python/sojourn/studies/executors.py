@@ -18,6 +18,7 @@ from sojourn.running.replicas import default_jobs
 # Classes of dask-jobqueue by the name of the batch system.
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "lsf": "LSFCluster"}
 _CONNECT_S = 20.0
+_GONE_S = 0.05
 _EXTRA = "pip install sojourn[cluster]"
 
 
@@ -61,9 +62,12 @@ def kill(executor: Executor) -> None:
     """End processes of this machine in the middle of their batches; others go on."""
     if isinstance(executor, ProcessPoolExecutor):
         # `kill_workers` does this from Python 3.14 on.
-        workers: dict[int, multiprocessing.Process] = getattr(executor, "_processes", None) or {}
-        for worker in list(workers.values()):
+        running: dict[int, multiprocessing.Process] = getattr(executor, "_processes", None) or {}
+        workers = list(running.values())
+        for worker in workers:
             worker.kill()
+        for worker in workers:
+            worker.join(_GONE_S)
 
 
 def given(executor: Executor, count: int | None = None) -> Workers:

@@ -25,6 +25,15 @@ def known_keys(place: str, table: object, known: Sequence[str]) -> None:
             raise InputError(f"{place}: there is no key `{key}`{near(key, known)}")
 
 
+def title(place: str, value: object) -> str:
+    """A name that is shown and nothing else."""
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{place}: is missing; it is a text")
+    if not value.isprintable():
+        raise InputError(f"{place}: has control characters; write a word or two")
+    return value
+
+
 def near(name: str, known: Iterable[str]) -> str:
     """What may have been meant, or what there is."""
     names = list(known)

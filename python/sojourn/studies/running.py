@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sojourn import ending
 from sojourn.comparing.metrics import ABOVE
 from sojourn.describing.library import set_pairs
 from sojourn.errors import InputError
@@ -97,7 +98,8 @@ def run(
     workers = executors.chosen(executor, jobs)
     mine = [each for each in found if part is None or part.has(each.point.index)]
     try:
-        _Session(study, kept, results, workers, progress or Silent(), part is None).run(mine)
+        with ending.before_end(kept.folder.remove_leftovers):
+            _Session(study, kept, results, workers, progress or Silent(), part is None).run(mine)
     except KeyboardInterrupt:
         kept.folder.remove_leftovers()
         raise

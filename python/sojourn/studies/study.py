@@ -13,7 +13,7 @@ from sojourn.errors import InputError
 from sojourn.studies import filters
 from sojourn.studies.axes import Sampling, StudyAxis, read_axis, read_sampling
 from sojourn.studies.filters import Filter
-from sojourn.studies.keys import at_least_one, known_keys, near, text_list
+from sojourn.studies.keys import at_least_one, known_keys, near, text_list, title
 from sojourn.studies.until import Until, read_until
 
 STUDY_KEYS = (
@@ -112,9 +112,9 @@ def parse(document: Mapping[str, Any], folder: Path | None = None) -> Study:
         InputError: a key or a value is not what it should be.
     """
     known_keys("study", document, STUDY_KEYS)
-    for key in ("name", "scenario"):
-        if not isinstance(document.get(key), str):
-            raise InputError(f"{key}: is missing; it is a text")
+    name = title("name", document.get("name"))
+    if not isinstance(document.get("scenario"), str):
+        raise InputError("scenario: is missing; it is a text")
     axes = _axes(document.get("axes", []))
     names = [axis.name for axis in axes]
     sets = document.get("set", {})
@@ -126,7 +126,7 @@ def parse(document: Mapping[str, Any], folder: Path | None = None) -> Study:
     _check_sampling(axes, sampling)
     metrics = text_list("metrics", document.get("metrics"))
     return Study(
-        name=document["name"],
+        name=name,
         scenario=document["scenario"],
         axes=axes,
         sets=_flat(sets),

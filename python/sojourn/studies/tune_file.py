@@ -13,7 +13,7 @@ from sojourn.describing.queues import choose_link
 from sojourn.errors import InputError
 from sojourn.studies.axes import StudyAxis, Value, read_axis
 from sojourn.studies.goals import Goal, read_goal
-from sojourn.studies.keys import at_least_one, known_keys, near, seeds, whole
+from sojourn.studies.keys import at_least_one, known_keys, near, seeds, title, whole
 from sojourn.studies.trials import SearchScenario
 
 _KEYS = (
@@ -125,9 +125,9 @@ def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneS
         InputError: a key or a value is not what it should be.
     """
     known_keys("tune", document, _KEYS)
-    for key in ("name", "aqm"):
-        if not isinstance(document.get(key), str):
-            raise InputError(f"{key}: is missing; it is a text")
+    name = title("name", document.get("name"))
+    if not isinstance(document.get("aqm"), str):
+        raise InputError("aqm: is missing; it is a text")
     where = folder or Path()
     seen, unseen = (
         _places(key, document.get(key), where) for key in ("scenarios", "held_out")
@@ -136,7 +136,7 @@ def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneS
         raise InputError(f"held_out: {min(both)} is among `scenarios`; the search has seen it")
     link = choose_link(seen[0].point({}).scenario, document.get("link"))
     found = TuneSearch(
-        name=document["name"],
+        name=name,
         aqm=document["aqm"],
         link=link,
         goal=read_goal(document.get("goal"), link),

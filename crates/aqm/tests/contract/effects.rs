@@ -6,7 +6,7 @@ use sojourn_aqm::params::ParamSpec;
 use sojourn_aqm::registry;
 use sojourn_aqm::{QdiscSpec, units};
 
-use super::{Host, LIMIT_PACKETS, Limit, RandomTraffic, kinds};
+use super::{Host, LIMIT_PACKETS, Limit, PHASE, ROUND, RandomTraffic, kinds};
 
 /// Settings that some parameters need to have an effect: a mark limit needs marks, the weight of a
 /// rate needs a delay from the rate.
@@ -31,7 +31,7 @@ const NEEDED: &[&str] = &[
 ];
 
 /// What becomes of every packet, or none if the settings are refused.
-fn digest(kind: &str, others: &str, setting: &str) -> Option<u64> {
+fn digest(kind: &str, others: &str, setting: &str, operations: u64) -> Option<u64> {
     let usual = Limit::Packets(LIMIT_PACKETS);
     let own = others.split(',').find_map(|text| text.strip_prefix("limit="));
     let limit = own.map_or(usual, |text| units::limit(text).expect("a limit"));
@@ -40,18 +40,22 @@ fn digest(kind: &str, others: &str, setting: &str) -> Option<u64> {
         [&of_limit, others, setting].into_iter().filter(|text| !text.is_empty()).collect();
     let spec = QdiscSpec::parse(&format!("{kind}:{}", settings.join(","))).ok()?;
     let mut host = Host::new(&spec, limit, 9);
-    host.run_phases(17_500);
+    host.run_phases(operations);
     Some(host.ledger.digest)
 }
 
-/// Whether any two values that the dialect takes, with the same other settings, make a difference.
+/// Whether any two values that the dialect takes, with the same other settings, make a difference;
+/// most do in overload, the first phase.
 fn has_effect(kind: &str, param: &ParamSpec) -> bool {
-    NEEDED.iter().any(|others| {
-        let settings = usual(param).into_iter().map(|value| format!("{}={value}", param.name));
-        let all = [String::new()].into_iter().chain(settings);
-        let mut digests = all.filter_map(|setting| digest(kind, others, &setting));
-        digests.next().is_some_and(|first| digests.any(|other| other != first))
-    })
+    let within = |operations| NEEDED.iter().any(|it| differs(kind, param, it, operations));
+    within(PHASE) || within(ROUND)
+}
+
+fn differs(kind: &str, param: &ParamSpec, others: &str, operations: u64) -> bool {
+    let settings = usual(param).into_iter().map(|value| format!("{}={value}", param.name));
+    let all = [String::new()].into_iter().chain(settings);
+    let mut digests = all.filter_map(|setting| digest(kind, others, &setting, operations));
+    digests.next().is_some_and(|first| digests.any(|other| other != first))
 }
 
 #[test]

@@ -86,6 +86,9 @@ fn check_run(document: &Document) -> Checked<()> {
     if document.name.trim().is_empty() {
         return refuse("name", "the name is empty; write a word or two");
     }
+    if document.name.contains(char::is_control) {
+        return refuse("name", "the name has control characters; write a word or two");
+    }
     if duration == Span::ZERO {
         return refuse("duration", "must be positive");
     }

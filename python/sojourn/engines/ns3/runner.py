@@ -12,7 +12,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 import zipfile
@@ -23,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 
 import sojourn
-from sojourn import files
+from sojourn import ending, files, programs
 from sojourn.authoring.new import source_tree
 from sojourn.errors import InputError
 
@@ -213,15 +212,8 @@ def _download(say: Say) -> Path:
     new = folder.with_name(f"{folder.name}.{os.getpid()}")
     new.mkdir(parents=True)
     try:
-        _run([
-            sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(new),
-            "--only-binary", ":all:", "--python-version", "311", "--implementation", "cp",
-            "--abi", "cp311", "--platform", "manylinux_2_28_x86_64", f"{_WHEEL}=={VERSION}",
-        ])  # fmt: skip
-        (wheel,) = new.glob("*.whl")
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(new)
-        wheel.unlink()
+        with ending.before_end(lambda: ending.remove_tree(new)):
+            _fetch(new)
         new.rename(folder)
     except InputError as error:
         raise InputError(f"{error}; or pip install 'sojourn[ns3]', or set NS3_PREFIX") from None
@@ -230,10 +222,20 @@ def _download(say: Say) -> Path:
     return folder / _WHEEL
 
 
+def _fetch(new: Path) -> None:
+    _run([
+        sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(new),
+        "--only-binary", ":all:", "--python-version", "311", "--implementation", "cp",
+        "--abi", "cp311", "--platform", "manylinux_2_28_x86_64", f"{_WHEEL}=={VERSION}",
+    ])  # fmt: skip
+    (wheel,) = new.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(new)
+    wheel.unlink()
+
+
 def _run(command: Sequence[str]) -> None:
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    done = programs.run(command)
     if done.returncode != 0:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         words = " | ".join(said[-4:]) or f"exit code {done.returncode}"

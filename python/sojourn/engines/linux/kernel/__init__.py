@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sojourn import files
+from sojourn import ending, files
 from sojourn.engines.linux.kernel import archives, module_tree
 from sojourn.errors import InputError
 
@@ -342,7 +342,7 @@ def _lines(command: list[str], folder: Path) -> Iterator[str]:
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True, errors="replace",
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    ) as process:  # fmt: skip
+    ) as process, ending.before_end(process.kill):  # fmt: skip
         last: list[str] = []
         try:
             assert process.stdout is not None, "it is piped"

@@ -12,13 +12,11 @@ import os
 import platform
 import re
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import files
+from sojourn import files, programs
 from sojourn.authoring.new import source_tree
 from sojourn.engines.linux.kernel import module_tree, rust
 from sojourn.errors import InputError
@@ -158,8 +156,7 @@ def build(target: Target, compilers: Path) -> Path:
             f"kernel module: no Rust compiler here has the sources of its library; {rust.ARM}"
         )
     library = _library(tree, compiler, _MODELS[target.arch], target.folder)
-    with tempfile.TemporaryDirectory() as scratch:
-        work = Path(scratch)
+    with files.scratch() as work:
         shutil.copytree(tree / _GLUE, work, dirs_exist_ok=True)
         shutil.copy(tree / _HEADER, work)
         _link(library, work)
@@ -217,10 +214,7 @@ def _make(target: Target, work: Path) -> None:
 def _run(command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
     if shutil.which(command[0]) is None:
         raise InputError(f"kernel module: {command[0]}: not installed")
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
+    done = programs.run(command, cwd=folder, env=os.environ | environment)
     if done.returncode != 0:
         said = " | ".join((done.stderr or done.stdout).strip().splitlines()[-5:])
         raise InputError(f"kernel module: `{' '.join(command[:3])} ...` failed: {said}")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from sojourn import files, programs
 from sojourn.errors import InputError
 
 PACKAGES = ("rustc-web", "libstd-rust-web-dev", "rust-web-src")
@@ -82,11 +82,11 @@ def unpack(folder: Path) -> Compiler:
             "kernel toolchain: there is no apt-get here; give rustup's compiler the sources of its "
             "library: rustup component add rust-src"
         )
-    with tempfile.TemporaryDirectory() as scratch:
-        _run(["apt-get", "download", "-qq", *_with_libraries()], Path(scratch))
+    with files.scratch() as scratch:
+        _run(["apt-get", "download", "-qq", *_with_libraries()], scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        for package in sorted(Path(scratch).glob("*.deb")):
-            _run(["dpkg", "-x", str(package), str(folder)], Path(scratch))
+        for package in sorted(scratch.glob("*.deb")):
+            _run(["dpkg", "-x", str(package), str(folder)], scratch)
     found = _look(folder / "usr/bin/rustc")
     if found is None:
         shutil.rmtree(folder)
@@ -109,7 +109,7 @@ def _with_libraries() -> list[str]:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = programs.run(command, cwd=folder)
     if done.returncode != 0:
         said = " | ".join(done.stderr.splitlines()[-3:])
         raise InputError(

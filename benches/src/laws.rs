@@ -1,9 +1,8 @@
 //! What a packet costs under a law in the registry and under the same law in a library.
 //!
-//! `cargo run --release -p sojourn-law --example cost -- LIBRARY...` prints nanoseconds per packet
-//! for `codel`, `pie` and each library's law: the best of many short runs in turns, so that on a
-//! busy machine each finds a moment without company. With valgrind it prints instructions per
-//! packet, too: those of a long run less those of a short one (`cost once LAW PACKETS LIBRARY...`).
+//! Nanoseconds per packet for `codel`, `pie` and each library's law: the best of many short runs in
+//! turns, so that on a busy machine each finds a moment without company. With valgrind instructions
+//! per packet, too.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,6 +12,8 @@ use sojourn_aqm::{
     Cause, CustomLaws, Ecn, Env, Limit, Packet, QdiscSpec, Rate, Rng, Sink, Stage, Time, registry,
 };
 use sojourn_law::host::load;
+
+use super::{Counted, collected, number};
 
 const PACKETS: u64 = 100_000;
 const ROUNDS: usize = 200;
@@ -65,33 +66,28 @@ fn cost(text: &str, packets: u64, laws: &CustomLaws) -> (f64, u64) {
 }
 
 /// Instructions per packet; none without valgrind.
-fn instructions(name: &str, files: &[String]) -> Option<f64> {
+fn instructions(name: &str, files: &[&str]) -> Option<f64> {
     let counted = |packets: u64| {
-        let mut command = Command::new("valgrind");
-        command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
-        command.arg(std::env::current_exe().ok()?);
-        let output = command.args(["once", name, &packets.to_string()]).args(files).output();
-        let text = String::from_utf8_lossy(&output.ok()?.stderr).into_owned();
-        let line = text.lines().find(|line| line.contains("I   refs:"))?;
-        line.rsplit(' ').next()?.replace(',', "").parse::<f64>().ok()
+        let mut child = Command::new(std::env::current_exe().expect("this program has a path"));
+        child.args(["law", name, &packets.to_string()]).args(files);
+        Counted { packets, instructions: collected(&child) }
     };
-    Some((counted(2 * PACKETS)? - counted(PACKETS)?) / PACKETS as f64)
+    counted(2 * PACKETS).per_packet_beyond(&counted(PACKETS))
 }
 
-fn laws(files: &[String]) -> CustomLaws {
+fn laws(files: &[&str]) -> CustomLaws {
     let loaded = files.iter().map(|file| load(Path::new(file), file, "here").expect("a law"));
     CustomLaws::new(loaded).expect("every law has a name of its own")
 }
 
-fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [once, name, packets, files @ ..] = &words[..]
-        && once == "once"
-    {
-        cost(name, packets.parse().expect("a whole number"), &laws(files));
-        return;
-    }
-    let laws = laws(&words);
+/// So many packets under one law and nothing else.
+pub fn once(name: &str, packets: &str, files: &[&str]) {
+    cost(name, number(packets), &laws(files));
+}
+
+/// A line for each law.
+pub fn table(files: &[&str]) {
+    let laws = laws(files);
     let own = laws.iter().map(|law| law.name());
     let names: Vec<&str> = ["codel", "pie"].into_iter().chain(own).collect();
     let mut best = vec![(f64::INFINITY, 0); names.len()];
@@ -102,7 +98,7 @@ fn main() {
         }
     }
     for (name, (ns, drops)) in names.iter().zip(best) {
-        let count = instructions(name, &words).map_or("-".to_owned(), |n| format!("{n:.0}"));
+        let count = instructions(name, files).map_or("-".to_owned(), |n| format!("{n:.0}"));
         println!("{name:<12} {ns:6.1} ns and {count:>4} instructions per packet, {drops} drops");
     }
 }
