@@ -6,7 +6,7 @@
 //! [`Fq`](qdiscs::fq::Fq) puts one under every flow queue.
 //!
 //! This crate has no clock, no I/O, no thread and no log: time ([`Time`]) and chance ([`Rng`]) are
-//! arguments, and a [`Packet`] is anything that answers five questions. It needs `alloc` only, and
+//! arguments, and a [`Packet`] is anything that answers a few questions. It needs `alloc` only, and
 //! computes with + - * / sqrt and `libm`, so that the same seed gives the same bytes everywhere.
 //!
 //! ```

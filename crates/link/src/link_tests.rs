@@ -4,7 +4,7 @@ use sojourn_aqm::{Cause, Departure, Ecn, Env, Limit, QdiscSpec, Rate, Span, Stag
 use sojourn_scenario::resolved::{Bucket, Device, Trace};
 
 use super::*;
-use crate::{Shaper, TokenBucket};
+use crate::{Shaper, TokenBucket, TokenReserve};
 
 /// A packet of 1500 bytes: its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,6 +131,37 @@ fn a_change_of_rate_applies_from_the_next_packet_on() {
     assert_eq!(left, [(1_000, 0), (3_000, 1), (5_000, 2), (6_000, 3)]);
 }
 
+/// A bucket that never holds anything back, in front of a line whose rate changes.
+fn shaped_line(line: Rate, changes: Vec<(Time, Rate)>) -> Server<Numbered> {
+    let bucket = Bucket { rate: mbit(1_000), burst_bytes: 15_000, line, overdraft: false };
+    Server::shaped(Shaper::new(Some(TokenBucket::new(&bucket)), None, line, changes))
+}
+
+#[test]
+fn the_rate_of_a_line_below_a_bucket_changes_when_it_should() {
+    let changes = vec![(ms(4), mbit(12)), (Time::from_nanos(500_000), mbit(6))];
+    let (mut link, mut report) =
+        (link("taildrop", shaped_line(mbit(12), changes)), Report::default());
+    fill(&mut link, 4, &mut report);
+    let left = run(&mut link, ms(99), &mut report);
+    assert_eq!(left, [(1_000, 0), (3_000, 1), (5_000, 2), (6_000, 3)]);
+}
+
+#[test]
+fn a_law_learns_of_a_change_of_the_rate_of_its_line() {
+    // DOCSIS-PIE's delay is what waits over the rate. One packet is in service for 20 ms.
+    let changes = || vec![(Time::ZERO, Rate::from_bps(600_000))];
+    for server in [Server::steady(mbit(12), changes()), shaped_line(mbit(12), changes())] {
+        let (mut link, mut report) = (link("pie@docsis", server), Report::default());
+        fill(&mut link, 5, &mut report);
+        link.on_timer(ms(16));
+        let delay = link.vars().iter().position(|var| var.name == "delay").expect("PIE has it");
+        let mut values = vec![0.0; link.vars().len()];
+        link.observe(&mut values);
+        assert_eq!(values[delay], 0.08, "6000 bytes at 600 kbit/s");
+    }
+}
+
 #[test]
 fn opportunities_carry_parts_of_packets_and_pass_unused_while_the_queue_is_empty() {
     let trace = Trace {
@@ -160,6 +191,24 @@ fn a_shaper_holds_back_what_lacks_tokens() {
     // Two at the rate of the line, then one per millisecond, each 0.1 ms on the line.
     let left = run(&mut link, ms(99), &mut report);
     assert_eq!(left, [(100, 0), (200, 1), (1_100, 2), (2_100, 3)]);
+}
+
+#[test]
+fn the_reserve_of_a_shaper_is_what_has_passed_the_bucket_and_waits_for_the_line() {
+    let (rate, line) = (mbit(12), mbit(24));
+    let bucket = Bucket { rate, burst_bytes: 6_000, line, overdraft: false };
+    let device = Device { limit: Limit::Bytes(3_000), overhead_bytes: 0 };
+    let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), Some(device), line, vec![]);
+    let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
+    fill(&mut link, 3, &mut report);
+    // Three packets of 1500 bytes are in the device, of which the first is being sent.
+    let tokens = |bytes: i64| bytes * 8 * 1_000_000_000;
+    let reserve = TokenReserve { tokens: tokens(1_500), passed_bytes: 3_000 };
+    assert_eq!(link.reserve(Time::ZERO), Some(reserve));
+    let half = Time::from_nanos(500_000);
+    assert_eq!(run(&mut link, half, &mut report), [(500, 0)]);
+    let reserve = TokenReserve { tokens: tokens(2_250), passed_bytes: 1_500 };
+    assert_eq!(link.reserve(half), Some(reserve));
 }
 
 #[test]
@@ -203,6 +252,31 @@ fn a_queue_can_be_drained() {
     link.drain(ms(1), &mut report, |packet, at| waiting.push((packet.0, at)));
     assert_eq!(waiting, [1, 2, 3].map(|number| (number, Time::ZERO)));
     assert_eq!(link.backlog().packets, 0);
+}
+
+#[test]
+fn a_queue_that_is_replaced_keeps_what_waits_and_its_law_is_as_if_it_had_been_there() {
+    let slow = Server::steady(Rate::from_bps(120_000), vec![]); // 100 ms for a packet
+    let (mut link, mut report) = (link("taildrop", slow), Report::default());
+    let arrivals = [ms(0), ms(10), ms(20), ms(40)];
+    for (number, &at) in (0..).zip(&arrivals) {
+        link.enqueue(at, Numbered(number), &mut report);
+    }
+    let env = Env { limit: Limit::Packets(9), mtu_bytes: 1_500, rate: None, salt: 0 };
+    let spec = QdiscSpec::parse("pie:limit=9p").expect("a known discipline");
+    let pie = registry::build(&spec, &env).expect("valid parameters");
+    link.replace_discipline(ms(50), pie, &mut report);
+    assert_eq!(link.next_timer(), ms(60), "PIE's updates are 15 ms apart");
+    // RFC 8033 §4.4: an arrival without congestion renews the allowance of 150 ms, the last one at
+    // 40 ms; one update has followed.
+    let burst = link.vars().iter().position(|var| var.name == "burst_allowance");
+    let mut values = vec![0.0; link.vars().len()];
+    link.observe(&mut values);
+    assert_eq!(burst.map(|place| values[place]), Some(0.135));
+    let mut waiting = Vec::new();
+    link.drain(ms(50), &mut report, |packet, at| waiting.push((packet.0, at)));
+    assert_eq!(waiting, [(1, arrivals[1]), (2, arrivals[2]), (3, arrivals[3])]);
+    assert!(report.dropped.is_empty());
 }
 
 /// When packets left, in microseconds, and what a discipline said of itself at every arrival: with

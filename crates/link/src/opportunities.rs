@@ -111,6 +111,13 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_of_a_day_over_a_recording_of_a_millisecond_is_skipped_at_once() {
+        // Pass by pass it would be 86 million steps.
+        let day = Time::ZERO + Span::from_secs(86_400);
+        assert_eq!(recording(&[1]).after(day), day + Span::from_millis(1));
+    }
+
+    #[test]
     fn counts_what_the_link_offered() {
         let count = |ms: u64| recording(&[1, 1, 5]).count_until(Time::from_nanos(ms * 1_000_000));
         assert_eq!([0, 1, 2, 5, 6, 7, 10, 11].map(count), [0, 0, 2, 2, 3, 5, 5, 6]);

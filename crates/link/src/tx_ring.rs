@@ -57,3 +57,39 @@ impl<P: Packet> TxRing<P> {
         self.head().map(Packet::bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_aqm::Ecn;
+
+    /// A packet of so many bytes.
+    struct Bytes(u32);
+
+    impl Packet for Bytes {
+        fn bytes(&self) -> u32 {
+            self.0
+        }
+        fn ecn(&self) -> Ecn {
+            Ecn::NotEct
+        }
+        fn set_ce(&mut self) {}
+        fn flow(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn what_is_left_after_a_packet_was_sent_decides_whether_another_one_has_room() {
+        let device = Device { limit: Limit::Bytes(1_600), overhead_bytes: 0 };
+        let mut ring = TxRing::new(Some(device));
+        let mut room = Vec::new();
+        for bytes in [100, 1_500, 1_500] {
+            room.push(ring.has_room());
+            ring.push(Bytes(bytes));
+        }
+        assert_eq!(room, [true; 3], "1600 bytes do not exceed the limit");
+        assert_eq!((ring.pop().0, ring.bytes(), ring.has_room()), (100, 3_000, false));
+        assert_eq!((ring.pop().0, ring.bytes(), ring.has_room()), (1_500, 1_500, true));
+    }
+}

@@ -183,6 +183,20 @@ mod tests {
     }
 
     #[test]
+    fn packets_of_an_initial_window_count_as_far_as_they_exceed_ten() {
+        let segment = size_of::<Packet>() as f64 * RING + SEGMENT_BYTES;
+        for (window, app, more) in [
+            (40, "{ kind = 'bulk' }", 30.0),
+            (40, "{ kind = 'bulk', bytes = '28960B' }", 10.0), // 20 segments
+            (10, "{ kind = 'bulk' }", 0.0),
+        ] {
+            let text = format!("{}initial_window = {window}\n", with(app));
+            let found = bytes(&text, "flows[0].initial_window");
+            assert_eq!(found, 100.0 * more * segment, "{window} packets, {app}");
+        }
+    }
+
+    #[test]
     fn what_waits_at_a_link_came_over_it() {
         let cbr = with("{ kind = 'cbr', rate = '1mbit', packet = '500B' }");
         assert_eq!(bytes(&cbr, "links.b.buffer"), 0.0);

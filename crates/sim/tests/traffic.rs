@@ -190,7 +190,6 @@ fn small_pages() -> Web {
 }
 
 /// Fact traffic-4.
-/// Fact traffic-4.
 #[test]
 fn a_page_takes_two_round_trips_for_every_object_in_a_row() {
     let app = App::Web { tcp: tcp("cubic"), web: small_pages() };
@@ -217,6 +216,19 @@ fn a_lost_request_is_sent_again_and_pages_go_on() {
     let late = run.transfers.iter().filter(|page| page.start.as_secs() > 100.0).count();
     assert!(late > 5, "{late}");
     assert!(run.transfers.iter().any(|page| page.completion > Span::from_secs(1)));
+}
+
+#[test]
+fn a_request_that_reaches_the_server_after_the_stop_is_not_answered() {
+    let arrived = |stop| {
+        let mut flow = group("web", 1, App::Web { tcp: tcp("cubic"), web: small_pages() });
+        flow.stop = Some(stop);
+        let run = run(&scenario(2, vec![link("b", "taildrop", 125_000)], vec![flow]));
+        metric(&run, Scope::Queue, "b", "arrived")
+    };
+    // The first request leaves at once and takes 50 ms.
+    assert_eq!(arrived(ms(49)), 0.0);
+    assert!(arrived(ms(51)) > 0.0);
 }
 
 #[test]

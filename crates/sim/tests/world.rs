@@ -296,6 +296,21 @@ fn a_run_can_be_cancelled_while_its_flows_are_built() {
 }
 
 #[test]
+fn whether_to_go_on_is_asked_once_for_4096_flows_that_are_built_and_once_at_the_end() {
+    let mut flows = cbr("late", 2 * 4096 + 1, mbit(1), 1_000);
+    flows.start = (Span::from_secs(2), Span::from_secs(2)); // after the end: nothing happens
+    let plan = scenario(1, vec![link("b", "taildrop", 125_000)], vec![flows]);
+    let end = Time::ZERO + plan.duration;
+    let asked = std::cell::RefCell::new(Vec::new());
+    let keep_going = |now| {
+        asked.borrow_mut().push(now);
+        now < end
+    };
+    assert_eq!(sojourn_sim::run(&plan, &keep_going).err(), Some(SimError::Cancelled));
+    assert_eq!(*asked.borrow(), [Time::ZERO, Time::ZERO, Time::ZERO, end]);
+}
+
+#[test]
 fn no_aqm_starves_a_link_with_ten_flows() {
     for aqm in sojourn_aqm::registry::names() {
         for limit in ["250kB", "1000p"] {

@@ -148,6 +148,29 @@ impl MaxBw {
 mod tests {
     use super::*;
 
+    /// Linux 6.1 `tcp_bbr.c`, bbr_save_cwnd.
+    #[test]
+    fn a_window_that_is_cut_does_not_replace_the_larger_one_that_was_saved() {
+        let saved = |recovery, mode| {
+            let mut prior = PriorCwnd(50);
+            prior.save(&Window::new(4), recovery, mode);
+            prior.0
+        };
+        assert_eq!(saved(RecoveryStage::Open, BbrMode::ProbeBw), 4);
+        assert_eq!(saved(RecoveryStage::Open, BbrMode::ProbeRtt), 50);
+        assert_eq!(saved(RecoveryStage::Recovery, BbrMode::ProbeBw), 50);
+    }
+
+    /// Linux 6.1 `tcp_bbr.c`, bbr_tso_segs_goal.
+    #[test]
+    fn a_burst_lasts_a_millisecond_and_is_at_most_64_kib() {
+        let burst = |pacing_rate| {
+            PathModel { pacing_rate, payload_bytes: 1448, ..PathModel::default() }.burst()
+        };
+        // Packets per second: below and above 1.2 Mbit/s, at 116 Mbit/s and at 1.16 Gbit/s.
+        assert_eq!([100.0, 110.0, 10_000.0, 100_000.0].map(burst), [1, 2, 9, 45]);
+    }
+
     #[test]
     fn the_maximum_expires_after_ten_rounds() {
         let mut bw = MaxBw::default();

@@ -102,6 +102,18 @@ fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
     assert!(small.until_phase(Phase::Refill, 4) <= 8);
 }
 
+/// draft-ietf-ccwg-bbr §5.3.3.6, `HasElapsedInPhase`: later than the wait, not at its very end.
+#[test]
+fn a_probe_starts_when_its_wait_is_over() {
+    for (late, phase) in [(Span::ZERO, Phase::Cruise), (Span::from_nanos(1), Phase::Refill)] {
+        let mut rounds = Rounds::cruising();
+        let mut ack = rounds.next(500.0, 40);
+        ack.ack.now = rounds.bbr.cycle_stamp + rounds.bbr.bw_probe_wait + late;
+        rounds.bbr.on_progress(&ack, &mut rounds.window);
+        assert_eq!(rounds.bbr.phase, phase, "{late:?}");
+    }
+}
+
 #[test]
 fn a_high_loss_rate_while_probing_lowers_the_bound_once() {
     let mut rounds = Rounds::cruising();

@@ -59,6 +59,7 @@ fn samples_come_from_the_oldest_acknowledged_and_the_newest_sacked_segment() {
     let mut board = sent(true, 10);
     let delivery = board.acknowledge(3, &[], &at(100));
     assert_eq!((delivery.oldest_sent, delivery.newest_sent), (Some(ms(0)), Some(ms(2))));
+    assert_eq!(delivery.newest, Some(Transmission { sent: ms(2), seq: 2 }));
     let delivery = board.acknowledge(5, &[block(7, 9)], &at(101));
     assert_eq!((delivery.oldest_sent, delivery.newest_sent), (Some(ms(3)), Some(ms(8))));
     assert_eq!(delivery.newest, Some(Transmission { sent: ms(8), seq: 8 }));

@@ -129,10 +129,12 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use sojourn_aqm::Span;
 
     use super::*;
-    use crate::cc::configure;
+    use crate::cc::{CongestionControl, Needs, Window, configure};
     use crate::packet::{Packet, PacketKind};
     use crate::tcp::profile::{LINUX, Profile};
     use crate::tcp::sender::Segments;
@@ -141,22 +143,25 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    /// packetdrill `slow_start/slow-start-fq-ack-per-2pkt`.
-    #[test]
-    fn a_paced_window_grows_like_an_unpaced_one_and_its_packets_leave_evenly() {
-        let segments = Segments {
+    fn segments(count: u32) -> Segments {
+        Segments {
             flow: 0,
             connection: 1,
             payload_bytes: 1000,
             header_bytes: 52,
             ecn: false,
             accurate: false,
-            count: 30,
+            count,
             last_payload_bytes: 1000,
             initial_window: 10,
-        };
+        }
+    }
+
+    /// packetdrill `slow_start/slow-start-fq-ack-per-2pkt`.
+    #[test]
+    fn a_paced_window_grows_like_an_unpaced_one_and_its_packets_leave_evenly() {
         let cc = (configure("cubic").unwrap().factory)();
-        let mut sender = Sender::new(segments, Profile { pacing: true, ..LINUX }, cc);
+        let mut sender = Sender::new(segments(30), Profile { pacing: true, ..LINUX }, cc);
         sender.on_established(Span::from_millis(100));
         let mut times = Vec::new();
         let (mut now, mut acked) = (Time::ZERO, 0);
@@ -176,5 +181,37 @@ mod tests {
         // Twice twenty packets per 100 ms: one every 2.5 ms.
         let gaps: Vec<Span> = times[14..].windows(2).map(|pair| pair[1].since(pair[0])).collect();
         assert!(gaps.iter().all(|&gap| gap == Span::from_micros(2500)), "{gaps:?}");
+    }
+
+    /// A control that keeps of every sample whether the application limited it.
+    struct Samples(Arc<Mutex<Vec<bool>>>);
+
+    impl CongestionControl for Samples {
+        fn needs(&self) -> Needs {
+            let window_control = WindowControl::Full;
+            Needs { window_control, rate_samples: true, ..Needs::default() }
+        }
+        fn reduce(&mut self, window: &Window) -> u32 {
+            window.cwnd
+        }
+        fn on_progress(&mut self, progress: &Progress, _: &mut Window) {
+            self.0.lock().unwrap().extend(progress.rate.map(|sample| sample.app_limited));
+        }
+    }
+
+    /// Linux `tcp_rate_check_app_limited`.
+    #[test]
+    fn the_application_limits_samples_of_what_is_sent_after_it_ran_out_of_data() {
+        let limited = Arc::default();
+        let mut sender = Sender::new(segments(5), LINUX, Box::new(Samples(Arc::clone(&limited))));
+        sender.on_established(Span::from_millis(100));
+        sender.send(Time::ZERO, &mut |_| {}); // half a window
+        sender.append(10);
+        sender.send(ms(50), &mut |_| {});
+        for (at, acked) in [(100, 5), (150, 10)] {
+            let ack = Packet::new(PacketKind::Ack, 0, 1, acked, 52, Time::ZERO);
+            sender.on_ack(ms(at), &ack, &mut |_| {});
+        }
+        assert_eq!(*limited.lock().unwrap(), [false, true]);
     }
 }

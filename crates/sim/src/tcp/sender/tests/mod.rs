@@ -6,6 +6,7 @@ mod marks;
 mod old_stacks;
 mod probes;
 mod recovery;
+mod sending;
 mod timeouts;
 mod undo;
 mod without_sack;

@@ -79,6 +79,31 @@ fn the_third_duplicate_retransmits_the_head() {
     assert_eq!(sent, [vec![], vec![], vec![1]]);
 }
 
+/// Linux 2.6 and 3.x `tcp_head_timedout`.
+#[test]
+fn fack_takes_a_head_for_lost_that_has_waited_for_longer_than_a_timeout() {
+    for (late, lost) in [(Span::ZERO, 0), (Span::from_nanos(1), 1)] {
+        let mut script = Script::with(LINUX_2_6, "reno", 4, 4, 100);
+        script.now = Time::ZERO + Span::from_millis(150);
+        script.ack(1, &[(3, 3)]);
+        assert_eq!((script.sender.state(), script.sender.board.lost()), (State::Disorder, 0));
+        // The timer has been restarted, so that it does not expire first.
+        script.now = Time::ZERO + script.sender.timeout() + late;
+        assert!(script.sender.next_timer() > script.now);
+        script.ack(1, &[(3, 3)]);
+        assert_eq!(script.sender.board.lost(), lost, "{late:?} after its timeout");
+    }
+}
+
+#[test]
+fn an_acknowledgement_that_advances_restarts_the_timer_of_old_stacks_in_disorder() {
+    let mut script = Script::with(LINUX_2_6, "reno", 4, 4, 100);
+    script.now = Time::ZERO + Span::from_millis(150);
+    script.ack(1, &[(3, 3)]);
+    assert_eq!(script.sender.state(), State::Disorder);
+    assert_eq!(script.sender.next_timer(), script.now + script.sender.timeout());
+}
+
 #[test]
 fn after_reordering_distance_no_longer_means_loss() {
     for (late, lost) in [(false, 8), (true, 4)] {
@@ -163,9 +188,11 @@ fn early_retransmit_waits_a_quarter_of_a_round_trip() {
 }
 
 #[test]
-fn linux_2_6_finds_no_losses_of_data_sent_during_a_recovery() {
-    for (marks_new_data, lost) in [(false, 1), (true, 2)] {
-        let profile = Profile { marks_new_data, ..LINUX_2_6 };
+fn linux_2_6_finds_no_losses_of_data_sent_during_a_recovery_and_3_8_does() {
+    // Linux 3.8 `tcp_mark_head_lost`, `loss_high`.
+    let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
+    let newer = Profile { marks_new_data: true, ..LINUX_2_6 };
+    for (profile, lost) in [(LINUX_2_6, 1), (newer, 2), (kids, 2)] {
         let mut script = Script::with(profile, "reno", 20, u32::MAX, 100);
         for sacked in 2..=20 {
             script.ack(0, &[(2, sacked)]);
@@ -173,8 +200,7 @@ fn linux_2_6_finds_no_losses_of_data_sent_during_a_recovery() {
         // 21 and 22 left before the recovery began, 23 in it; 23 is lost.
         script.now += Span::from_millis(50);
         script.ack(0, &[(2, 22), (24, 28)]);
-        let unrepaired = script.sender.board.lost();
-        assert_eq!(unrepaired, lost, "{marks_new_data}");
+        assert_eq!(script.sender.board.lost(), lost, "{}", profile.name);
     }
 }
 

@@ -109,3 +109,47 @@ fn old_stacks_undo_a_recovery_by_timestamps_too() {
     script.ack(10, &[]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, u32::MAX));
 }
+
+/// Linux `tcp_try_undo_partial`; `tcp_try_undo_recovery` and `tcp_try_undo_loss` do not look at the
+/// distance.
+#[test]
+fn an_old_echo_shows_reordering_only_in_a_partial_acknowledgement_of_a_recovery() {
+    let metric = |acked| {
+        let mut script = Script::with_timestamps(LINUX, "reno", 10, 10, 100);
+        for sacked in 2..=4 {
+            script.ack(0, &[(2, sacked)]);
+        }
+        assert_eq!(script.sender.state(), State::Recovery);
+        script.now += Span::from_millis(5);
+        script.ack(acked, &[]);
+        assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, u32::MAX));
+        script.sender.reordering.seen().then_some(script.sender.reordering.metric())
+    };
+    assert_eq!([metric(4), metric(10)], [Some(4), None]);
+    let profile = Profile { tail_probes: false, ..LINUX };
+    let mut script = Script::with_timestamps(profile, "reno", 10, 10, 100);
+    script.expire();
+    script.now += Span::from_millis(10);
+    script.ack(1, &[]);
+    assert_eq!((script.sender.state(), script.sender.reordering.seen()), (State::Open, false));
+}
+
+/// Linux `tcp_retrans_stamp_cleanup`.
+#[test]
+fn echoes_are_compared_with_the_first_retransmission_of_their_own_recovery() {
+    let in_ms = |ms| Time::ZERO + Span::from_millis(ms);
+    let mut script = Script::with_timestamps(LINUX, "reno", 20, u32::MAX, 100);
+    (2..=4).for_each(|to| drop(script.ack(0, &[(2, to)])));
+    assert!(script.sent.ends_with(&[22, 1]), "1 is sent again at 100 ms");
+    (5..=12).for_each(|to| drop(script.ack(0, &[(2, to)])));
+    assert!(script.sent.ends_with(&[23, 24, 25, 26]), "{:?}", script.sent);
+    // The acknowledgement that ends the recovery shows that 23 is lost.
+    (script.now, script.stamp) = (in_ms(200), in_ms(100));
+    script.ack(22, &[(24, 26)]);
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
+    assert_eq!(script.sent.iter().filter(|&&seq| seq == 23).count(), 2);
+    // Its original was only late: it left when 1 was sent again, and before itself was.
+    script.now = in_ms(205);
+    script.ack(26, &[]);
+    assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, 10));
+}
