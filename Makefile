@@ -5,8 +5,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle ns3 ns3-costs \
-        agreement-ns3 pi2-ns3 bench instructions instructions-write coverage reproduce-full fuzz \
+.PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
+        ns3 ns3-costs agreement-ns3 pi2-ns3 bench instructions instructions-write coverage reproduce-full fuzz \
         storm storm-record long-haul cancel memcheck audit sbom mutants contract-long study-kills \
         study-costs docs docs-test site atlas atlas-small web web-toolchain web-speed test-web clean
 .DELETE_ON_ERROR:
@@ -54,6 +54,8 @@ test-long: $(VENV)/developed
 
 ## test-hosts: the kernel's own disciplines in real time, in a small virtual machine (docs/linux.md)
 test-hosts: $(VENV)/developed
+	$(BIN)/sojourn kernel toolchain
+	$(BIN)/sojourn kernel module --headers "$$(ls -d /usr/src/linux-headers-*-amd64 | tail -n 1)"
 	sh tests/hosts/run.sh $(BIN)/python
 
 ## test-kernel-laws: our laws against the kernel's own functions, decision by decision (docs/kernel-laws.md)
@@ -62,12 +64,18 @@ test-kernel-laws:
 
 ## oracle: the kernel's own disciplines against ours in the same kernel; writes docs/kernel-module.md.
 ##         Some minutes; AQMS="codel@linux ..." prints those alone and where they first differ,
-##         UPDATE="codel@linux ..." writes their rows alone
+##         UPDATE="codel@linux ..." writes their rows alone; RELEASE=7.2 takes that kernel
 oracle: $(VENV)/developed
-	$(BIN)/sojourn kernel build
-	$(BIN)/sojourn kernel module
-	$(BIN)/python tests/oracle/measure.py $(if $(AQMS),--show $(AQMS)) \
-	    $(if $(UPDATE),--update $(UPDATE))
+	$(BIN)/sojourn kernel build $(if $(RELEASE),--source $(RELEASE))
+	$(BIN)/sojourn kernel module $(if $(RELEASE),--release $(RELEASE))
+	$(BIN)/python tests/oracle/measure.py $(if $(RELEASE),--kernel=$(RELEASE)) \
+	    $(if $(AQMS),--show $(AQMS)) $(if $(UPDATE),--update $(UPDATE))
+
+## module-trials: the kernel module loaded, changed, flooded and unloaded in guests; writes
+##                docs/kernel-module.md. KERNELS="6.1 7.2 PATH": their modules must be there
+KERNELS ?= 6.1 7.2
+module-trials: $(VENV)/developed
+	$(BIN)/python tests/module/record.py $(KERNELS)
 
 ## ns3: the queue discs for ns-3, built against its wheel (or NS3_PREFIX), their tests and example
 ns3:

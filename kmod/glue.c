@@ -11,6 +11,7 @@
  */
 
 #include <linux/ctype.h>
+#include <linux/hrtimer.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -25,6 +26,7 @@
 #include <net/gso.h>
 #endif
 
+#include "memory.h"
 #include "sojourn_aqm.h"
 #include "sojourn_netlink.h"
 
@@ -45,6 +47,19 @@
 #define WHEEL_LEVEL_JIFFIES 63
 #define WHEEL_LEVEL_SHIFT 3
 
+/* Any but 0: what is hashed under it is what undoes the hash (number_of). */
+#define SALT 1
+
+/* How an AQM finds the queue or the bin of a flow in the 64 bits of its hash. */
+enum hash_form {
+	/* In the lower 32 bits, as SFB and SFQ do. */
+	HASH_LOW,
+	/* The upper 64 bits of the product with the number of queues, as FQ disciplines do. */
+	HASH_HIGH,
+	/* The upper 10 bits, as CAKE does with its 1024 queues. */
+	HASH_CAKE,
+};
+
 /* What a text asks for. A change of it makes another. */
 struct aqm {
 	sojourn_qdisc *handle;
@@ -52,8 +67,13 @@ struct aqm {
 	u64 seed;
 	u64 rate_bps;
 	u32 mtu_bytes;
-	/* CAKE gets segments and addresses (Linux 6.1 sch_cake.c, cake_enqueue and cake_hash). */
+	/* CAKE gets addresses (Linux 6.1 sch_cake.c, cake_hash). */
 	bool is_cake;
+	/*
+	 * CAKE and DualPI2 get the segments of a large packet (Linux 6.1 sch_cake.c, cake_enqueue,
+	 * and Linux 7.2 sch_dualpi2.c, dualpi2_qdisc_enqueue).
+	 */
+	bool splits_gso;
 	/*
 	 * SFB and SFQ hash the headers of a packet under a secret of their own (sch_sfb.c,
 	 * sfb_enqueue, and sch_sfq.c, sfq_hash). The hash that a packet carries is drawn by its
@@ -61,11 +81,14 @@ struct aqm {
 	 */
 	bool hashes_headers;
 	siphash_key_t hash_key;
+	enum hash_form hash_form;
 	/* PIE draws 64 bits (sch_pie.c, pie_drop_early), the others 32. */
 	bool is_pie;
 	/* PIE: when the next update is due, and the time between two; 0 if there are none. */
 	u64 update_ns;
 	u64 period_ns;
+	/* DualPI2 has updates at exact times, which count from when it is made. */
+	bool is_dualpi2;
 	/* CAKE: its target, and which state variable counts its decaying queues. */
 	u64 target_ns;
 	size_t decaying;
@@ -78,6 +101,8 @@ struct sojourn_sched_data {
 	struct qdisc_watchdog watchdog;
 	/* PIE's updates, by a timer of jiffies as in sch_pie.c, pie_timer. */
 	struct timer_list updates;
+	/* DualPI2's, as in Linux 7.2 sch_dualpi2.c, dualpi2_timer. */
+	struct hrtimer exact_updates;
 	struct Qdisc *sch;
 	struct tc_sojourn_xstats stats;
 	/* For the callbacks of one call: the arriving packet, if any, and what left the queue. */
@@ -86,33 +111,9 @@ struct sojourn_sched_data {
 	bool arrival_is_dropped;
 	u32 left_packets;
 	u32 left_bytes;
+	/* Where memory was short: no more packets than this wait; 0 otherwise. */
+	u32 most_packets;
 };
-
-/* ---- What the library asks of its host (crates/capi/src/host.rs). ---- */
-
-void *sojourn_host_alloc(size_t size, size_t align);
-void sojourn_host_free(void *memory, size_t size, size_t align);
-void __noreturn sojourn_host_panic(const unsigned char *text, size_t length);
-
-/* Packets are handled with softirqs off; everything else may wait for memory. */
-void *sojourn_host_alloc(size_t size, size_t align)
-{
-	size_t bytes = align > ARCH_KMALLOC_MINALIGN ? roundup_pow_of_two(max(size, align)) : size;
-
-	if (in_softirq() || irqs_disabled())
-		return kmalloc(bytes, GFP_ATOMIC);
-	return kvmalloc(bytes, GFP_KERNEL);
-}
-
-void sojourn_host_free(void *memory, size_t size, size_t align)
-{
-	kvfree(memory);
-}
-
-void __noreturn sojourn_host_panic(const unsigned char *text, size_t length)
-{
-	panic("sojourn: %.*s", (int)length, text);
-}
 
 /* ---- Packets. ---- */
 
@@ -154,7 +155,8 @@ static void on_dropped(void *context, const sojourn_packet *packet, uint64_t enq
 static void on_marked(void *context, const sojourn_packet *packet, uint64_t enqueued_ns,
 		      uint8_t stage, uint8_t cause)
 {
-	struct sojourn_sched_data *q = qdisc_priv((struct Qdisc *)context);
+	struct Qdisc *sch = context;
+	struct sojourn_sched_data *q = qdisc_priv(sch);
 
 	q->stats.marks[min_t(u8, cause, SOJOURN_CAUSES - 1)]++;
 	INET_ECN_set_ce(packet_of(packet));
@@ -192,6 +194,38 @@ static u32 hash_of_host(const struct flow_keys *keys, bool is_source)
 	return flow_hash_from_keys(&alone);
 }
 
+/* The hash of the library for numbers without a salt (crates/aqm/src/rng.rs, splitmix). */
+static u64 mixed(u64 x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+/* What it maps to x: its multipliers are odd, and its shifts are repeated until nothing is left. */
+static u64 unmixed(u64 x)
+{
+	x = (x ^ (x >> 31) ^ (x >> 62)) * 0x319642b2d24d8ec3ull;
+	x = (x ^ (x >> 27) ^ (x >> 54)) * 0x96de1b173f119089ull;
+	return x ^ (x >> 30) ^ (x >> 60);
+}
+
+/*
+ * The number whose hash by the library leads to the queue that the kernel's own discipline takes by
+ * its hash (reciprocal_scale, and the lower bits).
+ */
+static u64 number_of(const struct aqm *aqm, u32 hash, u64 salt)
+{
+	switch (aqm->hash_form) {
+	case HASH_HIGH:
+		return unmixed((u64)hash << 32) ^ salt;
+	case HASH_CAKE:
+		return unmixed((u64)hash << 54 | hash) ^ salt;
+	default:
+		return unmixed(hash) ^ salt;
+	}
+}
+
 static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
 {
 	int dsfield = skb_get_dsfield(skb);
@@ -199,9 +233,7 @@ static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
 					 skb_get_hash(skb);
 	sojourn_packet packet = {
 		.id = (uintptr_t)skb,
-		.flow = hash,
-		.src_host = hash,
-		.dst_host = hash,
+		.flow = number_of(aqm, hash, aqm->is_cake ? mixed(SALT) : SALT),
 		.bytes = qdisc_pkt_len(skb),
 		.ecn = dsfield < 0 ? SOJOURN_NOT_ECT : dsfield & INET_ECN_MASK,
 		.dscp = dsfield < 0 ? 0 : dsfield >> 2,
@@ -211,8 +243,9 @@ static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
 		struct flow_keys keys;
 
 		skb_flow_dissect_flow_keys(skb, &keys, FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL);
-		packet.src_host = hash_of_host(&keys, true);
-		packet.dst_host = hash_of_host(&keys, false);
+		/* The salts of its three tables (crates/aqm/src/qdiscs/cake). */
+		packet.src_host = number_of(aqm, hash_of_host(&keys, true), mixed(SALT ^ 1));
+		packet.dst_host = number_of(aqm, hash_of_host(&keys, false), mixed(SALT ^ 2));
 	}
 	return packet;
 }
@@ -230,7 +263,7 @@ static void catch_up(struct sojourn_sched_data *q, struct Qdisc *sch, u64 now)
 {
 	u64 due;
 
-	if (q->aqm->period_ns)
+	if (q->aqm->period_ns || q->aqm->is_dualpi2)
 		return;
 	while (sch->q.qlen && (due = sojourn_next_timer(q->aqm->handle)) <= now)
 		sojourn_on_timer(q->aqm->handle, due);
@@ -256,6 +289,42 @@ static void on_update(struct timer_list *timer)
 	spin_unlock(root_lock);
 }
 
+static ktime_t next_exact_update(const struct aqm *aqm)
+{
+	return ns_to_ktime(sojourn_next_timer(aqm->handle) + aqm->origin_ns);
+}
+
+/* As Linux 7.2 sch_dualpi2.c, dualpi2_timer: the next update counts from when this one is made. */
+static enum hrtimer_restart on_exact_update(struct hrtimer *timer)
+{
+	struct sojourn_sched_data *q =
+		container_of(timer, struct sojourn_sched_data, exact_updates);
+	enum hrtimer_restart again = HRTIMER_NORESTART;
+	spinlock_t *root_lock;
+
+	rcu_read_lock();
+	root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
+	spin_lock(root_lock);
+	if (q->aqm->is_dualpi2) {
+		sojourn_on_timer(q->aqm->handle, now_of(q->aqm));
+		hrtimer_set_expires(timer, next_exact_update(q->aqm));
+		again = HRTIMER_RESTART;
+	}
+	spin_unlock(root_lock);
+	rcu_read_unlock();
+	return again;
+}
+
+static void prepare_exact_updates(struct hrtimer *timer)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, on_exact_update, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_SOFT);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_SOFT);
+	timer->function = on_exact_update;
+#endif
+}
+
 /* Parents count the packets of their children. */
 static void tell_parents(struct sojourn_sched_data *q, struct Qdisc *sch)
 {
@@ -267,10 +336,24 @@ static void tell_parents(struct sojourn_sched_data *q, struct Qdisc *sch)
 		qdisc_tree_reduce_backlog(sch, packets, bytes);
 }
 
+/* What the library has taken of the reserve holds the packets of today, but perhaps no more. */
+static void note_reserve(struct sojourn_sched_data *q, const struct Qdisc *sch)
+{
+	if (likely(!sojourn_took_reserve()))
+		return;
+	q->most_packets = max(sch->q.qlen, 1u);
+	pr_warn_ratelimited("sojourn: memory is short; no more than %u packets wait\n",
+			    q->most_packets);
+}
+
 static bool arrive(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	sojourn_packet packet = describe(q->aqm, skb);
 
+	if (unlikely(q->most_packets && sch->q.qlen >= q->most_packets)) {
+		q->stats.drops[SOJOURN_CAUSE_OVERFLOW]++;
+		return false;
+	}
 	q->arriving = skb;
 	q->arrival_is_dropped = false;
 	if (sojourn_enqueue(q->aqm->handle, now, &packet))
@@ -281,6 +364,7 @@ static bool arrive(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_bu
 	__skb_queue_tail(&q->waiting, skb);
 	qdisc_qstats_backlog_inc(sch, skb);
 	sch->q.qlen++;
+	note_reserve(q, sch);
 	return true;
 }
 
@@ -311,6 +395,9 @@ static int enqueue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk_bu
 	skb_list_walk_safe(segments, segment, next) {
 		skb_mark_not_on_list(segment);
 		qdisc_skb_cb(segment)->pkt_len = segment->len;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+		qdisc_skb_cb(segment)->pkt_segs = 1;
+#endif
 		if (enqueue_one(segment, sch, to_free) == NET_XMIT_SUCCESS) {
 			kept++;
 			kept_bytes += segment->len;
@@ -327,7 +414,7 @@ static int sojourn_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct 
 {
 	struct sojourn_sched_data *q = qdisc_priv(sch);
 
-	if (q->aqm->is_cake && skb_is_gso(skb))
+	if (q->aqm->splits_gso && skb_is_gso(skb))
 		return enqueue_segments(skb, sch, to_free);
 	return enqueue_one(skb, sch, to_free);
 }
@@ -396,11 +483,9 @@ static void refuse(struct netlink_ext_ack *extack, const char *reason)
 		extack->_msg = kept;
 }
 
-static void start_clock(struct aqm *aqm)
+static void start_clock(struct aqm *aqm, u64 now)
 {
-	u64 now = ktime_get_ns();
-
-	aqm->origin_ns = now - now % ORIGIN_STEP_NS;
+	aqm->origin_ns = aqm->is_dualpi2 ? now : now - now % ORIGIN_STEP_NS;
 }
 
 /*
@@ -487,6 +572,7 @@ static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ac
 		.mtu_bytes = aqm->mtu_bytes,
 		.rate_bps = aqm->rate_bps,
 		.seed = aqm->seed,
+		.salt = SALT,
 		.context = sch,
 		.dropped = on_dropped,
 		.marked = on_marked,
@@ -514,7 +600,7 @@ static void free_aqm(struct aqm *aqm)
 	kfree(aqm);
 }
 
-static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt,
+static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt, u64 now,
 		    struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_SOJOURN_MAX + 1];
@@ -529,14 +615,19 @@ static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt,
 	}
 	nla_strscpy(aqm->text, tb[TCA_SOJOURN_AQM], sizeof(aqm->text));
 	aqm->is_cake = is_kind(aqm->text, "cake");
+	aqm->is_dualpi2 = is_kind(aqm->text, "dualpi2");
+	aqm->splits_gso = aqm->is_cake || aqm->is_dualpi2;
 	aqm->hashes_headers = is_kind(aqm->text, "sfb") || is_kind(aqm->text, "sfq");
+	aqm->hash_form = aqm->is_cake			  ? HASH_CAKE :
+			 !strncmp(aqm->text, "fq", 2) ? HASH_HIGH :
+							HASH_LOW;
 	get_random_bytes(&aqm->hash_key, sizeof(aqm->hash_key));
 	aqm->is_pie = is_kind(aqm->text, "pie") || is_kind(aqm->text, "fq_pie");
 	aqm->seed = tb[TCA_SOJOURN_SEED] ? nla_get_u64(tb[TCA_SOJOURN_SEED]) : get_random_u64();
 	aqm->rate_bps = tb[TCA_SOJOURN_RATE] ? nla_get_u64(tb[TCA_SOJOURN_RATE]) : 0;
 	aqm->mtu_bytes = tb[TCA_SOJOURN_MTU] ? nla_get_u32(tb[TCA_SOJOURN_MTU]) :
 					       psched_mtu(qdisc_dev(sch));
-	start_clock(aqm);
+	start_clock(aqm, now);
 	return make_handle(aqm, sch, extack);
 }
 
@@ -547,9 +638,12 @@ static void replace(struct sojourn_sched_data *q, struct Qdisc *sch, struct aqm 
 	struct sk_buff *skb;
 
 	__skb_queue_head_init(&before);
-	skb_queue_splice_init(&q->waiting, &before);
-	sch->q.qlen = 0;
-	sch->qstats.backlog = 0;
+	/* A packet that the parent has peeked at is counted, and stays. */
+	while ((skb = skb_peek(&q->waiting))) {
+		take_out(q, sch, skb);
+		__skb_queue_tail(&before, skb);
+	}
+	q->most_packets = 0;
 	swap(q->aqm, aqm);
 	while ((skb = __skb_dequeue(&before))) {
 		if (arrive(q, sch, skb, now_of(q->aqm)))
@@ -566,6 +660,11 @@ static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
 				struct netlink_ext_ack *extack)
 {
 	struct sojourn_sched_data *q = qdisc_priv(sch);
+	/*
+	 * Read before anything else, as DualPI2's timer counts from here: every reading, and every
+	 * random number, moves the clock of a guest in virtual time.
+	 */
+	u64 now = ktime_get_ns();
 	struct aqm *aqm;
 	int err;
 
@@ -576,7 +675,7 @@ static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
 	aqm = kzalloc(sizeof(*aqm), GFP_KERNEL);
 	if (!aqm)
 		return -ENOMEM;
-	err = read_aqm(aqm, sch, opt, extack);
+	err = read_aqm(aqm, sch, opt, now, extack);
 	if (err) {
 		free_aqm(aqm);
 		return err;
@@ -585,6 +684,9 @@ static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
 	replace(q, sch, aqm);
 	if (q->aqm->period_ns)
 		mod_timer(&q->updates, jiffies + FIRST_UPDATE_JIFFIES);
+	if (q->aqm->is_dualpi2)
+		hrtimer_start(&q->exact_updates, next_exact_update(q->aqm),
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
 	sch_tree_unlock(sch);
 	return 0;
 }
@@ -597,6 +699,7 @@ static int sojourn_qdisc_init(struct Qdisc *sch, struct nlattr *opt,
 	__skb_queue_head_init(&q->waiting);
 	qdisc_watchdog_init(&q->watchdog, sch);
 	timer_setup(&q->updates, on_update, 0);
+	prepare_exact_updates(&q->exact_updates);
 	q->sch = sch;
 	return sojourn_qdisc_change(sch, opt, extack);
 }
@@ -645,6 +748,7 @@ static void sojourn_qdisc_destroy(struct Qdisc *sch)
 
 	qdisc_watchdog_cancel(&q->watchdog);
 	stop_updates(&q->updates);
+	hrtimer_cancel(&q->exact_updates);
 	free_aqm(q->aqm);
 	__skb_queue_purge(&q->waiting);
 }
@@ -721,12 +825,20 @@ static struct Qdisc_ops sojourn_qdisc_ops __read_mostly = {
 
 static int __init sojourn_module_init(void)
 {
-	return register_qdisc(&sojourn_qdisc_ops);
+	int err = sojourn_reserve_init();
+
+	if (err)
+		return err;
+	err = register_qdisc(&sojourn_qdisc_ops);
+	if (err)
+		sojourn_reserve_exit();
+	return err;
 }
 
 static void __exit sojourn_module_exit(void)
 {
 	unregister_qdisc(&sojourn_qdisc_ops);
+	sojourn_reserve_exit();
 }
 
 module_init(sojourn_module_init)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,58 @@ def test_a_kernel_of_the_default_release_is_preferred_to_one_built_later(
     assert newer is not None
     assert newer.release == "6.12"
     assert kernel.find(release="7.2") is None
+    assert [each.release for each in kernel.built()] == ["6.12", "6.1"]
+
+
+def test_the_kernel_of_a_release_is_given_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    program = _of_release("7.2", b"uml_dir=")
+    assert kernel.given(Path("7.2")) == kernel.own(program)
+    assert kernel.given(program).version == "7.2.13"
+    with pytest.raises(InputError, match=r"no guest kernel of that release .*there: 7\.2"):
+        kernel.given(Path("6.12"))
+    other = tmp_path / "linux"
+    other.write_bytes(b"uml_dir=")
+    other.chmod(0o755)
+    assert kernel.given(other).version == "own"
+
+
+def _of_release(release: str, program: bytes) -> Path:
+    folder = kernel.cache() / release
+    folder.mkdir(parents=True)
+    (folder / "linux").write_bytes(program)
+    (folder / "linux").chmod(0o755)
+    (folder / "about.json").write_text(json.dumps({
+        "version": f"{release}.13", "hz": 1000, "configuration": kernel._configuration(1000),
+        "source": f"linux-source-{release}.tar.xz, SHA-256 0",
+    }))  # fmt: skip
+    return folder / "linux"
+
+
+@pytest.mark.parametrize(
+    ("makefile", "version"),
+    [("VERSION = 7\nPATCHLEVEL = 2\nSUBLEVEL = 13\nEXTRAVERSION =\n", "7.2.13"), ("all:\n", "")],
+)
+def test_an_archive_that_is_not_installed_says_its_version_itself(
+    tmp_path: Path, makefile: str, version: str
+) -> None:
+    source = tmp_path / "linux-source-7.2"
+    (source / "Documentation").mkdir(parents=True)
+    (source / "Documentation" / "Makefile").write_text("VERSION = 1\n")
+    (source / "Makefile").write_text(makefile)
+    archive = tmp_path / "linux-source-7.2.tar.xz"
+    with tarfile.open(archive, "w:xz") as tar:
+        tar.add(source, source.name)
+    if version:
+        assert archives.version_of(archive) == version
+        return
+    with pytest.raises(InputError, match="is damaged, or holds no kernel's sources"):
+        archives.version_of(archive)
+    archive.write_bytes(b"half")
+    with pytest.raises(InputError, match="is damaged"):
+        archives.version_of(archive)
 
 
 def test_the_compiler_of_the_web_page_serves_for_modules_too(

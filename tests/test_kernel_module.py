@@ -6,6 +6,8 @@ Where the guest kernel or a compiler for the module is missing, what needs it is
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -21,6 +23,7 @@ from sojourn.engines.linux.kernel import module, module_tree, rust
 from sojourn.errors import InputError, RunFailed
 
 ROOT = Path(__file__).parents[1]
+TC_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 COMPILERS = kernel.cache().parent / "rust"
 CAN_COMPILE = KERNEL is not None and rust.find(COMPILERS) is not None
 needs_module = pytest.mark.skipif(
@@ -75,7 +78,7 @@ def test_every_packet_fares_as_under_the_kernels_own(compiled: Path, queue: str)
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("queue", "flows"), [("red@linux", 1), ("cake", 2), ("fq_pie@linux:hz=1000", 2), ("sfb", 4)]
+    ("queue", "flows"), [("red@linux", 1), ("cake", 2), ("fq_pie@linux:hz=1000", 2), ("sfb", 16)]
 )
 def test_laws_that_draw_fare_as_under_the_kernels_own(
     compiled: Path, queue: str, flows: int
@@ -153,6 +156,30 @@ def test_without_a_compiler_both_ways_to_one_are_named(
     assert "rustup component add rust-src" in str(error.value)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which("gcc") is None or shutil.which("tc", path=TC_PATH) is None,
+    reason="no gcc, or no tc",
+)
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("", "the AQM is missing"),
+        ("aqm codel seed x", '"seed x" is not understood'),
+        ("aqm codel rate", '"rate" is not understood'),
+        ("help", "Usage: ... sojourn aqm TEXT"),
+    ],
+)
+def test_tc_says_what_it_does_not_understand(tmp_path: Path, words: str, says: str) -> None:
+    source, plugin = ROOT / "kmod" / "q_sojourn.c", tmp_path / module.TC_WORDS
+    subprocess.run(["gcc", *module.WORDS_FLAGS, "-Werror", "-o", plugin, source], check=True)
+    asked = ["tc", "qdisc", "add", "dev", "lo", "root", "sojourn", *words.split()]
+    environment = {"PATH": TC_PATH, "TC_LIB_DIR": str(tmp_path)}
+    done = subprocess.run(asked, env=environment, capture_output=True, text=True, check=False)
+    assert says in done.stderr
+    assert done.returncode != 0
+
+
 def test_what_is_kept_of_a_kernel_is_what_modules_need(tmp_path: Path) -> None:
     source, folder = tmp_path / "source", tmp_path / "kept"
     names = [
@@ -169,19 +196,22 @@ def test_what_is_kept_of_a_kernel_is_what_modules_need(tmp_path: Path) -> None:
     assert kept == {*names[:6]}
 
 
-def test_the_page_of_the_oracle_says_what_its_table_shows() -> None:
+@pytest.mark.parametrize("release", ["6.1", "7.2"])
+def test_the_page_of_the_oracle_says_what_its_table_shows(release: str) -> None:
     oracle = _oracle()
-    page = oracle.PAGE.read_text(encoding="utf-8")
-    head, _, *rows = page.split(oracle.BEGIN)[1].split(oracle.END)[0].strip().splitlines()
+    page = oracle.PAGE.read_text(encoding="utf-8").split(oracle.BEGIN.format(release))[1]
+    head, _, *rows = page.split(oracle.END.format(release))[0].strip().splitlines()
     assert rows[0] == oracle.HEAD
     cells = [row.strip("| ").split(" | ") for row in rows[2:]]
     shown = [(queue.strip("`"), int(flows), f"{rate}") for queue, flows, rate, *_ in cells]
-    grid = [(case.queue, case.flows, f"{case.rate} Mbit/s") for case in oracle.cases()]
+    grid = [
+        (case.queue, case.flows, f"{case.rate} Mbit/s") for case in oracle.cases(release=release)
+    ]
     assert shown == [case for case in grid if case in shown]
     assert shown
     equal = sum(row[-1] == "equal" for row in cells)
     version = head.removeprefix("Linux ").split(":")[0]
-    assert head == oracle.sentence(version, len(cells), equal)
+    assert head == oracle.sentence(version, len(cells), equal, release)
 
 
 def _oracle() -> ModuleType:

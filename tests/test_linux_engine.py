@@ -21,7 +21,7 @@ from sojourn import _core
 from sojourn.describing.library import load
 from sojourn.engines import child, registry
 from sojourn.engines.linux import guest, kernel
-from sojourn.engines.linux.kernel import archives
+from sojourn.engines.linux.kernel import archives, changes
 from sojourn.errors import InputError, RunFailed, ScenarioError
 from sojourn.loading.bring import bring
 
@@ -176,6 +176,16 @@ def test_nothing_of_a_guest_outlives_its_killed_parent(tmp_path: Path) -> None:
         family = below(parent.pid)
         parent.send_signal(signal.SIGKILL)
     assert wait_for(lambda: not any(is_alive(pid) for pid in family))
+
+
+@pytest.mark.parametrize(("help_of_it", "option"), [(b"seccomp=<on/auto/off>", True), (b"", False)])
+def test_a_kernel_that_has_seccomp_is_told_to_use_it(
+    tmp_path: Path, help_of_it: bytes, option: bool
+) -> None:
+    program = tmp_path / "linux"
+    program.write_bytes(b"rngseed=N[/s]\n\0" + help_of_it)
+    asked = guest.command_of(kernel.Kernel(program, "own", None), 1)
+    assert ("seccomp=on" in asked) == option
 
 
 @needs_kernel
@@ -447,19 +457,19 @@ def test_a_build_without_room_says_how_much_it_needs(
 
 
 def test_an_interrupted_build_goes_on_with_sources_that_are_changed_once(tmp_path: Path) -> None:
-    for name, old, _new in kernel._CHANGES:
+    for name, old, _new in changes.CHANGES:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         before = file.read_text() if file.exists() else "before\n"
         file.write_text(f"{before}{old}\nafter\n")
-    kernel._adapt(tmp_path, 1000)
-    once = {name: (tmp_path / name).read_text() for name, _old, _new in kernel._CHANGES}
-    kernel._adapt(tmp_path, 1000)
+    changes.adapt(tmp_path, 1000)
+    once = {name: (tmp_path / name).read_text() for name, _old, _new in changes.CHANGES}
+    changes.adapt(tmp_path, 1000)
     assert once == {name: (tmp_path / name).read_text() for name in once}
     assert "default 1000" in once["arch/um/Kconfig"]
     (tmp_path / "arch/um/Kconfig").write_text("of another kernel")
     with pytest.raises(InputError, match=r"not as in Debian's 6\.1"):
-        kernel._adapt(tmp_path, 1000)
+        changes.adapt(tmp_path, 1000)
 
 
 def _guests() -> set[int]:

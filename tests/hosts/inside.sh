@@ -30,4 +30,5 @@ chown 65534:65534 /tmp/user
 chosen="places or codel"
 look setpriv --reuid=65534 --regid=65534 --clear-groups \
     env HOME=/tmp/user TMPDIR=/tmp/user XDG_CACHE_HOME=/tmp/user || status=1
+sh tests/hosts/module.sh || status=1
 exit "$status"

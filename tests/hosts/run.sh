@@ -8,7 +8,8 @@
 # PYTHON has sojourn and pytest. Without a command: inside.sh, the tests. Needs the Debian packages
 # of the line below and about 600 MB for a scratch folder; no root. All ends with this shell.
 set -eu
-packages="busybox-static iproute2 kmod qemu-system-x86 user-mode-linux util-linux"
+packages="busybox-static iproute2 kmod linux-headers-amd64 qemu-system-x86 user-mode-linux
+    util-linux"
 here=$(cd "$(dirname "$0")" && pwd)
 limit_s=1800
 memory_mib=3072
@@ -74,7 +75,7 @@ write_what_to_run() {
     shift
     [ $# -gt 0 ] || set -- sh "$here/inside.sh"
     {
-        for name in HOME PATH PYTHONPATH CI; do
+        for name in HOME PATH PYTHONPATH XDG_CACHE_HOME CI; do
             eval "value=\${$name-}"
             [ -z "$value" ] || echo "export $name=$(quoted "$value")"
         done

@@ -1,14 +1,14 @@
 """The kernel's own disciplines against ours in the same kernel: writes docs/kernel-module.md.
 
-    python tests/oracle/measure.py [--show | --update] [AQM...]
+    python tests/oracle/measure.py [--show | --update] [--kernel=RELEASE] [AQM...]
 
 Each case runs twice in the guest, from the same seed: once with the kernel's discipline below the
 shaper, once with `sch_sojourn` and the same AQM. The kernel's random numbers begin anew with each
 second, so that both draw the same. Every packet that came to the router is compared: when it came,
 when it left or was dropped, and its ECN field. With `--show` nothing is written, and the packets
 around the first difference are printed. With `--update` the rows of these AQMs are written, and the
-page keeps its others. Interrupted, it writes what it has. Needs `sojourn kernel build` and
-`module`.
+page keeps its others. Each kernel has a table of its own. Interrupted, it writes what it has. Needs
+`sojourn kernel build` and `module`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from typing import Any
 from sojourn import _core, files
 from sojourn.engines import child
 from sojourn.engines.linux import guest, kernel
-from sojourn.engines.linux.kernel import module
+from sojourn.engines.linux.kernel import archives, module
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "kernel-module.md"
-BEGIN, END = "<!-- oracle: begin -->\n", "<!-- oracle: end -->\n"
+# Where the table of a release begins and ends.
+BEGIN, END = "<!-- oracle {}: begin -->\n", "<!-- oracle {}: end -->\n"
 FLOWS, RATES = (1, 2, 4, 16), (10, 50)
 AQMS = (
     "taildrop:limit=100p", "taildrop:limit=125kB", "codel@linux", "codel@linux:ecn=true",
@@ -39,7 +40,12 @@ AQMS = (
     "pie@linux:hz=1000,ecn=true", "fq_pie@linux:hz=1000",
     "red@linux", "choke", "sfq", "sfb", "cake",
 )  # fmt: skip
+# Those that a newer kernel has beside them; flows have ECN where the text says so.
+NEWER = {"6.1": (), "7.2": ("dualpi2@linux", "dualpi2@linux+ecn", "dualpi2@linux+l4s")}
+# TCP with ECN; beside it datagrams with ECT(1), in packets of two sizes.
+ECN, L4S = "+ecn", "+l4s"
 HEAD = "| AQM | flows | rate | packets | drops | marks | kernel and ours |"
+RULE = "|" + "---|" * 7
 # Seconds of a run by its rate: about as many packets at each.
 SECONDS = {10: 6, 50: 2}
 # How many packets are shown from the first difference on.
@@ -68,6 +74,14 @@ cc = "reno"
 ecn = {ecn}
 app = {{ kind = "bulk" }}
 """
+LOW_LATENCY = """
+[[flows]]
+count = 2
+path = ["bottleneck"]
+rtt = "40ms"
+ecn = true
+app = {{ kind = "cbr", rate = "{rate}mbit", packet = "{packet}B" }}
+"""
 
 
 @dataclass(frozen=True)
@@ -77,6 +91,7 @@ class Case:
     queue: str
     flows: int
     rate: int
+    release: str = archives.DEFAULT_RELEASE
 
     def cells(self) -> str:
         """How the row of the table begins."""
@@ -84,16 +99,21 @@ class Case:
 
     def scenario(self, bottleneck: str) -> _core.Scenario:
         """The scenario of one side."""
-        ecn = "true" if "ecn=true" in self.queue else "false"
+        ecn = "true" if "ecn=true" in self.queue or self.queue.endswith((ECN, L4S)) else "false"
+        more = "".join(
+            LOW_LATENCY.format(rate=self.rate * 0.2, packet=packet)
+            for packet in (1500, 200) if self.queue.endswith(L4S)
+        )  # fmt: skip
         return _core.Scenario.load(
             TEXT.format(
                 seconds=SECONDS[self.rate],
                 bottleneck=bottleneck,
                 rate=self.rate,
-                queue=self.queue,
+                queue=self.queue.partition("+")[0],
                 flows=self.flows,
                 ecn=ecn,
             )
+            + more
         )
 
 
@@ -108,7 +128,7 @@ class Side:
     @staticmethod
     def of(case: Case, bottleneck: str) -> Side:
         """Run it."""
-        run = _run(case.scenario(bottleneck), bottleneck)
+        run = _run(case, bottleneck)
         if run.invalid:
             raise SystemExit(f"{case} {bottleneck}: {run.invalid}")
         rows = _rows(run)
@@ -119,11 +139,13 @@ class Side:
         return Side(seen, drops, sum(row["marked"] for row in rows))
 
 
-def _run(scenario: _core.Scenario, bottleneck: str) -> _core.Run:
-    found = kernel.find()
-    if found is None:
-        raise SystemExit("there is no guest kernel: sojourn kernel build")
+def _run(case: Case, bottleneck: str) -> _core.Run:
+    found, scenario = kernel.given(Path(case.release)), case.scenario(bottleneck)
     plan = _core.linux_plan(scenario)
+    if case.queue.endswith(L4S):
+        flows = json.loads(plan)["flows"]
+        with_ect1 = [{**flow, "low_latency": flow["cc"] is None} for flow in flows]
+        plan = json.dumps({**json.loads(plan), "flows": with_ect1})
     with child.scratch() as folder:
         if bottleneck == module.BOTTLENECK:
             shutil.copy(module.require(found.path.parent), folder.shared / module.NAME)
@@ -178,21 +200,25 @@ def outcome(case: Case) -> Outcome:
     return Outcome(case, Side.of(case, "kernel"), Side.of(case, module.BOTTLENECK))
 
 
-def cases(queues: Iterable[str] = AQMS) -> list[Case]:
-    """All cases of these AQMs."""
-    return [Case(*each) for each in product(queues, FLOWS, RATES)]
+def cases(queues: Iterable[str] = (), release: str = archives.DEFAULT_RELEASE) -> list[Case]:
+    """All cases of these AQMs, or of all that a kernel has."""
+    named = tuple(queues) or (*AQMS, *NEWER[release])
+    return [Case(*each, release) for each in product(named, FLOWS, RATES)]
 
 
 def main(arguments: list[str]) -> None:
     """Run the cases; write the page, or show."""
     show = "--show" in arguments
-    queues = [word for word in arguments if not word.startswith("--")] or AQMS
+    option = "--kernel="
+    named = [word.removeprefix(option) for word in arguments if word.startswith(option)]
+    release = named[-1] if named else archives.DEFAULT_RELEASE
+    queues = [word for word in arguments if not word.startswith("--")]
     found = []
-    for each in _outcomes(cases(queues)):
+    for each in _outcomes(cases(queues, release)):
         found.append(each)
         each.show(SHOWN if show else 0)
     if not show:
-        _write(found, keeps="--update" in arguments)
+        _write(found, release, keeps="--update" in arguments)
 
 
 def _outcomes(grid: Sequence[Case]) -> Iterator[Outcome]:
@@ -204,26 +230,27 @@ def _outcomes(grid: Sequence[Case]) -> Iterator[Outcome]:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def sentence(version: str, run: int, equal: int) -> str:
+def sentence(version: str, run: int, equal: int, release: str) -> str:
     """What the table says in short."""
     text = f"Linux {version}: {equal} of {run} cases equal, packet for packet."
-    absent = len(cases()) - run
+    absent = len(cases(release=release)) - run
     return text if absent == 0 else f"{text} {absent} of the grid were not run."
 
 
-def _write(found: list[Outcome], *, keeps: bool) -> None:
+def _write(found: list[Outcome], release: str, *, keeps: bool) -> None:
     """Replace the table of the page, or its rows; the text around it is written by hand."""
-    table = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    begin, end = BEGIN.format(release), END.format(release)
+    table = PAGE.read_text(encoding="utf-8").partition(begin)[2].partition(end)[0]
     rows = {_case_of(row): row for row in table.splitlines() if row.startswith("| `")}
     rows = (rows if keeps else {}) | {_case_of(each.row()): each.row() for each in found}
-    ordered = [row for case in cases() if (row := rows.get(_case_of(case.cells()))) is not None]
-    used = kernel.find()
+    grid = cases(release=release)
+    ordered = [row for case in grid if (row := rows.get(_case_of(case.cells()))) is not None]
     equal = sum(row.endswith("| equal |") for row in ordered)
-    version = used.version if used else "unknown"
+    version = kernel.given(Path(release)).version
     lines = [
-        sentence(version, len(ordered), equal), "", HEAD, "|---|---|---|---|---|---|---|", *ordered,
+        sentence(version, len(ordered), equal, release), "", HEAD, RULE, *ordered,
     ]  # fmt: skip
-    files.replace_between(PAGE, BEGIN, END, "\n".join(lines) + "\n")
+    files.replace_between(PAGE, begin, end, "\n".join(lines) + "\n")
 
 
 def _case_of(row: str) -> tuple[str, ...]:

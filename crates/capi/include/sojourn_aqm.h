@@ -141,6 +141,10 @@ typedef struct sojourn_setup {
     /* The same for a host without floating point, such as a kernel; may be null, and must
        be if uniform is not. */
     sojourn_bits_fn bits;
+    /* The salt of the hashes of flows and hosts; 0: it follows from seed. A host that
+       hashes under a secret of its own can choose one, and so know which flows share a
+       queue. */
+    uint64_t salt;
 } sojourn_setup;
 
 /* A discipline. */
@@ -170,9 +174,10 @@ int sojourn_dequeue(sojourn_qdisc *qdisc, uint64_t now_ns, sojourn_departure *de
    sojourn_enqueue when nothing was waiting. qdisc comes from sojourn_new. */
 uint64_t sojourn_next_timer(const sojourn_qdisc *qdisc);
 
-/* The timer is due. 0, or -1 (and nothing happens) if now_ns is not what sojourn_next_timer
-   gives. It may lie before the time of the last call, so that a caller without timers of
-   its own can catch up. qdisc comes from sojourn_new. */
+/* The timer is due. 0, or -1 (and nothing happens) if now_ns is before what
+   sojourn_next_timer gives. It may lie before the time of the last call, so that a caller
+   without timers of its own can catch up; a caller whose timer is late says when it is.
+   qdisc comes from sojourn_new. */
 int sojourn_on_timer(sojourn_qdisc *qdisc, uint64_t now_ns);
 
 /* When to call sojourn_dequeue again after it gave nothing although packets wait (a shaper

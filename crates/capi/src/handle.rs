@@ -165,7 +165,10 @@ fn spec_and_env(text: &str, setup: &Setup) -> Result<(QdiscSpec, Env), String> {
         return Err("uniform and bits are two sources of random numbers; set one".to_owned());
     }
     let spec = QdiscSpec::parse(text).map_err(|error| error.to_string())?;
-    let salt = Rng::stream(setup.seed, "hash", 0).next_u64();
+    let salt = match setup.salt {
+        0 => Rng::stream(setup.seed, "hash", 0).next_u64(),
+        given => given,
+    };
     let rate = (setup.rate_bps > 0).then(|| Rate::from_bps(setup.rate_bps));
     // Every discipline has a limit parameter, which replaces this one.
     let limit = Limit::Packets(1000);

@@ -158,6 +158,9 @@ pub struct Setup {
     /// The same for a host without floating point, such as a kernel; may be null, and must be if
     /// `uniform` is not.
     pub bits: Option<BitsFn>,
+    /// The salt of the hashes of flows and hosts; 0: it follows from `seed`. A host that hashes
+    /// under a secret of its own can choose one, and so know which flows share a queue.
+    pub salt: u64,
 }
 
 /// A discipline.
@@ -248,9 +251,9 @@ pub unsafe extern "C" fn sojourn_next_timer(qdisc: *const Qdisc) -> u64 {
     unsafe { (*qdisc).0.qdisc.next_timer() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The timer is due. 0, or -1 (and nothing happens) if `now_ns` is not what `sojourn_next_timer`
+/// The timer is due. 0, or -1 (and nothing happens) if `now_ns` is before what `sojourn_next_timer`
 /// gives. It may lie before the time of the last call, so that a caller without timers of its own
-/// can catch up.
+/// can catch up; a caller whose timer is late says when it is.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -259,7 +262,7 @@ pub unsafe extern "C" fn sojourn_on_timer(qdisc: *mut Qdisc, now_ns: u64) -> c_i
     // SAFETY: as the caller promises.
     let state = unsafe { &mut (*qdisc).0 };
     let now = Time::from_nanos(now_ns);
-    if state.qdisc.next_timer() != Some(now) {
+    if state.qdisc.next_timer().is_none_or(|due| now < due) {
         return -1;
     }
     state.qdisc.on_timer(now);

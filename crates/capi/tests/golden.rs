@@ -28,6 +28,7 @@ fn setup(context: *mut c_void) -> c::Setup {
         marked,
         uniform: None,
         bits: None,
+        salt: 0,
     }
 }
 

@@ -193,6 +193,10 @@ pub struct Flow {
     pub cc: Option<String>,
     /// Payload of a full segment or datagram.
     pub payload_bytes: u32,
+    /// Datagrams: whether those that are ECN-capable are ECT(1), for low-latency queues (RFC 9331).
+    /// No scenario asks for it; what compares the disciplines of the kernel and ours does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub low_latency: bool,
     /// What it carries.
     pub app: App,
 }
@@ -217,6 +221,40 @@ pub struct RedAdaptation {
     pub mean_packet_bytes: u64,
     /// The rate that tc was given (`bandwidth`), bit/s.
     pub rate_bps: u64,
+}
+
+/// A discipline of the kernel that is made by a netlink message of ours instead of tc.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KernelQdisc {
+    /// Its kind.
+    pub kind: String,
+    /// Its options.
+    pub options: Vec<QdiscOption>,
+}
+
+/// An option of such a discipline.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct QdiscOption {
+    /// Its name, with its unit.
+    pub name: String,
+    /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h).
+    pub attribute: u16,
+    /// The width of its numbers.
+    pub width: Width,
+    /// Its numbers: one, or the members of a structure.
+    pub values: Vec<u32>,
+    /// What the kernel shows of them, which keeps some in units of its own.
+    pub shown: Vec<u32>,
+}
+
+/// How wide the numbers of an option are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Width {
+    /// One byte.
+    U8,
+    /// Four bytes.
+    U32,
 }
 
 /// An AQM of ours in the kernel, by its module.
@@ -265,6 +303,10 @@ pub struct Plan {
     pub reverse: Option<ReverseLink>,
     /// Adaptive RED in the kernel.
     pub adaptation: Option<RedAdaptation>,
+    /// A discipline of the kernel that is made by netlink.
+    pub kernel_qdisc: Option<KernelQdisc>,
+    /// Whether the discipline of a guest is made at a whole second of its clock.
+    pub at_whole_second: bool,
     /// Our AQM in the kernel, instead of one of its own.
     pub module: Option<ModuleAqm>,
     /// The flows.

@@ -28,7 +28,7 @@ def kernel() -> None:
 Examples:
   sojourn kernel build
   sojourn kernel build --hz 250
-  sojourn kernel build --source 6.12
+  sojourn kernel build --source 7.2
 """
 )
 @click.option(
@@ -37,26 +37,32 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--source", metavar="RELEASE",
-    help="Sources of another release than 6.1, such as 6.12, or the path of their archive; run it "
-    "with --kernel.",
+    help="Sources of another release than 6.1, such as 6.12, or the path of their archive; "
+    "--kernel RELEASE runs it.",
 )  # fmt: skip
 @click.option(
     "--jobs", type=click.IntRange(1), default=2, metavar="N", show_default=True,
     help="Compilers at a time.",
 )  # fmt: skip
-def build(hz: str, source: str | None, jobs: int) -> int:
+@click.option(
+    "--debug", is_flag=True,
+    help="With the kernel's own checks for errors (KASAN, lockdep), for work on the module; slow, "
+    "and run by its path alone.",
+)  # fmt: skip
+def build(hz: str, source: str | None, jobs: int, debug: bool) -> int:
     """Build it from Debian's kernel sources, in about 5 minutes; nothing needs root.
 
     What was begun is gone on with. The kernel is kept in the cache, by version and configuration.
     """
-    archive = archives.sources(source) if source else None
-    found = guest_kernel.find(int(hz), archives.release_of(archive) if archive else None)
+    release = archives.release_of(source) if source and "/" in source else source
+    found = guest_kernel.find(int(hz), release, debug=debug)
     if found is not None:
         print(f"{found}, is there already")
         return 0
+    archive = archives.sources(source) if source else None
     meter: Any = _Bar() if sys.stderr.isatty() else _Lines()
     with meter:
-        made = guest_kernel.build(meter, hz=int(hz), jobs=jobs, archive=archive)
+        made = guest_kernel.build(meter, hz=int(hz), jobs=jobs, archive=archive, debug=debug)
     print(made)
     return 0
 
@@ -83,23 +89,28 @@ Examples:
     "--headers", type=click.Path(path_type=Path), metavar="PATH",
     help="A kernel of x86-64 by its headers, instead.",
 )  # fmt: skip
-def module(hz: str, release: str | None, target: str, headers: Path | None) -> int:
+@click.option("--debug", is_flag=True, help="The guest kernel that `build --debug` made, instead.")
+def module(hz: str, release: str | None, target: str, headers: Path | None, debug: bool) -> int:
     """Compile our AQMs as a kernel module, in about a minute; nothing needs root.
 
     It registers the queueing discipline `sojourn`, which bottleneck = "sojourn-module" runs.
     """
-    print(aqm_module.build(_target(int(hz), release, target, headers), _compilers()))
+    found = _target(int(hz), release, target, headers, debug)
+    print(aqm_module.build(found, _compilers()))
     return 0
 
 
-def _target(hz: int, release: str | None, target: str, headers: Path | None) -> aqm_module.Target:
+def _target(
+    hz: int, release: str | None, target: str, headers: Path | None, debug: bool
+) -> aqm_module.Target:
     if headers is not None:
         return aqm_module.of_headers(headers, guest_kernel.cache())
     if target == "host":
         return aqm_module.of_this_machine(guest_kernel.cache())
-    found = guest_kernel.find(hz, release)
+    found = guest_kernel.find(hz, release, debug=debug)
     if found is None:
         what, option = (f" {release}", f" --source {release}") if release else ("", "")
+        option += " --debug" if debug else ""
         raise InputError(
             f"kernel module: there is no guest kernel{what} of {hz} Hz yet; `sojourn kernel "
             f"build{option}` makes it in about 5 minutes"
@@ -127,7 +138,7 @@ def _compilers() -> Path:
 @kernel.command()
 def where() -> int:
     """Say which kernels there are."""
-    found = [each for hz in (100, 250, 300, 1000) if (each := guest_kernel.find(hz))]
+    found = [each for hz in (100, 250, 300, 1000) for each in guest_kernel.built(hz)]
     for each in found:
         print(each)
     if not found:

@@ -33,6 +33,11 @@ impl Periodic {
         self.period
     }
 
+    /// Begins anew at `now`, as a timer of the kernel that is set again when it expires.
+    pub fn restart(&mut self, now: Time) {
+        self.next = now + self.period;
+    }
+
     /// How many expiries an idle law catches up with at most: 17 hours of updates every 15 ms, a
     /// tenth of a second of work. A law that has not come to rest by then skips the others, so that
     /// a host whose clock jumps by centuries gets it back.
@@ -96,6 +101,8 @@ mod tests {
         assert_eq!(timer.next(), Time::from_nanos(30_000_000));
         timer.advance(Time::from_nanos(61_000_000));
         assert_eq!(timer.next(), Time::from_nanos(75_000_000));
+        timer.restart(Time::from_nanos(76_000_000));
+        assert_eq!(timer.next(), Time::from_nanos(91_000_000));
     }
 
     /// Fact aqm-4.

@@ -109,6 +109,7 @@ fn facts(plan: &Plan, result: &RunResult, virtual_time: bool) -> Value {
         "hz": plan.hz,
         "virtual_time": virtual_time,
         "commands": plan.commands,
+        "qdisc": plan.kernel_qdisc,
         "settings": plan.settings,
         "bottleneck": without_trace(&plan.bottleneck),
         "wire": plan.wire,

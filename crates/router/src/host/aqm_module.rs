@@ -8,22 +8,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use nix::kmod::{ModuleInitFlags, finit_module};
-use nix::net::if_::if_nametoindex;
-use nix::sys::socket::SockProtocol;
 use sojourn_aqm::Cause;
 
+use super::bottleneck_qdisc::{dump, make, of_kind, open};
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
-use crate::linux::netlink::{Netlink, Request, attribute, attributes, find};
-use crate::plan::{ModuleAqm, Netns};
+use crate::linux::netlink::{Netlink, attribute, attributes, find};
+use crate::plan::ModuleAqm;
 use crate::run_files::{MODULE, ModuleReport};
 use crate::tc::MODULE_KIND;
 
-/// `struct tcmsg` (linux/rtnetlink.h): family, interface, handle, parent, info.
-const TCMSG_BYTES: usize = 20;
-/// Below the shaper `1:`, whose only class is `1:1`.
-const PARENT: u32 = 0x0001_0001;
-const HANDLE: u32 = 0x0010_0000;
 /// Attributes of `kmod/sojourn_netlink.h`.
 const TCA_SOJOURN_AQM: u16 = 1;
 const TCA_SOJOURN_SEED: u16 = 2;
@@ -37,16 +31,13 @@ const TCA_STATS_APP: u16 = 4;
 /// Lines of the kernel's log that an error quotes.
 const QUOTED: usize = 3;
 
-/// Loads the module in the folder of the run and makes the discipline at the interface `out`.
-pub(super) fn install(module: &ModuleAqm, folder: &Path, hosts: &Hosts) -> Result<(), Failure> {
-    load(&folder.join(MODULE))?;
-    let open = || Ok((Netlink::open(SockProtocol::NetlinkRoute)?, if_nametoindex("out")?));
-    let (mut route, device) =
-        hosts.within(Netns::Router, open).map_err(|error| format!("netlink: {error}"))?;
+/// Makes the discipline at the interface `out`; the module must be loaded.
+pub(super) fn install(module: &ModuleAqm, hosts: &Hosts) -> Result<(), Failure> {
+    let (mut route, device) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
     let refused = |error: io::Error| {
         format!("the kernel refuses our discipline with `{}`: {error}; {}", module.aqm, log())
     };
-    route.ask(request(module, device)).map_err(refused)?;
+    route.ask(make(MODULE_KIND, &options(module), device)).map_err(refused)?;
     // A second socket would draw a random number for its address.
     let found = ask(&mut route)?.aqm;
     if found == module.aqm {
@@ -56,8 +47,10 @@ pub(super) fn install(module: &ModuleAqm, folder: &Path, hosts: &Hosts) -> Resul
     }
 }
 
-fn load(path: &Path) -> Result<(), Failure> {
-    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+/// Loads the module in the folder of the run.
+pub(super) fn load(folder: &Path) -> Result<(), Failure> {
+    let path = folder.join(MODULE);
+    let file = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     finit_module(&file, c"", ModuleInitFlags::empty()).map_err(|error| {
         format!(
             "the kernel refuses the module sch_sojourn: {error}; {}; `sojourn kernel module` makes \
@@ -67,28 +60,20 @@ fn load(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The request that makes the discipline.
-fn request(module: &ModuleAqm, device: u32) -> Request {
-    let mut tcmsg = [0; TCMSG_BYTES];
-    for (at, word) in [(4, device), (8, HANDLE), (12, PARENT)] {
-        tcmsg[at..at + 4].copy_from_slice(&word.to_ne_bytes());
-    }
+/// The options of the discipline.
+fn options(module: &ModuleAqm) -> Vec<u8> {
     let text = [module.aqm.as_bytes(), b"\0"].concat();
     let options = [
         attribute(TCA_SOJOURN_AQM, &text),
         attribute(TCA_SOJOURN_SEED, &module.seed.to_ne_bytes()),
         attribute(TCA_SOJOURN_RATE, &module.rate_bps.to_ne_bytes()),
     ];
-    let flags = libc::NLM_F_CREATE | libc::NLM_F_REPLACE | libc::NLM_F_ACK;
-    Request::new(libc::RTM_NEWQDISC, flags, &tcmsg)
-        .with(libc::TCA_KIND, &[MODULE_KIND.as_bytes(), b"\0"].concat())
-        .with(libc::TCA_OPTIONS, &options.concat())
+    options.concat()
 }
 
 /// What the discipline says of itself.
 pub(super) fn report(hosts: &Hosts) -> Result<ModuleReport, Failure> {
-    let open = || Netlink::open(SockProtocol::NetlinkRoute);
-    ask(&mut hosts.within(Netns::Router, open).map_err(unread)?)
+    ask(&mut open(hosts).map_err(unread)?.0)
 }
 
 fn unread(error: io::Error) -> Failure {
@@ -96,18 +81,14 @@ fn unread(error: io::Error) -> Failure {
 }
 
 fn ask(route: &mut Netlink) -> Result<ModuleReport, Failure> {
-    let every = Request::new(libc::RTM_GETQDISC, libc::NLM_F_DUMP, &[0; TCMSG_BYTES]);
-    let messages = route.ask(every).map_err(unread)?;
+    let messages = dump(route).map_err(unread)?;
     let found = messages.iter().find_map(|message| read(message));
     found.ok_or_else(|| "our discipline is not at the router".to_owned())
 }
 
 /// The report in a message, if it is one of ours.
 fn read(message: &[u8]) -> Option<ModuleReport> {
-    let (_, rest) = message.split_at_checked(TCMSG_BYTES)?;
-    if find(rest, libc::TCA_KIND)?.strip_suffix(b"\0")? != MODULE_KIND.as_bytes() {
-        return None;
-    }
+    let rest = of_kind(message, MODULE_KIND)?;
     let options = find(rest, libc::TCA_OPTIONS)?;
     let counts = find(find(rest, TCA_STATS2)?, TCA_STATS_APP)?;
     let (drops, marks) = counts.split_at_checked(Cause::ALL.len() * 8)?;
@@ -161,6 +142,7 @@ fn log_lines() -> io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::bottleneck_qdisc::TCMSG_BYTES;
 
     fn message(kind: &[u8]) -> Vec<u8> {
         let mut counts = vec![0; 16 * Cause::ALL.len()];

@@ -64,6 +64,19 @@ impl AsFd for Clock {
     }
 }
 
+/// Waits until the clock is at a multiple of `step_ns`: a discipline whose timer counts from when
+/// it is made gets the same times in every run, however long the set-up took before. The kernel may
+/// wake a sleeper later than asked, so the end is waited for awake; in a guest each reading moves
+/// the clock by the same amount (fact linux-1), of which a second is a multiple.
+pub(super) fn wait_for_step(step_ns: u64) -> io::Result<()> {
+    const AWAKE_NS: u64 = 200_000;
+    let now_ns = reading()? as u64;
+    let until_ns = (now_ns + AWAKE_NS.min(step_ns)).next_multiple_of(step_ns);
+    std::thread::sleep(Duration::from_nanos((until_ns - now_ns).saturating_sub(AWAKE_NS)));
+    while (reading()? as u64) < until_ns {}
+    Ok(())
+}
+
 fn reading() -> io::Result<i64> {
     let now = clock_gettime(CLOCK)?;
     Ok(now.tv_sec() * 1_000_000_000 + now.tv_nsec())

@@ -3,8 +3,10 @@
 //! time.
 
 mod aqm_module;
+mod bottleneck_qdisc;
 mod clock;
 mod counters;
+mod kernel_qdisc;
 mod packet_capture;
 mod red_adaptation;
 mod result;
@@ -74,8 +76,17 @@ fn carry_out(
     if let Some(adaptation) = &plan.adaptation {
         red_adaptation::start(adaptation, &hosts)?;
     }
+    if plan.module.is_some() {
+        aqm_module::load(folder)?;
+    }
+    if plan.at_whole_second {
+        clock::wait_for_step(step_ns).map_err(|e| format!("clock: {e}"))?;
+    }
     if let Some(module) = &plan.module {
-        aqm_module::install(module, folder, &hosts)?;
+        aqm_module::install(module, &hosts)?;
+    }
+    if let Some(qdisc) = &plan.kernel_qdisc {
+        kernel_qdisc::install(qdisc, &hosts)?;
     }
     let offloads = setup::switch_off_offloads(&plan, &hosts)?;
     let before = setup::read_back(&plan, &hosts)?;

@@ -84,6 +84,8 @@ fn counted_by(scenario: &Resolved, links: Links) -> Plan {
         wire: None,
         reverse,
         adaptation: None,
+        kernel_qdisc: None,
+        at_whole_second: false,
         module: None,
         flows: flows(scenario),
         warnings: check::warnings(scenario, links),
@@ -137,6 +139,7 @@ fn flows(scenario: &Resolved) -> Vec<Flow> {
             stop_ns: group.stop.map(Span::as_nanos),
             cc: None,
             payload_bytes: payload(&group.app),
+            low_latency: false,
             app: group.app.clone(),
         }
     };

@@ -67,6 +67,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
                 stop_ns: group.stop.map(|stop| stop.as_nanos()),
                 cc: cc.clone(),
                 payload_bytes: payload(index, &group.app)?,
+                low_latency: false,
                 app: group.app.clone(),
             });
         }

@@ -72,6 +72,8 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         reverse,
         module: bottleneck::module(scenario, links),
         adaptation: discipline.as_ref().and_then(|discipline| discipline.adaptation),
+        kernel_qdisc: discipline.as_ref().and_then(|discipline| discipline.netlink.clone()),
+        at_whole_second: discipline.as_ref().is_some_and(|discipline| discipline.at_whole_second),
         flows,
         warnings,
         drops_at_head: discipline.as_ref().is_some_and(|discipline| discipline.drops_at_head),

@@ -201,8 +201,8 @@ impl Commands {
     /// The shaper and the discipline.
     pub(super) fn bottleneck(&mut self, link: &Link, discipline: &TcDiscipline) {
         self.commands.push(shaper("add", link, link.capacity.initial_rate().as_bps()));
-        // tc has no words for the options of ours, which the host sends by netlink.
-        if discipline.arguments[0] != MODULE_KIND {
+        // The host makes what tc has no words for by netlink: ours, and newer ones of the kernel.
+        if discipline.arguments[0] != MODULE_KIND && discipline.netlink.is_none() {
             let line = format!(
                 "qdisc add dev out parent 1:1 handle 10: {}",
                 discipline.arguments.join(" ")

@@ -4,11 +4,12 @@
 //! Nothing is dropped silently: a parameter that `tc` has no option for must have the value that is
 //! built into the kernel, else the scenario is refused. What the kernel rounds becomes a warning.
 
+mod netlink_options;
 mod writer;
 
 use sojourn_aqm::{Limit, QdiscSpec, registry, units};
 
-use crate::plan::RedAdaptation;
+use crate::plan::{KernelQdisc, RedAdaptation};
 use writer::Writer;
 
 /// What a translation depends on.
@@ -37,6 +38,11 @@ pub struct TcDiscipline {
     pub is_random: bool,
     /// For adaptive RED: the adaptation, which tc does not start.
     pub adaptation: Option<RedAdaptation>,
+    /// Its options where it is made by netlink; of the arguments only the kind holds then.
+    pub netlink: Option<KernelQdisc>,
+    /// Whether it has a timer, or draws a secret, when it is made; in a guest it is made at a whole
+    /// second of the clock then, from which on random numbers can begin anew.
+    pub at_whole_second: bool,
 }
 
 /// The slack of times that are read back, microseconds: the kernel keeps them in steps of 1.024 us
@@ -48,8 +54,9 @@ type Refusable<T> = Result<T, String>;
 /// The kind of the discipline that our module registers.
 pub const MODULE_KIND: &str = "sojourn";
 
-/// Disciplines of ours that drop at the head: the law asks the sojourn time of what leaves.
-const DROP_AT_HEAD: [&str; 6] = ["codel", "fq_codel", "cobalt", "fq_cobalt", "cake", "step"];
+/// Disciplines of ours that drop at the head: the law judges what leaves.
+const DROP_AT_HEAD: [&str; 7] =
+    ["codel", "fq_codel", "cobalt", "fq_cobalt", "cake", "step", "dualpi2"];
 
 /// Our module with any AQM of ours, whose text it takes as it stands.
 ///
@@ -67,8 +74,11 @@ pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
         warnings: Vec::new(),
         expected: Vec::new(),
         drops_at_head,
-        is_random: !drops_at_head && !matches!(kind.as_str(), "taildrop" | "sfq"),
+        is_random: kind == "dualpi2"
+            || !drops_at_head && !matches!(kind.as_str(), "taildrop" | "sfq"),
         adaptation: None,
+        netlink: None,
+        at_whole_second: matches!(kind.as_str(), "dualpi2" | "sfb"),
     })
 }
 
@@ -88,14 +98,14 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         "taildrop" => tail_drop(&mut writer)?,
         "codel" => codel(&mut writer, "codel")?,
         "fq_codel" => fq_codel(&mut writer)?,
-        "pie" => pie(&mut writer, "pie")?,
+        "pie" => pie(&mut writer)?,
         "fq_pie" => fq_pie(&mut writer)?,
         "red" | "ared" => red(&mut writer, &kind, spec.dialect.as_deref())?,
         "choke" => choke(&mut writer)?,
         "sfq" => sfq(&mut writer)?,
-        "sfb" => sfb(&mut writer)?,
+        "sfb" => netlink_options::sfb(&mut writer)?,
         "cake" => cake(&mut writer)?,
-        "dualpi2" => dualpi2(&mut writer)?,
+        "dualpi2" => netlink_options::dualpi2(&mut writer)?,
         _ => {
             return Err(format!(
                 "the kernel has no `{kind}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, \
@@ -166,8 +176,8 @@ fn fq_codel(w: &mut Writer<'_>) -> Refusable<()> {
     Ok(())
 }
 
-fn pie(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
-    w.argument(kind);
+fn pie(w: &mut Writer<'_>) -> Refusable<()> {
+    w.argument("pie");
     w.out.is_random = true;
     w.limit()?;
     w.time("target")?;
@@ -184,8 +194,14 @@ fn pie(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
         Some("rate") => w.argument("dq_rate_estimator"),
         _ => w.argument("no_dq_rate_estimator"),
     }
+    w.built_in(&[("ecn_mark_limit", "0.1")])?;
+    built_into_pie(w)
+}
+
+/// What PIE and FQ-PIE have built in.
+fn built_into_pie(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
-    w.built_in(&[("ecn_mark_limit", "0.1"), ("derandomise", "true"), ("cap_step", "true")])?;
+    w.built_in(&[("derandomise", "true"), ("cap_step", "true")])?;
     w.built_in(&[("active_threshold", "off"), ("ce_threshold", "off"), ("l4s", "false")])?;
     w.of_dialect(&["mtu_bytes", "idle_decay", "dq_threshold", "rate_weight", "tune"]);
     w.of_dialect(&["first_update", "hz"]);
@@ -193,8 +209,8 @@ fn pie(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
 }
 
 fn fq_pie(w: &mut Writer<'_>) -> Refusable<()> {
-    pie(w, "fq_pie")?;
-    flow_queues(w)?;
+    netlink_options::fq_pie(w)?;
+    built_into_pie(w)?;
     w.of_dialect(&["drop_batch"]);
     Ok(())
 }
@@ -292,43 +308,6 @@ fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
     Ok(())
 }
 
-/// SFB's probabilities go to the kernel in 65535ths. tc takes decimals: a quarter of such a step
-/// more than the value is the value whether tc rounds or cuts off. Times are read in milliseconds
-/// and shown in microseconds (fact linux-13).
-fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
-    const ONE: f64 = 65_535.0;
-    w.argument("sfb");
-    w.out.is_random = true;
-    w.limit()?;
-    for (ours, theirs) in [("bin_target", "target"), ("bin_max", "max")] {
-        let packets = w.whole(ours)?;
-        w.pair(theirs, packets);
-        w.expect(theirs, packets);
-    }
-    for name in ["increment", "decrement"] {
-        let text = w.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
-        let prob: f64 = text.parse().map_err(|_| format!("`{name}` of {text}: no number"))?;
-        w.pair(name, format!("{:.9}", ((prob * ONE).round() + 0.25) / ONE));
-    }
-    for (ours, theirs) in [("rehash_interval", "rehash"), ("warmup", "db")] {
-        let span = w.span(ours)?.ok_or_else(|| format!("`{ours}` has no value"))?;
-        if span.as_nanos() % 1_000_000 != 0 {
-            return Err(format!("`{ours}` of {span}: tc takes whole milliseconds"));
-        }
-        w.pair(theirs, span.as_nanos() / 1_000_000);
-        w.expect(theirs, span.as_nanos() / 1000);
-    }
-    let rate = w.value("penalty_rate").ok_or("`penalty_rate` has no value")?;
-    let hertz = units::hertz(rate)?;
-    if hertz.fract() != 0.0 {
-        return Err(format!("`penalty_rate` of {rate}: tc takes whole packets per second"));
-    }
-    w.pair("penalty_rate", hertz);
-    let burst = w.whole("penalty_burst")?;
-    w.pair("penalty_burst", burst);
-    Ok(())
-}
-
 fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     w.argument("cake");
     w.out.drops_at_head = true;
@@ -351,20 +330,6 @@ fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("flows", "1024"), ("overhead", "0B"), ("mpu", "0B"), ("cells", "none")])?;
     // tc derives the target from the RTT, as `target` by default follows from `interval`.
     w.of_dialect(&["target"]);
-    Ok(())
-}
-
-fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
-    w.argument("dualpi2");
-    w.out.is_random = true;
-    w.limit()?;
-    w.time("target")?;
-    w.time("tupdate")?;
-    for (name, theirs) in [("alpha", "alpha"), ("beta", "beta")] {
-        let text = w.value(name).ok_or("no value")?;
-        w.pair(theirs, units::hertz(text)?);
-    }
-    w.of_dialect(&["k", "l_min_th", "l_range", "l_min_len", "c_weight", "drop_overload"]);
     Ok(())
 }
 
@@ -435,20 +400,6 @@ mod tests {
                 Err(message) => assert!(!why.is_empty() && message.contains(why), "{message}"),
             }
         }
-    }
-
-    #[test]
-    fn sfb_reaches_the_kernel_in_its_units() {
-        let sfb = line("sfb");
-        assert!(sfb.starts_with("sfb limit 1000 target 20 max 25 increment 0.00101"), "{sfb}");
-        assert!(sfb.ends_with("rehash 600000 db 60000 penalty_rate 10 penalty_burst 20"), "{sfb}");
-        for (name, steps) in [("increment", 66.0), ("decrement", 11.0)] {
-            let mut words = sfb.split(' ').skip_while(|word| *word != name);
-            let prob: f64 = words.nth(1).unwrap().parse().unwrap();
-            assert_eq!((prob * 65_535.0).floor(), steps);
-        }
-        let slow = translated("sfb:warmup=1.5ms", &CONTEXT).unwrap_err();
-        assert!(slow.contains("whole milliseconds"), "{slow}");
     }
 
     #[test]

@@ -24,6 +24,8 @@ impl<'a> Writer<'a> {
             drops_at_head: false,
             is_random: false,
             adaptation: None,
+            netlink: None,
+            at_whole_second: false,
         };
         Writer { settings, context, handled: Vec::new(), out }
     }
@@ -80,6 +82,14 @@ impl<'a> Writer<'a> {
 
     /// An update time, which the kernel rounds up to whole jiffies (Linux 6.1, `usecs_to_jiffies`).
     pub(super) fn jiffies(&mut self, name: &'static str) -> Refusable<()> {
+        let (micros, rounded) = self.jiffies_micros(name)?;
+        self.pair(name, format!("{micros}us"));
+        self.expect(name, rounded);
+        Ok(())
+    }
+
+    /// An update time in microseconds, and as the kernel rounds it.
+    pub(super) fn jiffies_micros(&mut self, name: &'static str) -> Refusable<(u64, u64)> {
         let micros = self.micros(name)?;
         let jiffy = 1_000_000 / u64::from(self.context.hz);
         let rounded = micros.div_ceil(jiffy) * jiffy;
@@ -89,9 +99,7 @@ impl<'a> Writer<'a> {
                 self.context.hz
             ));
         }
-        self.pair(name, format!("{micros}us"));
-        self.expect(name, rounded);
-        Ok(())
+        Ok((micros, rounded))
     }
 
     pub(super) fn whole(&mut self, name: &'static str) -> Refusable<u64> {

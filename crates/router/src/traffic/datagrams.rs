@@ -47,7 +47,8 @@ impl Datagrams {
             let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
             socket.bind(&sender(flow, 0).into())?;
             if flow.app.datagrams_ecn() {
-                socket.set_tos_v4(Ecn::Ect0 as u32)?;
+                let ecn = if flow.low_latency { Ecn::Ect1 } else { Ecn::Ect0 };
+                socket.set_tos_v4(ecn as u32)?;
             }
             // Linux gives the packets of a connected socket consecutive identifications.
             socket.connect(&receiver(flow).into())?;

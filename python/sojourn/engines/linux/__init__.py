@@ -7,8 +7,9 @@ DECLARED = Declaration(
     "the real kernel",
     (
         EngineOption(
-            "kernel", noun="a kernel", metavar="PATH",
-            help="a User-Mode Linux kernel of your own, say with a patched qdisc.",
+            "kernel", noun="a kernel", metavar="RELEASE|PATH",
+            help="the guest kernel of another release, such as 7.2, or a User-Mode Linux kernel of "
+            "your own, say with a patched qdisc.",
         ),
     ),
 )  # fmt: skip

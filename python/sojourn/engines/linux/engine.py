@@ -167,7 +167,7 @@ def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
     where, bottleneck, hz = _core.linux_wish(scenario)
     if where == host.NAME and own_kernel is not None:
         raise InputError("--kernel: engine.linux.where is host, which has a kernel already")
-    own = kernel.own(own_kernel) if own_kernel is not None else None
+    own = kernel.given(own_kernel, hz) if own_kernel is not None else None
     if bottleneck == module.BOTTLENECK:
         return _with_module(where, own or _found(hz))
     if where == host.NAME:
@@ -192,7 +192,7 @@ def _with_module(where: str, found: kernel.Kernel) -> Place:
 
 
 def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:
-    found = kernel.find(hz) if own_kernel is None else kernel.own(own_kernel)
+    found = kernel.find(hz) if own_kernel is None else kernel.given(own_kernel, hz)
     if found is not None:
         return found
     option = "" if hz == kernel.DEFAULT_HZ else f" --hz {hz}"

@@ -50,7 +50,7 @@ _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
 
 def run(
     kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher, *,
-    restarts: bool = False,
+    restarts: bool = False, seccomp: bool = True,
 ) -> None:  # fmt: skip
     """Carry out a plan in virtual time; its results are in the folder afterwards.
 
@@ -62,13 +62,14 @@ def run(
         watcher: receives its progress.
         restarts: whether these numbers begin anew each second, so that two runs draw the same
             even if their set-up differs.
+        seccomp: whether a kernel that can switches to programs without ptrace.
 
     Raises:
         Cancelled: the watcher stopped it.
         RunFailed: the guest did not come to its end; the message says why.
     """
     write_script(folder)
-    command = _command(kernel, seed, restarts=restarts)
+    command = command_of(kernel, seed, restarts=restarts, seccomp=seccomp)
     carry_out(command, folder, plan, watcher, "guest", sight(kernel.path, folder, plan), REMEDIES)
 
 
@@ -115,17 +116,31 @@ def write_script(folder: Folder, before: Sequence[str] = ()) -> None:
     (folder.shared / INIT).write_text("\n".join(lines) + "\n")
 
 
-def _command(kernel: Kernel, seed: int, *, restarts: bool = False) -> list[str]:
+def command_of(
+    kernel: Kernel, seed: int, *, restarts: bool = False, seccomp: bool = True,
+    memory: str = _MEMORY,
+) -> list[str]:  # fmt: skip
+    """How a guest kernel is started in virtual time, with that much memory."""
+    faster = _seccomp(kernel.path) if seccomp else []
     return command(kernel.path, [
         "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}",
-        f"rngseed={seed}{'/s' if restarts else ''}", "console=stderr0",
-    ])  # fmt: skip
+        f"rngseed={seed}{'/s' if restarts else ''}", "console=stderr0", *faster,
+    ], memory)  # fmt: skip
 
 
-def command(kernel: Path, options: list[str]) -> list[str]:
+def _seccomp(kernel: Path) -> list[str]:
+    """How a kernel that can is told to switch to programs without ptrace, which is faster.
+
+    Linux 6.16 and later can (arch/um/os-Linux/start_up.c, uml_seccomp_config). An older one would
+    take the option into its pool of random numbers.
+    """
+    return ["seccomp=on"] if b"seccomp=<on" in kernel.read_bytes() else []
+
+
+def command(kernel: Path, options: list[str], memory: str = _MEMORY) -> list[str]:
     """How a guest kernel is started."""
     return [
-        str(kernel), f"mem={_MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro",
+        str(kernel), f"mem={memory}", "rootfstype=hostfs", "rootflags=/", "ro",
         "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", *options, "quiet",
         "init=/bin/sh", "--", "-c", f'"{_INIT}"',
     ]  # fmt: skip

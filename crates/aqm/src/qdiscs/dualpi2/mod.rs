@@ -86,14 +86,27 @@ struct DualQueue<P> {
 struct Scheduler {
     /// Above zero the classic queue has waited long enough.
     credit: f64,
-    c_weight: f64,
     at_rest: f64,
+    /// Credits per byte that the classic queue gets for what leaves the other one, and pays for
+    /// what leaves it.
+    c_share: f64,
+    l_share: f64,
+    /// Whether packets that are dropped at the head count as served.
+    counts_drops: bool,
 }
 
 impl Scheduler {
-    fn new(c_weight: f64, mtu_bytes: u32) -> Scheduler {
-        let at_rest = f64::from(mtu_bytes) * (c_weight - (1.0 - c_weight));
-        Scheduler { credit: at_rest, c_weight, at_rest }
+    fn new(c_weight: f64, mtu_bytes: u32, is_linux: bool) -> Scheduler {
+        // Linux sch_dualpi2.c, dualpi2_calculate_c_protection: whole percent, so that a sum of
+        // credits that should be zero is.
+        let (c_share, whole) = match is_linux {
+            true => (libm::round(c_weight * 1e8) / 1e6, 100.0),
+            false => (c_weight, 1.0),
+        };
+        let l_share = whole - c_share;
+        let at_rest = f64::from(mtu_bytes) * (c_share - l_share);
+        // Linux sch_dualpi2.c, dualpi2_qdisc_dequeue: the credit changes after the verdict.
+        Scheduler { credit: at_rest, at_rest, c_share, l_share, counts_drops: !is_linux }
     }
 
     /// Which queue to serve; at least one of them holds packets.
@@ -105,12 +118,11 @@ impl Scheduler {
         }
     }
 
-    /// A packet was taken; `other_waits`: packets wait in the other queue.
-    fn served(&mut self, place: Place, bytes: u32, other_waits: bool) {
+    /// A packet was taken while packets waited in the other queue.
+    fn served(&mut self, place: Place, bytes: u32) {
         match place {
-            _ if !other_waits => {}
-            Place::Low => self.credit += self.c_weight * f64::from(bytes),
-            Place::Classic => self.credit -= (1.0 - self.c_weight) * f64::from(bytes),
+            Place::Low => self.credit += self.c_share * f64::from(bytes),
+            Place::Classic => self.credit -= self.l_share * f64::from(bytes),
         }
     }
 }
@@ -125,7 +137,7 @@ impl<P: Packet> DualQueue<P> {
             timer: Periodic::new(params.tupdate),
             limit: params.limit,
             headroom: is_rfc.then_some(u64::from(env.mtu_bytes)),
-            scheduler: Scheduler::new(params.c_weight, env.mtu_bytes),
+            scheduler: Scheduler::new(params.c_weight, env.mtu_bytes, !is_rfc),
         }
     }
 
@@ -146,8 +158,9 @@ impl<P: Packet> DualQueue<P> {
         }
     }
 
-    /// Takes the packet that the scheduler chooses.
-    fn next(&mut self) -> Option<(Place, Time, P)> {
+    /// Takes the packet that the scheduler chooses; says from where, and whether packets wait in
+    /// the other queue.
+    fn next(&mut self) -> Option<(Place, bool, Departure<P>)> {
         let (low_waits, classic_waits) = (!self.low.is_empty(), !self.classic.is_empty());
         if !low_waits && !classic_waits {
             self.scheduler.credit = self.scheduler.at_rest;
@@ -158,9 +171,7 @@ impl<P: Packet> DualQueue<P> {
             Place::Low => (&mut self.low, classic_waits),
             Place::Classic => (&mut self.classic, low_waits),
         };
-        let Departure { packet, enqueued } = fifo.pop().expect("it waits");
-        self.scheduler.served(place, packet.bytes(), other_waits);
-        Some((place, enqueued, packet))
+        Some((place, other_waits, fifo.pop().expect("it waits")))
     }
 }
 
@@ -182,10 +193,15 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
-        while let Some((place, enqueued, mut packet)) = self.next() {
+        while let Some((place, other_waits, Departure { mut packet, enqueued })) = self.next() {
             let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued };
             let (left, low) = (self.total(), self.low.packets());
-            match self.signals.judge(place, now, head, left, low, rng) {
+            let verdict = self.signals.judge(place, now, head, left, low, rng);
+            let counts = self.scheduler.counts_drops || !matches!(verdict, Verdict::Drop(_));
+            if other_waits && counts {
+                self.scheduler.served(place, head.bytes);
+            }
+            match verdict {
                 Verdict::Pass => {}
                 Verdict::Mark(cause) => mark(&mut packet, enqueued, Stage::Dequeue, cause, sink),
                 Verdict::Drop(cause) => {
@@ -206,7 +222,11 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         let age =
             |fifo: &mut PacketFifo<P>| fifo.head().map_or(Span::ZERO, |it| now.since(it.enqueued));
         self.signals.update(age(&mut self.classic).max(age(&mut self.low)));
-        self.timer.advance(now);
+        // Linux sch_dualpi2.c, next_pi2_timeout: counted from when the timer ran, not was due.
+        match self.signals.is_linux() {
+            true => self.timer.restart(now),
+            false => self.timer.advance(now),
+        }
     }
 
     fn backlog(&self) -> Backlog {

@@ -132,7 +132,7 @@ impl Coupled {
         }
     }
 
-    fn is_linux(&self) -> bool {
+    pub(super) fn is_linux(&self) -> bool {
         matches!(self.controller, Controller::Linux(_))
     }
 

@@ -144,10 +144,36 @@ fn the_classic_queue_has_its_share_and_no_more() {
         let mut dual = dual(dialect);
         offer(&mut dual, ms(0), Ecn::Ect1, 2000);
         offer(&mut dual, ms(0), Ecn::Ect0, 2000);
-        let mut next = || dual.next().expect("both wait").0;
-        let classic = (0..1600).filter(|_| next() == Place::Classic).count();
+        let mut left = || dual.dequeue(ms(0), &mut rng(), &mut Log::default()).unwrap().packet.ecn;
+        let classic = (0..1600).filter(|_| left() == Ecn::Ect0).count();
         assert_near(classic as f64, 1600.0 * share, 2.0);
     }
+}
+
+/// Linux sch_dualpi2.c, dequeue_packet: -80 credits a byte of an MTU at rest, 10 more for each byte
+/// of the low-latency queue, which is served at 0 too. Tenths of a byte would add up to more.
+#[test]
+fn linux_serves_low_latency_until_its_credits_exceed_zero() {
+    let mut dual = dual("linux");
+    offer(&mut dual, ms(0), Ecn::Ect0, 2);
+    let half = Numbered { bytes: 757, ..packet(0, Ecn::Ect1) };
+    (0..20).for_each(|_| dual.enqueue(ms(0), half, &mut rng(), &mut Log::default()));
+    let mut left = || dual.dequeue(ms(0), &mut rng(), &mut Log::default()).unwrap().packet.ecn;
+    let served: Vec<Ecn> = (0..18).map(|_| left()).collect();
+    assert_eq!((&served[..17], served[17]), (&[Ecn::Ect1; 17][..], Ecn::Ect0));
+}
+
+/// Linux sch_dualpi2.c, dualpi2_qdisc_dequeue: the credit changes after the verdict.
+#[test]
+fn linux_gives_no_credit_for_what_it_drops() {
+    let mut dual = dual("linux");
+    dual.signals.base_prob = 1.0;
+    offer(&mut dual, ms(0), Ecn::Ect1, 5);
+    offer(&mut dual, ms(0), Ecn::Ect0, 5);
+    let mut log = Log::default();
+    assert!(dual.dequeue(ms(0), &mut rng(), &mut log).is_some());
+    assert_eq!(log.dropped.len(), 8);
+    assert_eq!(dual.scheduler.credit, dual.scheduler.at_rest);
 }
 
 /// RFC 9332 Appendix A, pass 2, written out with lists of its own.

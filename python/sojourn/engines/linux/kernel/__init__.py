@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import warnings
@@ -19,14 +20,14 @@ from pathlib import Path
 from typing import Protocol
 
 from sojourn import ending, files
-from sojourn.engines.linux.kernel import archives, module_tree
+from sojourn.engines.linux.kernel import archives, changes, module_tree
 from sojourn.errors import InputError
 
 DEFAULT_HZ = 1000
 _HERE = Path(__file__).parent
 _OPTIONS = _HERE / "options.config"
-# Ours, compiled into the kernel: seeded random numbers, and ptrace on the processors of today.
-_OURS = (_HERE / "rngseed_user.c", _HERE / "ptrace_user.c")
+# Over them, for a kernel that looks for errors.
+_DEBUG_OPTIONS = _HERE / "debug.config"
 _PROGRAM = "linux"
 _ABOUT = "about.json"
 # In the help of every User-Mode Linux kernel.
@@ -45,53 +46,6 @@ _FIXED = {
     "KBUILD_BUILD_HOST": "sojourn",
     "KBUILD_BUILD_VERSION": "1",
 }
-# Changes of the sources: file, text, and what replaces it.
-_CHANGES = (
-    (
-        "arch/um/os-Linux/Makefile",
-        "include arch/um/scripts/Makefile.rules",
-        "obj-y += rngseed_user.o ptrace_user.o\nCFLAGS_util.o += -Dos_getrandom=host_getrandom\n\n"
-        "include arch/um/scripts/Makefile.rules",
-    ),
-    (
-        "arch/x86/um/os-Linux/Makefile",
-        "USER_OBJS := $(obj-y)\n",
-        "CFLAGS_registers.o += -Dptrace=ptrace_whole\nUSER_OBJS := $(obj-y)\n",
-    ),
-    (
-        "arch/um/os-Linux/skas/Makefile",
-        "USER_OBJS := $(obj-y)\n",
-        "CFLAGS_process.o += -Dptrace=ptrace_whole\nUSER_OBJS := $(obj-y)\n",
-    ),
-    (
-        "arch/um/Kconfig",
-        "config HZ\n\tint\n\tdefault 100\n",
-        "config HZ\n\tint\n\tdefault {hz}\n",
-    ),
-    (
-        "drivers/char/random.c",
-        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
-        "extern int rng_restarts;\n"
-        "extern void rng_of_second(void *buf, size_t len, unsigned long long now_ns);\n\n"
-        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
-    ),
-    (
-        "drivers/char/random.c",
-        "\tif (!len)\n\t\treturn;\n\n\tfirst_block_len = min_t(size_t, 32, len);\n",
-        "\tif (!len)\n\t\treturn;\n"
-        "\tif (rng_restarts) {\n"
-        "\t\trng_of_second(buf, len, ktime_get_real_ns());\n\t\treturn;\n\t}\n\n"
-        "\tfirst_block_len = min_t(size_t, 32, len);\n",
-    ),
-    (
-        "drivers/char/random.c",
-        "\tif  (!crng_ready()) {\t",
-        "\tif  (rng_restarts || !crng_ready()) {\t",
-    ),
-)
-# How makefiles of 6.1 include their rules, and how those of 6.12 do.
-_INCLUDE = "include arch/um/scripts/Makefile.rules"
-_INCLUDE_OF_6_12 = "include $(srctree)/arch/um/scripts/Makefile.rules"
 
 
 @dataclass(frozen=True)
@@ -130,29 +84,38 @@ def cache() -> Path:
     return files.user_cache() / "kernel"
 
 
-def find(hz: int = DEFAULT_HZ, release: str | None = None) -> Kernel | None:
+def built(hz: int = DEFAULT_HZ, *, debug: bool = False) -> list[Kernel]:
+    """The kernels in the cache with today's configuration, those of the default release last.
+
+    Args:
+        hz: timer interrupts per second.
+        debug: those that look for errors instead.
+    """
+    abouts = sorted(cache().glob(f"*/{_ABOUT}"), key=lambda path: path.stat().st_mtime)
+    configuration = _configuration(hz, debug)
+    found = [kernel for about in abouts if (kernel := _built(about, configuration)) is not None]
+    return sorted(found, key=lambda kernel: kernel.release == archives.DEFAULT_RELEASE)
+
+
+def find(hz: int = DEFAULT_HZ, release: str | None = None, *, debug: bool = False) -> Kernel | None:
     """A kernel in the cache with today's configuration.
 
     Args:
         hz: timer interrupts per second.
         release: of its sources, such as ``6.12``; by default
             :data:`~archives.DEFAULT_RELEASE` if it is there, else the one that was built last.
+        debug: one that looks for errors instead.
     """
-    found = [
-        kernel
-        for about in sorted(cache().glob(f"*/{_ABOUT}"), key=lambda path: path.stat().st_mtime)
-        if (kernel := _built(about, _configuration(hz))) is not None
-        and release in (None, kernel.release)
-    ]
-    return max(found, key=lambda kernel: kernel.release == archives.DEFAULT_RELEASE, default=None)
+    fitting = [kernel for kernel in built(hz, debug=debug) if release in (None, kernel.release)]
+    return fitting[-1] if fitting else None
 
 
-def _built(about: Path, configuration: str) -> Kernel | None:
+def _built(about: Path, configuration: str | None) -> Kernel | None:
     """The kernel of a folder of the cache; None if it has another configuration or is damaged."""
     program = about.parent / _PROGRAM
     try:
         facts = json.loads(about.read_text())
-        if facts["configuration"] != configuration:
+        if configuration not in (None, facts["configuration"]):
             return None
         source = facts.get("source", "")
         kernel = Kernel(
@@ -174,6 +137,25 @@ def _built(about: Path, configuration: str) -> Kernel | None:
     return None
 
 
+def given(asked: Path, hz: int = DEFAULT_HZ) -> Kernel:
+    """The kernel that ``--kernel`` names: the release of one in the cache, or a program.
+
+    Raises:
+        InputError: there is no such kernel.
+    """
+    release = str(asked)
+    if asked.exists() or re.fullmatch(r"\d+(\.\d+)+", release) is None:
+        return own(asked)
+    found = find(hz, release)
+    if found is None:
+        there = ", ".join(sorted({kernel.release for kernel in built(hz)})) or "none"
+        raise InputError(
+            f"--kernel {release}: there is no guest kernel of that release and {hz} Hz (there: "
+            f"{there}); `sojourn kernel build --source {release}` makes it"
+        )
+    return found
+
+
 def own(path: Path) -> Kernel:
     """A kernel that the user built.
 
@@ -187,7 +169,9 @@ def own(path: Path) -> Kernel:
             f"--kernel {path}: is a program, but not a User-Mode Linux kernel; give the file "
             "`linux` that `make ARCH=um` builds"
         )
-    return Kernel(path.resolve(), "own", None)
+    about = path.resolve().parent / _ABOUT
+    ours = _built(about, None) if about.is_file() else None
+    return ours if ours and ours.path == path.resolve() else Kernel(path.resolve(), "own", None)
 
 
 def missing() -> str:
@@ -199,8 +183,9 @@ def missing() -> str:
 
 
 def build(
-    meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2, archive: Path | None = None
-) -> Kernel:
+    meter: Meter, *, hz: int = DEFAULT_HZ, jobs: int = 2, archive: Path | None = None,
+    debug: bool = False,
+) -> Kernel:  # fmt: skip
     """Build the kernel, or continue a build that was interrupted.
 
     Args:
@@ -209,6 +194,7 @@ def build(
         jobs: compilers at a time.
         archive: of the kernel's sources, from :func:`archives.sources`; by default that of
             :data:`~archives.DEFAULT_RELEASE`, or the newest.
+        debug: with the kernel's own checks for errors, which make it slow.
 
     Raises:
         InputError: a package is missing, the disk is too small, or the build failed.
@@ -219,18 +205,19 @@ def build(
     tarball = archive or archives.usual()
     assert tarball is not None, "missing() has looked for it"
     version = archives.version_of(tarball)
-    folder = cache() / f"{version}-{hz}hz-{_configuration(hz)[:8]}"
+    configuration = _configuration(hz, debug)
+    folder = cache() / f"{version}-{hz}hz{'-debug' if debug else ''}-{configuration[:8]}"
     work = folder.with_name(folder.name + ".partial")
     work.mkdir(parents=True, exist_ok=True)
     _check_disk(work)
     source = _unpack(tarball, work, meter)
-    _adapt(source, hz)
-    _configure(source)
+    changes.adapt(source, hz)
+    _configure(source, _options(debug))
     _make(source, jobs, meter)
     about = {
         "version": version,
         "hz": hz,
-        "configuration": _configuration(hz),
+        "configuration": configuration,
         "source": f"{tarball.name}, SHA-256 {_digest(tarball)}",
         "sha256": _digest(source / _PROGRAM),
     }
@@ -258,10 +245,18 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _configuration(hz: int) -> str:
+def _options(debug: bool) -> bytes:
+    return _OPTIONS.read_bytes() + (_DEBUG_OPTIONS.read_bytes() if debug else b"")
+
+
+def _configuration(hz: int, debug: bool = False) -> str:
     """A fingerprint of all that goes into a build beside the sources."""
-    files_of_ours = [path.read_bytes() for path in (_OPTIONS, *_OURS)]
-    parts = [*files_of_ours, repr(_CHANGES).encode(), str(hz).encode()]
+    parts = [
+        _options(debug),
+        *(path.read_bytes() for path in changes.OURS),
+        repr(changes.CHANGES).encode(),
+        str(hz).encode(),
+    ]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
@@ -286,40 +281,16 @@ def _unpack(tarball: Path, work: Path, meter: Meter) -> Path:
     return source
 
 
-def _adapt(source: Path, hz: int) -> None:
-    """Add our files and make the changes, each only once."""
-    for ours in _OURS:
-        shutil.copy(ours, source / "arch/um/os-Linux" / ours.name)
-    rules = source / "arch/um/os-Linux/Makefile"
-    names_tree = _INCLUDE_OF_6_12 in rules.read_text()
-    include = _INCLUDE_OF_6_12 if names_tree else _INCLUDE
-    for name, *texts in _CHANGES:
-        old, new = (text.replace(_INCLUDE, include) for text in texts)
-        _edit(source / name, old, new.replace("{hz}", str(hz)))
-
-
-def _edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    if new in text:
-        return
-    if text.count(old) != 1:
-        raise InputError(
-            f"kernel build: {path} is not as in Debian's 6.1, 6.12 and 7.2; take one of these, "
-            "or build your own and give it with --kernel"
-        )
-    path.write_text(text.replace(old, new))
-
-
-def _configure(source: Path) -> None:
+def _configure(source: Path, options: bytes) -> None:
     """The smallest configuration with our options over it; make decides what is stale."""
     config = source / ".config"
     stamp = source / ".sojourn-options"
-    if config.exists() and stamp.exists() and stamp.read_bytes() == _OPTIONS.read_bytes():
+    if config.exists() and stamp.exists() and stamp.read_bytes() == options:
         return
     _run(["make", "ARCH=um", "tinyconfig"], source)
-    config.write_bytes(config.read_bytes() + _OPTIONS.read_bytes())
+    config.write_bytes(config.read_bytes() + options)
     _run(["make", "ARCH=um", "olddefconfig"], source)
-    shutil.copy(_OPTIONS, stamp)
+    stamp.write_bytes(options)
 
 
 def _make(source: Path, jobs: int, meter: Meter) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 import subprocess
+import tarfile
+from contextlib import suppress
 from pathlib import Path
 
 from sojourn.errors import InputError
@@ -66,11 +69,31 @@ def _release(tarball: Path) -> tuple[int, ...]:
 
 
 def version_of(tarball: Path) -> str:
-    """The version of the package that it comes from, or the package's name."""
-    package = tarball.name.removesuffix(".tar.xz")
-    query = ["dpkg-query", "-W", "-f", "${Version}", package]
+    """The version of the installed package that it comes from, or that of the sources in it.
+
+    Raises:
+        InputError: it is no archive of a kernel's sources.
+    """
+    if tarball.parent == FOLDER:
+        query = ["dpkg-query", "-W", "-f", "${Version}", tarball.name.removesuffix(".tar.xz")]
+        with suppress(OSError, subprocess.CalledProcessError):
+            answer = subprocess.run(query, capture_output=True, text=True, check=True)
+            return answer.stdout.strip().replace("/", "-")
+    return _version_in(tarball)
+
+
+def _version_in(tarball: Path) -> str:
+    """The version that the kernel's Makefile states, in the first of its lines."""
     try:
-        answer = subprocess.run(query, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return package
-    return answer.stdout.strip().replace("/", "-")
+        with tarfile.open(tarball, "r|xz") as archive:
+            found = (member for member in archive if re.fullmatch(r"[^/]+/Makefile", member.name))
+            file = archive.extractfile(next(found))
+            text = file.read().decode() if file else ""
+    except (OSError, StopIteration, EOFError, tarfile.TarError, lzma.LZMAError, UnicodeError):
+        text = ""
+    stated = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$", text, re.MULTILINE))
+    if len(stated) != 3:
+        raise InputError(
+            f"kernel build: {tarball}: is damaged, or holds no kernel's sources; fetch it again"
+        )
+    return f"{stated['VERSION']}.{stated['PATCHLEVEL']}.{stated['SUBLEVEL']}"

@@ -22,12 +22,14 @@ from sojourn.engines.linux.kernel import module_tree, rust
 from sojourn.errors import InputError
 
 NAME = "sch_sojourn.ko"
+# The words of tc for it.
+TC_WORDS = "q_sojourn.so"
 BOTTLENECK = "sojourn-module"
 _ABOUT = "sch_sojourn.json"
 _GLUE = "kmod"
 _HEADER = "crates/capi/include/sojourn_aqm.h"
 _LIBRARY = "libsojourn_aqm_c.a"
-_LINKED = "sojourn_aqm.o_shipped"
+_LINKED = "sojourn_aqm.o"
 # What the library is made of.
 _SOURCES = ("crates/aqm/src", "crates/capi/src", "crates/capi/include", _GLUE)
 _SINGLE_SOURCES = ("Cargo.lock", "Cargo.toml", "crates/aqm/Cargo.toml", "crates/capi/Cargo.toml")
@@ -35,6 +37,8 @@ _SINGLE_SOURCES = ("Cargo.lock", "Cargo.toml", "crates/aqm/Cargo.toml", "crates/
 # knows no relocation against one (Linux 6.1 arch/x86/kernel/module.c, __apply_relocate_add). No red
 # zone: an interrupt would overwrite it.
 _FLAGS = ("-C panic=abort", "-C relocation-model=static", "-C no-redzone=yes", "-Z plt=yes")
+# Of its compilation.
+WORDS_FLAGS = ("-std=gnu11", "-Wall", "-O2", "-shared", "-fPIC")
 _MODELS = {"um": "large", "x86": "kernel"}
 _CALLED = re.compile(r"^\S.*?\b(sojourn_\w+)\(", re.MULTILINE)
 
@@ -161,11 +165,14 @@ def build(target: Target, compilers: Path) -> Path:
         shutil.copy(tree / _HEADER, work)
         _link(library, work)
         _make(target, work)
-        made = (work / NAME).read_bytes()
+        _run(["gcc", *WORDS_FLAGS, "-o", TC_WORDS, "q_sojourn.c"], work, {})
+        made, words = (work / NAME).read_bytes(), (work / TC_WORDS).read_bytes()
     about = {"sources": _sources(tree), "compiler": compiler.version, "sha256": _digest(made)}
     with files.Together() as together:
         with together.open(target.folder / NAME) as file:
             file.write(made)
+        with together.open(target.folder / TC_WORDS) as file:
+            file.write(words)
         with together.open(target.folder / _ABOUT) as file:
             file.write(json.dumps(about, indent=1).encode())
         together.rename()

@@ -1,0 +1,118 @@
+//! A discipline of the kernel that is made by a netlink message of ours, because the installed tc
+//! may have no words for it (iproute2 6.1 has none for dualpi2), and read back option by option.
+
+use std::io;
+
+use super::bottleneck_qdisc::{dump, make, of_kind, open};
+use crate::linux::Failure;
+use crate::linux::hosts::Hosts;
+use crate::linux::netlink::{attribute, find};
+use crate::plan::{KernelQdisc, QdiscOption, Width};
+
+/// Makes the discipline at the router's interface `out`, and compares what the kernel then has.
+pub(super) fn install(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure> {
+    let (mut route, device) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
+    let options: Vec<u8> = qdisc.options.iter().flat_map(written).collect();
+    route.ask(make(&qdisc.kind, &options, device)).map_err(|error| refused(qdisc, &error))?;
+    let messages = dump(&mut route).map_err(|error| format!("qdisc {}: {error}", qdisc.kind))?;
+    let found = messages.iter().find_map(|message| of_kind(message, &qdisc.kind));
+    let options = found.and_then(|rest| find(rest, libc::TCA_OPTIONS));
+    compare(qdisc, options.ok_or_else(|| format!("qdisc {}: it is not there", qdisc.kind))?)
+}
+
+fn refused(qdisc: &KernelQdisc, error: &io::Error) -> Failure {
+    let KernelQdisc { kind, options } = qdisc;
+    let remedy = if error.kind() == io::ErrorKind::NotFound {
+        "this kernel does not have it: give one that has with --kernel, or run ours with \
+         engine.linux.bottleneck = \"sojourn\""
+    } else {
+        "change the parameter, or run our AQM with engine.linux.bottleneck = \"sojourn\""
+    };
+    let asked: Vec<String> =
+        options.iter().map(|it| format!("{} {:?}", it.name, it.values)).collect();
+    format!("the kernel refuses qdisc {kind} with {}: {error}; {remedy}", asked.join(", "))
+}
+
+/// An option as the kernel reads it.
+fn written(option: &QdiscOption) -> Vec<u8> {
+    let bytes = option.values.iter().flat_map(|value| match option.width {
+        Width::U8 => vec![*value as u8],
+        Width::U32 => value.to_ne_bytes().to_vec(),
+    });
+    attribute(option.attribute, &bytes.collect::<Vec<u8>>())
+}
+
+fn compare(qdisc: &KernelQdisc, shown: &[u8]) -> Result<(), Failure> {
+    for option in &qdisc.options {
+        let found = find(shown, option.attribute).map(|value| numbers(value, option.width));
+        if found.as_ref() != Some(&option.shown) {
+            return Err(format!(
+                "qdisc {} at out: {}: asked for {:?}, of which the kernel shows {:?}, found {:?}",
+                qdisc.kind,
+                option.name,
+                option.values,
+                option.shown,
+                found.unwrap_or_default()
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn numbers(value: &[u8], width: Width) -> Vec<u32> {
+    match width {
+        Width::U8 => value.iter().map(|byte| u32::from(*byte)).collect(),
+        Width::U32 => {
+            let (words, _) = value.as_chunks::<4>();
+            words.iter().map(|word| u32::from_ne_bytes(*word)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn option(attribute: u16, width: Width, values: &[u32]) -> QdiscOption {
+        let (values, shown) = (values.to_vec(), values.to_vec());
+        QdiscOption { name: format!("option {attribute}"), attribute, width, values, shown }
+    }
+
+    fn qdisc() -> KernelQdisc {
+        let options = vec![option(1, Width::U32, &[10_000, 7]), option(10, Width::U8, &[2])];
+        KernelQdisc { kind: "dualpi2".to_owned(), options }
+    }
+
+    fn shown(limit: u32, k: u8) -> Vec<u8> {
+        let limit = [limit.to_ne_bytes(), 7u32.to_ne_bytes()].concat();
+        [attribute(1, &limit), attribute(10, &[k])].concat()
+    }
+
+    #[test]
+    fn what_the_kernel_shows_is_compared_option_by_option() {
+        assert_eq!(compare(&qdisc(), &shown(10_000, 2)), Ok(()));
+        let other = compare(&qdisc(), &shown(10_000, 3)).unwrap_err();
+        assert!(other.contains("option 10: asked for [2]") && other.ends_with("[3]"), "{other}");
+        let limit = compare(&qdisc(), &shown(9, 2)).unwrap_err();
+        assert!(limit.contains("option 1") && limit.ends_with("found [9, 7]"), "{limit}");
+        let absent = compare(&qdisc(), &shown(10_000, 2)[..12]).unwrap_err();
+        assert!(absent.contains("option 10") && absent.ends_with("found []"), "{absent}");
+    }
+
+    #[test]
+    fn options_have_their_width() {
+        let read: Vec<u8> = qdisc().options.iter().flat_map(written).collect();
+        assert_eq!(read, shown(10_000, 2));
+    }
+
+    #[test]
+    fn a_kernel_without_the_discipline_has_another_remedy_than_a_wrong_value() {
+        let absent = refused(&qdisc(), &io::Error::from_raw_os_error(libc::ENOENT));
+        assert!(absent.contains("does not have it: give one that has with --kernel"), "{absent}");
+        let wrong = refused(&qdisc(), &io::Error::from_raw_os_error(libc::EINVAL));
+        assert!(
+            wrong.contains("option 10 [2]") && wrong.contains("change the parameter"),
+            "{wrong}"
+        );
+    }
+}

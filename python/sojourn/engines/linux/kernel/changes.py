@@ -1,0 +1,87 @@
+"""What is changed in the kernel's sources before a guest kernel is built from them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from sojourn.errors import InputError
+
+_HERE = Path(__file__).parent
+# Ours, compiled into the kernel: seeded random numbers, and ptrace on the processors of today.
+OURS = (_HERE / "rngseed_user.c", _HERE / "ptrace_user.c")
+# Changes of the sources: file, text, and what replaces it.
+CHANGES = (
+    (
+        "arch/um/os-Linux/Makefile",
+        "include arch/um/scripts/Makefile.rules",
+        "obj-y += rngseed_user.o ptrace_user.o\nCFLAGS_util.o += -Dos_getrandom=host_getrandom\n\n"
+        "include arch/um/scripts/Makefile.rules",
+    ),
+    (
+        "arch/x86/um/os-Linux/Makefile",
+        "USER_OBJS := $(obj-y)\n",
+        "CFLAGS_registers.o += -Dptrace=ptrace_whole\nUSER_OBJS := $(obj-y)\n",
+    ),
+    (
+        "arch/um/os-Linux/skas/Makefile",
+        "USER_OBJS := $(obj-y)\n",
+        "CFLAGS_process.o += -Dptrace=ptrace_whole\nUSER_OBJS := $(obj-y)\n",
+    ),
+    (
+        "arch/um/Kconfig",
+        "config HZ\n\tint\n\tdefault 100\n",
+        "config HZ\n\tint\n\tdefault {hz}\n",
+    ),
+    (
+        "drivers/char/random.c",
+        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
+        "extern int rng_restarts;\n"
+        "extern void rng_of_second(void *buf, size_t len, unsigned long long now_ns);\n\n"
+        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
+    ),
+    (
+        "drivers/char/random.c",
+        "\tif (!len)\n\t\treturn;\n\n\tfirst_block_len = min_t(size_t, 32, len);\n",
+        "\tif (!len)\n\t\treturn;\n"
+        "\tif (rng_restarts) {\n"
+        "\t\trng_of_second(buf, len, ktime_get_real_ns());\n\t\treturn;\n\t}\n\n"
+        "\tfirst_block_len = min_t(size_t, 32, len);\n",
+    ),
+    (
+        "drivers/char/random.c",
+        "\tif  (!crng_ready()) {\t",
+        "\tif  (rng_restarts || !crng_ready()) {\t",
+    ),
+)
+# How makefiles of 6.1 include their rules, and how those of 6.12 do.
+_INCLUDE = "include arch/um/scripts/Makefile.rules"
+_INCLUDE_OF_6_12 = "include $(srctree)/arch/um/scripts/Makefile.rules"
+
+
+def adapt(source: Path, hz: int) -> None:
+    """Add our files and make the changes, each only once.
+
+    Raises:
+        InputError: the sources are not those that they were made for.
+    """
+    for ours in OURS:
+        shutil.copy(ours, source / "arch/um/os-Linux" / ours.name)
+    rules = source / "arch/um/os-Linux/Makefile"
+    names_tree = _INCLUDE_OF_6_12 in rules.read_text()
+    include = _INCLUDE_OF_6_12 if names_tree else _INCLUDE
+    for name, *texts in CHANGES:
+        old, new = (text.replace(_INCLUDE, include) for text in texts)
+        _edit(source / name, old, new.replace("{hz}", str(hz)))
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    if new in text:
+        return
+    if text.count(old) != 1:
+        raise InputError(
+            f"kernel build: {path} is not as in Debian's 6.1, 6.12 and 7.2; take one of these, "
+            "or build your own and give it with --kernel"
+        )
+    path.write_text(text.replace(old, new))

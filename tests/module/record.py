@@ -1,0 +1,154 @@
+"""What the kernel module goes through in guests: writes the tables of docs/kernel-module.md.
+
+    python tests/module/record.py [--show] [KERNEL...]
+    python tests/module/record.py --trials FOLDER
+    python tests/module/record.py --judge FOLDER
+
+For each kernel, a release or the path of one (by default 6.1), whose module is there: `inside.py`
+does its trials in a guest with little memory. A trial that fails ends this with an error, and the
+page stays as it is. The second and third form are for a machine in which `inside.py` is started by
+hand: they write the trials into a folder, and judge what was found there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core, files
+from sojourn.engines import child
+from sojourn.engines.linux import guest, kernel
+from sojourn.engines.linux.kernel import archives, module
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "kernel-module.md"
+BEGIN, END = "<!-- module: begin -->\n", "<!-- module: end -->\n"
+# What a guest has; a storm of packets needs more.
+MEMORY = "128M"
+PATIENCE_S = 600.0
+LITTLE_MEMORY = ("codel@linux:limit=1000000p", "fq_codel@linux:limit=1000000p")
+REFUSED = ("nonsense", "codel@linux:target=-1ms", "pie:alpha=1", "x" * 1100)
+HEAD = "| kernel | AQMs | changes | refused texts | loads | full memory | its log |"
+
+
+def main(arguments: list[str]) -> None:
+    """Do the trials on each kernel; write the page."""
+    if arguments[:1] == ["--trials"]:
+        _write_trials(Path(arguments[1]), [])
+        return
+    if arguments[:1] == ["--judge"]:
+        _judge(json.loads((Path(arguments[1]) / "found.json").read_text()))
+        return
+    named = [word for word in arguments if not word.startswith("--")]
+    rows = []
+    for name in named or [archives.DEFAULT_RELEASE]:
+        found = tried(kernel.given(Path(name)))
+        if "--show" in arguments:
+            print(json.dumps(found, indent=1))
+        rows.append(_judge(found))
+    if "--show" not in arguments:
+        table = "\n".join([HEAD, "|" + "---|" * HEAD.count(" | ") + "---|", *rows]) + "\n"
+        files.replace_between(PAGE, BEGIN, END, table)
+
+
+def _judge(found: dict[str, Any]) -> str:
+    """The row of the table, printed too; ends with an error where something is wrong."""
+    if faults := judged(found):
+        raise SystemExit("\n".join([json.dumps(found, indent=1), *faults]))
+    print(row(found))
+    return row(found)
+
+
+def _write_trials(folder: Path, own: list[str]) -> None:
+    """What `inside.py` shall do; `own` are disciplines of the kernel beside ours."""
+    ours = [f"sojourn aqm {text}" for text in ("cake", "dualpi2@linux", "fq_codel@linux", "codel")]
+    trials = {
+        "aqms": [entry["name"] for entry in _core.aqms()], "refused": REFUSED,
+        "packets": LITTLE_MEMORY, "segments": [*own, *ours],
+    }  # fmt: skip
+    (folder / "trials.json").write_text(json.dumps(trials))
+    shutil.copy(HERE / "inside.py", folder)
+
+
+def tried(which: kernel.Kernel) -> dict[str, Any]:
+    """Do the trials in a guest; returns what it found."""
+    made = module.require(which.path.parent)
+    with child.scratch() as folder:
+        shutil.copy(made, folder.shared)
+        shutil.copy(made.with_name(module.TC_WORDS), folder.shared)
+        _write_trials(folder.shared, ["cake unlimited besteffort", "fq_codel", "codel"])
+        python = shlex.quote(os.path.realpath(sys.executable))
+        (folder.shared / guest.INIT).write_text(
+            "export PATH=/usr/sbin:/usr/bin:/sbin:/bin\n"
+            "mount -t proc proc /proc && mount -t sysfs sysfs /sys\n"
+            f"exec {python} -I -S /run/inside.py /run\n"
+        )
+        command = guest.command_of(which, 1, memory=MEMORY)
+        seen = guest.sight(which.path, folder, "{}")
+        with (
+            folder.console.open("wb") as console,
+            child.group(command, folder, console, seen) as running,
+            suppress(subprocess.TimeoutExpired),
+        ):
+            running.wait(PATIENCE_S)
+        at = folder.shared / "found.json"
+        found: dict[str, Any] = json.loads(at.read_text()) if at.exists() else {}
+        if not found.get("ended"):
+            left = [folder.console, folder.shared / "failed"]
+            found["console"] = "".join(
+                path.read_text(errors="replace")[-3000:] for path in left if path.exists()
+            )
+    return found
+
+
+def judged(found: dict[str, Any]) -> list[str]:
+    """What is wrong, in sentences."""
+    if not found.get("ended"):
+        return [f"the guest did not come to its end: {found.get('console', 'it said nothing')}"]
+    wrong = [f"the kernel's log: {line}" for line in found["ill"]]
+    wrong += [f"{name}: {value}" for name, value in found.items()
+              if name not in ("kernel", "ended") and isinstance(value, str)]  # fmt: skip
+    if wrong:
+        return wrong
+    for each in found["aqms"]:
+        good = each["shown"] and each["drops_have_causes"] and each["left_or_dropped"]
+        if not good:
+            wrong.append(f"{each['aqm']}: {each}")
+    wrong += [
+        f"{text}: {said}" for text, said in found["refused"] if said.startswith(("was", "ch"))
+    ]
+    changes, unloading = found["changes"], found["unloading"]
+    if not changes["left_or_dropped"] or changes["backlog_in_the_end"]:
+        wrong.append(f"changes: {changes}")
+    if "in use" not in unloading["in_use"] or not unloading["loaded"]:
+        wrong.append(f"unloading: {unloading}")
+    for kind, largest in found["segments"]:
+        splits = any(word in kind for word in ("cake", "dualpi2"))
+        if splits != (largest <= 1514):
+            wrong.append(f"segments: {kind}: a frame of {largest} B")
+    return wrong
+
+
+def row(found: dict[str, Any]) -> str:
+    """The row of the table."""
+    sent = sum(each["sent"] for each in found["aqms"])
+    full = "; ".join(
+        f"{each['aqm'].partition('@')[0]}: {each['waited']} of {each['sent']} packets waited"
+        for each in found["packets"]
+    )
+    cells = [
+        found["kernel"], f"{len(found['aqms'])}, {sent} packets", str(found["changes"]["changes"]),
+        str(len(found["refused"])), str(found["unloading"]["times"]), full, "clean",
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
