@@ -1,11 +1,13 @@
 """Figures: the same results give the same bytes; what is missing is said."""
 
 import io
+import shutil
+import subprocess
 
 import pytest
 
 from sojourn import plots
-from sojourn.errors import NothingToPlot
+from sojourn.errors import InputError, NothingToPlot
 from sojourn.plots import style
 from sojourn.running.result import Result
 from synthetic import AQMS, comparison, result
@@ -99,3 +101,26 @@ def test_one_aqm_and_one_seed_are_enough():
 def test_an_unknown_kind_names_the_known_ones():
     with pytest.raises(KeyError, match="delay_cdf"):
         plots.kind("pie_chart")
+
+
+def test_pgf_names_the_programs_that_it_needs_and_how_to_install_one(monkeypatch):
+    monkeypatch.setattr(style.shutil, "which", lambda _program: None)
+    with pytest.raises(InputError, match=r"xelatex or pdflatex or lualatex; apt-get install .*pdf"):
+        style.check_format("pgf")
+    monkeypatch.setitem(style.mpl.rcParams, "pgf.texsystem", "lualatex")
+    with pytest.raises(InputError, match=r"there is no lualatex; apt-get install"):
+        style.check_format("pgf")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX")
+def test_a_figure_in_pgf_is_read_by_latex(compared, tmp_path):
+    (tmp_path / "figure.pgf").write_bytes(style.saved(compared.figures()["pareto"], "pgf"))
+    packages = r"\usepackage{pgf}\usepackage{lmodern}\usepackage[strings]{underscore}"
+    body = r"\def\mathdefault#1{#1}\input{figure.pgf}"
+    (tmp_path / "paper.tex").write_text(
+        rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]

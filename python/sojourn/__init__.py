@@ -16,8 +16,9 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+# To import `typing` for it takes longer than all else here, and Ctrl-C is not listened to yet.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sojourn._core import Scenario, ScenarioError, __version__
     from sojourn.comparing.comparison import Comparison, compare

@@ -1,7 +1,5 @@
 """``python -m sojourn`` is ``sojourn``."""
 
-import contextlib
-import signal
 import sys
 
 _INTERRUPTED = 130
@@ -28,6 +26,9 @@ def _end() -> None:
     interrupt has passed through `exec` of a text (CPython 3.11, Python/pythonrun.c,
     run_eval_code_obj).
     """
+    import contextlib
+    import signal
+
     from sojourn import ending
 
     for number in (signal.SIGINT, signal.SIGTERM):

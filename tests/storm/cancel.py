@@ -126,9 +126,10 @@ def interrupted(folder: Path, phase: str, after_s: float) -> tuple[float | None,
     if process.returncode == 0:
         return None, ""  # it was about to end
     left = leftovers(folder)
-    # Python ends itself by the signal before it listens; a shell says 130 to both.
-    is_ended = process.returncode in (130, -signal.SIGINT)
-    if not is_ended or "Traceback" in said or left:
+    # Until the package is imported Python ends itself, with a traceback of its own modules.
+    is_begun = "sojourn/" in said or "sojourn: " in said
+    is_ended = process.returncode == 130 and "Traceback" not in said
+    if left or (is_begun and not is_ended) or process.returncode not in (130, -signal.SIGINT, 1):
         return took, f"after {after_s:.2f} s: {process.returncode} {left} {said[-300:]}"
     return took, ""
 

@@ -56,6 +56,8 @@ WIDTH_IN = 7.2
 # Column and text width of the two-column classes of IEEE and ACM.
 SIZES_IN = {"page": WIDTH_IN, "column": 3.5}
 FORMATS = ("svg", "png", "pdf", "pgf")
+_TEX_SYSTEMS = ("pdflatex", "lualatex")
+_ARM_TEX = "apt-get install --no-install-recommends texlive-latex-extra texlive-pictures lmodern"
 _width_in = ContextVar("width_in", default=WIDTH_IN)
 
 _RC: dict[Any, Any] = {
@@ -274,9 +276,22 @@ def check_format(form: str) -> None:
     """
     if form not in FORMATS:
         raise InputError(f"--format {form}: is none of {', '.join(FORMATS)}")
-    system = mpl.rcParams["pgf.texsystem"]
-    if form == "pgf" and shutil.which(system) is None:
-        raise InputError(f"--format pgf: needs LaTeX, and there is no `{system}`; write pdf")
+    if form == "pgf":
+        _tex_system()
+
+
+def _tex_system() -> str:
+    """The program that measures texts for PGF: the user's own, else the first that is there."""
+    wanted: str = mpl.rcParams["pgf.texsystem"]
+    is_usual = wanted == mpl.rcParamsDefault["pgf.texsystem"]
+    systems = dict.fromkeys((wanted, *(_TEX_SYSTEMS if is_usual else ())))
+    found = next((system for system in systems if shutil.which(system)), None)
+    if found is None:
+        raise InputError(
+            f"--format pgf: needs LaTeX, and there is no {' or '.join(systems)}; {_ARM_TEX}, or "
+            "write pdf"
+        )
+    return found
 
 
 def saved(drawing: Figure, form: str) -> bytes:
@@ -308,8 +323,11 @@ def _written(drawing: Figure, form: str, metadata: dict[str, None]) -> bytes:
     with styled():
         if form in _CANVASES and all(mpl.rcParams[key] == usual for key, usual in _PLAIN.items()):
             _draw_once(drawing, form, metadata, buffer)
+        elif form == "pgf":
+            with mpl.rc_context({"pgf.texsystem": _tex_system()}):
+                drawing.savefig(buffer, format=form)
         else:
-            drawing.savefig(buffer, format=form, metadata=None if form == "pgf" else metadata)
+            drawing.savefig(buffer, format=form, metadata=metadata)
     return buffer.getvalue()
 
 
