@@ -7,8 +7,9 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
         ns3 ns3-costs agreement-ns3 pi2-ns3 bench instructions instructions-write coverage reproduce-full fuzz \
-        storm storm-record long-haul cancel memcheck audit sbom mutants contract-long study-kills \
-        study-costs docs docs-test site atlas atlas-small web web-toolchain web-speed test-web clean
+        storm storm-record long-haul cancel memcheck audit sbom mutants mutants-python \
+        contract-long study-kills study-costs docs docs-test site atlas atlas-small web \
+        web-toolchain web-speed test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -164,6 +165,11 @@ SAMPLE ?= 250
 SEED   ?= 1
 mutants:
 	$(PYTHON) tests/mutation/mutants.py $(CRATES) --sample $(SAMPLE) --seed $(SEED)
+
+## mutants-python: the same for metrics, statistics, comparison and reproduction, SAMPLE of each;
+##                 needs `pip install mutmut`
+mutants-python: $(VENV)/developed
+	$(BIN)/python tests/mutation/python_mutants.py --sample $(SAMPLE) --seed $(SEED)
 
 ## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some five minutes
 coverage: $(VENV)/developed
