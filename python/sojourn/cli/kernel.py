@@ -54,12 +54,14 @@ def build(hz: str, source: str | None, jobs: int, debug: bool) -> int:
 
     What was begun is gone on with. The kernel is kept in the cache, by version and configuration.
     """
-    release = archives.release_of(source) if source and "/" in source else source
+    archive = archives.sources(source) if source and "/" in source else None
+    release = archives.release_of(archive) if archive else source
     found = guest_kernel.find(int(hz), release, debug=debug)
     if found is not None:
         print(f"{found}, is there already")
         return 0
-    archive = archives.sources(source) if source else None
+    if source and archive is None:
+        archive = archives.sources(source)
     meter: Any = _Bar() if sys.stderr.isatty() else _Lines()
     with meter:
         made = guest_kernel.build(meter, hz=int(hz), jobs=jobs, archive=archive, debug=debug)

@@ -22,15 +22,19 @@ pub(super) fn install(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure>
 
 fn refused(qdisc: &KernelQdisc, error: &io::Error) -> Failure {
     let KernelQdisc { kind, options } = qdisc;
-    let remedy = if error.kind() == io::ErrorKind::NotFound {
-        "this kernel does not have it: give one that has with --kernel, or run ours with \
-         engine.linux.bottleneck = \"sojourn\""
-    } else {
-        "change the parameter, or run our AQM with engine.linux.bottleneck = \"sojourn\""
-    };
+    if error.kind() == io::ErrorKind::NotFound {
+        return format!(
+            "this kernel has no qdisc `{kind}`: give one that has with --kernel, such as 7.2, or \
+             run ours with engine.linux.bottleneck = \"sojourn\""
+        );
+    }
     let asked: Vec<String> =
         options.iter().map(|it| format!("{} {:?}", it.name, it.values)).collect();
-    format!("the kernel refuses qdisc {kind} with {}: {error}; {remedy}", asked.join(", "))
+    format!(
+        "the kernel refuses qdisc {kind} with {}: {error}; change the parameter, or run our AQM with \
+         engine.linux.bottleneck = \"sojourn\"",
+        asked.join(", ")
+    )
 }
 
 /// An option as the kernel reads it.
@@ -108,7 +112,7 @@ mod tests {
     #[test]
     fn a_kernel_without_the_discipline_has_another_remedy_than_a_wrong_value() {
         let absent = refused(&qdisc(), &io::Error::from_raw_os_error(libc::ENOENT));
-        assert!(absent.contains("does not have it: give one that has with --kernel"), "{absent}");
+        assert!(absent.contains("has no qdisc `dualpi2`: give one that has"), "{absent}");
         let wrong = refused(&qdisc(), &io::Error::from_raw_os_error(libc::EINVAL));
         assert!(
             wrong.contains("option 10 [2]") && wrong.contains("change the parameter"),

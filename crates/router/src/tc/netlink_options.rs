@@ -60,7 +60,8 @@ pub(super) fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
     w.out.drops_at_head = true;
     w.out.is_random = true;
     w.out.at_whole_second = true;
-    w.built_in(&[("l_range", "0s")])?;
+    w.built_in(&[("l_range", "0s")])
+        .map_err(|error| format!("{error}; dualpi2@linux is the kernel's"))?;
     let mut out = Options::new("dualpi2");
     out.number(1, "limit, packets", w.limit_packets()?)?;
     for (attribute, name) in [(3, "target"), (4, "tupdate")] {
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn what_the_kernels_dualpi2_cannot_do_is_refused() {
         for (text, why) in [
-            ("dualpi2", "`l_range` of 400us"),
+            ("dualpi2", "dualpi2@linux is the kernel's"),
             ("dualpi2@linux:alpha=0.16hz", "256ths"),
             ("dualpi2@linux:c_weight=0.125", "whole percent"),
             ("dualpi2@linux:k=300", "at most 255"),

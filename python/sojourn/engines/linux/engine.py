@@ -236,7 +236,10 @@ def _guest() -> Availability:
         lacks = kernel.missing()
         remedy = kernel.INSTALL + " && sojourn kernel build" if lacks else "sojourn kernel build"
         return Availability(name, False, "no guest kernel yet", remedy)
-    return Availability(name, True, f"real kernel {found.version}, {found.hz} Hz, no root needed")
+    note = f"real kernel {found.version}, {found.hz} Hz, no root needed"
+    others = [other for other in kernel.built() if other != found]
+    note += "".join(f"; {other.version} with --kernel {other.release}" for other in others)
+    return Availability(name, True, note)
 
 
 ENGINE: Engine = Linux()
