@@ -209,6 +209,11 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         self.timer.advance(now);
     }
 
+    fn on_limit(&mut self, limit: Limit) -> bool {
+        self.limit = limit;
+        true
+    }
+
     fn backlog(&self) -> Backlog {
         self.total()
     }
