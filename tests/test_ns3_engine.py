@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -125,6 +126,29 @@ def test_a_build_without_tools_names_their_packages(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", "")
     with pytest.raises(InputError, match="apt-get install cmake g"):
         runner.build(print)
+
+
+@pytest.mark.parametrize("name", runner._MADE)
+def test_a_damaged_runner_is_said_and_not_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "ns3-runner-1"
+    folder.mkdir()
+    digests = {}
+    for made in runner._MADE:
+        (folder / made).write_text(made)
+        digests[made] = hashlib.sha256(made.encode()).hexdigest()
+    facts = {"ns3": "3.44", "sources": "as they are", "sha256": digests}
+    (folder / runner._ABOUT).write_text(json.dumps(facts))
+    monkeypatch.setattr(runner, "cache", lambda: tmp_path)
+    monkeypatch.setattr(runner, "sources", lambda _tree: "as they are")
+    assert runner.require().path == folder / runner.PROGRAM
+    (folder / name).write_text("damaged")
+    with (
+        pytest.warns(UserWarning, match="is damaged and not used; `sojourn ns3 build` makes it"),
+        pytest.raises(InputError, match="its runner is not built"),
+    ):
+        runner.require()
 
 
 def test_an_installed_package_asks_for_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,9 @@
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ns3
 {
@@ -29,6 +31,16 @@ NS_OBJECT_ENSURE_REGISTERED(SojournAqmQueueDisc);
 
 namespace
 {
+
+/// No limit was set: that of the AQM holds.
+const QueueSize UNSET(QueueSizeUnit::PACKETS, std::numeric_limits<uint32_t>::max());
+
+/// @return whether both are as many of the same
+bool
+IsSame(const QueueSize& one, const QueueSize& other)
+{
+    return one.GetUnit() == other.GetUnit() && one.GetValue() == other.GetValue();
+}
 
 /// @return now in nanoseconds
 uint64_t
@@ -95,10 +107,12 @@ SojournAqmQueueDisc::GetTypeId()
 
 SojournAqmQueueDisc::SojournAqmQueueDisc()
     : QueueDisc(QueueDiscSizePolicy::MULTIPLE_QUEUES),
-      m_limit(QueueSizeUnit::PACKETS, 0),
-      m_needsFlows(false)
+      m_limit(UNSET),
+      m_needsFlows(false),
+      m_mayMark(false)
 {
     NS_LOG_FUNCTION(this);
+    SetMaxSize(UNSET);
     m_uniform = CreateObject<UniformRandomVariable>();
 }
 
@@ -115,7 +129,6 @@ SojournAqmQueueDisc::DoDispose()
     m_wake.Cancel();
     m_qdisc.reset();
     m_queue = nullptr;
-    m_uniform = nullptr;
     QueueDisc::DoDispose();
 }
 
@@ -158,26 +171,33 @@ SojournAqmQueueDisc::GetRate() const
 bool
 SojournAqmQueueDisc::SetLimit(QueueSize size)
 {
-    if (IsInitialized())
+    if (!IsInitialized())
     {
-        NS_LOG_ERROR("MaxSize is fixed once the disc is initialized");
+        SetMaxSize(size.GetValue() == 0 ? UNSET : size);
+        return true;
+    }
+    const QueueSize before = GetMaxSize();
+    if (!SetMaxSize(size))
+    {
+        return false; // zero
+    }
+    if (!FollowLimit())
+    {
+        SetMaxSize(before);
         return false;
     }
-    m_limit = size;
-    SetMaxSize(size); // a null size has no effect there
     return true;
 }
 
 QueueSize
 SojournAqmQueueDisc::GetLimit() const
 {
-    return IsInitialized() ? GetMaxSize() : m_limit;
+    return IsSame(GetMaxSize(), UNSET) ? QueueSize("0p") : GetMaxSize();
 }
 
-TracedCallback<double, double>*
-SojournAqmQueueDisc::GetStateTrace(std::size_t)
+void
+SojournAqmQueueDisc::FireStateTrace(std::size_t, double, double)
 {
-    return nullptr;
 }
 
 bool
@@ -190,13 +210,14 @@ std::string
 SojournAqmQueueDisc::FullText() const
 {
     std::string text = DescribeAqm();
-    if (m_limit.GetValue() == 0)
+    const QueueSize limit = GetLimit();
+    if (limit.GetValue() == 0)
     {
         return text;
     }
     text += text.find(':') == std::string::npos ? ":limit=" : ",limit=";
-    text += std::to_string(m_limit.GetValue());
-    return text + (m_limit.GetUnit() == QueueSizeUnit::PACKETS ? "p" : "B");
+    text += std::to_string(limit.GetValue());
+    return text + (limit.GetUnit() == QueueSizeUnit::PACKETS ? "p" : "B");
 }
 
 uint32_t
@@ -219,8 +240,8 @@ SojournAqmQueueDisc::Note(void* context,
                           uint8_t stage,
                           uint8_t cause)
 {
-    const auto place = static_cast<SojournInternalQueue::Place>(packet->id);
-    static_cast<SojournAqmQueueDisc*>(context)->m_signals.push_back({place, stage, cause, isMark});
+    auto* disc = static_cast<SojournAqmQueueDisc*>(context);
+    disc->m_signals.push_back({packet->id, stage, cause, isMark});
 }
 
 bool
@@ -230,20 +251,17 @@ SojournAqmQueueDisc::CheckConfig()
     const std::string who = GetInstanceTypeId().GetName();
     if (GetNQueueDiscClasses() > 0)
     {
-        NS_LOG_ERROR(who << " cannot have classes: its flow queues are inside the AQM");
-        return false;
+        NS_FATAL_ERROR(who << " makes its classes itself; add none");
     }
     if (GetNInternalQueues() > 0)
     {
-        NS_LOG_ERROR(who << " brings its internal queue itself");
-        return false;
+        NS_FATAL_ERROR(who << " brings its internal queue itself; add none, and set MaxSize of the "
+                              "disc");
     }
     if (Time::GetResolution() > Time::NS)
     {
         NS_FATAL_ERROR(who << " counts in nanoseconds; leave Time::SetResolution at NS or finer");
     }
-    m_queue = CreateObject<SojournInternalQueue>();
-    AddInternalQueue(m_queue);
     return true;
 }
 
@@ -273,6 +291,13 @@ SojournAqmQueueDisc::InitializeParams()
     }
     m_reasons = std::make_unique<SojournReasons>(text);
     m_needsFlows = sojourn_needs_flows(m_qdisc.get()) != 0;
+    m_mayMark = m_reasons->MayMark() && GetParameter("ecn") != "false";
+    const sojourn_packet any{};
+    if (sojourn_flow_queue(m_qdisc.get(), &any) < 0)
+    {
+        m_queue = CreateObject<SojournInternalQueue>();
+        AddInternalQueue(m_queue);
+    }
     m_state.assign(sojourn_var_count(m_qdisc.get()), std::nan(""));
     m_newState = m_state;
     AdoptLimit();
@@ -288,6 +313,46 @@ SojournAqmQueueDisc::AdoptLimit()
     {
         SetMaxSize(QueueSize(limit));
     }
+    m_limit = GetMaxSize();
+}
+
+bool
+SojournAqmQueueDisc::FollowLimit()
+{
+    const QueueSize limit = GetMaxSize();
+    if (IsSame(limit, m_limit))
+    {
+        return true;
+    }
+    const int isBytes = limit.GetUnit() == QueueSizeUnit::BYTES ? 1 : 0;
+    if (sojourn_on_limit(m_qdisc.get(), limit.GetValue(), isBytes) != 0)
+    {
+        return false;
+    }
+    m_limit = limit;
+    return true;
+}
+
+void
+SojournAqmQueueDisc::Prepare()
+{
+    if (!m_qdisc)
+    {
+        NS_FATAL_ERROR(GetInstanceTypeId().GetName()
+                       << " is not initialized: call Initialize, or install it on a device");
+    }
+    if (!FollowLimit())
+    {
+        NS_FATAL_ERROR(GetInstanceTypeId().GetName()
+                       << ": MaxSize is part of this AQM and fixed once the disc is initialized");
+    }
+    if (Simulator::Now() < m_lastCall)
+    {
+        NS_FATAL_ERROR(GetInstanceTypeId().GetName()
+                       << ": time has begun anew; make a new disc for a new simulation");
+    }
+    m_lastCall = Simulator::Now();
+    CatchUp();
 }
 
 std::string
@@ -335,11 +400,7 @@ SojournAqmQueueDisc::GetState(const std::string& name)
 bool
 SojournAqmQueueDisc::Describe(Ptr<QueueDiscItem> item, sojourn_packet& packet)
 {
-    packet.bytes = item->GetSize();
-    if (packet.bytes == 0)
-    {
-        NS_FATAL_ERROR(GetInstanceTypeId().GetName() << " cannot queue a packet without bytes");
-    }
+    packet.bytes = std::max(item->GetSize(), uint32_t{1}); // no link sends nothing
     if (GetNPacketFilters() > 0)
     {
         const int32_t flow = Classify(item);
@@ -357,34 +418,75 @@ SojournAqmQueueDisc::Describe(Ptr<QueueDiscItem> item, sojourn_packet& packet)
     {
         FillInHosts(item, packet);
     }
-    FillInDsField(item, packet);
+    FillInDsField(item, m_mayMark, packet);
     return true;
+}
+
+uint32_t
+SojournAqmQueueDisc::ClassOf(const sojourn_packet& packet)
+{
+    const int64_t queue = sojourn_flow_queue(m_qdisc.get(), &packet);
+    if (queue < 0)
+    {
+        return 0;
+    }
+    const auto index = static_cast<uint32_t>(queue);
+    if (index >= m_classOf.size())
+    {
+        m_classOf.resize(index + 1);
+    }
+    if (m_classOf[index] == 0)
+    {
+        auto disc = CreateObject<SojournFlowQueueDisc>();
+        disc->Initialize();
+        auto flow = CreateObject<SojournFlow>();
+        flow->SetIndex(index);
+        flow->SetQueueDisc(disc);
+        AddQueueDiscClass(flow);
+        m_classOf[index] = GetNQueueDiscClasses();
+    }
+    return m_classOf[index];
+}
+
+SojournAqmQueueDisc::Whereabouts
+SojournAqmQueueDisc::Find(uint64_t id) const
+{
+    const auto place = static_cast<SojournInternalQueue::Place>(id);
+    const uint64_t number = id >> 32;
+    if (number == 0)
+    {
+        return {nullptr, *m_queue, place};
+    }
+    auto disc = GetQueueDiscClass(number - 1)->GetQueueDisc();
+    auto* flow = static_cast<SojournFlowQueueDisc*>(PeekPointer(disc));
+    return {flow, flow->GetPackets(), place};
 }
 
 bool
 SojournAqmQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item)
 {
     NS_LOG_FUNCTION(this << item);
-    CatchUp();
+    Prepare();
     sojourn_packet packet{};
     if (!Describe(item, packet))
     {
         DropBeforeEnqueue(item, UNCLASSIFIED_DROP);
         return false;
     }
-    const SojournInternalQueue::Place place = m_queue->Reserve();
-    packet.id = place;
+    packet.id = uint64_t{ClassOf(packet)} << 32;
+    const Whereabouts where = Find(packet.id);
+    packet.id |= where.queue.Reserve();
     m_signals.clear();
     sojourn_enqueue(m_qdisc.get(), NowNs(), &packet);
 
     const Signal* drop = nullptr;
     for (const Signal& signal : m_signals)
     {
-        if (signal.place == place && signal.stage == SOJOURN_STAGE_ENQUEUE)
+        if (signal.id == packet.id && signal.stage == SOJOURN_STAGE_ENQUEUE)
         {
             if (signal.isMark)
             {
-                MarkFor(item, signal.cause);
+                MarkFor(item, where.flow, signal.cause);
             }
             else
             {
@@ -392,10 +494,20 @@ SojournAqmQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item)
             }
         }
     }
+    Admit(item, packet.id, drop);
+    ScheduleTimer();
+    TraceState();
+    return !drop;
+}
+
+void
+SojournAqmQueueDisc::Admit(Ptr<QueueDiscItem> item, uint64_t id, const Signal* drop)
+{
+    const Whereabouts where = Find(id);
     if (!drop)
     {
         item->SetTimeStamp(Simulator::Now()); // the AQM may drop it before this call returns
-        m_queue->Append(item, place);
+        where.flow ? where.flow->Accept(item, where.place) : where.queue.Append(item, where.place);
     }
     for (const Signal& signal : m_signals)
     {
@@ -404,39 +516,47 @@ SojournAqmQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item)
             CarryOut(signal);
         }
     }
-    if (drop)
+    if (!drop)
     {
-        m_queue->Release(place);
-        DropBeforeEnqueue(item, m_reasons->OfDrop(drop->cause));
+        return;
     }
-    ScheduleTimer();
-    TraceState();
-    return !drop;
+    where.queue.Release(where.place);
+    const char* reason = m_reasons->OfDrop(drop->cause);
+    // What finds no room is dropped before it comes to its flow queue.
+    if (where.flow && drop->cause != SOJOURN_CAUSE_OVERFLOW)
+    {
+        where.flow->Refuse(item, reason);
+    }
+    else
+    {
+        DropBeforeEnqueue(item, reason);
+    }
 }
 
 Ptr<QueueDiscItem>
 SojournAqmQueueDisc::DoDequeue()
 {
     NS_LOG_FUNCTION(this);
-    CatchUp();
+    Prepare();
     m_signals.clear();
     sojourn_departure departure;
     const bool left = sojourn_dequeue(m_qdisc.get(), NowNs(), &departure) == 1;
-    const auto place = left ? static_cast<SojournInternalQueue::Place>(departure.packet.id) : 0;
     Ptr<QueueDiscItem> item;
     for (const Signal& signal : m_signals)
     {
-        if (!(left && signal.isMark && signal.place == place))
+        if (!(left && signal.isMark && signal.id == departure.packet.id))
         {
             CarryOut(signal);
             continue;
         }
-        item = item ? item : m_queue->Take(place);
-        MarkFor(item, signal.cause);
+        const Whereabouts where = Find(signal.id);
+        item = item ? item : where.queue.Take(where.place);
+        MarkFor(item, where.flow, signal.cause);
     }
     if (left && !item)
     {
-        item = m_queue->Take(place);
+        const Whereabouts where = Find(departure.packet.id);
+        item = where.queue.Take(where.place);
     }
     if (!left)
     {
@@ -450,19 +570,29 @@ SojournAqmQueueDisc::DoDequeue()
 void
 SojournAqmQueueDisc::CarryOut(const Signal& signal)
 {
+    const Whereabouts where = Find(signal.id);
     if (signal.isMark)
     {
-        MarkFor(m_queue->Look(signal.place), signal.cause);
+        MarkFor(where.queue.Look(where.place), where.flow, signal.cause);
         return;
     }
-    Ptr<QueueDiscItem> item = m_queue->Take(signal.place);
-    DropAfterDequeue(item, m_reasons->OfDrop(signal.cause));
+    Ptr<QueueDiscItem> item = where.queue.Take(where.place);
+    const char* reason = m_reasons->OfDrop(signal.cause);
+    if (where.flow && signal.cause != SOJOURN_CAUSE_OVERFLOW)
+    {
+        where.flow->Drop(item, reason);
+    }
+    else
+    {
+        DropAfterDequeue(item, reason);
+    }
 }
 
 void
-SojournAqmQueueDisc::MarkFor(Ptr<QueueDiscItem> item, uint8_t cause)
+SojournAqmQueueDisc::MarkFor(Ptr<QueueDiscItem> item, SojournFlowQueueDisc* flow, uint8_t cause)
 {
-    if (!Mark(item, m_reasons->OfMark(cause)))
+    const char* reason = m_reasons->OfMark(cause);
+    if (!(flow ? flow->MarkPacket(item, reason) : Mark(item, reason)))
     {
         NS_FATAL_ERROR(GetInstanceTypeId().GetName()
                        << ": a packet whose ECN field says that it can be marked refuses to be: "
@@ -529,10 +659,7 @@ SojournAqmQueueDisc::TraceState()
         }
         m_state[i] = after;
         m_stateTrace(sojourn_var_name(m_qdisc.get(), i), after);
-        if (auto* trace = GetStateTrace(i))
-        {
-            (*trace)(std::isnan(before) ? 0.0 : before, after);
-        }
+        FireStateTrace(i, std::isnan(before) ? 0.0 : before, after);
     }
 }
 

@@ -5,6 +5,7 @@
 #ifndef SOJOURN_AQM_QUEUE_DISC_H
 #define SOJOURN_AQM_QUEUE_DISC_H
 
+#include "sojourn-flow-queue-disc.h"
 #include "sojourn-internal-queue.h"
 #include "sojourn-reasons.h"
 
@@ -33,9 +34,13 @@ namespace ns3
  *
  * An AQM of Sojourn. What AQM it is, subclasses say.
  *
- * The packets wait in one internal queue, from which the AQM takes any of them. Flow queues are
- * inside the AQM: there are neither classes nor child queue discs, and the disc itself may be the
+ * The packets wait in one internal queue, from which the AQM takes any of them. Where each flow
+ * queue is under a law of its own, the packets of each wait in a child queue disc, as in ns-3's
+ * discs of flow queues; the decisions are the AQM's in either case. The disc itself may be the
  * child of another.
+ *
+ * MaxSize, by the attribute or by SetMaxSize, may change at any time, except where the limit is
+ * part of what the AQM is.
  */
 class SojournAqmQueueDisc : public QueueDisc
 {
@@ -48,8 +53,25 @@ class SojournAqmQueueDisc : public QueueDisc
     SojournAqmQueueDisc();
     ~SojournAqmQueueDisc() override;
 
-    /// No packet filter recognised the packet. The word of FqCoDelQueueDisc.
-    static constexpr const char* UNCLASSIFIED_DROP = "Unclassified drop";
+    // Reasons, by the names that ns-3's own discs have for them.
+    static constexpr const char* UNCLASSIFIED_DROP =
+        SojournReasons::UNCLASSIFIED_DROP; //!< No packet filter recognised the packet
+    static constexpr const char* OVERLIMIT_DROP =
+        SojournReasons::OVERLIMIT_DROP; //!< There was no room
+    static constexpr const char* LIMIT_EXCEEDED_DROP =
+        SojournReasons::LIMIT_EXCEEDED_DROP; //!< There was no room: a tail drop
+    static constexpr const char* UNFORCED_DROP = SojournReasons::UNFORCED_DROP; //!< By chance
+    static constexpr const char* UNFORCED_MARK = SojournReasons::UNFORCED_MARK; //!< By chance
+    static constexpr const char* FORCED_DROP =
+        SojournReasons::FORCED_DROP; //!< RED: above the maximum threshold; PIE: there was no room
+    static constexpr const char* FORCED_MARK =
+        SojournReasons::FORCED_MARK; //!< RED: above the maximum threshold
+    static constexpr const char* TARGET_EXCEEDED_DROP =
+        SojournReasons::TARGET_EXCEEDED_DROP; //!< Sojourn times stay above the target
+    static constexpr const char* TARGET_EXCEEDED_MARK =
+        SojournReasons::TARGET_EXCEEDED_MARK; //!< Sojourn times stay above the target
+    static constexpr const char* CE_THRESHOLD_EXCEEDED_MARK =
+        SojournReasons::CE_THRESHOLD_EXCEEDED_MARK; //!< The sojourn time is above the CE threshold
 
     /**
      * Assigns a fixed random variable stream number to the random variable of the AQM.
@@ -96,10 +118,12 @@ class SojournAqmQueueDisc : public QueueDisc
      */
     virtual std::string DescribeAqm() const = 0;
     /**
-     * @param index the number of a state variable
-     * @return a trace of that variable alone, or null
+     * Fires the traces of one state variable.
+     * @param index its number
+     * @param before its value before
+     * @param after its value now
      */
-    virtual TracedCallback<double, double>* GetStateTrace(std::size_t index);
+    virtual void FireStateTrace(std::size_t index, double before, double after);
     /// @return whether anyone listens to a trace of a single state variable
     virtual bool IsAnyStateTraced() const;
 
@@ -109,21 +133,29 @@ class SojournAqmQueueDisc : public QueueDisc
     bool IsInitialized() const;
 
     /**
-     * @param size the limit
-     * @return false if it is zero or the disc is initialized
+     * @param size the limit; before the disc is initialized zero leaves it to the AQM
+     * @return false if the disc is initialized and size is zero or the limit of the AQM is fixed
      */
     bool SetLimit(QueueSize size);
-    /// @return the limit
+    /// @return the limit; zero if it is left to an AQM that is not initialized yet
     QueueSize GetLimit() const;
 
   private:
     /// A drop or a mark that the AQM has reported.
     struct Signal
     {
-        SojournInternalQueue::Place place; //!< which packet
-        uint8_t stage;                     //!< SOJOURN_STAGE_...
-        uint8_t cause;                     //!< SOJOURN_CAUSE_...
-        bool isMark;                       //!< else a drop
+        uint64_t id;   //!< which packet
+        uint8_t stage; //!< SOJOURN_STAGE_...
+        uint8_t cause; //!< SOJOURN_CAUSE_...
+        bool isMark;   //!< else a drop
+    };
+
+    /// Where a packet waits; packed into its number.
+    struct Whereabouts
+    {
+        SojournFlowQueueDisc* flow;        //!< its flow queue; null: the disc has one queue
+        SojournInternalQueue& queue;       //!< the queue
+        SojournInternalQueue::Place place; //!< its place there
     };
 
     /// Frees an AQM.
@@ -152,6 +184,17 @@ class SojournAqmQueueDisc : public QueueDisc
     std::string FullText() const;
     /// Takes over the limit that the AQM has.
     void AdoptLimit();
+    /// Tells the AQM the limit if it has changed. @return false if that of the AQM is fixed
+    bool FollowLimit();
+    /// Before anything is asked of the AQM: it is there, has its limit, and its timers have run.
+    void Prepare();
+    /**
+     * @param packet a packet that arrives
+     * @return the number, plus 1, of the class that is its flow queue; 0 if the disc has one queue
+     */
+    uint32_t ClassOf(const sojourn_packet& packet);
+    /// @param id the number of a packet @return where it waits
+    Whereabouts Find(uint64_t id) const;
     /// @return the largest packet of the link in bytes: as set, of the device, or 1500
     uint32_t FindMtu() const;
     /**
@@ -161,15 +204,23 @@ class SojournAqmQueueDisc : public QueueDisc
      * @return false if no packet filter recognises it
      */
     bool Describe(Ptr<QueueDiscItem> item, sojourn_packet& packet);
+    /**
+     * Enqueues or drops the packet that arrives, as the AQM has decided.
+     * @param item the packet
+     * @param id its number
+     * @param drop the signal that drops it; null: it is accepted
+     */
+    void Admit(Ptr<QueueDiscItem> item, uint64_t id, const Signal* drop);
     /// Carries out a signal about a packet that waits.
     /// @param signal the signal
     void CarryOut(const Signal& signal);
     /**
      * Marks a packet that the AQM has found to be ECN-capable.
      * @param item the packet
+     * @param flow its flow queue, or null
      * @param cause why
      */
-    void MarkFor(Ptr<QueueDiscItem> item, uint8_t cause);
+    void MarkFor(Ptr<QueueDiscItem> item, SojournFlowQueueDisc* flow, uint8_t cause);
     /// Runs the timers of the AQM that are due.
     void CatchUp();
     /// The event for the next timer of the AQM.
@@ -181,7 +232,7 @@ class SojournAqmQueueDisc : public QueueDisc
     /// Fires the traces of state variables that have changed.
     void TraceState();
 
-    QueueSize m_limit;            //!< as set; zero: that of the AQM
+    QueueSize m_limit;            //!< that the AQM knows
     uint32_t m_mtu;               //!< as set; zero: of the device
     DataRate m_rate;              //!< as set; zero: unknown
     uint64_t m_seed;              //!< of hashes, and of random numbers of Sojourn's own
@@ -190,10 +241,13 @@ class SojournAqmQueueDisc : public QueueDisc
 
     std::unique_ptr<sojourn_qdisc, Free> m_qdisc; //!< the AQM; null before initialization
     std::unique_ptr<SojournReasons> m_reasons;    //!< the words of its causes
-    Ptr<SojournInternalQueue> m_queue;            //!< the packets
+    Ptr<SojournInternalQueue> m_queue;            //!< the packets, unless they are in classes
+    std::vector<uint32_t> m_classOf;              //!< of flow queues: number plus 1; 0: none yet
     Ptr<UniformRandomVariable> m_uniform;         //!< source of random numbers
     bool m_needsFlows;                            //!< whether the AQM asks for flows
+    bool m_mayMark;                               //!< whether the AQM may mark packets
     std::vector<Signal> m_signals;                //!< of the call that runs
+    Time m_lastCall;                              //!< when the AQM was asked last
     EventId m_timer;                              //!< next timer of the AQM
     EventId m_wake;                               //!< end of a shaper's pause
     std::vector<double> m_state;                  //!< values last traced

@@ -32,7 +32,7 @@ NumberOf(const Ipv6Address& address)
 } // namespace
 
 void
-FillInDsField(Ptr<QueueDiscItem> item, sojourn_packet& packet)
+FillInDsField(Ptr<QueueDiscItem> item, bool mayMark, sojourn_packet& packet)
 {
     uint8_t field = 0;
     if (item->GetUint8Value(QueueItem::IP_DSFIELD, field))
@@ -41,7 +41,7 @@ FillInDsField(Ptr<QueueDiscItem> item, sojourn_packet& packet)
         packet.ecn = field & 3;
         return;
     }
-    packet.ecn = item->Mark() ? SOJOURN_ECT_0 : SOJOURN_NOT_ECT;
+    packet.ecn = mayMark && item->Mark() ? SOJOURN_ECT_0 : SOJOURN_NOT_ECT;
 }
 
 void

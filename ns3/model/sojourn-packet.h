@@ -14,13 +14,14 @@ namespace ns3
 
 /**
  * Fills in the ECN field and the code point of a packet. An item without an IP header has none that
- * one could read, but may know how to be marked; such an item is asked by marking it, which changes
- * no header.
+ * one could read, but may know how to be marked. Where the AQM may mark, such an item is asked by
+ * marking it, which changes no header.
  *
  * @param item the packet
+ * @param mayMark whether the AQM may mark packets
  * @param packet what the AQM is told
  */
-void FillInDsField(Ptr<QueueDiscItem> item, sojourn_packet& packet);
+void FillInDsField(Ptr<QueueDiscItem> item, bool mayMark, sojourn_packet& packet);
 
 /**
  * Fills in the hosts of a packet, where its item knows them; else its flow stands for them.

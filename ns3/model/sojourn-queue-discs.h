@@ -11,6 +11,8 @@
 
 #include "sojourn-typed-queue-disc.h"
 
+#include "ns3/uinteger.h"
+
 namespace ns3
 {
 
@@ -76,6 +78,24 @@ class SojournCoDelQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournCoDelQueueDisc();
     ~SojournCoDelQueueDisc() override;
+
+    /// @return the target, as ns-3's disc of this AQM gives it
+    Time GetTarget() const
+    {
+        return GetTimeOf("Target");
+    }
+
+    /// @return the interval, as ns-3's disc of this AQM gives it
+    Time GetInterval() const
+    {
+        return GetTimeOf("Interval");
+    }
+
+    /// @return when the next packet is dropped, in units of 1024 ns, as CoDelQueueDisc counts
+    uint32_t GetDropNext()
+    {
+        return static_cast<uint32_t>(GetStateTime("drop_next").GetNanoSeconds() >> 10);
+    }
 };
 
 /**
@@ -92,6 +112,12 @@ class SojournPieQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournPieQueueDisc();
     ~SojournPieQueueDisc() override;
+
+    /// @return the queue delay that the AQM sees, as PieQueueDisc gives it
+    Time GetQueueDelay()
+    {
+        return GetStateTime("delay");
+    }
 };
 
 /**
@@ -108,6 +134,12 @@ class SojournPi2QueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournPi2QueueDisc();
     ~SojournPi2QueueDisc() override;
+
+    /// @return the queue delay that the AQM sees, as PieQueueDisc gives it
+    Time GetQueueDelay()
+    {
+        return GetStateTime("delay");
+    }
 };
 
 /**
@@ -124,6 +156,12 @@ class SojournMadPieQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournMadPieQueueDisc();
     ~SojournMadPieQueueDisc() override;
+
+    /// @return the queue delay that the AQM sees, as PieQueueDisc gives it
+    Time GetQueueDelay()
+    {
+        return GetStateTime("delay");
+    }
 };
 
 /**
@@ -140,6 +178,33 @@ class SojournCobaltQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournCobaltQueueDisc();
     ~SojournCobaltQueueDisc() override;
+
+    /// @return the target, as ns-3's disc of this AQM gives it
+    Time GetTarget() const
+    {
+        return GetTimeOf("Target");
+    }
+
+    /// @return the interval, as ns-3's disc of this AQM gives it
+    Time GetInterval() const
+    {
+        return GetTimeOf("Interval");
+    }
+
+    /// A mark on the schedule, in the word of CobaltQueueDisc.
+    static constexpr const char* FORCED_MARK = SojournReasons::COBALT_MARK;
+
+    /// @return when the next packet is dropped, in nanoseconds, as CobaltQueueDisc gives it
+    int64_t GetDropNext()
+    {
+        return GetStateTime("drop_next").GetNanoSeconds();
+    }
+
+    /// @return the drop probability of BLUE
+    double GetPdrop()
+    {
+        return GetStateNumber("blue_prob");
+    }
 };
 
 /**
@@ -302,6 +367,18 @@ class SojournFqCoDelQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournFqCoDelQueueDisc();
     ~SojournFqCoDelQueueDisc() override;
+
+    /// @param quantum bytes that a flow queue may send per round; before the disc is initialized
+    void SetQuantum(uint32_t quantum)
+    {
+        SetAttribute("Quantum", UintegerValue(quantum));
+    }
+
+    /// @return bytes that a flow queue may send per round
+    uint32_t GetQuantum() const
+    {
+        return static_cast<uint32_t>(GetNumberOf("Quantum"));
+    }
 };
 
 /**
@@ -318,6 +395,18 @@ class SojournFqPieQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournFqPieQueueDisc();
     ~SojournFqPieQueueDisc() override;
+
+    /// @param quantum bytes that a flow queue may send per round; before the disc is initialized
+    void SetQuantum(uint32_t quantum)
+    {
+        SetAttribute("Quantum", UintegerValue(quantum));
+    }
+
+    /// @return bytes that a flow queue may send per round
+    uint32_t GetQuantum() const
+    {
+        return static_cast<uint32_t>(GetNumberOf("Quantum"));
+    }
 };
 
 /**
@@ -334,6 +423,18 @@ class SojournFqCobaltQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournFqCobaltQueueDisc();
     ~SojournFqCobaltQueueDisc() override;
+
+    /// @param quantum bytes that a flow queue may send per round; before the disc is initialized
+    void SetQuantum(uint32_t quantum)
+    {
+        SetAttribute("Quantum", UintegerValue(quantum));
+    }
+
+    /// @return bytes that a flow queue may send per round
+    uint32_t GetQuantum() const
+    {
+        return static_cast<uint32_t>(GetNumberOf("Quantum"));
+    }
 };
 
 } // namespace ns3

@@ -14,38 +14,23 @@ namespace ns3
 namespace
 {
 
-/// The words of a drop and of a mark: by themselves, and as those of a child queue disc.
+/// The words of a drop and of a mark for one cause.
 struct Words
 {
-    const char* drop;        //!< in one queue
-    const char* mark;        //!< in one queue
-    const char* childDrop;   //!< under flow queues
-    const char* childMark;   //!< under flow queues
+    const char* drop; //!< of a drop
+    const char* mark; //!< of a mark
 };
 
-// ns-3's QueueDisc puts these before the reason of a child: CHILD_QUEUE_DISC_DROP and _MARK.
-#define WORDS(name)                                                                               \
-    Words                                                                                          \
-    {                                                                                              \
-        name " drop", name " mark", "(Dropped by child queue disc) " name " drop",                 \
-            "(Marked by child queue disc) " name " mark"                                           \
-    }
-
-const Words UNFORCED = WORDS("Unforced");
-const Words FORCED = WORDS("Forced");
-const Words TARGET = WORDS("Target exceeded");
-const Words CE_THRESHOLD = WORDS("CE threshold exceeded");
-const Words OVERLIMIT = WORDS("Overlimit");
-const Words OVERLOAD = WORDS("Overload");
-const Words DELAY_BOUND = WORDS("Delay bound exceeded");
-const Words BIN_OVERFLOW = WORDS("Bin overflow");
-const Words PENALTY = WORDS("Penalty");
-const Words MATCH = WORDS("Match");
-// CobaltQueueDisc::FORCED_MARK stands for a mark on its schedule, and is written differently.
-const char* const COBALT_MARK = "forcedMark";
-const char* const COBALT_CHILD_MARK = "(Marked by child queue disc) forcedMark";
-
-#undef WORDS
+const Words UNFORCED{SojournReasons::UNFORCED_DROP, SojournReasons::UNFORCED_MARK};
+const Words FORCED{SojournReasons::FORCED_DROP, SojournReasons::FORCED_MARK};
+const Words TARGET{SojournReasons::TARGET_EXCEEDED_DROP, SojournReasons::TARGET_EXCEEDED_MARK};
+const Words CE_THRESHOLD{"CE threshold exceeded drop", SojournReasons::CE_THRESHOLD_EXCEEDED_MARK};
+const Words OVERLIMIT{SojournReasons::OVERLIMIT_DROP, "Overlimit mark"};
+const Words OVERLOAD{"Overload drop", "Overload mark"};
+const Words DELAY_BOUND{"Delay bound exceeded drop", "Delay bound exceeded mark"};
+const Words BIN_OVERFLOW{"Bin overflow drop", "Bin overflow mark"};
+const Words PENALTY{"Penalty drop", "Penalty mark"};
+const Words MATCH{"Match drop", "Match mark"};
 
 /// The kind of a text: "fq(codel)@ns3:target=5ms" begins with "fq(codel)".
 std::string
@@ -132,30 +117,31 @@ SojournReasons::OfDrop(uint8_t cause) const
         switch (m_hasFlows ? Family::CODEL : m_family)
         {
         case Family::PIE: // PieQueueDisc::FORCED_DROP
-            return FORCED.drop;
+            return FORCED_DROP;
         case Family::RED: // QueueDisc::INTERNAL_QUEUE_DROP
             return "Dropped by internal queue";
         case Family::FIFO: // FifoQueueDisc::LIMIT_EXCEEDED_DROP
-            return "Queue disc limit exceeded";
+            return LIMIT_EXCEEDED_DROP;
         default: // OVERLIMIT_DROP of CoDel, COBALT and the discs of flow queues
-            return OVERLIMIT.drop;
+            return OVERLIMIT_DROP;
         }
     }
     // CobaltQueueDisc counts BLUE's drops as those of its schedule.
     const bool isBlue = m_family == Family::COBALT && cause == SOJOURN_CAUSE_RANDOM;
-    const Words& words = isBlue ? TARGET : WordsOf(cause);
-    return m_hasFlows ? words.childDrop : words.drop;
+    return isBlue ? TARGET_EXCEEDED_DROP : WordsOf(cause).drop;
 }
 
 const char*
 SojournReasons::OfMark(uint8_t cause) const
 {
-    if (m_family == Family::COBALT && cause == SOJOURN_CAUSE_TARGET)
-    {
-        return m_hasFlows ? COBALT_CHILD_MARK : COBALT_MARK;
-    }
-    const Words& words = WordsOf(cause);
-    return m_hasFlows ? words.childMark : words.mark;
+    const bool isCobalt = m_family == Family::COBALT && cause == SOJOURN_CAUSE_TARGET;
+    return isCobalt ? COBALT_MARK : WordsOf(cause).mark;
+}
+
+bool
+SojournReasons::MayMark() const
+{
+    return m_family != Family::FIFO;
 }
 
 } // namespace ns3

@@ -16,10 +16,31 @@ namespace ns3
  *
  * What the statistics of a queue disc call its drops and marks. An AQM that ns-3 has too uses the
  * words of ns-3's own disc; the others use the words that ns-3 has for the same rule elsewhere.
+ * ns-3 itself says of a drop or mark in a flow queue that it was a child's.
  */
 class SojournReasons
 {
   public:
+    // Words of ns-3's own discs, under the names that these have.
+    static constexpr const char* UNCLASSIFIED_DROP =
+        "Unclassified drop"; //!< No packet filter recognised the packet
+    static constexpr const char* OVERLIMIT_DROP = "Overlimit drop"; //!< There was no room
+    static constexpr const char* LIMIT_EXCEEDED_DROP =
+        "Queue disc limit exceeded"; //!< There was no room: a tail drop
+    static constexpr const char* UNFORCED_DROP = "Unforced drop"; //!< By chance
+    static constexpr const char* UNFORCED_MARK = "Unforced mark"; //!< By chance
+    static constexpr const char* FORCED_DROP =
+        "Forced drop"; //!< RED: above the maximum threshold; PIE: there was no room
+    static constexpr const char* FORCED_MARK = "Forced mark"; //!< RED: above the maximum threshold
+    static constexpr const char* TARGET_EXCEEDED_DROP =
+        "Target exceeded drop"; //!< Sojourn times stay above the target
+    static constexpr const char* TARGET_EXCEEDED_MARK =
+        "Target exceeded mark"; //!< Sojourn times stay above the target
+    static constexpr const char* CE_THRESHOLD_EXCEEDED_MARK =
+        "CE threshold exceeded mark"; //!< The sojourn time is above the CE threshold
+    /// CobaltQueueDisc::FORCED_MARK: a mark on its schedule
+    static constexpr const char* COBALT_MARK = "forcedMark";
+
     /**
      * @param aqm the AQM as text, such as "fq_codel@ns3:target=5ms"
      */
@@ -35,6 +56,8 @@ class SojournReasons
      * @return the reason, which lives as long as the program
      */
     const char* OfMark(uint8_t cause) const;
+    /// @return false for an AQM that only drops
+    bool MayMark() const;
 
   private:
     /// Whose words are used where ns-3's own discs differ.
@@ -48,7 +71,7 @@ class SojournReasons
     };
 
     Family m_family;    //!< the family of the law
-    bool m_hasFlows;    //!< whether the law sits under flow queues, as a child disc does in ns-3
+    bool m_hasFlows;    //!< whether the law sits under flow queues
 };
 
 } // namespace ns3

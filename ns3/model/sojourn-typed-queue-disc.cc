@@ -1,20 +1,21 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
  */
 
 #include "sojourn-typed-queue-disc.h"
 
 #include "ns3/boolean.h"
-#include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/fatal-error.h"
 #include "ns3/nstime.h"
-#include "ns3/queue-size.h"
 #include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
-#include <cstdio>
+#include <cctype>
+#include <cmath>
 #include <cstdlib>
 
 namespace ns3
@@ -60,6 +61,80 @@ class ParameterAccessor : public AttributeAccessor
     std::size_t m_index; //!< which parameter
 };
 
+/// Sets and gets a parameter by the attribute that ns-3's own disc has for it.
+class NameAccessor : public AttributeAccessor
+{
+  public:
+    NameAccessor(const SojournNs3Name& name, std::size_t index)
+        : m_name(name),
+          m_index(index)
+    {
+    }
+
+    bool Set(ObjectBase* object, const AttributeValue& value) const override
+    {
+        auto* disc = dynamic_cast<SojournTypedQueueDisc*>(object);
+        return disc && (IsSojournUnset(value) || disc->SetParameterValue(m_index, *ToOurs(value)));
+    }
+
+    bool Get(const ObjectBase* object, AttributeValue& value) const override
+    {
+        const auto* disc = dynamic_cast<const SojournTypedQueueDisc*>(object);
+        return disc && GetTheirs(*disc, value);
+    }
+
+    bool HasGetter() const override
+    {
+        return true;
+    }
+
+    bool HasSetter() const override
+    {
+        return true;
+    }
+
+  private:
+    /// The value of the parameter for one of the attribute.
+    Ptr<AttributeValue> ToOurs(const AttributeValue& value) const
+    {
+        switch (m_name.form)
+        {
+        case SojournNs3Name::CHOICE: {
+            const bool isTrue = dynamic_cast<const BooleanValue&>(value).Get();
+            return Create<StringValue>(isTrue ? m_name.whenTrue : m_name.whenFalse);
+        }
+        case SojournNs3Name::INVERSE:
+            return Create<DoubleValue>(1 / dynamic_cast<const DoubleValue&>(value).Get());
+        default:
+            return value.Copy();
+        }
+    }
+
+    /// The value of the attribute for that of the parameter.
+    bool GetTheirs(const SojournTypedQueueDisc& disc, AttributeValue& value) const
+    {
+        if (auto* choice = dynamic_cast<BooleanValue*>(&value);
+            choice && m_name.form == SojournNs3Name::CHOICE)
+        {
+            StringValue word;
+            const bool isThere = disc.GetParameterValue(m_index, word);
+            choice->Set(word.Get() == m_name.whenTrue);
+            return isThere;
+        }
+        if (auto* number = dynamic_cast<DoubleValue*>(&value);
+            number && m_name.form == SojournNs3Name::INVERSE)
+        {
+            const bool isThere = disc.GetParameterValue(m_index, value);
+            number->Set(1 / number->Get());
+            return isThere;
+        }
+        return m_name.form == SojournNs3Name::SAME && disc.GetParameterValue(m_index, value);
+    }
+
+    const SojournNs3Name m_name; //!< the attribute
+    std::size_t m_index;         //!< which parameter
+};
+
 /// Connects to the trace of the state variable of a number.
 class StateTraceAccessor : public TraceSourceAccessor
 {
@@ -71,157 +146,106 @@ class StateTraceAccessor : public TraceSourceAccessor
 
     bool ConnectWithoutContext(ObjectBase* object, const CallbackBase& cb) const override
     {
-        auto* trace = TraceOf(object);
-        return trace && (trace->ConnectWithoutContext(cb), true);
+        return Listen(object, cb, nullptr, true);
     }
 
     bool Connect(ObjectBase* object, std::string context, const CallbackBase& cb) const override
     {
-        auto* trace = TraceOf(object);
-        return trace && (trace->Connect(cb, context), true);
+        return Listen(object, cb, &context, true);
     }
 
     bool DisconnectWithoutContext(ObjectBase* object, const CallbackBase& cb) const override
     {
-        auto* trace = TraceOf(object);
-        return trace && (trace->DisconnectWithoutContext(cb), true);
+        return Listen(object, cb, nullptr, false);
     }
 
     bool Disconnect(ObjectBase* object, std::string context, const CallbackBase& cb) const override
     {
-        auto* trace = TraceOf(object);
-        return trace && (trace->Disconnect(cb, context), true);
+        return Listen(object, cb, &context, false);
     }
 
   private:
-    TracedCallback<double, double>* TraceOf(ObjectBase* object) const
+    bool Listen(ObjectBase* object,
+                const CallbackBase& cb,
+                const std::string* context,
+                bool on) const
     {
         auto* disc = dynamic_cast<SojournTypedQueueDisc*>(object);
-        return disc ? disc->GetStateTrace(m_index) : nullptr;
+        return disc && disc->Listen(m_index, cb, context, on);
     }
 
     std::size_t m_index; //!< which variable
 };
 
-/// A number with the digits that read back as the same number.
-std::string
-Digits(double number, const char* unit)
+/// Connects a listener to a trace, or disconnects him, if he takes its type.
+template <typename T>
+bool
+ListenAs(TracedCallback<T, T>& trace,
+         const CallbackBase& listener,
+         const std::string* context,
+         bool connects)
 {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g%s", number, unit);
-    return text;
-}
-
-/// An attribute's value as the AQM reads it.
-std::string
-ToText(const SojournParameter& parameter, const AttributeValue& value)
-{
-    const bool mayBeAbsent = parameter.absent != nullptr;
-    const auto orAbsent = [&](bool isAbsent, std::string text) {
-        return isAbsent && mayBeAbsent ? std::string(parameter.absent) : text;
-    };
-    switch (parameter.kind)
+    if (context)
     {
-    case SojournParameter::TIME: {
-        const Time time = dynamic_cast<const TimeValue&>(value).Get();
-        const bool isAuto = mayBeAbsent && std::string(parameter.absent) == "auto";
-        const Time absent = isAuto ? Time(0) : Time::Max();
-        return orAbsent(time == absent, std::to_string(time.GetNanoSeconds()) + "ns");
-    }
-    case SojournParameter::HERTZ:
-        return Digits(dynamic_cast<const DoubleValue&>(value).Get(), "hz");
-    case SojournParameter::NUMBER: {
-        const double number = dynamic_cast<const DoubleValue&>(value).Get();
-        return orAbsent(number == 0, Digits(number, ""));
-    }
-    case SojournParameter::WHOLE: {
-        const uint64_t number = dynamic_cast<const UintegerValue&>(value).Get();
-        return orAbsent(number == 0, std::to_string(number));
-    }
-    case SojournParameter::BYTES: {
-        const uint64_t bytes = dynamic_cast<const UintegerValue&>(value).Get();
-        return orAbsent(bytes == 0, std::to_string(bytes) + "B");
-    }
-    case SojournParameter::RATE: {
-        const uint64_t bps = dynamic_cast<const DataRateValue&>(value).Get().GetBitRate();
-        return orAbsent(bps == 0, std::to_string(bps) + "bit");
-    }
-    case SojournParameter::LIMIT: {
-        const QueueSize size = dynamic_cast<const QueueSizeValue&>(value).Get();
-        const char* unit = size.GetUnit() == QueueSizeUnit::PACKETS ? "p" : "B";
-        return orAbsent(size.GetValue() == 0, std::to_string(size.GetValue()) + unit);
-    }
-    case SojournParameter::BOOL:
-        return dynamic_cast<const BooleanValue&>(value).Get() ? "true" : "false";
-    case SojournParameter::WORD:
-        return dynamic_cast<const StringValue&>(value).Get();
-    }
-    NS_FATAL_ERROR("a kind that is not listed");
-}
-
-/// A number of bytes as the AQM writes it: 1514B, 250kB, 1MB.
-uint64_t
-BytesOf(const std::string& text)
-{
-    return QueueSize(text).GetValue();
-}
-
-/// A value as the AQM writes it, as a value for the attribute.
-Ptr<AttributeValue>
-FromText(const SojournParameter& parameter, const std::string& text)
-{
-    const bool isAbsent = parameter.absent && text == parameter.absent;
-    switch (parameter.kind)
-    {
-    case SojournParameter::TIME:
-        if (isAbsent)
+        if (!Callback<void, std::string, T, T>().CheckType(listener))
         {
-            return Create<TimeValue>(text == "auto" ? Time(0) : Time::Max());
+            return false;
         }
-        return Create<TimeValue>(Time(text));
-    case SojournParameter::HERTZ: // the unit behind the number ends it
-    case SojournParameter::NUMBER:
-        return Create<DoubleValue>(isAbsent ? 0.0 : std::strtod(text.c_str(), nullptr));
-    case SojournParameter::WHOLE:
-        return Create<UintegerValue>(isAbsent ? 0 : std::strtoull(text.c_str(), nullptr, 10));
-    case SojournParameter::BYTES:
-        return Create<UintegerValue>(isAbsent ? 0 : BytesOf(text));
-    case SojournParameter::RATE: // 10mbit is 10mb/s to ns-3
-        return Create<DataRateValue>(
-            isAbsent ? DataRate(0) : DataRate(text.substr(0, text.size() - 2) + "ps"));
-    case SojournParameter::LIMIT:
-        return Create<QueueSizeValue>(isAbsent ? QueueSize("0p") : QueueSize(text));
-    case SojournParameter::BOOL:
-        return Create<BooleanValue>(text == "true");
-    case SojournParameter::WORD:
-        return Create<StringValue>(text);
+        connects ? trace.Connect(listener, *context) : trace.Disconnect(listener, *context);
+        return true;
     }
-    NS_FATAL_ERROR("a kind that is not listed");
+    if (!Callback<void, T, T>().CheckType(listener))
+    {
+        return false;
+    }
+    connects ? trace.ConnectWithoutContext(listener) : trace.DisconnectWithoutContext(listener);
+    return true;
 }
 
-Ptr<const AttributeChecker>
-CheckerOf(SojournParameter::Kind kind)
+/// Fires a trace if the value is another in its type, as a TracedValue does.
+template <typename T>
+void
+Fire(const TracedCallback<T, T>& trace, T before, T after)
 {
-    switch (kind)
+    if (before != after)
     {
-    case SojournParameter::TIME:
-        return MakeTimeChecker();
-    case SojournParameter::HERTZ:
-    case SojournParameter::NUMBER:
-        return MakeDoubleChecker<double>();
-    case SojournParameter::WHOLE:
-    case SojournParameter::BYTES:
-        return MakeUintegerChecker<uint64_t>();
-    case SojournParameter::RATE:
-        return MakeDataRateChecker();
-    case SojournParameter::LIMIT:
-        return MakeQueueSizeChecker();
-    case SojournParameter::BOOL:
-        return MakeBooleanChecker();
-    case SojournParameter::WORD:
-        return MakeStringChecker();
+        trace(before, after);
     }
-    NS_FATAL_ERROR("a kind that is not listed");
+}
+
+/// The number of the parameter of a name.
+std::size_t
+IndexOf(const SojournAqm& aqm, const std::string& parameter)
+{
+    std::size_t index = 0;
+    while (aqm.parameters.at(index).name != parameter)
+    {
+        index++;
+    }
+    return index;
+}
+
+/// The first value of an attribute of ns-3's.
+Ptr<AttributeValue>
+InitialOf(const SojournNs3Name& name, const SojournParameter& parameter)
+{
+    switch (name.form)
+    {
+    case SojournNs3Name::CHOICE:
+        return Create<BooleanValue>(std::string(parameter.initial) == name.whenTrue);
+    case SojournNs3Name::INVERSE:
+        return Create<DoubleValue>(1 / std::strtod(parameter.initial, nullptr));
+    default:
+        return parameter.FromText(parameter.initial);
+    }
+}
+
+/// What checks an attribute of ns-3's.
+Ptr<const AttributeChecker>
+CheckerOf(const SojournNs3Name& name, const SojournParameter& parameter)
+{
+    const bool isChoice = name.form == SojournNs3Name::CHOICE;
+    return isChoice ? MakeBooleanChecker() : parameter.MakeChecker();
 }
 
 } // namespace
@@ -249,17 +273,33 @@ SojournTypedQueueDisc::AddTo(TypeId tid, const SojournAqm& aqm)
         const SojournParameter& parameter = aqm.parameters[i];
         tid.AddAttribute(parameter.attribute,
                          parameter.help,
-                         *FromText(parameter, parameter.initial),
+                         *SojournUnset(*parameter.FromText(parameter.initial)),
                          Create<ParameterAccessor>(i),
-                         CheckerOf(parameter.kind));
+                         parameter.MakeChecker());
+    }
+    for (const SojournNs3Name& name : aqm.names)
+    {
+        const std::size_t index = IndexOf(aqm, name.parameter);
+        const SojournParameter& parameter = aqm.parameters[index];
+        tid.AddAttribute(name.attribute,
+                         std::string("What ns-3 calls ") + parameter.attribute,
+                         *SojournUnset(*InitialOf(name, parameter)),
+                         Create<NameAccessor>(name, index),
+                         CheckerOf(name, parameter));
     }
     for (std::size_t i = 0; i < aqm.variables.size(); i++)
     {
         const SojournVariable& variable = aqm.variables[i];
-        tid.AddTraceSource(variable.trace,
-                           variable.help,
-                           Create<StateTraceAccessor>(i),
-                           "ns3::TracedValueCallback::Double");
+        for (const char* trace : {variable.trace, variable.ns3})
+        {
+            if (trace)
+            {
+                tid.AddTraceSource(trace,
+                                   variable.help,
+                                   Create<StateTraceAccessor>(i),
+                                   "ns3::TracedValueCallback::Double");
+            }
+        }
     }
     return tid;
 }
@@ -267,19 +307,11 @@ SojournTypedQueueDisc::AddTo(TypeId tid, const SojournAqm& aqm)
 SojournTypedQueueDisc::SojournTypedQueueDisc(const SojournAqm& aqm)
     : m_aqm(aqm),
       m_values(aqm.parameters.size()),
-      m_isConstructed(false),
       m_stateTraces(aqm.variables.size())
 {
 }
 
 SojournTypedQueueDisc::~SojournTypedQueueDisc() = default;
-
-void
-SojournTypedQueueDisc::NotifyConstructionCompleted()
-{
-    SojournAqmQueueDisc::NotifyConstructionCompleted();
-    m_isConstructed = true;
-}
 
 bool
 SojournTypedQueueDisc::SetParameterValue(std::size_t index, const AttributeValue& value)
@@ -289,9 +321,17 @@ SojournTypedQueueDisc::SetParameterValue(std::size_t index, const AttributeValue
         return false;
     }
     const SojournParameter& parameter = m_aqm.parameters[index];
-    const std::string initial = ToText(parameter, *FromText(parameter, parameter.initial));
-    m_values[index].text = ToText(parameter, value);
-    m_values[index].isSet = m_isConstructed || m_values[index].text != initial;
+    Value& set = m_values[index];
+    if (IsSojournUnset(value))
+    {
+        // By its other name the parameter may have been set already.
+        set.text = set.isSet ? set.text : parameter.ToText(value);
+        return true;
+    }
+    set.text = parameter.ToText(value);
+    set.isSet = true;
+    const auto endsInDigit = [&set] { return std::isdigit(set.text.back()) != 0; };
+    set.needsUnit = parameter.kind == SojournParameter::LIMIT && endsInDigit();
     return true;
 }
 
@@ -301,27 +341,94 @@ SojournTypedQueueDisc::GetParameterValue(std::size_t index, AttributeValue& valu
     const SojournParameter& parameter = m_aqm.parameters[index];
     // Once the AQM is there it says itself what it uses.
     const std::string used = GetParameter(parameter.name);
-    const std::string& text = used.empty() ? m_values[index].text : used;
-    return CheckerOf(parameter.kind)->Copy(*FromText(parameter, text), value);
+    const std::string text = used.empty() ? TextOf(index) : used;
+    return parameter.MakeChecker()->Copy(*parameter.FromText(text), value);
 }
 
-TracedCallback<double, double>*
-SojournTypedQueueDisc::GetStateTrace(std::size_t index)
+std::string
+SojournTypedQueueDisc::TextOf(std::size_t index) const
 {
-    return index < m_stateTraces.size() ? &m_stateTraces[index] : nullptr;
+    const Value& value = m_values[index];
+    const bool isBytes = GetLimit().GetUnit() == QueueSizeUnit::BYTES;
+    return value.needsUnit ? value.text + (isBytes ? "B" : "p") : value.text;
+}
+
+bool
+SojournTypedQueueDisc::Listen(std::size_t index,
+                              const CallbackBase& listener,
+                              const std::string* context,
+                              bool connects)
+{
+    StateTrace& trace = m_stateTraces.at(index);
+    const bool isTime = m_aqm.variables[index].isTime;
+    return ListenAs(trace.asDouble, listener, context, connects) ||
+           ListenAs(trace.asUint, listener, context, connects) ||
+           ListenAs(trace.asInt, listener, context, connects) ||
+           ListenAs(trace.asBool, listener, context, connects) ||
+           (isTime && ListenAs(trace.asTime, listener, context, connects));
+}
+
+void
+SojournTypedQueueDisc::FireStateTrace(std::size_t index, double before, double after)
+{
+    StateTrace& trace = m_stateTraces.at(index);
+    Fire(trace.asDouble, before, after);
+    after = std::isnan(after) ? 0 : after; // other types have no such value
+    Fire(trace.asBool, before != 0, after != 0);
+    if (!m_aqm.variables[index].isTime)
+    {
+        Fire(trace.asUint, static_cast<uint32_t>(before), static_cast<uint32_t>(after));
+        Fire(trace.asInt, static_cast<int64_t>(before), static_cast<int64_t>(after));
+        return;
+    }
+    const int64_t from = std::llround(before * 1e9);
+    const int64_t to = std::llround(after * 1e9);
+    Fire(trace.asTime, NanoSeconds(from), NanoSeconds(to));
+    Fire(trace.asInt, from, to);
+    Fire(trace.asUint, static_cast<uint32_t>(from >> 10), static_cast<uint32_t>(to >> 10));
 }
 
 bool
 SojournTypedQueueDisc::IsAnyStateTraced() const
 {
-    for (const auto& trace : m_stateTraces)
+    for (const StateTrace& trace : m_stateTraces)
     {
-        if (!trace.IsEmpty())
+        if (!(trace.asDouble.IsEmpty() && trace.asUint.IsEmpty() && trace.asInt.IsEmpty() &&
+              trace.asBool.IsEmpty() && trace.asTime.IsEmpty()))
         {
             return true;
         }
     }
     return false;
+}
+
+Time
+SojournTypedQueueDisc::GetTimeOf(const std::string& attribute) const
+{
+    TimeValue value;
+    GetAttribute(attribute, value);
+    return value.Get();
+}
+
+uint64_t
+SojournTypedQueueDisc::GetNumberOf(const std::string& attribute) const
+{
+    UintegerValue value;
+    GetAttribute(attribute, value);
+    return value.Get();
+}
+
+double
+SojournTypedQueueDisc::GetStateNumber(const std::string& variable)
+{
+    return IsInitialized() ? GetState(variable) : 0;
+}
+
+Time
+SojournTypedQueueDisc::GetStateTime(const std::string& variable)
+{
+    const double seconds = GetStateNumber(variable);
+    return std::isnan(seconds) ? Time(0) : NanoSeconds(std::llround(seconds * 1e9));
 }
 
 std::string
@@ -337,7 +444,7 @@ SojournTypedQueueDisc::DescribeAqm() const
     {
         if (m_values[i].isSet)
         {
-            text += separator + std::string(m_aqm.parameters[i].name) + "=" + m_values[i].text;
+            text += separator + std::string(m_aqm.parameters[i].name) + "=" + TextOf(i);
             separator = ',';
         }
     }

@@ -6,43 +6,40 @@
 #define SOJOURN_TYPED_QUEUE_DISC_H
 
 #include "sojourn-aqm-queue-disc.h"
+#include "sojourn-parameter.h"
 
 #include "ns3/attribute.h"
+#include "ns3/nstime.h"
 
 #include <vector>
 
 namespace ns3
 {
 
-/// A parameter of an AQM and the attribute that stands for it.
-struct SojournParameter
+/// An attribute by which ns-3's own disc names a parameter.
+struct SojournNs3Name
 {
-    /// What type the attribute has.
-    enum Kind
+    /// How its value stands for that of the parameter.
+    enum Form
     {
-        TIME,   //!< Time; Time::Max() where the parameter is "off", 0 where it is "auto"
-        HERTZ,  //!< double: a gain in Hz
-        NUMBER, //!< double; 0 where the parameter is "off" or "auto"
-        WHOLE,  //!< uint64_t; 0 where the parameter is "off" or "auto"
-        BYTES,  //!< uint64_t: bytes; 0 where the parameter is "off" or "auto"
-        RATE,   //!< DataRate; 0 where the parameter is "off" or "auto"
-        LIMIT,  //!< QueueSize; 0p where the parameter is "off" or "auto"
-        BOOL,   //!< bool
-        WORD    //!< std::string
+        SAME,   //!< it is the same
+        CHOICE, //!< bool: one of two words
+        INVERSE //!< double: one over it
     };
 
-    const char* attribute;     //!< name of the attribute
-    const char* name;          //!< name of the parameter
-    Kind kind;                 //!< what type it has
-    const char* initial;       //!< default in the default dialect, as the AQM writes it
-    const char* absent;        //!< "off" or "auto" where that is a value, else null
-    const char* help;          //!< what it means
+    const char* attribute; //!< name of the attribute
+    const char* parameter; //!< name of the parameter
+    Form form;             //!< how the values correspond
+    const char* whenTrue;  //!< the word of true, else null
+    const char* whenFalse; //!< the word of false, else null
 };
 
 /// A state variable of an AQM and the trace source that stands for it.
 struct SojournVariable
 {
     const char* trace; //!< name of the trace source
+    const char* ns3;   //!< its name in ns-3's own disc, where that is another; else null
+    bool isTime;       //!< whether it is a time, in seconds
     const char* help;  //!< what it means, with its unit
 };
 
@@ -53,6 +50,7 @@ struct SojournAqm
     const char* dialect;                           //!< its default dialect
     const char* dialects;                          //!< all of them, for people
     const std::vector<SojournParameter> parameters; //!< in the order of their attributes
+    const std::vector<SojournNs3Name> names;        //!< other names of some of them
     const std::vector<SojournVariable> variables;   //!< in the order of the AQM
 };
 
@@ -62,9 +60,12 @@ struct SojournAqm
  * One AQM of Sojourn with its parameters as attributes and its state variables as trace sources.
  * The subclasses are generated from the registry of AQMs.
  *
- * A parameter that nobody has set takes the default of the dialect. One counts as set when an
- * attribute of an object was set after it was made, or when its value differs from the default of
- * the default dialect.
+ * A parameter that nobody has set, by any attribute, a factory or Config::SetDefault, takes the
+ * default of the dialect.
+ *
+ * Parameters also have the names of ns-3's own discs, such as QueueDelayReference, and a threshold
+ * may be a number of packets or bytes, whichever MaxSize counts. Who listens to a state variable
+ * gets it in the type that he asks for: double, uint32_t, int64_t, bool or Time.
  */
 class SojournTypedQueueDisc : public SojournAqmQueueDisc
 {
@@ -88,7 +89,18 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
      * @return false if the value cannot be given
      */
     bool GetParameterValue(std::size_t index, AttributeValue& value) const;
-    TracedCallback<double, double>* GetStateTrace(std::size_t index) override;
+    /**
+     * Connects a listener to a state variable, or disconnects him.
+     * @param index the number of the variable
+     * @param listener takes the value before and after, in any of the types above
+     * @param context given to him first; null: none
+     * @param connects whether he is connected
+     * @return false if he takes another type
+     */
+    bool Listen(std::size_t index,
+                const CallbackBase& listener,
+                const std::string* context,
+                bool connects);
 
   protected:
     /// @param aqm what it is
@@ -102,23 +114,45 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
      */
     static TypeId AddTo(TypeId tid, const SojournAqm& aqm);
 
+    /// @param attribute a time @return its value
+    Time GetTimeOf(const std::string& attribute) const;
+    /// @param attribute a whole number @return its value
+    uint64_t GetNumberOf(const std::string& attribute) const;
+    /// @param variable a state variable @return its value; 0 before the disc is initialized
+    double GetStateNumber(const std::string& variable);
+    /// @param variable a state variable in seconds @return its value, likewise
+    Time GetStateTime(const std::string& variable);
+
     std::string DescribeAqm() const override;
+    void FireStateTrace(std::size_t index, double before, double after) override;
     bool IsAnyStateTraced() const override;
-    void NotifyConstructionCompleted() override;
 
   private:
+    /// @param index the number of a parameter @return its value as the AQM reads it
+    std::string TextOf(std::size_t index) const;
+
     /// The value of a parameter.
     struct Value
     {
         std::string text;     //!< as the AQM reads it
         bool isSet{false};    //!< whether somebody has set it
+        bool needsUnit{false}; //!< whether it is a bare number of what MaxSize counts
+    };
+
+    /// Who listens to a state variable, by the type in which he takes it.
+    struct StateTrace
+    {
+        TracedCallback<double, double> asDouble;   //!< as it is
+        TracedCallback<uint32_t, uint32_t> asUint; //!< a time: in units of 1024 ns, as CoDel counts
+        TracedCallback<int64_t, int64_t> asInt;    //!< a time: in nanoseconds
+        TracedCallback<bool, bool> asBool;         //!< whether it is not 0
+        TracedCallback<Time, Time> asTime;         //!< a time
     };
 
     const SojournAqm& m_aqm;     //!< what it is
     std::string m_dialect;       //!< empty: the default
     std::vector<Value> m_values; //!< of the parameters
-    bool m_isConstructed;        //!< whether what is set from now on was set by somebody
-    std::vector<TracedCallback<double, double>> m_stateTraces; //!< of the state variables
+    std::vector<StateTrace> m_stateTraces; //!< of the state variables
 };
 
 } // namespace ns3

@@ -4,6 +4,8 @@
 
 #include "mended.h"
 
+#include "holds.h"
+
 #include "ns3/fatal-error.h"
 #include "ns3/tcp-cubic.h"
 #include "ns3/tcp-linux-reno.h"
@@ -19,27 +21,6 @@ namespace sojourn
 
 namespace
 {
-
-/// A congestion control that holds its threshold at a timeout that follows a timeout: the
-/// TcpSocketBase::ReTxTimeout of ns-3.44 asks whether the head was sent again after it has
-/// forgotten that.
-template <typename Control>
-class Holds : public Control
-{
-  public:
-    uint32_t
-    GetSsThresh(Ptr<const TcpSocketState> state, uint32_t bytesInFlight) override
-    {
-        const bool isRepeated = state->m_congState == TcpSocketState::CA_LOSS;
-        return isRepeated ? state->m_ssThresh.Get() : Control::GetSsThresh(state, bytesInFlight);
-    }
-
-    Ptr<TcpCongestionOps>
-    Fork() override
-    {
-        return CopyObject<Holds<Control>>(this);
-    }
-};
 
 /// CUBIC that is told the round trips that were measured: TcpSocketBase of ns-3.44 tells PktsAcked
 /// the smoothed one, in which the queue of the round before lives on.

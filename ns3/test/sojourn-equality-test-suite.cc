@@ -101,6 +101,8 @@ class EqualityTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(happened, m_pair.signals, "drops and marks that are compared");
     }
 
+  protected:
+    /// @return what ns-3's disc does
     SojournLog Theirs()
     {
         RngSeedManager::SetSeed(1);
@@ -120,6 +122,7 @@ class EqualityTestCase : public TestCase
         });
     }
 
+    /// @return what ours does
     SojournLog Ours()
     {
         RngSeedManager::SetSeed(1);
@@ -133,6 +136,32 @@ class EqualityTestCase : public TestCase
     }
 
     Pair m_pair; //!< what is compared
+};
+
+/// FQ-PIE with several flows, which has a stream of random numbers and a phase of updates per flow
+/// queue in ns-3, and one of each here: how close they come.
+class ClosenessTestCase : public EqualityTestCase
+{
+  public:
+    explicit ClosenessTestCase(const Pair& pair)
+        : EqualityTestCase(pair)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        double theirs = 0;
+        double ours = 0;
+        for (uint32_t seed = 1; seed <= 5; seed++)
+        {
+            m_pair.load.seed = seed;
+            theirs += Theirs().drops;
+            ours += Ours().drops;
+        }
+        NS_TEST_EXPECT_MSG_GT(theirs, 1000, "drops that are compared");
+        NS_TEST_EXPECT_MSG_EQ_TOL(ours / theirs, 1, 0.02, "drops beside ns-3's");
+    }
 };
 
 /// The pairs that are equal.
@@ -181,6 +210,7 @@ Pairs()
          {{"UseEcn", "true"}, {"UseL4s", "true"}, {"CeThreshold", "1ms"}, {"Increment", "0"}},
          "cobalt@ns3:ecn=true,l4s=true,ce_threshold=1ms,p_inc=0", "1000p", ect1},
         {"FQ-COBALT", "ns3::FqCobaltQueueDisc", {}, "fq_cobalt@ns3", "1000p", flows},
+        {"FQ-COBALT, overload", "ns3::FqCobaltQueueDisc", {}, "fq_cobalt@ns3", "100p", crowd},
         // ns-3 makes a PIE with the first packet of a queue, and its first update follows at once
         // and takes 15 ms off the burst allowance.
         {"FQ-PIE, one flow", "ns3::FqPieQueueDisc", {}, "fq_pie@ns3:max_burst=135ms", "1000p", one},
@@ -219,6 +249,14 @@ class SojournEqualityTestSuite : public TestSuite
             {
                 AddTestCase(new EqualityTestCase(pair));
             }
+        }
+        if (type == "ns3::FqPieQueueDisc")
+        {
+            SojournLoad load;
+            load.flows = 5;
+            load.offered = 2;
+            AddTestCase(new ClosenessTestCase(
+                {"FQ-PIE, five flows", type, {}, "fq_pie@ns3", "1000p", load}));
         }
     }
 };

@@ -115,7 +115,6 @@ LimitsHoldInPacketsAndBytes(SojournFact& fact)
     auto own = MakeSojournDisc({{"Aqm", "pie:limit=33p"}});
     own->Initialize();
     fact.Equal(own->GetMaxSize(), QueueSize("33p"), "a limit in the text is the disc's");
-    fact.Equal(own->SetAttributeFailSafe("MaxSize", StringValue("5p")), false, "it is fixed");
 }
 
 /// What makes a disc signal, and the reason under which it must be counted.

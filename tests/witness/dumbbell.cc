@@ -2,6 +2,8 @@
 // 10 Mbit/s and 100 ms. With --trace, flows start 0.2 s apart over access lines whose delays
 // differ by 11.3 us, as in crates/sim/testdata/witness/trace.toml, and every arrival of a SYN or of
 // data at the link's queue is written; with --drops, a file names the arrivals that are dropped.
+#include "../../ns3/runner/holds.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -98,10 +100,8 @@ class ListedDrops : public QueueDisc
 
 NS_OBJECT_ENSURE_REGISTERED(ListedDrops);
 
-// NewReno that keeps its threshold at a timeout that follows a timeout (RFC 5681 §3.1). ns-3.44's
-// TcpSocketBase::ReTxTimeout asks whether the head was sent again after SetSentListLost has cleared
-// that, and reduces the threshold each time, to two segments.
-class HoldsThreshold : public TcpNewReno
+// NewReno without the error of ns-3.44 in repeated timeouts, by a name that a socket can be given.
+class HoldsThreshold : public sojourn::Holds<TcpNewReno>
 {
   public:
     static TypeId
@@ -110,14 +110,6 @@ class HoldsThreshold : public TcpNewReno
         static TypeId tid =
             TypeId("ns3::HoldsThreshold").SetParent<TcpNewReno>().AddConstructor<HoldsThreshold>();
         return tid;
-    }
-
-    uint32_t
-    GetSsThresh(Ptr<const TcpSocketState> state, uint32_t bytesInFlight) override
-    {
-        bool isRepeated = state->m_congState == TcpSocketState::CA_LOSS;
-        return isRepeated ? state->m_ssThresh.Get()
-                          : TcpNewReno::GetSsThresh(state, bytesInFlight);
     }
 
     Ptr<TcpCongestionOps>

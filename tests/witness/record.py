@@ -88,11 +88,17 @@ def _ns3(program: Path, queue: str, flows: int, stack: str, seed: int) -> str:
 
 def _kept(name: str, command: list[str], source: Path) -> str:
     """What a command prints, kept for its arguments and the text of its program."""
-    kept = KEPT / f"{name}-{_digest(*command[1:], source.read_text(encoding='utf-8'))}.txt"
+    kept = KEPT / f"{name}-{_digest(*command[1:], _text(source))}.txt"
     if not kept.exists():
         made = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         kept.write_text(made, encoding="utf-8")
     return kept.read_text(encoding="utf-8")
+
+
+def _text(source: Path) -> str:
+    """A program, and what it shares with the engine's runner."""
+    shared = ROOT / "ns3" / "runner" / "holds.h" if source.suffix == ".cc" else None
+    return "".join(path.read_text(encoding="utf-8") for path in (source, shared) if path)
 
 
 def _digest(*texts: str) -> str:
@@ -108,7 +114,7 @@ def compiled(name: str = "dumbbell", modules: Sequence[str] = ()) -> Path:
     """
     source, libraries = HERE / f"{name}.cc", NS3 / "lib64"
     KEPT.mkdir(parents=True, exist_ok=True)
-    program = KEPT / f"{name}-{_digest(source.read_text(encoding='utf-8'), str(NS3))}"
+    program = KEPT / f"{name}-{_digest(_text(source), str(NS3))}"
     found = [next(libraries.glob(f"libns3*-{module}.so")) for module in (*MODULES, *modules)]
     if not program.exists():
         subprocess.run(

@@ -151,6 +151,7 @@ fn c_type(rust: &str) -> String {
     }
     let plain = match rust {
         "u64" => "uint64_t",
+        "i64" => "int64_t",
         "u32" => "uint32_t",
         "u8" => "uint8_t",
         "usize" => "size_t",

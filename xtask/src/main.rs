@@ -7,6 +7,7 @@
 mod generate;
 mod header;
 mod ns3;
+mod ns3_names;
 mod pages;
 mod python;
 mod scenario_page;

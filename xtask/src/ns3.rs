@@ -5,6 +5,8 @@ use sojourn_aqm::Var;
 use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_scenario::aqms::AqmInfo;
 
+use crate::ns3_names::{self, Form, Name};
+
 /// Path of both files without their endings.
 pub const PATH: &str = "ns3/model/sojourn-queue-discs";
 
@@ -41,6 +43,8 @@ pub fn header() -> String {
 #define SOJOURN_QUEUE_DISCS_H
 
 #include \"sojourn-typed-queue-disc.h\"
+
+#include \"ns3/uinteger.h\"
 
 namespace ns3
 {{
@@ -104,9 +108,10 @@ class {class} : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     {class}();
     ~{class}() override;
-}};
+{}}};
 ",
-        wrapped(aqm.doc)
+        wrapped(aqm.doc),
+        ns3_names::members(&aqm.name)
     )
 }
 
@@ -162,6 +167,8 @@ fn table(aqm: &AqmInfo) -> String {
     let params = aqm.params().filter(|param| param.name != "limit");
     let parameters: Vec<String> = params.map(|param| parameter(aqm, param)).collect();
     let variables: Vec<String> = aqm.vars.iter().map(variable).collect();
+    let has = |name: &&Name| aqm.params().any(|param| param.name == name.parameter);
+    let names: Vec<String> = ns3_names::of(&aqm.name).filter(has).map(name).collect();
     format!(
         "
 static const SojournAqm&
@@ -175,6 +182,8 @@ static const SojournAqm&
 {}        }},
         {{
 {}        }},
+        {{
+{}        }},
     }};
     return aqm;
 }}
@@ -184,6 +193,7 @@ static const SojournAqm&
         dialects[0],
         dialects.join(", "),
         parameters.concat(),
+        names.concat(),
         variables.concat()
     )
 }
@@ -231,14 +241,29 @@ fn parameter(aqm: &AqmInfo, param: &ParamSpec) -> String {
     )
 }
 
+/// A parameter under the name that ns-3's disc has for it.
+fn name(name: &Name) -> String {
+    let form = match name.form {
+        Form::Same => "SojournNs3Name::SAME, nullptr, nullptr".to_owned(),
+        Form::Choice(yes, no) => format!("SojournNs3Name::CHOICE, \"{yes}\", \"{no}\""),
+        Form::Inverse => "SojournNs3Name::INVERSE, nullptr, nullptr".to_owned(),
+    };
+    format!("            {{\"{}\", \"{}\", {form}}},\n", name.attribute, name.parameter)
+}
+
 fn variable(var: &Var) -> String {
     let unit = if var.unit == "1" { String::new() } else { format!(" ({})", var.unit) };
     let help = format!("{}{unit}", var.doc);
+    let theirs = ns3_names::trace(var.name);
     format!(
         "            {{\"{}\",
+             {},
+             {},
              {}}},
 ",
         camel(var.name),
+        theirs.map_or("nullptr".to_owned(), |name| format!("\"{name}\"")),
+        var.unit == "s",
         literal(&help, 13)
     )
 }
@@ -293,10 +318,14 @@ mod tests {
         for aqm in AqmInfo::all() {
             let params = aqm.params().filter(|param| param.name != "limit");
             let mut names: Vec<String> = params.map(|param| attribute(&aqm, param)).collect();
+            let has = |name: &&Name| aqm.params().any(|param| param.name == name.parameter);
+            let theirs = ns3_names::of(&aqm.name).filter(has);
+            names.extend(theirs.map(|name| name.attribute.to_owned()));
             assert!(names.iter().all(|name| !TAKEN.contains(&name.as_str())), "{}", aqm.name);
+            let count = names.len();
             names.sort();
             names.dedup();
-            assert_eq!(names.len() + 1, aqm.params().count(), "{}", aqm.name);
+            assert_eq!(names.len(), count, "{}: {names:?}", aqm.name);
             classes.push(class_of(&aqm));
         }
         classes.sort();

@@ -7,6 +7,7 @@ use crate::packet::{Backlog, Packet};
 use crate::params::Params;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
+use crate::units::Limit;
 
 /// Where a discipline reports: it takes every dropped packet and is called for every mark.
 ///
@@ -131,6 +132,19 @@ pub trait Qdisc<P: Packet>: Send {
     /// The rate of the link has changed.
     fn on_rate(&mut self, now: Time, rate: Rate) {
         let _ = (now, rate);
+    }
+    /// The limit is another one from now on. What waits already stays until it leaves or room is
+    /// needed. False, and nothing changes, where the limit is part of what the discipline is.
+    /// Thresholds that a law took from the limit when it was made stay.
+    fn on_limit(&mut self, limit: Limit) -> bool {
+        let _ = limit;
+        false
+    }
+    /// The number of the queue to which the flow of a packet is hashed, if each flow queue is under
+    /// a law of its own.
+    fn flow_queue(&self, packet: &P) -> Option<u32> {
+        let _ = packet;
+        None
     }
     /// What waits now.
     fn backlog(&self) -> Backlog;

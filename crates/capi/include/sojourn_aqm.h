@@ -188,6 +188,17 @@ uint64_t sojourn_held_until(const sojourn_qdisc *qdisc);
    now_ns lies before the last call. qdisc comes from sojourn_new. */
 int sojourn_on_rate(sojourn_qdisc *qdisc, uint64_t now_ns, uint64_t rate_bps);
 
+/* How much may wait is another limit from now on, in packets, or in bytes unless is_bytes
+   is 0. What waits already stays until it leaves or room is needed. 0, or -1 (and nothing
+   happens) if the limit is 0 or that of the discipline is fixed. qdisc comes from
+   sojourn_new. */
+int sojourn_on_limit(sojourn_qdisc *qdisc, uint64_t limit, int is_bytes);
+
+/* The number of the queue to which the flow of a packet is hashed, if the discipline has
+   flow queues under a law each; else -1. qdisc comes from sojourn_new; packet points to a
+   packet. */
+int64_t sojourn_flow_queue(const sojourn_qdisc *qdisc, const sojourn_packet *packet);
+
 /* 1 if the flows and hosts of packets matter to the discipline, 0 if the caller may leave
    them 0: then it has one queue under one law. qdisc comes from sojourn_new. */
 int sojourn_needs_flows(const sojourn_qdisc *qdisc);

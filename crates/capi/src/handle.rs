@@ -132,6 +132,16 @@ impl QdiscState {
         self.settings.iter().find(is_named).map(|(_, text)| text.as_str())
     }
 
+    /// Changes the limit, if it is legal and not fixed.
+    pub(crate) fn set_limit(&mut self, limit: Limit) -> Option<()> {
+        if matches!(limit, Limit::Packets(0) | Limit::Bytes(0)) || !self.qdisc.on_limit(limit) {
+            return None;
+        }
+        let setting = self.settings.iter_mut().find(|(name, _)| *name == "limit");
+        setting.expect("every discipline has a limit").1 = limit.to_string();
+        Some(())
+    }
+
     /// The time of a call, unless it lies before that of the last one.
     pub(crate) fn advance(&mut self, now_ns: u64) -> Option<Time> {
         let now = Time::from_nanos(now_ns);

@@ -25,7 +25,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 
 use handle::{CheckedPacket, QdiscState};
 pub use law::*;
-use sojourn_aqm::{Rate, Time};
+use sojourn_aqm::{Limit, Rate, Time};
 
 /// An instant that never comes.
 pub const NEVER: u64 = u64::MAX;
@@ -295,6 +295,31 @@ pub unsafe extern "C" fn sojourn_on_rate(qdisc: *mut Qdisc, now_ns: u64, rate_bp
     let Some(now) = state.advance(now_ns) else { return -1 };
     state.qdisc.on_rate(now, Rate::from_bps(rate_bps));
     0
+}
+
+/// How much may wait is another limit from now on, in packets, or in bytes unless `is_bytes`
+/// is 0. What waits already stays until it leaves or room is needed. 0, or -1 (and nothing happens)
+/// if the limit is 0 or that of the discipline is fixed.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_on_limit(qdisc: *mut Qdisc, limit: u64, is_bytes: c_int) -> c_int {
+    let limit = if is_bytes == 0 { Limit::Packets(limit) } else { Limit::Bytes(limit) };
+    // SAFETY: as the caller promises.
+    unsafe { (*qdisc).0.set_limit(limit) }.map_or(-1, |()| 0)
+}
+
+/// The number of the queue to which the flow of a packet is hashed, if the discipline has flow
+/// queues under a law each; else -1.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`; `packet` points to a packet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_flow_queue(qdisc: *const Qdisc, packet: *const Packet) -> i64 {
+    // SAFETY: as the caller promises.
+    let (state, packet) = unsafe { (&(*qdisc).0, CheckedPacket(*packet)) };
+    state.qdisc.flow_queue(&packet).map_or(-1, i64::from)
 }
 
 /// 1 if the flows and hosts of packets matter to the discipline, 0 if the caller may leave them 0:

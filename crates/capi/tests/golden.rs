@@ -295,6 +295,48 @@ fn calls_in_the_past_and_timers_that_are_not_due_are_refused() {
     assert_eq!(pie.dequeue(Time::from_nanos(16_000_000)), Some((1, Time::from_nanos(5_000_000))));
 }
 
+fn refusals(discipline: &mut CDiscipline, offered: u64) -> usize {
+    for id in 0..offered {
+        let packet = TracePacket { id, flow: id % 3, bytes: 1000, ecn: sojourn_aqm::Ecn::NotEct };
+        discipline.enqueue(Time::ZERO, packet);
+    }
+    discipline.fates().len()
+}
+
+#[test]
+fn a_limit_that_changes_holds_from_then_on() {
+    for text in ["taildrop:limit=4p", "fq_codel:limit=4p", "dualpi2:limit=4p", "sfb:limit=4p"] {
+        let mut discipline = CDiscipline::new(text);
+        assert_eq!(refusals(&mut discipline, 4), 0, "{text}");
+        let change =
+            |limit, is_bytes| unsafe { c::sojourn_on_limit(discipline.handle, limit, is_bytes) };
+        assert_eq!([change(0, 0), change(0, 1), change(8_000, 1)], [-1, -1, 0], "{text}");
+        let mut shown = [0; 20];
+        let (name, room) = (c"limit".as_ptr(), shown.len());
+        unsafe { c::sojourn_setting(discipline.handle, name, shown.as_mut_ptr(), room) };
+        assert_eq!(unsafe { CStr::from_ptr(shown.as_ptr()) }, c"8kB", "{text}");
+        assert!(refusals(&mut discipline, 10) >= 6, "{text}");
+        let waiting = unsafe { c::sojourn_backlog_of(discipline.handle) }.bytes;
+        assert!((6_000..=8_000).contains(&waiting), "{text}: {waiting} bytes wait");
+    }
+    let sfq = CDiscipline::new("sfq");
+    assert_eq!(unsafe { c::sojourn_on_limit(sfq.handle, 5, 0) }, -1, "its queues are made for it");
+}
+
+#[test]
+fn packets_of_one_flow_have_one_flow_queue() {
+    let queue_of = |text: &str, flow| {
+        let packet =
+            c::Packet { id: 0, flow, src_host: 0, dst_host: 0, bytes: 1000, ecn: 0, dscp: 0 };
+        unsafe { c::sojourn_flow_queue(CDiscipline::new(text).handle, &packet) }
+    };
+    assert_eq!([queue_of("codel", 1), queue_of("cake", 1)], [-1, -1]);
+    let queues: std::collections::BTreeSet<i64> =
+        (0..100).map(|flow| queue_of("fq_codel:flows=8", flow)).collect();
+    assert_eq!(queues.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(queue_of("fq(pi2):flows=8", 5), queue_of("fq_codel:flows=8", 5));
+}
+
 /// The header's names of causes, in the order of the numbers that callbacks get.
 #[test]
 fn every_cause_has_its_number_in_the_header() {

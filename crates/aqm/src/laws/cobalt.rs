@@ -63,6 +63,9 @@ params! {
         "BLUE moves": "at most once per target", "Linux sch_cake.c, cobalt_queue_full",
             "ns3": "at most once per target for 4.29 s, then at every call (fact ns3-1)",
                 "ns-3 CobaltQueueDisc, m_lastUpdateTimeBlue";
+        "an eviction from a flow queue": "is an overflow of that queue",
+            "Linux sch_cake.c, cake_drop",
+            "ns3": "changes nothing", "ns-3 FqCobaltQueueDisc::FqCobaltDrop";
         "BLUE and ECN": "drops what could be marked as well",
             "Linux sch_cake.c; ns-3 CobaltQueueDisc";
         "the last packet": "is not dropped", "Linux sch_cake.c",
@@ -258,6 +261,13 @@ impl Aqm for Cobalt {
         self.dropping = true;
         self.drop_next = now;
         self.count = self.count.max(1);
+    }
+
+    fn on_eviction(&mut self, now: Time, queue: Backlog) {
+        // ns-3 FqCobaltQueueDisc::FqCobaltDrop takes packets from the child's queue past the child.
+        if !self.is_ns3 {
+            self.on_overflow(now, queue);
+        }
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {

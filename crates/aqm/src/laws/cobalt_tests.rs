@@ -60,6 +60,18 @@ fn overflows_raise_the_probability_once_per_target() {
     assert_eq!(var(&law, "blue_prob"), 3.0 / 256.0); // at 0, 6 and 12 ms
 }
 
+/// Linux `sch_cake.c`, `cake_drop`, tells COBALT of it; fact ns3-7.
+#[test]
+fn an_eviction_is_an_overflow_but_not_in_ns3() {
+    let after_one = |dialect| {
+        let mut law = cobalt(dialect);
+        law.on_eviction(ms(10), full_packets(9));
+        [var(&law, "blue_prob"), var(&law, "dropping"), var(&law, "count")]
+    };
+    assert_eq!(after_one("linux"), [1.0 / 256.0, 1.0, 1.0]);
+    assert_eq!(after_one("ns3"), [0.0, 0.0, 0.0]);
+}
+
 /// Fact aqm-32.
 #[test]
 fn sixteen_empties_undo_one_overflow() {

@@ -129,6 +129,11 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
         self.law.on_rate(now, rate);
     }
 
+    fn on_limit(&mut self, limit: Limit) -> bool {
+        self.limit = limit;
+        true
+    }
+
     fn backlog(&self) -> Backlog {
         let bytes = self.fifo.bytes();
         Backlog { packets: self.fifo.packets(), bytes, link_bytes: bytes }

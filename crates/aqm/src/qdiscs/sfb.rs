@@ -308,6 +308,11 @@ impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
         Some(Departure { packet, enqueued })
     }
 
+    fn on_limit(&mut self, limit: Limit) -> bool {
+        self.params.limit = limit;
+        true
+    }
+
     fn backlog(&self) -> Backlog {
         self.total.backlog()
     }

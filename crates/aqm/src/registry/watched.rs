@@ -14,6 +14,7 @@ use crate::packet::{Backlog, Head, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
+use crate::units::Limit;
 
 /// A law whose state is recorded before each verdict.
 #[derive(Clone, Debug)]
@@ -171,6 +172,14 @@ impl<P: Packet> Qdisc<P> for WatchedScheme<P> {
 
     fn on_rate(&mut self, now: Time, rate: Rate) {
         self.scheme.on_rate(now, rate);
+    }
+
+    fn on_limit(&mut self, limit: Limit) -> bool {
+        self.scheme.on_limit(limit)
+    }
+
+    fn flow_queue(&self, packet: &P) -> Option<u32> {
+        self.scheme.flow_queue(packet)
     }
 
     fn backlog(&self) -> Backlog {

@@ -14,10 +14,12 @@ import re
 import shutil
 import sys
 import tomllib
+import warnings
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
@@ -30,6 +32,7 @@ VERSION = "3.44.post0"
 BUILD = "`sojourn ns3 build` makes it, in about two minutes"
 PROGRAM = "sojourn-runner"
 _LIBRARY = "libsojourn.so"
+_MADE = (PROGRAM, _LIBRARY)
 _ABOUT = "about.json"
 _WHEEL = "ns3"
 _TOOLS = {"cmake": "cmake", "c++": "g++", "cargo": "cargo, or https://rustup.rs"}
@@ -110,19 +113,40 @@ def version_of(place: Path) -> str:
 
 
 def find() -> Runner | None:
-    """The runner made of today's sources; None if it was not made yet, or from others."""
+    """The runner made of today's sources; None if it was not made yet, or from others.
+
+    One that is damaged is not used, which a warning says.
+    """
     tree = source_tree()
     abouts = cache().glob(f"ns3-runner-*/{_ABOUT}")
     for about in sorted(abouts, key=lambda path: path.stat().st_mtime, reverse=True):
         try:
             facts = json.loads(about.read_text())
             runner = Runner(about.parent / PROGRAM, facts["ns3"], facts["sources"])
+            digests = {name: facts["sha256"][name] for name in _MADE}
         except (OSError, ValueError, KeyError, TypeError):
             continue
-        is_current = tree is None or sources(tree) == runner.sources
-        if is_current and runner.path.is_file():
+        if tree is not None and sources(tree) != runner.sources:
+            continue
+        if all(_digest(about.parent / name) == digest for name, digest in digests.items()):
             return runner
+        warnings.warn(f"{about.parent}: is damaged and not used; {BUILD}", stacklevel=2)
     return None
+
+
+def _digest(path: Path) -> str:
+    """The checksum of a file, read once per process unless it changes; empty if it is not there."""
+    try:
+        facts = path.stat()
+        return _digest_of(path, facts.st_mtime_ns, facts.st_size)
+    except OSError:
+        return ""
+
+
+@lru_cache
+def _digest_of(path: Path, _changed_ns: int, _size: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def require() -> Runner:
@@ -180,9 +204,10 @@ def build(say: Say, source: Path | None = None) -> Runner:
     ])  # fmt: skip
     _run(["cmake", "--build", str(work), "--parallel", "2", "--target", PROGRAM])
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (PROGRAM, _LIBRARY):
+    for name in _MADE:
         shutil.copy(work / name, folder)
-    facts = {"ns3": version, "sources": made_of}
+    digests = {name: _digest(folder / name) for name in _MADE}
+    facts = {"ns3": version, "sources": made_of, "sha256": digests}
     files.write(folder / _ABOUT, json.dumps(facts, indent=1) + "\n")
     return Runner(folder / PROGRAM, version, made_of)
 

@@ -229,6 +229,11 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         }
     }
 
+    fn on_limit(&mut self, limit: Limit) -> bool {
+        self.limit = limit;
+        true
+    }
+
     fn backlog(&self) -> Backlog {
         self.total()
     }

@@ -297,6 +297,15 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
         }
     }
 
+    fn on_limit(&mut self, limit: Limit) -> bool {
+        self.limit = limit;
+        true
+    }
+
+    fn flow_queue(&self, packet: &P) -> Option<u32> {
+        Some(self.queue_of(packet.flow()))
+    }
+
     fn backlog(&self) -> Backlog {
         self.flows.total().backlog()
     }

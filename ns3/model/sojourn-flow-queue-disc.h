@@ -1,0 +1,104 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef SOJOURN_FLOW_QUEUE_DISC_H
+#define SOJOURN_FLOW_QUEUE_DISC_H
+
+#include "sojourn-internal-queue.h"
+
+#include "ns3/queue-disc.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup sojourn
+ *
+ * The packets of one flow queue: a child of the queue disc whose AQM decides about them, as the
+ * flow queues of ns-3 are. It decides nothing itself; its statistics, reasons and traces are those
+ * of its packets, and ns-3 adds them to its parent's.
+ */
+class SojournFlowQueueDisc : public QueueDisc
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    SojournFlowQueueDisc();
+    ~SojournFlowQueueDisc() override;
+
+    /// @return the packets
+    SojournInternalQueue& GetPackets() const;
+    /**
+     * Enqueues a packet that the AQM has accepted.
+     * @param item the packet
+     * @param place its place, which was reserved
+     */
+    void Accept(Ptr<QueueDiscItem> item, SojournInternalQueue::Place place);
+    /**
+     * Drops a packet that the AQM has refused.
+     * @param item the packet
+     * @param reason why
+     */
+    void Refuse(Ptr<QueueDiscItem> item, const char* reason);
+    /**
+     * Drops a packet that has been dequeued.
+     * @param item the packet
+     * @param reason why
+     */
+    void Drop(Ptr<QueueDiscItem> item, const char* reason);
+    /**
+     * Marks a packet.
+     * @param item the packet
+     * @param reason why
+     * @return whether it could be marked
+     */
+    bool MarkPacket(Ptr<QueueDiscItem> item, const char* reason);
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    bool DoEnqueue(Ptr<QueueDiscItem> item) override;
+    Ptr<QueueDiscItem> DoDequeue() override;
+    Ptr<const QueueDiscItem> DoPeek() override;
+    bool CheckConfig() override;
+    void InitializeParams() override;
+
+    Ptr<SojournInternalQueue> m_packets;   //!< the packets
+    bool m_isOffered;                      //!< whether the parent offers a packet now
+    SojournInternalQueue::Place m_place;   //!< of the packet that is offered
+    const char* m_refusal;                 //!< why it is refused; null: it is accepted
+};
+
+/**
+ * @ingroup sojourn
+ *
+ * A flow queue as a class of its queue disc, made with its first packet.
+ */
+class SojournFlow : public QueueDiscClass
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    SojournFlow();
+    ~SojournFlow() override;
+
+    /// @param index the number of the flow queue, to which flows are hashed
+    void SetIndex(uint32_t index);
+    /// @return the number of the flow queue, to which flows are hashed
+    uint32_t GetIndex() const;
+
+  private:
+    uint32_t m_index; //!< the number of the flow queue
+};
+
+} // namespace ns3
+
+#endif // SOJOURN_FLOW_QUEUE_DISC_H

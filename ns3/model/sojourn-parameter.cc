@@ -1,0 +1,272 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "sojourn-parameter.h"
+
+#include "ns3/boolean.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/fatal-error.h"
+#include "ns3/nstime.h"
+#include "ns3/queue-size.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// A number with the digits that read back as the same number.
+std::string
+Digits(double number, const char* unit)
+{
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g%s", number, unit);
+    return text;
+}
+
+/// A number of bytes as the AQM writes it: 1514B, 250kB, 1MB.
+uint64_t
+BytesOf(const std::string& text)
+{
+    return QueueSize(text).GetValue();
+}
+
+/// Whether a text is a number and nothing else.
+bool
+IsNumber(const std::string& text)
+{
+    char* end = nullptr;
+    std::strtod(text.c_str(), &end);
+    return end != text.c_str() && *end == 0;
+}
+
+/// A threshold: a QueueSize, or a number of what MaxSize counts, as RedQueueDisc has it.
+class ThresholdChecker : public AttributeChecker
+{
+  public:
+    bool Check(const AttributeValue& value) const override
+    {
+        if (auto* text = dynamic_cast<const StringValue*>(&value))
+        {
+            return IsNumber(text->Get()) ||
+                   QueueSizeValue().DeserializeFromString(text->Get(), this);
+        }
+        return dynamic_cast<const QueueSizeValue*>(&value) ||
+               dynamic_cast<const DoubleValue*>(&value);
+    }
+
+    std::string GetValueTypeName() const override
+    {
+        return "ns3::QueueSizeValue";
+    }
+
+    bool HasUnderlyingTypeInformation() const override
+    {
+        return true;
+    }
+
+    std::string GetUnderlyingTypeInformation() const override
+    {
+        return "QueueSize";
+    }
+
+    Ptr<AttributeValue> Create() const override
+    {
+        return ns3::Create<QueueSizeValue>();
+    }
+
+    bool Copy(const AttributeValue& source, AttributeValue& destination) const override
+    {
+        const auto& size = dynamic_cast<const QueueSizeValue&>(source);
+        if (auto* count = dynamic_cast<DoubleValue*>(&destination))
+        {
+            count->Set(size.Get().GetValue());
+            return true;
+        }
+        if (auto* text = dynamic_cast<StringValue*>(&destination))
+        {
+            text->Set(size.SerializeToString(this));
+            return true;
+        }
+        auto* same = dynamic_cast<QueueSizeValue*>(&destination);
+        return same && (same->Set(size.Get()), true);
+    }
+};
+
+/// A value that nobody has set.
+struct Unset
+{
+    virtual ~Unset() = default;
+};
+
+/// The same for a type of values. ObjectBase hands copies of the first value of an attribute to its
+/// accessor, so that a copy must know it too.
+template <typename V>
+class UnsetValue : public V, public Unset
+{
+  public:
+    explicit UnsetValue(const V& value)
+        : V(value)
+    {
+    }
+
+    Ptr<AttributeValue> Copy() const override
+    {
+        return Create<UnsetValue<V>>(*this);
+    }
+};
+
+/// Gives the value as one that nobody has set, if it is of that type.
+template <typename V>
+bool
+Unsets(const AttributeValue& value, Ptr<AttributeValue>& unset)
+{
+    const auto* typed = dynamic_cast<const V*>(&value);
+    if (typed)
+    {
+        unset = Create<UnsetValue<V>>(*typed);
+    }
+    return typed != nullptr;
+}
+
+} // namespace
+
+Ptr<AttributeValue>
+SojournUnset(const AttributeValue& value)
+{
+    Ptr<AttributeValue> unset;
+    if (!(Unsets<TimeValue>(value, unset) || Unsets<DoubleValue>(value, unset) ||
+          Unsets<UintegerValue>(value, unset) || Unsets<DataRateValue>(value, unset) ||
+          Unsets<QueueSizeValue>(value, unset) || Unsets<BooleanValue>(value, unset) ||
+          Unsets<StringValue>(value, unset)))
+    {
+        NS_FATAL_ERROR("a type of value that no parameter has");
+    }
+    return unset;
+}
+
+bool
+IsSojournUnset(const AttributeValue& value)
+{
+    return dynamic_cast<const Unset*>(&value) != nullptr;
+}
+
+std::string
+SojournParameter::ToText(const AttributeValue& value) const
+{
+    const bool mayBeAbsent = absent != nullptr;
+    const auto orAbsent = [&](bool isAbsent, std::string text) {
+        return isAbsent && mayBeAbsent ? std::string(absent) : text;
+    };
+    switch (kind)
+    {
+    case TIME: {
+        const Time time = dynamic_cast<const TimeValue&>(value).Get();
+        const bool isAuto = mayBeAbsent && std::string(absent) == "auto";
+        const Time none = isAuto ? Time(0) : Time::Max();
+        return orAbsent(time == none, std::to_string(time.GetNanoSeconds()) + "ns");
+    }
+    case HERTZ:
+        return Digits(dynamic_cast<const DoubleValue&>(value).Get(), "hz");
+    case NUMBER: {
+        const double number = dynamic_cast<const DoubleValue&>(value).Get();
+        return orAbsent(number == 0, Digits(number, ""));
+    }
+    case WHOLE: {
+        const uint64_t number = dynamic_cast<const UintegerValue&>(value).Get();
+        return orAbsent(number == 0, std::to_string(number));
+    }
+    case BYTES: {
+        const uint64_t bytes = dynamic_cast<const UintegerValue&>(value).Get();
+        return orAbsent(bytes == 0, std::to_string(bytes) + "B");
+    }
+    case RATE: {
+        const uint64_t bps = dynamic_cast<const DataRateValue&>(value).Get().GetBitRate();
+        return orAbsent(bps == 0, std::to_string(bps) + "bit");
+    }
+    case LIMIT: {
+        const auto* count = dynamic_cast<const DoubleValue*>(&value);
+        const auto* text = dynamic_cast<const StringValue*>(&value);
+        if (count || (text && IsNumber(text->Get())))
+        {
+            const double number = count ? count->Get() : std::strtod(text->Get().c_str(), nullptr);
+            return orAbsent(number == 0, Digits(number, "")); // its unit comes later
+        }
+        const QueueSize size =
+            text ? QueueSize(text->Get()) : dynamic_cast<const QueueSizeValue&>(value).Get();
+        const char* unit = size.GetUnit() == QueueSizeUnit::PACKETS ? "p" : "B";
+        return orAbsent(size.GetValue() == 0, std::to_string(size.GetValue()) + unit);
+    }
+    case BOOL:
+        return dynamic_cast<const BooleanValue&>(value).Get() ? "true" : "false";
+    case WORD:
+        return dynamic_cast<const StringValue&>(value).Get();
+    }
+    NS_FATAL_ERROR("a kind that is not listed");
+}
+
+Ptr<AttributeValue>
+SojournParameter::FromText(const std::string& text) const
+{
+    const bool isAbsent = absent && text == absent;
+    switch (kind)
+    {
+    case TIME:
+        if (isAbsent)
+        {
+            return Create<TimeValue>(text == "auto" ? Time(0) : Time::Max());
+        }
+        return Create<TimeValue>(Time(text));
+    case HERTZ: // the unit behind the number ends it
+    case NUMBER:
+        return Create<DoubleValue>(isAbsent ? 0.0 : std::strtod(text.c_str(), nullptr));
+    case WHOLE:
+        return Create<UintegerValue>(isAbsent ? 0 : std::strtoull(text.c_str(), nullptr, 10));
+    case BYTES:
+        return Create<UintegerValue>(isAbsent ? 0 : BytesOf(text));
+    case RATE: // 10mbit is 10mb/s to ns-3
+        return Create<DataRateValue>(
+            isAbsent ? DataRate(0) : DataRate(text.substr(0, text.size() - 2) + "ps"));
+    case LIMIT:
+        return Create<QueueSizeValue>(isAbsent ? QueueSize("0p") : QueueSize(text));
+    case BOOL:
+        return Create<BooleanValue>(text == "true");
+    case WORD:
+        return Create<StringValue>(text);
+    }
+    NS_FATAL_ERROR("a kind that is not listed");
+}
+
+Ptr<const AttributeChecker>
+SojournParameter::MakeChecker() const
+{
+    switch (kind)
+    {
+    case TIME:
+        return MakeTimeChecker();
+    case HERTZ:
+    case NUMBER:
+        return MakeDoubleChecker<double>();
+    case WHOLE:
+    case BYTES:
+        return MakeUintegerChecker<uint64_t>();
+    case RATE:
+        return MakeDataRateChecker();
+    case LIMIT:
+        return Create<ThresholdChecker>();
+    case BOOL:
+        return MakeBooleanChecker();
+    case WORD:
+        return MakeStringChecker();
+    }
+    NS_FATAL_ERROR("a kind that is not listed");
+}
+
+} // namespace ns3
