@@ -1,6 +1,6 @@
 """Covering designs: few cells in which every two levels of two factors meet at least once.
 
-Built greedily, one cell at a time, as AETG does (Cohen, Dalal, Fredman and Patton 1997, §4), but
+Built greedily, one cell at a time, as AETG does (Cohen et al. 1997, §4), but
 without its random draws, so that the same factors give the same cells. No library is used: the
 kept ones (``allpairspy``, ``pict``) promise no order across versions, and the cells are names
 of recorded runs.
