@@ -6,10 +6,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 pi2-ns3 bench instructions instructions-write coverage reproduce-full fuzz \
-        storm storm-record long-haul cancel memcheck audit sbom mutants mutants-python \
-        contract-long study-kills study-costs docs docs-test site atlas atlas-small web \
-        web-toolchain web-speed test-web clean
+        ns3 ns3-costs agreement-ns3 agreement-wide pi2-ns3 bench instructions instructions-write \
+        coverage reproduce-full fuzz storm storm-record long-haul cancel memcheck audit sbom mutants \
+        mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
+        web web-toolchain web-speed test-web clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -91,6 +91,11 @@ ns3-costs: $(VENV)/developed
 ## agreement-ns3: the grid on the simulator and on ns-3; writes the table of docs/agreement-ns3.md
 agreement-ns3: $(VENV)/developed
 	$(BIN)/sojourn agree --engines sim,ns3 --grid --page docs/agreement-ns3.md > /dev/null
+
+## agreement-wide: the wide grid on the simulator and the kernel; writes docs/agreement-wide.md. An hour
+##                 and a half on one core; what is done is kept, so that it may be interrupted
+agreement-wide: $(VENV)/developed
+	$(BIN)/sojourn agree --grid wide --seeds $(or $(SEEDS),10) --page docs/agreement-wide.md > /dev/null
 
 ## pi2-ns3: the figures of PI2's paper on both; writes its table in docs/agreement-ns3.md
 pi2-ns3: $(VENV)/developed

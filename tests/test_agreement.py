@@ -59,3 +59,13 @@ def test_what_is_by_hand_in_a_page_stays(tmp_path: Path) -> None:
     page.write_text("old table\n")
     write(found, page)
     assert page.read_text() == as_markdown(found)
+
+
+def test_cells_agree_closely_within_a_twentieth_or_half_a_millisecond() -> None:
+    def closely(metric: str, first: float, second: float) -> bool:
+        return CellAgreement("s", metric, (first, second)).agrees_closely
+
+    assert closely("queue/b/delay_p50", 0.0104, 0.0100)
+    assert closely("class/b/completion_p95", 0.0014, 0.0010)
+    assert not closely("queue/b/delay_p50", 0.0108, 0.0100)
+    assert not closely("queue/b/drop_rate", 0.0214, 0.0200)

@@ -1225,7 +1225,7 @@ class Cake(_Aqm):
     target: str | None = None
     interval: str | None = None
     flows: int | None = None
-    isolation: Literal["flows", "src", "dst", "triple"] | None = None
+    isolation: Literal["flows", "src", "dst", "triple", "flowblind"] | None = None
     overhead: str | None = None
     mpu: str | None = None
     cells: Literal["none", "atm", "ptm"] | None = None
@@ -2078,6 +2078,9 @@ class FlowGroup(_Part):
             the limit. Written like ``128kB``.
         autotuning: TCP: whether that window starts with 64 kB and grows with what arrives, as in
             Linux; then ``receive_window`` is where it ends.
+        offload: TCP: segmentation offload of the senders: ``off``, the default, where every packet
+            is sent for itself, or the most that TCP hands down at once, such as ``tso:64kB``: it
+            leaves in a burst. Default: ``"off"``.
         start: When the flows start: ``0s``, or each at a random time within ``0s..1s``. Default:
             ``"0s"``.
         stop: When their applications stop, if before the end. Written like ``30s``.
@@ -2105,6 +2108,7 @@ class FlowGroup(_Part):
     ack_every: int | None = None
     receive_window: str | None = None
     autotuning: bool | None = None
+    offload: str | None = None
     start: str | None = None
     stop: str | None = None
     app: App

@@ -70,6 +70,12 @@ pub trait Packet {
     fn set_ce(&mut self);
     /// A number equal for all packets of one flow (a 5-tuple hash or an index).
     fn flow(&self) -> u64;
+    /// The number by which a queue is chosen where the sender's own hash is trusted (Linux
+    /// `skb->hash`, which fq_codel, fq_pie and cake read; sfq, sfb and choke look at addresses and
+    /// ports).
+    fn sender_hash(&self) -> u64 {
+        self.flow()
+    }
     /// A number equal for all packets from one host; that of the flow where hosts are not known.
     fn src_host(&self) -> u64 {
         self.flow()

@@ -20,6 +20,8 @@ pub enum PacketKind {
     Datagram,
     /// A request for an object, from receiver to sender; `seq` counts them.
     Request,
+    /// The acknowledgement of the answer to the first packet of a connection.
+    HandshakeAck,
 }
 
 /// What is written down of a packet.

@@ -191,6 +191,8 @@ pub struct Flow {
     pub stop_ns: Option<u64>,
     /// Congestion control, as the kernel names it; datagrams have none.
     pub cc: Option<String>,
+    /// Whether TCP paces what it sends even if its congestion control does not ask for it.
+    pub paced: bool,
     /// Payload of a full segment or datagram.
     pub payload_bytes: u32,
     /// Datagrams: whether those that are ECN-capable are ECT(1), for low-latency queues (RFC 9331).

@@ -61,6 +61,7 @@ fn all() -> Resolved {
             "cc = \"reno\"\naccecn = true\nreceiver_ecn = \"classic\"\naccecn_option = \"never\"\n\
              ecn_fallback = false\n\
              initial_window = 4\nack_every = 1\nreceive_window = \"64kB\"\nautotuning = true\n\
+             offload = \"tso:32kB\"\n\
              stop = \"8s\"\nstart = \"1s..2s\"\nclass = \"x\"\ncount = 3\n"
         } else {
             ""
@@ -156,6 +157,7 @@ fn a_group_of_flows_has_every_key_with_its_unit() {
         "accecn_option": "never", "ecn_fallback": false,
         "packet": "1500B", "payload": "1448B", "header": "52B",
         "initial_window": 4, "ack_every": 1, "receive_window": "64kB", "autotuning": true,
+        "offload": "tso:32kB",
     });
     assert_eq!(app, json!({ "kind": "bulk", "bytes": "1MB", "tcp": tcp }));
 }

@@ -279,6 +279,7 @@ fn keys_of_tcp_are_refused_for_datagrams() {
         ("tcp", "\"sack\"", "remove it"),
         ("initial_window", "10", "remove it"),
         ("ack_every", "2", "remove it"),
+        ("offload", "\"tso:64kB\"", "remove it"),
         ("accecn", "true", "remove it"),
         ("receiver_ecn", "classic", "remove it"),
     ] {
@@ -304,6 +305,22 @@ fn keys_of_accurate_feedback_need_ecn_and_a_known_value() {
     set_refused(&[ecn, (key, "\"acecn\"")], &format!("--set {key}"), "`accecn`");
     let key = "flows[0].accecn_option";
     set_refused(&[ecn, (key, "\"often\"")], &format!("--set {key}"), "known: always");
+}
+
+#[test]
+fn an_offload_holds_two_packets_or_more_and_no_more_than_a_host_hands_down() {
+    let key = "flows[0].offload";
+    for (value, remedy) in [
+        ("\"lro\"", "`tso:64kB`"),
+        ("\"tso:\"", "size"),
+        ("\"tso:100kB\"", "64 KiB"),
+        ("\"tso:2999B\"", "write more, or `off`"),
+    ] {
+        set_refused(&[(key, value)], &format!("--set {key}"), remedy);
+    }
+    for value in ["\"off\"", "\"tso:3kB\"", "\"tso:64KiB\""] {
+        assert!(load(GOOD, &[(key, value)]).is_ok(), "{value}");
+    }
 }
 
 #[test]

@@ -69,6 +69,10 @@ pub struct Packet {
     pub kind: PacketKind,
     /// Which connection of its flow it belongs to, where a flow has several at once.
     pub lane: u8,
+    /// How often the connection has drawn its hash anew, modulo 256.
+    pub rehashes: u8,
+    /// The group of its flow, modulo 256: the flows of a group are those of one pair of hosts.
+    pub group: u8,
     /// The ECN field.
     pub ecn: Ecn,
     /// The ECN field on arrival at the present queue.
@@ -107,6 +111,8 @@ impl Packet {
             connection,
             kind,
             lane: 0,
+            rehashes: 0,
+            group: 0,
             ecn: Ecn::NotEct,
             ecn_in: Ecn::NotEct,
             marked: None,
@@ -139,6 +145,18 @@ impl AqmPacket for Packet {
     /// are connections that are open at once.
     fn flow(&self) -> u64 {
         u64::from(self.lane) << 40 | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
+    }
+
+    fn sender_hash(&self) -> u64 {
+        u64::from(self.rehashes) << 48 | self.flow()
+    }
+
+    fn src_host(&self) -> u64 {
+        u64::from(self.group) << 1 | u64::from(self.is_reverse())
+    }
+
+    fn dst_host(&self) -> u64 {
+        self.src_host() ^ 1
     }
 }
 

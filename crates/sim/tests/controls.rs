@@ -171,7 +171,8 @@ fn prague_without_ecn_is_reno() {
 }
 
 /// Prague flows over 20 Mbit/s and a round trip of 2 ms, a BDP of 3.3 packets: the fraction of
-/// packets marked, and utilisation, as means over five seeds.
+/// packets marked, and utilisation, as medians of five seeds: of forty seeds with five or ten flows
+/// one to eight settle in another cycle, with up to 45 % more marks.
 fn crowd(cc: &str, flows: u32) -> [f64; 2] {
     let mut plan = low_latency(&[(cc, true)]);
     plan.links[0].capacity = Capacity::Constant(mbit(20));
@@ -183,9 +184,12 @@ fn crowd(cc: &str, flows: u32) -> [f64; 2] {
         plan.seed = seed;
         run(&plan)
     });
-    let mean =
-        |name| runs.iter().map(|run| metric(run, Scope::Queue, "b", name)).sum::<f64>() / 5.0;
-    ["mark_rate", "utilisation"].map(mean)
+    let median = |name| {
+        let mut of_seed = runs.each_ref().map(|run| metric(run, Scope::Queue, "b", name));
+        of_seed.sort_by(f64::total_cmp);
+        of_seed[2]
+    };
+    ["mark_rate", "utilisation"].map(median)
 }
 
 #[test]

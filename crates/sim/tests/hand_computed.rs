@@ -243,10 +243,15 @@ fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
     assert_rows(&found, CLASS, "call", &rows);
 }
 
+/// TCP of ns-2, whose first packet behind the SYN is data.
+fn one_way() -> Tcp {
+    Tcp { profile: "madpie".into(), payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") }
+}
+
 #[test]
 fn transfers_that_do_not_finish_count_for_as_long_as_they_were_seen() {
     let of = |name: &str, start: u64, stop: Option<u64>| {
-        let transport = Tcp { payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") };
+        let transport = one_way();
         let app = App::Bulk { tcp: transport, bytes: Some(1_000) };
         let start = (ms(start), ms(start));
         let stop = stop.map(ms);
@@ -316,7 +321,7 @@ fn a_wireless_frame_that_always_fails_is_sent_as_often_as_allowed_and_given_up()
 
 #[test]
 fn transfers_are_timed_and_their_shares_compared() {
-    let transport = || Tcp { payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") };
+    let transport = one_way;
     let of = |name: &str, bytes: u64| {
         let app = App::Bulk { tcp: transport(), bytes: Some(bytes) };
         FlowGroup { class: "pair".into(), ..group(name, 1, app) }

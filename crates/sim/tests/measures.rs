@@ -66,7 +66,9 @@ fn bins_show_the_schedule_of_a_link_and_what_is_dropped() {
 
 #[test]
 fn the_path_rtt_of_a_lone_packet_is_propagation_and_serialisation() {
-    let tcp = Tcp { payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") };
+    // No other packet opens the connection.
+    let profile = "madpie".to_owned();
+    let tcp = Tcp { profile, payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") };
     let mut flow = group("lone", 1, App::Bulk { tcp, bytes: Some(1_000) });
     flow.access_rate = mbit(100);
     (flow.sender_downlink, flow.receiver_rate) = (Some(mbit(100)), Some(mbit(100)));

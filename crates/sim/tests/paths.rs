@@ -17,9 +17,12 @@ fn nanos(ns: u64) -> Span {
     Span::from_nanos(ns)
 }
 
-/// One transfer of one packet; payload and header in bytes.
+/// One transfer of one packet without another to open the connection, as in ns-2; payload and
+/// header in bytes.
 fn lone_packet(payload_bytes: u32, header_bytes: u32) -> FlowGroup {
-    let tcp = sojourn_scenario::resolved::Tcp { payload_bytes, header_bytes, ..tcp("reno") };
+    let profile = "madpie".to_owned();
+    let tcp =
+        sojourn_scenario::resolved::Tcp { profile, payload_bytes, header_bytes, ..tcp("reno") };
     group("lone", 1, App::Bulk { tcp, bytes: Some(u64::from(payload_bytes)) })
 }
 

@@ -40,6 +40,7 @@ fn app() -> impl Strategy<Value = App> {
             ecn: ecn.map(|ecn| Ecn { accecn: ecn.accecn && cc != "dctcp", ..ecn }),
             ack_every: Some(ack_every),
             receive_window: None,
+            offload_bytes: None,
             profile: profile.into(),
             ..tcp(cc)
         },

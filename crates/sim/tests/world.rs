@@ -42,12 +42,13 @@ fn a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() {
     let mut plan = scenario(2, vec![link("b", "taildrop", 125_000)], vec![flow]);
     plan.record.packets = true;
     let run = run(&plan);
-    // SYN: 40 bytes; then data leaves one round trip after the SYN.
+    // SYN: 40 bytes; one round trip later its answer is acknowledged by as many, behind which the
+    // data follows.
     let syn_rtt = 100_000_000 + 3_200 + 32_000;
-    let arrived = syn_rtt + 83_200 + 1_000_000;
-    assert_eq!(run.packets[1].arrived, Time::from_nanos(arrived));
+    let arrived = syn_rtt + 3_200 + 83_200 + 1_000_000;
+    assert_eq!(run.packets[2].arrived, Time::from_nanos(arrived));
     let transfer = run.transfers[0];
-    let completion = syn_rtt + 83_200 + 832_000 + 50_000_000;
+    let completion = syn_rtt + 3_200 + 83_200 + 832_000 + 50_000_000;
     assert_eq!(transfer.completion, Span::from_nanos(completion));
 }
 

@@ -31,6 +31,9 @@ _SIM_AND_LINUX = {
 
 KNOWN = {frozenset({"sim", "linux"}): _SIM_AND_LINUX}
 
+# Of the wide grid: words of scenarios' names, and what was found.
+_WIDE: dict[str, str] = {}
+
 
 def by_cell(
     as_is: Sequence[CellAgreement],
@@ -76,4 +79,20 @@ def lines(engines: Sequence[str], names: Sequence[str]) -> list[str]:
         f"- {start}: {cause}"
         for start, cause in KNOWN.get(frozenset(engines), {}).items()
         if any(name.startswith(start) for name in names)
+    ]
+
+
+def wide_lines(engines: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The known causes of gaps in the wide grid, as items of a list.
+
+    Args:
+        engines: the names of both.
+        names: the scenarios in which they do not agree.
+    """
+    if frozenset(engines) != frozenset({"sim", "linux"}):
+        return []
+    return [
+        f"- {words}: {cause}"
+        for words, cause in _WIDE.items()
+        if any(words in name for name in names)
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _core
-from sojourn.comparing.between_engines import DELAY_S, RELATIVE
+from sojourn.comparing.between_engines import CLOSE_DELAY_S, CLOSE_RELATIVE, DELAY_S, RELATIVE
 from sojourn.comparing.statistics import estimate
 from sojourn.plots import data
 from sojourn.running.result import Result
@@ -22,7 +22,7 @@ class CellAgreement:
 
     Attributes:
         scenario: its name, and that of the link where it has several.
-        metric: its name in table ``summary``.
+        metric: its name in table ``summary``, perhaps behind scope and name.
         values: on the first engine and on the second, which is the reference.
         noise: half of the 95 % interval of their difference over the seeds; NaN for one seed.
     """
@@ -42,20 +42,30 @@ class CellAgreement:
 
     @property
     def agrees(self) -> bool:
-        """Within a tenth, or within a millisecond of delay."""
-        first, second = self.values
-        return abs(first - second) <= self._allowed
+        """Within a tenth, or within a millisecond of a time."""
+        return self._difference <= self._allowed(RELATIVE, DELAY_S)
+
+    @property
+    def agrees_closely(self) -> bool:
+        """Within a twentieth, or within half a millisecond of a time."""
+        return self._difference <= self._allowed(CLOSE_RELATIVE, CLOSE_DELAY_S)
 
     @property
     def is_apart(self) -> bool:
         """Whether they do not agree, the noise is known, and no value within it would."""
-        first, second = self.values
-        return abs(first - second) > self._allowed + self.noise
+        return self._difference > self._allowed(RELATIVE, DELAY_S) + self.noise
 
     @property
-    def _allowed(self) -> float:
-        delay = DELAY_S if self.metric.startswith("delay") else 0.0
-        return max(RELATIVE * abs(self.values[1]), delay)
+    def is_time(self) -> bool:
+        """Whether the metric is a time in seconds."""
+        return self.metric.rpartition("/")[2].startswith(("delay", "completion"))
+
+    @property
+    def _difference(self) -> float:
+        return abs(self.values[0] - self.values[1])
+
+    def _allowed(self, relative: float, time_s: float) -> float:
+        return max(relative * abs(self.values[1]), time_s if self.is_time else 0.0)
 
 
 @dataclass(frozen=True)

@@ -51,12 +51,16 @@ def save(agreement: Agreement, folder: Path) -> None:
 
 
 def write(agreement: Agreement, path: Path) -> None:
-    """Write the page; what is by hand in one that is there stays.
+    """Write the page as `write_text` does."""
+    write_text(as_markdown(agreement), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a page; what is by hand in one that is there stays.
 
     Raises:
         OSError: it cannot be read or written, or the disk is full.
     """
-    text = as_markdown(agreement)
     if path.exists():
         _, mark, rest = path.read_text(encoding="utf-8").partition(BY_HAND)
         text += f"\n{mark}{rest}" if mark else ""

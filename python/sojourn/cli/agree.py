@@ -18,13 +18,16 @@ from sojourn.engines import registry
 Examples:
   sojourn agree demo.toml --seeds 5 --out out
   sojourn agree --grid --page agreement.md
+  sojourn agree --grid wide --seeds 10 --page agreement-wide.md
   sojourn agree --engines sim,ns3 --grid --page agreement-ns3.md
 """
 )
 @click.argument("files_", metavar="[FILE]...", nargs=-1)
 @click.option(
-    "--grid", is_flag=True, help="The shipped grid of scenarios for these engines as well."
-)
+    "--grid", type=click.Choice(["usual", "wide"]), is_flag=False, flag_value="usual",
+    help="A shipped grid of scenarios as well: the usual one for these engines, or, alone, the "
+    "wide one over rates, round trips, numbers of flows, TCPs and traffic.",
+)  # fmt: skip
 @click.option(
     "--engines", "on", default="sim,linux", metavar="ENGINE,ENGINE", show_default=True,
     help="The two engines; the second is the reference.",
@@ -41,10 +44,12 @@ Examples:
     help="Write the table there. What a page that is there has from a line `<!-- by hand -->` on "
     "is kept.",
 )  # fmt: skip
-@options.out_option("Save agreement.md, agreement.json and a QQ plot per scenario in DIR.")
+@options.out_option(
+    "Save agreement.md, agreement.json and, unless the grid is wide, a QQ plot per scenario in DIR."
+)
 def agree(
     files_: tuple[str, ...],
-    grid: bool,
+    grid: str | None,
     on: str,
     seeds: int,
     jobs: int | None,
@@ -61,6 +66,10 @@ def agree(
     from sojourn.agreement import page as pages
     from sojourn.agreement.runs import agree as run_both
 
+    if grid == "wide":
+        if files_:
+            raise click.UsageError("--grid wide runs alone; leave the files out")
+        return _agree_widely(on, seeds, jobs, page, out, fresh=fresh, **engine_options)
     scenarios = [*map(load, files_), *(shipped.scenarios(on.split(",")) if grid else [])]
     if not scenarios:
         raise click.UsageError("name a scenario file, or --grid")
@@ -76,3 +85,27 @@ def agree(
     if out is not None:
         pages.save(found, out)
     return 1 if any(pair.invalid for pair in found.pairs) else 0
+
+
+def _agree_widely(
+    on: str, seeds: int, jobs: int | None, page: Path | None, out: Path | None, *, fresh: bool,
+    **engine_options: Any,
+) -> int:  # fmt: skip
+    """The wide grid: no QQ plots, and a page of its own."""
+    from sojourn import files
+    from sojourn.agreement import page as pages
+    from sojourn.agreement import wide_page, wide_runs
+
+    options.writing_to(out)
+    found = wide_runs.agree(
+        registry.select(on.split(","), engine_options), seeds=seeds, jobs=jobs,
+        progress=console.meter(), store=options.store(fresh),
+    )  # fmt: skip
+    text = wide_page.as_markdown(found)
+    sys.stdout.write(text)
+    if page is not None:
+        pages.write_text(text, page)
+    if out is not None:
+        files.write(out / "agreement.json", wide_page.as_json(found))
+        files.write(out / "agreement.md", text)
+    return 1 if any(compared.invalid for compared in found.compared) else 0

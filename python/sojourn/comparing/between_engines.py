@@ -15,6 +15,10 @@ from sojourn.comparing.statistics import Estimate
 
 RELATIVE = 0.10
 DELAY_S = 0.001
+"""The tolerance, and the floor of times."""
+CLOSE_RELATIVE = RELATIVE / 2
+CLOSE_DELAY_S = DELAY_S / 2
+"""Half of both: where engines are said to agree closely."""
 
 
 @dataclass(frozen=True)

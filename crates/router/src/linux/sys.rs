@@ -6,6 +6,8 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+use nix::sys::socket::setsockopt;
+use nix::{setsockopt_impl, sockopt_impl};
 use socket2::{Domain, Socket, Type};
 
 /// What Linux reports about a TCP socket: the fields of `struct tcp_info` (linux/tcp.h) used here.
@@ -76,6 +78,14 @@ impl TcpInfo {
             bytes_retrans: long(208),
         }
     }
+}
+
+sockopt_impl!(MaxPacingRate, SetOnly, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, usize);
+
+/// Has TCP pace what the socket sends: a limit above every rate switches that on (Linux 6.1 sock.c,
+/// `sk_setsockopt`).
+pub(crate) fn pace(socket: &Socket) -> io::Result<()> {
+    Ok(setsockopt(socket, MaxPacingRate, &(usize::MAX >> 1))?)
 }
 
 /// Reads `TCP_INFO` of a socket: the same as sock_diag's, without a search for the socket.

@@ -93,6 +93,10 @@ fn check_app(index: usize, app: &App) -> Planned<()> {
         );
         return refuse(format!("{place}.packet"), message);
     }
+    if app.tcp().is_some_and(|tcp| tcp.offload_bytes.is_some()) {
+        let message = "ns-3.44 has no segmentation offload; leave it out, or use engine sim";
+        return refuse(format!("flows[{index}].offload"), message);
+    }
     if app.tcp().and_then(|tcp| tcp.ecn).is_some_and(|ecn| ecn != Ecn::default()) {
         let message = "ns-3.44 has no accurate ECN feedback; leave `accecn`, `receiver_ecn`, \
                        `accecn_option` and `ecn_fallback` out, or use engine sim";

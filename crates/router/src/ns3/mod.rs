@@ -138,6 +138,7 @@ fn flows(scenario: &Resolved) -> Vec<Flow> {
             start_ns: start_ns(scenario, group, member),
             stop_ns: group.stop.map(Span::as_nanos),
             cc: None,
+            paced: false,
             payload_bytes: payload(&group.app),
             low_latency: false,
             app: group.app.clone(),

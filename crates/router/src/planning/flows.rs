@@ -13,6 +13,10 @@ use crate::plan::{FIRST_PORT, Flow};
 /// IP and TCP headers without options, and with timestamps.
 pub(crate) const PLAIN_HEADER: u32 = 40;
 pub(crate) const TIMESTAMP_HEADER: u32 = 52;
+/// The profiles that stand for the kernel's own TCP: as it is, and paced, which it does itself
+/// without the queue `fq` (Linux 6.1 `tcp_needs_internal_pacing`).
+pub(super) const OWN: &str = "linux";
+pub(super) const PACED: &str = "linux-fq";
 /// The number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
 /// A datagram with nothing else.
@@ -66,6 +70,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
                 start_ns: start_ns(scenario, group, member),
                 stop_ns: group.stop.map(|stop| stop.as_nanos()),
                 cc: cc.clone(),
+                paced: group.app.tcp().is_some_and(|tcp| tcp.profile == PACED),
                 payload_bytes: payload(index, &group.app)?,
                 low_latency: false,
                 app: group.app.clone(),

@@ -15,7 +15,7 @@ mod settings;
 mod topology;
 
 use sojourn_aqm::Span;
-use sojourn_scenario::resolved::Resolved;
+use sojourn_scenario::resolved::{Resolved, Tcp};
 
 use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
@@ -41,6 +41,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let link = links.forward;
     let mut warnings = Vec::new();
     let flows = flows::flows(scenario)?;
+    check_latency(scenario)?;
     let timestamps = flows::timestamps(scenario)?;
     let (bottleneck, discipline) = bottleneck(scenario, links, kernel, &mut warnings)?;
     warn(scenario, kernel, &mut warnings);
@@ -102,6 +103,17 @@ fn laws(
     Ok(laws)
 }
 
+/// The captures at TCP's ends hold what TCP hands down, which with offload is several packets.
+fn check_latency(scenario: &Resolved) -> Planned<()> {
+    let offloads = |tcp: &Tcp| tcp.offload_bytes.is_some();
+    if scenario.record.latency && scenario.flows.iter().filter_map(|g| g.app.tcp()).any(offloads) {
+        let message = "engine linux has no latency of packets that TCP hands down together; leave \
+                       `offload` out, or use engine sim";
+        return refuse("record.latency", message);
+    }
+    Ok(())
+}
+
 /// What will differ from the scenario.
 fn warn(scenario: &Resolved, kernel: Kernel, warnings: &mut Vec<String>) {
     let hz = kernel.hz;
@@ -111,7 +123,8 @@ fn warn(scenario: &Resolved, kernel: Kernel, warnings: &mut Vec<String>) {
     }
     for (index, group) in scenario.flows.iter().enumerate() {
         warnings.extend(flows::padded(index, &group.app));
-        if let Some(tcp) = group.app.tcp().filter(|tcp| tcp.profile != "linux") {
+        let is_own = |profile: &str| [flows::OWN, flows::PACED].contains(&profile);
+        if let Some(tcp) = group.app.tcp().filter(|tcp| !is_own(&tcp.profile)) {
             warnings.push(format!(
                 "flows `{}`: the kernel runs its own TCP, not the profile {}",
                 group.name, tcp.profile

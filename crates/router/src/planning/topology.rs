@@ -67,7 +67,7 @@ impl Commands {
             (Netns::Receivers, "in", "10.2.255.1/16", "02:00:00:02:00:fe"),
         ] {
             self.ip(netns, &format!("address add {address} dev {device}"));
-            self.up(netns, device, largest_mtu);
+            self.up(netns, device, largest_mtu, 1);
             if is_joined && netns == Netns::Receivers {
                 self.ip(
                     netns,
@@ -88,8 +88,9 @@ impl Commands {
         }
     }
 
-    fn up(&mut self, netns: Netns, device: &str, mtu: u32) {
-        self.ip(netns, &format!("link set {device} mtu {mtu} gso_max_segs 1 up"));
+    /// `segments`: the most that TCP hands down to the device at once.
+    fn up(&mut self, netns: Netns, device: &str, mtu: u32, segments: u32) {
+        self.ip(netns, &format!("link set {device} mtu {mtu} gso_max_segs {segments} up"));
     }
 
     fn pair(&mut self, index: usize, group: &FlowGroup) {
@@ -106,13 +107,13 @@ impl Commands {
             ),
         );
         self.ip(Netns::Router, &format!("address add {near}/24 dev r{index}"));
-        self.up(Netns::Router, &format!("r{index}"), mtu);
+        self.up(Netns::Router, &format!("r{index}"), mtu, 1);
         self.ip(
             Netns::Router,
             &format!("neigh add {sender} lladdr {s_mac} dev r{index} nud permanent"),
         );
         self.ip(Netns::Senders, &format!("address add {sender}/24 dev s{index}"));
-        self.up(Netns::Senders, &format!("s{index}"), mtu);
+        self.up(Netns::Senders, &format!("s{index}"), mtu, burst(&group.app));
         self.ip(
             Netns::Senders,
             &format!("neigh add {near} lladdr {r_mac} dev s{index} nud permanent"),
@@ -129,8 +130,8 @@ impl Commands {
     /// The namespace of our wire: between the veth pair of the kernel's router and our TUN device.
     fn wire(&mut self, largest_mtu: u32) {
         self.ip(Netns::Wire, "link set lo up");
-        self.up(Netns::Wire, "wire", largest_mtu);
-        self.up(Netns::Wire, "near", largest_mtu);
+        self.up(Netns::Wire, "wire", largest_mtu, 1);
+        self.up(Netns::Wire, "near", largest_mtu, 1);
         for line in [
             "neigh add 10.2.255.254 lladdr 02:00:00:02:00:fe dev wire nud permanent",
             "route add 10.2.255.254/32 dev wire",
@@ -293,6 +294,14 @@ fn mtu(app: &App) -> u32 {
     app.packet_bytes().max(LEAST_MTU)
 }
 
+/// The most segments that TCP hands down at once; the device, whose offloads are off, sends them as
+/// single packets.
+fn burst(app: &App) -> u32 {
+    let tcp = app.tcp();
+    let bytes = tcp.and_then(|tcp| tcp.offload_bytes.map(|bytes| bytes / tcp.payload_bytes));
+    bytes.unwrap_or(1).max(1)
+}
+
 /// The shaper above the discipline: CBS, because it dequeues from an empty child too, so that RED
 /// notices that it is idle (fact linux-2), and sends no burst after an idle period (fact linux-3).
 fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
@@ -362,6 +371,24 @@ app = {{ kind = "bulk" }}
         assert_eq!([forward(1, "kernel"), forward(4, "kernel")], ["11200us", "11290us"]);
         assert_eq!(forward(1, "sojourn"), "10000us", "our router takes that time itself");
         assert_eq!(delay_us(&planned("\"10mbit\"", 1, "kernel").commands, "r0"), "10000us");
+    }
+
+    #[test]
+    fn with_offload_tcp_hands_a_senders_interface_as_many_segments_as_fit() {
+        let text = "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\n[[flows]]\n\
+                    path = [\"b\"]\nrtt = \"20ms\"\noffload = \"tso:64kB\"\n\
+                    app = { kind = \"bulk\" }\n";
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(text, &Source::default(), &none).unwrap();
+        let kernel = Kernel { hz: 1000, delays_in_router: false };
+        let commands = plan(scenario.resolved(), kernel).unwrap().commands;
+        let lines: Vec<String> = commands.iter().map(|each| each.arguments.join(" ")).collect();
+        let segments = |device: &str| {
+            let line =
+                lines.iter().find(|line| line.starts_with(&format!("link set {device} mtu")));
+            line.unwrap().split(' ').skip_while(|&word| word != "gso_max_segs").nth(1).unwrap()
+        };
+        assert_eq!(["s0", "r0", "out"].map(segments), ["44", "1", "1"]);
     }
 
     #[test]

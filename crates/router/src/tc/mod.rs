@@ -320,6 +320,7 @@ fn cake(w: &mut Writer<'_>) -> Refusable<()> {
         Some("triple") | None => "triple-isolate",
         Some("flows") => "flows",
         Some("hosts") => "hosts",
+        Some("flowblind") => "flowblind",
         Some(other) => return Err(format!("`isolation` of {other} has no word here")),
     };
     w.argument(isolation);

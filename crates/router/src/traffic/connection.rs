@@ -100,6 +100,9 @@ impl Connection {
         if let Some(cc) = &flow.cc {
             set_congestion_control(&socket, cc)?;
         }
+        if flow.paced {
+            sys::pace(&socket)?;
+        }
         socket.set_tcp_notsent_lowat(WAITING_BYTES)?;
         socket.set_tcp_nodelay(true)?;
         socket.set_nonblocking(true)?;

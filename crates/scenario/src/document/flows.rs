@@ -7,7 +7,7 @@ use sojourn_aqm::Span;
 use super::algorithm::AlgorithmSpec;
 use super::algorithm_schema;
 use super::apps::App;
-use super::quantities::{RateText, SizeText, SpanText, StartText, StartTimes};
+use super::quantities::{OffloadText, RateText, SizeText, SpanText, StartText, StartTimes};
 
 /// TCP: the most accurate feedback of marks that the receiver grants: `none`, `classic` (RFC 3168)
 /// or `accecn` (RFC 9768), the default.
@@ -130,6 +130,11 @@ pub struct FlowGroup {
     /// `receive_window` is where it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autotuning: Option<bool>,
+    /// TCP: segmentation offload of the senders: `off`, the default, where every packet is sent for
+    /// itself, or the most that TCP hands down at once, such as `tso:64kB`: it leaves in a burst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "off"))]
+    pub offload: Option<OffloadText>,
     /// When the flows start: `0s`, or each at a random time within `0s..1s`.
     #[serde(default = "at_once")]
     pub start: StartText,
@@ -184,6 +189,7 @@ impl FlowGroup {
             ("ack_every", self.ack_every.is_some()),
             ("receive_window", self.receive_window.is_some()),
             ("autotuning", self.autotuning.is_some()),
+            ("offload", self.offload.is_some()),
         ];
         keys.into_iter().filter(|&(_, written)| written).map(|(key, _)| key)
     }

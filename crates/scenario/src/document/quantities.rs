@@ -123,6 +123,29 @@ quantity! {
     r"^(minstrel|[0-9]+(\.[0-9]*)? *(bit|kbit|mbit|gbit))$", frame_rate;
 }
 
+quantity! {
+    /// Segmentation offload: `off`, or how much TCP hands down at once, such as `tso:64kB`.
+    OffloadText(Option<u32>) as "Offload", "tso:64kB",
+    r"^(off|tso: *[0-9]+(\.[0-9]*)? *(B|kB|KiB))$", offload;
+}
+
+/// The most that TCP hands down at once (Linux `GSO_LEGACY_MAX_SIZE`).
+const MOST_OFFLOAD_BYTES: u64 = 65_536;
+
+fn offload(text: &str) -> Result<Option<u32>, String> {
+    let text = text.trim();
+    if text == "off" {
+        return Ok(None);
+    }
+    let Some(size) = text.strip_prefix("tso:") else {
+        return Err(format!("`{text}` is no offload; write `off`, or a size as in `tso:64kB`"));
+    };
+    match units::bytes(size)? {
+        bytes @ 1..=MOST_OFFLOAD_BYTES => Ok(Some(bytes as u32)),
+        _ => Err(format!("`{text}`: a host hands down between a packet and 64 KiB at once")),
+    }
+}
+
 /// Who chooses the rate of data frames, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameRate {
@@ -229,6 +252,15 @@ impl fmt::Display for FrameRateText {
         match self.0 {
             FrameRate::Constant(rate) => rate.fmt(f),
             FrameRate::Minstrel => f.write_str("minstrel"),
+        }
+    }
+}
+
+impl fmt::Display for OffloadText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("off"),
+            Some(bytes) => write!(f, "tso:{}", units::show_bytes(u64::from(bytes))),
         }
     }
 }

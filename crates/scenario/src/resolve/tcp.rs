@@ -31,7 +31,19 @@ pub(super) fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
         initial_window: at_least_one(place, "initial_window", written.initial_window)?,
         ack_every: at_least_one(place, "ack_every", written.ack_every)?,
         receive_window: receive_window(place, written, packet)?,
+        offload_bytes: offload(place, written, packet)?,
     })
+}
+
+/// A burst holds two packets or more, else nothing is offloaded.
+fn offload(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<Option<u32>> {
+    match written.offload.and_then(|offload| offload.0) {
+        Some(bytes) if u64::from(bytes) < 2 * packet.0 => {
+            let message = format!("holds less than two packets of {packet}; write more, or `off`");
+            refuse(&format!("{place}.offload"), message)
+        }
+        bytes => Ok(bytes),
+    }
 }
 
 /// The feedback of marks. Its keys need ECN.

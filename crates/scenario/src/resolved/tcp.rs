@@ -24,6 +24,8 @@ pub struct Tcp {
     pub ack_every: Option<u32>,
     /// The receive window; `None` never limits the sender.
     pub receive_window: Option<ReceiveWindow>,
+    /// The most that the sender hands down at once, bytes; `None`: every packet for itself.
+    pub offload_bytes: Option<u32>,
 }
 
 /// The feedback of CE marks, if the sender asks for ECN.

@@ -8,6 +8,7 @@ use super::{
     App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl, Resolved,
     Shape, Sizes, Tcp, Trace, Wlan,
 };
+use crate::document::quantities::OffloadText;
 
 impl Resolved {
     /// As JSON. Traces and recordings appear by file and SHA-256, not by content.
@@ -284,6 +285,7 @@ fn transport(tcp: &Tcp) -> Value {
         "ack_every": tcp.ack_every,
         "receive_window": tcp.receive_window.map(|window| units::show_bytes(window.bytes)),
         "autotuning": tcp.receive_window.is_some_and(|window| window.autotuned),
+        "offload": OffloadText(tcp.offload_bytes).to_string(),
     })
 }
 

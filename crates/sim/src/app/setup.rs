@@ -101,13 +101,28 @@ impl Setup {
         Agreed { mode, capable: mode != Mode::NotEcn && !mangled, syn_marked }
     }
 
-    /// The sender of a connection just established. `rtt`: the sample of the handshake.
-    pub(super) fn sender(&mut self, now: Time, rtt: Option<Span>, agreed: &Agreed) -> Sender {
+    /// The ECN field of the acknowledgement that completes a handshake: as of every packet where
+    /// the congestion control needs ECN (Linux `tcp_ecn_send`).
+    pub(super) fn handshake_field(&self, agreed: &Agreed) -> Ecn {
+        let capable = self.ability.needs_ecn && agreed.capable;
+        if capable { self.ability.ect } else { Ecn::NotEct }
+    }
+
+    /// The sender of a connection just established. `rtt`: the sample of the handshake; `lost`: how
+    /// many SYNs were lost.
+    pub(super) fn sender(
+        &mut self,
+        now: Time,
+        rtt: Option<Span>,
+        agreed: &Agreed,
+        lost: u32,
+    ) -> Sender {
         self.ecn.established += u32::from(self.asks != Mode::NotEcn);
         self.ecn.capable += u32::from(agreed.capable);
         // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; this is that of RFC 5562 §3 to a
         // marked SYN-ACK.
-        let initial_window = if agreed.syn_marked { 1 } else { self.segments.initial_window };
+        let starts_over = agreed.syn_marked || lost > self.profile.forgiven_syns;
+        let initial_window = if starts_over { 1 } else { self.segments.initial_window };
         let segments = Segments {
             ecn: agreed.capable,
             accurate: agreed.mode == Mode::Accurate,

@@ -11,8 +11,9 @@ use super::Outbox;
 use super::observer::Observer;
 use super::setup::Setup;
 use crate::packet::{Packet, PacketKind};
+use crate::tcp::rtt::stamped_rtt;
 use crate::tcp::sender::BusyTimes;
-use crate::tcp::{Answer, Receiver, Segments, Sender};
+use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
 #[derive(Clone, Copy, Debug)]
 struct Opening {
@@ -95,7 +96,7 @@ impl Stream {
         }
         if let Some(opening) = self.opening.as_mut().filter(|opening| opening.due <= now) {
             opening.timeout = opening.timeout + opening.timeout;
-            opening.due = now + opening.timeout;
+            opening.due = self.setup.profile.expiry(now, now + opening.timeout);
             opening.syns += 1;
             let before = opening.syns - 1;
             out.send(self.syn(before, now));
@@ -154,15 +155,22 @@ impl Stream {
         self.receiver = self.setup.receiver();
         self.transfer = bytes.map(|bytes| FinishedTransfer { start: now, bytes });
         let timeout = self.setup.profile.rto.initial;
-        self.opening = Some(Opening { since: now, syns: 1, due: now + timeout, timeout });
+        let due = self.setup.profile.expiry(now, now + timeout);
+        self.opening = Some(Opening { since: now, syns: 1, due, timeout });
         out.send(self.syn(0, now));
     }
 
     /// A SYN after `before` others.
     fn syn(&self, before: u32, now: Time) -> Packet {
         let mut syn = self.control_packet(PacketKind::Syn, now);
+        syn.rehashes = self.rehashes(before);
         (syn.ace, syn.ecn) = self.setup.request(before);
         syn
+    }
+
+    /// How often the connection has drawn its hash anew after so many SYNs beside the first.
+    fn rehashes(&self, syns: u32) -> u8 {
+        if self.setup.profile.rehash { syns as u8 } else { 0 }
     }
 
     fn control_packet(&self, kind: PacketKind, now: Time) -> Packet {
@@ -181,7 +189,7 @@ impl Stream {
             return None;
         }
         if packet.kind == PacketKind::Syn {
-            let mut answer = self.control_packet(PacketKind::SynAck, out.now);
+            let mut answer = self.control_packet(PacketKind::SynAck, packet.sent);
             (answer.ecn, answer.ace) = self.receiver.on_syn(out.now, packet);
             answer.window = self.receiver.window();
             out.reply(answer);
@@ -191,12 +199,19 @@ impl Stream {
             self.acknowledge(out);
             return None;
         }
+        if packet.kind == PacketKind::HandshakeAck {
+            self.receiver.on_established(out.now);
+            return None;
+        }
         if self.receiver.must_answer_before(packet) {
             self.acknowledge(out);
         }
         let segments = &self.setup.segments;
         if packet.ecn == Ecn::Ce {
             self.ce_bytes += u64::from(segments.payload(packet.seq));
+        }
+        if let Some(sender) = self.sender.as_ref().filter(|_| self.setup.profile.timestamps) {
+            self.receiver.follow_rtt(sender.smoothed_rtt());
         }
         let before = self.receiver.next();
         let answer = self.receiver.on_data(out.now, packet);
@@ -239,21 +254,40 @@ impl Stream {
         if let Some(observer) = &mut self.observer {
             observer.on_ack(now, packet);
         }
-        let mut emit = seen_by(&mut self.observer, out);
         match (packet.kind, self.opening, &mut self.sender) {
-            (PacketKind::Ack, _, Some(sender)) => sender.on_ack(now, packet, &mut emit),
-            (PacketKind::SynAck, Some(opening), _) => {
-                // Karn: no sample where the SYN was sent more than once.
-                let rtt = (opening.syns == 1).then(|| now.since(opening.since));
-                let agreed = self.setup.agree(packet.ace, opening.syns);
-                let mut sender = self.setup.sender(now, rtt, &agreed);
-                sender.set_receive_window(packet.window);
-                sender.send(now, &mut emit);
-                self.opening = None;
-                self.sender = Some(sender);
+            (PacketKind::Ack, _, Some(sender)) => {
+                sender.on_ack(now, packet, &mut seen_by(&mut self.observer, out));
             }
+            (PacketKind::SynAck, Some(opening), _) => self.establish(opening, packet, out),
             _ => {} // a second copy of a SYN-ACK
         }
+    }
+
+    /// The first answer to a SYN opens the connection. Where the stack acknowledges it, that is a
+    /// packet of its own, ahead of the data (Linux `tcp_rcv_synsent_state_process`).
+    fn establish(&mut self, opening: Opening, answer: &Packet, out: &mut Outbox<'_>) {
+        let now = out.now;
+        let Profile { timestamps, handshake_ack, .. } = self.setup.profile;
+        // Karn: where the SYN was sent more than once, only its timestamp gives a sample.
+        let rtt = match opening.syns {
+            1 => Some(now.since(opening.since)),
+            _ => timestamps.then(|| stamped_rtt(now, answer.sent)),
+        };
+        let needless = timestamps && answer.sent == opening.since;
+        let lost = if needless { 0 } else { opening.syns - 1 };
+        let agreed = self.setup.agree(answer.ace, opening.syns);
+        if handshake_ack {
+            let mut ack = self.control_packet(PacketKind::HandshakeAck, now);
+            ack.rehashes = self.rehashes(opening.syns - 1);
+            ack.ecn = self.setup.handshake_field(&agreed);
+            out.send(ack);
+        }
+        let mut sender = self.setup.sender(now, rtt, &agreed, lost);
+        sender.set_receive_window(answer.window);
+        sender.set_rehashes(self.rehashes(opening.syns - 1));
+        sender.send(now, &mut seen_by(&mut self.observer, out));
+        self.opening = None;
+        self.sender = Some(sender);
     }
 
     /// Round trips that the observer has measured since the last call.

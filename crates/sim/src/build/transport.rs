@@ -70,6 +70,7 @@ pub(crate) fn transport(
     if let Some(every) = tcp.ack_every {
         profile.ack = AckRule { every, ..profile.ack };
     }
+    profile.offload_bytes = tcp.offload_bytes;
     let named = || cc::configure(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
     let cc = match custom.get(name) {
         Some(cc) => Arc::clone(cc),

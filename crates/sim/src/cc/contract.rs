@@ -41,6 +41,8 @@ pub struct Progress {
     pub limited: bool,
     /// Whether losses are being repaired.
     pub recovery: RecoveryStage,
+    /// How long pacing still holds back the next packet.
+    pub pacing_wait: Span,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
     /// Packets delivered in total; zero without delivery-rate samples.
@@ -198,6 +200,11 @@ pub trait CongestionControl: Send {
     /// The pacing rate in packets per second; none: the rate of the stack.
     fn pacing_rate(&self) -> Option<f64> {
         None
+    }
+    /// The fewest packets that leave in one burst where the host has segmentation offload (Linux
+    /// `tcp_min_tso_segs`; the hook `min_tso_segs`).
+    fn least_burst(&self) -> u32 {
+        2
     }
     /// It deliberately sends less: delivery-rate samples count as limited by the application.
     fn holds_back(&self) -> bool {

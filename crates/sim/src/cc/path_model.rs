@@ -18,10 +18,11 @@ const MIN_TSO_RATE: f64 = 1_200_000.0;
 /// Most bytes of one burst (Linux `GSO_LEGACY_MAX_SIZE`).
 const MAX_BURST_BYTES: f64 = 65_536.0;
 
-/// What both versions need from the sender.
+/// What both versions need from the sender. Packets are paced one by one; where the host has
+/// segmentation offload, its bursts are the sender's business.
 pub(crate) fn needs() -> Needs {
     let window_control = WindowControl::Full;
-    Needs { window_control, rate_samples: true, pacing: Some(BURST), ..Needs::default() }
+    Needs { window_control, rate_samples: true, pacing: Some(Span::ZERO), ..Needs::default() }
 }
 
 /// Their modes; each version draws the transitions of its own.
@@ -95,12 +96,17 @@ impl PathModel {
         }
     }
 
-    /// Packets that the host sends in one burst.
+    /// Packets that the host would send in one burst, had it segmentation offload: room is kept for
+    /// them in any case (Linux `bbr_tso_segs_goal`).
     pub(crate) fn burst(&self) -> u32 {
         let payload = f64::from(self.payload_bytes);
-        let least = if self.pacing_rate * payload * 8.0 < MIN_TSO_RATE { 1 } else { 2 };
         let packets = (self.pacing_rate * BURST.as_secs()).min(MAX_BURST_BYTES / payload);
-        (packets as u32).max(least)
+        (packets as u32).max(self.least_burst())
+    }
+
+    /// The fewest packets of a burst (Linux `bbr_min_tso_segs`).
+    pub(crate) fn least_burst(&self) -> u32 {
+        if self.pacing_rate * f64::from(self.payload_bytes) * 8.0 < MIN_TSO_RATE { 1 } else { 2 }
     }
 
     /// `gain` times the bandwidth-delay product, rounded up.
@@ -116,31 +122,70 @@ fn pace_of_window(cwnd: u32, rtt: Span, gain: f64) -> f64 {
     gain * f64::from(cwnd) / rtt.as_secs() * PACING_MARGIN
 }
 
-/// Rounds in the window of the maximum bandwidth (Linux `bbr_bw_rtts`).
-const BW_ROUNDS: usize = 10;
+/// How old the maximum bandwidth may be, in rounds (Linux `bbr_bw_rtts`).
+const BW_ROUNDS: u32 = 10;
 
-/// The maximum of the last ten rounds, the present one included.
+/// A value and the round in which it was taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfRound {
+    value: f64,
+    round: u32,
+}
+
+/// The maximum of the last rounds by Kathleen Nichols' algorithm (Linux lib/win_minmax.c,
+/// `minmax_running_max`): the best value, and the best after a quarter and after half of the window
+/// since, which take its place when it is too old. Between them nothing is kept, so that it may
+/// then be less than the true maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MaxBw {
-    of_round: [f64; BW_ROUNDS],
-    round: usize,
+    best: [OfRound; 3],
+    round: u32,
 }
 
 impl MaxBw {
-    /// A round begins, and the oldest leaves the window.
+    /// A round begins.
     pub(crate) fn start_round(&mut self) {
-        self.round = (self.round + 1) % BW_ROUNDS;
-        self.of_round[self.round] = 0.0;
+        self.round = self.round.wrapping_add(1);
     }
 
     /// Takes in a value.
     pub(crate) fn take(&mut self, value: f64) {
-        self.of_round[self.round] = self.of_round[self.round].max(value);
+        let new = OfRound { value, round: self.round };
+        let [first, second, third] = self.best;
+        if value >= first.value || self.age(third) > BW_ROUNDS {
+            self.best = [new; 3];
+            return;
+        }
+        if value >= second.value {
+            self.best = [first, new, new];
+        } else if value >= third.value {
+            self.best[2] = new;
+        }
+        self.expire(new);
+    }
+
+    fn expire(&mut self, new: OfRound) {
+        let [first, second, third] = self.best;
+        let age = self.age(first);
+        if age > BW_ROUNDS {
+            self.best = [second, third, new];
+            if self.age(second) > BW_ROUNDS {
+                self.best = [third, new, new];
+            }
+        } else if second.round == first.round && age > BW_ROUNDS / 4 {
+            self.best = [first, new, new];
+        } else if third.round == second.round && age > BW_ROUNDS / 2 {
+            self.best[2] = new;
+        }
+    }
+
+    fn age(&self, of: OfRound) -> u32 {
+        self.round.wrapping_sub(of.round)
     }
 
     /// The maximum; zero without values.
     pub(crate) fn max(&self) -> f64 {
-        self.of_round.iter().fold(0.0, |max, &value| max.max(value))
+        self.best[0].value
     }
 }
 
@@ -172,15 +217,32 @@ mod tests {
     }
 
     #[test]
-    fn the_maximum_expires_after_ten_rounds() {
+    fn the_maximum_expires_after_ten_rounds_more() {
         let mut bw = MaxBw::default();
         bw.take(5.0);
-        for _ in 0..9 {
+        for _ in 0..10 {
             bw.start_round();
             bw.take(3.0);
             assert_eq!(bw.max(), 5.0);
         }
         bw.start_round();
+        bw.take(3.0);
         assert_eq!(bw.max(), 3.0);
+    }
+
+    /// Linux lib/win_minmax.c, `minmax_subwin_update`: the second choice is of the second quarter.
+    #[test]
+    fn what_follows_an_expired_maximum_may_be_less_than_the_true_one() {
+        let mut bw = MaxBw::default();
+        for (round, value) in [9.0, 1.0, 1.0, 5.0, 2.0, 4.0, 3.0].into_iter().enumerate() {
+            bw.round = round as u32;
+            bw.take(value);
+        }
+        bw.round = 11;
+        bw.take(1.0);
+        assert_eq!(bw.max(), 5.0);
+        bw.round = 14;
+        bw.take(1.0);
+        assert_eq!(bw.max(), 3.0, "the 4 of round 5 was not kept");
     }
 }

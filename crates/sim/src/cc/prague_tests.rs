@@ -41,6 +41,7 @@ impl Flow {
             marks,
             limited: true,
             recovery: RecoveryStage::Open,
+            pacing_wait: Span::ZERO,
             srtt,
             delivered_total: 0,
             lost_total: 0,

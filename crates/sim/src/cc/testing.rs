@@ -35,6 +35,7 @@ pub fn progress(ms: u64, total: u64, bw: f64, in_flight: u32) -> Progress {
         marks: 0,
         limited: true,
         recovery: RecoveryStage::Open,
+        pacing_wait: Span::ZERO,
         srtt: Span::from_millis(100),
         delivered_total: total,
         lost_total: 0,

@@ -6,12 +6,9 @@
 //! after a pause one by one (quick acknowledgements), before 4.18 also those after a gap, and it
 //! compresses duplicates. Other stacks count segments and wait for a fixed time.
 //!
-//! Deviations from Linux: a Linux receiver acknowledges every segment while its window is still
-//! growing to the size of its buffer (`tcp_grow_window`); here the window has that size from the
-//! start. With the default buffer of 128 kB this concerns a few segments whenever more arrives in a
-//! round trip than ever before, with one of 4 MB the first 700 segments. Which segments carry PSH
-//! follows from the window when they arrive, not when the application wrote them, and the end of a
-//! write sets no PSH.
+//! Deviations from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
+//! from the start. Which segments carry PSH follows from the window when they arrive, not when the
+//! application wrote them, and the end of a write sets no PSH.
 
 use sojourn_aqm::{Span, Time};
 
@@ -147,6 +144,14 @@ impl DelayedAck {
     pub(crate) fn on_mark(&mut self, window: u32) {
         if self.rule.adaptive {
             self.go_quick(self.rule.quick.min(QUICK_AT_MARK), window);
+        }
+    }
+
+    /// The window has grown: the next acknowledgement is due at once (Linux `tcp_grow_window`).
+    #[inline]
+    pub(crate) fn on_window_growth(&mut self) {
+        if self.rule.adaptive {
+            self.quick |= 1;
         }
     }
 

@@ -15,7 +15,7 @@ mod rate_halving;
 pub mod receive_window;
 pub mod receiver;
 mod reordering;
-mod rtt;
+pub(crate) mod rtt;
 pub mod rules;
 mod scoreboard;
 pub mod sender;

@@ -5,8 +5,7 @@
 //! threshold, at 1.2 times its window otherwise; the first ten segments leave unpaced; a packet
 //! that leaves late shortens the next gap, at most by half.
 //!
-//! Deviation from Linux: there is no segmentation offload, so packets leave one by one unless the
-//! control allows a burst.
+//! Packets leave one by one unless the control allows a burst or the host has segmentation offload.
 
 use sojourn_aqm::{Span, Time};
 
@@ -15,7 +14,7 @@ use crate::cc::Window;
 /// Linux `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
 const SLOW_START_RATIO: f64 = 2.0;
 const AVOIDANCE_RATIO: f64 = 1.2;
-/// The first segments of a connection are not paced (Linux `tcp_update_skb_after_send`).
+/// Up to this segment those of a connection are not paced (Linux `tcp_update_skb_after_send`).
 const UNPACED: u32 = 10;
 
 /// When the packets of one connection may leave.
@@ -60,11 +59,16 @@ impl Pacer {
         self.next
     }
 
-    /// A packet leaves.
+    /// How long the next packet still has to wait for its time.
+    pub(crate) fn wait(&self, now: Time) -> Span {
+        self.next.since(now)
+    }
+
+    /// A packet leaves. The tenth is the first that makes the next one wait.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time) {
         self.sent = self.sent.saturating_add(1);
-        if let Some(gap) = self.gap.filter(|_| self.sent > UNPACED) {
+        if let Some(gap) = self.gap.filter(|_| self.sent >= UNPACED) {
             let late = if self.next < now { now.since(self.next) } else { Span::ZERO };
             self.next = self.next.max(now) + gap.saturating_sub(late.min(gap.half()));
         }
@@ -102,9 +106,6 @@ mod tests {
             assert!(pacer.allows(Time::ZERO));
             pacer.on_sent(Time::ZERO);
         });
-        // The eleventh does not follow a paced packet.
-        assert!(pacer.allows(Time::ZERO));
-        pacer.on_sent(Time::ZERO);
         assert!(!pacer.allows(at(999)) && pacer.allows(at(1000)));
     }
 

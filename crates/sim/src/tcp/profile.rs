@@ -3,10 +3,11 @@
 //!
 //! tidy: allow(length): the fields and all stacks are one table, read side by side.
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{Span, Time};
 use sojourn_traffic::{TcpProfile, tcp_profile};
 
 pub use super::initial_window::InitialWindow;
+use super::timer_wheel;
 use crate::cc::OldGrowth;
 
 /// The retransmission timeout.
@@ -179,16 +180,36 @@ pub struct Profile {
     /// A retransmitted SYN no longer requests classic ECN (RFC 3168 §6.1.1.1; Linux since 4.1,
     /// `tcp_ecn_fallback`).
     pub ecn_fallback: bool,
+    /// The SYN-ACK is acknowledged by a packet of its own ahead of the data. Stacks that simulate
+    /// one direction only have no such packet (ns-2).
+    pub handshake_ack: bool,
+    /// Where more SYNs than these were lost, the initial window is one packet (RFC 5681 §3.1; Linux
+    /// since 3.1, `tcp_init_transfer`, forgives one).
+    pub forgiven_syns: u32,
+    /// A timeout draws the hash of the connection anew, by which fair queues sort packets: those of
+    /// the sender's own host, and behind it where IPv6's flow label carries it (Linux since 4.2,
+    /// `sk_rethink_txhash`).
+    pub rehash: bool,
     /// What an idle period does to the window.
     pub idle: Idle,
     /// Packets are paced even if the congestion control does not require it.
     pub pacing: bool,
+    /// The most bytes that are handed down at once and leave in a burst (TSO; Linux
+    /// `sk_gso_max_size`); none: every packet is sent for itself.
+    pub offload_bytes: Option<u32>,
     /// Retransmission timeout.
     pub rto: RtoRule,
     /// The tick of the timer wheel (Linux since 4.8); none: timers are exact.
     pub tick: Option<Span>,
     /// Acknowledgements.
     pub ack: AckRule,
+}
+
+impl Profile {
+    /// When a timer expires that is set at `now` for `due`.
+    pub(crate) fn expiry(&self, now: Time, due: Time) -> Time {
+        self.tick.map_or(due, |tick| timer_wheel::expiry(now, due, tick))
+    }
 }
 
 const EACH: u32 = u32::MAX;
@@ -250,8 +271,12 @@ pub const LINUX: Profile = Profile {
     marked_undo: false,
     limited_transmit: true,
     ecn_fallback: true,
+    handshake_ack: true,
+    forgiven_syns: 1,
+    rehash: true,
     idle: Idle::Halve,
     pacing: false,
+    offload_bytes: None,
     rto: LINUX_RTO,
     tick: Some(Span::from_millis(1)),
     ack: LINUX_ACK,
@@ -275,6 +300,8 @@ pub const LINUX_2_6: Profile = Profile {
     tail_probes: false,
     frto_starts_over: true,
     ecn_fallback: false,
+    forgiven_syns: u32::MAX,
+    rehash: false,
     marked_undo: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     tick: None,
@@ -304,6 +331,9 @@ pub const NEWRENO: Profile = Profile {
     undo: false,
     limited_transmit: true,
     ecn_fallback: false,
+    handshake_ack: false,
+    forgiven_syns: u32::MAX,
+    rehash: false,
     idle: Idle::Restart,
     rto: RtoRule {
         initial: Span::from_secs(3),
@@ -371,6 +401,7 @@ pub const PROFILES: [Profile; 12] = [
         cc: "cubic",
         initial_window: InitialWindow::Packets(10),
         timestamps: false,
+        handshake_ack: false,
         marks_new_data: true,
         moderation: Moderation::Never,
         // Linux since 3.13 counts packets in slow start; CUBIC of 3.17 divides its count by how
@@ -394,6 +425,7 @@ pub const PROFILES: [Profile; 12] = [
               framing = 2B",
         initial_window: InitialWindow::Packets(1),
         timestamps: true,
+        handshake_ack: true,
         reduce_in_flight: true,
         idle: Idle::Keep,
         rto: RtoRule { floor: RtoFloor::Whole(Span::from_secs(1)), ..NEWRENO.rto },
@@ -418,6 +450,7 @@ pub const PROFILES: [Profile; 12] = [
         avoidance_per_ack: EACH,
         // ABC counts bytes.
         growth: OldGrowth { past_threshold: true, late: false, not_at_end: true },
+        forgiven_syns: 1,
         rto: LINUX_RTO,
         ..LINUX_2_6
     },

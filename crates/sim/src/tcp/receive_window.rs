@@ -1,5 +1,6 @@
-//! The receive window. The application reads at once, so that the window is the size of the buffer,
-//! counted from the next segment expected.
+//! The receive window. The application reads at once, so that the size of the buffer limits it,
+//! counted from the next segment expected. A Linux receiver approaches that limit by two segments
+//! for every segment that arrives (`tcp_grow_window`).
 
 use sojourn_aqm::{Span, Time};
 
@@ -25,6 +26,9 @@ pub enum WindowRule {
 const FIRST_SPACE: u32 = 10;
 /// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
 const CUSHION: u64 = 16;
+/// How much every segment adds while the buffer has room for more (Linux `tcp_grow_window`: twice
+/// the largest segment, where a segment takes no more memory than twice its payload).
+const STEP: u32 = 2;
 /// The initial window of a Linux receiver: 65160 B.
 const FIRST_WINDOW: u32 = 45;
 
@@ -32,8 +36,10 @@ const FIRST_WINDOW: u32 = 45;
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow {
     segments: u32,
-    /// The window of a Linux receiver by now, and its limit.
-    grown: u32,
+    /// The window that a Linux receiver offers by now (`rcv_ssthresh`), that of its buffer
+    /// (`window_clamp`), and the largest of these.
+    offered: u32,
+    clamp: u32,
     most: u32,
     /// What arrived in the last round trip, and where and when the present one began.
     space: u32,
@@ -44,7 +50,7 @@ pub struct ReceiveWindow {
 impl ReceiveWindow {
     /// At the start of a connection.
     pub fn new(rule: WindowRule) -> ReceiveWindow {
-        let (segments, grown, most) = match rule {
+        let (segments, clamp, most) = match rule {
             WindowRule::Unlimited => (u32::MAX, FIRST_WINDOW, u32::MAX),
             WindowRule::Fixed(segments) => (segments, segments, segments),
             WindowRule::Autotuned { initial, most } => {
@@ -52,7 +58,15 @@ impl ReceiveWindow {
                 (initial, initial, most)
             }
         };
-        ReceiveWindow { segments, grown, most, space: FIRST_SPACE, start: 0, since: Time::ZERO }
+        ReceiveWindow {
+            segments,
+            offered: clamp,
+            clamp,
+            most,
+            space: FIRST_SPACE,
+            start: 0,
+            since: Time::ZERO,
+        }
     }
 
     /// The window in segments, beyond the next expected.
@@ -61,17 +75,30 @@ impl ReceiveWindow {
         self.segments
     }
 
-    /// The largest window of a Linux receiver under this rule so far; for an unlimited window, what
-    /// autotuning would have reached.
+    /// The window that a Linux receiver offers under this rule; for an unlimited window, what it
+    /// would offer by autotuning.
     #[inline]
-    pub fn grown(&self) -> u32 {
-        self.grown
+    pub fn offered(&self) -> u32 {
+        self.offered
+    }
+
+    /// A segment has arrived. Returns whether the window has grown for it.
+    #[inline]
+    pub fn on_segment(&mut self) -> bool {
+        if self.offered >= self.clamp {
+            return false;
+        }
+        self.offered = (self.offered + STEP).min(self.clamp);
+        if self.segments != u32::MAX {
+            self.segments = self.offered;
+        }
+        true
     }
 
     /// Everything below `next` has arrived and been read.
     #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
-        if self.grown == self.most {
+        if self.clamp == self.most {
             return;
         }
         let Some(rtt) = rtt.filter(|&rtt| now.since(self.since) >= rtt) else { return };
@@ -84,10 +111,7 @@ impl ReceiveWindow {
             let window = 2 * u64::from(copied) + CUSHION;
             let growth = window * u64::from(copied - self.space) / u64::from(self.space);
             let target = (window + 2 * growth).min(u64::from(self.most)) as u32;
-            self.grown = self.grown.max(target);
-            if self.segments != u32::MAX {
-                self.segments = self.grown;
-            }
+            self.clamp = self.clamp.max(target);
             self.space = copied;
         }
         (self.start, self.since) = (next, now);
@@ -108,6 +132,9 @@ mod tests {
             now += rtt;
             next += window;
             receive_window.on_read(now, next, Some(rtt));
+            for _ in 0..window {
+                receive_window.on_segment();
+            }
             window = (2 * window).min(2_000);
             assert!(
                 receive_window.segments() >= window,
@@ -116,6 +143,21 @@ mod tests {
             );
         }
         assert_eq!(receive_window.segments(), 2_000);
+    }
+
+    #[test]
+    fn every_segment_adds_two_to_the_window_until_it_fills_the_buffer() {
+        let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited);
+        let rtt = Span::from_millis(100);
+        assert!(!receive_window.on_segment(), "the first window fills the first buffer");
+        // 16 in a round trip after 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10 more.
+        receive_window.on_read(Time::ZERO + rtt, 16, Some(rtt));
+        let mut segments = 0;
+        while receive_window.on_segment() {
+            segments += 1;
+        }
+        assert_eq!((segments, receive_window.offered()), (30, 104));
+        assert_eq!(receive_window.segments(), u32::MAX);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Receiver {
     unacknowledged: u32,
     acks: DelayedAck,
     window: ReceiveWindow,
+    /// The round trip that its window follows; without it that of the handshake.
+    rtt: Option<Span>,
     sack: bool,
     counts_options: bool,
     ecn: EcnAbility,
@@ -101,6 +103,7 @@ impl Receiver {
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
             window: ReceiveWindow::new(WindowRule::Unlimited),
+            rtt: None,
             sack,
             counts_options: rule.counts_options,
             ecn: EcnAbility::NONE,
@@ -123,6 +126,13 @@ impl Receiver {
     /// The same with timers that expire on ticks of this length.
     pub fn with_tick(self, rule: AckRule, tick: Option<Span>) -> Receiver {
         Receiver { acks: DelayedAck::new(rule, tick), ..self }
+    }
+
+    /// The window follows this round trip from now on: the mean of what timestamps show, which both
+    /// ends weigh alike (Linux `tcp_rcv_rtt_measure_ts`, `tcp_rtt_estimator`).
+    #[inline]
+    pub fn follow_rtt(&mut self, rtt: Span) {
+        self.rtt = Some(rtt);
     }
 
     /// Its window in segments.
@@ -196,16 +206,23 @@ impl Receiver {
         self.acks.on_timer(now);
     }
 
-    /// Takes in a segment.
-    pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
+    /// The SYN-ACK is answered for the first time: the round trip is known.
+    #[inline]
+    pub fn on_established(&mut self, now: Time) {
         if let Some(opened) = self.opened.take() {
             self.acks.on_established(now.since(opened));
         }
+    }
+
+    /// Takes in a segment.
+    pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
+        self.on_established(now);
         let echoed = self.echo;
         if packet.seq == self.next {
             // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
             // hole that lasts longer than a timeout leads to quick acknowledgements.
             self.acks.on_data(now, self.window.segments());
+            self.grow_window();
         }
         let feedback_due = match &mut self.accurate {
             Some(counters) => counters.count(packet.ecn, packet.ip_bytes),
@@ -224,6 +241,9 @@ impl Receiver {
         }
         if packet.seq > self.next {
             self.acks.on_gap(self.window.segments());
+            if self.sack {
+                self.grow_window(); // without SACK the duplicate must look like one
+            }
             self.store(packet.seq);
             let now = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next);
             return if now { Answer::Now } else { Answer::Later };
@@ -233,8 +253,8 @@ impl Receiver {
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
-        self.window.on_read(now, self.next, self.acks.rtt());
-        let pushed = self.acks.is_pushed(self.next, self.window.grown());
+        self.window.on_read(now, self.next, self.rtt.or(self.acks.rtt()));
+        let pushed = self.acks.is_pushed(self.next, self.window.offered());
         // Linux `__tcp_ack_snd_check`: with data out of order it counts as a duplicate.
         let whole = self.beyond.is_empty();
         let now = match whole {
@@ -246,6 +266,14 @@ impl Receiver {
             }
         };
         if now_due || now { Answer::Now } else { Answer::Later }
+    }
+
+    /// A larger window is told at once (Linux `tcp_grow_window`).
+    #[inline]
+    fn grow_window(&mut self) {
+        if self.window.on_segment() {
+            self.acks.on_window_growth();
+        }
     }
 
     /// Several segments may arrive at once before one acknowledgement: the first duplicates among

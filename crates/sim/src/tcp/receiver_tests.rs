@@ -105,7 +105,7 @@ fn a_held_back_acknowledgement_is_sent_before_one_of_its_blocks_is_pushed_out() 
 fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
     // Segments beyond the hole keep coming, but only those in order count.
     let acks_after = |hole_ms: u64| {
-        let mut receiver = linux(2);
+        let mut receiver = linux(2).with_window(WindowRule::Fixed(1_000));
         receiver.on_syn(Time::ZERO, &Packet::new(PacketKind::Syn, 0, 0, 0, 52, Time::ZERO));
         let mut take = |ms: u64, seq: u32| {
             let answer = receiver.on_data(Time::ZERO + Span::from_millis(ms), &data(seq));
@@ -164,18 +164,23 @@ fn with_a_larger_window_fewer_segments_are_pushed() {
     let rtt = Span::from_millis(100);
     let mut now = Time::ZERO;
     let mut pushed = Vec::new();
-    for seq in 0..600 {
+    for seq in 0..2_000 {
         if seq % 50 == 0 {
             now += rtt;
         }
         let segment = Packet { sent: now, ..data(seq) };
         if receiver.on_data(now, &segment) == Answer::Now {
+            receiver.acknowledge(now, 0, 0, 52);
             pushed.push(seq);
         }
     }
     assert_eq!(pushed[..2], [22, 45], "half of 45 segments");
-    let gaps: Vec<u32> = pushed.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    assert!(gaps.is_sorted() && *gaps.last().unwrap() > 100, "{gaps:?}");
+    // The second round trip shows 50 segments: room for 1,044, which 500 segments fill, each
+    // acknowledged at once.
+    let growing = pushed.windows(2).filter(|pair| pair[1] - pair[0] == 1).count();
+    assert_eq!(growing, 500 - 1);
+    let [.., before, last] = pushed[..] else { panic!("{pushed:?}") };
+    assert_eq!(last - before, 1_044 / 2 + 1);
 }
 
 #[test]

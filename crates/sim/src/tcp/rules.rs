@@ -17,12 +17,17 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 37] = [
+pub const RULES: [ProfileRule; 41] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
     rule("timestamps", |p| yes(p.timestamps), "every ACK gives a sample of the RTT (RFC 7323)"),
     rule("pacing", |p| yes(p.pacing), "even if the congestion control does not require it"),
+    rule(
+        "offload",
+        |p| p.offload_bytes.map_or(yes(false), |bytes| format!("up to {bytes} B")),
+        "what leaves in a burst (TSO); `offload` of a group of flows",
+    ),
     rule(
         "slow start",
         |p| counted(p.slow_start_per_ack),
@@ -102,6 +107,22 @@ pub const RULES: [ProfileRule; 37] = [
         "ECN fallback",
         |p| yes(p.ecn_fallback),
         "a retransmitted SYN requests no classic ECN (RFC 3168 §6.1.1.1; `tcp_ecn_fallback`)",
+    ),
+    rule(
+        "handshake ACK",
+        |p| yes(p.handshake_ack),
+        "the SYN-ACK is acknowledged by a packet ahead of the data",
+    ),
+    rule(
+        "lost SYNs",
+        |p| counted(p.forgiven_syns),
+        "how many leave the initial window as it is, not one packet (RFC 5681 §3.1; \
+         `tcp_init_transfer`)",
+    ),
+    rule(
+        "rehash",
+        |p| yes(p.rehash),
+        "a timeout draws the flow's hash anew, by which fair queues sort (`sk_rethink_txhash`)",
     ),
     rule(
         "marked undo",
@@ -261,8 +282,12 @@ mod tests {
             marked_undo: _,
             limited_transmit: _,
             ecn_fallback: _,
+            handshake_ack: _,
+            forgiven_syns: _,
+            rehash: _,
             idle: _,
             pacing: _,
+            offload_bytes: _,
             rto: RtoRule { initial: _, floor: _, max: _ },
             tick: _,
             ack:

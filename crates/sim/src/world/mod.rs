@@ -282,10 +282,10 @@ impl World {
     ) -> T {
         let World { flows, onward, groups, agenda, probe, slots, .. } = self;
         let SimulatedFlow { ends, access, group } = &mut flows[flow];
-        let group = &groups[*group as usize];
+        let (number, group) = (*group as u8, &groups[*group as usize]);
         let back = &mut onward.wires[group.back].0;
         let first_legs = group.first_legs;
-        let mut out = Outbox { now, access, back, first_legs, agenda, lane: 0 };
+        let mut out = Outbox { now, access, back, first_legs, group: number, agenda, lane: 0 };
         let result = act(ends, &mut out, probe, group.class);
         agenda.advance(slots.of_flow(flow), ends.next_timer());
         result

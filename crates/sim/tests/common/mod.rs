@@ -46,6 +46,7 @@ pub fn tcp(cc: &str) -> Tcp {
         initial_window: None,
         ack_every: None,
         receive_window: None,
+        offload_bytes: None,
     }
 }
 

@@ -70,6 +70,7 @@ struct CakeQueues<P> {
     lists: Lists,
     heap: OverflowHeap,
     flow_ways: Ways,
+    is_flowblind: bool,
     sources: Hosts,
     destinations: Hosts,
     shaper: Shaper,
@@ -171,6 +172,7 @@ impl<P: Packet> CakeQueues<P> {
             lists: Lists::new(places),
             heap: OverflowHeap::new(places),
             flow_ways: Ways::new(places),
+            is_flowblind: params.isolation == Isolation::Flowblind,
             sources: Hosts::new(places, is(Isolation::Src)),
             destinations: Hosts::new(places, is(Isolation::Dst)),
             shaper: Shaper::new(params.bandwidth.0, framing),
@@ -188,7 +190,8 @@ impl<P: Packet> CakeQueues<P> {
     fn place(&mut self, packet: &P) -> u32 {
         let [flow_salt, source_salt, destination_salt] = self.salts;
         let is_free = |place: usize| self.states[place].phase == Phase::Idle;
-        let hash = splitmix(packet.flow() ^ flow_salt);
+        let flow = if self.is_flowblind { 0 } else { packet.sender_hash() };
+        let hash = splitmix(flow ^ flow_salt);
         let Place { index, is_taken_over } = self.flow_ways.place(hash, is_free);
         let phase = self.states[index].phase;
         if phase == Phase::Idle || is_taken_over {

@@ -22,6 +22,8 @@ words! {
         Dst = "dst",
         /// Sources and destinations, whichever has more bulk flows, then flows.
         Triple = "triple",
+        /// Nobody: all flows are in one queue.
+        Flowblind = "flowblind",
     }
 }
 

@@ -225,3 +225,18 @@ fn flows_and_hosts_of_different_numbers_have_places_of_their_own() {
         }
     }
 }
+
+/// Linux 6.1 sch_cake.c, cake_hash: `flowblind` puts every packet into the first queue.
+#[test]
+fn without_isolation_all_flows_are_in_one_queue() {
+    let places = |isolation: &str| {
+        let mut cake = cake(&[("isolation", isolation)]);
+        let mut places: Vec<u32> =
+            (0..20).map(|flow| cake.place(&Addressed { flow, source: flow })).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.len()
+    };
+    assert_eq!(places("flowblind"), 1);
+    assert!(places("flows") > 15);
+}

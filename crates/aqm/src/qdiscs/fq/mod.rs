@@ -231,7 +231,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
 impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let full = self.refuses(packet.bytes());
-        let index = self.queue_of(packet.flow());
+        let index = self.queue_of(packet.sender_hash());
         self.note_use(index);
         self.wake(index, now);
         if self.flows.offer(index, now, packet, full, rng, sink) {

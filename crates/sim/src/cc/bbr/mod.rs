@@ -1,11 +1,9 @@
 //! BBR v1: sends at the measured bandwidth, with at most two bandwidth-delay products in flight
 //! (Cardwell et al. 2016; Linux 6.1 `tcp_bbr.c`, whose names the fields have).
 //!
-//! Deviations from Linux: real numbers instead of fixed point; the maximum bandwidth is exact per
-//! round trip, not of three samples; packets that wait for pacing are not in flight; delayed
-//! acknowledgements do not matter when the minimum round-trip time is renewed; packets leave up to
-//! 2^-10 s ahead of their time, where a host with segmentation offload sends at least two together
-//! and one without sends each in its time (fact tcp-16).
+//! Deviations from Linux: real numbers instead of fixed point; packets that wait for pacing are not
+//! in flight, as they are not either where TCP itself paces (`tcp_internal_pacing`); delayed
+//! acknowledgements do not matter when the minimum round-trip time is renewed.
 
 mod cwnd;
 
@@ -103,6 +101,14 @@ impl Bbr {
         self.quantization_budget(self.path.bdp(bw, gain))
     }
 
+    /// Of so many packets those that will be in the network when the next one may leave, with that
+    /// one's burst while the gain is above one (Linux `bbr_packets_in_net_at_edt`).
+    fn in_flight_at_next(&self, p: &Progress, in_flight: u32) -> u32 {
+        let burst = if self.pacing_gain > 1.0 { self.path.burst() } else { 0 };
+        let delivered = (self.bandwidth() * p.pacing_wait.as_secs()) as u32;
+        (in_flight + burst).saturating_sub(delivered)
+    }
+
     fn update_bw(&mut self, p: &Progress, sample: &RateSample) {
         if sample.prior_delivered >= self.next_round_delivered {
             self.next_round_delivered = p.delivered_total;
@@ -141,12 +147,12 @@ impl Bbr {
     fn is_next_cycle_phase(&self, p: &Progress) -> bool {
         let is_long = self.path.min_rtt.is_some_and(|rtt| p.ack.now.since(self.cycle_stamp) > rtt);
         let (bw, gain) = (self.bw.max(), self.pacing_gain);
+        let in_flight = self.in_flight_at_next(p, p.prior_in_flight);
         if gain > 1.0 {
-            // The burst about to leave counts; losses mean that no more fits.
-            let fills = p.prior_in_flight + self.path.burst() >= self.inflight(bw, gain);
-            is_long && (p.lost > 0 || fills)
+            // Losses mean that no more fits.
+            is_long && (p.lost > 0 || in_flight >= self.inflight(bw, gain))
         } else if gain < 1.0 {
-            is_long || p.prior_in_flight <= self.inflight(bw, 1.0)
+            is_long || in_flight <= self.inflight(bw, 1.0)
         } else {
             is_long
         }
@@ -178,7 +184,8 @@ impl Bbr {
             self.mode = BbrMode::Drain;
             window.ssthresh = self.inflight(self.bw.max(), 1.0);
         }
-        if self.mode == BbrMode::Drain && p.in_flight <= self.inflight(self.bw.max(), 1.0) {
+        let in_flight = self.in_flight_at_next(p, p.in_flight);
+        if self.mode == BbrMode::Drain && in_flight <= self.inflight(self.bw.max(), 1.0) {
             self.start_cycle(p.ack.now);
         }
     }
@@ -301,6 +308,10 @@ impl CongestionControl for Bbr {
 
     fn pacing_rate(&self) -> Option<f64> {
         Some(self.path.pacing_rate)
+    }
+
+    fn least_burst(&self) -> u32 {
+        self.path.least_burst()
     }
 
     fn holds_back(&self) -> bool {

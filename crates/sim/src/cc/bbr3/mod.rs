@@ -290,6 +290,10 @@ impl CongestionControl for Bbr3 {
         Some(self.path.pacing_rate)
     }
 
+    fn least_burst(&self) -> u32 {
+        self.path.least_burst()
+    }
+
     fn holds_back(&self) -> bool {
         self.mode == BbrMode::ProbeRtt
     }

@@ -1,7 +1,7 @@
 //! The interface to the congestion control: the window, where the control sets it itself, losses,
 //! delivery-rate samples, and pacing.
 
-use sojourn_aqm::Time;
+use sojourn_aqm::{Span, Time};
 
 use super::{Sender, State};
 use crate::cc::{Ack, Progress, RecoveryStage, WindowControl};
@@ -54,6 +54,7 @@ impl Sender {
                 State::Recovery => RecoveryStage::Recovery,
                 State::Loss => RecoveryStage::Loss,
             },
+            pacing_wait: self.pacer.as_ref().map_or(Span::ZERO, |pacer| pacer.wait(acked.now)),
             srtt: self.rtt.smoothed(),
             delivered_total: totals.0,
             lost_total: totals.1,
@@ -130,8 +131,6 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
-
-    use sojourn_aqm::Span;
 
     use super::*;
     use crate::cc::{CongestionControl, Needs, Window, configure};

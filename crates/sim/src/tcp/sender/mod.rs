@@ -7,6 +7,7 @@
 //! change the state, [`cwnd`] sets the window, [`transmit`] sends. [`control`] is the interface to
 //! the congestion control.
 
+mod bursts;
 mod busy_time;
 mod control;
 mod cwnd;

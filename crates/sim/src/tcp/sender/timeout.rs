@@ -28,9 +28,16 @@ pub(super) struct TimeoutState {
     /// F-RTO sends new data on this acknowledgement instead of what was marked lost (RFC 5682 §2.1
     /// step 2b).
     frto_sends_new: bool,
+    /// How often the hash of the connection was drawn anew, modulo 256.
+    pub(super) rehashes: u8,
 }
 
 impl Sender {
+    /// The hash was drawn anew so often while the connection was opened.
+    pub fn set_rehashes(&mut self, count: u8) {
+        self.timeouts.rehashes = count;
+    }
+
     /// What was sent before the timeout that F-RTO judges lies below this.
     pub(super) fn point_of_last_timeout(&self) -> u32 {
         if self.timeouts.frto { self.timeouts.frto_high_mark } else { self.episode.recovery_point }
@@ -56,6 +63,8 @@ impl Sender {
         self.cc.on_timeout();
         self.start_frto();
         self.timeouts.count += 1;
+        // Linux `tcp_write_timeout`: perhaps another path is better.
+        self.timeouts.rehashes = self.timeouts.rehashes.wrapping_add(u8::from(self.profile.rehash));
         self.tail_probe = None;
         self.window.cwnd = self.board.in_flight() + 1;
         self.window.credit = 0;

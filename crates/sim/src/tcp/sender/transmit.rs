@@ -40,11 +40,7 @@ impl Sender {
             self.cc.on_idle(now, now.since(self.sent.last_at), &mut self.window);
             room = self.room();
         }
-        let mut sent = 0;
-        while sent < room.min(allowed) && self.pacing_allows(now) {
-            self.transmit(now, emit);
-            sent += 1;
-        }
+        let (sent, deferred) = self.send_new(now, room, allowed, emit);
         if sent > 0 {
             self.sent.last_at = now;
         }
@@ -56,11 +52,35 @@ impl Sender {
         self.set_timer(now, restart, sent > 0);
         self.start_zero_window_probes(now);
         // Linux `tcp_write_xmit`: a window that is just full counts as limiting.
-        let held_back = allowed >= room && room - sent <= self.queued_below();
+        let held_back = deferred || allowed >= room && room - sent <= self.queued_below();
         self.note_limit(now, (unsent, allowed, sent), room);
         if sent > 0 || held_back {
             self.validate_cwnd(now, held_back);
         }
+    }
+
+    /// Sends new data as far as the window has room, the receiver and the application allow, and
+    /// pacing lets it, in bursts where there is segmentation offload. Returns how many segments
+    /// left, and whether the rest waits to fill a burst (Linux `tcp_write_xmit`).
+    fn send_new(
+        &mut self,
+        now: Time,
+        room: u32,
+        allowed: u32,
+        emit: &mut impl FnMut(Packet),
+    ) -> (u32, bool) {
+        let most = self.largest_burst();
+        let mut sent = 0;
+        while sent < room.min(allowed) && self.pacing_allows(now) {
+            let left = room - sent;
+            if self.defers_burst(now, left, allowed - sent, most) {
+                return (sent, left <= allowed - sent);
+            }
+            let burst = most.min(left.min(self.half_cwnd())).min(allowed - sent);
+            (0..burst).for_each(|_| self.transmit(now, emit));
+            sent += burst;
+        }
+        (sent, false)
     }
 
     /// Retransmits lost segments, lowest first (RFC 6675 §4, `NextSeg()` rule 1).
@@ -164,7 +184,9 @@ impl Sender {
         let Segments { flow, connection, header_bytes, .. } = self.segments;
         let payload = self.segments.payload(seq);
         self.sent.bytes += u64::from(payload);
-        Packet::new(PacketKind::Data, flow, connection, seq, payload + header_bytes, now)
+        let bytes = payload + header_bytes;
+        let packet = Packet::new(PacketKind::Data, flow, connection, seq, bytes, now);
+        Packet { rehashes: self.timeouts.rehashes, ..packet }
     }
 
     fn count_in_reduction(&mut self) {

@@ -173,3 +173,21 @@ fn f_rto_runs_only_if_the_profile_has_it_and_not_after_a_recovery() {
     }
     assert!(!script.sender.timeouts.frto, "Linux `tcp_enter_loss`");
 }
+
+/// Fact linux-15: `sk_rethink_txhash`.
+#[test]
+fn a_timeout_draws_the_hash_of_the_flow_anew() {
+    use sojourn_aqm::Packet as _;
+    let hashes = |profile: Profile| {
+        let mut script = Script::with(profile, "cubic", 2, u32::MAX, 100);
+        let mut hashes = Vec::new();
+        for _ in 0..2 {
+            let now = script.sender.next_timer();
+            script.sender.on_timer(now, &mut |packet: Packet| hashes.push(packet.sender_hash()));
+        }
+        (hashes[0] == 0, hashes[0] == hashes[1])
+    };
+    let probeless = Profile { tail_probes: false, ..LINUX };
+    assert_eq!(hashes(probeless), (false, false));
+    assert_eq!(hashes(LINUX_2_6), (true, true));
+}

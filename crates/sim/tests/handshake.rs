@@ -1,0 +1,63 @@
+//! The opening of connections over a queue: its packets, and what lost SYNs change.
+
+mod common;
+
+use common::*;
+use sojourn_record::Run;
+use sojourn_record::rows::PacketRow;
+use sojourn_scenario::resolved::{App, FlowGroup, Loss, Resolved};
+
+/// Ten segments per flow, of the rules of a profile.
+fn short(count: u32, profile: &str) -> FlowGroup {
+    let mut tcp = tcp("reno");
+    (tcp.profile, tcp.initial_window) = (profile.into(), Some(10));
+    group("short", count, App::Bulk { tcp, bytes: Some(14_480) })
+}
+
+fn recorded(seconds: u64, flows: FlowGroup, loss: Option<f64>) -> Run {
+    let mut plan: Resolved = scenario(seconds, vec![link("b", "taildrop", 5_000_000)], vec![flows]);
+    plan.links[0].loss = loss.map(Loss::Bernoulli);
+    plan.record.packets = true;
+    run(&plan)
+}
+
+fn of_flow(run: &Run, flow: u32) -> Vec<&PacketRow> {
+    run.packets.iter().filter(|row| row.flow == flow).collect()
+}
+
+#[test]
+fn the_answer_to_a_syn_is_acknowledged_by_a_packet_ahead_of_the_data() {
+    let sizes = |profile: &str| {
+        let run = recorded(1, short(1, profile), None);
+        run.packets.iter().take(3).map(|row| row.bytes).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes("linux"), [52, 52, 1500]);
+    assert_eq!(sizes("sack"), [52, 1500, 1500], "ns-2 simulates one direction only");
+}
+
+/// RFC 5681 §3.1, Linux 6.1 `tcp_init_transfer`.
+#[test]
+fn more_than_one_lost_syn_leaves_a_window_of_one() {
+    let run = recorded(20, short(60, "linux"), Some(0.5));
+    let (mut seen, mut cut) = (0, 0);
+    for flow in 0..60 {
+        let packets = of_flow(&run, flow);
+        let Some(first) = packets.iter().find(|row| row.bytes > 52) else { continue };
+        let small = packets.iter().filter(|row| row.bytes == 52 && row.arrived < first.arrived);
+        let lost = small.count() - 2; // the one that arrived, and the acknowledgement
+        let soon = first.arrived + ms(20);
+        let window = packets.iter().filter(|row| row.bytes > 52 && row.arrived < soon).count();
+        assert_eq!(window, if lost > 1 { 1 } else { 10 }, "flow {flow}: {lost} SYNs lost");
+        seen += 1;
+        cut += usize::from(lost > 1);
+    }
+    assert!(seen > 40 && cut > 5, "{seen} flows opened, {cut} of them late");
+}
+
+/// Linux kernel/time/timer.c: a wait of a second ends in a slot of 64 ms.
+#[test]
+fn a_syn_is_sent_again_when_the_timer_wheel_says_so() {
+    let run = recorded(3, short(1, "linux"), Some(1.0));
+    let at: Vec<u64> = run.packets.iter().map(|row| row.arrived.as_nanos() / 1_000_000).collect();
+    assert_eq!(at, [1, 1025], "sent at 0 and at the end of the slot, 1,024 ms");
+}

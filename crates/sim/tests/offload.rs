@@ -1,0 +1,56 @@
+//! Segmentation offload: senders whose packets leave in bursts.
+
+mod common;
+
+use common::*;
+use sojourn_aqm::Time;
+use sojourn_scenario::resolved::{App, Capacity};
+
+/// The lengths of bursts in which packets of one flow arrive at a link of so many Mbit/s from 2 s
+/// on: packets closer than twice their time on the access link are of one burst.
+fn bursts(cc: &str, mbits: u64, offload_bytes: Option<u32>) -> Vec<usize> {
+    let mut tcp = tcp(cc);
+    tcp.offload_bytes = offload_bytes;
+    let mut flow = group("flow", 1, App::Bulk { tcp, bytes: None });
+    flow.access_rate = mbit(10 * mbits);
+    let mut plan = scenario(4, vec![link("b", "fq_codel", 5_000_000)], vec![flow]);
+    plan.links[0].capacity = Capacity::Constant(mbit(mbits));
+    plan.record.packets = true;
+    let close = mbit(10 * mbits).time_for(3_000);
+    let arrivals = run(&plan).packets.into_iter().map(|row| row.arrived);
+    let late: Vec<Time> = arrivals.filter(|&at| at > Time::ZERO + ms(2_000)).collect();
+    late.chunk_by(|one, other| other.since(*one) <= close).map(<[Time]>::len).collect()
+}
+
+fn median(mut lengths: Vec<usize>) -> usize {
+    lengths.sort_unstable();
+    lengths[lengths.len() / 2]
+}
+
+/// Linux 6.1 `tcp_tso_segs`: what takes 2^-10 s at the pacing rate, at least two packets.
+#[test]
+fn bbr_sends_one_by_one_without_offload_and_pairs_or_more_with_it() {
+    assert_eq!(median(bursts("bbr", 10, None)), 1);
+    assert_eq!(median(bursts("bbr", 10, Some(64_000))), 2);
+    // 50 Mbit/s are 4.07 packets of 1500 B in 2^-10 s.
+    let fast = median(bursts("bbr", 50, Some(64_000)));
+    assert!((3..=4).contains(&fast), "{fast}");
+    assert_eq!(median(bursts("bbr", 50, None)), 1);
+}
+
+#[test]
+fn a_burst_is_no_larger_than_the_offload_allows() {
+    let largest = |bytes| bursts("bbr", 100, Some(bytes)).into_iter().max().unwrap();
+    assert!(largest(4_500) <= 3, "three packets of 1448 B fit");
+    assert!(largest(64_000) > 3);
+}
+
+/// Linux 6.1 `tcp_write_xmit`: an unpaced sender joins what acknowledgements release.
+#[test]
+fn an_unpaced_sender_uses_its_window_in_bursts_too() {
+    let share_of_singles = |offload| {
+        let lengths = bursts("cubic", 10, offload);
+        lengths.iter().filter(|&&length| length == 1).count() as f64 / lengths.len() as f64
+    };
+    assert!(share_of_singles(Some(64_000)) < 0.5 * share_of_singles(None).max(0.02));
+}

@@ -1,0 +1,57 @@
+"""What the wide grid compares: the numbers of one run that an AQM or a TCP decides."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sojourn.running.result import Result
+
+METRICS = {
+    "queue": ("delay_p50", "delay_p95", "delay_p99", "drop_rate", "mark_rate"),
+    "class": ("goodput", "jain", "completion_p50", "completion_p95", "loss_rate"),
+}
+"""By scope the metrics of table ``summary``; ``retransmitted`` comes from table ``flows``."""
+RETRANSMITTED = "retransmitted"
+
+
+def values(result: Result) -> dict[str, float]:
+    """The numbers by ``scope/name/metric``, in SI units.
+
+    Left out is what two engines cannot differ in: Jain's index of a single flow, and the goodput
+    of a single class, which is the utilisation.
+    """
+    found = {
+        f"{scope}/{name}/{metric}": value
+        for scope, name, metric, value, _unit in result.summary_rows
+        if metric in METRICS.get(scope, ())
+    }
+    flows = {
+        name: value
+        for scope, name, metric, value, _unit in result.summary_rows
+        if (scope, metric) == ("class", "flows")
+    }
+    for name, count in flows.items():
+        if count == 1:
+            found.pop(f"class/{name}/jain", None)
+        if len(flows) == 1:
+            found.pop(f"class/{name}/goodput", None)
+    return found | _retransmitted(result)
+
+
+def _retransmitted(result: Result) -> dict[str, float]:
+    """By class the part of the payload sent after the first sample that was sent again."""
+    rows = result.table("flows").to_pylist()
+    times = {row["t_ns"] for row in rows}
+    if len(times) < 2:
+        return {}
+    sign = {min(times): -1, max(times): 1}
+    sent: defaultdict[str, int] = defaultdict(int)
+    again: defaultdict[str, int] = defaultdict(int)
+    for row in rows:
+        sent[row["class"]] += sign.get(row["t_ns"], 0) * row["sent_bytes"]
+        again[row["class"]] += sign.get(row["t_ns"], 0) * row["retransmitted_bytes"]
+    return {
+        f"class/{name}/{RETRANSMITTED}": again[name] / amount
+        for name, amount in sent.items()
+        if amount
+    }

@@ -1,0 +1,208 @@
+"""The wide grid: the range of real hosts as a covering design.
+
+Seven factors, of which every two levels that can be combined meet in at least one cell
+(`sojourn.agreement.covering`). A full product would be 33,000 cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sojourn import _core
+from sojourn.agreement.covering import Cell, covering
+
+FACTORS = {
+    "aqm": (
+        "pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "ared", "choke", "cake", "sfq", "sfb",
+    ),
+    "traffic": ("bulk", "files", "web", "cbr", "bursts", "acks"),
+    "flows": (1, 2, 4, 16, 64, 256),
+    "rate": (2, 10, 50, 200, 1000),
+    "rtt": ("5 ms", "20 ms", "100 ms", "500 ms", "mixed"),
+    "tcp": ("reno", "cubic", "paced cubic", "bbr", "dctcp"),
+    "ecn": (False, True),
+}  # fmt: skip
+"""By name the levels; rates in Mbit/s, round trips of half of the flows each where mixed."""
+
+_RTTS_MS = {"5 ms": [5], "20 ms": [20], "100 ms": [100], "500 ms": [500], "mixed": [10, 100]}
+_WITHOUT_ECN = ("pfifo", "sfq")
+# Below this share a flow has less than a packet in 400 ms and lives on timeouts alone.
+_LEAST_SHARE_BPS = 30_000
+# The kernel's receive buffer of 16 MB offers a window of 8 MB; twice the path must fit.
+_LARGEST_SHARE_OF_BDP = 4_000_000
+_PACKET_BITS = 12_000
+# How long a cell runs: that many packets of the link and at least so many round trips and ms; but
+# no more packets than the most, unless that were fewer than the least number of round trips.
+_PACKETS, _ROUND_TRIPS, _LEAST_MS = 20_000, 40, 4_000
+_MOST_PACKETS, _LEAST_ROUND_TRIPS = 150_000, 10
+
+
+def scenarios() -> list[_core.Scenario]:
+    """All scenarios of the wide grid."""
+    return [_scenario(cell) for cell in cells()]
+
+
+def cells() -> list[Cell]:
+    """The cells: a level of every factor."""
+    return covering(FACTORS, is_allowed)
+
+
+def is_allowed(cell: Cell) -> bool:
+    """Whether the levels go together, as far as they are known."""
+    aqm, flows, rate = cell.get("aqm"), cell.get("flows"), cell.get("rate")
+    dctcp, marks = cell.get("tcp") == "dctcp", cell.get("ecn")
+    if (dctcp and marks is False) or (aqm in _WITHOUT_ECN and (marks or dctcp)):
+        return False
+    if cell.get("rtt") == "mixed" and flows == 1:
+        return False
+    if not (isinstance(flows, int) and isinstance(rate, int)):
+        return True
+    bdp_bytes = rate * 1e6 * max(_RTTS_MS.get(str(cell.get("rtt")), [0])) / 8e3
+    share_bps = rate * 1e6 / flows
+    return share_bps >= _LEAST_SHARE_BPS and bdp_bytes / flows <= _LARGEST_SHARE_OF_BDP
+
+
+def name(cell: Cell) -> str:
+    """What a cell is called: its levels."""
+    ecn = " ecn" if cell["ecn"] else ""
+    beside = "" if cell["traffic"] == "bulk" else f" + {cell['traffic']}"
+    return (
+        f"{cell['aqm']}{ecn} {cell['rate']} Mbit/s {cell['rtt']} "
+        f"{cell['flows']} x {cell['tcp']}{beside}"
+    )
+
+
+@dataclass(frozen=True)
+class _Path:
+    """What a cell's texts depend on.
+
+    Attributes:
+        bps: rate of the link.
+        rtts_ms: round trips of its groups of bulk flows.
+        duration_ms: simulated time.
+        warmup_ms: its first sixth, which does not count.
+    """
+
+    bps: int
+    rtts_ms: list[int]
+
+    @property
+    def duration_ms(self) -> int:
+        packets_per_ms = self.bps / _PACKET_BITS / 1e3
+        rtt_ms = max(self.rtts_ms)
+        wanted = max(_PACKETS / packets_per_ms, _ROUND_TRIPS * rtt_ms, _LEAST_MS)
+        most = max(_MOST_PACKETS / packets_per_ms, _LEAST_ROUND_TRIPS * rtt_ms)
+        return 6 * round(min(wanted, most) / 6)
+
+    @property
+    def warmup_ms(self) -> int:
+        return self.duration_ms // 6
+
+    def packets(self, ms: float) -> int:
+        """Full packets that the link sends in so many ms."""
+        return round(self.bps * ms / 1e3 / _PACKET_BITS)
+
+
+def _scenario(cell: Cell) -> _core.Scenario:
+    path = _Path(int(cell["rate"]) * 1_000_000, _RTTS_MS[str(cell["rtt"])])
+    text = "\n".join([
+        f'name = "{name(cell)}"',
+        f'duration = "{path.duration_ms}ms"',
+        f'warmup = "{path.warmup_ms}ms"',
+        "[record]",
+        "states = false",
+        "flows = true",
+        f'sample = "{path.warmup_ms}ms"',
+        "[links.bottleneck]",
+        f'rate = "{path.bps}bit"',
+        f'queue = "{_queue(cell, path)}"',
+        *_acks(cell, path),
+        *_bulk(cell, path),
+        *_beside(cell, path),
+    ])  # fmt: skip
+    return _core.Scenario.load(text, origin=name(cell))
+
+
+def _queue(cell: Cell, path: _Path) -> str:
+    """The AQM: its own defaults; limits and thresholds in packets follow the rate."""
+    limit = max(1000, path.packets(200))
+    low = max(5, path.packets(15 if path.bps < 100_000_000 else 5))
+    red = f"limit={15 * low}kB,min_th={1.5 * low:.0f}kB,max_th={4.5 * low:.0f}kB"
+    step = ",ce_threshold=" + f"{max(1000, 24_000_000_000 // path.bps)}us"
+    text = {
+        "pfifo": f"taildrop:limit={max(50, path.packets(100))}p",
+        "codel": f"codel@linux:limit={limit}p" + (step if cell["tcp"] == "dctcp" else ""),
+        "fq_codel": f"fq_codel@linux:limit={limit}p" + (step if cell["tcp"] == "dctcp" else ""),
+        "pie": f"pie@linux:limit={limit}p,hz=1000",
+        "fq_pie": f"fq_pie@linux:limit={limit}p,hz=1000",
+        "red": f"red@linux:{red}",
+        "ared": f"ared@linux:{red},hz=1000",
+        "choke": f"choke:limit={10 * low}p,min_th={low},max_th={3 * low}",
+        "cake": "cake",
+        "sfq": f"sfq:limit={min(4000, max(50, path.packets(100)))}p",
+        "sfb": "sfb",
+    }[str(cell["aqm"])]
+    if not cell["ecn"] or cell["aqm"] in ("cake", "sfb"):
+        return text  # these two mark whatever can be marked
+    return f"{text},ecn=true"
+
+
+def _acks(cell: Cell, path: _Path) -> list[str]:
+    """The way back of cells with congestion of ACKs: six tenths of the rate that they need."""
+    if cell["traffic"] != "acks":
+        return []
+    return ["[links.acks]", f'rate = "{path.bps // 100}bit"', 'queue = "taildrop:limit=100p"']
+
+
+def _bulk(cell: Cell, path: _Path) -> list[str]:
+    flows, lines = int(cell["flows"]), []
+    for place, rtt_ms in enumerate(path.rtts_ms):
+        count = flows // len(path.rtts_ms)
+        lines += [
+            "[[flows]]",
+            f'name = "{"bulk" if len(path.rtts_ms) == 1 else ("short", "long")[place]}"',
+            f"count = {count}",
+            'path = ["bottleneck"]',
+            *(['reverse = ["acks"]'] if cell["traffic"] == "acks" else []),
+            f'rtt = "{rtt_ms}ms"',
+            *_tcp(cell),
+            f'start = "0s..{path.warmup_ms // 2}ms"',
+            'app = { kind = "bulk" }',
+        ]
+    return lines
+
+
+def _tcp(cell: Cell) -> list[str]:
+    control = {"paced cubic": "cubic"}.get(str(cell["tcp"]), cell["tcp"])
+    paced = ['tcp = "linux-fq"'] if cell["tcp"] == "paced cubic" else []
+    return [*paced, f'cc = "{control}"', f"ecn = {str(cell['ecn']).lower()}"]
+
+
+def _beside(cell: Cell, path: _Path) -> list[str]:
+    """What runs beside the bulk flows: users, or datagrams."""
+    users = max(1, min(16, path.bps // 5_000_000))
+    apps = {
+        "files": (users, '{ kind = "files", think = "500ms", sizes = ["15kB", "44kB", "150kB"] }'),
+        "web": (users, '{ kind = "web", reading = "1s", objects = 10 }'),
+        "cbr": (1, f'{{ kind = "cbr", rate = "{path.bps // 5}bit", packet = "1000B" }}'),
+        "bursts": (1, _bursts(path)),
+    }
+    if cell["traffic"] not in apps:
+        return []
+    count, app = apps[str(cell["traffic"])]
+    own = _tcp(cell) if cell["traffic"] in ("files", "web") else []
+    return [
+        "[[flows]]", f'name = "{cell["traffic"]}"', f"count = {count}", 'path = ["bottleneck"]',
+        f'rtt = "{min(path.rtts_ms)}ms"', *own, f'start = "0s..{path.warmup_ms // 2}ms"',
+        f"app = {app}",
+    ]  # fmt: skip
+
+
+def _bursts(path: _Path) -> str:
+    """Ten bursts at the rate of the link, a hundredth of the time long each."""
+    at = ", ".join(f'"{place * path.duration_ms // 10}ms"' for place in range(10))
+    length = f"{path.duration_ms // 100}ms"
+    return (
+        f'{{ kind = "bursts", rate = "{path.bps}bit", packet = "1000B", at = [{at}], '
+        f'length = "{length}" }}'
+    )

@@ -1,0 +1,108 @@
+"""The wide grid: a covering design, and what is compared in it."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, product
+
+import pytest
+
+import sojourn
+from sojourn.agreement import causes, measures, wide, wide_page
+from sojourn.agreement.covering import covering
+from sojourn.agreement.wide_runs import Measured, WideAgreement, agree, compare
+from sojourn.describing.library import load
+from sojourn.engines import registry
+
+
+def test_every_pair_of_levels_that_can_be_combined_meets_in_a_cell() -> None:
+    cells = wide.cells()
+    assert 60 <= len(cells) <= 120
+    assert all(wide.is_allowed(cell) for cell in cells)
+    for one, other in combinations(wide.FACTORS, 2):
+        met = {(cell[one], cell[other]) for cell in cells}
+        for pair in product(wide.FACTORS[one], wide.FACTORS[other]):
+            # A pair alone may be allowed and have no whole cell: DCTCP marks, pfifo does not.
+            assert pair in met or not _has_cell(dict(zip((one, other), pair, strict=True))), pair
+
+
+def _has_cell(levels: wide.Cell) -> bool:
+    rest = {name: of for name, of in wide.FACTORS.items() if name not in levels}
+    return any(
+        wide.is_allowed({**levels, **dict(zip(rest, choice, strict=True))})
+        for choice in product(*rest.values())
+    )
+
+
+def test_a_pair_that_no_cell_may_have_is_left_out() -> None:
+    factors = {"a": (1, 2), "b": (1, 2), "c": (1, 2)}
+    cells = covering(factors, lambda cell: not (cell.get("a") == 1 and cell.get("b") == 1))
+    met = {(cell["a"], cell["b"]) for cell in cells}
+    assert met == {(1, 2), (2, 1), (2, 2)}
+    assert {(cell["b"], cell["c"]) for cell in cells} == set(product((1, 2), repeat=2))
+
+
+def test_every_cell_is_a_scenario_of_its_own_of_limited_length() -> None:
+    scenarios = wide.scenarios()
+    assert len({scenario.name for scenario in scenarios}) == len(scenarios)
+    for cell, scenario in zip(wide.cells(), scenarios, strict=True):
+        packets = int(cell["rate"]) * 1e6 / 12_000 * scenario.duration_s
+        assert 19_000 <= packets <= 450_000, scenario.name
+
+
+def test_what_two_engines_cannot_differ_in_is_not_compared() -> None:
+    both = measures.values(sojourn.run(load("two-way", {"duration": "2s", "warmup": "1s"})))
+    assert "queue/downlink/delay_p50" in both and "queue/downlink/utilisation" not in both
+    assert "class/download/goodput" in both and "class/download/jain" in both
+    assert "class/upload/jain" not in both, "it is one flow"
+    alone = measures.values(sojourn.run(load("dumbbell-reno", {"duration": "12s"})))
+    assert "class/bulk/jain" in alone and "class/bulk/goodput" not in alone
+
+
+def test_the_payload_sent_again_is_counted_from_the_first_sample_on() -> None:
+    settings = {
+        "duration": "20s", "warmup": "0s", "record.flows": True, "record.sample": "1s",
+        "links.bottleneck.buffer": "10p", "flows[0].count": 1,
+    }  # fmt: skip
+    result = sojourn.run(load("dumbbell-reno", settings))
+    rows = result.table("flows").to_pylist()
+    first, last = rows[0], rows[-1]
+    sent = last["sent_bytes"] - first["sent_bytes"]
+    again = last["retransmitted_bytes"] - first["retransmitted_bytes"]
+    assert again > 0
+    found = measures.values(result)
+    assert found[f"class/{last['class']}/retransmitted"] == pytest.approx(again / sent)
+
+
+def test_a_page_counts_close_far_and_unknown_values() -> None:
+    def run(delay: float, **more: float) -> Measured:
+        return Measured({"queue/b/delay_p50": delay, "queue/b/mark_rate": 0.0, **more}, [])
+
+    levels = wide.cells()[0]
+    ours = [run(0.020), run(0.022, **{"class/x/completion_p50": 1.0})]
+    theirs = [run(0.030), run(0.031)]
+    compared = compare("a cell", levels, (ours, theirs))
+    # Marks happen on neither engine, and completion times are not known of every run.
+    assert [cell.metric for cell in compared.cells] == ["queue/b/delay_p50"]
+    assert compared.unknown == ["class/x/completion_p50"]
+    found = WideAgreement(("sim", "linux"), 2, [compared])
+    page = wide_page.as_markdown(found)
+    assert "Of 1 values 0 (0.0 %) agree within 10%" in page
+    assert "| a cell | queue/b/delay_p50 | 21 / 30.5 ms | -31 % |" in page
+    assert "- a cell: class/x/completion_p50" in page
+    assert json.loads(wide_page.as_json(found))["cells"][0]["sim"] == pytest.approx(0.021)
+
+
+def test_causes_are_said_where_they_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "_WIDE", {"sfb": "the hash", "bbr": "pacing"})
+    assert causes.wide_lines(("sim", "linux"), ["sfb 2 Mbit/s"]) == ["- sfb: the hash"]
+    assert causes.wide_lines(("sim", "ns3"), ["sfb 2 Mbit/s"]) == []
+
+
+def test_an_engine_agrees_with_itself_in_every_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [cell for cell in wide.cells() if cell["rate"] == 10 and cell["flows"] == 4][:1]
+    monkeypatch.setattr(wide, "cells", lambda: cells)
+    found = agree([registry.DEFAULT, registry.DEFAULT], seeds=2)
+    assert found.cells and all(cell.agrees_closely for cell in found.cells)
+    assert [compared.levels for compared in found.compared] == cells
+    assert "0 are apart" in wide_page.as_markdown(found)
