@@ -282,8 +282,9 @@ pub fn tables() {
     }
     println!(
         "\nThousand packets through the bottleneck per second of wall time. htsim, ns-2.35 and \
-         ns-3.48 (optimised) were measured once, on the same work, in another hour on such a \
-         machine; in brackets how much faster this simulator is.\n"
+         ns-3.48 (optimised) were measured once, on the same work, in another hour and on another \
+         processor of the same kind of machine: the figures in brackets, how much faster this \
+         simulator is, are rough.\n"
     );
     println!("| case | here | htsim | ns-2 | ns-3 |\n|---|---:|---:|---:|---:|");
     for case in &CASES {

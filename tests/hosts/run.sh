@@ -97,7 +97,8 @@ quoted() {
 # counts instructions (one in a nanosecond) and jumps over idle time, so that whoever else works on
 # this machine stalls no run. No AMX: Debian's user-mode-linux cannot restore its registers.
 start_machine() {
-    can_virtualise || echo "tests/hosts: no /dev/kvm for this user, so the processor is emulated: slow" >&2
+    can_virtualise ||
+        echo "tests/hosts: no /dev/kvm for this user, so the processor is emulated: slow" >&2
     set -- -accel tcg,thread=single -icount shift=0,sleep=off -cpu max -smp 1
     if can_virtualise; then
         set -- -accel kvm -cpu host,-amx-tile,-amx-int8,-amx-bf16 -smp 2

@@ -89,6 +89,7 @@ target! {
             marked: None,
             uniform: None,
             bits: None,
+            salt: 0,
         };
         let mut balance = Balance::default();
         // SAFETY: text and setup outlive the call, the handle is freed once.

@@ -31,8 +31,8 @@ fn refused(qdisc: &KernelQdisc, error: &io::Error) -> Failure {
     let asked: Vec<String> =
         options.iter().map(|it| format!("{} {:?}", it.name, it.values)).collect();
     format!(
-        "the kernel refuses qdisc {kind} with {}: {error}; change the parameter, or run our AQM with \
-         engine.linux.bottleneck = \"sojourn\"",
+        "the kernel refuses qdisc {kind} with {}: {error}; change the parameter, or run our AQM \
+         with engine.linux.bottleneck = \"sojourn\"",
         asked.join(", ")
     )
 }

@@ -1,0 +1,42 @@
+//! The numbers of the interface: ECN fields, and where and why packets are dropped or marked.
+
+/// An instant that never comes.
+pub const NEVER: u64 = u64::MAX;
+/// ECN field: the transport is not ECN-capable.
+pub const NOT_ECT: u8 = 0;
+/// ECN field: ECT(1), the identifier of L4S.
+pub const ECT_1: u8 = 1;
+/// ECN field: ECT(0).
+pub const ECT_0: u8 = 2;
+/// ECN field: congestion experienced.
+pub const CE: u8 = 3;
+/// Dropped or marked on arrival.
+pub const STAGE_ENQUEUE: u8 = 0;
+/// Evicted or marked while it waited.
+pub const STAGE_QUEUED: u8 = 1;
+/// Dropped or marked at the head.
+pub const STAGE_DEQUEUE: u8 = 2;
+/// There was no room.
+pub const CAUSE_OVERFLOW: u8 = 0;
+/// A random draw.
+pub const CAUSE_RANDOM: u8 = 1;
+/// A deterministic rule that has no name below, such as a thinned probability.
+pub const CAUSE_DETERMINISTIC: u8 = 2;
+/// The schedule of CoDel or COBALT: sojourn times stay above the target.
+pub const CAUSE_TARGET: u8 = 3;
+/// The sojourn time or the backlog is above the threshold of immediate marks.
+pub const CAUSE_CE_THRESHOLD: u8 = 4;
+/// RED: the average is above its maximum threshold.
+pub const CAUSE_FORCED: u8 = 5;
+/// DualPI2 in overload.
+pub const CAUSE_OVERLOAD: u8 = 6;
+/// DualPI2 in overload, by a draw (Linux).
+pub const CAUSE_RANDOM_OVERLOAD: u8 = 7;
+/// MADPIE: the delay at an update was above the bound.
+pub const CAUSE_DELAY_BOUND: u8 = 8;
+/// SFB: the bins of the flow hold too much.
+pub const CAUSE_BIN_OVERFLOW: u8 = 9;
+/// SFB: the rate limit of flows that do not respond.
+pub const CAUSE_PENALTY: u8 = 10;
+/// CHOKe: a waiting packet drawn at random was of the same flow.
+pub const CAUSE_MATCH: u8 = 11;
