@@ -1,7 +1,7 @@
 //! C bindings: every AQM of the registry behind one opaque handle.
 //!
-//! `include/sojourn_aqm.h` is generated from this file, `constants.rs` and `law.rs`. Values that are
-//! not legal are refused with an error; pointers must be what their description says, which no
+//! `include/sojourn_aqm.h` is generated from this file, `constants.rs` and `law.rs`. Values that
+//! are not legal are refused with an error; pointers must be what their description says, which no
 //! library can check.
 //! A handle belongs to one thread at a time, and a callback must not use the handle that calls it.
 //!
