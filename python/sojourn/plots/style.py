@@ -284,7 +284,7 @@ def _tex_system() -> str:
     """The program that measures texts for PGF: the user's own, else the first that is there."""
     wanted: str = mpl.rcParams["pgf.texsystem"]
     is_usual = wanted == mpl.rcParamsDefault["pgf.texsystem"]
-    systems = dict.fromkeys((wanted, *(_TEX_SYSTEMS if is_usual else ())))
+    systems: dict[str, None] = dict.fromkeys((wanted, *(_TEX_SYSTEMS if is_usual else ())))
     found = next((system for system in systems if shutil.which(system)), None)
     if found is None:
         raise InputError(
