@@ -20,11 +20,9 @@ const WINDOW_DIVISOR: u32 = 3;
 const LONGEST_WAIT: Span = Span::from_millis(1);
 
 impl Sender {
-    /// The most segments of a burst; one without offload (Linux `tcp_tso_segs`).
-    #[inline]
-    pub(super) fn largest_burst(&self) -> u32 {
-        let Some(bytes) = self.profile.offload_bytes else { return 1 };
-        let most = (bytes / self.segments.payload_bytes).max(1);
+    /// The most segments of a burst, of so many bytes at most (Linux `tcp_tso_segs`).
+    pub(super) fn largest_burst(&self, offload_bytes: u32) -> u32 {
+        let most = (offload_bytes / self.segments.payload_bytes).max(1);
         let usual = || {
             let outstanding = self.board.outstanding();
             pacing::rate_of_window(&self.window, outstanding, self.rtt.smoothed())
@@ -33,15 +31,8 @@ impl Sender {
         ((per_s / BURSTS_PER_S) as u32).max(self.cc.least_burst()).min(most)
     }
 
-    /// At least two bursts are in flight (Linux `tcp_cwnd_test`).
-    #[inline]
-    pub(super) fn half_cwnd(&self) -> u32 {
-        if self.profile.offload_bytes.is_none() { u32::MAX } else { (self.window.cwnd / 2).max(1) }
-    }
-
     /// Whether a burst smaller than it could be waits for the next acknowledgement, which is about
     /// to come. The window has room for `room` segments, receiver and application allow `allowed`.
-    #[inline]
     pub(super) fn defers_burst(&mut self, now: Time, room: u32, allowed: u32, most: u32) -> bool {
         if most <= 1 || allowed <= 1 || self.episode.state >= State::Recovery {
             return false;

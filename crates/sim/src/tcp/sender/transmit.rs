@@ -62,6 +62,7 @@ impl Sender {
     /// Sends new data as far as the window has room, the receiver and the application allow, and
     /// pacing lets it, in bursts where there is segmentation offload. Returns how many segments
     /// left, and whether the rest waits to fill a burst (Linux `tcp_write_xmit`).
+    #[inline]
     fn send_new(
         &mut self,
         now: Time,
@@ -69,14 +70,23 @@ impl Sender {
         allowed: u32,
         emit: &mut impl FnMut(Packet),
     ) -> (u32, bool) {
-        let most = self.largest_burst();
         let mut sent = 0;
+        let Some(offload) = self.profile.offload_bytes else {
+            while sent < room.min(allowed) && self.pacing_allows(now) {
+                self.transmit(now, emit);
+                sent += 1;
+            }
+            return (sent, false);
+        };
+        let most = self.largest_burst(offload);
         while sent < room.min(allowed) && self.pacing_allows(now) {
             let left = room - sent;
             if self.defers_burst(now, left, allowed - sent, most) {
                 return (sent, left <= allowed - sent);
             }
-            let burst = most.min(left.min(self.half_cwnd())).min(allowed - sent);
+            // At least two bursts are in flight (Linux `tcp_cwnd_test`).
+            let part = left.min((self.window.cwnd / 2).max(1));
+            let burst = most.min(part).min(allowed - sent);
             (0..burst).for_each(|_| self.transmit(now, emit));
             sent += burst;
         }
