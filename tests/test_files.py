@@ -20,6 +20,7 @@ from sojourn import files
 from sojourn.cli import main
 from sojourn.errors import InputError
 from sojourn.locking import LOCK
+from sojourn.running import store
 from sojourn.studies.folder import open_folder
 
 pytestmark = pytest.mark.slow
@@ -98,6 +99,15 @@ def test_the_lock_of_a_study_removes_what_killed_writers_left(tmp_path):
     left.touch()
     with open_folder(tmp_path).lock():
         assert not left.exists()
+
+
+def test_what_a_killed_writer_of_the_cores_digest_left_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path))
+    left = tmp_path / f".{store.CORE}.{files._host()}.{ended()}.{'a' * 16}.tmp"
+    left.touch()
+    kept = store.simulator.__wrapped__()
+    assert not left.exists()
+    assert store.simulator.__wrapped__() == kept, "it is read where it was kept"
 
 
 def test_two_processes_do_not_write_to_one_folder(command):

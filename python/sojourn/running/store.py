@@ -169,6 +169,8 @@ def simulator() -> str:
     facts = code.stat()
     known = f"{code} {facts.st_size} {facts.st_ino} {facts.st_mtime_ns} {facts.st_ctime_ns}"
     kept = default_folder() / CORE
+    with contextlib.suppress(OSError):
+        files.remove_leftovers(kept.parent.glob(f".{CORE}.*.tmp"))
     with contextlib.suppress(OSError, ValueError):
         name, digest = kept.read_text(encoding="utf-8").splitlines()
         if name == known and re.fullmatch("[0-9a-f]{16}", digest):
