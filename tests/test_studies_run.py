@@ -260,6 +260,20 @@ def test_a_metric_that_no_end_of_the_axes_has_is_refused(tmp_path):
         run(tmp_path, study(metrics=["queue/bottleneck/dalay"]))
 
 
+def test_a_metric_that_runs_in_the_store_lack_is_refused_however_often_it_is_tried(tmp_path):
+    wrong = study(metrics=["queue/bottleneck/dalay"])
+    run(tmp_path, study(seeds=1))
+    for found in (wrong, wrong, study(metrics=["queue/bottleneck/dalay"], seeds=1)):
+        with pytest.raises(InputError, match="has no `queue/bottleneck/dalay`"):
+            run(tmp_path, found)
+
+
+def test_a_metric_that_only_a_kept_run_has_is_not_refused(tmp_path):
+    run(tmp_path)
+    one_flow = [*STUDY["axes"][:1], STUDY["axes"][1] | {"values": [1]}]
+    assert len(run(tmp_path, study(axes=one_flow, seeds=3)).wide()) == 6
+
+
 def test_a_plan_with_pilots_refuses_such_a_metric_before_anything_is_run():
     with pytest.raises(InputError, match=r"no `queue/bottleneck/dalay`; did you mean `queue/b"):
         plan(study(metrics=["queue/bottleneck/dalay"]), pilots=2)
