@@ -30,12 +30,12 @@ _SIM_AND_LINUX = {
 
 _SIM_AND_NS3 = {
     "x cubic": (
-        "A receiver whose window grows acknowledges each segment "
-        "(fact [tcp-18](facts/tcp.md)), under profiles of Linux; ns-3's receiver acknowledges every "
-        "second one and has a window that is large from the start. Where each is acknowledged, "
-        "HyStart sees a train of acknowledgements, so that ns-3's CUBIC leaves slow start later: "
-        "one flow at 10 Mbit/s and 100 ms behind 100 packets of buffer at up to 339 packets, the "
-        "simulator's and the kernel's at up to 149."
+        "A receiver whose window grows acknowledges each segment (fact [tcp-18](facts/tcp.md)), "
+        "under profiles of Linux; ns-3's receiver acknowledges every second one and has a window "
+        "that is large from the start. Where each is acknowledged, HyStart sees a train of "
+        "acknowledgements, so that ns-3's CUBIC leaves slow start later: one flow at 10 Mbit/s and "
+        "100 ms behind 100 packets of buffer at up to 339 packets, the simulator's and the "
+        "kernel's at up to 149."
     ),
 }
 
