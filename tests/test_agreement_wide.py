@@ -93,6 +93,14 @@ def test_a_page_counts_close_far_and_unknown_values() -> None:
     assert json.loads(wide_page.as_json(found))["cells"][0]["sim"] == pytest.approx(0.021)
 
 
+def test_what_is_known_of_gaps_is_said_of_scenarios_with_its_words() -> None:
+    (line,) = causes.lines(("ns3", "sim"), ["pie 5 x reno 20 ms", "pie 5 x cubic 20 ms"])
+    assert "tcp-18" in line
+    assert causes.lines(("sim", "ns3"), ["pie 5 x reno 20 ms"]) == []
+    (line,) = causes.lines(("sim", "linux"), ["fq_codel 16 x cubic ecn 20 ms"])
+    assert line.startswith("- fq_codel: "), "codel is another word"
+
+
 def test_causes_are_said_where_they_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(causes, "_WIDE", {"sfb": "the hash", "bbr": "pacing"})
     assert causes.wide_lines(("sim", "linux"), ["sfb 2 Mbit/s"]) == ["- sfb: the hash"]
