@@ -218,6 +218,16 @@ def test_names_that_are_no_utf8_are_names_like_others(command):
     assert "small-\\xff.toml: valid" in command("validate", name).stdout
 
 
+def test_a_message_about_a_name_that_is_no_utf8_shows_its_bytes_as_escapes(command):
+    name = os.fsdecode(b"no-\xff")
+    assert "no-\\xff: there is no such file and no shipped" in command.refused("run", name)
+    # An error of the system too, which has the name of the file.
+    below = os.fsdecode(b"/proc/\xff")
+    message = command.refused("study", "begin", "aqm-load-rtt", "--store", below)
+    assert "/proc/\\xff" in message
+    assert "UnicodeEncodeError" not in message
+
+
 @pytest.mark.parametrize("word", ["--set=name=\udcff", "--set=\udcff=1"])
 def test_a_word_that_is_no_utf8_is_refused(command, word):
     assert "is not UTF-8 text" in command.refused("run", "small.toml", word)

@@ -247,6 +247,9 @@ def test_a_store_of_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "simulator", lambda: "9.9.9 abc")
     with pytest.raises(InputError, match=r"its runs are of .*, this is 9\.9\.9 abc; give another"):
         run(tmp_path)
+    # Under the names that this version gives the points, no run would be found.
+    with pytest.raises(InputError, match=r"this is 9\.9\.9 abc; use that version"):
+        studies.open_results(tmp_path)
 
 
 def test_a_worker_of_another_version_is_refused(tmp_path, monkeypatch):
