@@ -17,6 +17,8 @@ needs() { command -v "$1" > /dev/null || say "$1 is not installed; $2"; }
 
 needs cmake "Debian: apt install cmake"
 needs "${CXX:-c++}" "Debian: apt install g++"
+echo 'int main() {}' | "${CXX:-c++}" -x c++ -o /dev/null - 2> /dev/null ||
+    say "the C++ compiler ${CXX:-c++} cannot compile a program; name another: CXX=g++"
 
 # `pip install` would compile the Python binding for minutes; the wheel's headers, libraries and
 # CMake files are all that C++ needs.
@@ -41,7 +43,7 @@ if [ -z "${NS3_PREFIX:-}" ]; then
     [ -d "$cache/ns3/lib64" ] || unpack_wheel
     NS3_PREFIX=$cache/ns3
 fi
-cmake -S "$tree/ns3" -B "$build" -DCMAKE_PREFIX_PATH="$NS3_PREFIX" > /dev/null
+cmake -S "$tree/ns3" -B "$build" -DCMAKE_PREFIX_PATH="$NS3_PREFIX" -U'ns3_*' > /dev/null
 cmake --build "$build" --parallel 2
 [ "${1:-test}" = test ] || exit 0
 for suite in $("$build/sojourn-test-runner" --print-test-name-list); do

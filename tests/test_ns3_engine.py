@@ -128,6 +128,28 @@ def test_a_build_without_tools_names_their_packages(monkeypatch: pytest.MonkeyPa
         runner.build(print)
 
 
+def test_a_build_forgets_the_ns3_of_the_last_one_and_names_a_compiler_that_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("include/ns3/core-module.h", "lib64/libns3.44-core.so"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    (tmp_path / "bin").mkdir()
+    for tool in ("cmake", "c++", "cargo"):
+        (tmp_path / "bin" / tool).write_text(
+            f"#!/bin/sh\necho $* > {tmp_path}/{tool}\n"
+            "echo '  is not able to compile a simple test program.' >&2\nexit 1\n"
+        )
+        (tmp_path / "bin" / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    monkeypatch.setenv("NS3_PREFIX", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("CXX", "broken-c++")
+    with pytest.raises(InputError, match=r"the C\+\+ compiler broken-c\+\+ cannot compile"):
+        runner.build(print)
+    assert "-Uns3_*" in (tmp_path / "cmake").read_text().split()
+
+
 @pytest.mark.parametrize("name", runner._MADE)
 def test_a_damaged_runner_is_said_and_not_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str

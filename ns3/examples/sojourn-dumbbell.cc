@@ -61,6 +61,8 @@ struct Options
     Time rtt{MilliSeconds(80)};           //!< without queues
     uint32_t flows{5};                    //!< number of bulk transfers
     bool ecn{false};                      //!< whether they negotiate ECN
+    bool coarse{false};                   //!< whether time is counted in microseconds
+    bool fine{false};                     //!< whether time is counted in picoseconds
     double seconds{99};                   //!< how long they send
 };
 
@@ -79,7 +81,13 @@ Parse(int argc, char* argv[])
     cmd.AddValue("flows", "number of bulk transfers", options.flows);
     cmd.AddValue("ecn", "whether they negotiate ECN", options.ecn);
     cmd.AddValue("seconds", "how long they send", options.seconds);
+    cmd.AddValue("coarse", "count time in microseconds, which our discs refuse", options.coarse);
+    cmd.AddValue("fine", "count time in picoseconds", options.fine);
     cmd.Parse(argc, argv);
+    if (options.coarse || options.fine)
+    {
+        Time::SetResolution(options.coarse ? Time::US : Time::PS);
+    }
     return options;
 }
 
@@ -99,7 +107,10 @@ HelperFor(const Options& options)
     {
         Config::SetDefault("ns3::SojournQueueDisc::Aqm", StringValue(options.aqm));
     }
-    Config::SetDefault("ns3::SojournAqmQueueDisc::Rate", StringValue(options.rate));
+    if (tid.IsChildOf(SojournAqmQueueDisc::GetTypeId()))
+    {
+        Config::SetDefault(type + "::Rate", StringValue(options.rate));
+    }
     return helper;
 }
 

@@ -7,10 +7,12 @@
 #include "sojourn-aqm-queue-disc.h"
 
 #include "sojourn-packet.h"
+#include "sojourn-parameter.h"
 #include "sojourn_aqm.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fatal-error.h"
+#include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/net-device.h"
@@ -64,40 +66,6 @@ SojournAqmQueueDisc::GetTypeId()
         TypeId("ns3::SojournAqmQueueDisc")
             .SetParent<QueueDisc>()
             .SetGroupName("TrafficControl")
-            .AddAttribute("MaxSize",
-                          "The maximum number of packets or bytes; 0p is the limit of the AQM",
-                          QueueSizeValue(QueueSize("0p")),
-                          MakeQueueSizeAccessor(&SojournAqmQueueDisc::SetLimit,
-                                                &SojournAqmQueueDisc::GetLimit),
-                          MakeQueueSizeChecker())
-            .AddAttribute("Mtu",
-                          "Largest packet of the link in bytes; 0 is the MTU of the device, or "
-                          "1500 without one",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&SojournAqmQueueDisc::m_mtu),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("Rate",
-                          "Rate of the link, for AQMs that use it; 0bps where it is not known",
-                          DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&SojournAqmQueueDisc::SetRate,
-                                               &SojournAqmQueueDisc::GetRate),
-                          MakeDataRateChecker())
-            .AddAttribute("UseNs3Random",
-                          "Whether random numbers come from ns-3 (RngSeed, RngRun), else from Seed",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&SojournAqmQueueDisc::m_useNs3Random),
-                          MakeBooleanChecker())
-            .AddAttribute("Seed",
-                          "Salts the AQM's own hashes of flows, and seeds its random numbers "
-                          "unless UseNs3Random",
-                          UintegerValue(1),
-                          MakeUintegerAccessor(&SojournAqmQueueDisc::m_seed),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("Perturbation",
-                          "The salt of the hash that names the flow of a packet",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&SojournAqmQueueDisc::m_perturbation),
-                          MakeUintegerChecker<uint32_t>())
             .AddTraceSource("State",
                             "A state variable of the AQM has changed",
                             MakeTraceSourceAccessor(&SojournAqmQueueDisc::m_stateTrace),
@@ -105,15 +73,66 @@ SojournAqmQueueDisc::GetTypeId()
     return tid;
 }
 
+TypeId
+SojournAqmQueueDisc::AddCommonAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("MaxSize",
+                      "The maximum number of packets or bytes; 0p is the limit of the AQM",
+                      *SojournUnset(QueueSizeValue(QueueSize("0p"))),
+                      SojournIfSet(MakeQueueSizeAccessor(&SojournAqmQueueDisc::SetLimit,
+                                                         &SojournAqmQueueDisc::GetLimit)),
+                      MakeQueueSizeChecker())
+        .AddAttribute("Mtu",
+                      "Largest packet of the link in bytes; 0 is the MTU of the device, or "
+                      "1500 without one",
+                      UintegerValue(0),
+                      MakeUintegerAccessor(&SojournAqmQueueDisc::m_mtu),
+                      MakeUintegerChecker<uint32_t>())
+        .AddAttribute("Rate",
+                      "Rate of the link, for AQMs that use it; 0bps where it is not known",
+                      *SojournUnset(DataRateValue(DataRate(0))),
+                      SojournIfSet(MakeDataRateAccessor(&SojournAqmQueueDisc::SetRate,
+                                                        &SojournAqmQueueDisc::GetRate)),
+                      MakeDataRateChecker())
+        .AddAttribute("UseNs3Random",
+                      "Whether random numbers come from ns-3 (RngSeed, RngRun), else from Seed",
+                      BooleanValue(true),
+                      MakeBooleanAccessor(&SojournAqmQueueDisc::m_useNs3Random),
+                      MakeBooleanChecker())
+        .AddAttribute("Seed",
+                      "Salts the AQM's own hashes of flows, and seeds its random numbers "
+                      "unless UseNs3Random",
+                      UintegerValue(1),
+                      MakeUintegerAccessor(&SojournAqmQueueDisc::m_seed),
+                      MakeUintegerChecker<uint64_t>())
+        .AddAttribute("Perturbation",
+                      "The salt of the hash that names the flow of a packet",
+                      UintegerValue(0),
+                      MakeUintegerAccessor(&SojournAqmQueueDisc::m_perturbation),
+                      MakeUintegerChecker<uint32_t>())
+        .AddAttribute("EnableSetAssociativeHash",
+                      "Whether a flow takes any free flow queue of the set into which its hash "
+                      "falls; of discs with a law in every flow queue",
+                      BooleanValue(false),
+                      MakeBooleanAccessor(&SojournAqmQueueDisc::m_isSetAssociative),
+                      MakeBooleanChecker())
+        .AddAttribute("SetWays",
+                      "The number of flow queues in a set",
+                      UintegerValue(8),
+                      MakeUintegerAccessor(&SojournAqmQueueDisc::m_setWays),
+                      MakeUintegerChecker<uint32_t>(1));
+}
+
 SojournAqmQueueDisc::SojournAqmQueueDisc()
     : QueueDisc(QueueDiscSizePolicy::MULTIPLE_QUEUES),
       m_limit(UNSET),
+      m_rate(0),
       m_needsFlows(false),
       m_mayMark(false)
 {
     NS_LOG_FUNCTION(this);
     SetMaxSize(UNSET);
-    m_uniform = CreateObject<UniformRandomVariable>();
 }
 
 SojournAqmQueueDisc::~SojournAqmQueueDisc()
@@ -127,17 +146,49 @@ SojournAqmQueueDisc::DoDispose()
     NS_LOG_FUNCTION(this);
     m_timer.Cancel();
     m_wake.Cancel();
+    for (std::size_t i = 0; m_table && i < GetNQueueDiscClasses(); i++)
+    {
+        StaticCast<SojournFlow>(GetQueueDiscClass(i))->SetAqm(nullptr);
+    }
+    m_table.reset();
     m_qdisc.reset();
     m_queue = nullptr;
     QueueDisc::DoDispose();
+}
+
+void
+SojournAqmQueueDisc::NotifyConstructionCompleted()
+{
+    QueueDisc::NotifyConstructionCompleted();
+    // A variable takes the next stream of ns-3, and so moves those of all that are made later. An
+    // AQM that draws no numbers must not, so that it can stand for ns3::CoDelQueueDisc.
+    if (SojournReasons(DescribeAqm()).MayDraw())
+    {
+        m_uniform = CreateObject<UniformRandomVariable>();
+    }
 }
 
 int64_t
 SojournAqmQueueDisc::AssignStreams(int64_t stream)
 {
     NS_LOG_FUNCTION(this << stream);
+    if (!m_uniform)
+    {
+        m_uniform =
+            CreateObjectWithAttributes<UniformRandomVariable>("Stream", IntegerValue(stream));
+    }
     m_uniform->SetStream(stream);
     return 1;
+}
+
+double
+SojournAqmQueueDisc::Draw()
+{
+    if (!m_uniform) // Aqm was set again after the disc was made
+    {
+        m_uniform = CreateObject<UniformRandomVariable>();
+    }
+    return m_uniform->GetValue();
 }
 
 bool
@@ -258,7 +309,7 @@ SojournAqmQueueDisc::CheckConfig()
         NS_FATAL_ERROR(who << " brings its internal queue itself; add none, and set MaxSize of the "
                               "disc");
     }
-    if (Time::GetResolution() > Time::NS)
+    if (Time::GetResolution() < Time::NS) // the units become finer
     {
         NS_FATAL_ERROR(who << " counts in nanoseconds; leave Time::SetResolution at NS or finer");
     }
@@ -274,13 +325,15 @@ SojournAqmQueueDisc::InitializeParams()
     setup.mtu_bytes = FindMtu();
     setup.rate_bps = m_rate.GetBitRate();
     setup.seed = m_seed;
+    m_reasons = std::make_unique<SojournReasons>(text);
+    setup.salt = m_reasons->HasFlowQueues() ? SojournFlowTable::SALT : 0;
     setup.context = this;
     setup.dropped = &SojournAqmQueueDisc::Note<false>;
     setup.marked = &SojournAqmQueueDisc::Note<true>;
     if (m_useNs3Random)
     {
         setup.uniform = [](void* context) {
-            return static_cast<SojournAqmQueueDisc*>(context)->m_uniform->GetValue();
+            return static_cast<SojournAqmQueueDisc*>(context)->Draw();
         };
     }
     char error[400] = "";
@@ -289,11 +342,10 @@ SojournAqmQueueDisc::InitializeParams()
     {
         NS_FATAL_ERROR(GetInstanceTypeId().GetName() << " cannot be `" << text << "`: " << error);
     }
-    m_reasons = std::make_unique<SojournReasons>(text);
     m_needsFlows = sojourn_needs_flows(m_qdisc.get()) != 0;
     m_mayMark = m_reasons->MayMark() && GetParameter("ecn") != "false";
-    const sojourn_packet any{};
-    if (sojourn_flow_queue(m_qdisc.get(), &any) < 0)
+    MakeFlowTable();
+    if (!m_table)
     {
         m_queue = CreateObject<SojournInternalQueue>();
         AddInternalQueue(m_queue);
@@ -301,7 +353,31 @@ SojournAqmQueueDisc::InitializeParams()
     m_state.assign(sojourn_var_count(m_qdisc.get()), std::nan(""));
     m_newState = m_state;
     AdoptLimit();
+    CatchUp(); // the AQM counts from time 0, and the simulation may have begun long ago
     ScheduleTimer();
+}
+
+void
+SojournAqmQueueDisc::MakeFlowTable()
+{
+    const std::string who = GetInstanceTypeId().GetName();
+    const sojourn_packet any{};
+    if (sojourn_flow_queue(m_qdisc.get(), &any) < 0)
+    {
+        if (m_isSetAssociative)
+        {
+            NS_FATAL_ERROR(who << " has no flow queues for EnableSetAssociativeHash; set it for "
+                                  "fq_codel and the like");
+        }
+        return;
+    }
+    const auto queues = static_cast<uint32_t>(std::stoul(GetParameter("flows")));
+    if (m_isSetAssociative && queues % m_setWays != 0)
+    {
+        NS_FATAL_ERROR(who << " has " << queues << " flow queues; SetWays must divide that, and "
+                           << m_setWays << " does not");
+    }
+    m_table = std::make_unique<SojournFlowTable>(queues, m_isSetAssociative ? m_setWays : 0);
 }
 
 void
@@ -418,34 +494,38 @@ SojournAqmQueueDisc::Describe(Ptr<QueueDiscItem> item, sojourn_packet& packet)
     {
         FillInHosts(item, packet);
     }
+    if (m_table)
+    {
+        const uint32_t queue = m_table->QueueOf(packet.flow, [this](uint32_t number) {
+            int64_t credits;
+            return sojourn_flow_turn(m_qdisc.get(), number, &credits) == SOJOURN_LIST_INACTIVE;
+        });
+        packet.flow = m_table->FlowOf(queue);
+        packet.id = uint64_t{ClassOf(queue)} << 32;
+    }
     FillInDsField(item, m_mayMark, packet);
     return true;
 }
 
 uint32_t
-SojournAqmQueueDisc::ClassOf(const sojourn_packet& packet)
+SojournAqmQueueDisc::ClassOf(uint32_t queue)
 {
-    const int64_t queue = sojourn_flow_queue(m_qdisc.get(), &packet);
-    if (queue < 0)
+    if (queue >= m_classOf.size())
     {
-        return 0;
+        m_classOf.resize(queue + 1);
     }
-    const auto index = static_cast<uint32_t>(queue);
-    if (index >= m_classOf.size())
-    {
-        m_classOf.resize(index + 1);
-    }
-    if (m_classOf[index] == 0)
+    if (m_classOf[queue] == 0)
     {
         auto disc = CreateObject<SojournFlowQueueDisc>();
         disc->Initialize();
         auto flow = CreateObject<SojournFlow>();
-        flow->SetIndex(index);
+        flow->SetIndex(queue);
+        flow->SetAqm(m_qdisc.get());
         flow->SetQueueDisc(disc);
         AddQueueDiscClass(flow);
-        m_classOf[index] = GetNQueueDiscClasses();
+        m_classOf[queue] = GetNQueueDiscClasses();
     }
-    return m_classOf[index];
+    return m_classOf[queue];
 }
 
 SojournAqmQueueDisc::Whereabouts
@@ -473,7 +553,6 @@ SojournAqmQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item)
         DropBeforeEnqueue(item, UNCLASSIFIED_DROP);
         return false;
     }
-    packet.id = uint64_t{ClassOf(packet)} << 32;
     const Whereabouts where = Find(packet.id);
     packet.id |= where.queue.Reserve();
     m_signals.clear();
@@ -634,9 +713,9 @@ void
 SojournAqmQueueDisc::ScheduleWake()
 {
     const uint64_t until = sojourn_held_until(m_qdisc.get());
-    if (until == SOJOURN_NEVER || until <= NowNs() || !m_wake.IsExpired())
+    if (until == SOJOURN_NEVER || until <= NowNs() || !m_wake.IsExpired() || !GetSendCallback())
     {
-        return;
+        return; // who has not said where packets go takes them himself
     }
     m_wake = Simulator::Schedule(NanoSeconds(until - NowNs()), &QueueDisc::Run, this);
 }

@@ -6,6 +6,7 @@
 #define SOJOURN_AQM_QUEUE_DISC_H
 
 #include "sojourn-flow-queue-disc.h"
+#include "sojourn-flow-table.h"
 #include "sojourn-internal-queue.h"
 #include "sojourn-reasons.h"
 
@@ -111,6 +112,14 @@ class SojournAqmQueueDisc : public QueueDisc
     typedef void (*StateTracedCallback)(std::string name, double value);
 
   protected:
+    /**
+     * Adds the attributes of every disc to a type that one can make: Config::SetDefault and the
+     * command line look for an attribute in that type alone, not in those above it.
+     * @param tid the type
+     * @return the type
+     */
+    static TypeId AddCommonAttributes(TypeId tid);
+    void NotifyConstructionCompleted() override;
     void DoDispose() override;
 
     /**
@@ -180,6 +189,8 @@ class SojournAqmQueueDisc : public QueueDisc
     bool CheckConfig() override;
     void InitializeParams() override;
 
+    /// @return the next random number of ns-3
+    double Draw();
     /// @return the text of the AQM with the limit that was set
     std::string FullText() const;
     /// Takes over the limit that the AQM has.
@@ -188,11 +199,13 @@ class SojournAqmQueueDisc : public QueueDisc
     bool FollowLimit();
     /// Before anything is asked of the AQM: it is there, has its limit, and its timers have run.
     void Prepare();
+    /// The table of flow queues, where each is under a law of its own; checks what belongs to it.
+    void MakeFlowTable();
     /**
-     * @param packet a packet that arrives
-     * @return the number, plus 1, of the class that is its flow queue; 0 if the disc has one queue
+     * @param queue the number of a flow queue
+     * @return the number, plus 1, of its class, which is made if it is new
      */
-    uint32_t ClassOf(const sojourn_packet& packet);
+    uint32_t ClassOf(uint32_t queue);
     /// @param id the number of a packet @return where it waits
     Whereabouts Find(uint64_t id) const;
     /// @return the largest packet of the link in bytes: as set, of the device, or 1500
@@ -200,7 +213,7 @@ class SojournAqmQueueDisc : public QueueDisc
     /**
      * What the AQM needs to know of a packet.
      * @param item the packet
-     * @param packet filled in
+     * @param packet filled in, its number with its class alone
      * @return false if no packet filter recognises it
      */
     bool Describe(Ptr<QueueDiscItem> item, sojourn_packet& packet);
@@ -238,12 +251,15 @@ class SojournAqmQueueDisc : public QueueDisc
     uint64_t m_seed;              //!< of hashes, and of random numbers of Sojourn's own
     bool m_useNs3Random;          //!< whether random numbers come from m_uniform
     uint32_t m_perturbation;      //!< salt of QueueDiscItem::Hash
+    bool m_isSetAssociative;      //!< whether flow queues are chosen within a set
+    uint32_t m_setWays;           //!< queues of a set
 
     std::unique_ptr<sojourn_qdisc, Free> m_qdisc; //!< the AQM; null before initialization
     std::unique_ptr<SojournReasons> m_reasons;    //!< the words of its causes
     Ptr<SojournInternalQueue> m_queue;            //!< the packets, unless they are in classes
+    std::unique_ptr<SojournFlowTable> m_table;    //!< of flow queues; null: the disc has none
     std::vector<uint32_t> m_classOf;              //!< of flow queues: number plus 1; 0: none yet
-    Ptr<UniformRandomVariable> m_uniform;         //!< source of random numbers
+    Ptr<UniformRandomVariable> m_uniform;         //!< source of random numbers; null: none yet
     bool m_needsFlows;                            //!< whether the AQM asks for flows
     bool m_mayMark;                               //!< whether the AQM may mark packets
     std::vector<Signal> m_signals;                //!< of the call that runs

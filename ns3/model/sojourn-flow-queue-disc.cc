@@ -4,6 +4,8 @@
 
 #include "sojourn-flow-queue-disc.h"
 
+#include "sojourn_aqm.h"
+
 #include "ns3/fatal-error.h"
 
 namespace ns3
@@ -128,7 +130,8 @@ SojournFlow::GetTypeId()
 }
 
 SojournFlow::SojournFlow()
-    : m_index(0)
+    : m_aqm(nullptr),
+      m_index(0)
 {
 }
 
@@ -144,6 +147,38 @@ uint32_t
 SojournFlow::GetIndex() const
 {
     return m_index;
+}
+
+void
+SojournFlow::SetAqm(const sojourn_qdisc* aqm)
+{
+    m_aqm = aqm;
+}
+
+SojournFlow::FlowStatus
+SojournFlow::GetStatus() const
+{
+    int64_t deficit = 0;
+    switch (m_aqm ? sojourn_flow_turn(m_aqm, m_index, &deficit) : SOJOURN_LIST_INACTIVE)
+    {
+    case SOJOURN_LIST_NEW:
+        return NEW_FLOW;
+    case SOJOURN_LIST_OLD:
+        return OLD_FLOW;
+    default:
+        return INACTIVE;
+    }
+}
+
+int32_t
+SojournFlow::GetDeficit() const
+{
+    int64_t deficit = 0;
+    if (m_aqm)
+    {
+        sojourn_flow_turn(m_aqm, m_index, &deficit);
+    }
+    return static_cast<int32_t>(deficit);
 }
 
 } // namespace ns3

@@ -9,6 +9,8 @@
 
 #include "ns3/queue-disc.h"
 
+struct sojourn_qdisc;
+
 namespace ns3
 {
 
@@ -90,13 +92,28 @@ class SojournFlow : public QueueDiscClass
     SojournFlow();
     ~SojournFlow() override;
 
+    /// Where a flow queue stands in the rounds, as FqCoDelFlow says it.
+    enum FlowStatus
+    {
+        INACTIVE, //!< it is not served
+        NEW_FLOW, //!< among the new ones, which are served first
+        OLD_FLOW  //!< among the old ones
+    };
+
     /// @param index the number of the flow queue, to which flows are hashed
     void SetIndex(uint32_t index);
     /// @return the number of the flow queue, to which flows are hashed
     uint32_t GetIndex() const;
+    /// @param aqm whose flow queue it is; null when that ends
+    void SetAqm(const sojourn_qdisc* aqm);
+    /// @return where it stands in the rounds; INACTIVE once its disc is disposed of
+    FlowStatus GetStatus() const;
+    /// @return bytes that it may still send in this round; 0 once its disc is disposed of
+    int32_t GetDeficit() const;
 
   private:
-    uint32_t m_index; //!< the number of the flow queue
+    const sojourn_qdisc* m_aqm; //!< whose flow queue it is; null: its disc is disposed of
+    uint32_t m_index;           //!< the number of the flow queue
 };
 
 } // namespace ns3

@@ -13,7 +13,7 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <cstdio>
+#include <charconv>
 #include <cstdlib>
 
 namespace ns3
@@ -22,13 +22,14 @@ namespace ns3
 namespace
 {
 
-/// A number with the digits that read back as the same number.
+/// A number with the digits that read back as the same number, without an exponent, whatever the
+/// locale is.
 std::string
 Digits(double number, const char* unit)
 {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g%s", number, unit);
-    return text;
+    char text[400]; // the smallest numbers have some 330 digits
+    const auto end = std::to_chars(text, text + sizeof text, number, std::chars_format::fixed).ptr;
+    return std::string(text, end) + unit;
 }
 
 /// A number of bytes as the AQM writes it: 1514B, 250kB, 1MB.
@@ -136,6 +137,40 @@ Unsets(const AttributeValue& value, Ptr<AttributeValue>& unset)
     return typed != nullptr;
 }
 
+/// Leaves out values that nobody has set.
+class AccessorIfSet : public AttributeAccessor
+{
+  public:
+    /// @param accessor sets and gets the others
+    explicit AccessorIfSet(Ptr<const AttributeAccessor> accessor)
+        : m_accessor(accessor)
+    {
+    }
+
+    bool Set(ObjectBase* object, const AttributeValue& value) const override
+    {
+        return IsSojournUnset(value) || m_accessor->Set(object, value);
+    }
+
+    bool Get(const ObjectBase* object, AttributeValue& value) const override
+    {
+        return m_accessor->Get(object, value);
+    }
+
+    bool HasGetter() const override
+    {
+        return m_accessor->HasGetter();
+    }
+
+    bool HasSetter() const override
+    {
+        return m_accessor->HasSetter();
+    }
+
+  private:
+    Ptr<const AttributeAccessor> m_accessor; //!< sets and gets the others
+};
+
 } // namespace
 
 Ptr<AttributeValue>
@@ -158,6 +193,12 @@ IsSojournUnset(const AttributeValue& value)
     return dynamic_cast<const Unset*>(&value) != nullptr;
 }
 
+Ptr<const AttributeAccessor>
+SojournIfSet(Ptr<const AttributeAccessor> accessor)
+{
+    return Create<AccessorIfSet>(accessor);
+}
+
 std::string
 SojournParameter::ToText(const AttributeValue& value) const
 {
@@ -170,8 +211,9 @@ SojournParameter::ToText(const AttributeValue& value) const
     case TIME: {
         const Time time = dynamic_cast<const TimeValue&>(value).Get();
         const bool isAuto = mayBeAbsent && std::string(absent) == "auto";
-        const Time none = isAuto ? Time(0) : Time::Max();
-        return orAbsent(time == none, std::to_string(time.GetNanoSeconds()) + "ns");
+        // Time::Max() as text is rounded, so that what is read back is somewhat less.
+        const bool isNone = isAuto ? time == Time(0) : time > Time::Max() / 2;
+        return orAbsent(isNone, std::to_string(time.GetNanoSeconds()) + "ns");
     }
     case HERTZ:
         return Digits(dynamic_cast<const DoubleValue&>(value).Get(), "hz");

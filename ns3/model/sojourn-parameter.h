@@ -56,6 +56,12 @@ Ptr<AttributeValue> SojournUnset(const AttributeValue& value);
  * @return whether it is one of SojournUnset, or a copy of one
  */
 bool IsSojournUnset(const AttributeValue& value);
+/**
+ * For one of several attributes of the same value, whose initial values are SojournUnset.
+ * @param accessor sets and gets it
+ * @return the same, but what nobody has set is not set
+ */
+Ptr<const AttributeAccessor> SojournIfSet(Ptr<const AttributeAccessor> accessor);
 
 } // namespace ns3
 

@@ -15,10 +15,10 @@ TypeId
 SojournQueueDisc::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::SojournQueueDisc")
-            .SetParent<SojournAqmQueueDisc>()
-            .SetGroupName("TrafficControl")
-            .AddConstructor<SojournQueueDisc>()
+        AddCommonAttributes(TypeId("ns3::SojournQueueDisc")
+                                .SetParent<SojournAqmQueueDisc>()
+                                .SetGroupName("TrafficControl")
+                                .AddConstructor<SojournQueueDisc>())
             .AddAttribute("Aqm",
                           "The AQM: kind[@dialect][:parameter=value,...], values with units",
                           StringValue("codel"),

@@ -11,6 +11,7 @@
 
 #include "sojourn-typed-queue-disc.h"
 
+#include "ns3/double.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
@@ -46,6 +47,14 @@ class SojournRedQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournRedQueueDisc();
     ~SojournRedQueueDisc() override;
+
+    /// @param minTh the threshold of early drops, in the unit of MaxSize
+    /// @param maxTh the threshold of forced drops, likewise
+    void SetTh(double minTh, double maxTh)
+    {
+        SetOrRefuse("MinTh", DoubleValue(minTh));
+        SetOrRefuse("MaxTh", DoubleValue(maxTh));
+    }
 };
 
 /**
@@ -62,6 +71,38 @@ class SojournAredQueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournAredQueueDisc();
     ~SojournAredQueueDisc() override;
+
+    /// @param minTh the threshold of early drops, in the unit of MaxSize
+    /// @param maxTh the threshold of forced drops, likewise
+    void SetTh(double minTh, double maxTh)
+    {
+        SetOrRefuse("MinTh", DoubleValue(minTh));
+        SetOrRefuse("MaxTh", DoubleValue(maxTh));
+    }
+
+    /// @param alpha the step by which the maximum probability grows
+    void SetAredAlpha(double alpha)
+    {
+        SetOrRefuse("Alpha", DoubleValue(alpha));
+    }
+
+    /// @return the step by which the maximum probability grows
+    double GetAredAlpha() const
+    {
+        return GetRealOf("Alpha");
+    }
+
+    /// @param beta the factor by which the maximum probability shrinks
+    void SetAredBeta(double beta)
+    {
+        SetOrRefuse("Beta", DoubleValue(beta));
+    }
+
+    /// @return the factor by which the maximum probability shrinks
+    double GetAredBeta() const
+    {
+        return GetRealOf("Beta");
+    }
 };
 
 /**
@@ -205,6 +246,12 @@ class SojournCobaltQueueDisc : public SojournTypedQueueDisc
     {
         return GetStateNumber("blue_prob");
     }
+
+    /// @param time a time @return it as CobaltQueueDisc counts: in nanoseconds
+    int64_t Time2CoDel(Time time) const
+    {
+        return time.GetNanoSeconds();
+    }
 };
 
 /**
@@ -335,6 +382,18 @@ class SojournDualPi2QueueDisc : public SojournTypedQueueDisc
     static TypeId GetTypeId();
     SojournDualPi2QueueDisc();
     ~SojournDualPi2QueueDisc() override;
+
+    /// @param bytes how much may wait in both queues
+    void SetQueueLimit(uint32_t bytes)
+    {
+        SetLimitInBytes(bytes);
+    }
+
+    /// @return bytes that wait in both queues
+    uint32_t GetQueueSize() const
+    {
+        return GetNBytes();
+    }
 };
 
 /**

@@ -91,6 +91,7 @@ SojournReasons::SojournReasons(const std::string& aqm)
     {
         law = law.substr(3, law.find(')') - 3);
     }
+    m_mayDraw = !IsOneOf(law, {"taildrop", "codel", "step"});
     if (law == "cobalt")
     {
         m_family = Family::COBALT;
@@ -142,6 +143,18 @@ bool
 SojournReasons::MayMark() const
 {
     return m_family != Family::FIFO;
+}
+
+bool
+SojournReasons::MayDraw() const
+{
+    return m_mayDraw;
+}
+
+bool
+SojournReasons::HasFlowQueues() const
+{
+    return m_hasFlows;
 }
 
 } // namespace ns3

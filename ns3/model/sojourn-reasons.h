@@ -58,6 +58,10 @@ class SojournReasons
     const char* OfMark(uint8_t cause) const;
     /// @return false for an AQM that only drops
     bool MayMark() const;
+    /// @return false for an AQM that never draws a random number
+    bool MayDraw() const;
+    /// @return whether the AQM is a law in every flow queue
+    bool HasFlowQueues() const;
 
   private:
     /// Whose words are used where ns-3's own discs differ.
@@ -72,6 +76,7 @@ class SojournReasons
 
     Family m_family;    //!< the family of the law
     bool m_hasFlows;    //!< whether the law sits under flow queues
+    bool m_mayDraw;     //!< whether the law may draw random numbers
 };
 
 } // namespace ns3

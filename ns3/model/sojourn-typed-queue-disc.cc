@@ -7,6 +7,7 @@
 #include "sojourn-typed-queue-disc.h"
 
 #include "ns3/boolean.h"
+#include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/fatal-error.h"
 #include "ns3/nstime.h"
@@ -253,21 +254,20 @@ CheckerOf(const SojournNs3Name& name, const SojournParameter& parameter)
 TypeId
 SojournTypedQueueDisc::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::SojournTypedQueueDisc")
-            .SetParent<SojournAqmQueueDisc>()
-            .SetGroupName("TrafficControl")
-            .AddAttribute("Dialect",
-                          "Whose form of the AQM; empty for the default",
-                          StringValue(""),
-                          MakeStringAccessor(&SojournTypedQueueDisc::m_dialect),
-                          MakeStringChecker());
+    static TypeId tid = TypeId("ns3::SojournTypedQueueDisc")
+                            .SetParent<SojournAqmQueueDisc>()
+                            .SetGroupName("TrafficControl");
     return tid;
 }
 
 TypeId
 SojournTypedQueueDisc::AddTo(TypeId tid, const SojournAqm& aqm)
 {
+    AddCommonAttributes(tid).AddAttribute("Dialect",
+                                          "Whose form of the AQM; empty for the default",
+                                          StringValue(""),
+                                          MakeStringAccessor(&SojournTypedQueueDisc::m_dialect),
+                                          MakeStringChecker());
     for (std::size_t i = 0; i < aqm.parameters.size(); i++)
     {
         const SojournParameter& parameter = aqm.parameters[i];
@@ -279,6 +279,37 @@ SojournTypedQueueDisc::AddTo(TypeId tid, const SojournAqm& aqm)
     }
     for (const SojournNs3Name& name : aqm.names)
     {
+        const std::string help = std::string("What ns-3 calls ") + name.parameter;
+        if (name.form == SojournNs3Name::RATE)
+        {
+            tid.AddAttribute(name.attribute,
+                             help,
+                             *SojournUnset(DataRateValue(DataRate(0))),
+                             SojournIfSet(MakeDataRateAccessor(&SojournTypedQueueDisc::SetRate,
+                                                               &SojournTypedQueueDisc::GetRate)),
+                             MakeDataRateChecker());
+            continue;
+        }
+        if (name.form == SojournNs3Name::LIMIT)
+        {
+            tid.AddAttribute(
+                name.attribute,
+                help + ", in bytes",
+                *SojournUnset(UintegerValue(0)),
+                SojournIfSet(MakeUintegerAccessor(&SojournTypedQueueDisc::SetLimitInBytes,
+                                                  &SojournTypedQueueDisc::GetLimitInBytes)),
+                MakeUintegerChecker<uint32_t>());
+            continue;
+        }
+        if (name.form == SojournNs3Name::UNUSED)
+        {
+            tid.AddAttribute(name.attribute,
+                             std::string("Of no effect: what ns-3 uses for ") + name.parameter,
+                             TimeValue(Time(0)),
+                             MakeTimeAccessor(&SojournTypedQueueDisc::m_unused),
+                             MakeTimeChecker());
+            continue;
+        }
         const std::size_t index = IndexOf(aqm, name.parameter);
         const SojournParameter& parameter = aqm.parameters[index];
         tid.AddAttribute(name.attribute,
@@ -400,6 +431,41 @@ SojournTypedQueueDisc::IsAnyStateTraced() const
         }
     }
     return false;
+}
+
+void
+SojournTypedQueueDisc::SetOrRefuse(const std::string& attribute, const AttributeValue& value)
+{
+    if (!SetAttributeFailSafe(attribute, value))
+    {
+        NS_FATAL_ERROR(GetInstanceTypeId().GetName()
+                       << ": " << attribute
+                       << " is fixed once the disc is initialized; set it before");
+    }
+}
+
+void
+SojournTypedQueueDisc::SetLimitInBytes(uint32_t bytes)
+{
+    if (bytes > 0) // else it is as MaxSize says
+    {
+        SetLimit(QueueSize(QueueSizeUnit::BYTES, bytes));
+    }
+}
+
+uint32_t
+SojournTypedQueueDisc::GetLimitInBytes() const
+{
+    const QueueSize limit = GetLimit();
+    return limit.GetUnit() == QueueSizeUnit::BYTES ? limit.GetValue() : 0;
+}
+
+double
+SojournTypedQueueDisc::GetRealOf(const std::string& attribute) const
+{
+    DoubleValue value;
+    GetAttribute(attribute, value);
+    return value.Get();
 }
 
 Time

@@ -22,13 +22,16 @@ struct SojournNs3Name
     /// How its value stands for that of the parameter.
     enum Form
     {
-        SAME,   //!< it is the same
-        CHOICE, //!< bool: one of two words
-        INVERSE //!< double: one over it
+        SAME,    //!< it is the same
+        CHOICE,  //!< bool: one of two words
+        INVERSE, //!< double: one over it
+        RATE,    //!< of no parameter, but the attribute Rate
+        LIMIT,   //!< of no parameter, but MaxSize: uint32_t, in bytes
+        UNUSED   //!< Time, of no parameter: it changes nothing
     };
 
     const char* attribute; //!< name of the attribute
-    const char* parameter; //!< name of the parameter
+    const char* parameter; //!< name of the parameter, or of the attribute
     Form form;             //!< how the values correspond
     const char* whenTrue;  //!< the word of true, else null
     const char* whenFalse; //!< the word of false, else null
@@ -114,6 +117,18 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
      */
     static TypeId AddTo(TypeId tid, const SojournAqm& aqm);
 
+    /**
+     * Sets a parameter, or refuses with a sentence: the disc has been initialized.
+     * @param attribute its attribute
+     * @param value its value
+     */
+    void SetOrRefuse(const std::string& attribute, const AttributeValue& value);
+    /// @param bytes the limit; 0 leaves it as it is
+    void SetLimitInBytes(uint32_t bytes);
+    /// @return the limit, if it is in bytes; else 0
+    uint32_t GetLimitInBytes() const;
+    /// @param attribute a number @return its value
+    double GetRealOf(const std::string& attribute) const;
     /// @param attribute a time @return its value
     Time GetTimeOf(const std::string& attribute) const;
     /// @param attribute a whole number @return its value
@@ -151,6 +166,7 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
 
     const SojournAqm& m_aqm;     //!< what it is
     std::string m_dialect;       //!< empty: the default
+    Time m_unused;               //!< what an attribute of ns-3's was set to that changes nothing
     std::vector<Value> m_values; //!< of the parameters
     std::vector<StateTrace> m_stateTraces; //!< of the state variables
 };

@@ -28,6 +28,9 @@ refuses 'MaxSize' --maxSize=200
 refuses 'There is no queue disc `ns3::SojournPi3QueueDisc`' --disc=ns3::SojournPi3QueueDisc
 refuses '`0ns` must be positive (target' \
     --disc=ns3::SojournPi2QueueDisc --ns3::SojournPi2QueueDisc::Target=0ms
-refuses 'dialect' --disc=ns3::SojournPieQueueDisc --ns3::SojournTypedQueueDisc::Dialect=rfc
+refuses 'dialect' --disc=ns3::SojournPieQueueDisc --ns3::SojournPieQueueDisc::Dialect=rfc
+refuses 'leave Time::SetResolution at NS or finer' --coarse
+"$program" --seconds=0.1 --fine > /dev/null 2>&1 ||
+    { echo "bad-input: picoseconds are refused" >&2; failed=1; }
 [ "$failed" = 0 ] && echo "bad-input: every mistake is answered with its sentence"
 exit "$failed"

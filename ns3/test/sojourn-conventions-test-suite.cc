@@ -13,19 +13,27 @@
 #include "ns3/boolean.h"
 #include "ns3/cobalt-queue-disc.h"
 #include "ns3/codel-queue-disc.h"
+#include "ns3/config.h"
+#include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/drop-tail-queue.h"
 #include "ns3/fifo-queue-disc.h"
 #include "ns3/fq-cobalt-queue-disc.h"
 #include "ns3/fq-codel-queue-disc.h"
 #include "ns3/fq-pie-queue-disc.h"
+#include "ns3/internet-stack-helper.h"
 #include "ns3/net-device-queue-interface.h"
+#include "ns3/node-container.h"
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/pie-queue-disc.h"
+#include "ns3/queue-limits.h"
 #include "ns3/queue-size.h"
 #include "ns3/red-queue-disc.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simple-net-device-helper.h"
 #include "ns3/sojourn-queue-discs.h"
+#include "ns3/traffic-control-helper.h"
 #include "ns3/uinteger.h"
 
 #include <csignal>
@@ -105,14 +113,10 @@ AMaximumSizeMayChangeWhilePacketsWait(SojournFact& fact)
 
 /// What ns-3's own disc has and ours does not, for the reason that is given there.
 const std::set<std::string> OTHER_ATTRIBUTES = {
-    "EnableSetAssociativeHash", // the number of a flow queue is hashed once (fq/mod.rs)
-    "SetWays",
     "Pdrop", // the drop probability at first, which no source but ns-3 has
     "ARED",  // a disc of its own: SojournAredQueueDisc
     "AdaptMaxP",
-    "LinkBandwidth", // Rate
-    "LinkDelay",     // of automatic weights that ns-3 bases on it alone
-    "Rtt",
+    "Rtt", // of an automatic Bottom, which is made for 100 ms
     "FengAdaptive", // no such AQM here
     "FengAlpha",
     "FengBeta",
@@ -154,12 +158,106 @@ AttributesHaveTheNamesOfNs3sDiscs(SojournFact& fact)
             shared++;
             const std::string type =
                 isRed && ADAPTIVE.count(name) ? "ns3::SojournAredQueueDisc" : ours;
-            TypeId::AttributeInformation info;
-            fact.Holds(TypeId::LookupByName(type).LookupAttributeByName(name, &info),
+            // Config::SetDefault looks for an attribute in the type itself.
+            fact.Holds(Config::SetDefaultFailSafe(type + "::" + name,
+                                                  *known.GetAttribute(i).initialValue),
                        type + " has " + name);
         }
         fact.Holds(shared >= 5, theirs + " was looked at");
     }
+    Config::Reset();
+    Config::SetDefault("ns3::SojournPi2QueueDisc::MaxSize", StringValue("77p"));
+    Config::SetDefault("ns3::SojournPi2QueueDisc::Dialect", StringValue("linux"));
+    Config::SetDefault("ns3::SojournPi2QueueDisc::Rate", StringValue("5Mbps"));
+    auto pi2 = MakeSojournDisc<SojournPi2QueueDisc>({});
+    Config::Reset();
+    pi2->Initialize();
+    fact.Equal(pi2->GetMaxSize(), QueueSize("77p"), "an attribute of every disc");
+    fact.Equal(pi2->GetRate(), DataRate("5Mbps"), "another");
+    fact.Equal(pi2->GetParameter("alpha"), std::string("0.625hz"), "the dialect");
+}
+
+/// @return the value of every attribute of a disc of a type, with some set, once it is initialized
+std::map<std::string, std::string>
+SettingsOf(const std::string& type, const std::function<void(ObjectFactory&)>& set)
+{
+    ObjectFactory factory(type);
+    factory.Set("Dialect", StringValue("ns3"));
+    factory.Set("Rate", StringValue("10Mbps"));
+    set(factory);
+    auto disc = factory.Create<QueueDisc>();
+    disc->Initialize();
+    std::map<std::string, std::string> settings;
+    for (TypeId tid = disc->GetInstanceTypeId(); tid != QueueDisc::GetTypeId();
+         tid = tid.GetParent())
+    {
+        for (std::size_t i = 0; i < tid.GetAttributeN(); i++)
+        {
+            StringValue value;
+            disc->GetAttribute(tid.GetAttribute(i).name, value);
+            settings[tid.GetAttribute(i).name] = value.Get();
+        }
+    }
+    disc->Dispose();
+    return settings;
+}
+
+void
+DefaultsOfNs3sDiscsAreThoseOfTheDialect(SojournFact& fact)
+{
+    for (const auto& [theirs, ours] : SAME_AQM)
+    {
+        const TypeId known = TypeId::LookupByName(theirs);
+        const auto ownDefaults = SettingsOf(ours, [](ObjectFactory&) {});
+        for (std::size_t i = 0; i < known.GetAttributeN(); i++)
+        {
+            const TypeId::AttributeInformation info = known.GetAttribute(i);
+            const bool isOther = OTHER_ATTRIBUTES.count(info.name) || ADAPTIVE.count(info.name);
+            // A rate or delay of the link that nobody has told us is not assumed. ns-3 has other
+            // limits: 25p of PIE and RED, 1500000B of CoDel and COBALT; here it is 1000p of every
+            // law in one queue.
+            if ((isOther && theirs == "ns3::RedQueueDisc") || info.name == "Pdrop" ||
+                info.name == "MaxSize" || info.name.rfind("Link", 0) == 0)
+            {
+                continue;
+            }
+            const auto typed = SettingsOf(ours, [&info](ObjectFactory& factory) {
+                factory.Set(info.name, *info.initialValue);
+            });
+            const auto asText = SettingsOf(ours, [&info](ObjectFactory& factory) {
+                const std::string text = info.initialValue->SerializeToString(info.checker);
+                factory.Set(info.name, StringValue(text));
+            });
+            for (const auto& [name, value] : ownDefaults)
+            {
+                const std::string what = theirs + ": " + info.name + " and our " + name;
+                fact.Equal(typed.at(name), value, what);
+                fact.Equal(asText.at(name), value, what + ", as text");
+            }
+        }
+    }
+}
+
+void
+NumbersNeedNotBeRound(SojournFact& fact)
+{
+    auto pie = MakeSojournDisc<SojournPieQueueDisc>({});
+    pie->SetAttribute("Alpha", DoubleValue(0.00001));
+    pie->SetAttribute("Beta", DoubleValue(1.0 / 3));
+    pie->SetAttribute("CeThreshold", TimeValue(Time::Max()));
+    pie->Initialize();
+    fact.Equal(pie->GetParameter("alpha"), std::string("0.00001hz"), "a small one");
+    fact.Equal(pie->GetParameter("beta"), std::string("0.3333333333333333hz"), "a third");
+    fact.Equal(pie->GetParameter("ce_threshold"), std::string("off"), "Time::Max()");
+    auto red = MakeSojournDisc<SojournRedQueueDisc>({{"LinkBandwidth", "10Mbps"}});
+    red->SetTh(7, 21);
+    red->Initialize();
+    fact.Equal(red->GetRate(), DataRate("10Mbps"), "LinkBandwidth is Rate");
+    fact.Equal(red->GetParameter("min_th"), std::string("7p"), "SetTh");
+    auto dual = MakeSojournDisc<SojournDualPi2QueueDisc>({{"QueueLimit", "25000"}, {"A", "0.2"}});
+    dual->Initialize();
+    fact.Equal(dual->GetMaxSize(), QueueSize("25kB"), "QueueLimit is MaxSize in bytes");
+    fact.Equal(dual->GetParameter("alpha"), std::string("0.2hz"), "A is Alpha");
 }
 
 /// Runs a load through a disc of a type with attributes.
@@ -318,7 +416,17 @@ ReasonsHaveTheNamesOfNs3sDiscs(SojournFact& fact)
     }
 }
 
-/// Packets, drops, marks and received packets of each class of a disc, as a text.
+/// @return deficit, list and number of a flow queue, whosever it is
+template <typename F>
+std::string
+TurnOf(Ptr<F> flow)
+{
+    return std::to_string(flow->GetDeficit()) + " " + std::to_string(flow->GetStatus()) + " " +
+           std::to_string(flow->GetIndex());
+}
+
+/// Packets, drops, marks and received packets of each class of a disc, its deficit, list and
+/// number, as a text.
 std::string
 ClassesOf(Ptr<QueueDisc> disc)
 {
@@ -330,7 +438,10 @@ ClassesOf(Ptr<QueueDisc> disc)
         text << i << ": " << flow->GetNPackets() << " " << flow->GetNBytes() << " "
              << stats.nTotalReceivedPackets << " " << stats.nTotalDroppedPackets << " "
              << stats.nTotalMarkedPackets << " "
-             << stats.GetNDroppedPackets(CoDelQueueDisc::TARGET_EXCEEDED_DROP) << "\n";
+             << stats.GetNDroppedPackets(CoDelQueueDisc::TARGET_EXCEEDED_DROP) << " ";
+        auto theirs = DynamicCast<FqCoDelFlow>(disc->GetQueueDiscClass(i));
+        auto ours = DynamicCast<SojournFlow>(disc->GetQueueDiscClass(i));
+        text << (theirs ? TurnOf(theirs) : TurnOf(ours)) << "\n";
     }
     return text.str();
 }
@@ -360,7 +471,11 @@ FlowQueuesAreClasses(SojournFact& fact)
     disc->Dequeue();
     fact.Equal(disc->GetQueueDiscClass(0)->GetQueueDisc()->GetNPackets(), 1U, "one left");
     fact.Equal(disc->GetNPackets(), 5U, "of the disc too");
+    auto flow = StaticCast<SojournFlow>(disc->GetQueueDiscClass(0));
+    fact.Equal(flow->GetDeficit(), 500, "what it may still send");
+    fact.Equal(flow->GetStatus() == SojournFlow::NEW_FLOW, true, "it is new");
     disc->Dispose();
+    fact.Equal(flow->GetStatus() == SojournFlow::INACTIVE, true, "until the disc ends");
     auto plain = MakeSojournDisc({{"Aqm", "codel"}});
     plain->Initialize();
     fact.Equal(plain->GetNQueueDiscClasses(), std::size_t{0}, "one queue has no classes");
@@ -392,7 +507,10 @@ ClassesCountWhatNs3sOwnClassesCount(SojournFact& fact)
                 theirs->SetQuantum(1500);
             }
             std::string now;
-            Simulator::Schedule(Seconds(2.5), [&] { now = ClassesOf(disc); });
+            for (const double at : {0.001, 0.5, 1.0, 1.1, 2.5, 3.01, 3.9, 4.2})
+            {
+                Simulator::Schedule(Seconds(at), [&] { now += ClassesOf(disc); });
+            }
             RunSojournLoad(disc, load);
             counts.push_back(now);
         }
@@ -712,6 +830,20 @@ MistakesEndWithASentence(SojournFact& fact)
              Simulator::Destroy();
              disc->Dequeue();
          }},
+        {"has no flow queues for EnableSetAssociativeHash",
+         [&] {
+             MakeSojournDisc({{"Aqm", "codel"}, {"EnableSetAssociativeHash", "true"}})
+                 ->Initialize();
+         }},
+        {"SetWays must divide that, and 8 does not",
+         [&] {
+             MakeSojournDisc({{"Aqm", "fq_codel:flows=10"}, {"EnableSetAssociativeHash", "true"}})
+                 ->Initialize();
+         }},
+        {"is negative; write it without a sign",
+         [&] { MakeSojournDisc<SojournPieQueueDisc>({{"Target", "-5ms"}})->Initialize(); }},
+        {"`-1hz` must",
+         [&] { MakeSojournDisc<SojournPieQueueDisc>({{"A", "-1"}})->Initialize(); }},
         {"did you mean `codel`", [&] { MakeSojournDisc({{"Aqm", "coddel"}})->Initialize(); }},
         {"enter a flow queue of a Sojourn queue disc through that disc",
          [&] {
@@ -728,6 +860,106 @@ MistakesEndWithASentence(SojournFact& fact)
         fact.Holds(said.find(sentence) != std::string::npos, sentence + ": and says " + said);
     }
     sfq->Dispose();
+}
+
+void
+PathsOfConfigLeadToOurs(SojournFact& fact)
+{
+    NodeContainer nodes(1);
+    InternetStackHelper().Install(nodes);
+    const auto devices = SimpleNetDeviceHelper().Install(nodes);
+    TrafficControlHelper helper;
+    helper.SetRootQueueDisc("ns3::SojournCoDelQueueDisc",
+                            "Target",
+                            StringValue("7ms"),
+                            "Mtu",
+                            UintegerValue(1500));
+    helper.SetQueueLimits("ns3::DynamicQueueLimits");
+    auto disc = DynamicCast<SojournCoDelQueueDisc>(helper.Install(devices).Get(0));
+    const std::string path =
+        "/NodeList/*/$ns3::TrafficControlLayer/RootQueueDiscList/*/$ns3::SojournCoDelQueueDisc/";
+    Config::Set(path + "Interval", TimeValue(MilliSeconds(70)));
+    uint32_t enqueued = 0;
+    uint32_t states = 0;
+    const bool isThere = Config::ConnectWithoutContextFailSafe(
+        path + "Enqueue",
+        Callback<void, Ptr<const QueueDiscItem>>([&](Ptr<const QueueDiscItem>) { enqueued++; }));
+    fact.Equal(isThere, true, "a trace source of every disc");
+    const bool isOurs = Config::ConnectWithoutContextFailSafe(
+        path + "Dropping",
+        Callback<void, bool, bool>([&](bool, bool) { states++; }));
+    fact.Equal(isOurs, true, "one of the AQM");
+    disc->Initialize();
+    fact.Equal(disc->GetParameter("target"), std::string("7ms"), "by the helper");
+    fact.Equal(disc->GetParameter("interval"), std::string("70ms"), "by a path");
+    auto queues = devices.Get(0)->GetObject<NetDeviceQueueInterface>();
+    fact.Holds(queues->GetTxQueue(0)->GetQueueLimits() != nullptr, "byte limits below");
+    Offer(disc, 5);
+    fact.Equal(enqueued, 5U, "it is heard");
+    for (const int64_t at : {1, 200, 400})
+    {
+        Simulator::Schedule(MilliSeconds(at), [&] { disc->Dequeue(); });
+    }
+    Simulator::Stop(Seconds(1));
+    Simulator::Run();
+    fact.Holds(states > 0, "and what the AQM does");
+}
+
+void
+ADiscMayBeginWhileTheSimulationRuns(SojournFact& fact)
+{
+    for (const std::string aqm : {"pie", "pi2", "dualpi2", "fq(pie)", "ared@linux", "cake"})
+    {
+        auto disc = MakeSojournDisc({{"Aqm", aqm}, {"Rate", "10Mbps"}});
+        Simulator::Schedule(Seconds(1.0005), [&] {
+            disc->Initialize();
+            Offer(disc, 3);
+            fact.Holds(disc->Dequeue() != nullptr, aqm);
+        });
+        Simulator::Stop(Seconds(2));
+        Simulator::Run();
+        disc->Dispose(); // the next one begins at 3 s, and so on
+    }
+}
+
+void
+OnlyDiscsThatDrawTakeAStream(SojournFact& fact)
+{
+    const auto streams = [](const std::string& type) {
+        const uint64_t first = RngSeedManager::GetNextStreamIndex();
+        ObjectFactory(type).Create<QueueDisc>();
+        return RngSeedManager::GetNextStreamIndex() - first - 1;
+    };
+    for (const auto& [theirs, ours] : SAME_AQM)
+    {
+        if (theirs == "ns3::FqPieQueueDisc" || theirs == "ns3::FqCobaltQueueDisc")
+        {
+            continue; // these take one with each new flow, ours one alone
+        }
+        fact.Equal(streams(ours), streams(theirs), theirs);
+    }
+    fact.Equal(streams("ns3::SojournPi2QueueDisc"), uint64_t{1}, "PI2 draws");
+    auto late = MakeSojournDisc({{"Aqm", "codel"}, {"MaxSize", "5p"}});
+    late->SetAttribute("Aqm", StringValue("pie"));
+    SojournLoad load;
+    load.offered = 2;
+    load.seconds = 3;
+    fact.Holds(RunSojournLoad(late, load).drops > 10, "an AQM that is named later draws too");
+}
+
+void
+AShaperWithoutAReceiverWaitsToBeAsked(SojournFact& fact)
+{
+    auto disc = MakeSojournDisc({{"Aqm", "cake:bandwidth=1mbit"}});
+    disc->Initialize();
+    Offer(disc, 3);
+    fact.Holds(disc->Dequeue() != nullptr, "the first goes at once");
+    fact.Holds(disc->Dequeue() == nullptr, "the next is held back");
+    Simulator::Stop(MilliSeconds(50));
+    Simulator::Run();
+    fact.Equal(disc->GetNPackets(), 2U, "nobody is there to take it");
+    fact.Holds(disc->Dequeue() != nullptr, "until somebody asks");
+    disc->Dispose();
 }
 
 void
@@ -760,6 +992,9 @@ SojournFacts g_sojournConventionsTestSuite(
         {"a maximum size may be set by its method", AMaximumSizeMayBeSetByItsMethod},
         {"a maximum size may change while packets wait", AMaximumSizeMayChangeWhilePacketsWait},
         {"attributes have the names of ns-3's discs", AttributesHaveTheNamesOfNs3sDiscs},
+        {"defaults of ns-3's discs are those of the dialect",
+         DefaultsOfNs3sDiscsAreThoseOfTheDialect},
+        {"numbers need not be round", NumbersNeedNotBeRound},
         {"a script for ns-3's discs configures ours", AScriptForNs3sDiscsConfiguresOurs},
         {"one parameter has one value under both names", OneParameterHasOneValueUnderBothNames},
         {"reasons have the names of ns-3's discs", ReasonsHaveTheNamesOfNs3sDiscs},
@@ -772,6 +1007,10 @@ SojournFacts g_sojournConventionsTestSuite(
          EveryTraceSourceCountsWhatTheStatisticsCount},
         {"state is traced in the types of ns-3's discs", StateIsTracedInTheTypesOfNs3sDiscs},
         {"mistakes end with a sentence", MistakesEndWithASentence},
+        {"paths of Config lead to ours", PathsOfConfigLeadToOurs},
+        {"a disc may begin while the simulation runs", ADiscMayBeginWhileTheSimulationRuns},
+        {"only discs that draw take a stream", OnlyDiscsThatDrawTakeAStream},
+        {"a shaper without a receiver waits to be asked", AShaperWithoutAReceiverWaitsToBeAsked},
         {"a disc needs no device", ADiscNeedsNoDevice},
     });
 

@@ -38,6 +38,7 @@ struct Pair
     std::string maxSize;                                          //!< limit of both
     SojournLoad load;                                             //!< what arrives
     bool signals{true};                                           //!< whether something must happen
+    std::vector<std::pair<std::string, std::string>> ours{};      //!< attributes of our disc
 };
 
 /// The stream of both discs.
@@ -130,6 +131,10 @@ class EqualityTestCase : public TestCase
         factory.Set("Aqm", StringValue(m_pair.aqm));
         factory.Set("Rate", StringValue("10Mbps"));
         factory.Set("MaxSize", StringValue(m_pair.maxSize));
+        for (const auto& [name, value] : m_pair.ours)
+        {
+            factory.Set(name, StringValue(value));
+        }
         Ptr<SojournQueueDisc> disc = factory.Create<SojournQueueDisc>();
         disc->AssignStreams(STREAM);
         return RunSojournLoad(disc, m_pair.load);
@@ -179,6 +184,8 @@ Pairs()
     flowsEcn.isEcn = true;
     SojournLoad crowd = flows;
     crowd.offered = 3;
+    SojournLoad small;
+    small.bytes = 600;
     const std::string codel = "ns3::CoDelQueueDisc";
     const std::string pie = "ns3::PieQueueDisc";
     const std::string red = "ns3::RedQueueDisc";
@@ -198,6 +205,12 @@ Pairs()
         {"FQ-CoDel", "ns3::FqCoDelQueueDisc", {}, "fq_codel@ns3", "1000p", flows},
         {"FQ-CoDel, ECN", "ns3::FqCoDelQueueDisc", {}, "fq_codel@ns3", "1000p", flowsEcn},
         {"FQ-CoDel, overload", "ns3::FqCoDelQueueDisc", {}, "fq_codel@ns3", "100p", crowd},
+        {"FQ-CoDel, flows that collide", "ns3::FqCoDelQueueDisc", {{"Flows", "3"}},
+         "fq_codel@ns3:flows=3", "1000p", flows},
+        {"FQ-CoDel, sets of two queues", "ns3::FqCoDelQueueDisc",
+         {{"Flows", "4"}, {"EnableSetAssociativeHash", "true"}, {"SetWays", "2"}},
+         "fq_codel@ns3:flows=4", "1000p", flows, true,
+         {{"EnableSetAssociativeHash", "true"}, {"SetWays", "2"}}},
         {"COBALT", "ns3::CobaltQueueDisc", {}, "cobalt@ns3", "1000p", one},
         {"COBALT, BLUE", "ns3::CobaltQueueDisc", {}, "cobalt@ns3", "50p", one},
         // ns-3 counts a mark for a packet that BLUE drops too (fact ns3-4): without BLUE.
@@ -216,6 +229,8 @@ Pairs()
         {"FQ-PIE, one flow", "ns3::FqPieQueueDisc", {}, "fq_pie@ns3:max_burst=135ms", "1000p", one},
         {"PIE", pie, {}, "pie@ns3", "1000p", one},
         {"PIE, short queue", pie, {}, "pie@ns3", "30p", one},
+        // A limit in bytes is what makes ns-3's PIE look at the sizes of packets.
+        {"PIE in bytes", pie, {}, "pie@ns3:byte_mode=true", "200000B", small},
         {"PIE, ECN", pie, {{"UseEcn", "true"}}, "pie@ns3:ecn=true", "1000p", ecn},
         {"PIE, derandomised", pie, {{"UseDerandomization", "true"}}, "pie@ns3:derandomise=true",
          "1000p", one},
@@ -227,6 +242,9 @@ Pairs()
          "pie@ns3:ecn=true,l4s=true,ce_threshold=1ms", "1000p", ect1},
         {"RED", red, {{"LinkBandwidth", link}, {"MeanPktSize", "1000"}},
          "red@ns3:mean_packet_bytes=1000B," + thresholds, "100p", one},
+        {"RED in bytes", red,
+         {{"LinkBandwidth", link}, {"MeanPktSize", "500"}, {"MinTh", "5000"}, {"MaxTh", "15000"}},
+         "red@ns3:mean_packet_bytes=500B,min_th=5000B,max_th=15000B", "100000B", small},
         {"RED, ECN", red, {{"LinkBandwidth", link}, {"MeanPktSize", "1000"}, {"UseEcn", "true"},
                            {"UseHardDrop", "false"}},
          "red@ns3:mean_packet_bytes=1000B,ecn=true,hard_drop=false," + thresholds, "9000p", ecn},

@@ -31,8 +31,18 @@ const NAMES: [(&str, &str); 6] = [
 ];
 
 /// The attributes of the classes above, which a parameter must not hide.
-const TAKEN: [&str; 8] =
-    ["MaxSize", "Mtu", "Rate", "UseNs3Random", "Seed", "Perturbation", "Dialect", "Aqm"];
+const TAKEN: [&str; 10] = [
+    "MaxSize",
+    "Mtu",
+    "Rate",
+    "UseNs3Random",
+    "Seed",
+    "Perturbation",
+    "EnableSetAssociativeHash",
+    "SetWays",
+    "Dialect",
+    "Aqm",
+];
 
 /// The header.
 pub fn header() -> String {
@@ -44,6 +54,7 @@ pub fn header() -> String {
 
 #include \"sojourn-typed-queue-disc.h\"
 
+#include \"ns3/double.h\"
 #include \"ns3/uinteger.h\"
 
 namespace ns3
@@ -166,9 +177,8 @@ fn table(aqm: &AqmInfo) -> String {
     // The limit is the attribute MaxSize of every disc.
     let params = aqm.params().filter(|param| param.name != "limit");
     let parameters: Vec<String> = params.map(|param| parameter(aqm, param)).collect();
-    let variables: Vec<String> = aqm.vars.iter().map(variable).collect();
-    let has = |name: &&Name| aqm.params().any(|param| param.name == name.parameter);
-    let names: Vec<String> = ns3_names::of(&aqm.name).filter(has).map(name).collect();
+    let variables: Vec<String> = aqm.vars.iter().map(|var| variable(aqm, var)).collect();
+    let names: Vec<String> = ns3_names::of(aqm).map(name).collect();
     format!(
         "
 static const SojournAqm&
@@ -247,14 +257,17 @@ fn name(name: &Name) -> String {
         Form::Same => "SojournNs3Name::SAME, nullptr, nullptr".to_owned(),
         Form::Choice(yes, no) => format!("SojournNs3Name::CHOICE, \"{yes}\", \"{no}\""),
         Form::Inverse => "SojournNs3Name::INVERSE, nullptr, nullptr".to_owned(),
+        Form::Rate => "SojournNs3Name::RATE, nullptr, nullptr".to_owned(),
+        Form::Limit => "SojournNs3Name::LIMIT, nullptr, nullptr".to_owned(),
+        Form::Unused => "SojournNs3Name::UNUSED, nullptr, nullptr".to_owned(),
     };
     format!("            {{\"{}\", \"{}\", {form}}},\n", name.attribute, name.parameter)
 }
 
-fn variable(var: &Var) -> String {
+fn variable(aqm: &AqmInfo, var: &Var) -> String {
     let unit = if var.unit == "1" { String::new() } else { format!(" ({})", var.unit) };
     let help = format!("{}{unit}", var.doc);
-    let theirs = ns3_names::trace(var.name);
+    let theirs = ns3_names::trace(&aqm.name, var.name);
     format!(
         "            {{\"{}\",
              {},
@@ -318,9 +331,7 @@ mod tests {
         for aqm in AqmInfo::all() {
             let params = aqm.params().filter(|param| param.name != "limit");
             let mut names: Vec<String> = params.map(|param| attribute(&aqm, param)).collect();
-            let has = |name: &&Name| aqm.params().any(|param| param.name == name.parameter);
-            let theirs = ns3_names::of(&aqm.name).filter(has);
-            names.extend(theirs.map(|name| name.attribute.to_owned()));
+            names.extend(ns3_names::of(&aqm).map(|name| name.attribute.to_owned()));
             assert!(names.iter().all(|name| !TAKEN.contains(&name.as_str())), "{}", aqm.name);
             let count = names.len();
             names.sort();

@@ -1,6 +1,9 @@
 //! What ns-3's own discs call the parameters and the state of the AQMs that they share with us, so
 //! that a script written for one of them reads the same with ours. The attributes are those of
-//! release 3.44 (`GetTypeId` of each disc).
+//! release 3.44 (`GetTypeId` of each disc), and of the proposed `DualPi2QueueDisc` and
+//! `PiSquareQueueDisc`, which no release has.
+
+use sojourn_scenario::aqms::AqmInfo;
 
 /// How the value of ns-3's attribute stands for that of the parameter.
 pub enum Form {
@@ -10,13 +13,19 @@ pub enum Form {
     Choice(&'static str, &'static str),
     /// It is one over the value.
     Inverse,
+    /// It is that of the attribute `Rate`, not of a parameter.
+    Rate,
+    /// It is that of `MaxSize` in bytes, not of a parameter.
+    Limit,
+    /// A time that changes nothing: it belongs to a setting that is refused.
+    Unused,
 }
 
 /// An attribute of ns-3's.
 pub struct Name {
     /// The AQMs whose parameter it names.
     aqms: &'static [&'static str],
-    /// The parameter.
+    /// The parameter, or the attribute of every disc.
     pub parameter: &'static str,
     /// Its attribute in ns-3.
     pub attribute: &'static str,
@@ -28,6 +37,7 @@ const PIE: &[&str] = &["pie", "fq_pie", "pi2", "madpie"];
 const CODEL: &[&str] = &["codel", "fq_codel"];
 const COBALT: &[&str] = &["cobalt", "fq_cobalt"];
 const RED: &[&str] = &["red", "ared"];
+const DUALPI2: &[&str] = &["dualpi2"];
 const L4S: &[&str] = &["codel", "fq_codel", "pie", "fq_pie", "cobalt", "fq_cobalt"];
 const FLOWS: &[&str] = &["fq_codel", "fq_pie", "fq_cobalt"];
 
@@ -39,7 +49,7 @@ const fn same(
     Name { aqms, parameter, attribute, form: Form::Same }
 }
 
-const NAMES: [Name; 27] = [
+const NAMES: [Name; 33] = [
     same(PIE, "target", "QueueDelayReference"),
     same(PIE, "alpha", "A"),
     same(PIE, "beta", "B"),
@@ -66,6 +76,12 @@ const NAMES: [Name; 27] = [
     same(RED, "w_q", "QW"),
     same(RED, "hard_drop", "UseHardDrop"),
     Name { aqms: RED, parameter: "max_p", attribute: "LInterm", form: Form::Inverse },
+    Name { aqms: RED, parameter: "Rate", attribute: "LinkBandwidth", form: Form::Rate },
+    Name { aqms: RED, parameter: "QW -1", attribute: "LinkDelay", form: Form::Unused },
+    same(DUALPI2, "alpha", "A"),
+    same(DUALPI2, "beta", "B"),
+    same(DUALPI2, "l_min_th", "L4SMarkThreshold"),
+    Name { aqms: DUALPI2, parameter: "MaxSize", attribute: "QueueLimit", form: Form::Limit },
     same(RED, "adapt_interval", "Interval"),
     same(RED, "adapt_alpha", "Alpha"),
     same(RED, "adapt_beta", "Beta"),
@@ -80,13 +96,22 @@ const NAMES: [Name; 27] = [
 ];
 
 /// The names of an AQM's parameters, without those that are the same here.
-pub fn of(aqm: &str) -> impl Iterator<Item = &'static Name> {
-    NAMES.iter().filter(move |name| name.aqms.contains(&aqm))
+pub fn of(aqm: &AqmInfo) -> impl Iterator<Item = &'static Name> {
+    let of_all = |name: &Name| matches!(name.form, Form::Rate | Form::Limit | Form::Unused);
+    let has = move |name: &Name| aqm.params().any(|param| param.name == name.parameter);
+    NAMES
+        .iter()
+        .filter(move |name| name.aqms.contains(&aqm.name.as_str()) && (of_all(name) || has(name)))
 }
 
-/// The trace source of ns-3 for a state variable, where it has another name there.
-pub fn trace(variable: &str) -> Option<&'static str> {
-    (variable == "dropping").then_some("DropState")
+/// The trace source of ns-3 for a state variable of an AQM, where it has another name there.
+pub fn trace(aqm: &str, variable: &str) -> Option<&'static str> {
+    match (aqm, variable) {
+        (_, "dropping") => Some("DropState"),
+        ("dualpi2", "drop_prob") => Some("ProbC"),
+        ("dualpi2", "coupled_prob") => Some("ProbL"),
+        _ => None,
+    }
 }
 
 const GET_TARGET: &str = "
@@ -126,6 +151,62 @@ const COBALT_MEMBERS: &str = "
     {
         return GetStateNumber(\"blue_prob\");
     }
+
+    /// @param time a time @return it as CobaltQueueDisc counts: in nanoseconds
+    int64_t Time2CoDel(Time time) const
+    {
+        return time.GetNanoSeconds();
+    }
+";
+
+const RED_MEMBERS: &str = "
+    /// @param minTh the threshold of early drops, in the unit of MaxSize
+    /// @param maxTh the threshold of forced drops, likewise
+    void SetTh(double minTh, double maxTh)
+    {
+        SetOrRefuse(\"MinTh\", DoubleValue(minTh));
+        SetOrRefuse(\"MaxTh\", DoubleValue(maxTh));
+    }
+";
+
+const ARED_MEMBERS: &str = "
+    /// @param alpha the step by which the maximum probability grows
+    void SetAredAlpha(double alpha)
+    {
+        SetOrRefuse(\"Alpha\", DoubleValue(alpha));
+    }
+
+    /// @return the step by which the maximum probability grows
+    double GetAredAlpha() const
+    {
+        return GetRealOf(\"Alpha\");
+    }
+
+    /// @param beta the factor by which the maximum probability shrinks
+    void SetAredBeta(double beta)
+    {
+        SetOrRefuse(\"Beta\", DoubleValue(beta));
+    }
+
+    /// @return the factor by which the maximum probability shrinks
+    double GetAredBeta() const
+    {
+        return GetRealOf(\"Beta\");
+    }
+";
+
+const DUALPI2_MEMBERS: &str = "
+    /// @param bytes how much may wait in both queues
+    void SetQueueLimit(uint32_t bytes)
+    {
+        SetLimitInBytes(bytes);
+    }
+
+    /// @return bytes that wait in both queues
+    uint32_t GetQueueSize() const
+    {
+        return GetNBytes();
+    }
 ";
 
 const PIE_MEMBERS: &str = "
@@ -156,6 +237,9 @@ pub fn members(aqm: &str) -> String {
         "codel" => &[GET_TARGET, CODEL_MEMBERS],
         "cobalt" => &[GET_TARGET, COBALT_MEMBERS],
         "pie" | "pi2" | "madpie" => &[PIE_MEMBERS],
+        "red" => &[RED_MEMBERS],
+        "ared" => &[RED_MEMBERS, ARED_MEMBERS],
+        "dualpi2" => &[DUALPI2_MEMBERS],
         "fq_codel" | "fq_pie" | "fq_cobalt" => &[FLOW_MEMBERS],
         _ => &[],
     };
@@ -165,15 +249,14 @@ pub fn members(aqm: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_scenario::aqms::AqmInfo;
 
     #[test]
     fn every_name_is_of_a_parameter_that_some_aqm_has() {
         for name in &NAMES {
-            let has = |aqm: &AqmInfo| {
-                name.aqms.contains(&aqm.name.as_str())
-                    && aqm.params().any(|param| param.name == name.parameter)
+            let is_it = |known: &Name| {
+                (known.parameter, known.attribute) == (name.parameter, name.attribute)
             };
+            let has = |aqm: &AqmInfo| of(aqm).any(is_it);
             assert!(AqmInfo::all().iter().any(has), "{}", name.attribute);
         }
     }

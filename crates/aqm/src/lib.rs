@@ -52,7 +52,7 @@ pub use custom::{CustomLaw, CustomLaws};
 pub use law::{Aqm, Cause, CauseClass, Env, Evidence, Law, Observable, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet};
 pub use params::SpecError;
-pub use qdisc::{Departure, Qdisc, Scheme, Sink};
+pub use qdisc::{Departure, Qdisc, Scheme, Sink, Turn, TurnList};
 #[cfg(feature = "registry")]
 pub use registry::{Discipline, QdiscSpec};
 pub use rng::{Outside, Rng};

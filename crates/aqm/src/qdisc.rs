@@ -68,6 +68,26 @@ pub struct Departure<P> {
     pub enqueued: Time,
 }
 
+/// Where a flow queue stands in the rounds of its discipline (RFC 8290 §4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// The list in which it is.
+    pub list: TurnList,
+    /// Bytes that it may still send in this round; less than zero by what it sent too much.
+    pub credits: i64,
+}
+
+/// A list of flow queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TurnList {
+    /// In neither list: it is not served.
+    Inactive = 0,
+    /// New: served first.
+    New = 1,
+    /// Old: served in rounds.
+    Old = 2,
+}
+
 /// A queueing discipline. Object-safe: a host holds `Box<dyn Qdisc<P>>`.
 ///
 /// Every packet offered leaves exactly once: as a departure or through [`Sink::dropped`].
@@ -144,6 +164,12 @@ pub trait Qdisc<P: Packet>: Send {
     /// a law of its own.
     fn flow_queue(&self, packet: &P) -> Option<u32> {
         let _ = packet;
+        None
+    }
+    /// Where the queue of that number stands in the rounds; none where
+    /// [`Qdisc::flow_queue`] gives none, or there is no queue of that number.
+    fn turn(&self, queue: u32) -> Option<Turn> {
+        let _ = queue;
         None
     }
     /// What waits now.

@@ -35,6 +35,15 @@ extern "C" {
 /* Dropped or marked at the head. */
 #define SOJOURN_STAGE_DEQUEUE 2
 
+/* A flow queue is in neither list: it is not served. */
+#define SOJOURN_LIST_INACTIVE 0
+
+/* A flow queue is in the list of new ones, which are served first. */
+#define SOJOURN_LIST_NEW 1
+
+/* A flow queue is in the list of old ones, which are served in rounds. */
+#define SOJOURN_LIST_OLD 2
+
 /* There was no room. */
 #define SOJOURN_CAUSE_OVERFLOW 0
 
@@ -198,6 +207,11 @@ int sojourn_on_limit(sojourn_qdisc *qdisc, uint64_t limit, int is_bytes);
    flow queues under a law each; else -1. qdisc comes from sojourn_new; packet points to a
    packet. */
 int64_t sojourn_flow_queue(const sojourn_qdisc *qdisc, const sojourn_packet *packet);
+
+/* Where the flow queue of that number stands in the rounds: SOJOURN_LIST_..., and credits
+   is written, the bytes that it may still send; -1 (and nothing is written) where there is
+   none. qdisc comes from sojourn_new; credits points to room for a number. */
+int sojourn_flow_turn(const sojourn_qdisc *qdisc, uint32_t queue, int64_t *credits);
 
 /* 1 if the flows and hosts of packets matter to the discipline, 0 if the caller may leave
    them 0: then it has one queue under one law. qdisc comes from sojourn_new. */

@@ -16,6 +16,12 @@ pub const STAGE_ENQUEUE: u8 = 0;
 pub const STAGE_QUEUED: u8 = 1;
 /// Dropped or marked at the head.
 pub const STAGE_DEQUEUE: u8 = 2;
+/// A flow queue is in neither list: it is not served.
+pub const LIST_INACTIVE: u8 = 0;
+/// A flow queue is in the list of new ones, which are served first.
+pub const LIST_NEW: u8 = 1;
+/// A flow queue is in the list of old ones, which are served in rounds.
+pub const LIST_OLD: u8 = 2;
 /// There was no room.
 pub const CAUSE_OVERFLOW: u8 = 0;
 /// A random draw.

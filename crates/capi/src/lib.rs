@@ -283,6 +283,26 @@ pub unsafe extern "C" fn sojourn_flow_queue(qdisc: *const Qdisc, packet: *const 
     state.qdisc.flow_queue(&packet).map_or(-1, i64::from)
 }
 
+/// Where the flow queue of that number stands in the rounds: `SOJOURN_LIST_...`, and `credits` is
+/// written, the bytes that it may still send; -1 (and nothing is written) where there is none.
+///
+/// # Safety
+/// `qdisc` comes from `sojourn_new`; `credits` points to room for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sojourn_flow_turn(
+    qdisc: *const Qdisc,
+    queue: u32,
+    credits: *mut i64,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let turn = unsafe { &(*qdisc).0 }.qdisc.turn(queue);
+    turn.map_or(-1, |turn| {
+        // SAFETY: as the caller promises.
+        unsafe { *credits = turn.credits };
+        turn.list as c_int
+    })
+}
+
 /// 1 if the flows and hosts of packets matter to the discipline, 0 if the caller may leave them 0:
 /// then it has one queue under one law.
 ///

@@ -337,6 +337,21 @@ fn packets_of_one_flow_have_one_flow_queue() {
     assert_eq!(queue_of("fq(pi2):flows=8", 5), queue_of("fq_codel:flows=8", 5));
 }
 
+#[test]
+fn a_flow_queue_says_where_it_stands_in_the_rounds() {
+    let mut discipline = CDiscipline::new("fq_codel:quantum=1500B,flows=8");
+    let turn = |handle, queue| {
+        let mut credits = 7;
+        (unsafe { c::sojourn_flow_turn(handle, queue, &raw mut credits) }, credits)
+    };
+    assert_eq!(turn(discipline.handle, 3), (c_int::from(c::LIST_INACTIVE), 0));
+    assert!(refusals(&mut discipline, 1) == 0, "one packet of flow 0 waits");
+    let new = (0..8).filter(|&queue| turn(discipline.handle, queue).0 == c_int::from(c::LIST_NEW));
+    assert_eq!(new.map(|queue| turn(discipline.handle, queue).1).collect::<Vec<_>>(), [1500]);
+    assert_eq!(turn(discipline.handle, 8), (-1, 7), "there are eight");
+    assert_eq!(turn(CDiscipline::new("codel").handle, 0), (-1, 7), "there are none");
+}
+
 /// The header's names of causes, in the order of the numbers that callbacks get.
 #[test]
 fn every_cause_has_its_number_in_the_header() {

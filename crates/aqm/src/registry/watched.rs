@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use crate::custom::Guarded;
 use crate::law::{Aqm, Cause, Env, Evidence, Law, Observable, Stage, Var, Verdict};
 use crate::packet::{Backlog, Head, Packet};
-use crate::qdisc::{Departure, Qdisc, Sink};
+use crate::qdisc::{Departure, Qdisc, Sink, Turn};
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -180,6 +180,10 @@ impl<P: Packet> Qdisc<P> for WatchedScheme<P> {
 
     fn flow_queue(&self, packet: &P) -> Option<u32> {
         self.scheme.flow_queue(packet)
+    }
+
+    fn turn(&self, queue: u32) -> Option<Turn> {
+        self.scheme.turn(queue)
     }
 
     fn backlog(&self) -> Backlog {

@@ -48,6 +48,8 @@ _FILES = (
 _HEADER = "include/ns3/core-module.h"
 # As ns-3 names the library of its core, and as Debian does.
 _CORE = re.compile(r"libns3\.(\d+)-core|libns3-core\.so\.(\d+)")
+# As CMake says it.
+_NO_COMPILER = "is not able to compile a simple test program"
 Say = Callable[[str], None]
 
 
@@ -201,6 +203,7 @@ def build(say: Say, source: Path | None = None) -> Runner:
     say(f"compiling the runner against {place}")
     _run([
         "cmake", "-S", str(tree / "ns3"), "-B", str(work), f"-DCMAKE_PREFIX_PATH={place}",
+        "-Uns3_*",  # where another ns-3 was found the last time
     ])  # fmt: skip
     _run(["cmake", "--build", str(work), "--parallel", "2", "--target", PROGRAM])
     folder.mkdir(parents=True, exist_ok=True)
@@ -263,5 +266,11 @@ def _run(command: Sequence[str]) -> None:
     done = programs.run(command)
     if done.returncode != 0:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        if any(_NO_COMPILER in line for line in said):
+            name = os.environ.get("CXX", "c++")
+            raise InputError(
+                f"ns3 build: the C++ compiler {name} cannot compile a program; see what it says of "
+                "an empty one, or name another: CXX=g++"
+            )
         words = " | ".join(said[-4:]) or f"exit code {done.returncode}"
         raise InputError(f"ns3 build: {Path(command[0]).name} failed: {words}")

@@ -13,7 +13,7 @@
 //!   new queue is left. `ns3` follows that.
 //! - `memory_limit` counts bytes of packets; Linux counts the memory of kernel buffers, which do
 //!   not exist here.
-//! - Hash collisions are not set-associative (an option of ns-3).
+//! - Hash collisions are not set-associative (an option of ns-3, which the discs in `ns3/` have).
 //!
 //! The dialects `linux` and `ns3` of a law select the flow queues of that name too:
 //! `fq(codel@linux)`.
@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use crate::law::{Aqm, Env, Law, Observable, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::{Bytes, OrAuto, OrOff};
-use crate::qdisc::{Departure, Qdisc, Sink};
+use crate::qdisc::{Departure, Qdisc, Sink, Turn, TurnList};
 use crate::qdiscs::queues::drr_lists::{DrrList, DrrLists};
 use crate::qdiscs::queues::flow_queues::FlowQueues;
 use crate::qdiscs::queues::total::Total;
@@ -304,6 +304,16 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
 
     fn flow_queue(&self, packet: &P) -> Option<u32> {
         Some(self.queue_of(packet.flow()))
+    }
+
+    fn turn(&self, queue: u32) -> Option<Turn> {
+        let &credits = self.credits.get(queue as usize)?;
+        let list = match self.lists.list_of(queue) {
+            None => TurnList::Inactive,
+            Some(DrrList::New) => TurnList::New,
+            Some(DrrList::Old) => TurnList::Old,
+        };
+        Some(Turn { list, credits })
     }
 
     fn backlog(&self) -> Backlog {

@@ -324,3 +324,21 @@ fn an_empty_discipline_lists_no_queue() {
     assert_eq!(take(&mut fq, 5), [1]);
     assert_eq!(observed(&fq), [0.0, 0.0, 0.0]);
 }
+
+/// RFC 8290 §4.2: a queue begins as new with a quantum; what it sends is subtracted.
+#[test]
+fn a_flow_queue_says_in_which_list_it_is_and_what_it_may_still_send() {
+    let mut fq = fq(&[("quantum", "1500B")]);
+    let index = fq.queue_of(1);
+    let turn = |fq: &Fq<Numbered, TailDrop>| Qdisc::turn(fq, index).unwrap();
+    assert_eq!(turn(&fq), Turn { list: TurnList::Inactive, credits: 0 });
+    fill(&mut fq, 1, 3, 1000);
+    assert_eq!(turn(&fq), Turn { list: TurnList::New, credits: 1500 });
+    take(&mut fq, 2);
+    assert_eq!(turn(&fq), Turn { list: TurnList::New, credits: -500 });
+    take(&mut fq, 1);
+    assert_eq!(turn(&fq), Turn { list: TurnList::Old, credits: 0 });
+    take(&mut fq, 1);
+    assert_eq!(turn(&fq).list, TurnList::Inactive);
+    assert_eq!(Qdisc::turn(&fq, 1024), None, "there are 1024");
+}

@@ -44,6 +44,12 @@ impl DrrLists {
         self.places[index as usize].is_listed
     }
 
+    /// The list of a queue, by going through the new ones: for those who look on.
+    pub(crate) fn list_of(&self, index: u32) -> Option<DrrList> {
+        let is_new = || self.walk(DrrList::New).any(|listed| listed == index);
+        self.contains(index).then(|| if is_new() { DrrList::New } else { DrrList::Old })
+    }
+
     pub(crate) fn length(&self, list: DrrList) -> u32 {
         self.ends[list as usize].length
     }
