@@ -110,6 +110,22 @@ def test_what_a_killed_writer_of_the_cores_digest_left_is_removed(tmp_path, monk
     assert store.simulator.__wrapped__() == kept, "it is read where it was kept"
 
 
+def test_a_lock_that_cannot_be_written_is_not_left_behind(tmp_path):
+    code = (
+        "import resource, signal, sys\n"
+        "from pathlib import Path\n"
+        "from sojourn.locking import locked\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "with locked(Path(sys.argv[1]), '--out'): pass\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert "File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_processes_do_not_write_to_one_folder(command):
     with start(command.folder, *LONG) as first:
         lock = command.folder / "out" / LOCK

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sojourn import _core, files
+from sojourn.errors import InputError
 from sojourn.running.result import SUMMARY, RunLike, StoredTables
 
 FORMAT = 2
@@ -114,6 +115,24 @@ class Store:
             self._tidied.add(path.parent)
             files.remove_leftovers(path.parent.glob(".*.tmp"))
         files.write(path, _header(content) + content)
+
+    def check(self) -> None:
+        """Whether entries can be kept, for work that needs them.
+
+        Raises:
+            InputError: the folder cannot be made or written.
+        """
+        import tempfile
+
+        try:
+            files.make_folder(self.folder)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise InputError(
+                f"{self.folder}: runs cannot be kept there ({error.strerror or error}); set "
+                "SOJOURN_CACHE to a folder that can be written"
+            ) from None
 
     def discard(self, path: Path) -> None:
         """Report a damaged entry and remove it."""
