@@ -173,7 +173,7 @@ class _Session:
                 self._dispatcher.run(missing)
             finally:
                 self._progress.stop()
-        if not is_checked:
+        if not is_checked and self._units:  # without a run that was made nothing is known
             check_metrics(self._study, self._units)
         self._compact(0)
 
@@ -183,7 +183,8 @@ class _Session:
         self._units = self._results.units(metrics)
         if not self._units.keys() >= set(metrics):
             return False
-        check_metrics(self._study, self._units)
+        if self._units:  # of what was made; all may be set aside
+            check_metrics(self._study, self._units)
         return True
 
     def _missing(self, found: Sequence[PointScenario]) -> list[BatchRun]:
@@ -222,7 +223,8 @@ class _Session:
         self._unchecked -= {run.address for run in runs}
         self._units.update(units)
         if self._units and not self._unchecked:
-            check_metrics(self._study, self._units)
+            if self._units:  # of what was made; all may be set aside
+                check_metrics(self._study, self._units)
 
     def _compact(self, least: int) -> None:
         if self._may_compact and self._fragments > least:
