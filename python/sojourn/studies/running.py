@@ -223,8 +223,7 @@ class _Session:
         self._unchecked -= {run.address for run in runs}
         self._units.update(units)
         if self._units and not self._unchecked:
-            if self._units:  # of what was made; all may be set aside
-                check_metrics(self._study, self._units)
+            check_metrics(self._study, self._units)
 
     def _compact(self, least: int) -> None:
         if self._may_compact and self._fragments > least:
