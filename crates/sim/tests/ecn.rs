@@ -169,16 +169,19 @@ fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
 }
 
 #[test]
-fn with_lost_acknowledgements_marks_are_exact_with_the_option_and_overestimated_without() {
+fn with_lost_acknowledgements_marks_are_exact_with_the_option_and_missed_without() {
     // Nine of ten acknowledgements are lost, so that ACE wraps between those that arrive.
     let (taken, marked) = thinned(AccEcnOption::Always, 60);
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
     let (taken, marked) = thinned(AccEcnOption::Never, 60);
-    assert!(taken > 10.0 * marked, "every possible wrap counts: {taken} for {marked}");
-    // Sent sparingly, options are lost with acknowledgements, but still report when there are no
-    // marks.
-    let (taken_with_some, marked_with_some) = thinned(AccEcnOption::Sparingly, 60);
-    assert!(taken_with_some > marked_with_some && marked_with_some > 10.0 * marked);
+    assert!(
+        taken < 0.5 * marked,
+        "no wrap counts where many per ACK are the rule: {taken} for {marked}"
+    );
+    // Sent sparingly, options are lost with acknowledgements, but those that arrive report what
+    // was missed.
+    let (taken, marked) = thinned(AccEcnOption::Sparingly, 60);
+    assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
     // If all acknowledgements arrive, ACE is sufficient.
     let (taken, marked) = thinned(AccEcnOption::Never, 10_000);
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");

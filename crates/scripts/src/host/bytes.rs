@@ -69,6 +69,11 @@ impl Outgoing {
         self.fin = Some(self.count() - 1);
     }
 
+    /// Whether the FIN has been sent and lies below a segment.
+    pub(super) fn is_closed(&self, una: u32) -> bool {
+        self.fin.is_some_and(|fin| fin < una)
+    }
+
     /// Whether a segment is small, and waits while another small one is outstanding (RFC 896, in
     /// the variant of Linux `tcp_minshall_check`).
     fn is_small(&self, segment: u32) -> bool {

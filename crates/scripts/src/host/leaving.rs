@@ -39,7 +39,9 @@ impl TestedHost {
         if !accurate {
             sent.ace |= u8::from(packet.signal) << 1;
         }
-        sent.ecn = packet.ecn;
+        // In classic mode only data is ECN-capable (RFC 3168 §6.1.4), unless all packets are.
+        let only_data = !accurate && !self.control().needs().needs_ecn;
+        sent.ecn = if only_data && payload == 0 { Ecn::NotEct } else { packet.ecn };
         self.sent.push_back(sent);
     }
 
@@ -54,8 +56,11 @@ impl TestedHost {
         let ack = self.receiver.acknowledge(now, 0, 0, 0);
         let (mode, seq) = match &self.stage {
             Stage::Open(ends) => {
-                let (_, nxt) = ends.sender.unacknowledged();
-                (ends.sender.ecn_mode(), FIRST + ends.outgoing.start(nxt))
+                let (una, nxt) = ends.sender.unacknowledged();
+                // Nothing is counted in TIME-WAIT (Linux `tcp_v4_timewait_ack`).
+                let is_over = ends.peer_fin && ends.outgoing.is_closed(una);
+                let mode = if is_over { Mode::NotEcn } else { ends.sender.ecn_mode() };
+                (mode, FIRST + ends.outgoing.start(nxt))
             }
             Stage::Closed | Stage::Listening | Stage::Opening(_) | Stage::Reset => {
                 (Mode::NotEcn, FIRST)
@@ -79,7 +84,7 @@ impl TestedHost {
             ecn: ack.ecn,
             sack: blocks.map(|block| (byte(block.start), byte(block.end))).collect(),
             stamps: self.stamps.then_some((now, self.echo(ack.sent))),
-            accurate: if ack.ce_bytes.is_some() { self.option_fields() } else { Vec::new() },
+            accurate: self.option_fields(),
             sack_permitted: false,
         }
     }
@@ -92,12 +97,8 @@ impl TestedHost {
     /// The fields of an AccECN option, once one of the peer has shown that the path lets it pass
     /// (RFC 9768 §3.2.3.2.4).
     fn option_fields(&self) -> Vec<(Counter, u32)> {
-        match self.receiver.option_fields() {
-            Some(fields) if self.peer_option && self.settings.option != OptionRule::Never => {
-                fields_of(fields)
-            }
-            _ => Vec::new(),
-        }
+        let passes = self.peer_option && self.settings.option != OptionRule::Never;
+        if passes { fields_of(self.receiver.option_fields()) } else { Vec::new() }
     }
 
     /// A SYN or a SYN-ACK.
@@ -120,6 +121,6 @@ impl TestedHost {
 }
 
 /// The fields in the order in which Linux writes them.
-pub(super) fn fields_of([ect1, ce, ect0]: [u32; 3]) -> Vec<(Counter, u32)> {
-    vec![(Counter::Ect1, ect1), (Counter::Ce, ce), (Counter::Ect0, ect0)]
+pub(super) fn fields_of(fields: impl IntoIterator<Item = u32>) -> Vec<(Counter, u32)> {
+    [Counter::Ect1, Counter::Ce, Counter::Ect0].into_iter().zip(fields).collect()
 }

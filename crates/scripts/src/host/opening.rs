@@ -34,6 +34,8 @@ pub(super) struct Opening {
     /// ECN: the field and the flags of a SYN-ACK.
     answer: (Ecn, Feedback),
     mode: Mode,
+    /// A SYN that asked for ECN was followed by one that did not.
+    lost_ecn: bool,
 }
 
 /// What the peer's SYN says.
@@ -80,6 +82,7 @@ impl TestedHost {
             peer: Peer::default(),
             answer: (Ecn::NotEct, 0),
             mode: self.settings.asks,
+            lost_ecn: false,
         }));
         self.send_opening(now);
     }
@@ -101,9 +104,9 @@ impl TestedHost {
         let answer = self.receiver.on_syn(now, &syn);
         let (since, attempts, due) = earlier.unwrap_or((now, 0, now + timeout));
         // The first SYN decides (RFC 9768 §3.1.4.2).
-        let mode = match &self.stage {
-            Stage::Opening(opening) => opening.mode,
-            _ => self.settings.grants.granted(segment.flags.ace),
+        let (mode, lost_ecn) = match &self.stage {
+            Stage::Opening(opening) => (opening.mode, opening.lost_ecn || segment.flags.ace == 0),
+            _ => (self.settings.grants.granted(segment.flags.ace), false),
         };
         self.stage = Stage::Opening(Box::new(Opening {
             answers: true,
@@ -114,6 +117,7 @@ impl TestedHost {
             peer,
             answer,
             mode,
+            lost_ecn,
         }));
         self.send_opening(now);
         Ok(())
@@ -140,15 +144,18 @@ impl TestedHost {
         Receiver::new(profile.ack, self.sack).with_tick(profile.ack, profile.tick).with_ecn(ability)
     }
 
-    fn control(&self) -> Box<dyn CongestionControl> {
+    pub(super) fn control(&self) -> Box<dyn CongestionControl> {
         let control = configure(&self.settings.cc).expect("the settings were checked");
         (control.factory)()
     }
 
-    /// The timer of the handshake has expired: the timeout doubles (RFC 6298 §5.5).
+    /// The timer of the handshake has expired: the timeout doubles (RFC 6298 §5.5), that of a SYN
+    /// after some times only (Linux 7.2 tcp_timer.c, `tcp_retransmit_timer`).
     pub(super) fn open_again(&mut self, now: Time) {
         if let Stage::Opening(opening) = &mut self.stage {
-            opening.timeout = opening.timeout + opening.timeout;
+            if opening.answers || opening.attempts > self.settings.syn_linear_timeouts {
+                opening.timeout = opening.timeout + opening.timeout;
+            }
             opening.due = now + opening.timeout;
             self.send_opening(now);
         }
@@ -238,7 +245,8 @@ impl TestedHost {
         let arrived = syn_arrived(ace, Ecn::NotEct);
         let reports = accurate && segment.payload == 0;
         let fallback = self.settings.profile.ecn_fallback;
-        let mangled = reports && (ace == 0 || fallback && is_mangled(Ecn::NotEct, arrived));
+        let mangled = reports && (ace == 0 || fallback && is_mangled(Ecn::NotEct, arrived))
+            || accurate && opening.lost_ecn;
         self.establish(now, segment.window.unwrap_or_default() << shift, !mangled);
         if let Stage::Open(ends) = &mut self.stage
             && reports

@@ -21,6 +21,9 @@ pub(crate) struct Settings {
     pub(crate) option: OptionRule,
     /// The largest segment that it takes as a client or server.
     pub(crate) mss: u32,
+    /// So many timeouts of a SYN pass before they double (Linux since 6.5,
+    /// `tcp_syn_linear_timeouts`).
+    pub(crate) syn_linear_timeouts: u32,
 }
 
 impl Default for Settings {
@@ -33,6 +36,7 @@ impl Default for Settings {
             grants: Mode::Classic,
             option: OptionRule::Always,
             mss: 1460,
+            syn_linear_timeouts: 4,
         }
     }
 }
@@ -83,6 +87,10 @@ impl Settings {
             }
             ("tcp_ecn_fallback", _) => self.profile.ecn_fallback = is_on,
             ("tcp_ecn", _) => return self.set_ecn(value),
+            ("tcp_syn_linear_timeouts", _) => {
+                let Ok(count) = value.parse() else { return refuse() };
+                self.syn_linear_timeouts = count;
+            }
             // Linux ip-sysctl: never, sparingly, wherever it fits (3: whatever the path does).
             ("tcp_ecn_option", "0") => self.option = OptionRule::Never,
             ("tcp_ecn_option", "1") => self.option = OptionRule::Sparingly,

@@ -1,13 +1,12 @@
 //! Accurate ECN feedback (RFC 9768): every acknowledgement carries the number of packets received
 //! with CE, modulo eight (ACE), and an option carries the number of their payload bytes.
 //!
-//! Deviations from the RFC: the counters of ECT(0) and ECT(1) bytes are left out, because the
-//! senders here do not use them. The option omits the field that has not changed, so that it takes
-//! eight bytes. If three SACK blocks leave no room for the option, it is omitted (§3.2.3.3); Linux
-//! omits the third block if it uses ECT(1).
+//! Of the option's fields senders here read that of CE only. How many there is room for is in
+//! `accecn_option`.
 
 use sojourn_aqm::{Ecn, Span, Time};
 
+use super::accecn_option::{MAX_FIELDS, OptionRoom, find_room};
 use crate::packet::{CeBytes, Packet};
 
 /// Initial value of the packet counter, so that a zeroed field is noticed (RFC 9768 §3.2.1).
@@ -18,8 +17,8 @@ const ACE_MODULUS: u32 = 8;
 const BYTE_MODULUS: u32 = 1 << 24;
 /// RFC 9768 §3.2.2.5.1: an acknowledgement after at most so many marks.
 const MARKS_PER_ACK: u32 = 2;
-/// The option with two fields (RFC 9768, Table 5).
-pub const OPTION_BYTES: u32 = 8;
+/// Fields of an option that has the counter of CE.
+const FIELDS_WITH_CE: u8 = 2;
 /// Acknowledgements that carry the option after a change: the next one and one more (RFC 9768
 /// §3.2.3.3).
 const AFTER_CHANGE: u32 = 2;
@@ -51,6 +50,10 @@ pub struct AccEcnCounters {
     ect_bytes: [u32; 2],
     last: Ecn,
     unreported: u32,
+    /// Fields that the next option must have, as they have changed since the last one.
+    required: u8,
+    /// Fields of the option on the last acknowledgement.
+    fields: u8,
     /// Acknowledgements that must still carry the option, and when one last did.
     options_due: u32,
     option_sent_at: Time,
@@ -69,6 +72,8 @@ impl AccEcnCounters {
             ect_bytes: [0; 2],
             last: Ecn::NotEct,
             unreported: 0,
+            required: 0,
+            fields: 0,
             options_due: 0,
             option_sent_at: Time::ZERO,
             unreported_bytes: 0,
@@ -96,19 +101,33 @@ impl AccEcnCounters {
             Ecn::Ect1 => self.ect_bytes[1] = (self.ect_bytes[1] + payload) % BYTE_MODULUS,
             Ecn::NotEct | Ecn::Ce => {}
         }
+        self.required = self.required.max(fields_up_to(field));
         begins || self.unreported >= MARKS_PER_ACK
     }
 
-    /// Writes the counters on an acknowledgement, with the option if there is `room`. `rtt`: the
-    /// round trip as far as the receiver knows it.
-    pub fn report(&mut self, now: Time, room: bool, rtt: Option<Span>, ack: &mut Packet) {
+    /// Writes the counters on an acknowledgement with so many SACK `blocks`, with the option if it
+    /// is due and there is room: returns what there is room for. `rtt`: the round trip as far as
+    /// the receiver knows it.
+    pub fn report(
+        &mut self,
+        now: Time,
+        (blocks, timestamps): (u32, bool),
+        rtt: Option<Span>,
+        ack: &mut Packet,
+    ) -> Option<OptionRoom> {
         ack.ace = self.ace();
-        self.unreported = 0;
-        if room && self.is_option_due(now, rtt) {
-            ack.ce_bytes = Some(CeBytes::new(self.ce_bytes));
-            self.options_due = self.options_due.saturating_sub(1);
-            (self.option_sent_at, self.unreported_bytes) = (now, 0);
+        (self.unreported, self.fields) = (0, 0);
+        if !self.is_option_due(now, rtt) {
+            return None;
         }
+        let room = find_room(self.required, blocks, timestamps)?;
+        if room.fields >= FIELDS_WITH_CE {
+            ack.ce_bytes = Some(CeBytes::new(self.ce_bytes));
+        }
+        (self.fields, self.required) = (room.fields, 0);
+        self.options_due = self.options_due.saturating_sub(1);
+        (self.option_sent_at, self.unreported_bytes) = (now, 0);
+        Some(room)
     }
 
     fn is_option_due(&self, now: Time, rtt: Option<Span>) -> bool {
@@ -132,15 +151,26 @@ impl AccEcnCounters {
         self.ce_packets = self.ce_packets.wrapping_add(1);
     }
 
-    /// The byte counters as the option has them: ECT(1), CE, ECT(0), with their initial values
-    /// (RFC 9768 §3.2.3).
-    pub fn option_fields(&self) -> [u32; 3] {
+    /// The byte counters as the option of the last acknowledgement had them: ECT(1), CE, ECT(0) or
+    /// fewer, with their initial values (RFC 9768 §3.2.3).
+    pub fn option_fields(&self) -> impl Iterator<Item = u32> {
         let [ect0, ect1] = self.ect_bytes;
-        [(ect1 + 1) % BYTE_MODULUS, self.ce_bytes, (ect0 + 1) % BYTE_MODULUS]
+        let all = [(ect1 + 1) % BYTE_MODULUS, self.ce_bytes, (ect0 + 1) % BYTE_MODULUS];
+        all.into_iter().take(self.fields.into())
     }
 
     fn ace(&self) -> u8 {
         (self.ce_packets.wrapping_add(INITIAL_ACE) % ACE_MODULUS) as u8
+    }
+}
+
+/// Fields of an option that reports bytes of this field.
+const fn fields_up_to(field: Ecn) -> u8 {
+    match field {
+        Ecn::NotEct => 0,
+        Ecn::Ect1 => 1,
+        Ecn::Ce => FIELDS_WITH_CE,
+        Ecn::Ect0 => MAX_FIELDS,
     }
 }
 
@@ -155,12 +185,28 @@ pub struct AccEcnFeedback {
     /// The last option reported no new marks. A change would bring an option, so without one there
     /// are no new marks.
     unmarked: bool,
+    /// Mean number of packets that an acknowledgement delivers, in 64ths; zero before the first.
+    delivered_mean: u16,
 }
+
+/// Weight and precision of that mean, and from what mean on acknowledgements are known to deliver
+/// many packets, so that one which does is no sign of lost ones (Linux 7.2 tcp_input.c,
+/// `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC`, `ACK_COMP_THRESH`).
+const MEAN_SHIFT: u32 = 6;
+const MEAN_UNIT: u64 = 1 << 6;
+const MANY_PACKETS: u64 = 4 * MEAN_UNIT;
 
 impl AccEcnFeedback {
     /// Before the first acknowledgement; `payload_bytes` is that of a full segment.
     pub fn new(payload_bytes: u32) -> AccEcnFeedback {
-        AccEcnFeedback { ace: INITIAL_ACE, ce_bytes: 0, payload_bytes, packets: 0, unmarked: false }
+        AccEcnFeedback {
+            ace: INITIAL_ACE,
+            ce_bytes: 0,
+            payload_bytes,
+            packets: 0,
+            unmarked: false,
+            delivered_mean: 0,
+        }
     }
 
     /// The SYN-ACK arrived with CE, so that the peer's counter starts one higher (RFC 9768
@@ -171,22 +217,25 @@ impl AccEcnFeedback {
 
     /// How many packets arrived with CE since the last acknowledgement that was decoded.
     /// `delivered`: packets that this one newly acknowledges. If there are none, it may be out of
-    /// order and is ignored; counters lose nothing by that.
+    /// order and is ignored; counters lose nothing by that. (Linux also reads one whose own
+    /// timestamp is newer, which acknowledgements here do not carry.)
     ///
     /// ACE gives the number modulo eight, and the byte counter decides between the candidates.
-    /// Without the option it is the smallest candidate if the last option reported no marks,
-    /// otherwise the largest that fits into `delivered` (RFC 9768 §3.2.2.5.2, Appendix A.2.1; Linux
-    /// `__tcp_accecn_process`).
+    /// Without the option it is the smallest candidate if the last option reported no marks or
+    /// acknowledgements deliver many packets as a rule, otherwise the largest that fits into
+    /// `delivered` (RFC 9768 §3.2.2.5.2, Appendix A.2.1; Linux 7.2 `__tcp_accecn_process`).
     pub fn read(&mut self, ace: u8, ce_bytes: Option<CeBytes>, delivered: u32) -> u32 {
         if delivered == 0 {
             return 0;
         }
+        self.note_delivered(delivered);
         let ace = u32::from(ace) % ACE_MODULUS;
         let least = (ace + ACE_MODULUS - self.ace) % ACE_MODULUS;
         self.ace = ace;
         let Some(ce_bytes) = ce_bytes.map(CeBytes::get) else {
             let more = delivered.saturating_sub(least) / ACE_MODULUS * ACE_MODULUS;
-            let fresh = if self.unmarked { least } else { least + more };
+            let is_least = self.unmarked || u64::from(self.delivered_mean) > MANY_PACKETS;
+            let fresh = if is_least { least } else { least + more };
             self.packets = self.packets.saturating_add(fresh);
             return fresh;
         };
@@ -194,6 +243,16 @@ impl AccEcnFeedback {
         let missed = bytes.div_ceil(self.payload_bytes).saturating_sub(self.packets + least);
         (self.ce_bytes, self.packets, self.unmarked) = (ce_bytes, 0, bytes == 0);
         least + missed.div_ceil(ACE_MODULUS) * ACE_MODULUS
+    }
+
+    fn note_delivered(&mut self, delivered: u32) {
+        let now = u64::from(delivered) * MEAN_UNIT;
+        let before = u64::from(self.delivered_mean);
+        let mean = match before {
+            0 => now,
+            _ => ((before << MEAN_SHIFT) - before + now) >> MEAN_SHIFT,
+        };
+        self.delivered_mean = u16::try_from(mean).unwrap_or(u16::MAX);
     }
 }
 
@@ -214,7 +273,7 @@ mod tests {
 
     fn ack(counters: &mut AccEcnCounters) -> Packet {
         let mut ack = Packet::new(PacketKind::Ack, 0, 0, 0, 52, Time::ZERO);
-        counters.report(Time::ZERO, true, None, &mut ack);
+        counters.report(Time::ZERO, (0, true), None, &mut ack);
         ack
     }
 
@@ -244,7 +303,7 @@ mod tests {
         // nine is nine.
         let (mut counters, mut feedback) = (counting(OptionRule::Never), AccEcnFeedback::new(1000));
         for (marks, delivered, read) in
-            [(3, 4, 3), (7, 7, 7), (5, 9, 5), (1, 9, 9), (0, 7, 0), (0, 8, 8), (8, 8, 8)]
+            [(1, 1, 1), (3, 4, 3), (7, 7, 7), (5, 9, 5), (1, 9, 9), (0, 7, 0), (0, 8, 8), (8, 8, 8)]
         {
             count(&mut counters, marks);
             let ack = ack(&mut counters);
@@ -319,7 +378,7 @@ mod tests {
             counters.count(field, 1040);
             let mut ack = Packet::new(PacketKind::Ack, 0, 0, 0, 52, Time::ZERO);
             let now = Time::ZERO + Span::from_millis(at_ms);
-            counters.report(now, true, Some(Span::from_millis(90)), &mut ack);
+            counters.report(now, (0, true), Some(Span::from_millis(90)), &mut ack);
             ack.ce_bytes.is_some()
         };
         let mut run = |field: Ecn| (0..7).map(|_| has_option(field)).collect::<Vec<_>>();
@@ -332,8 +391,34 @@ mod tests {
     #[test]
     fn the_option_is_omitted_if_there_is_no_room() {
         let mut counters = counting(OptionRule::Always);
+        counters.count(Ecn::Ect0, 1040);
         let mut full = Packet::new(PacketKind::Ack, 0, 0, 0, 80, Time::ZERO);
-        counters.report(Time::ZERO, false, None, &mut full);
-        assert_eq!((full.ace, full.ce_bytes), (5, None));
+        assert_eq!(counters.report(Time::ZERO, (3, true), None, &mut full), None);
+        assert_eq!((full.ace, full.ce_bytes, counters.option_fields().count()), (5, None, 0));
+    }
+
+    #[test]
+    fn a_field_that_has_not_changed_is_left_out_first() {
+        let mut counters = counting(OptionRule::Always);
+        let mut fields_beside = |field: Ecn, blocks: u32| {
+            counters.count(field, 1040);
+            let mut ack = Packet::new(PacketKind::Ack, 0, 0, 0, 52, Time::ZERO);
+            counters.report(Time::ZERO, (blocks, true), None, &mut ack);
+            counters.option_fields().collect::<Vec<_>>()
+        };
+        assert_eq!(fields_beside(Ecn::Ect1, 1), [1001, 0, 1]);
+        assert_eq!(fields_beside(Ecn::Ce, 2), [1001, 1000]);
+        assert_eq!(fields_beside(Ecn::NotEct, 2), [1001, 1000]);
+        assert!(fields_beside(Ecn::Ect0, 2).is_empty());
+        assert_eq!(fields_beside(Ecn::NotEct, 0), [1001, 1000, 1001], "it waits for room");
+    }
+
+    #[test]
+    fn acknowledgements_that_deliver_many_packets_as_a_rule_hide_no_marks() {
+        let mut feedback = AccEcnFeedback::new(1000);
+        assert_eq!(feedback.read(5, None, 10), 0, "the mean of the first is ten");
+        let mut feedback = AccEcnFeedback::new(1000);
+        assert_eq!(feedback.read(5, None, 2), 0);
+        assert_eq!(feedback.read(5, None, 10), 8, "the mean is little above two");
     }
 }

@@ -1,7 +1,7 @@
 //! Negotiation of ECN feedback when a connection opens (RFC 9768 §3.1, RFC 3168 §6.1.1).
 //!
-//! The sender of a flow is the client of its connection and sends all the data. Of the handshake,
-//! only SYN and SYN-ACK are modelled: the client's own counter (RFC 9768 §3.2.2.1: 6 after a
+//! The sender of a flow is the client of its connection and sends all the data. The third packet of
+//! the handshake carries no feedback: the client's own counter (RFC 9768 §3.2.2.1: 6 after a
 //! SYN-ACK with CE) and the encoding of its first acknowledgement report marks on packets towards
 //! the client, and none of those carries data. Answers of broken and nonce servers (RFC 9768 Table
 //! 2) are understood, but never sent.

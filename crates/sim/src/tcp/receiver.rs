@@ -3,7 +3,8 @@
 
 use sojourn_aqm::{Ecn, Span, Time};
 
-use super::accecn::{AccEcnCounters, OPTION_BYTES};
+use super::accecn::AccEcnCounters;
+use super::accecn_option::sack_bytes;
 use super::delayed_ack::DelayedAck;
 pub use super::ecn_ability::EcnAbility;
 use super::negotiation::{Flags, Mode};
@@ -47,10 +48,6 @@ pub struct Receiver {
     echo: bool,
     stamp: RecentStamp,
 }
-
-/// Space for TCP options, and what timestamps take of it (RFC 9293 §3.1, RFC 7323 §3.2).
-const OPTION_SPACE: u32 = 40;
-const STAMP_BYTES: u32 = 12;
 
 /// When a segment is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,6 +123,10 @@ impl Receiver {
                 mode
             }
         };
+        if mode == Mode::Accurate && syn.ace == Mode::NotEcn.request() {
+            // A SYN asked for ECN and a later one did not (Linux 7.2 `TCP_ACCECN_ACE_FAIL_RECV`).
+            self.ack_field = Ecn::NotEct;
+        }
         let field = if self.ecn.needs_ecn { self.ack_field } else { Ecn::NotEct };
         (field, mode.answer(syn.ecn))
     }
@@ -271,10 +272,10 @@ impl Receiver {
         }
     }
 
-    /// The byte counters of the AccECN option, if marks are counted: ECT(1), CE, ECT(0) (RFC 9768
-    /// §3.2.3).
-    pub fn option_fields(&self) -> Option<[u32; 3]> {
-        self.accurate.as_ref().map(AccEcnCounters::option_fields)
+    /// The byte counters in the AccECN option of the last acknowledgement: ECT(1), CE, ECT(0), or
+    /// fewer (RFC 9768 §3.2.3).
+    pub fn option_fields(&self) -> impl Iterator<Item = u32> {
+        self.accurate.iter().flat_map(AccEcnCounters::option_fields)
     }
 
     /// A packet without data has arrived with CE.
@@ -341,24 +342,18 @@ impl Receiver {
         let echo = self.stamp.echo();
         let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, echo);
         ack.ecn = self.ack_field;
-        let mut sack_bytes = 0;
         if self.sack && !(self.duplicates.is_empty() && self.recent[0].is_empty()) {
             ack.sack = self.recent;
             if !self.duplicates.is_empty() {
                 ack.sack.rotate_right(1); // the oldest block is dropped
                 ack.sack[0] = std::mem::take(&mut self.duplicates);
             }
-            // RFC 2018 §3: two bytes and eight per block, padded to four.
-            let blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
-            sack_bytes = 4 + 8 * blocks;
         }
         ack.signal = self.echo;
         ack.window = self.window.segments();
-        if self.accurate.is_some() {
-            self.report_marks(now, sack_bytes, &mut ack);
-        }
+        let option_bytes = self.report_marks(now, &mut ack);
         if self.counts_options {
-            ack.ip_bytes += sack_bytes + ack.ce_bytes.map_or(0, |_| OPTION_BYTES);
+            ack.ip_bytes += sack_bytes(count_blocks(&ack)) + option_bytes;
             ack.link_bytes = ack.ip_bytes;
         }
         self.unacknowledged = 0;
@@ -366,13 +361,19 @@ impl Receiver {
         ack
     }
 
-    fn report_marks(&mut self, now: Time, sack_bytes: u32, ack: &mut Packet) {
-        let stamps = if self.ecn.timestamps { STAMP_BYTES } else { 0 };
-        let room = stamps + sack_bytes + OPTION_BYTES <= OPTION_SPACE;
-        if let Some(counters) = &mut self.accurate {
-            counters.report(now, room, self.acks.rtt(), ack);
-        }
+    /// Returns the bytes that the AccECN option adds.
+    #[inline]
+    fn report_marks(&mut self, now: Time, ack: &mut Packet) -> u32 {
+        let Some(counters) = &mut self.accurate else { return 0 };
+        let beside = (count_blocks(ack), self.ecn.timestamps);
+        let Some(room) = counters.report(now, beside, self.acks.rtt(), ack) else { return 0 };
+        ack.sack[room.blocks as usize..].fill(Block::default());
+        room.bytes
     }
+}
+
+fn count_blocks(ack: &Packet) -> u32 {
+    ack.sack.iter().filter(|block| !block.is_empty()).count() as u32
 }
 
 #[cfg(test)]

@@ -243,7 +243,7 @@ fn acknowledgements_are_ect_if_marks_are_counted_or_the_control_needs_ecn() {
 
 #[test]
 fn options_count_in_the_size_of_an_acknowledgement() {
-    // RFC 2018 §3: 2 bytes and 8 per block, padded to 4; the AccECN option takes 8.
+    // RFC 2018 §3: 2 bytes and 8 per block, padded to 4; RFC 9768 §3.2.3: 2 and 3 per field.
     let size = |ooo: &[u32], mode, counts_options| {
         let rule = AckRule { quick: 0, counts_options, ..LINUX.ack };
         let mut receiver = Receiver::new(rule, true);
@@ -257,6 +257,6 @@ fn options_count_in_the_size_of_an_acknowledgement() {
     };
     assert_eq!(size(&[], Mode::Classic, true), 52);
     assert_eq!([size(&[2], Mode::Classic, true), size(&[2, 4], Mode::Classic, true)], [64, 72]);
-    assert_eq!([size(&[], Mode::Accurate, true), size(&[2], Mode::Accurate, true)], [60, 72]);
+    assert_eq!([size(&[], Mode::Accurate, true), size(&[2], Mode::Accurate, true)], [64, 76]);
     assert_eq!(size(&[2, 4], Mode::Accurate, false), 52);
 }
