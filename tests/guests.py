@@ -37,6 +37,22 @@ def on_linux(given: _core.Scenario, cancel: _core.Cancel, own: Path | None = Non
     return selected.run(given, cancel)
 
 
+def in_real_time(given: _core.Scenario) -> _core.Run:
+    """A run in real time in which the machine kept up.
+
+    A busy machine stalls, and the run says so: it is made again, three times in all, and then the
+    test is skipped with the reason. Any other reason fails it.
+    """
+    reasons: list[str] = []
+    for _ in range(3):
+        run = on_linux(given, _core.Cancel())
+        reasons = list(run.invalid)
+        assert all("the host stalled" in reason for reason in reasons), reasons
+        if not reasons:
+            return run
+    pytest.skip(f"this machine is too busy for real time: {reasons[0]}")
+
+
 def numbers(run: _core.Run) -> dict[str, float]:
     """The summary by scope, name and metric."""
     return {"/".join(row[:3]): row[3] for row in run.summary()}

@@ -43,7 +43,7 @@ while due < end:
 time.sleep(float(sys.argv[4]))
 """
 RECEIVE = """
-import json, socket, sys, time
+import json, os, socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
 s.bind(("", 9))
@@ -54,7 +54,9 @@ while True:
     said["packets"] += 1
     said["marked"] += control[0][2][0] & 3 == 3
     said["least_ns"] = min(said["least_ns"], now - int.from_bytes(data[:8], "little"))
-    open(sys.argv[1], "w").write(json.dumps(said))
+    with open(sys.argv[1] + ".new", "w") as file:  # it is ended at any time
+        file.write(json.dumps(said))
+    os.replace(file.name, sys.argv[1])
 """
 
 
