@@ -80,7 +80,7 @@ def test_aqm_may_be_repeated(command):
     assert json.loads(done.stdout)["aqms"] == ["taildrop", "pie"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_any_number_of_jobs_gives_the_same_bytes(command):
     calls = [
         command("compare", "small.toml", "--aqm", AQMS, "--seeds", "3", "--jobs", jobs, "--json")

@@ -26,8 +26,8 @@ def digest(name, aqm):
     return sojourn.run(scenario).digest
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("threads", [1, 4])
 def test_every_shipped_scenario_gives_the_digest_on_record(threads):
     expected = on_record()
     with ThreadPoolExecutor(threads) as pool:
