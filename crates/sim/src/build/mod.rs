@@ -346,7 +346,7 @@ fn build_flow(
             last_payload_bytes: tcp.payload_bytes,
             initial_window: initial_window(tcp, profile),
         };
-        let (asks, ability) = ecn(tcp, profile, &(cc.factory)().needs());
+        let (asks, ability) = ecn(tcp, &(cc.factory)().needs());
         let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
         let window = window_rule(tcp);
         let setup = Setup {
