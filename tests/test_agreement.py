@@ -54,10 +54,10 @@ def test_what_is_by_hand_in_a_page_stays(tmp_path: Path) -> None:
     found = agree([given], [registry.DEFAULT, registry.DEFAULT], seeds=1)
     page = tmp_path / "page.md"
     page.write_text(f"old table\n{BY_HAND}## Traced\nat 0.754 s\n")
-    write(found, page)
+    write(as_markdown(found), page)
     assert page.read_text() == f"{as_markdown(found)}\n{BY_HAND}## Traced\nat 0.754 s\n"
     page.write_text("old table\n")
-    write(found, page)
+    write(as_markdown(found), page)
     assert page.read_text() == as_markdown(found)
 
 

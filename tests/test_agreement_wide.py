@@ -43,7 +43,7 @@ def test_a_pair_that_no_cell_may_have_is_left_out() -> None:
 
 
 def test_every_cell_is_a_scenario_of_its_own_of_limited_length() -> None:
-    scenarios = wide.scenarios()
+    scenarios = [wide.scenario(cell) for cell in wide.cells()]
     assert len({scenario.name for scenario in scenarios}) == len(scenarios)
     for cell, scenario in zip(wide.cells(), scenarios, strict=True):
         packets = int(cell["rate"]) * 1e6 / 12_000 * scenario.duration_s

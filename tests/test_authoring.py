@@ -114,7 +114,7 @@ def test_a_check_that_finds_a_broken_promise_says_so_in_its_exit_code(here, caps
     file = here / "mine" / "mine.py"
     file.write_text(file.read_text().replace("head.sojourn_ns / 1e9", "float('nan')"))
     assert main(["check", "mine/mine.py", "--quick"]) == 1
-    assert "the state variable sojourn = NaN is finite" in capsys.readouterr().out
+    assert "the state variable sojourn is NaN; it must be finite" in capsys.readouterr().out
 
 
 def cell(delay_s: float) -> WorldResult:

@@ -349,3 +349,27 @@ def test_a_name_that_only_begins_like_a_file_is_no_file():
     assert bring(["pie"]).laws == []
     with pytest.raises(sojourn.ScenarioError, match=r"there is no AQM `step\.sojourn`"):
         bring(["step.sojourn"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("random.uniform()", "__import__('random').random()"),
+        (
+            "if random.uniform() < self.prob:",
+            "Dropper.seen = getattr(Dropper, 'seen', 0) + 1\n            if Dropper.seen % 7 == 0:",
+        ),
+    ],
+    ids=["own random numbers", "state across runs"],
+)
+@pytest.mark.parametrize(
+    "command", [("run", "one.toml"), ("compare", "one.toml"), ("diff", "pie", "one.toml")]
+)
+def test_a_law_that_does_not_decide_the_same_twice_is_refused_before_it_runs(
+    mine, capsys, old, new, command
+):
+    own = changed(mine, old, new)
+    words = [*command[:2], own, command[2]] if len(command) > 2 else [*command, "--aqm", own]
+    text = refusal(capsys, *words)
+    assert text.startswith("wrong.py:Dropper: two runs under one seed differ"), text
+    assert main(["explain", own]) == 0

@@ -6,7 +6,7 @@ import pytest
 
 from sojourn.comparing.statistics import Estimate
 from sojourn.comparing.table import show_estimate
-from sojourn.describing.formatting import Scale, scale_of, show, show_value
+from sojourn.describing.formatting import Scale, about, scale_of, show, show_value
 
 MS = scale_of("delay_p95", "s")
 
@@ -55,6 +55,18 @@ def test_units_suit_the_size():
     assert scale_of("jain", "1").unit == ""
     assert show_value("voice_r", 44.29, "1") == "44.3"
     assert show_value("voice_mos", 2.28, "1") == "2.28"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.2, "less than 1 s"), (1.4, "about 1 s"), (119.0, "about 119 s"),
+        (150.0, "about 2.5 min"), (2 * 3600.0, "about 2.0 h"),
+        (40 * 3600.0, "about 40 h"), (18_602_354.0, "about 215 days"),
+    ],
+)  # fmt: skip
+def test_a_time_is_in_the_unit_that_people_would_say(seconds, text):
+    assert about(seconds) == text
 
 
 def test_counts_are_whole():

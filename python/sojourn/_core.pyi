@@ -442,6 +442,10 @@ def examine_law(
     """Every promise of the contract of a law: the promise, whether it held (None where it does
     not apply), how it was tested or what broke it. Raises ScenarioError."""
 
+def law_repeats(text: str, laws: list[CustomLaw], operations: int) -> bool:
+    """Whether an AQM decides the same twice, under one seed and so many random operations.
+    Raises ScenarioError."""
+
 def run_tcp_script(text: str, files: dict[str, str]) -> tuple[str, int, str, str]:
     """Run a TCP script in packetdrill's form against the endpoint. `files`: texts of the commands
     that it names, by name. Returns "passed", "not applicable", "failed" or "unreadable", the line

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use sojourn_aqm::contract::{self, Subject};
 use sojourn_aqm::custom::{Failures, LawFailure};
 use sojourn_aqm::params::ParamSpec;
-use sojourn_aqm::{Discipline, registry};
+use sojourn_aqm::{Discipline, QdiscSpec, registry};
 
 use crate::engine;
 use crate::errors::Refusal;
@@ -33,7 +33,7 @@ pub fn examine_law(
     laws: Vec<CustomLaw>,
     operations: u64,
 ) -> Result<Vec<(String, Option<bool>, String)>, Refusal> {
-    let mut spec = engine::parse_aqm(text, laws)?;
+    let spec = engine::parse_aqm(text, laws)?;
     let (params, unused) = match (&spec.custom, registry::law(&spec.law)) {
         (Some(law), _) => (law.specs(), &[][..]),
         (None, Some(law)) => {
@@ -50,11 +50,31 @@ pub fn examine_law(
             "the contract is that of a law; name one without `fq(...)`",
         ));
     }
+    let findings = py.detach(|| with_failures(spec, &params, operations, contract::examine));
+    Ok(findings.into_iter().map(|it| (it.promise.to_owned(), it.held, it.detail)).collect())
+}
+
+/// Whether an AQM decides the same twice, under one seed and so many random operations.
+#[pyfunction]
+pub fn law_repeats(
+    py: Python<'_>,
+    text: &str,
+    laws: Vec<CustomLaw>,
+    operations: u64,
+) -> Result<bool, Refusal> {
+    let spec = engine::parse_aqm(text, laws)?;
+    Ok(py.detach(|| with_failures(spec, &[], operations, contract::repeats)))
+}
+
+/// What `examine` says of a law whose failures it learns.
+fn with_failures<T>(
+    mut spec: QdiscSpec,
+    params: &[ParamSpec],
+    operations: u64,
+    examine: impl Fn(&Subject<'_>) -> T,
+) -> T {
     let noted = Arc::new(Noted::default());
     spec.custom = spec.custom.map(|law| law.reporting_to(Arc::clone(&noted) as Arc<dyn Failures>));
     let failure = || noted.0.lock().expect("nobody panics while holding it").take();
-    let findings = py.detach(|| {
-        contract::examine(&Subject { spec, params: &params, failure: &failure, operations })
-    });
-    Ok(findings.into_iter().map(|it| (it.promise.to_owned(), it.held, it.detail)).collect())
+    examine(&Subject { spec, params, failure: &failure, operations })
 }

@@ -261,6 +261,10 @@ fn more_flows_leave_less_time_and_a_longer_scenario_is_refused() {
         panic!("43 bits do not hold 10,000 s");
     };
     assert_eq!((place.as_str(), message.contains("at most 2 h")), ("duration", true), "{message}");
+    let Err(SimError::Invalid { message, .. }) = check(1 << 31) else {
+        panic!("31 bits hold two seconds");
+    };
+    assert!(message.contains("at most 2147ms"), "{message}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sojourn.agreement.cells import CellAgreement
 from sojourn.agreement.grid import MENDED
@@ -97,11 +97,7 @@ def lines(engines: Sequence[str], names: Sequence[str]) -> list[str]:
         engines: the names of both.
         names: the scenarios in which they do not agree.
     """
-    return [
-        f"- {words}: {cause}"
-        for words, cause in KNOWN.get(frozenset(engines), {}).items()
-        if any(f" {words}" in f" {name}" for name in names)
-    ]
+    return _lines(KNOWN.get(frozenset(engines), {}), names)
 
 
 def wide_lines(engines: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -111,10 +107,12 @@ def wide_lines(engines: Sequence[str], names: Sequence[str]) -> list[str]:
         engines: the names of both.
         names: the scenarios in which they do not agree.
     """
-    if frozenset(engines) != frozenset({"sim", "linux"}):
-        return []
+    return _lines(_WIDE, names) if frozenset(engines) == {"sim", "linux"} else []
+
+
+def _lines(known: Mapping[str, str], names: Sequence[str]) -> list[str]:
     return [
         f"- {words}: {cause}"
-        for words, cause in _WIDE.items()
-        if any(words in name for name in names)
+        for words, cause in known.items()
+        if any(f" {words}" in f" {name}" for name in names)
     ]

@@ -128,6 +128,11 @@ class Agreement:
         return [cell for pair in self.pairs for cell in pair.cells]
 
     @property
+    def invalid(self) -> list[str]:
+        """Why runs were no valid experiments."""
+        return [reason for pair in self.pairs for reason in pair.invalid]
+
+    @property
     def share(self) -> float:
         """The part of the cells that agree."""
         cells = self.cells

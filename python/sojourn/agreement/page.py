@@ -50,12 +50,7 @@ def save(agreement: Agreement, folder: Path) -> None:
     files.write(folder / "agreement.md", as_markdown(agreement))
 
 
-def write(agreement: Agreement, path: Path) -> None:
-    """Write the page as `write_text` does."""
-    write_text(as_markdown(agreement), path)
-
-
-def write_text(text: str, path: Path) -> None:
+def write(text: str, path: Path) -> None:
     """Write a page; what is by hand in one that is there stays.
 
     Raises:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from sojourn import _core
 from sojourn.agreement.cells import Agreement, ScenarioPair
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import InputError, RunFailed
 from sojourn.running.replicas import Progress, Task, run_all
-from sojourn.running.result import Result
 from sojourn.running.store import DEFAULT_STORE, Store
+
+T = TypeVar("T")
 
 
 def agree(
@@ -38,6 +40,24 @@ def agree(
         RunFailed: a run did not come to its end.
         Interrupted: Ctrl-C.
     """
+    tasks = both(scenarios, on, seeds)
+    found = paired(run_all(tasks, jobs=jobs, progress=progress, store=store), seeds)
+    pairs = [
+        ScenarioPair(scenario, link, results)
+        for scenario, results in zip(scenarios, found, strict=True)
+        for link in scenario.links
+    ]
+    return Agreement((on[0].name, on[1].name), seeds, pairs)
+
+
+def both(
+    scenarios: Sequence[_core.Scenario], on: Sequence[EngineSelection], seeds: int
+) -> list[Task]:
+    """The runs of every scenario on both engines, in the order that `paired` expects.
+
+    Raises:
+        InputError: there are not two engines.
+    """
     if len(on) != 2:
         raise InputError("--engines: an agreement is between two, such as sim,linux")
     runs = [
@@ -46,16 +66,21 @@ def agree(
         for engine in on
         for seed in range(seeds)
     ]
-    tasks = [Task(f"{s.name} on {e.name}, seed {s.seed}", s, e) for s, e in runs]
-    outcomes = iter(run_all(tasks, jobs=jobs, progress=progress, store=store))
-    pairs = []
-    for scenario in scenarios:
-        both = [[_whole(next(outcomes)) for _ in range(seeds)] for _ in on]
-        pairs += [ScenarioPair(scenario, link, (both[0], both[1])) for link in scenario.links]
-    return Agreement((on[0].name, on[1].name), seeds, pairs)
+    return [Task(f"{s.name} on {e.name}, seed {s.seed}", s, e) for s, e in runs]
 
 
-def _whole(outcome: Result | str) -> Result:
+def paired(outcomes: Sequence[T | str], seeds: int) -> list[tuple[list[T], list[T]]]:
+    """For every scenario the outcomes by seed on the first engine, and on the second.
+
+    Raises:
+        RunFailed: a run did not come to its end.
+    """
+    whole = [_whole(outcome) for outcome in outcomes]
+    starts = range(0, len(whole), 2 * seeds)
+    return [(whole[at : at + seeds], whole[at + seeds : at + 2 * seeds]) for at in starts]
+
+
+def _whole(outcome: T | str) -> T:
     if isinstance(outcome, str):
         raise RunFailed(outcome)
     return outcome

@@ -37,11 +37,6 @@ _PACKETS, _ROUND_TRIPS, _LEAST_MS = 20_000, 40, 4_000
 _MOST_PACKETS, _LEAST_ROUND_TRIPS = 150_000, 10
 
 
-def scenarios() -> list[_core.Scenario]:
-    """All scenarios of the wide grid."""
-    return [_scenario(cell) for cell in cells()]
-
-
 def cells() -> list[Cell]:
     """The cells: a level of every factor."""
     return covering(FACTORS, is_allowed)
@@ -103,7 +98,8 @@ class _Path:
         return round(self.bps * ms / 1e3 / _PACKET_BITS)
 
 
-def _scenario(cell: Cell) -> _core.Scenario:
+def scenario(cell: Cell) -> _core.Scenario:
+    """The scenario of a cell."""
     path = _Path(int(cell["rate"]) * 1_000_000, _RTTS_MS[str(cell["rtt"])])
     text = "\n".join([
         f'name = "{name(cell)}"',

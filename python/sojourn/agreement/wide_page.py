@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from sojourn import files
 from sojourn.agreement import causes
 from sojourn.agreement.cells import CellAgreement
 from sojourn.agreement.wide import FACTORS
@@ -16,6 +18,16 @@ _COUNTS = (
     f"values | within {RELATIVE:.0%} or {1e3 * DELAY_S:g} ms | "
     f"within {CLOSE_RELATIVE:.0%} or {1e3 * CLOSE_DELAY_S:g} ms | apart |"
 )
+
+
+def save(agreement: WideAgreement, folder: Path) -> None:
+    """Write ``agreement.md`` and ``agreement.json``.
+
+    Raises:
+        OSError: the folder cannot be written, or the disk is full.
+    """
+    files.write(folder / "agreement.json", as_json(agreement))
+    files.write(folder / "agreement.md", as_markdown(agreement))
 
 
 def as_json(agreement: WideAgreement) -> str:
@@ -108,16 +120,11 @@ def _shares(
 
 
 def _by_level(agreement: WideAgreement, factor: str) -> list[str]:
-    level_of = {
-        cell.scenario: _level(factor, compared.levels[factor])
-        for compared in agreement.compared
-        for cell in compared.cells
-    }
     rows = []
     for level in FACTORS[factor]:
-        shown = _level(factor, level)
-        cells = [cell for cell in agreement.cells if level_of[cell.scenario] == shown]
-        rows.append(f"| {shown} | {_counts(cells)}")
+        compared = [each for each in agreement.compared if each.levels[factor] == level]
+        cells = [cell for each in compared for cell in each.cells]
+        rows.append(f"| {_level(factor, level)} | {_counts(cells)}")
     return [f"| {factor} | {_COUNTS}", "|---|---|---|---|---|", *rows, ""]
 
 
@@ -170,7 +177,7 @@ def _causes(agreement: WideAgreement) -> list[str]:
 
 def _by_scenario(agreement: WideAgreement) -> list[str]:
     rows = [
-        f"| {compared.cells[0].scenario} | {_counts(compared.cells)}"
+        f"| {compared.scenario} | {_counts(compared.cells)}"
         for compared in agreement.compared
         if compared.cells
     ]
@@ -178,20 +185,11 @@ def _by_scenario(agreement: WideAgreement) -> list[str]:
 
 
 def _not_compared(compared: Sequence[Compared]) -> list[str]:
-    rows = [
-        f"- {each.cells[0].scenario}: {', '.join(each.unknown)}"
-        for each in compared
-        if each.unknown and each.cells
-    ]
+    rows = [f"- {each.scenario}: {', '.join(each.unknown)}" for each in compared if each.unknown]
     head = ["## Values that not every run has, and that are not compared", ""]
     return [*head, *rows, ""] if rows else []
 
 
 def _invalid(compared: Sequence[Compared]) -> list[str]:
-    rows = [
-        f"- {each.cells[0].scenario}: {reason}"
-        for each in compared
-        for reason in each.invalid
-        if each.cells
-    ]
+    rows = [f"- {each.scenario}: {reason}" for each in compared for reason in each.invalid]
     return ["## Runs that are no valid experiments", "", *rows, ""] if rows else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -63,49 +64,41 @@ def agree(
     FILEs are scenario files or names of shipped scenarios.
     """
     from sojourn.agreement import grid as shipped
-    from sojourn.agreement import page as pages
-    from sojourn.agreement.runs import agree as run_both
-
-    if grid == "wide":
-        if files_:
-            raise click.UsageError("--grid wide runs alone; leave the files out")
-        return _agree_widely(on, seeds, jobs, page, out, fresh=fresh, **engine_options)
-    scenarios = [*map(load, files_), *(shipped.scenarios(on.split(",")) if grid else [])]
-    if not scenarios:
-        raise click.UsageError("name a scenario file, or --grid")
-    options.writing_to(out)
-    selected = registry.select(on.split(","), engine_options)
-    found = run_both(
-        scenarios, selected, seeds=seeds, jobs=jobs, progress=console.meter(),
-        store=options.store(fresh),
-    )  # fmt: skip
-    sys.stdout.write(pages.as_markdown(found))
-    if page is not None:
-        pages.write(found, page)
-    if out is not None:
-        pages.save(found, out)
-    return 1 if any(pair.invalid for pair in found.pairs) else 0
-
-
-def _agree_widely(
-    on: str, seeds: int, jobs: int | None, page: Path | None, out: Path | None, *, fresh: bool,
-    **engine_options: Any,
-) -> int:  # fmt: skip
-    """The wide grid: no QQ plots, and a page of its own."""
-    from sojourn import files
-    from sojourn.agreement import page as pages
+    from sojourn.agreement import page as usual_page
+    from sojourn.agreement import runs as usual_runs
     from sojourn.agreement import wide_page, wide_runs
 
+    if grid == "wide" and files_:
+        raise click.UsageError("--grid wide runs alone; leave the files out")
+    names = on.split(",")
+    scenarios = [*map(load, files_), *(shipped.scenarios(names) if grid == "usual" else [])]
+    if not (scenarios or grid):
+        raise click.UsageError("name a scenario file, or --grid")
     options.writing_to(out)
-    found = wide_runs.agree(
-        registry.select(on.split(","), engine_options), seeds=seeds, jobs=jobs,
-        progress=console.meter(), store=options.store(fresh),
-    )  # fmt: skip
-    text = wide_page.as_markdown(found)
+    selected = registry.select(names, engine_options)
+    how: dict[str, Any] = {
+        "seeds": seeds, "jobs": jobs, "progress": console.meter(), "store": options.store(fresh),
+    }  # fmt: skip
+    if grid == "wide":
+        return _show(wide_runs.agree(selected, **how), wide_page, page, out)
+    return _show(usual_runs.agree(scenarios, selected, **how), usual_page, page, out)
+
+
+def _show(found: Any, pages: ModuleType, page: Path | None, out: Path | None) -> int:
+    """Print an agreement, and write it where asked.
+
+    Args:
+        found: an agreement.
+        pages: the module that makes its page.
+        page: the file of the page.
+        out: the folder of all that is saved.
+    """
+    from sojourn.agreement.page import write
+
+    text = pages.as_markdown(found)
     sys.stdout.write(text)
     if page is not None:
-        pages.write_text(text, page)
+        write(text, page)
     if out is not None:
-        files.write(out / "agreement.json", wide_page.as_json(found))
-        files.write(out / "agreement.md", text)
-    return 1 if any(compared.invalid for compared in found.compared) else 0
+        pages.save(found, out)
+    return 1 if found.invalid else 0

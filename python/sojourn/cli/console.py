@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sojourn import ending
+from sojourn.describing.formatting import about
 
 if TYPE_CHECKING:
     from sojourn.running.replicas import Progress
@@ -70,7 +71,7 @@ class Lines:
         left_s = (self._total_s - simulated_s) / rate
         say(
             f"{runs} of {self._runs} runs, {100 * simulated_s / self._total_s:.0f} %, "
-            f"{rate:.0f} simulated s per s, about {left_s:.0f} s left"
+            f"{rate:.0f} simulated s per s, {about(left_s)} left"
         )
 
     def stop(self) -> None:

@@ -54,14 +54,12 @@ def build(hz: str, source: str | None, jobs: int, debug: bool) -> int:
 
     What was begun is gone on with. The kernel is kept in the cache, by version and configuration.
     """
-    archive = archives.sources(source) if source and "/" in source else None
-    release = archives.release_of(archive) if archive else source
+    release = archives.release_asked(source) if source else None
     found = guest_kernel.find(int(hz), release, debug=debug)
     if found is not None:
         print(f"{found}, is there already")
         return 0
-    if source and archive is None:
-        archive = archives.sources(source)
+    archive = archives.sources(source) if source else None
     meter: Any = _Bar() if sys.stderr.isatty() else _Lines()
     with meter:
         made = guest_kernel.build(meter, hz=int(hz), jobs=jobs, archive=archive, debug=debug)

@@ -84,7 +84,7 @@ def _at(file: str | None, aqm: str | None) -> str:
     if file.endswith(".json"):
         raise InputError(f"{file}: the page reads scenarios in TOML; write this one as such")
     scenario = library.load(file)
-    aqms = aqm_list.split(aqm or _BOTH)
+    aqms = aqm_list.split(_BOTH if aqm is None else aqm)
     if len(aqms) != 2:
         raise InputError(f"--aqm {aqm}: names {len(aqms)} AQMs; name two, one for each side")
     return f"#{page.fragment(scenario.source, aqms, scenario.seed)}"

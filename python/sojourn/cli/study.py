@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 
 from sojourn.cli import console
 from sojourn.cli.options import json_option
+from sojourn.describing.formatting import about
 from sojourn.describing.library import parse_set
 
 if TYPE_CHECKING:
@@ -98,10 +99,10 @@ def plan(file: str, pilots: int, as_json: bool) -> None:
         return
     most = f", at most {made.most_runs:,}" if made.most_runs > made.runs else ""
     print(f"{made.points:,} points of {made.grid:,}; {made.runs:,} runs{most}")
-    print(f"{made.simulated_s:,.0f} simulated s")
+    print(f"{about(made.simulated_s)} of simulated time")
     if made.pilots:
         print(
-            f"about {made.busy_s:,.0f} s of one core and {made.memory_bytes / 1e6:.0f} MB per "
+            f"{about(made.busy_s)} of one core and {made.memory_bytes / 1e6:.0f} MB per "
             f"worker, from {made.pilots} runs"
         )
 

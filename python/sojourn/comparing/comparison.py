@@ -169,11 +169,11 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    brought, measured, controls = bring(aqms), bring_metrics(metrics), custom_controls(ccs, "ccs")
+    brought = bring(aqms, runs=True)
+    measured, controls = bring_metrics(metrics), custom_controls(ccs, "ccs")
     loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps, "apps"))
     link = choose_link(loaded, link)
-    listed = brought.aqms or _own_aqm(loaded, link, on)
-    named = share(listed, list((fair or {}).items()), brought.laws)
+    named = share(brought.aqms or _own_aqm(loaded, link, on), [*(fair or {}).items()], brought.laws)
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)
     if isinstance(seeds, int):
         check_memory(loaded, len(variants) * seeds, jobs or default_jobs(), memory)

@@ -124,7 +124,7 @@ def diff(
     if seed is not None:
         loaded = seeded(loaded, seed)
     place = choose_link(loaded, link)
-    brought = bring([first, second])
+    brought = bring([first, second], runs=True)
     loaded = loaded.with_laws(brought.laws)
     sides = [loaded.with_queue(place, aqm) for aqm in brought.aqms]
     found = _interruptible(lambda switch: _core.diff(sides[0], sides[1], place, switch))

@@ -82,3 +82,13 @@ def show_value(metric: str, value: float, unit: str) -> str:
     scale = scale_of(metric, unit, [value])
     shown = value * scale.factor
     return f"{show(shown, decimals_for(math.nan, shown))} {scale.unit}".strip()
+
+
+def about(seconds: float) -> str:
+    """A time in the unit that people would say: ``less than 1 s``, ``about 5.2 h``."""
+    if seconds < 1.0:
+        return "less than 1 s"
+    units = (("days", 86_400.0), ("h", 3_600.0), ("min", 60.0))
+    unit, each = next((unit for unit in units if seconds >= 2 * unit[1]), ("s", 1.0))
+    count = seconds / each
+    return f"about {count:,.{1 if count < 10 and unit != 's' else 0}f} {unit}"

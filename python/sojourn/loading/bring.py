@@ -32,6 +32,10 @@ _LIBRARY = re.compile(
 )
 
 
+# Some 30 ms of a law in Python.
+_OPERATIONS = 10_000
+
+
 @dataclass(frozen=True)
 class Brought:
     """AQMs in their text form, and the laws that those texts name beside the registered ones."""
@@ -40,26 +44,34 @@ class Brought:
     laws: list[CustomLaw]
 
 
-def bring(aqms: Iterable[AqmLike]) -> Brought:
+def bring(aqms: Iterable[AqmLike], *, runs: bool = False) -> Brought:
     """Load the laws that AQMs name by file, library or class.
 
     Args:
         aqms: AQMs in text form, or classes.
+        runs: whether they are to run: then a law that does not decide the same twice is refused, as
+            far as 10,000 random operations show it; `sojourn check` tries more.
 
     Returns:
         The AQMs in canonical text form, in the same order, and the laws.
 
     Raises:
-        InputError: a file or class is not there, or is not a law.
+        InputError: a file or class is not there, or is not a law, or does not decide the same
+            twice.
         ScenarioError: an AQM is not legal, or two laws have one name.
     """
-    texts: list[str] = []
-    laws: list[CustomLaw] = []
-    for aqm in aqms:
-        text, law = bring_one(aqm)
-        texts.append(text)
-        laws += [law] if law else []
-    return Brought([_core.check_aqm(text, laws) for text in texts], laws)
+    found = [bring_one(aqm) for aqm in aqms]
+    laws = [law for _, law in found if law]
+    brought = Brought([_core.check_aqm(text, laws) for text, _ in found], laws)
+    for text, (_, law) in zip(brought.aqms, found, strict=True):
+        if runs and law and not _core.law_repeats(text, laws, _OPERATIONS):
+            place = law.source.split(" sha256=")[0].partition(":")[2]
+            raise InputError(
+                f"{place}: two runs under one seed differ: it draws random numbers of its own "
+                "(take them from `random`, which the hooks are given), or keeps state across runs "
+                "(keep it in the law, which every queue has anew); `sojourn check` says more"
+            )
+    return brought
 
 
 def names_code(aqm: str) -> bool:

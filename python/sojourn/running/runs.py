@@ -102,6 +102,6 @@ def with_aqm(scenario: _core.Scenario, aqm: AqmLike | None, link: str | None) ->
         return scenario
     from sojourn.loading.bring import bring
 
-    brought = bring([aqm])
+    brought = bring([aqm], runs=True)
     chosen = choose_link(scenario, link)
     return scenario.with_laws(brought.laws).with_queue(chosen, brought.aqms[0])

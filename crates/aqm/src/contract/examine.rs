@@ -57,6 +57,13 @@ pub fn examine(subject: &Subject<'_>) -> Vec<Finding> {
     ]
 }
 
+/// Whether the same random traffic under the same seed gives the same events twice. Of a law that
+/// fails or breaks a promise meanwhile nothing is said here: it repeats.
+pub fn repeats(subject: &Subject<'_>) -> bool {
+    let run = || subject.run(subject.spec.discipline, PACKETS, &[], (3, subject.operations));
+    run().and_then(|first| Ok(first.digest == run()?.digest)).unwrap_or(true)
+}
+
 impl Subject<'_> {
     fn name(&self) -> &str {
         &self.spec.law

@@ -277,7 +277,7 @@ impl Host {
             let holds = value.is_finite() && value >= 0.0 && (!is_prob || exempt || value <= 1.0);
             self.ledger.promise(holds, || {
                 let bounds = if is_prob { "from 0 to 1" } else { "finite and not negative" };
-                format!("{name}: the state variable {} = {value} is {bounds}", var.name)
+                format!("{name}: the state variable {} is {value}; it must be {bounds}", var.name)
             });
         }
     }

@@ -7,4 +7,4 @@ pub mod host;
 pub mod traffic;
 pub mod values;
 
-pub use examine::{Finding, Subject, examine};
+pub use examine::{Finding, Subject, examine, repeats};

@@ -139,9 +139,11 @@ impl TestedHost {
             needs_ecn: needs.needs_ecn,
             option: self.settings.option,
             header_bytes: HEADER_BYTES,
-            timestamps: self.stamps,
         };
-        Receiver::new(profile.ack, self.sack).with_tick(profile.ack, profile.tick).with_ecn(ability)
+        Receiver::new(profile.ack, self.sack)
+            .with_tick(profile.ack, profile.tick)
+            .with_timestamps(self.stamps)
+            .with_ecn(ability)
     }
 
     pub(super) fn control(&self) -> Box<dyn CongestionControl> {

@@ -44,9 +44,10 @@ impl Setup {
 
     /// The receiver of a new connection.
     pub(super) fn receiver(&self) -> Receiver {
-        let Profile { ack, sack, tick, .. } = self.profile;
+        let Profile { ack, sack, tick, timestamps, .. } = self.profile;
         Receiver::new(ack, sack)
             .with_tick(ack, tick)
+            .with_timestamps(timestamps)
             .with_ecn(self.ability)
             .with_window(self.window)
     }

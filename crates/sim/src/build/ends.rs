@@ -21,10 +21,8 @@ pub(crate) fn with_fallback(profile: &Profile, tcp: &Tcp) -> Profile {
 }
 
 /// The ECN feedback that the senders request, and what the receivers support.
-pub(crate) fn ecn(tcp: &Tcp, profile: &Profile, needs: &Needs) -> (Mode, EcnAbility) {
-    let Some(ecn) = tcp.ecn else {
-        return (Mode::NotEcn, EcnAbility { timestamps: profile.timestamps, ..EcnAbility::NONE });
-    };
+pub(crate) fn ecn(tcp: &Tcp, needs: &Needs) -> (Mode, EcnAbility) {
+    let Some(ecn) = tcp.ecn else { return (Mode::NotEcn, EcnAbility::NONE) };
     let accurate = ecn.accecn || needs.feedback == Feedback::Accurate;
     let ability = EcnAbility {
         speaks: match ecn.receiver {
@@ -41,7 +39,6 @@ pub(crate) fn ecn(tcp: &Tcp, profile: &Profile, needs: &Needs) -> (Mode, EcnAbil
             AccEcnOption::Never => OptionRule::Never,
         },
         header_bytes: tcp.header_bytes,
-        timestamps: profile.timestamps,
     };
     (if accurate { Mode::Accurate } else { Mode::Classic }, ability)
 }

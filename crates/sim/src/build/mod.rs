@@ -289,8 +289,11 @@ fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
     if end <= horizon {
         return Ok(());
     }
-    let hours = (horizon.as_secs() / 3600.0).floor();
-    let message = format!("with {flows} flows must be at most {hours} h; use fewer flows");
+    let most = match horizon.as_nanos() / 3_600_000_000_000 {
+        0 => Span::from_millis(horizon.as_nanos() / 1_000_000).to_string(),
+        hours => format!("{hours} h"),
+    };
+    let message = format!("with {flows} flows must be at most {most}; use fewer flows");
     Err(SimError::invalid("duration", message))
 }
 
@@ -346,7 +349,7 @@ fn build_flow(
             last_payload_bytes: tcp.payload_bytes,
             initial_window: initial_window(tcp, profile),
         };
-        let (asks, ability) = ecn(tcp, profile, &(cc.factory)().needs());
+        let (asks, ability) = ecn(tcp, &(cc.factory)().needs());
         let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
         let window = window_rule(tcp);
         let setup = Setup {

@@ -20,8 +20,6 @@ pub struct EcnAbility {
     pub option: OptionRule,
     /// Headers of a segment.
     pub header_bytes: u32,
-    /// Segments carry timestamps, which take part of the option space and show old copies.
-    pub timestamps: bool,
 }
 
 impl EcnAbility {
@@ -33,6 +31,5 @@ impl EcnAbility {
         needs_ecn: false,
         option: OptionRule::Always,
         header_bytes: 0,
-        timestamps: false,
     };
 }

@@ -30,6 +30,7 @@ pub struct Receiver {
     /// The round trip that its window follows; without it that of the handshake.
     rtt: Option<Span>,
     sack: bool,
+    timestamps: bool,
     counts_options: bool,
     ecn: EcnAbility,
     /// The mode agreed on at the first SYN.
@@ -71,6 +72,7 @@ impl Receiver {
             window: ReceiveWindow::new(WindowRule::Unlimited),
             rtt: None,
             sack,
+            timestamps: false,
             counts_options: rule.counts_options,
             ecn: EcnAbility::NONE,
             agreed: None,
@@ -92,6 +94,11 @@ impl Receiver {
     /// The same with timers that expire on ticks of this length.
     pub fn with_tick(self, rule: AckRule, tick: Option<Span>) -> Receiver {
         Receiver { acks: DelayedAck::new(rule, tick), ..self }
+    }
+
+    /// The same with timestamps on segments: they take option space and show old copies.
+    pub fn with_timestamps(self, timestamps: bool) -> Receiver {
+        Receiver { timestamps, ..self }
     }
 
     /// The window follows this round trip from now on: the mean of what timestamps show, which both
@@ -158,7 +165,7 @@ impl Receiver {
     /// Whether timestamps show that segments sent later came before it (PAWS, RFC 7323 §5.3).
     #[inline]
     fn is_too_old(&self, packet: &Packet) -> bool {
-        self.ecn.timestamps && self.stamp.overtakes(packet.sent)
+        self.timestamps && self.stamp.overtakes(packet.sent)
     }
 
     /// Whether a segment out of order would push a block from the places that are certain to be
@@ -365,7 +372,7 @@ impl Receiver {
     #[inline]
     fn report_marks(&mut self, now: Time, ack: &mut Packet) -> u32 {
         let Some(counters) = &mut self.accurate else { return 0 };
-        let beside = (count_blocks(ack), self.ecn.timestamps);
+        let beside = (count_blocks(ack), self.timestamps);
         let Some(room) = counters.report(now, beside, self.acks.rtt(), ack) else { return 0 };
         ack.sack[room.blocks as usize..].fill(Block::default());
         room.bytes

@@ -42,8 +42,7 @@ fn a_duplicate_is_reported_once_in_the_first_block() {
 #[test]
 fn a_segment_older_than_the_timestamp_to_echo_is_not_taken_in() {
     let blocks = |timestamps: bool| {
-        let ability = EcnAbility { timestamps, ..EcnAbility::NONE };
-        let mut receiver = linux(1).with_ecn(ability);
+        let mut receiver = linux(1).with_timestamps(timestamps);
         let mut take = |seq: u32, ms: u64| {
             let sent = Time::ZERO + Span::from_millis(ms);
             let ack = receive(&mut receiver, &Packet { sent, ..data(seq) }).unwrap();

@@ -303,7 +303,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     }
 
     fn flow_queue(&self, packet: &P) -> Option<u32> {
-        Some(self.queue_of(packet.flow()))
+        Some(self.queue_of(packet.sender_hash()))
     }
 
     fn turn(&self, queue: u32) -> Option<Turn> {

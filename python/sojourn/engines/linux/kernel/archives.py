@@ -57,6 +57,15 @@ def _all() -> list[Path]:
     return sorted(FOLDER.glob("linux-source-*.tar.xz"), key=_release)
 
 
+def release_asked(text: str) -> str:
+    """The release that a text names, by itself or as the path of an archive.
+
+    Raises:
+        InputError: there is no archive of that path.
+    """
+    return release_of(sources(text)) if "/" in text else text
+
+
 def release_of(archive: Path | str) -> str:
     """The release in the name of an archive of sources; empty if it has none."""
     found = re.fullmatch(r"linux-source-([0-9.]+)\.tar\.xz", Path(archive).name)
