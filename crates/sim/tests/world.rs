@@ -378,3 +378,26 @@ fn outages_do_not_stop_a_flow_for_good() {
         }
     }
 }
+
+/// Fact tcp-21.
+#[test]
+fn flows_that_live_on_timeouts_share_whatever_their_number() {
+    let mut flows = bulk(200, "reno");
+    (flows.access_delay, flows.egress_delay, flows.return_delay) = (ms(1), ms(1), ms(2));
+    flows.start = (Span::ZERO, Span::from_secs(2));
+    let mut bottleneck = link("b", "taildrop", 4_500);
+    bottleneck.delay = Span::ZERO;
+    let mut plan = scenario(10, vec![bottleneck], vec![flows]);
+    plan.record.packets = true;
+    let (mut first, mut all) = (0, 0);
+    for seed in 1..=6 {
+        plan.seed = seed;
+        let run = run(&plan);
+        let sent = run.packets.iter().filter(|row| row.fate == Fate::Sent && row.bytes == 1_500);
+        let flows: Vec<u32> = sent.map(|row| row.flow).collect();
+        first += flows.iter().filter(|&&flow| flow < 100).count();
+        all += flows.len();
+    }
+    let share = first as f64 / all as f64;
+    assert!((0.45..0.55).contains(&share), "the first half of the flows has {share}");
+}

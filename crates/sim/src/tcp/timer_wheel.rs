@@ -7,21 +7,44 @@ use sojourn_aqm::{Span, Time};
 /// as long and as coarse (`LVL_CLK_SHIFT`).
 const FINE_TICKS: u64 = 63;
 const LEVEL_SHIFT: u32 = 3;
+/// The longest wait of a connection, two minutes, lies on this level.
+const TOP_LEVEL: u32 = 4;
+/// The time in which the timers of a level are called, in nanoseconds; of all levels 80 us.
+const LEVEL_NS: u64 = 1 << 14;
 
-/// When a timer expires that is set at `now` for `due`, with ticks of the length `tick`: at the end
-/// of the slot that it falls into (`calc_wheel_index`).
+/// When a timer is called that is set at `now` for `due`, with ticks of the length `tick`: in its
+/// turn after the end of the slot that it falls into (fact tcp-21).
 pub(crate) fn expiry(now: Time, due: Time, tick: Span) -> Time {
+    let (end, level) = slot_end(now, due, tick);
+    end + turn(now, end.since(now), level)
+}
+
+/// Timers that expire on one tick are called one after the other: those of a coarser level first
+/// (`collect_expired_timers`, `expire_timers`), within it the one that was set last first
+/// (`enqueue_timer`), here to about a tick. Which of two that were set in the same tick comes first
+/// is a matter of the nanosecond: never of the numbers of the flows.
+fn turn(now: Time, wait: Span, level: u32) -> Span {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 over the golden ratio (Knuth, TAOCP 3, §6.4)
+    let waited = wait.as_nanos() >> (LEVEL_SHIFT * level + 17) << 5;
+    let mixed = now.as_nanos().wrapping_mul(GOLDEN) >> 59;
+    let before = u64::from(TOP_LEVEL.saturating_sub(level)) * LEVEL_NS;
+    Span::from_nanos(before + (waited | mixed).min(LEVEL_NS - 1))
+}
+
+/// The end of the slot of a timer, and its level (`calc_wheel_index`).
+fn slot_end(now: Time, due: Time, tick: Span) -> (Time, u32) {
     let tick = tick.as_nanos();
     let wait = due.since(now).as_nanos().div_ceil(tick);
     let expires = now.as_nanos() / tick + wait;
-    let (mut shift, mut level_end) = (0, FINE_TICKS);
+    let (mut level, mut level_end) = (0, FINE_TICKS);
     while wait >= level_end {
-        shift += LEVEL_SHIFT;
+        level += 1;
         level_end <<= LEVEL_SHIFT;
     }
+    let shift = LEVEL_SHIFT * level;
     let slot = (expires >> shift) + 1;
     debug_assert!((slot << shift) > expires, "never early");
-    Time::from_nanos((slot << shift) * tick)
+    (Time::from_nanos((slot << shift) * tick), level)
 }
 
 #[cfg(test)]
@@ -30,19 +53,42 @@ mod tests {
 
     #[test]
     fn a_timer_expires_a_tick_late_and_after_63_ticks_up_to_eight() {
-        let expiry_us = |now_us: u64, wait_us: u64| {
+        let end_us = |now_us: u64, wait_us: u64| {
             let now = Time::ZERO + Span::from_micros(now_us);
-            let at = expiry(now, now + Span::from_micros(wait_us), Span::from_millis(1));
+            let (at, _) = slot_end(now, now + Span::from_micros(wait_us), Span::from_millis(1));
             at.since(Time::ZERO).as_nanos() / 1000
         };
         // Delayed acknowledgements: 40 ms from the last tick, and one.
-        assert_eq!([expiry_us(0, 40_000), expiry_us(999, 40_000)], [41_000, 41_000]);
+        assert_eq!([end_us(0, 40_000), end_us(999, 40_000)], [41_000, 41_000]);
         // A wait that is no whole number of ticks is rounded up first.
-        assert_eq!([expiry_us(500, 1), expiry_us(500, 2_001)], [2_000, 4_000]);
+        assert_eq!([end_us(500, 1), end_us(500, 2_001)], [2_000, 4_000]);
         // Timeouts: the end of a slot of 8 ms, above 504 ms of 64 ms.
-        assert_eq!([expiry_us(0, 62_000), expiry_us(0, 63_000)], [63_000, 64_000]);
-        assert_eq!([expiry_us(0, 200_000), expiry_us(0, 207_000)], [208_000, 208_000]);
-        assert_eq!([expiry_us(0, 503_000), expiry_us(0, 504_000)], [504_000, 512_000]);
-        assert_eq!(expiry_us(0, 1_000_000), 1_024_000);
+        assert_eq!([end_us(0, 62_000), end_us(0, 63_000)], [63_000, 64_000]);
+        assert_eq!([end_us(0, 200_000), end_us(0, 207_000)], [208_000, 208_000]);
+        assert_eq!([end_us(0, 503_000), end_us(0, 504_000)], [504_000, 512_000]);
+        assert_eq!(end_us(0, 1_000_000), 1_024_000);
+    }
+
+    const TICK: Span = Span::from_millis(1);
+
+    fn ms(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Linux `enqueue_timer` puts a timer at the head of the list of its slot.
+    #[test]
+    fn of_the_timers_of_a_slot_the_one_set_last_is_called_first() {
+        let called = [0, 2, 4, 6].map(|set| expiry(ms(set), ms(1_000), TICK));
+        assert!(called.is_sorted_by(|earlier, later| later < earlier), "{called:?}");
+        assert!(called.iter().all(|at| at.since(ms(1_024)) < Span::from_micros(81)));
+    }
+
+    /// Linux `expire_timers` begins with the coarsest level that `collect_expired_timers` found.
+    #[test]
+    fn of_the_timers_of_a_tick_the_one_that_waited_on_a_coarser_level_is_called_first() {
+        let called = [(0, 4_000), (3_500, 4_089), (4_080, 4_095)]
+            .map(|(set, due)| expiry(ms(set), ms(due), TICK));
+        assert!(called.is_sorted(), "{called:?}");
+        assert!(called.iter().all(|at| at.since(ms(4_096)) < Span::from_micros(81)), "{called:?}");
     }
 }
