@@ -150,14 +150,20 @@ DB        ?= $(HOME)/.cargo/advisory-db
 OSV_DB    ?= $(HOME)/.cache/osv/PyPI
 PIP_AUDIT ?= pip-audit
 audit: $(VENV)/developed
+	@for each in cargo-audit cargo-deny $(PIP_AUDIT); do command -v $$each > /dev/null || \
+	    { echo "$$each is missing: cargo install cargo-audit cargo-deny, pipx install pip-audit"; exit 1; }; done
 	cargo audit --db $(DB) --no-fetch --stale
 	cargo deny --offline check licenses bans sources
 	$(BIN)/python tests/audit/python_packages.py $(PIP_AUDIT) $(OSV_DB)
 
 ## sbom: what is in the package, as CycloneDX, into out/sbom: its crates as maturin writes them into
-##       the wheel, and the Python packages of this environment. Needs cyclonedx-bom
-CYCLONEDX ?= cyclonedx-py
-sbom: $(VENV)/developed
+##       the wheel, and the Python packages of this environment (cyclonedx-bom, in one of its own)
+SBOM_TOOLS := target/sbom-tools
+CYCLONEDX  := $(SBOM_TOOLS)/bin/cyclonedx-py
+$(CYCLONEDX):
+	$(PYTHON) -m venv $(SBOM_TOOLS)
+	$(SBOM_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'cyclonedx-bom>=5'
+sbom: $(VENV)/developed $(CYCLONEDX)
 	mkdir -p out/sbom
 	cp $(VENV)/lib/python3*/site-packages/sojourn-*.dist-info/sboms/*.json out/sbom/
 	$(CYCLONEDX) environment --pyproject pyproject.toml --output-reproducible \

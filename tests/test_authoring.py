@@ -72,7 +72,11 @@ def test_a_build_adds_the_library_alone_and_removes_what_a_killed_one_left(here)
     ("words", "sentence"),
     [
         ("new aqm 9lives --c", "cannot be a name"),
-        ("new aqm mine", "Missing the language"),
+        ("new aqm mine", "Give one language"),
+        ("new aqm mine --c --rust", "Give one language"),
+        ("new aqm none --python", "law none: is a word of Python"),
+        ("new aqm head --rust", "law head: is a word of Rust"),
+        ("new aqm pie --c", "law pie: an AQM has that name"),
         ("new aqm full --c", "exists and is not empty"),
         ("build no", "there is no such folder or file"),
         ("build full", "give a folder with a Cargo.toml"),

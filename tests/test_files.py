@@ -20,6 +20,7 @@ from sojourn import files
 from sojourn.cli import main
 from sojourn.errors import InputError
 from sojourn.locking import LOCK
+from sojourn.running import store
 from sojourn.studies.folder import open_folder
 
 pytestmark = pytest.mark.slow
@@ -98,6 +99,31 @@ def test_the_lock_of_a_study_removes_what_killed_writers_left(tmp_path):
     left.touch()
     with open_folder(tmp_path).lock():
         assert not left.exists()
+
+
+def test_what_a_killed_writer_of_the_cores_digest_left_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path))
+    left = tmp_path / f".{store.CORE}.{files._host()}.{ended()}.{'a' * 16}.tmp"
+    left.touch()
+    kept = store.simulator.__wrapped__()
+    assert not left.exists()
+    assert store.simulator.__wrapped__() == kept, "it is read where it was kept"
+
+
+def test_a_lock_that_cannot_be_written_is_not_left_behind(tmp_path):
+    code = (
+        "import resource, signal, sys\n"
+        "from pathlib import Path\n"
+        "from sojourn.locking import locked\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "with locked(Path(sys.argv[1]), '--out'): pass\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert "File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_two_processes_do_not_write_to_one_folder(command):
@@ -206,6 +232,16 @@ def test_names_that_are_no_utf8_are_names_like_others(command):
     assert done.returncode == 0, done.stderr
     assert (command.folder / os.fsdecode(b"out-\xff") / files.MANIFEST).exists()
     assert "small-\\xff.toml: valid" in command("validate", name).stdout
+
+
+def test_a_message_about_a_name_that_is_no_utf8_shows_its_bytes_as_escapes(command):
+    name = os.fsdecode(b"no-\xff")
+    assert "no-\\xff: there is no such file and no shipped" in command.refused("run", name)
+    # An error of the system too, which has the name of the file.
+    below = os.fsdecode(b"/proc/\xff")
+    message = command.refused("study", "begin", "aqm-load-rtt", "--store", below)
+    assert "/proc/\\xff" in message
+    assert "UnicodeEncodeError" not in message
 
 
 @pytest.mark.parametrize("word", ["--set=name=\udcff", "--set=\udcff=1"])

@@ -25,7 +25,7 @@ def in_a_guest(script: str, confined: bool) -> dict[str, str]:
     with child.scratch() as folder:
         (folder.shared / guest.INIT).write_text(script)
         seen = guest.sight(KERNEL.path, folder, "{}") if confined else ""
-        command = guest._command(KERNEL, 1)
+        command = guest.command_of(KERNEL, 1)
         with (
             folder.console.open("wb") as console,
             child.group(command, folder, console, seen) as group,

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -208,7 +209,7 @@ def test_the_guest_cannot_write_the_hosts_tree(tmp_path: Path) -> None:
         program = f"/bin/sh -c 'echo theirs > {target}; echo $? > /run/said; rm -f {target}'"
         (folder.shared / "init").write_text(f"{program}\n")
         with folder.console.open("wb") as console:
-            command = guest._command(KERNEL, 1)
+            command = guest.command_of(KERNEL, 1)
             with child.group(command, folder, console, "") as group:
                 group.wait(60)
         assert (folder.shared / "said").read_text().strip() != "0"
@@ -240,7 +241,8 @@ def test_a_guest_out_of_memory_is_reported_and_leaves_no_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Its one program takes memory without end, until the kernel finds nobody else to kill."""
-    monkeypatch.setattr(guest, "_MEMORY", "64M")
+    small = partial(guest.command_of, memory="64M")
+    monkeypatch.setattr(guest, "command_of", small)
     _first_shell_does(monkeypatch, "exec tail /dev/zero")
     says = r"its kernel says: Out of memory.*; the scenario needs more than .* take fewer flows"
     with pytest.raises(RunFailed, match=says):

@@ -184,6 +184,8 @@ WRONG = [
     ("    def on_dequeue", "    def judge", "has neither on_enqueue nor on_dequeue"),
     ('"8ms"', '"8"', "a time needs a unit"),
     ('"8ms"', '"0ms"', "must be positive"),
+    ('"8ms"', "8", "Dropper.target: its default must be a text, not `8`"),
+    ('law.var("packets"', "law.var(1", "Dropper.late: its unit must be a text, not `1`"),
     ("    def on_dequeue", "    def on_timer(self, now_ns, queue): ...\n\n    def on_dequeue",
      "has on_timer but no next_timer"),
     ("target = law.time", "limit = law.time", "the discipline around the law has a parameter"),
@@ -193,7 +195,7 @@ WRONG = [
     ("class Dropper:", "raise SystemExit(3)\nclass Dropper:", "wrong.py:6: SystemExit: 3"),
     ("from sojourn import law", "import no_such_module", "ModuleNotFoundError"),
     ("return law.Verdict.signal(head.can_mark, law.RANDOM)", "return 'drop'",
-     "it returned drop; return nothing, or a member of sojourn.law.Verdict"),
+     "it returned 'drop'; return nothing, or a member of sojourn.law.Verdict"),
     ("return law.Verdict.signal(head.can_mark, law.RANDOM)", "return True", "it returned True"),
     ("head.can_mark", "True", "it marks a packet that is not ECN-capable"),
     ("    def on_dequeue",
@@ -283,6 +285,11 @@ def test_a_library_that_is_none_or_for_another_version_is_refused(libraries, min
     assert "there is no such library" in refusal(capsys, *run, "libno.so")
     (mine / "libtext.so").write_text("not a library")
     assert "is not a shared library for this machine" in refusal(capsys, *run, "libtext.so")
+    whole = (libraries / "libcodel.so").read_bytes()
+    for length in (10, 100, 1000, len(whole) // 2):
+        (mine / "libcut.so").write_bytes(whole[:length])
+        text = refusal(capsys, *run, "libcut.so")
+        assert text == "libcut.so: is a part of a shared library only; build it again", length
     header = (HEADER / "sojourn_law.h").read_text()
     for file, old, new, sentence in (
         ("libold.so", "#define SOJOURN_LAW_ABI 2u", "#define SOJOURN_LAW_ABI 9u",

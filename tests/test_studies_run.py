@@ -247,6 +247,9 @@ def test_a_store_of_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "simulator", lambda: "9.9.9 abc")
     with pytest.raises(InputError, match=r"its runs are of .*, this is 9\.9\.9 abc; give another"):
         run(tmp_path)
+    # Under the names that this version gives the points, no run would be found.
+    with pytest.raises(InputError, match=r"this is 9\.9\.9 abc; use that version"):
+        studies.open_results(tmp_path)
 
 
 def test_a_worker_of_another_version_is_refused(tmp_path, monkeypatch):
@@ -258,6 +261,20 @@ def test_a_worker_of_another_version_is_refused(tmp_path, monkeypatch):
 def test_a_metric_that_no_end_of_the_axes_has_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"no `queue/bottleneck/dalay`; did you mean `queue/b"):
         run(tmp_path, study(metrics=["queue/bottleneck/dalay"]))
+
+
+def test_a_metric_that_runs_in_the_store_lack_is_refused_however_often_it_is_tried(tmp_path):
+    wrong = study(metrics=["queue/bottleneck/dalay"])
+    run(tmp_path, study(seeds=1))
+    for found in (wrong, wrong, study(metrics=["queue/bottleneck/dalay"], seeds=1)):
+        with pytest.raises(InputError, match="has no `queue/bottleneck/dalay`"):
+            run(tmp_path, found)
+
+
+def test_a_metric_that_only_a_kept_run_has_is_not_refused(tmp_path):
+    run(tmp_path)
+    one_flow = [*STUDY["axes"][:1], STUDY["axes"][1] | {"values": [1]}]
+    assert len(run(tmp_path, study(axes=one_flow, seeds=3)).wide()) == 6
 
 
 def test_a_plan_with_pilots_refuses_such_a_metric_before_anything_is_run():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, ScenarioError
 from sojourn.live import page
 from sojourn.live.server import server
 
@@ -117,6 +117,13 @@ def test_a_scenario_that_no_address_holds_is_refused() -> None:
         page.fragment(noise, ["codel", "pie"], 1)
 
 
+def test_an_aqm_that_the_page_does_not_have_is_refused_before_it_opens() -> None:
+    with pytest.raises(ScenarioError, match="no AQM `cuddle`"):
+        page.fragment('name = "x"', ["codel", "cuddle"], 1)
+    with pytest.raises(InputError, match=r"mine\.py:Mine: the page has the AQMs of"):
+        page.fragment('name = "x"', ["mine.py:Mine", "codel"], 1)
+
+
 def test_an_installation_without_the_page_says_how_to_build_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -158,6 +165,8 @@ def test_live_refuses_a_single_aqm_a_scenario_in_json_and_a_port_that_is_taken(
     (tmp_path / "sojourn.wasm").write_bytes(b"\0asm")
     alone = live("dumbbell-reno", "--aqm", "codel")
     assert (alone.returncode, "name two" in alone.stderr) == (2, True), alone.stderr
+    unnamed = live("--aqm", "codel,pie")
+    assert (unnamed.returncode, "needs a scenario" in unnamed.stderr) == (2, True), unnamed.stderr
     other = live("mine.json")
     assert (other.returncode, "in TOML" in other.stderr) == (2, True), other.stderr
     with server(tmp_path) as taken:

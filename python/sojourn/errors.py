@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from sojourn._core import (
-    AppError,
-    Cancelled,
-    ControlError,
-    LawError,
-    ScenarioError,
-    shortened,
-)
+import re
+
+from sojourn import _core
+from sojourn._core import AppError, Cancelled, ControlError, LawError, ScenarioError
 
 __all__ = [
     "AppError",
@@ -23,6 +19,25 @@ __all__ = [
     "ScenarioError",
     "shortened",
 ]
+
+
+# What Python makes of bytes in a file's name, or in an argument, that are no UTF-8 (PEP 383).
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+_BYTES_AT = 0xDC00
+
+
+def shortened(text: str) -> str:
+    """The text for a terminal: very long words are cut, control characters are escaped.
+
+    Bytes that are no UTF-8 are written as escapes: a message about such a name is text.
+    """
+    return _core.shortened(_NO_TEXT.sub(_escape, text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    byte = code - _BYTES_AT
+    return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else f"\\u{code:04x}"
 
 
 class InputError(ValueError):

@@ -70,8 +70,13 @@ def _acquire(path: Path, what: str) -> int:
             ) from None
         # Whoever held it before may have removed the file meanwhile.
         if _is(path, descriptor):
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, _own_name().encode())
+            try:
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, _own_name().encode())
+            except OSError:  # the disk is full, or files may not grow
+                path.unlink(missing_ok=True)
+                os.close(descriptor)
+                raise
             return descriptor
         os.close(descriptor)
 

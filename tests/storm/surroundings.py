@@ -88,8 +88,12 @@ SURROUNDINGS = {
     "600 MB": Surrounding("ulimit -v 600000; exec {}", may_refuse=True),
     "files of no size": Surrounding("ulimit -f 0; exec {} >&- 2>&-", may_refuse=True),
 }  # fmt: skip
-# The guest kernel that the engine linux runs is found through the home folder.
-NEEDS_HOME = ("agree", "no HOME"), ("agree", "HOME is no folder")
+# They need the user's cache: the guest kernel, ns-3's runner, the runs of a paper; doctor says that
+# it is missing.
+NEEDS_CACHE = {
+    ("agree", "no HOME"), ("agree", "HOME is no folder"), ("ns3", "HOME is no folder"),
+    ("reproduce", "HOME is no folder"), ("reproduce", "no store"), ("doctor", "HOME is no folder"),
+}  # fmt: skip
 CASES = [(name, around) for name in COMMANDS for around in SURROUNDINGS]
 INPUTS = len(CASES)
 
@@ -134,7 +138,7 @@ def meet(_seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[st
         return "", 0
     name, around = CASES[number]
     surrounding = SURROUNDINGS[around]
-    if (name, around) in NEEDS_HOME:
+    if (name, around) in NEEDS_CACHE:
         surrounding = dataclasses.replace(surrounding, may_refuse=True)
     found = called(undisturbed.scratch, name, surrounding)
     return (found and f"{name}, {around}: {found}"), 1

@@ -263,10 +263,7 @@ class Page {
         this.editor.text = text;
         return this.textChanged(text);
       },
-      trace: (name, text) => {
-        this.useTrace(name, text);
-        return this.rewind();
-      },
+      trace: (name, text) => this.takeTrace(name, text),
       qdisc: (text) => this.takeQdisc(text),
       refuse: (sentence) => say(sentence, "error"),
     });
@@ -290,11 +287,19 @@ class Page {
   }
 
   /** A trace is offered under its own name and under every name that the scenario asks for. */
-  private useTrace(name: string, text: string): void {
+  private async takeTrace(name: string, text: string): Promise<void> {
     const asked = [...this.lab.state.text.matchAll(/file\s*=\s*"([^"]+)"/g)].map(
       (found) => found[1] ?? "",
     );
     for (const one of [name, ...asked]) this.lab.files[one] = text;
+    await this.rewind();
+    if (asked.length === 0) {
+      say(
+        `${name} is a trace, but no link of this scenario asks for one; ` +
+          `write rate = { kind = "trace", file = "${name}" } for the link that it is of`,
+        "error",
+      );
+    }
   }
 
   private explain(side: number, reason: Reason): void {

@@ -334,6 +334,17 @@ test("a trace that is dropped is the one that the scenario asks for", { skip }, 
   assert.deepEqual(problems, []);
 });
 
+test("a trace that no link asks for is said to be none that is used", { skip }, async () => {
+  await open();
+  const buffer = Buffer.from("1\n2\n3\n");
+  await page.setInputFiles("#file", { name: "mine.down", mimeType: "text/plain", buffer });
+  await page.waitForFunction(() =>
+    /no link of this scenario asks for one/.test(document.querySelector("#message").textContent),
+  );
+  assert.match(await text("message"), /write rate = { kind = "trace", file = "mine.down" }/);
+  assert.deepEqual(problems, []);
+});
+
 for (const [missing, words] of [
   ["WebAssembly", /no WebAssembly/],
   ["Worker", /no web workers/],

@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_void};
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use sojourn_aqm::{Aqm, Backlog, CustomLaw, Env, Head, Limit, Rate, Rng, Time, Ve
 
 use crate::abi::{ABI, JudgeFn, LIMIT_LAST, NEVER, QueueFn, RawEnv, RawLaw, RawValue, TimeFn};
 use crate::declared::{declaration, text_of};
+use crate::elf;
 
 /// Parameters, or variables, that a law may declare; a table with more is damaged.
 const MOST_DECLARED: u32 = 64;
@@ -40,6 +42,7 @@ impl std::error::Error for LoadError {}
 /// that is not legal.
 pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadError> {
     let refuse = |why: String| LoadError(format!("{name}: {why}"));
+    whole(path).map_err(refuse)?;
     // SAFETY: loading runs the library's initialisers; the user named the file as code to run.
     let library = unsafe { Library::new(path) }
         .map_err(|error| refuse(format!("is not a shared library for this machine ({error})")))?;
@@ -70,6 +73,17 @@ pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadErro
     let declaration = unsafe { declaration(table, name, source, path) }.map_err(refuse)?;
     let maker = TableMaker { table, place: name.to_owned(), specs: specs(&declaration) };
     registry::declare(declaration, Arc::new(maker)).map_err(|error| refuse(error.message))
+}
+
+/// Refuses a file that was cut off: the system's loader would end the process.
+fn whole(path: &Path) -> Result<(), String> {
+    let mut file = File::open(path).map_err(|error| format!("cannot be read ({error})"))?;
+    let length = file.metadata().map_err(|error| error.to_string())?.len();
+    match elf::needed_bytes(&mut file) {
+        Ok(None) => Ok(()),
+        Ok(Some(needed)) if needed <= length => Ok(()),
+        Ok(_) | Err(_) => Err("is a part of a shared library only; build it again".to_owned()),
+    }
 }
 
 /// What a table must have to be used.

@@ -11,6 +11,8 @@
 pub mod abi;
 #[cfg(feature = "host")]
 mod declared;
+#[cfg(feature = "host")]
+mod elf;
 pub mod export;
 #[cfg(feature = "host")]
 pub mod host;

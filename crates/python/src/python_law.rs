@@ -151,6 +151,7 @@ fn verdict(said: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     }
     let code = if said.is_instance_of::<PyBool>() { None } else { said.extract().ok() };
     code.and_then(Verdict::of_code).ok_or_else(|| {
+        let said = said.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string());
         let why = format!("it returned {said}; return nothing, or a member of sojourn.law.Verdict");
         PyTypeError::new_err(why)
     })

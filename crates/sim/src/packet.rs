@@ -142,9 +142,10 @@ impl AqmPacket for Packet {
     }
 
     /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ; so
-    /// are connections that are open at once.
+    /// are its connections (256 in turn).
     fn flow(&self) -> u64 {
-        u64::from(self.lane) << 40 | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
+        let connection = u64::from(self.connection) << 56 | u64::from(self.lane) << 40;
+        connection | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
     }
 
     fn sender_hash(&self) -> u64 {
@@ -181,6 +182,15 @@ impl Measured for Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As the ports of a host do: what a queue remembers of one connection is not the next one's.
+    #[test]
+    fn every_connection_of_a_flow_is_another_flow_to_a_router() {
+        let packet = |connection| Packet::new(PacketKind::Data, 3, connection, 0, 1500, Time::ZERO);
+        let flows: std::collections::BTreeSet<u64> = (0..200).map(|c| packet(c).flow()).collect();
+        assert_eq!(flows.len(), 200);
+        assert_eq!(packet(7).flow(), Packet { seq: 5, ..packet(7) }.flow());
+    }
 
     #[test]
     fn a_packet_and_its_stamp_fit_a_cache_line_and_a_half() {

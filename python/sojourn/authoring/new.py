@@ -7,11 +7,27 @@ from pathlib import Path
 from typing import Literal
 
 import sojourn
-from sojourn import files
+from sojourn import _core, files
 from sojourn.authoring import templates
 from sojourn.errors import InputError
 
 Language = Literal["python", "rust", "c"]
+
+# Keywords and crates that cargo refuses, what the file imports, and what every file has.
+_RUST_WORDS = """
+    abstract as async await become box break const continue crate do dyn else enum extern false
+    final fn for gen if impl in let loop macro match mod move mut override priv pub ref return
+    self static struct super trait true try type typeof unsafe unsized use virtual where while
+    yield alloc core proc_macro std test sojourn_aqm sojourn_law
+    aqm backlog cause env head law rng span time var verdict
+    some none ok err option result string vec default
+"""
+_TAKEN: dict[Language, frozenset[str]] = {
+    # Their classes would be None, True and False.
+    "python": frozenset(("none", "true", "false")),
+    "rust": frozenset(_RUST_WORDS.split()),
+    "c": frozenset(),
+}
 
 
 def new(name: str, language: Language, folder: Path | None = None) -> list[Path]:
@@ -26,13 +42,15 @@ def new(name: str, language: Language, folder: Path | None = None) -> list[Path]
         The files, the one to edit first.
 
     Raises:
-        InputError: the name cannot be one, or the folder holds something already.
+        InputError: the name cannot be one, or an AQM has it, or the folder holds something
+            already.
         OSError: the folder cannot be written.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise InputError(
             f"law {name}: cannot be a name; write a lower-case letter, then letters, digits and _"
         )
+    _check_free(name, language)
     folder = folder or Path(name)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: there is a file of that name; choose another, or --out")
@@ -49,6 +67,13 @@ def new(name: str, language: Language, folder: Path | None = None) -> list[Path]
         files.write(file, content)
         made.append(file)
     return made
+
+
+def _check_free(name: str, language: Language) -> None:
+    if name in _TAKEN[language]:
+        raise InputError(f"law {name}: is a word of {language.title()}; choose another name")
+    if name in {aqm["name"] for aqm in _core.aqms()}:
+        raise InputError(f"law {name}: an AQM has that name; choose another")
 
 
 def _dependencies() -> str:

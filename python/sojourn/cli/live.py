@@ -16,6 +16,8 @@ from sojourn.errors import InputError
 from sojourn.live import page
 from sojourn.live.server import LOOPBACK, server
 
+_BOTH = "taildrop,codel"
+
 
 @click.command(
     epilog="""\b
@@ -28,8 +30,8 @@ Examples:
 )
 @click.argument("file", required=False, shell_complete=complete_scenario)
 @click.option(
-    "--aqm", default="taildrop,codel", show_default=True, metavar="A,B",
-    shell_complete=complete_aqm, help="The AQMs of both sides at the beginning.",
+    "--aqm", metavar="A,B", shell_complete=complete_aqm,
+    help=f"With FILE: the AQMs of both sides at the beginning.  [default: {_BOTH}]",
 )  # fmt: skip
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N",
@@ -40,14 +42,14 @@ Examples:
     help="Write the page into one file, which opens from disk, in place of serving it.",
 )  # fmt: skip
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser, or print only.")
-def live(file: str | None, aqm: str, port: int, save: Path | None, opens: bool) -> int:
+def live(file: str | None, aqm: str | None, port: int, save: Path | None, opens: bool) -> int:
     """Open the laboratory in the browser: two AQMs on one line, live.
 
     The page simulates in the browser itself. Its files come from a server that only this machine
     can reach, until Ctrl-C.
     """
     folder = page.folder()
-    at = "" if file is None else f"#{_fragment(file, aqm)}"
+    at = _at(file, aqm)
     if save is not None:
         files.write(save, page.one_file())
         print(f"{save.resolve().as_uri()}{at}")
@@ -66,11 +68,23 @@ def live(file: str | None, aqm: str, port: int, save: Path | None, opens: bool) 
     return 0
 
 
-def _fragment(file: str, aqm: str) -> str:
+def _at(file: str | None, aqm: str | None) -> str:
+    """The part of the address that holds what the page begins with; nothing is a line of its own.
+
+    Raises:
+        InputError: there are not two AQMs, or no file, or the page cannot hold it.
+        ScenarioError: the scenario or an AQM is not legal.
+    """
+    if file is None:
+        if aqm is not None:
+            raise InputError(
+                f"--aqm {aqm}: needs a scenario, such as `sojourn live traffic-mix --aqm {aqm}`"
+            )
+        return ""
     if file.endswith(".json"):
         raise InputError(f"{file}: the page reads scenarios in TOML; write this one as such")
     scenario = library.load(file)
-    aqms = aqm_list.split(aqm)
+    aqms = aqm_list.split(aqm or _BOTH)
     if len(aqms) != 2:
         raise InputError(f"--aqm {aqm}: names {len(aqms)} AQMs; name two, one for each side")
-    return page.fragment(scenario.source, aqms, scenario.seed)
+    return f"#{page.fragment(scenario.source, aqms, scenario.seed)}"

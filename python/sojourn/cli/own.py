@@ -19,18 +19,19 @@ Examples:
 )
 @click.argument("kind", type=click.Choice(("aqm",)))
 @click.argument("name")
-@click.option("--python", "language", flag_value="python", help="A class in Python.")
-@click.option("--rust", "language", flag_value="rust", help="A crate, built to a library.")
-@click.option("--c", "language", flag_value="c", help="A file in C, built to a library.")
+@click.option("--python", is_flag=True, help="A class in Python.")
+@click.option("--rust", is_flag=True, help="A crate, built to a library.")
+@click.option("--c", is_flag=True, help="A file in C, built to a library.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help="The folder; NAME by default.")  # fmt: skip
-def new(kind: str, name: str, language: str | None, out: Path | None) -> int:
+def new(kind: str, name: str, out: Path | None, **languages: bool) -> int:
     """Begin a law of one's own: a folder with the law, how to test it, and a README."""
     from sojourn.authoring.new import new as write
 
-    if language is None:
-        raise click.UsageError("Missing the language: --python, --rust or --c.")
-    for file in write(name, language, out):  # type: ignore[arg-type]
+    chosen = [language for language, is_chosen in languages.items() if is_chosen]
+    if len(chosen) != 1:
+        raise click.UsageError("Give one language: --python, --rust or --c.")
+    for file in write(name, chosen[0], out):  # type: ignore[arg-type]
         print(file)
     return 0
 

@@ -12,7 +12,9 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from sojourn import _core
 from sojourn.errors import InputError
+from sojourn.loading.bring import names_code
 
 FOLDER = Path(__file__).parent / "page"
 # All of the page in one file, which opens from disk.
@@ -56,8 +58,13 @@ def fragment(text: str, aqms: Sequence[str], seed: int) -> str:
         seed: the seed.
 
     Raises:
-        InputError: the scenario is too long for an address.
+        InputError: the scenario is too long for an address, or an AQM is a law of one's own.
+        ScenarioError: an AQM is not legal.
     """
+    for aqm in aqms:
+        if names_code(aqm):
+            raise InputError(f"{aqm}: the page has the AQMs of `sojourn list aqms`; name one")
+        _core.check_aqm(aqm)
     state = {"text": text, "aqms": list(aqms), "seed": str(seed), "speed": "5", "changes": []}
     deflate = zlib.compressobj(9, zlib.DEFLATED, _RAW_DEFLATE)
     packed = deflate.compress(json.dumps(state).encode()) + deflate.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import hashlib
 import inspect
@@ -29,6 +30,9 @@ def custom_law(cls: type) -> CustomLaw:
     place, source, file = _place(cls), _source(cls), _file(cls)
     hooks = _hooks(cls, place)
     members = _members(cls)
+    for name, member in members.items():
+        if isinstance(member, Param | Var):
+            _check_texts(f"{place}: {cls.__name__}.{name}", member)
     params = [
         (name, p.doc, p.kind, p.absent, list(p.words), p.rule, p.default, p.source)
         for name, p in members.items()
@@ -63,6 +67,21 @@ def _hooks(cls: type, place: str) -> list[str]:
         if one in found and other not in found:
             raise InputError(f"{place}: {cls.__name__} has {one} but no {other}; {_GUIDE}")
     return found
+
+
+def _check_texts(place: str, member: Param | Var) -> None:
+    """Refuse what is not a text where a declaration has one: ``law.time(5, ...)`` has no unit."""
+    for field in dataclasses.fields(member):
+        value = getattr(member, field.name)
+        if field.name == "words":
+            is_right = all(isinstance(word, str) for word in value)
+        else:
+            is_right = isinstance(value, str) or (value is None and field.name == "absent")
+        if not is_right:
+            raise InputError(
+                f"{place}: its {field.name} must be a text, not `{value!r}`; write values with "
+                'their unit, such as "5ms"'
+            )
 
 
 def _members(cls: type) -> dict[str, Any]:

@@ -118,15 +118,18 @@ def make(
         workers: those of a study, in place of threads.
 
     Raises:
+        InputError: the store cannot be written.
         Interrupted: Ctrl-C; runs that were complete are in the store.
         RunFailed: a run ended in an error that is not the user's.
-        OSError: the store cannot be written.
+        OSError: the disk is full.
     """
     wanted = {run.path: run for run in runs}
     missing = [run for run in wanted.values() if not run.path.exists()]
     # The longest first, so that no core is left alone with a long run at the end.
     missing.sort(key=lambda run: -run.scenario.duration_s)
     packets = 0
+    if missing:
+        store.check()
     if missing and workers is not None:
         spread(missing, store, workers, progress)
         packets = sum(packets_of(_kept(run, store)) for run in missing)

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sojourn import _core, files
+from sojourn.errors import InputError
 from sojourn.running.result import SUMMARY, RunLike, StoredTables
 
 FORMAT = 2
@@ -115,6 +116,24 @@ class Store:
             files.remove_leftovers(path.parent.glob(".*.tmp"))
         files.write(path, _header(content) + content)
 
+    def check(self) -> None:
+        """Whether entries can be kept, for work that needs them.
+
+        Raises:
+            InputError: the folder cannot be made or written.
+        """
+        import tempfile
+
+        try:
+            files.make_folder(self.folder)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise InputError(
+                f"{self.folder}: runs cannot be kept there ({error.strerror or error}); set "
+                "SOJOURN_CACHE to a folder that can be written"
+            ) from None
+
     def discard(self, path: Path) -> None:
         """Report a damaged entry and remove it."""
         self._report(f"{path}: is damaged; it is removed and the run is made again")
@@ -169,6 +188,8 @@ def simulator() -> str:
     facts = code.stat()
     known = f"{code} {facts.st_size} {facts.st_ino} {facts.st_mtime_ns} {facts.st_ctime_ns}"
     kept = default_folder() / CORE
+    with contextlib.suppress(OSError):
+        files.remove_leftovers(kept.parent.glob(f".{CORE}.*.tmp"))
     with contextlib.suppress(OSError, ValueError):
         name, digest = kept.read_text(encoding="utf-8").splitlines()
         if name == known and re.fullmatch("[0-9a-f]{16}", digest):

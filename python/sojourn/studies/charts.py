@@ -133,7 +133,7 @@ class Charts:
         seen = self._alt.Scale(scheme="redblue", reverse=True)
         return [
             self._heat("margin", "predicted: phase margin (degrees)", around, rows),
-            self._heat("spread", "observed: (delay_p95 - delay_p50) / delay_mean", seen, rows),
+            self._heat("spread", "observed: spread of the delay", seen, rows),
         ]
 
     def trade_off(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sojourn.describing.quantity import quantity, required
 from sojourn.errors import InputError
-from sojourn.studies.axes import Value
+from sojourn.studies.axes import StudyAxis, Value
 from sojourn.studies.keys import near
 
 Filter = Mapping[str, Any]
@@ -23,21 +23,34 @@ _COMPARISONS: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
 )  # fmt: skip
 
 
-def check(place: str, filters: object, axes: Sequence[str]) -> tuple[Filter, ...]:
+def check(place: str, filters: object, axes: Sequence[StudyAxis]) -> tuple[Filter, ...]:
     """The filters of a list, checked.
 
     Raises:
-        InputError: it is no list of tables, or names an unknown axis.
+        InputError: it is no list of tables, names an unknown axis, or a value that its axis lacks:
+            a misspelt one would keep or leave out other points than were meant, without a word.
     """
     if not isinstance(filters, list) or not all(isinstance(one, Mapping) for one in filters):
         raise InputError(f'{place}: must be a list of tables such as {{ rtt = "<= 50ms" }}')
+    by_name = {axis.name: axis for axis in axes}
     for one in filters:
         if not one:
             raise InputError(f"{place}: a filter without a condition matches every point")
-        for axis in one:
-            if axis not in axes:
-                raise InputError(f"{place}: there is no axis `{axis}`{near(axis, axes)}")
+        for name, condition in one.items():
+            if name not in by_name:
+                raise InputError(f"{place}: there is no axis `{name}`{near(name, list(by_name))}")
+            _check_values(place, by_name[name], condition)
     return tuple(filters)
+
+
+def _check_values(place: str, axis: StudyAxis, condition: object) -> None:
+    if axis.ends is not None:
+        return  # its values are samples
+    for one in condition if isinstance(condition, list) else [condition]:
+        is_comparison = isinstance(one, str) and one.startswith(("<", ">"))
+        if not is_comparison and not any(_meets(axis.name, value, one) for value in axis.values):
+            known = near(str(one), [str(value) for value in axis.values[:20]])
+            raise InputError(f"{place}: the axis `{axis.name}` has no value `{one}`{known}")
 
 
 def is_kept(values: Mapping[str, Value], only: Sequence[Filter], skip: Sequence[Filter]) -> bool:

@@ -144,8 +144,8 @@ def _sections(figures: Mapping[str, Any], metrics: Sequence[str]) -> list[dict[s
         section("Trade-off", "Rings are the Pareto front: no other point is better in both. Delays "
                 "and losses are better when lower, everything else when higher.", "trade-off"),
         section("Predicted and observed", "Blue is stable: a phase margin of the fluid model "
-                "above 0, and a delay that varies little. AQMs without a model are left out.",
-                "stability"),
+                "above 0, and a delay with little spread, (delay_p95 - delay_p50) / delay_mean. "
+                "AQMs without a model are left out.", "stability"),
     ]  # fmt: skip
     found += [section(metric, "", f"m{index}-") for index, metric in enumerate(metrics)]
     return [each for each in found if each["ids"]]

@@ -98,7 +98,7 @@ def points(study: Study) -> list[StudyPoint]:
     total = count(study)
     if total > study.max_points:
         raise InputError(
-            f"axes: they make {total} points, more than max_points = {study.max_points}; "
+            f"axes: they make {total:,} points, more than max_points = {study.max_points:,}; "
             "take fewer values, or state a larger max_points"
         )
     kept = [

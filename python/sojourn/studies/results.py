@@ -123,14 +123,20 @@ class Results:
             found.append(PointEstimates(each.point.index, each.point.values, len(runs), of))
         return found
 
-    def units(self) -> dict[str, str]:
-        """The unit of every metric that a run has, by key, such as ``s``."""
+    def units(self, enough: Sequence[str] = ()) -> dict[str, str]:
+        """The unit of every metric that a run has, by key, such as ``s``.
+
+        Args:
+            enough: once these metrics are found, the rest of the store is not read.
+        """
         found: dict[str, str] = {}
         for rows in self.store.tables(["run", "scope", "name", "metric", "unit"]):
             kinds = rows.group_by(["scope", "name", "metric", "unit"]).aggregate([])
             for kind in kinds.to_pylist():
                 key = "/".join(filter(None, (kind["scope"], kind["name"], kind["metric"])))
                 found[key.removesuffix(ABOVE)] = kind["unit"]
+            if enough and found.keys() >= set(enough):
+                break
         return found
 
     def wanted_seeds(self) -> list[int]:

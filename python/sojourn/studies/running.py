@@ -160,20 +160,32 @@ class _Session:
     def run(self, found: Sequence[PointScenario]) -> None:
         """Run until no point wants more seeds."""
         self._scenarios = {each.point.index: each for each in found}
-        is_fresh = self._may_compact and not self._store.runs()
+        is_checked = not self._may_compact or self._has_metrics()
         while missing := self._missing(found):
             # The ends of the axes first: they tell what runs cost and which metrics there are.
             missing[1:] = [missing[-1], *missing[1:-1]] if missing[1:] else []
-            if is_fresh:
+            if not is_checked:
                 self._unchecked = {run.address for run in missing[:2]}
-                is_fresh = False
+                is_checked = True
             self._done, self._simulated_s = 0, 0.0
             self._progress.start(len(missing), sum(map(self._duration_s, missing)))
             try:
                 self._dispatcher.run(missing)
             finally:
                 self._progress.stop()
+        if not is_checked and self._units:  # without a run that was made nothing is known
+            check_metrics(self._study, self._units)
         self._compact(0)
+
+    def _has_metrics(self) -> bool:
+        """Whether runs in the store have all metrics of the study; their units are noted."""
+        metrics = self._study.metrics
+        self._units = self._results.units(metrics)
+        if not self._units.keys() >= set(metrics):
+            return False
+        if self._units:  # of what was made; all may be set aside
+            check_metrics(self._study, self._units)
+        return True
 
     def _missing(self, found: Sequence[PointScenario]) -> list[BatchRun]:
         there = self._store.runs() | self._store.failed().keys()
@@ -205,8 +217,8 @@ class _Session:
     def _check_metrics(self, runs: Sequence[BatchRun], units: Mapping[str, str]) -> None:
         """Refuse what `check_metrics` refuses, once the first and the last run are made.
 
-        One of both may lack a metric: Jain's index, for example, needs two flows. A store that has
-        runs already was checked when it had none.
+        One of both may lack a metric: Jain's index, for example, needs two flows. What runs in the
+        store have counts too.
         """
         self._unchecked -= {run.address for run in runs}
         self._units.update(units)

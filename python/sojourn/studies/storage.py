@@ -75,11 +75,8 @@ class StudyStore:
             OSError: the store cannot be written.
         """
         found = self._facts()
-        if found is not None and found["simulator"] != simulator():
-            raise InputError(
-                f"{self.folder.address}: its runs are of {found['simulator']}, this is "
-                f"{simulator()}; give another store, so that versions are not mixed"
-            )
+        if found is not None:
+            self._check_version(found, "give another store, so that versions are not mixed")
         self.folder.remove_leftovers()
         content = {"format": FORMAT, "simulator": simulator()} | facts
         if content != found:
@@ -89,14 +86,26 @@ class StudyStore:
         """What `begin` noted.
 
         Raises:
-            InputError: this is no store of a study, or of another format.
+            InputError: this is no store of a study, or of another format, or another version of
+                Sojourn made its runs.
         """
         found = self._facts()
         if found is None:
             raise InputError(
                 f"{self.folder.address}: holds no study; `sojourn study run` makes one"
             )
+        self._check_version(
+            found, "use that version, or read the rows in `table` and `fragments` as Parquet"
+        )
         return found
+
+    def _check_version(self, found: dict[str, Any], remedy: str) -> None:
+        """Refuse the runs of another version: this one has other names for the same points."""
+        if found["simulator"] != simulator():
+            raise InputError(
+                f"{self.folder.address}: its runs are of {found['simulator']}, this is "
+                f"{simulator()}; {remedy}"
+            )
 
     def _facts(self) -> dict[str, Any] | None:
         try:

@@ -116,7 +116,6 @@ def parse(document: Mapping[str, Any], folder: Path | None = None) -> Study:
     if not isinstance(document.get("scenario"), str):
         raise InputError("scenario: is missing; it is a text")
     axes = _axes(document.get("axes", []))
-    names = [axis.name for axis in axes]
     sets = document.get("set", {})
     if not isinstance(sets, Mapping):
         raise InputError('set: must be a table such as { duration = "10s" }')
@@ -130,8 +129,8 @@ def parse(document: Mapping[str, Any], folder: Path | None = None) -> Study:
         scenario=document["scenario"],
         axes=axes,
         sets=_flat(sets),
-        only=filters.check("only", document.get("only", []), names),
-        skip=filters.check("skip", document.get("skip", []), names),
+        only=filters.check("only", document.get("only", []), axes),
+        skip=filters.check("skip", document.get("skip", []), axes),
         metrics=tuple(metrics),
         seeds=at_least_one("seeds", document.get("seeds", DEFAULT_SEEDS)),
         until=read_until(document["until"], metrics) if "until" in document else None,

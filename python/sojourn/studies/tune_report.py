@@ -50,7 +50,10 @@ def lines(result: TuneResult) -> Iterator[str]:
     if result.failed:
         yield f"{len(result.failed)} runs failed, the first: {next(iter(result.failed.values()))}"
     if not result.judged:
-        yield "no setting keeps every condition in every scenario that was searched"
+        yield (
+            "no setting keeps every condition in every scenario that was searched; try more "
+            "`trials`, wider parameters, or a condition that can be met"
+        )
     yield from _conditions("default", search.aqm, result.default)
     for one in result.judged:
         yield from _judgement(result, one)

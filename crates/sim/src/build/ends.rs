@@ -22,7 +22,9 @@ pub(crate) fn with_fallback(profile: &Profile, tcp: &Tcp) -> Profile {
 
 /// The ECN feedback that the senders request, and what the receivers support.
 pub(crate) fn ecn(tcp: &Tcp, profile: &Profile, needs: &Needs) -> (Mode, EcnAbility) {
-    let Some(ecn) = tcp.ecn else { return (Mode::NotEcn, EcnAbility::NONE) };
+    let Some(ecn) = tcp.ecn else {
+        return (Mode::NotEcn, EcnAbility { timestamps: profile.timestamps, ..EcnAbility::NONE });
+    };
     let accurate = ecn.accecn || needs.feedback == Feedback::Accurate;
     let ability = EcnAbility {
         speaks: match ecn.receiver {

@@ -3,12 +3,14 @@
 
 use sojourn_aqm::{Ecn, Span, Time};
 
-use super::accecn::{AccEcnCounters, OPTION_BYTES, OptionRule};
+use super::accecn::{AccEcnCounters, OPTION_BYTES};
 use super::delayed_ack::DelayedAck;
+pub use super::ecn_ability::EcnAbility;
 use super::negotiation::{Flags, Mode};
 use super::profile::AckRule;
 use super::ranges::Ranges;
 use super::receive_window::{ReceiveWindow, WindowRule};
+use super::recent_stamp::RecentStamp;
 use crate::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
 
 /// The receiver of one connection.
@@ -43,40 +45,7 @@ pub struct Receiver {
     ect_seen: bool,
     /// ECE is set, until the sender answers with CWR (RFC 3168 §6.1.3).
     echo: bool,
-    /// The timestamp to echo (RFC 7323 `TS.Recent`).
-    stamp: Time,
-}
-
-/// What a receiver can do with ECN.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EcnAbility {
-    /// The highest feedback mode that it supports.
-    pub speaks: Mode,
-    /// In classic mode it echoes every run of marks exactly (RFC 8257 §3.2).
-    pub runs: bool,
-    /// The field of ECN-capable packets.
-    pub ect: Ecn,
-    /// All packets are ECN-capable, the SYN-ACK too (RFC 8311 §4.3).
-    pub needs_ecn: bool,
-    /// When it sends the AccECN option.
-    pub option: OptionRule,
-    /// Headers of a segment.
-    pub header_bytes: u32,
-    /// Whether timestamps take part of the option space.
-    pub timestamps: bool,
-}
-
-impl EcnAbility {
-    /// No ECN.
-    pub const NONE: EcnAbility = EcnAbility {
-        speaks: Mode::NotEcn,
-        runs: false,
-        ect: Ecn::NotEct,
-        needs_ecn: false,
-        option: OptionRule::Always,
-        header_bytes: 0,
-        timestamps: false,
-    };
+    stamp: RecentStamp,
 }
 
 /// Space for TCP options, and what timestamps take of it (RFC 9293 §3.1, RFC 7323 §3.2).
@@ -114,7 +83,7 @@ impl Receiver {
             accurate: None,
             ect_seen: false,
             echo: false,
-            stamp: Time::ZERO,
+            stamp: RecentStamp::default(),
         }
     }
 
@@ -177,9 +146,18 @@ impl Receiver {
     /// begins or ends with it (RFC 8257 §3.2), or it would push out a SACK block that is held back.
     #[inline]
     pub fn must_answer_before(&self, packet: &Packet) -> bool {
+        if self.is_too_old(packet) {
+            return false;
+        }
         let run_ends =
             self.echo != (packet.ecn == Ecn::Ce) && self.echoes_runs && self.unacknowledged > 0;
         run_ends || self.acks.is_holding() && self.crowds_out(packet.seq)
+    }
+
+    /// Whether timestamps show that segments sent later came before it (PAWS, RFC 7323 §5.3).
+    #[inline]
+    fn is_too_old(&self, packet: &Packet) -> bool {
+        self.ecn.timestamps && self.stamp.overtakes(packet.sent)
     }
 
     /// Whether a segment out of order would push a block from the places that are certain to be
@@ -217,6 +195,15 @@ impl Receiver {
     /// Takes in a segment.
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         self.on_established(now);
+        if self.is_too_old(packet) {
+            if packet.seq < self.next {
+                self.take_duplicate(packet.seq);
+            }
+            return Answer::Now;
+        }
+        if packet.seq + self.unacknowledged <= self.next {
+            self.stamp.update(packet.sent);
+        }
         let echoed = self.echo;
         if packet.seq == self.next {
             // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
@@ -235,8 +222,7 @@ impl Receiver {
         let duplicate =
             packet.seq < self.next || packet.seq > self.next && self.beyond.contains(packet.seq);
         if duplicate {
-            self.note_duplicate(packet.seq);
-            self.acks.on_duplicate(self.window.segments());
+            self.take_duplicate(packet.seq);
             return Answer::Now;
         }
         if packet.seq > self.next {
@@ -247,9 +233,6 @@ impl Receiver {
             self.store(packet.seq);
             let now = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next);
             return if now { Answer::Now } else { Answer::Later };
-        }
-        if self.unacknowledged == 0 {
-            self.stamp = packet.sent; // RFC 7323 §4.3: of the earliest segment not yet acknowledged
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
@@ -278,7 +261,8 @@ impl Receiver {
 
     /// Several segments may arrive at once before one acknowledgement: the first duplicates among
     /// them are reported (Linux `tcp_dsack_extend`).
-    fn note_duplicate(&mut self, seq: u32) {
+    fn take_duplicate(&mut self, seq: u32) {
+        self.acks.on_duplicate(self.window.segments());
         if self.duplicates.is_empty() {
             self.duplicates = Block { start: seq, end: seq };
         }
@@ -354,7 +338,8 @@ impl Receiver {
 
     /// The acknowledgement to send now. `bytes` is its IP size.
     pub fn acknowledge(&mut self, now: Time, flow: u32, connection: u16, bytes: u32) -> Packet {
-        let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, self.stamp);
+        let echo = self.stamp.echo();
+        let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, echo);
         ack.ecn = self.ack_field;
         let mut sack_bytes = 0;
         if self.sack && !(self.duplicates.is_empty() && self.recent[0].is_empty()) {

@@ -38,6 +38,29 @@ fn a_duplicate_is_reported_once_in_the_first_block() {
     assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
 }
 
+/// Linux `tcp_validate_incoming`: a copy that waited in another queue while later ones passed it.
+#[test]
+fn a_segment_older_than_the_timestamp_to_echo_is_not_taken_in() {
+    let blocks = |timestamps: bool| {
+        let ability = EcnAbility { timestamps, ..EcnAbility::NONE };
+        let mut receiver = linux(1).with_ecn(ability);
+        let mut take = |seq: u32, ms: u64| {
+            let sent = Time::ZERO + Span::from_millis(ms);
+            let ack = receive(&mut receiver, &Packet { sent, ..data(seq) }).unwrap();
+            (ack.seq, ack.sack[0].start, ack.sack[0].end, ack.sent.as_nanos() / 1_000_000)
+        };
+        // Segment 1 was sent again; then come one sent at 10 ms, one a tick older, a copy of the
+        // first, sent at 600 ms, and what was sent 200 ms before that.
+        [(0, 10), (1, 500), (3, 10), (2, 499), (0, 600), (5, 400)].map(|(seq, ms)| take(seq, ms))
+    };
+    let kept = [(1, 0, 0, 10), (2, 0, 0, 500), (2, 3, 4, 500), (4, 0, 0, 500), (4, 0, 1, 600)];
+    assert_eq!(blocks(false)[..5], kept);
+    assert_eq!(blocks(false)[5], (4, 5, 6, 600));
+    let checked = [(1, 0, 0, 10), (2, 0, 0, 500), (2, 0, 0, 500), (3, 0, 0, 500), (3, 0, 1, 600)];
+    assert_eq!(blocks(true)[..5], checked);
+    assert_eq!(blocks(true)[5], (3, 0, 0, 600), "no block, no duplicate");
+}
+
 #[test]
 fn acknowledgements_are_delayed_after_sixteen_quick_ones() {
     let mut receiver = linux(2);

@@ -12,14 +12,20 @@ const GRANULARITY_NS: i64 = 1_000_000;
 /// Tick of the timestamp clock: 1 ms in Linux (`TCP_TS_HZ`) and in ns-3.
 const TICK_NS: u64 = 1_000_000;
 
+/// The value of the timestamp clock at a time.
+#[inline]
+pub(crate) fn stamp_ticks(time: Time) -> u64 {
+    time.as_nanos() / TICK_NS
+}
+
 /// Whether a timestamp was taken in an earlier tick than another time.
 pub(crate) fn is_stamped_before(stamp: Time, other: Time) -> bool {
-    stamp.as_nanos() / TICK_NS < other.as_nanos() / TICK_NS
+    stamp_ticks(stamp) < stamp_ticks(other)
 }
 
 /// The round trip since an echoed timestamp: whole ticks, at least one.
 pub(crate) fn stamped_rtt(now: Time, echo: Time) -> Span {
-    let ticks = now.as_nanos() / TICK_NS - echo.as_nanos() / TICK_NS;
+    let ticks = stamp_ticks(now) - stamp_ticks(echo);
     Span::from_nanos(ticks.max(1) * TICK_NS)
 }
 

@@ -21,7 +21,11 @@ pub const RULES: [ProfileRule; 41] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
-    rule("timestamps", |p| yes(p.timestamps), "every ACK gives a sample of the RTT (RFC 7323)"),
+    rule(
+        "timestamps",
+        |p| yes(p.timestamps),
+        "each ACK gives an RTT, old copies are discarded (RFC 7323)",
+    ),
     rule("pacing", |p| yes(p.pacing), "even if the congestion control does not require it"),
     rule(
         "offload",

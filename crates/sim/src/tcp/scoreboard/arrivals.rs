@@ -137,6 +137,7 @@ impl Scoreboard {
             delivery.newest = Some(transmission);
             self.last_rtt = arrival.now.since(newest);
             self.newest = self.newest.max(transmission);
+            self.advanced = true;
         }
         next
     }
@@ -163,6 +164,12 @@ impl Scoreboard {
         if again {
             (delivery.oldest_sent, delivery.newest_sent) = (None, None);
         }
+    }
+
+    /// Whether something has arrived since the last call that shows what else is lost (Linux
+    /// `tcp_rack_mark_lost`).
+    pub(crate) fn take_advanced(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
     }
 
     /// Counts a segment as arrived, for the first time.
@@ -199,6 +206,7 @@ impl Scoreboard {
             // Linux `tcp_rack_advance`: also the round trip of an arrival that is not the newest.
             self.last_rtt = now.since(sent);
             self.newest = self.newest.max(transmission);
+            self.advanced = true;
         }
     }
 }

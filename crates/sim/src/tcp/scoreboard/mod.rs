@@ -78,6 +78,8 @@ pub(crate) struct Scoreboard {
     newest: Transmission,
     /// The round trip of the last arrival taken in (`RACK.rtt`).
     last_rtt: Span,
+    /// Something has arrived since losses were last looked for (Linux `rack.advanced`).
+    advanced: bool,
     /// Segments newly marked lost, if the sender wants to know.
     fresh_losses: Option<Vec<u32>>,
 }
@@ -100,6 +102,7 @@ impl Scoreboard {
             retransmissions: VecDeque::new(),
             newest: Transmission::default(),
             last_rtt: Span::ZERO,
+            advanced: false,
             fresh_losses: None,
         }
     }

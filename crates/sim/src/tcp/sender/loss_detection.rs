@@ -12,13 +12,17 @@ use crate::tcp::scoreboard::Marked;
 const REORDER_SLACK: Span = Span::from_millis(2);
 
 impl Sender {
-    /// Marks lost segments.
+    /// Marks lost segments on an acknowledgement.
     pub(super) fn detect_losses(&mut self, now: Time, advanced: bool) -> Marked {
         if !self.profile.sack {
             return self.detect_by_duplicates(advanced);
         }
         match self.profile.detection {
-            Detection::Rack => self.detect_by_time(now),
+            Detection::Rack => {
+                self.reordering.update(self.board.una(), self.board.nxt());
+                // Linux `tcp_rack_mark_lost`: what waits, waits for its timer.
+                if self.board.take_advanced() { self.detect_by_time(now) } else { <_>::default() }
+            }
             Detection::Fack => self.detect_by_distance(now, advanced),
             Detection::Duplicates => self.detect_by_sacks(),
         }
@@ -27,7 +31,6 @@ impl Sender {
     /// RFC 8985 §6.2 steps 4 and 5. The reordering window is zero once losses are certain: three
     /// SACKs or a recovery, without any reordering seen (Linux `tcp_rack_reo_wnd`).
     fn detect_by_time(&mut self, now: Time) -> Marked {
-        self.reordering.update(self.board.una(), self.board.nxt());
         let many = self.board.sacked() >= self.reordering.metric();
         let at_once = !self.reordering.seen() && (self.episode.state >= State::Recovery || many);
         let window = match self.rtt.min() {
@@ -138,7 +141,10 @@ impl Sender {
     /// `tcp_rack_reo_timeout`).
     pub(super) fn on_reordering_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         let recovering = self.episode.state == State::Recovery;
-        let marked = self.detect_losses(now, false);
+        let marked = match self.profile.detection {
+            Detection::Rack => self.detect_by_time(now),
+            Detection::Fack | Detection::Duplicates => self.detect_losses(now, false),
+        };
         self.report_losses(now);
         // After a timeout too this is a loss of its own, whether or not of a retransmission.
         self.enter_episode(now, false, Marked { again: marked.segments, ..marked });

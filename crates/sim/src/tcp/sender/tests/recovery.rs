@@ -100,6 +100,17 @@ fn one_sacked_segment_waits_for_the_reordering_timer() {
     }
 }
 
+/// Linux `tcp_rack_mark_lost`: the timer is two jiffies later than the window of reordering.
+#[test]
+fn a_duplicate_that_reports_nothing_new_leaves_losses_to_the_reordering_timer() {
+    let mut script = Script::start("cubic", 10, 10, 100);
+    script.ack(0, &[(8, 8)]);
+    script.now = Time::ZERO + Span::from_millis(126);
+    assert_eq!(script.ack(0, &[(8, 8)]), NOTHING);
+    assert_eq!(script.sender.board.lost(), 0);
+    assert_eq!(script.expire(), (127.0, vec![1]));
+}
+
 #[test]
 fn a_lost_retransmission_is_found_without_a_timeout() {
     let mut script = Script::start("reno", 20, u32::MAX, 100);

@@ -183,7 +183,8 @@ fn a_timeout_draws_the_hash_of_the_flow_anew() {
         let mut hashes = Vec::new();
         for _ in 0..2 {
             let now = script.sender.next_timer();
-            script.sender.on_timer(now, &mut |packet: Packet| hashes.push(packet.sender_hash()));
+            let mut see = |packet: Packet| hashes.push(packet.sender_hash() ^ packet.flow());
+            script.sender.on_timer(now, &mut see);
         }
         (hashes[0] == 0, hashes[0] == hashes[1])
     };
