@@ -20,8 +20,8 @@ fn send_buffer(flows: usize) -> usize {
 }
 
 /// What a buffer may grow to, so that memory stops no flow, even one that has the link to itself
-/// (fact linux-18): what the path holds, and a queue of 200 ms, eight times. A byte of payload takes
-/// two of a buffer, and slow start ends with twice as much in flight as fits.
+/// (fact linux-18): what the path holds, and a queue of 200 ms, eight times. A byte of payload
+/// takes two of a buffer, and slow start ends with twice as much in flight as fits.
 fn largest_buffer(scenario: &Resolved) -> u64 {
     let wanted = scenario.flows.iter().map(|group| {
         let rate = scenario.links[group.path[0]].capacity.initial_rate();
