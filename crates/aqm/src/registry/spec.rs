@@ -61,9 +61,9 @@ impl QdiscSpec {
         free
     }
 
-    /// The discipline of a queue that was there long before time zero: a timer that a new one starts
-    /// only later (`first_update`, Linux 6.1 `sch_pie.c`, `pie_init`) runs already, unless the user
-    /// says otherwise.
+    /// The discipline of a queue that was there long before time zero: a timer that a new one
+    /// starts only later (`first_update`, Linux 6.1 `sch_pie.c`, `pie_init`) runs already, unless
+    /// the user says otherwise.
     pub fn in_place(&self) -> QdiscSpec {
         let mut spec = self.clone();
         let known = if self.custom.is_some() { None } else { super::settings(self).ok() };
