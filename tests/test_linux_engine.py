@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -217,7 +218,7 @@ def test_the_guest_cannot_write_the_hosts_tree(tmp_path: Path) -> None:
 
 
 def _first_shell_does(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
-    def write(folder: child.Folder) -> None:
+    def write(folder: child.Folder, _before: Sequence[str] = ()) -> None:
         (folder.shared / "init").write_text(f"{line}\n")
 
     monkeypatch.setattr(guest, "write_script", write)
@@ -362,6 +363,18 @@ def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
     for name in ("files", "web", "chunks"):
         key = f"class/{name}/transfers"
         assert real[key] == pytest.approx(simulated[key], abs=2), key
+
+
+@needs_kernel
+def test_requests_of_a_web_user_are_no_packets_of_the_bottleneck() -> None:
+    app = '{ kind = "web", reading = "100ms", request = "777B" }'
+    flows = f'[[flows]]\npath = ["bottleneck"]\nrtt = "20ms"\napp = {app}\n'
+    text = TRAFFIC.format(bottleneck="kernel", flows=flows)
+    sets = {"duration": '"2s"', "record.packets": "true"}
+    run = in_guest(_core.Scenario.load(text, sets=list(sets.items())))
+    sizes = sojourn.Result(run).packets["bytes"].to_pylist()
+    assert (run.invalid, sizes.count(777)) == ([], 0)
+    assert 1500 in sizes, "pages came"
 
 
 @pytest.mark.slow

@@ -342,6 +342,8 @@ fn configure_custom<D: Params>(
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     #[test]
@@ -364,6 +366,17 @@ mod tests {
             assert_eq!(names.iter().filter(|&&other| other == name).count(), 1, "{name}");
             let spec = QdiscSpec::parse(name).expect("a name alone is a whole description");
             assert!(!settings(&spec).expect("defaults are legal").is_empty());
+        }
+    }
+
+    /// Fact aqm-3.
+    #[test]
+    fn a_queue_that_is_in_place_updates_from_the_start() {
+        let in_place = |text: &str| QdiscSpec::parse(text).unwrap().in_place().to_string();
+        assert_eq!(in_place("pie@linux:hz=1000"), "pie@linux:hz=1000,first_update=auto");
+        assert_eq!(in_place("fq_pie@linux"), "fq_pie@linux:first_update=auto");
+        for as_written in ["pie@linux:first_update=1s", "pie", "codel@linux", "fq_pie"] {
+            assert_eq!(in_place(as_written), as_written);
         }
     }
 

@@ -9,6 +9,9 @@ use core::fmt;
 
 use crate::custom::CustomLaw;
 
+/// A first update one period after the start.
+const AT_ONCE: &str = "auto";
+
 /// How queues are arranged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Discipline {
@@ -56,6 +59,19 @@ impl QdiscSpec {
             self.settings.push((name.to_owned(), text.to_owned()));
         }
         free
+    }
+
+    /// The discipline of a queue that was there long before time zero: a timer that a new one
+    /// starts only later (`first_update`, Linux 6.1 `sch_pie.c`, `pie_init`) runs already, unless
+    /// the user says otherwise.
+    pub fn in_place(&self) -> QdiscSpec {
+        let mut spec = self.clone();
+        let known = if self.custom.is_some() { None } else { super::settings(self).ok() };
+        let waits = |(name, value): &(&str, _)| *name == "first_update" && value != AT_ONCE;
+        if known.is_some_and(|known| known.iter().any(waits)) {
+            spec.set_default("first_update", AT_ONCE);
+        }
+        spec
     }
 
     /// The parameters that were set, as names and values.

@@ -262,7 +262,7 @@ impl Collector {
             vars: vars.collect(),
             counts: tables::flow_counts(result, fates, &active),
             wire_losses: wires.map(|wire| Some((wire?.offered, wire?.lost))).collect(),
-            flow_samples: tables::flow_rows(result),
+            flow_samples: tables::flow_rows(plan, result),
             flow_states: tables::flow_state_rows(plan, result),
             bins: self.bins.map(|bins| bins.into_rows(&self.probe.links)).unwrap_or_default(),
             events: self.events,

@@ -44,10 +44,16 @@ pub(super) fn flow_times(plan: &Plan, result: &RunResult) -> Vec<FlowTimes> {
     flows
 }
 
+/// Samples of flows. What is due at the end does not happen, as in the simulator.
+fn samples<'a>(plan: &Plan, result: &'a RunResult) -> impl Iterator<Item = &'a FlowSample> {
+    let end_ns = plan.duration_ns;
+    result.samples.iter().filter(move |sample| sample.at_ns < end_ns)
+}
+
 /// Samples of flows.
-pub(super) fn flow_rows(result: &RunResult) -> Vec<FlowRow> {
+pub(super) fn flow_rows(plan: &Plan, result: &RunResult) -> Vec<FlowRow> {
     let rows =
-        result.samples.iter().map(|FlowSample { flow, at_ns, delivered_bytes, tcp }| FlowRow {
+        samples(plan, result).map(|FlowSample { flow, at_ns, delivered_bytes, tcp }| FlowRow {
             flow: *flow,
             t: Time::from_nanos(*at_ns),
             sent_bytes: tcp.sent_bytes,
@@ -67,7 +73,7 @@ pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateR
     const INFINITE: u32 = 0x7fff_ffff;
     let has_one = |flow: u32| !matches!(plan.flows[flow as usize].app, App::Web { .. });
     // Without a connection there is no threshold.
-    let open = result.samples.iter().filter(|s| s.tcp.ssthresh > 0 && has_one(s.flow));
+    let open = samples(plan, result).filter(|s| s.tcp.ssthresh > 0 && has_one(s.flow));
     let rows = open.flat_map(|&FlowSample { flow, at_ns, tcp, .. }| {
         let ssthresh = match tcp.ssthresh {
             INFINITE => f64::INFINITY,
@@ -93,4 +99,24 @@ pub(super) fn law_vars(scenario: &Resolved, plan: &Plan, direction: Direction) -
 /// Whether summaries count what happens at a time.
 pub(super) fn is_counted(at: Time, plan: &Plan) -> bool {
     at.as_nanos() >= plan.warmup_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::collect::test_plan::plan;
+    use crate::run_files::TcpTotals;
+
+    #[test]
+    fn flows_are_not_sampled_at_the_end() {
+        let plan = plan();
+        let mut result = RunResult::new(&plan, Vec::new(), Value::Null);
+        let tcp = TcpTotals { ssthresh: 10, ..TcpTotals::default() };
+        let at = |at_ns| FlowSample { flow: 0, at_ns, delivered_bytes: 0, tcp };
+        result.samples = vec![at(1_000_000_320), at(2_000_000_384)];
+        assert_eq!(flow_rows(&plan, &result).len(), 1, "the run lasts 2 s");
+        assert_eq!(flow_state_rows(&plan, &result).len(), 2, "of one time");
+    }
 }

@@ -148,7 +148,7 @@ fn router_link(
     delays: Vec<GroupDelays>,
 ) -> Planned<RouterLinkPlan> {
     Ok(RouterLinkPlan {
-        queue: link.queue.to_string(),
+        queue: link.queue.in_place().to_string(),
         index: index as u16,
         direction,
         limit: link.limit.to_string(),

@@ -1,7 +1,8 @@
 //! A user who reads web pages: a [`WebUser`] over sockets. The user is at the
 //! receiving end: a request is a datagram to the server, which answers over a new connection that
 //! it opens itself, as in the simulator. Requests are not lost, because nothing queues in that
-//! direction.
+//! direction. The server's port is none of a flow's receiver, so that a request is a packet on the
+//! way back (`flow_of`).
 
 use std::io;
 use std::net::UdpSocket;
@@ -49,15 +50,16 @@ impl Page {
         let server: UdpSocket = hosts
             .within(Netns::Senders, || {
                 let socket = datagrams()?;
-                socket.bind(&sender(flow, flow.port).into())?;
+                socket.bind(&sender(flow, 0).into())?;
                 Ok(socket)
             })?
             .into();
+        let served = server.local_addr()?;
         let client: UdpSocket = hosts
             .within(Netns::Receivers, || {
                 let socket = datagrams()?;
                 socket.bind(&receiver(flow).into())?;
-                socket.connect(&sender(flow, flow.port).into())?;
+                socket.connect(&served.into())?;
                 Ok(socket)
             })?
             .into();

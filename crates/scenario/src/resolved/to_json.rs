@@ -139,9 +139,10 @@ fn trace(trace: &Trace) -> Value {
     })
 }
 
-/// Kind, dialect and every parameter with its value; the code of a law that is not registered.
+/// Kind, dialect and every parameter with its value, of a queue that is in place before time zero;
+/// the code of a law that is not registered.
 fn queue(spec: &QdiscSpec) -> Value {
-    let settings = registry::settings(spec).expect("a checked spec has legal settings");
+    let settings = registry::settings(&spec.in_place()).expect("a checked spec is legal");
     let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
     let mut queue = json!({
         "kind": spec.kind(),

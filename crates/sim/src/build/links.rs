@@ -37,7 +37,8 @@ pub(crate) fn link(
     Ok(ScheduledLink::new(built, link.framing_bytes, alarms, agenda))
 }
 
-/// The discipline of a link's queue, told of the rate at which the link sends at present.
+/// The discipline of a link's queue, told of the rate at which the link sends at present. The queue
+/// was in place before time zero (fact aqm-3).
 ///
 /// # Errors
 /// [`SimError::Invalid`] for an AQM that cannot be made.
@@ -54,7 +55,7 @@ pub(crate) fn discipline(
         salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
     };
     let make = if plan.record.signals { registry::build_watched } else { registry::build };
-    make(&link.queue, &env).map_err(|error| {
+    make(&link.queue.in_place(), &env).map_err(|error| {
         SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
     })
 }

@@ -24,6 +24,7 @@ _MODULES = Path("/usr/lib/uml/modules")
 _DEBIAN_HZ = 100
 # Only touched pages count; what is free must hold them, or the guest is killed while it runs.
 _MEMORY_MIB = 512
+_MEMORY = f"{_MEMORY_MIB}M"
 _ALWAYS = ("tun", "veth")
 # Modules that mirror packets of senders to a capture point before they are delayed.
 _MIRROR = ("dummy", "sch_ingress", "cls_matchall", "act_mirred")
@@ -53,7 +54,7 @@ def _missing() -> tuple[str, str]:
     if free_mib < _MEMORY_MIB:
         note = f"{free_mib} MiB of memory are free, a guest may need {_MEMORY_MIB} MiB"
         return note, "end other programs, or run them later"
-    failure = guest.trial(guest.command(_DEBIAN, _OPTIONS), _PATIENCE_S)
+    failure = guest.trial(guest.command(_DEBIAN, _OPTIONS, _MEMORY), _PATIENCE_S)
     if failure:
         return f"{_DEBIAN} does not start on this machine: {failure}", "sojourn kernel build"
     return "", ""
@@ -87,7 +88,7 @@ class Uml:
         """Carry out a plan; its results are in the folder afterwards."""
         modules = _in_order(_wanted(json.loads(plan)), self.version) if self._is_debian else []
         guest.write_script(folder, [f"insmod {shlex.quote(str(path))}" for path in modules])
-        command = guest.command(self._kernel, _OPTIONS)
+        command = guest.command(self._kernel, _OPTIONS, _MEMORY)
         seen = guest.sight(self._kernel, folder, plan)
         carry_out(command, folder, plan, watcher, "guest", seen, guest.REMEDIES)
 
