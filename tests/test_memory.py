@@ -1,12 +1,16 @@
 """What a run needs of memory is known before it begins, and refused where there is less."""
 
+import os
 import re
+import resource
 import subprocess
 import sys
 
 import pytest
 
 import sojourn
+from sojourn import __main__
+from sojourn.cli import main
 from sojourn.describing.library import load, parse_set
 from sojourn.running import memory
 
@@ -87,3 +91,26 @@ def peak_bytes(*arguments: str) -> int:
     found = re.search(r"VmHWM:\s+(\d+) kB", done.stderr)
     assert found
     return int(found[1]) * 1024
+
+
+@pytest.mark.parametrize("command", ["compare", "attack", "tune", "reproduce", "diff"])
+def test_too_little_address_space_is_said_before_a_library_aborts(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (600_000 * 1024, -1))
+    assert main([command, "--help"]) == 2
+    said = capsys.readouterr().err
+    assert f"{command}: the libraries that draw and compute need 1 GB" in said
+    assert "allows 614 MB" in said
+    assert main(["explain", "pie"]) == 0, "it needs none of them"
+
+
+def test_libraries_are_told_to_take_little_address_space_where_it_is_limited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for limit, pool in ((resource.RLIM_INFINITY, None), (2_000_000_000, "system")):
+        monkeypatch.setattr(resource, "getrlimit", lambda _which, limit=limit: (limit, -1))
+        monkeypatch.setattr(os, "environ", {})
+        __main__._spare_memory()
+        assert os.environ.get("ARROW_DEFAULT_MEMORY_POOL") == pool
+        assert os.environ["OPENBLAS_NUM_THREADS"] == "1"

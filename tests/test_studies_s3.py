@@ -40,6 +40,20 @@ def bucket(server, request) -> str:
 
 
 @pytest.mark.slow
+def test_a_bucket_that_is_not_there_or_not_reached_is_one_sentence(server, monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    with pytest.raises(OSError, match=r"cannot be reached .*bucket does not exist") as found:
+        studies.run(studies.parse(STUDY), "s3://none/x", executor=ThreadPoolExecutor(1))
+    assert found.value.filename == "s3://none/x"
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    fsspec.filesystem("s3").clear_instance_cache()
+    with pytest.raises(OSError, match=r"cannot be reached .*the keys and the network"):
+        studies.open_results(f"{server}/y", pytest.fail).status()
+    fsspec.filesystem("s3").clear_instance_cache()
+
+
+@pytest.mark.slow
 def test_a_store_in_a_bucket_has_the_table_of_a_local_one_and_goes_on(bucket, tmp_path):
     study = studies.parse(STUDY)
     local = studies.run(study, tmp_path, executor=ThreadPoolExecutor(2))

@@ -1,5 +1,6 @@
 """``python -m sojourn`` is ``sojourn``."""
 
+import os
 import sys
 
 _INTERRUPTED = 130
@@ -7,6 +8,7 @@ _INTERRUPTED = 130
 
 def main() -> int:
     """Run the command; Ctrl-C while its modules are imported ends it as later."""
+    _spare_memory()
     try:
         from sojourn.cli import main as command
 
@@ -17,6 +19,20 @@ def main() -> int:
     if code == _INTERRUPTED:
         _end()
     return code
+
+
+def _spare_memory() -> None:
+    """Keep libraries from taking address space that they do not need, before one is imported.
+
+    OpenBLAS has a thread and its buffers per core, where nothing here multiplies large matrices;
+    where they do not fit below `ulimit -v` it waits for ever. Arrow's allocator takes a gigabyte at
+    a time and ends the process where there is none.
+    """
+    import resource
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 def _end() -> None:

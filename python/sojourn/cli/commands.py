@@ -5,10 +5,16 @@ One is imported when it is called, so that `sojourn --help` and a short run star
 
 from __future__ import annotations
 
+import resource
 from importlib import import_module
 from typing import NamedTuple
 
 import click
+
+from sojourn.errors import InputError
+
+# NumPy, SciPy, Arrow and matplotlib with Python: below 0.9 GB some commands failed to load them.
+_ADDRESS_SPACE_BYTES = 1e9
 
 
 class Entry(NamedTuple):
@@ -19,25 +25,31 @@ class Entry(NamedTuple):
     """Its name there."""
     summary: str
     """The first sentence of its help."""
+    computes: bool = False
+    """Whether it needs the libraries that draw and compute."""
 
 
 COMMANDS = {
     "agree": Entry(
         "agree", "agree",
         "Run scenarios on two engines and say, metric by metric, whether they agree.",
+        computes=True,
     ),
     "attack": Entry(
         "attack", "attack",
         "Search a scenario within stated bounds in which an AQM is bad, and make it small.",
+        computes=True,
     ),
     "build": Entry("own", "build", "Build a law in Rust, C or C++ to a library for --aqm."),
     "check": Entry(
         "own", "check",
         "Check a law: the contract, and how it does on standard worlds beside known ones.",
+        computes=True,
     ),
     "compare": Entry(
         "compare", "compare",
         "Compare AQMs on one link, or engines, under the same seeds.",
+        computes=True,
     ),
     "completion": Entry(
         "ask", "completion",
@@ -46,6 +58,7 @@ COMMANDS = {
     "diff": Entry(
         "diff", "diff",
         "Show the first packet that two AQMs treat differently on the same arrivals.",
+        computes=True,
     ),
     "doctor": Entry(
         "ask", "doctor",
@@ -72,6 +85,7 @@ COMMANDS = {
     "reproduce": Entry(
         "reproduce", "reproduce",
         "Reproduce figures and tables of five papers and judge their claims.",
+        computes=True,
     ),
     "router": Entry(
         "router", "router",
@@ -81,20 +95,37 @@ COMMANDS = {
     "stability": Entry(
         "stability", "stability",
         "Say whether an AQM is stable on a link, with what margin, and choose its gains.",
+        computes=True,
     ),
     "study": Entry(
         "study", "study",
         "Run a sweep of many scenarios, keep every run once, and go on after any interruption.",
+        computes=True,
     ),
     "tune": Entry(
         "tune", "tune",
         "Search the parameters of an AQM for a goal, and judge them on scenarios not seen.",
+        computes=True,
     ),
     "validate": Entry(
         "ask", "validate",
         "Check a scenario without running it; --json shows it with every default filled in.",
     ),
 }  # fmt: skip
+
+
+def _check_address_space(name: str) -> None:
+    """Refuse a command whose libraries would abort, or wait for ever, for want of address space.
+
+    Raises:
+        InputError: `ulimit -v` allows too little.
+    """
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed != resource.RLIM_INFINITY and allowed < _ADDRESS_SPACE_BYTES:
+        raise InputError(
+            f"{name}: the libraries that draw and compute need 1 GB of address space, and "
+            f"`ulimit -v` allows {allowed / 1e6:.0f} MB: allow more, such as `ulimit -v 2000000`"
+        )
 
 
 class Commands(click.Group):
@@ -109,6 +140,8 @@ class Commands(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
+        if entry.computes:
+            _check_address_space(cmd_name)
         command = getattr(import_module(f"sojourn.cli.{entry.module}"), entry.function)
         assert isinstance(command, click.Command)
         return command

@@ -6,6 +6,7 @@ when it is complete.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -112,21 +113,36 @@ class RemoteFolder:
     def names(self, below: str) -> list[str]:  # noqa: D102
         self._system.invalidate_cache()
         try:
-            found = self._system.ls(f"{self._root}/{below}", detail=False)
+            with self._reached(FileNotFoundError):
+                found = self._system.ls(f"{self._root}/{below}", detail=False)
         except FileNotFoundError:
             return []
         return sorted(f"{below}/{path.rsplit('/', 1)[1]}" for path in found)
 
     def read(self, name: str) -> bytes:  # noqa: D102
-        content: bytes = self._system.cat_file(f"{self._root}/{name}")
+        with self._reached(FileNotFoundError):
+            content: bytes = self._system.cat_file(f"{self._root}/{name}")
         return content
 
     def write(self, name: str, content: bytes) -> None:  # noqa: D102
-        self._system.pipe_file(f"{self._root}/{name}", content)
+        with self._reached():
+            self._system.pipe_file(f"{self._root}/{name}", content)
 
     def remove(self, name: str) -> None:  # noqa: D102
-        if self._system.exists(f"{self._root}/{name}"):
-            self._system.rm_file(f"{self._root}/{name}")
+        with self._reached():
+            if self._system.exists(f"{self._root}/{name}"):
+                self._system.rm_file(f"{self._root}/{name}")
+
+    @contextmanager
+    def _reached(self, *usual: type[Exception]) -> Iterator[None]:
+        """Each protocol's library has errors of its own for a network, an address or a key."""
+        try:
+            yield
+        except usual:
+            raise
+        except Exception as error:
+            why = f"cannot be reached ({error}); see to the address, the keys and the network"
+            raise OSError(errno.EIO, why, self._address) from error
 
     def remove_leftovers(self) -> None:
         """An object appears when it is complete: there are none."""

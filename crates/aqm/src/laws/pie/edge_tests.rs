@@ -54,6 +54,24 @@ fn an_overflow_clears_the_sum_and_ends_the_delay_of_an_empty_queue() {
     }
 }
 
+/// Without departures a delay taken from them stays, so that the probability goes to a bound and
+/// rests there; an idle time of centuries then costs no more than one of minutes.
+#[test]
+fn a_probability_at_a_bound_rests_though_the_last_delay_stays() {
+    for (delay_ms, bound) in [(60, 1.0), (5, 0.0)] {
+        let mut pie = driven_above(0.1, "rfc8033_basic", &[]);
+        let head = waited(ms(90_000), Span::from_millis(delay_ms));
+        pie.on_dequeue(ms(90_000), head, Backlog::EMPTY, &mut Rng::scripted(0.5));
+        assert!(!pie.controller.is_at_rest());
+        (0..2_000).for_each(|_| pie.controller.update(Backlog::EMPTY));
+        assert!(pie.controller.is_at_rest(), "{delay_ms} ms");
+        let before = (var(&pie, "drop_prob"), var(&pie, "delay"));
+        pie.controller.update(Backlog::EMPTY);
+        assert_eq!((var(&pie, "drop_prob"), var(&pie, "delay")), before);
+        assert_eq!(before, (bound, delay_ms as f64 / 1e3));
+    }
+}
+
 /// CableLabs `docsis-ns3` clears the sum of a dropped arrival as well; without a known rate the
 /// delay is that of the last packet that left.
 #[test]

@@ -237,6 +237,11 @@ impl Standard {
 
     /// RFC 8033 §4.2: one update of the drop probability.
     fn control(&mut self) {
+        self.set_prob(self.next_prob());
+        self.delay_old = self.delay;
+    }
+
+    fn next_prob(&self) -> f64 {
         let p = self.drop_prob;
         let (delay, delay_old) = (self.delay.as_secs(), self.delay_old.as_secs());
         let step = self.gains.step(delay, delay_old) * self.tune.factor(p);
@@ -244,8 +249,7 @@ impl Standard {
         if self.delay == Span::ZERO && self.delay_old == Span::ZERO {
             p *= self.idle_decay;
         }
-        self.set_prob(p.clamp(0.0, 1.0));
-        self.delay_old = self.delay;
+        p.clamp(0.0, 1.0)
     }
 
     fn set_prob(&mut self, p: f64) {
@@ -253,13 +257,16 @@ impl Standard {
         self.scaled_prob = ScaledProb::new(p);
     }
 
-    /// Whether updates change nothing until a packet arrives.
+    /// Whether updates change nothing until a packet arrives. A delay that the last departure has
+    /// left stays: the probability then rests at a bound.
     pub(super) fn is_at_rest(&self) -> bool {
-        let settled = self.drop_prob == 0.0
-            && self.delay == Span::ZERO
-            && self.delay_old == Span::ZERO
+        let has_delay_of_next =
+            matches!(self.source, Source::Stamps { .. }) || self.delay == Span::ZERO;
+        let settled = self.delay == self.delay_old
+            && has_delay_of_next
             && self.burst_allowance == Span::ZERO
-            && self.switch.is_none();
+            && (self.switch.is_none() || self.delay != Span::ZERO)
+            && self.next_prob() == self.drop_prob;
         settled || self.is_off
     }
 
