@@ -61,3 +61,48 @@ fn a_syn_is_sent_again_when_the_timer_wheel_says_so() {
     let at: Vec<u64> = run.packets.iter().map(|row| row.arrived.as_nanos() / 1_000_000).collect();
     assert_eq!(at, [1, 1025], "sent at 0 and at the end of the slot, 1,024 ms");
 }
+
+/// When answers to SYNs leave over a link on which all are lost.
+fn answers(profile: &str, seconds: u64) -> Vec<u64> {
+    let links = vec![link("b", "taildrop", 5_000_000), link("back", "taildrop", 5_000_000)];
+    let flows = FlowGroup { reverse: vec![1], ..short(1, profile) };
+    let mut plan: Resolved = scenario(seconds, links, vec![flows]);
+    plan.links[1].loss = Some(Loss::Bernoulli(1.0));
+    plan.record.packets = true;
+    let run = run(&plan);
+    let back = run.packets.iter().filter(|row| row.queue == 1);
+    back.map(|row| row.arrived.as_nanos() / 1_000_000).collect()
+}
+
+/// Linux 6.1 `reqsk_timer_handler` and `tcp_check_req`: a copy of the SYN is answered at once, and
+/// sets the timer anew, which doubles each time it expires.
+#[test]
+fn an_answer_to_a_syn_is_sent_again_by_a_timer_and_for_every_copy_of_the_syn() {
+    // The SYN comes at 50 ms, copies at 1,074 and 3,122; the timer expires at 2,112. The link is
+    // 50 ms away.
+    assert_eq!(answers("linux", 5), [100, 1124, 2162, 3172]);
+    assert_eq!(answers("pi2-ns3", 5).len(), 2, "copies after 3 s only, no timer");
+}
+
+/// Linux 6.1 `tcp_check_req` leaves `ts_recent` at that of the SYN which arrived first.
+#[test]
+fn an_answer_to_a_copy_of_a_syn_echoes_the_first_so_that_no_syn_counts_as_lost() {
+    let links = vec![link("b", "taildrop", 5_000_000), link("back", "taildrop", 5_000_000)];
+    let flows = FlowGroup { reverse: vec![1], ..short(60, "linux") };
+    let mut plan: Resolved = scenario(20, links, vec![flows]);
+    plan.links[1].loss = Some(Loss::Bernoulli(0.5));
+    plan.record.packets = true;
+    let run = run(&plan);
+    let mut late = 0;
+    for flow in 0..60 {
+        let packets: Vec<_> =
+            run.packets.iter().filter(|row| row.queue == 0 && row.flow == flow).collect();
+        let Some(first) = packets.iter().find(|row| row.bytes > 52) else { continue };
+        let soon = first.arrived + ms(20);
+        let window = packets.iter().filter(|row| row.bytes > 52 && row.arrived < soon).count();
+        assert_eq!(window, 10, "flow {flow}");
+        let syns = packets.iter().filter(|row| row.bytes == 52 && row.arrived < first.arrived);
+        late += usize::from(syns.count() > 3);
+    }
+    assert!(late > 3, "{late} flows sent a SYN twice more");
+}

@@ -11,6 +11,7 @@ use super::Outbox;
 use super::observer::Observer;
 use super::setup::Setup;
 use crate::packet::{Packet, PacketKind};
+use crate::tcp::negotiation::Flags;
 use crate::tcp::rtt::stamped_rtt;
 use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
@@ -25,6 +26,23 @@ struct Opening {
     timeout: Span,
 }
 
+/// The answer to a SYN. Until the handshake is over it is sent again by a timer, beside once for
+/// every copy of the SYN (Linux 6.1 `reqsk_timer_handler`, `tcp_check_req`).
+#[derive(Clone, Copy, Debug)]
+struct SynAnswer {
+    /// The timestamp of the SYN that arrived first, which it echoes.
+    stamp: Time,
+    /// Its ECN field and flags.
+    field: Ecn,
+    flags: Flags,
+    /// How often the timer has expired, and when it is due.
+    expired: u8,
+    due: Time,
+}
+
+/// Linux `tcp_synack_retries`.
+const MOST_ANSWERS_AGAIN: u8 = 5;
+
 /// Both ends of one flow.
 pub struct Stream {
     setup: Setup,
@@ -35,6 +53,8 @@ pub struct Stream {
     opening: Option<Opening>,
     sender: Option<Sender>,
     receiver: Receiver,
+    /// Its answer to a SYN, until the handshake is over.
+    answer: Option<Box<SynAnswer>>,
     /// The transfer under way: when it was requested, and its size.
     transfer: Option<FinishedTransfer>,
     /// The transfer that the flow's stop cut off: when it was requested, and for how long it was
@@ -65,6 +85,7 @@ impl Stream {
             opening: None,
             sender: None,
             receiver,
+            answer: None,
             transfer: None,
             cut_off: None,
             past_bytes: (0, 0),
@@ -80,7 +101,8 @@ impl Stream {
     pub fn next_timer(&self) -> Time {
         let sender = self.sender.as_ref().map_or(Time::NEVER, Sender::next_timer);
         let opening = self.opening.map_or(Time::NEVER, |opening| opening.due);
-        let rare = self.next_start.min(self.stop).min(opening);
+        let answer = self.answer.as_ref().map_or(Time::NEVER, |answer| answer.due);
+        let rare = self.next_start.min(self.stop).min(opening).min(answer);
         sender.min(self.receiver.delayed_ack()).min(rare)
     }
 
@@ -101,6 +123,9 @@ impl Stream {
             let before = opening.syns - 1;
             out.send(self.syn(before, now));
         }
+        if let Some(answer) = self.answer.take_if(|answer| answer.due <= now) {
+            self.send_answer(SynAnswer { expired: answer.expired + 1, ..*answer }, out);
+        }
         if self.receiver.delayed_ack() <= now {
             self.receiver.on_timer(now);
             self.acknowledge(out);
@@ -114,6 +139,7 @@ impl Stream {
     fn finish(&mut self, now: Time) {
         self.close(now);
         self.opening = None;
+        self.answer = None;
         self.cut_off = self.transfer.take().map(|cut| (cut.start, now.since(cut.start)));
         self.next_start = Time::NEVER;
         self.stop = Time::NEVER;
@@ -153,6 +179,7 @@ impl Stream {
             }
         };
         self.receiver = self.setup.receiver();
+        self.answer = None;
         self.transfer = bytes.map(|bytes| FinishedTransfer { start: now, bytes });
         let timeout = self.setup.profile.rto.initial;
         let due = self.setup.profile.expiry(now, now + timeout);
@@ -189,16 +216,14 @@ impl Stream {
             return None;
         }
         if packet.kind == PacketKind::Syn {
-            let mut answer = self.control_packet(PacketKind::SynAck, packet.sent);
-            (answer.ecn, answer.ace) = self.receiver.on_syn(out.now, packet);
-            answer.window = self.receiver.window();
-            out.reply(answer);
+            self.answer_syn(packet, out);
             return None;
         }
         if packet.kind == PacketKind::WindowProbe {
             self.acknowledge(out);
             return None;
         }
+        self.answer = None;
         if packet.kind == PacketKind::HandshakeAck {
             self.receiver.on_established(out.now);
             return None;
@@ -225,6 +250,30 @@ impl Stream {
             self.acknowledge(out);
         }
         if complete { self.complete(out.now) } else { None }
+    }
+
+    /// Answers a SYN, or a copy of it.
+    fn answer_syn(&mut self, syn: &Packet, out: &mut Outbox<'_>) {
+        let first = self.answer.take();
+        let (field, flags) = self.receiver.on_syn(out.now, syn);
+        let (stamp, expired) = first.map_or((syn.sent, 0), |first| (first.stamp, first.expired));
+        self.send_answer(SynAnswer { stamp, field, flags, expired, due: Time::NEVER }, out);
+    }
+
+    fn send_answer(&mut self, answer: SynAnswer, out: &mut Outbox<'_>) {
+        let mut packet = self.control_packet(PacketKind::SynAck, answer.stamp);
+        (packet.ecn, packet.ace) = (answer.field, answer.flags);
+        packet.window = self.receiver.window();
+        out.reply(packet);
+        let Profile { rto, answers_again, .. } = self.setup.profile;
+        if answers_again {
+            let wait = Span::from_nanos(rto.initial.as_nanos() << answer.expired).min(rto.max);
+            let due = match answer.expired < MOST_ANSWERS_AGAIN {
+                true => self.setup.profile.expiry(out.now, out.now + wait),
+                false => Time::NEVER,
+            };
+            self.answer = Some(Box::new(SynAnswer { due, ..answer }));
+        }
     }
 
     fn complete(&mut self, now: Time) -> Option<FinishedTransfer> {

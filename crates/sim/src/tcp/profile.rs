@@ -183,6 +183,9 @@ pub struct Profile {
     /// The SYN-ACK is acknowledged by a packet of its own ahead of the data. Stacks that simulate
     /// one direction only have no such packet (ns-2).
     pub handshake_ack: bool,
+    /// The answer to a SYN is sent again until the handshake is over, and echoes the timestamp of
+    /// the SYN that arrived first (Linux since 4.4, `reqsk_timer_handler`, `tcp_check_req`).
+    pub answers_again: bool,
     /// Where more SYNs than these were lost, the initial window is one packet (RFC 5681 §3.1; Linux
     /// since 3.1, `tcp_init_transfer`, forgives one).
     pub forgiven_syns: u32,
@@ -272,6 +275,7 @@ pub const LINUX: Profile = Profile {
     limited_transmit: true,
     ecn_fallback: true,
     handshake_ack: true,
+    answers_again: true,
     forgiven_syns: 1,
     rehash: true,
     idle: Idle::Halve,
@@ -300,6 +304,7 @@ pub const LINUX_2_6: Profile = Profile {
     tail_probes: false,
     frto_starts_over: true,
     ecn_fallback: false,
+    answers_again: false,
     forgiven_syns: u32::MAX,
     rehash: false,
     marked_undo: true,
@@ -332,6 +337,7 @@ pub const NEWRENO: Profile = Profile {
     limited_transmit: true,
     ecn_fallback: false,
     handshake_ack: false,
+    answers_again: false,
     forgiven_syns: u32::MAX,
     rehash: false,
     idle: Idle::Restart,

@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 41] = [
+pub const RULES: [ProfileRule; 42] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -116,6 +116,12 @@ pub const RULES: [ProfileRule; 41] = [
         "handshake ACK",
         |p| yes(p.handshake_ack),
         "the SYN-ACK is acknowledged by a packet ahead of the data",
+    ),
+    rule(
+        "SYN-ACK again",
+        |p| yes(p.answers_again),
+        "by a timer, with the timestamp of the SYN that came first (Linux since 4.4, \
+         `reqsk_timer_handler`)",
     ),
     rule(
         "lost SYNs",
@@ -287,6 +293,7 @@ mod tests {
             limited_transmit: _,
             ecn_fallback: _,
             handshake_ack: _,
+            answers_again: _,
             forgiven_syns: _,
             rehash: _,
             idle: _,
