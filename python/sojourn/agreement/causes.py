@@ -45,16 +45,7 @@ KNOWN = {
 }
 
 # Of the wide grid: words of scenarios' names, and what was found.
-_WIDE: dict[str, str] = {
-    "pie 2 Mbit/s 5 ms 64 x reno": (
-        "PIE's probability is above one on both sides most of the time, so that it drops all that "
-        "finds three packets waiting: who loses is a matter of when packets come. In the guest "
-        "the flows of a group share one access line of 64 times the rate. With access lines that "
-        "fast the simulator drops 47 % instead of 39 % (kernel 50 %, one seed), at a `delay_p99` "
-        "of 25 ms instead of 18 (kernel 30); why Jain's index stays at 0.48 (kernel 0.77) is "
-        "unknown."
-    ),
-}
+_WIDE: dict[str, str] = {}
 
 
 def by_cell(

@@ -31,6 +31,9 @@ _LEAST_SHARE_BPS = 30_000
 # The kernel's receive buffer of 16 MB offers a window of 8 MB; twice the path must fit.
 _LARGEST_SHARE_OF_BDP = 4_000_000
 _PACKET_BITS = 12_000
+# The interface of every host. With lines of ten times the link, the default, the engines differ:
+# in the guest those of a group are one line (fact linux-20).
+_HOST_RATE = "10gbit"
 # How long a cell runs: that many packets of the link and at least so many round trips and ms; but
 # no more packets than the most, unless that were fewer than the least number of round trips.
 _PACKETS, _ROUND_TRIPS, _LEAST_MS = 20_000, 40, 4_000
@@ -161,6 +164,7 @@ def _bulk(cell: Cell, path: _Path) -> list[str]:
             'path = ["bottleneck"]',
             *(['reverse = ["acks"]'] if cell["traffic"] == "acks" else []),
             f'rtt = "{rtt_ms}ms"',
+            f'access_rate = "{_HOST_RATE}"',
             *_tcp(cell),
             f'start = "0s..{path.warmup_ms // 2}ms"',
             'app = { kind = "bulk" }',
@@ -189,8 +193,8 @@ def _beside(cell: Cell, path: _Path) -> list[str]:
     own = _tcp(cell) if cell["traffic"] in ("files", "web") else []
     return [
         "[[flows]]", f'name = "{cell["traffic"]}"', f"count = {count}", 'path = ["bottleneck"]',
-        f'rtt = "{min(path.rtts_ms)}ms"', *own, f'start = "0s..{path.warmup_ms // 2}ms"',
-        f"app = {app}",
+        f'rtt = "{min(path.rtts_ms)}ms"', f'access_rate = "{_HOST_RATE}"', *own,
+        f'start = "0s..{path.warmup_ms // 2}ms"', f"app = {app}",
     ]  # fmt: skip
 
 
