@@ -4,7 +4,7 @@
 use sojourn_aqm::{Ecn, Span, Time};
 
 use super::accecn::AccEcnCounters;
-use super::accecn_option::sack_bytes;
+use super::accecn_option::{OptionRoom, sack_bytes};
 use super::delayed_ack::DelayedAck;
 pub use super::ecn_ability::EcnAbility;
 use super::negotiation::{Flags, Mode};
@@ -349,18 +349,20 @@ impl Receiver {
         let echo = self.stamp.echo();
         let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, echo);
         ack.ecn = self.ack_field;
+        let mut blocks = 0;
         if self.sack && !(self.duplicates.is_empty() && self.recent[0].is_empty()) {
             ack.sack = self.recent;
             if !self.duplicates.is_empty() {
                 ack.sack.rotate_right(1); // the oldest block is dropped
                 ack.sack[0] = std::mem::take(&mut self.duplicates);
             }
+            blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
         }
         ack.signal = self.echo;
         ack.window = self.window.segments();
-        let option_bytes = self.report_marks(now, &mut ack);
+        let room = self.report_marks(now, blocks, &mut ack);
         if self.counts_options {
-            ack.ip_bytes += sack_bytes(count_blocks(&ack)) + option_bytes;
+            ack.ip_bytes += sack_bytes(room.blocks) + room.bytes;
             ack.link_bytes = ack.ip_bytes;
         }
         self.unacknowledged = 0;
@@ -368,19 +370,16 @@ impl Receiver {
         ack
     }
 
-    /// Returns the bytes that the AccECN option adds.
+    /// Returns what of an acknowledgement with so many SACK blocks there is room for.
     #[inline]
-    fn report_marks(&mut self, now: Time, ack: &mut Packet) -> u32 {
-        let Some(counters) = &mut self.accurate else { return 0 };
-        let beside = (count_blocks(ack), self.timestamps);
-        let Some(room) = counters.report(now, beside, self.acks.rtt(), ack) else { return 0 };
+    fn report_marks(&mut self, now: Time, blocks: u32, ack: &mut Packet) -> OptionRoom {
+        let without = OptionRoom { fields: 0, blocks, bytes: 0 };
+        let Some(counters) = &mut self.accurate else { return without };
+        let beside = (blocks, self.timestamps);
+        let room = counters.report(now, beside, self.acks.rtt(), ack).unwrap_or(without);
         ack.sack[room.blocks as usize..].fill(Block::default());
-        room.bytes
+        room
     }
-}
-
-fn count_blocks(ack: &Packet) -> u32 {
-    ack.sack.iter().filter(|block| !block.is_empty()).count() as u32
 }
 
 #[cfg(test)]
