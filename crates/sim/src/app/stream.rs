@@ -11,7 +11,7 @@ use super::Outbox;
 use super::observer::Observer;
 use super::setup::Setup;
 use crate::packet::{Packet, PacketKind};
-use crate::tcp::rtt::stamped_rtt;
+use crate::tcp::rtt::{stamp, stamped_rtt};
 use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
@@ -191,7 +191,7 @@ impl Stream {
         if packet.kind == PacketKind::Syn {
             let mut answer = self.control_packet(PacketKind::SynAck, packet.sent);
             (answer.ecn, answer.ace) = self.receiver.on_syn(out.now, packet);
-            answer.window = self.receiver.window();
+            (answer.window, answer.stamp) = (self.receiver.window(), stamp(out.now));
             out.reply(answer);
             return None;
         }
@@ -209,9 +209,6 @@ impl Stream {
         let segments = &self.setup.segments;
         if packet.ecn == Ecn::Ce {
             self.ce_bytes += u64::from(segments.payload(packet.seq));
-        }
-        if let Some(sender) = self.sender.as_ref().filter(|_| self.setup.profile.timestamps) {
-            self.receiver.follow_rtt(sender.smoothed_rtt());
         }
         let before = self.receiver.next();
         let answer = self.receiver.on_data(out.now, packet);
@@ -283,7 +280,7 @@ impl Stream {
             out.send(ack);
         }
         let mut sender = self.setup.sender(now, rtt, &agreed, lost);
-        sender.set_receive_window(answer.window);
+        sender.set_receive_window(answer.window, answer.stamp);
         sender.set_rehashes(self.rehashes(opening.syns - 1));
         sender.send(now, &mut seen_by(&mut self.observer, out));
         self.opening = None;
