@@ -61,6 +61,9 @@ pub struct Packet {
     pub sack: [Block; SACK_BLOCKS],
     /// In an acknowledgement: segments that the receiver offers beyond `seq`.
     pub window: u32,
+    /// The receiver's timestamp clock, in its ticks modulo 2^32: in an acknowledgement when it was
+    /// sent, in data the echo of that (RFC 7323 §3.2).
+    pub stamp: u32,
     /// The link it is on, or the next one: a place in the world's table of routes.
     pub leg: u32,
     /// The connection of the flow that it belongs to.
@@ -107,6 +110,7 @@ impl Packet {
             sent: now,
             sack: [Block::default(); SACK_BLOCKS],
             window: u32::MAX,
+            stamp: 0,
             leg: 0,
             connection,
             kind,
@@ -194,6 +198,6 @@ mod tests {
 
     #[test]
     fn a_packet_and_its_stamp_fit_a_cache_line_and_a_half() {
-        assert!(size_of::<Packet>() <= 72, "{}", size_of::<Packet>());
+        assert!(size_of::<Packet>() <= 80, "{}", size_of::<Packet>());
     }
 }

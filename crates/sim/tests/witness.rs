@@ -124,10 +124,14 @@ fn outside(ours: WitnessCell, theirs: &[WitnessCell], by: &Widening) -> Vec<&'st
 }
 
 /// Cells that lie outside of their bands, and what is known of it. Another set fails.
-const APART: [(&str, &str, u32); 1] = [
+const APART: [(&str, &str, u32); 2] = [
     // ns-2 as it is times one packet per window and has 7.97 Mbit/s; with timestamps it has 9.11,
     // ours 9.12 (fact tcp-12).
     ("taildrop", "tahoe", 1),
+    // Linux 3.8 acknowledges each segment while its window grows and after gaps, so that its slow
+    // start overshoots more than with the delayed acknowledgements of ns-3: 1.6 to 2.0 % drops of
+    // eight seeds, ns-3 0.6 %; 1.3 to 1.9 % while its window grew later (fact tcp-23).
+    ("pie", "kids-3.8", 1),
 ];
 
 fn check(queue: &str) {

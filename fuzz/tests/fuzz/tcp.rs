@@ -99,7 +99,7 @@ impl Host {
             sender.on_established(rtt);
         }
         let (now, offered) = (Time::ZERO, u32::from(script.offered));
-        sender.set_receive_window(offered);
+        sender.set_receive_window(offered, 0);
         let counts_pipe = profile.recovery == Style::Pipe;
         Host { sender, counts_pipe, now, count, una: 0, nxt: 0, offered, new: 0 }
     }

@@ -269,7 +269,7 @@ impl TestedHost {
         let rtt = (attempts == 1).then(|| now.since(since));
         let mut sender = self.new_sender(now, mss, (mode, capable), rtt);
         let outgoing = Outgoing::new(mss);
-        sender.set_receive_window(outgoing.within(window_bytes));
+        sender.set_receive_window(outgoing.within(window_bytes), 0);
         self.stage = Stage::Open(Box::new(Ends {
             sender,
             outgoing,

@@ -12,7 +12,7 @@ use super::observer::Observer;
 use super::setup::Setup;
 use crate::packet::{Packet, PacketKind};
 use crate::tcp::negotiation::Flags;
-use crate::tcp::rtt::stamped_rtt;
+use crate::tcp::rtt::{stamp, stamped_rtt};
 use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
@@ -235,9 +235,6 @@ impl Stream {
         if packet.ecn == Ecn::Ce {
             self.ce_bytes += u64::from(segments.payload(packet.seq));
         }
-        if let Some(sender) = self.sender.as_ref().filter(|_| self.setup.profile.timestamps) {
-            self.receiver.follow_rtt(sender.smoothed_rtt());
-        }
         let before = self.receiver.next();
         let answer = self.receiver.on_data(out.now, packet);
         let after = self.receiver.next();
@@ -263,7 +260,7 @@ impl Stream {
     fn send_answer(&mut self, answer: SynAnswer, out: &mut Outbox<'_>) {
         let mut packet = self.control_packet(PacketKind::SynAck, answer.stamp);
         (packet.ecn, packet.ace) = (answer.field, answer.flags);
-        packet.window = self.receiver.window();
+        (packet.window, packet.stamp) = (self.receiver.window(), stamp(out.now));
         out.reply(packet);
         let Profile { rto, answers_again, .. } = self.setup.profile;
         if answers_again {
@@ -332,7 +329,7 @@ impl Stream {
             out.send(ack);
         }
         let mut sender = self.setup.sender(now, rtt, &agreed, lost);
-        sender.set_receive_window(answer.window);
+        sender.set_receive_window(answer.window, answer.stamp);
         sender.set_rehashes(self.rehashes(opening.syns - 1));
         sender.send(now, &mut seen_by(&mut self.observer, out));
         self.opening = None;

@@ -82,6 +82,11 @@ impl ReceiveWindow {
         self.offered
     }
 
+    /// The connection is open: the first round trip begins (Linux `tcp_init_buffer_space`).
+    pub fn on_established(&mut self, now: Time) {
+        self.since = now;
+    }
+
     /// A segment has arrived. Returns whether the window has grown for it.
     #[inline]
     pub fn on_segment(&mut self) -> bool {

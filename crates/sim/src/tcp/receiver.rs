@@ -12,6 +12,7 @@ use super::profile::AckRule;
 use super::ranges::Ranges;
 use super::receive_window::{ReceiveWindow, WindowRule};
 use super::recent_stamp::RecentStamp;
+use super::rtt::{ReceiverRtt, stamp};
 use crate::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
 
 /// The receiver of one connection.
@@ -27,8 +28,8 @@ pub struct Receiver {
     unacknowledged: u32,
     acks: DelayedAck,
     window: ReceiveWindow,
-    /// The round trip that its window follows; without it that of the handshake.
-    rtt: Option<Span>,
+    /// The round trip that its window follows; without timestamps that of the handshake.
+    rtt: ReceiverRtt,
     sack: bool,
     timestamps: bool,
     counts_options: bool,
@@ -70,7 +71,7 @@ impl Receiver {
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
             window: ReceiveWindow::new(WindowRule::Unlimited),
-            rtt: None,
+            rtt: ReceiverRtt::default(),
             sack,
             timestamps: false,
             counts_options: rule.counts_options,
@@ -99,13 +100,6 @@ impl Receiver {
     /// The same with timestamps on segments: they take option space and show old copies.
     pub fn with_timestamps(self, timestamps: bool) -> Receiver {
         Receiver { timestamps, ..self }
-    }
-
-    /// The window follows this round trip from now on: the mean of what timestamps show, which both
-    /// ends weigh alike (Linux `tcp_rcv_rtt_measure_ts`, `tcp_rtt_estimator`).
-    #[inline]
-    pub fn follow_rtt(&mut self, rtt: Span) {
-        self.rtt = Some(rtt);
     }
 
     /// Its window in segments.
@@ -197,6 +191,7 @@ impl Receiver {
     pub fn on_established(&mut self, now: Time) {
         if let Some(opened) = self.opened.take() {
             self.acks.on_established(now.since(opened));
+            self.window.on_established(now);
         }
     }
 
@@ -211,6 +206,9 @@ impl Receiver {
         }
         if packet.seq + self.unacknowledged <= self.next {
             self.stamp.update(packet.sent);
+        }
+        if self.timestamps {
+            self.rtt.on_segment(now, packet.stamp);
         }
         let echoed = self.echo;
         if packet.seq == self.next {
@@ -244,7 +242,7 @@ impl Receiver {
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
-        self.window.on_read(now, self.next, self.rtt.or(self.acks.rtt()));
+        self.window.on_read(now, self.next, self.rtt.mean().or(self.acks.rtt()));
         let pushed = self.acks.is_pushed(self.next, self.window.offered());
         // Linux `__tcp_ack_snd_check`: with data out of order it counts as a duplicate.
         let whole = self.beyond.is_empty();
@@ -359,7 +357,7 @@ impl Receiver {
             blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
         }
         ack.signal = self.echo;
-        ack.window = self.window.segments();
+        (ack.window, ack.stamp) = (self.window.segments(), stamp(now));
         let room = self.report_marks(now, blocks, &mut ack);
         if self.counts_options {
             ack.ip_bytes += sack_bytes(room.blocks) + room.bytes;

@@ -197,12 +197,12 @@ fn with_a_larger_window_fewer_segments_are_pushed() {
         }
     }
     assert_eq!(pushed[..2], [22, 45], "half of 45 segments");
-    // The second round trip shows 50 segments: room for 1,044, which 500 segments fill, each
-    // acknowledged at once.
+    // The first segment of the second round trip is the 51st: room for 1,084, which 520 segments
+    // fill, each acknowledged at once.
     let growing = pushed.windows(2).filter(|pair| pair[1] - pair[0] == 1).count();
-    assert_eq!(growing, 500 - 1);
+    assert_eq!(growing, 520 - 1);
     let [.., before, last] = pushed[..] else { panic!("{pushed:?}") };
-    assert_eq!(last - before, 1_044 / 2 + 1);
+    assert_eq!(last - before, 1_084 / 2 + 1);
 }
 
 #[test]

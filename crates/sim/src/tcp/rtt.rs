@@ -18,6 +18,41 @@ pub(crate) fn stamp_ticks(time: Time) -> u64 {
     time.as_nanos() / TICK_NS
 }
 
+/// The timestamp that a packet carries.
+#[inline]
+pub(crate) fn stamp(time: Time) -> u32 {
+    stamp_ticks(time) as u32
+}
+
+/// The round trip at the end that receives data, which is a mean of samples (Linux 6.1
+/// `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`): from when an acknowledgement was sent to the
+/// arrival of the first segment that echoes its timestamp.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ReceiverRtt {
+    /// The mean in eighths of a nanosecond.
+    eighths: Option<u64>,
+    last_echo: u32,
+}
+
+impl ReceiverRtt {
+    /// A segment has arrived that echoes this timestamp; zero is none (RFC 7323 §3.2).
+    #[inline]
+    pub(crate) fn on_segment(&mut self, now: Time, echo: u32) {
+        if echo == 0 || echo == self.last_echo {
+            return;
+        }
+        self.last_echo = echo;
+        let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * TICK_NS;
+        self.eighths = Some(self.eighths.map_or(sample << 3, |mean| mean - (mean >> 3) + sample));
+    }
+
+    /// The mean, once there is a sample.
+    #[inline]
+    pub(crate) fn mean(self) -> Option<Span> {
+        self.eighths.map(|mean| Span::from_nanos(mean >> 3))
+    }
+}
+
 /// Whether a timestamp was taken in an earlier tick than another time.
 pub(crate) fn is_stamped_before(stamp: Time, other: Time) -> bool {
     stamp_ticks(stamp) < stamp_ticks(other)
@@ -283,5 +318,20 @@ mod tests {
         assert_eq!(stamped_rtt(at(7_000), at(5_999)), Span::from_millis(2));
         assert!(is_stamped_before(at(5_999), at(6_000)));
         assert!(!is_stamped_before(at(5_000), at(5_999)), "in the same tick");
+    }
+
+    /// Linux 6.1 `tcp_rcv_rtt_measure_ts`.
+    #[test]
+    fn of_the_segments_that_echo_a_timestamp_the_first_gives_the_receiver_a_sample() {
+        let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
+        let mut rtt = ReceiverRtt::default();
+        rtt.on_segment(at(7), 0);
+        assert_eq!(rtt.mean(), None, "no echo");
+        for ms in [120, 121, 150] {
+            rtt.on_segment(at(ms), 100);
+            assert_eq!(rtt.mean(), Some(Span::from_millis(20)));
+        }
+        rtt.on_segment(at(160), 132);
+        assert_eq!(rtt.mean(), Some(Span::from_millis(21)), "an eighth of the new one");
     }
 }

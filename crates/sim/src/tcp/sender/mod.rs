@@ -68,6 +68,8 @@ pub struct Sender {
     timers: Timers,
     tail_probe: Option<TailLossProbe>,
     send_window: SendWindow,
+    /// The receiver's timestamp, which data echoes.
+    echo: u32,
     ecn: EcnState,
     pacer: Option<Pacer>,
     rate: Option<Box<DeliveryRate>>,
@@ -108,6 +110,7 @@ impl Sender {
             timers: Timers::new(profile.tick),
             tail_probe: None,
             send_window: SendWindow::default(),
+            echo: 0,
             ecn: EcnState::new(&segments),
             pacer: burst.map(Pacer::new),
             rate: needs.rate_samples.then(Box::default),
@@ -136,6 +139,7 @@ impl Sender {
             return; // acknowledges data never sent: left over from an earlier connection
         }
         self.update_send_window(ack.seq, ack.window);
+        self.echo = self.echo.max(ack.stamp);
         let before = Before {
             una: self.board.una(),
             in_flight: self.board.in_flight(),

@@ -92,7 +92,7 @@ impl<'a> Start<'a> {
         let cc = (configure(self.cc).expect("the control is registered").factory)();
         let mut sender = Sender::new(segments, self.profile, cc);
         sender.on_established(Span::from_millis(u64::from(self.rtt_ms)));
-        sender.set_receive_window(self.window);
+        sender.set_receive_window(self.window, 0);
         sender.window.ssthresh = self.ssthresh;
         sender
     }

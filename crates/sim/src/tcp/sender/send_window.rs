@@ -38,9 +38,9 @@ impl SendWindow {
 }
 
 impl Sender {
-    /// The window in the SYN-ACK, in segments.
-    pub fn set_receive_window(&mut self, segments: u32) {
-        self.send_window.end = segments;
+    /// The window in the SYN-ACK, in segments, and its timestamp.
+    pub fn set_receive_window(&mut self, segments: u32, stamp: u32) {
+        (self.send_window.end, self.echo) = (segments, stamp);
     }
 
     /// An acknowledgement carries a window of so many segments beyond `ack`. One that acknowledges

@@ -196,7 +196,7 @@ impl Sender {
         self.sent.bytes += u64::from(payload);
         let bytes = payload + header_bytes;
         let packet = Packet::new(PacketKind::Data, flow, connection, seq, bytes, now);
-        Packet { rehashes: self.timeouts.rehashes, ..packet }
+        Packet { rehashes: self.timeouts.rehashes, stamp: self.echo, ..packet }
     }
 
     fn count_in_reduction(&mut self) {
