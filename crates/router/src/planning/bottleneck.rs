@@ -10,7 +10,8 @@ use super::Kernel;
 use super::refusal::{Planned, refuse};
 use super::topology::{self, VETH_BPS, rate_change};
 use crate::plan::{
-    Bottleneck, Direction, GroupDelays, ModuleAqm, ReverseLink, RouterLinkPlan, Service, WirePlan,
+    Bottleneck, Direction, GroupDelays, LinkTime, ModuleAqm, ReverseLink, RouterLinkPlan, Service,
+    WirePlan,
 };
 use crate::tc::{self, TcContext, TcDiscipline};
 
@@ -118,6 +119,12 @@ pub(super) fn wire(link: &Link) -> Option<WirePlan> {
     let Link { name, loss, jitter, .. } = link;
     let does_more = loss.is_some() || jitter.is_some();
     does_more.then(|| WirePlan { link: name.clone(), loss: *loss, jitter: *jitter })
+}
+
+/// The time of packets on a link with a steady rate.
+pub(super) fn transmission(link: &Link) -> Option<LinkTime> {
+    let Capacity::Constant(rate) = link.capacity else { return None };
+    Some(LinkTime { bps: rate.as_bps(), framing_bytes: link.framing_bytes })
 }
 
 /// The bottleneck, and for the kernel's own the discipline as tc takes it.

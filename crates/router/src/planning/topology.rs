@@ -34,13 +34,13 @@ impl Commands {
     /// All interfaces, addresses, routes and delays. Router and receivers are joined by a veth
     /// pair, or by the TUN devices of our router, which may then apply the delays itself. A wire
     /// of ours behind the kernel's router is joined to it by a veth pair, and to the receivers by
-    /// TUN devices.
+    /// TUN devices; if it `transmits`, it takes the time of packets on the link.
     pub(super) fn hosts(
         &mut self,
         scenario: &Resolved,
         link: &Link,
         bottleneck: &Bottleneck,
-        has_wire: bool,
+        (has_wire, transmits): (bool, bool),
     ) {
         let (veth, delays) =
             (matches!(bottleneck, Bottleneck::Kernel { .. }), has_netem(bottleneck));
@@ -81,7 +81,7 @@ impl Commands {
         if has_wire {
             self.wire(largest_mtu);
         }
-        let unserved = veth.then(|| link.capacity.initial_rate());
+        let unserved = (veth && !transmits).then(|| link.capacity.initial_rate());
         for (index, group) in scenario.flows.iter().enumerate().filter(|_| delays) {
             let forward = forward_delay(group, link, unserved);
             self.delays(index, group, (forward, return_delay(group, scenario)));
@@ -371,6 +371,19 @@ app = {{ kind = "bulk" }}
         assert_eq!([forward(1, "kernel"), forward(4, "kernel")], ["11200us", "11290us"]);
         assert_eq!(forward(1, "sojourn"), "10000us", "our router takes that time itself");
         assert_eq!(delay_us(&planned("\"10mbit\"", 1, "kernel").commands, "r0"), "10000us");
+    }
+
+    #[test]
+    fn with_a_queue_on_the_way_back_our_wire_takes_the_time_on_the_link() {
+        let text = "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\n\
+                    [links.back]\nrate = \"1mbit\"\n[[flows]]\npath = [\"b\"]\n\
+                    reverse = [\"back\"]\nrtt = \"20ms\"\napp = { kind = \"bulk\" }\n";
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(text, &Source::default(), &none).unwrap();
+        let kernel = Kernel { hz: 1000, delays_in_router: false };
+        let plan = plan(scenario.resolved(), kernel).unwrap();
+        assert_eq!(delay_us(&plan.commands, "s0"), "10000us", "without 1,200 us on the link");
+        assert_eq!(plan.transmission.map(|transmission| transmission.bps), Some(10_000_000));
     }
 
     #[test]
