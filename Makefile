@@ -192,7 +192,7 @@ study-kills: $(VENV)/developed
 	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_studies_kill.py
 
 ## study-costs: what a study costs beyond its runs, into docs/studies.md: a study of RUNS runs,
-##              smaller ones with 1, 2 and 4 workers, 500 idle workers; with the package as users get it.
+##              smaller ones with 1, 2 and 4 workers, 300 idle workers; with the package as users get it.
 ##              Some ten minutes of two idle cores; an interrupted one goes on
 RUNS ?= 100000
 study-costs: $(VENV)/installed
