@@ -101,6 +101,7 @@ impl TestedHost {
         let window = segment.window.unwrap_or_default() << ends.shift;
         ack.window = ends.outgoing.within(byte + window).saturating_sub(acked);
         ack.sent = echo.unwrap_or(now);
+        ack.stamp = stamp(segment).map_or(0, |(value, _)| value);
         ack.ace = segment.flags.ace;
         ack.signal = segment.flags.ace & 0b001 != 0 && ends.sender.ecn_mode() == Mode::Classic;
         take_blocks(&mut ack, segment, |range| ends.outgoing.inside(range.0, range.1));
@@ -166,7 +167,7 @@ fn time_of_peer(value: u32) -> Time {
 }
 
 /// Argument and echo of the timestamps of a segment.
-fn stamp(segment: &Segment) -> Option<(u32, u32)> {
+pub(super) fn stamp(segment: &Segment) -> Option<(u32, u32)> {
     segment.options.iter().flatten().find_map(|option| match option {
         TcpOption::Stamps { value, echo } => Some((*value, *echo)),
         _ => None,

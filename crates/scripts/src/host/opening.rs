@@ -216,7 +216,7 @@ impl TestedHost {
         let sent = if needs.needs_ecn { needs.ect() } else { Ecn::NotEct };
         let arrived = syn_arrived(segment.flags.ace, sent);
         let mangled = mode == Mode::Accurate && fallback && is_mangled(sent, arrived);
-        self.establish(now, peer.window, !mangled);
+        self.establish(now, (peer.window, peer.stamp), !mangled);
         self.answer_syn_ack(now, segment);
         Ok(())
     }
@@ -249,7 +249,8 @@ impl TestedHost {
         let fallback = self.settings.profile.ecn_fallback;
         let mangled = reports && (ace == 0 || fallback && is_mangled(Ecn::NotEct, arrived))
             || accurate && opening.lost_ecn;
-        self.establish(now, segment.window.unwrap_or_default() << shift, !mangled);
+        let window = segment.window.unwrap_or_default() << shift;
+        self.establish(now, (window, super::arriving::stamp(segment).map(|s| s.0)), !mangled);
         if let Stage::Open(ends) = &mut self.stage
             && reports
             && arrived == Ecn::Ce
@@ -258,7 +259,7 @@ impl TestedHost {
         }
     }
 
-    fn establish(&mut self, now: Time, window_bytes: u32, capable: bool) {
+    fn establish(&mut self, now: Time, (bytes, stamp): (u32, Option<u32>), capable: bool) {
         let Stage::Opening(opening) = &self.stage else { return };
         let Opening { answers, since, attempts, peer, mode, .. } = **opening;
         let stamps = if self.stamps { STAMP_BYTES } else { 0 };
@@ -269,7 +270,7 @@ impl TestedHost {
         let rtt = (attempts == 1).then(|| now.since(since));
         let mut sender = self.new_sender(now, mss, (mode, capable), rtt);
         let outgoing = Outgoing::new(mss);
-        sender.set_receive_window(outgoing.within(window_bytes), 0);
+        sender.set_receive_window(outgoing.within(bytes), stamp.unwrap_or_default());
         self.stage = Stage::Open(Box::new(Ends {
             sender,
             outgoing,

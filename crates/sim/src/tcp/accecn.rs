@@ -216,19 +216,26 @@ impl AccEcnFeedback {
     }
 
     /// How many packets arrived with CE since the last acknowledgement that was decoded.
-    /// `delivered`: packets that this one newly acknowledges. If there are none, it may be out of
-    /// order and is ignored; counters lose nothing by that. (Linux also reads one whose own
-    /// timestamp is newer, which acknowledgements here do not carry.)
+    /// `delivered`: packets that this one newly acknowledges. If there are none, and its timestamp
+    /// is not newer than that of any before, it may be out of order and is not read; counters lose
+    /// nothing by that.
     ///
     /// ACE gives the number modulo eight, and the byte counter decides between the candidates.
     /// Without the option it is the smallest candidate if the last option reported no marks or
     /// acknowledgements deliver many packets as a rule, otherwise the largest that fits into
     /// `delivered` (RFC 9768 §3.2.2.5.2, Appendix A.2.1; Linux 7.2 `__tcp_accecn_process`).
-    pub fn read(&mut self, ace: u8, ce_bytes: Option<CeBytes>, delivered: u32) -> u32 {
-        if delivered == 0 {
+    pub fn read(
+        &mut self,
+        ace: u8,
+        ce_bytes: Option<CeBytes>,
+        delivered: u32,
+        is_newer: bool,
+    ) -> u32 {
+        if delivered > 0 {
+            self.note_delivered(delivered);
+        } else if !is_newer {
             return 0;
         }
-        self.note_delivered(delivered);
         let ace = u32::from(ace) % ACE_MODULUS;
         let least = (ace + ACE_MODULUS - self.ace) % ACE_MODULUS;
         self.ace = ace;
@@ -293,7 +300,7 @@ mod tests {
         for marks in [0, 1, 7, 8, 9, 40, 0, 10_000, 10_000] {
             count(&mut counters, marks);
             let ack = ack(&mut counters);
-            assert_eq!(feedback.read(ack.ace, ack.ce_bytes, 10_000), marks);
+            assert_eq!(feedback.read(ack.ace, ack.ce_bytes, 10_000, false), marks);
         }
     }
 
@@ -308,7 +315,7 @@ mod tests {
             count(&mut counters, marks);
             let ack = ack(&mut counters);
             assert_eq!(ack.ce_bytes, None);
-            let found = feedback.read(ack.ace, None, delivered);
+            let found = feedback.read(ack.ace, None, delivered, false);
             assert_eq!(found, read, "{marks} marks among {delivered}");
         }
     }
@@ -320,10 +327,10 @@ mod tests {
         // Sixteen more than the acknowledgements in between report: retransmissions that came
         // twice.
         count(&mut counters, 19);
-        assert_eq!(feedback.read(counters.ace(), None, 5), 3);
+        assert_eq!(feedback.read(counters.ace(), None, 5, false), 3);
         count(&mut counters, 1);
         let late = ack(&mut counters);
-        assert_eq!(feedback.read(late.ace, late.ce_bytes, 1), 17);
+        assert_eq!(feedback.read(late.ace, late.ce_bytes, 1, false), 17);
     }
 
     #[test]
@@ -331,13 +338,13 @@ mod tests {
         let (mut counters, mut feedback) =
             (counting(OptionRule::Always), AccEcnFeedback::new(1000));
         let quiet = ack(&mut counters);
-        assert_eq!(feedback.read(quiet.ace, quiet.ce_bytes, 2), 0);
-        assert_eq!(feedback.read(quiet.ace, None, 20), 0);
+        assert_eq!(feedback.read(quiet.ace, quiet.ce_bytes, 2, false), 0);
+        assert_eq!(feedback.read(quiet.ace, None, 20, false), 0);
         count(&mut counters, 9);
         let loud = ack(&mut counters);
-        assert_eq!(feedback.read(loud.ace, None, 20), 1);
-        assert_eq!(feedback.read(loud.ace, loud.ce_bytes, 1), 8);
-        assert_eq!(feedback.read(loud.ace, None, 20), 16, "the last option reported marks");
+        assert_eq!(feedback.read(loud.ace, None, 20, false), 1);
+        assert_eq!(feedback.read(loud.ace, loud.ce_bytes, 1, false), 8);
+        assert_eq!(feedback.read(loud.ace, None, 20, false), 16, "the last option reported marks");
     }
 
     #[test]
@@ -347,11 +354,14 @@ mod tests {
         let overtaken = ack(&mut counters);
         count(&mut counters, 3);
         let newest = ack(&mut counters);
-        assert_eq!(feedback.read(newest.ace, newest.ce_bytes, 3), 3);
-        assert_eq!(feedback.read(overtaken.ace, overtaken.ce_bytes, 0), 0);
+        assert_eq!(feedback.read(newest.ace, newest.ce_bytes, 3, false), 3);
+        assert_eq!(feedback.read(overtaken.ace, overtaken.ce_bytes, 0, false), 0);
         count(&mut counters, 1);
         let next = ack(&mut counters);
-        assert_eq!(feedback.read(next.ace, next.ce_bytes, 1), 1);
+        assert_eq!(feedback.read(next.ace, next.ce_bytes, 1, false), 1);
+        count(&mut counters, 1);
+        let newer = ack(&mut counters);
+        assert_eq!(feedback.read(newer.ace, newer.ce_bytes, 0, true), 1, "by its timestamp");
     }
 
     #[test]
@@ -416,9 +426,9 @@ mod tests {
     #[test]
     fn acknowledgements_that_deliver_many_packets_as_a_rule_hide_no_marks() {
         let mut feedback = AccEcnFeedback::new(1000);
-        assert_eq!(feedback.read(5, None, 10), 0, "the mean of the first is ten");
+        assert_eq!(feedback.read(5, None, 10, false), 0, "the mean of the first is ten");
         let mut feedback = AccEcnFeedback::new(1000);
-        assert_eq!(feedback.read(5, None, 2), 0);
-        assert_eq!(feedback.read(5, None, 10), 8, "the mean is little above two");
+        assert_eq!(feedback.read(5, None, 2, false), 0);
+        assert_eq!(feedback.read(5, None, 10, false), 8, "the mean is little above two");
     }
 }

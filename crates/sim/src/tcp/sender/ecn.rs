@@ -34,19 +34,20 @@ impl Sender {
     }
 
     /// Returns how many packets an acknowledgement reports as marked; with classic feedback one or
-    /// none. A mark forbids an undo: the window was reduced for congestion.
+    /// none. `is_newer`: its timestamp is newer than that of any before. A mark forbids an undo: the window was reduced for congestion.
     #[inline]
     pub(super) fn process_ecn_feedback(
         &mut self,
         ack: &Packet,
         acked: &Ack,
         delivered: u32,
+        is_newer: bool,
     ) -> u32 {
         if self.segments.ecn && self.needs.feedback == Feedback::Runs {
             self.cc.on_echo(acked, ack.signal);
         }
         let marks = match &mut self.ecn.accurate {
-            Some(feedback) => feedback.read(ack.ace, ack.ce_bytes, delivered),
+            Some(feedback) => feedback.read(ack.ace, ack.ce_bytes, delivered, is_newer),
             None => u32::from(ack.signal),
         };
         if self.ecn.accurate.is_some() {

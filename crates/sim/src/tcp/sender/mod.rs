@@ -139,6 +139,7 @@ impl Sender {
             return; // acknowledges data never sent: left over from an earlier connection
         }
         self.update_send_window(ack.seq, ack.window);
+        let is_newer = ack.stamp > self.echo;
         self.echo = self.echo.max(ack.stamp);
         let before = Before {
             una: self.board.una(),
@@ -151,7 +152,7 @@ impl Sender {
         if !self.profile.sack && !delivery.advanced {
             self.count_duplicate_ack(&mut delivery);
         }
-        let marks = self.process_ecn_feedback(ack, &acked, delivery.packets);
+        let marks = self.process_ecn_feedback(ack, &acked, delivery.packets, is_newer);
         let probe_arrived_twice = self.process_tail_probe(ack.seq, &delivery, dsack);
         let restarted = self.judge_episode(now, &delivery, ack.sent, before.una);
         if let Some(block) = dsack {
