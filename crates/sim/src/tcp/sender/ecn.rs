@@ -34,7 +34,8 @@ impl Sender {
     }
 
     /// Returns how many packets an acknowledgement reports as marked; with classic feedback one or
-    /// none. `is_newer`: its timestamp is newer than that of any before. A mark forbids an undo: the window was reduced for congestion.
+    /// none. `is_newer`: its timestamp is newer than that of any before. A mark forbids an undo: the
+    /// window was reduced for congestion.
     #[inline]
     pub(super) fn process_ecn_feedback(
         &mut self,
