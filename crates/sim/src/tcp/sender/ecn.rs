@@ -33,9 +33,9 @@ impl Sender {
         }
     }
 
-    /// Returns how many packets an acknowledgement reports as marked; with classic feedback one or
-    /// none. `is_newer`: its timestamp is newer than that of any before. A mark forbids an undo: the
-    /// window was reduced for congestion.
+    /// Returns how many packets an acknowledgement reports as marked; with classic feedback one
+    /// or none. `is_newer`: its timestamp is newer than that of any before. A mark forbids an undo:
+    /// the window was reduced for congestion.
     #[inline]
     pub(super) fn process_ecn_feedback(
         &mut self,
