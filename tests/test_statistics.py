@@ -97,6 +97,11 @@ def test_pairs_with_a_missing_value_are_left_out():
     assert found.difference.n == 2
 
 
+def test_a_p_value_that_is_too_small_for_a_number_is_the_smallest_and_not_zero():
+    found = paired([1e9 + seed % 2 for seed in range(60)], [0.0] * 60)
+    assert found.p_value == 5e-324
+
+
 def test_the_same_difference_under_every_seed_has_the_smallest_p_value_that_signs_can_give():
     assert paired([2.0, 3.0], [2.0, 3.0]).p_value == 1.0
     assert paired([2.0, 3.0], [1.0, 2.0]).p_value == 0.5
