@@ -57,6 +57,11 @@ def test_what_two_engines_cannot_differ_in_is_not_compared() -> None:
     assert "class/upload/jain" not in both, "it is one flow"
     alone = measures.values(sojourn.run(load("dumbbell-reno", {"duration": "12s"})))
     assert "class/bulk/jain" in alone and "class/bulk/goodput" not in alone
+    short = {"duration": "6s", "warmup": "1s", "record.flows": True, "record.sample": "1s"}
+    mixed = measures.values(sojourn.run(load("traffic-mix", short)))
+    again = {key.split("/")[1] for key in mixed if key.endswith("/retransmitted")}
+    lost = {key.split("/")[1] for key in mixed if key.endswith("/loss_rate")}
+    assert again and lost and not again & lost, "datagrams are not sent again"
 
 
 def test_the_payload_sent_again_is_counted_from_the_first_sample_on() -> None:

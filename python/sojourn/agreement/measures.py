@@ -17,8 +17,8 @@ RETRANSMITTED = "retransmitted"
 def values(result: Result) -> dict[str, float]:
     """The numbers by ``scope/name/metric``, in SI units.
 
-    Left out is what two engines cannot differ in: Jain's index of a single flow, and the goodput
-    of a single class, which is the utilisation.
+    Left out is what two engines cannot differ in: Jain's index of a single flow, the goodput of a
+    single class, which is the utilisation, and retransmissions of datagrams.
     """
     found = {
         f"{scope}/{name}/{metric}": value
@@ -35,10 +35,13 @@ def values(result: Result) -> dict[str, float]:
             found.pop(f"class/{name}/jain", None)
         if len(flows) == 1:
             found.pop(f"class/{name}/goodput", None)
-    return found | _retransmitted(result)
+    for name, share in _sent_again(result).items():
+        if f"class/{name}/loss_rate" not in found:  # else it sends datagrams
+            found[f"class/{name}/{RETRANSMITTED}"] = share
+    return found
 
 
-def _retransmitted(result: Result) -> dict[str, float]:
+def _sent_again(result: Result) -> dict[str, float]:
     """By class the part of the payload sent after the first sample that was sent again."""
     rows = result.table("flows").to_pylist()
     times = {row["t_ns"] for row in rows}
@@ -50,8 +53,4 @@ def _retransmitted(result: Result) -> dict[str, float]:
     for row in rows:
         sent[row["class"]] += sign.get(row["t_ns"], 0) * row["sent_bytes"]
         again[row["class"]] += sign.get(row["t_ns"], 0) * row["retransmitted_bytes"]
-    return {
-        f"class/{name}/{RETRANSMITTED}": again[name] / amount
-        for name, amount in sent.items()
-        if amount
-    }
+    return {name: again[name] / amount for name, amount in sent.items() if amount}
