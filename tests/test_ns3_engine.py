@@ -241,6 +241,19 @@ def test_a_run_is_counted_and_read_back() -> None:
 
 @needs_runner
 @pytest.mark.slow
+def test_state_variables_are_sampled_at_the_end_too() -> None:
+    text = TEXT.format(queue="pie@ns3", cc="cubic", bottleneck="sojourn", ecn="false")
+    given = _core.Scenario.load(text, sets=[("record.states", "true"), ("duration", '"2s"')])
+    table = Result(on_ns3(given)).states.to_pydict()
+    times = {name: [] for name in table["var"]}
+    for name, at in zip(table["var"], table["t_ns"], strict=True):
+        times[name].append(at)
+    assert times["drop_prob"] == times["backlog_packets"]
+    assert times["drop_prob"][-1] == 2_000_000_000
+
+
+@needs_runner
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run() -> None:
     digests = [on_ns3(scenario("pie@ns3").with_seed(seed)).digest for seed in (3, 3, 4)]
     assert digests[0] == digests[1] != digests[2]

@@ -61,6 +61,7 @@ main(int argc, char* argv[])
     Simulator::Stop(end);
     Simulator::Run();
 
+    recorder.SampleAtEnd();
     recorder.WritePackets(folder + "/packets.bin");
     recorder.WriteResult(folder + "/result.json", traffic, network.Describe());
     std::ofstream(folder + "/status.json") << R"({"ok":true,"failure":""})" << "\n";

@@ -330,6 +330,26 @@ Recorder::Sample()
             << ",\"state\":" << sender.congState << "}}";
         m_flowSamples.push_back(out.str());
     }
+    SampleLaws();
+    Simulator::Schedule(NanoSeconds(m_run.sampleNs), &Recorder::Sample, this);
+}
+
+void
+Recorder::SampleAtEnd()
+{
+    if (m_run.sampleNs > 0 && m_run.durationNs % m_run.sampleNs == 0)
+    {
+        SampleLaws();
+    }
+}
+
+void
+Recorder::SampleLaws()
+{
+    if (!m_run.hasLawSamples)
+    {
+        return;
+    }
     std::vector<std::string> values;
     for (const Disc& disc : m_discs)
     {
@@ -339,11 +359,7 @@ Recorder::Sample()
             values.push_back(std::to_string(std::bit_cast<uint64_t>(ours->GetState(name))));
         }
     }
-    if (m_run.hasLawSamples)
-    {
-        m_lawSamples.push_back(List(values, AsItIs));
-    }
-    Simulator::Schedule(NanoSeconds(m_run.sampleNs), &Recorder::Sample, this);
+    m_lawSamples.push_back(List(values, AsItIs));
 }
 
 void

@@ -22,6 +22,9 @@ class Recorder
 
     /// Begins to sample. @param traffic the flows
     void SampleFrom(const Traffic& traffic);
+    /// The sample of state variables that is due at the end, when the simulator has stopped. Flows
+    /// are not sampled then.
+    void SampleAtEnd();
     /// @param path where the records of packets go
     void WritePackets(const std::string& path) const;
     /// @param path where all else goes @param traffic the flows @param network JSON about it
@@ -69,6 +72,8 @@ class Recorder
     void Forget(Disc& disc);
 
     void Sample();
+    /// Samples the state variables of our AQMs, if they are asked for.
+    void SampleLaws();
     void EndWarmup();
     void EndBin();
 
