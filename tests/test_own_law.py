@@ -373,3 +373,17 @@ def test_a_law_that_does_not_decide_the_same_twice_is_refused_before_it_runs(
     text = refusal(capsys, *words)
     assert text.startswith("wrong.py:Dropper: two runs under one seed differ"), text
     assert main(["explain", own]) == 0
+
+
+def test_a_law_is_asked_once_whether_it_decides_the_same_twice(mine, monkeypatch):
+    from sojourn.loading import bring as bringing
+
+    asked = []
+    monkeypatch.setattr(bringing, "_REPEATING", set())
+    monkeypatch.setattr(_core, "law_repeats", lambda text, *_: asked.append(text) or True)
+    for _ in range(2):
+        bring(["mine.py:Dropper"], runs=True)
+    assert len(asked) == 1
+    (mine / "mine.py").write_text(f"{DROPPER}# changed\n")
+    bring(["mine.py:Dropper"], runs=True)
+    assert len(asked) == 2, "another source"

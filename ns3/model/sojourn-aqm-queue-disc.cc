@@ -1,7 +1,9 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
+ * tidy: allow(length) one class, which ns-3 keeps in one file, and whose style gives every brace and
+ * result type a line of its own. What it is made of, the flow queues, the reasons and what it reads
+ * of packets and parameters, has files of its own.
  */
 
 #include "sojourn-aqm-queue-disc.h"

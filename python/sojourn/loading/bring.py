@@ -32,8 +32,9 @@ _LIBRARY = re.compile(
 )
 
 
-# Some 30 ms of a law in Python.
+# Some 30 ms of a law in Python, so that it is asked once per process and digest of its source.
 _OPERATIONS = 10_000
+_REPEATING: set[tuple[str, ...]] = set()
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,24 @@ def bring(aqms: Iterable[AqmLike], *, runs: bool = False) -> Brought:
     laws = [law for _, law in found if law]
     brought = Brought([_core.check_aqm(text, laws) for text, _ in found], laws)
     for text, (_, law) in zip(brought.aqms, found, strict=True):
-        if runs and law and not _core.law_repeats(text, laws, _OPERATIONS):
-            place = law.source.split(" sha256=")[0].partition(":")[2]
-            raise InputError(
-                f"{place}: two runs under one seed differ: it draws random numbers of its own "
-                "(take them from `random`, which the hooks are given), or keeps state across runs "
-                "(keep it in the law, which every queue has anew); `sojourn check` says more"
-            )
+        if runs and law:
+            _check_repeats(text, law, laws)
     return brought
+
+
+def _check_repeats(text: str, law: CustomLaw, laws: list[CustomLaw]) -> None:
+    """Refuse a law that does not decide the same twice."""
+    known = (text, *(each.source for each in laws))
+    if known in _REPEATING:
+        return
+    if not _core.law_repeats(text, laws, _OPERATIONS):
+        place = law.source.split(" sha256=")[0].partition(":")[2]
+        raise InputError(
+            f"{place}: two runs under one seed differ: it draws random numbers of its own "
+            "(take them from `random`, which the hooks are given), or keeps state across runs "
+            "(keep it in the law, which every queue has anew); `sojourn check` says more"
+        )
+    _REPEATING.add(known)
 
 
 def names_code(aqm: str) -> bool:
