@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 agreement-wide pi2-ns3 bench instructions instructions-write \
+        ns3 ns3-costs agreement-ns3 agreement-wide pi2-ns3 bench wheel instructions instructions-write \
         coverage reproduce-full fuzz storm storm-record long-haul cancel memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed test-web clean
@@ -214,6 +214,13 @@ bench: $(VENV)/installed
 reproduce-full: $(VENV)/installed
 	$(BIN)/sojourn reproduce --full --out out/reproduction
 	$(BIN)/python tests/papers/record.py out/reproduction/reproduction.json
+
+## wheel: the package for others, into dist/, compiled twice: the second time by a profile of its own
+##        runs (docs/speed.md). Needs a release of maturin that can, and `rustup component add
+##        llvm-tools`; some ten minutes
+wheel: | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2'
+	$(BIN)/maturin build --release --pgo --out dist
 
 ## instructions: what a packet of each reference case costs, against benches/instructions.toml;
 ##               needs valgrind

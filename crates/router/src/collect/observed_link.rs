@@ -34,21 +34,31 @@ pub(super) struct Excess {
     /// The longest that a packet would have had to wait for that, of those that would have had to
     /// wait too long.
     pub(super) longest: Span,
+    /// Packets since the last that did not leave early.
+    early: u64,
 }
 
 impl Excess {
+    /// Nothing yet.
+    fn new(largest_bytes: u64, late: Span) -> Excess {
+        Excess { largest_bytes, late, longest: Span::ZERO, early: 0 }
+    }
+
     /// A packet left so much before it can have been sent.
     fn note(&mut self, ahead: Span, rates: &RateSteps) {
+        self.early = if ahead > Span::ZERO { self.early + 1 } else { 0 };
         if ahead > self.allowed(rates) {
             self.longest = self.longest.max(ahead);
         }
     }
 
-    /// Two packets, and what a higher rate may have sent until it was lowered, too late.
+    /// Two packets, a byte of each that left early (fact linux-40), and what a higher rate may have
+    /// sent until it was lowered, too late.
     fn allowed(&self, &RateSteps { rate, before, .. }: &RateSteps) -> Span {
         let late_bytes = self.late.as_nanos() as u128 * u128::from(rate.max(before).as_bps());
         let late_bytes = late_bytes / (8 * 1_000_000_000);
-        rate.min(before).time_for(self.largest_bytes).times(2) + rate.time_for(late_bytes as u64)
+        let early_bytes = 2 * self.largest_bytes + self.early;
+        rate.min(before).time_for(early_bytes) + rate.time_for(late_bytes as u64)
     }
 }
 
@@ -117,7 +127,7 @@ impl ObservedLink {
             framing_bytes: link.framing_bytes,
             backlog: Backlog::EMPTY,
             sends,
-            excess: has_rates.then_some(Excess { largest_bytes, late, longest: Span::ZERO }),
+            excess: has_rates.then(|| Excess::new(largest_bytes, late)),
         }
     }
 

@@ -105,7 +105,8 @@ pub(super) fn lateness(virtual_time: bool) -> Span {
 }
 
 /// A link sends no more than its rate. The kernel's shaper may make up for a late timer with one
-/// packet (`hicredit`), and the packet before it is still being sent when the next one leaves.
+/// packet (`hicredit`), and the packet before it is still being sent when the next one leaves; and it
+/// rounds what a packet costs down to whole bytes (fact linux-40).
 pub(super) fn too_fast(link: &str, excess: &Excess) -> Option<String> {
     (excess.longest > Span::ZERO).then(|| {
         format!(
@@ -252,6 +253,17 @@ mod tests {
         assert!(why.contains("link up up to 2.97ms before"), "{why}");
         assert_eq!(found(1170, false), None, "in real time the event loop may be late");
         assert!(found(1000, false).is_some());
+    }
+
+    /// 1500 bytes take 6 ms at 2 Mbit/s, a byte 4 us.
+    #[test]
+    fn departures_above_the_rate_by_less_than_a_byte_a_packet_are_valid_however_many() {
+        let found = |gap_us: u64| {
+            let times: Vec<_> = (0..20_000).map(|n| n * gap_us).collect();
+            ran_ahead("\"2mbit\"", true, &times)
+        };
+        assert_eq!(found(5_997), None, "ahead by 60 ms in the end");
+        assert!(found(5_995).is_some());
     }
 
     /// 1500 bytes take 1.2 ms at 10 Mbit/s and 6 ms at 2.
