@@ -177,10 +177,10 @@ SEED   ?= 1
 mutants:
 	$(PYTHON) tests/mutation/mutants.py $(CRATES) --sample $(SAMPLE) --seed $(SEED)
 
-## mutants-python: the same for metrics, statistics, comparison and reproduction, SAMPLE of each;
-##                 needs `pip install mutmut`
+## mutants-python: the same for metrics, statistics, comparison and reproduction, or FILES="comparison
+##                 reproduce", SAMPLE of each; needs `pip install mutmut`
 mutants-python: $(VENV)/developed
-	$(BIN)/python tests/mutation/python_mutants.py --sample $(SAMPLE) --seed $(SEED)
+	$(BIN)/python tests/mutation/python_mutants.py $(FILES) --sample $(SAMPLE) --seed $(SEED)
 
 ## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some five minutes
 coverage: $(VENV)/developed

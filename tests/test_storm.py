@@ -65,7 +65,7 @@ def test_a_diary_keeps_what_every_call_has_met(tmp_path, monkeypatch):
     assert again.counted() == 13
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_names_of_new_folders_survive_a_power_cut(said):
     late, early, *_ = said
     assert late == "[('out/deep/file', b'whole')]"
@@ -73,11 +73,11 @@ def test_the_names_of_new_folders_survive_a_power_cut(said):
     assert "b'who'" not in early
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_study_that_is_killed_or_loses_power_goes_on_to_the_undisturbed_table(said):
     assert said[2] == "['', '', '']"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_comparison_that_is_killed_goes_on_to_the_undisturbed_files_and_repeats_no_run(said):
     assert re.fullmatch(r"\('', [123]\)", said[3])

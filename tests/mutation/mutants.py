@@ -31,7 +31,7 @@ TARGET = REPOSITORY / "target" / "mutation"
 
 # The tests that are asked about a crate, as cargo names them. Links and measures have no world of
 # their own, so the simulator's tests against hand-made arithmetic count for them.
-WORLDS = "sim --test hand_computed --test measures --test world --test paths --test wlan"
+WORLDS = "sim --test worlds"
 TESTS = {
     "aqm": ["aqm --lib --tests"],
     "link": ["link --lib", "measure --lib", WORLDS],

@@ -128,10 +128,10 @@ def is_text(mutant: str) -> bool:
     return len(plain) == 1
 
 
-def draw(sample: int, seed: int) -> list[str]:
+def draw(groups: list[str], sample: int, seed: int) -> list[str]:
     """So many mutants of each group, none of them of a text."""
     drawn = []
-    for group in GROUPS:
+    for group in groups:
         names = sorted(name for name in fates() if group_of(name) == group)
         random.Random(seed).shuffle(names)
         found = (name for name in names if not is_text(name))
@@ -147,7 +147,7 @@ def report(outcome: dict[str, int | None]) -> str:
         "| files | mutants | killed | timed out | survivors | noticed |",
         "|---|--:|--:|--:|--:|--:|",
     ]
-    for group in GROUPS:
+    for group in dict.fromkeys(group_of(name) for name in outcome):
         codes = [code for name, code in outcome.items() if group_of(name) == group]
         alive = sum(code in SURVIVED | NO_TEST for code in codes)
         killed = sum(code in KILLED for code in codes)
@@ -168,12 +168,15 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=100, help="mutants of each group")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="only the survivors of the last run")
+    parser.add_argument(
+        "groups", nargs="*", choices=[*GROUPS, []], metavar="GROUP", help="all by default"
+    )
     asked = parser.parse_args()
     before = json.loads(RESULTS.read_text()) if asked.again else {}
     if not is_prepared():
         prepare()
     os.chdir(TREE)  # where mutmut reads its settings
-    drawn = list(before) or draw(asked.sample, asked.seed)
+    drawn = list(before) or draw(asked.groups or list(GROUPS), asked.sample, asked.seed)
     left = [name for name in drawn if before.get(name) not in KILLED]
     for group in GROUPS:
         names = [name for name in left if group_of(name) == group]

@@ -1,12 +1,11 @@
 //! Congestion controls in whole worlds: properties that their sources state, on one bottleneck.
 
-mod common;
-
-use common::*;
 use sojourn_aqm::Span;
 use sojourn_record::Run;
 use sojourn_record::rows::{PacketRow, Scope};
 use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, Resolved};
+
+use crate::common::*;
 
 /// The bandwidth-delay product of 10 Mbit/s and 40 ms: 50 kB, of which 1448 in 1500 are payload.
 const BDP_BYTES: f64 = 50_000.0 * 1448.0 / 1500.0;

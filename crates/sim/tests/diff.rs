@@ -1,12 +1,11 @@
 //! Two AQMs on the same arrivals.
 
-mod common;
-
-use common::*;
 use sojourn_aqm::{Cause, Span, Stage, registry};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::{App, Ecn};
 use sojourn_sim::diff::{Diff, diff};
+
+use crate::common::*;
 
 /// The same scenario with that AQM on its link.
 fn under(plan: &Resolved, aqm: &str) -> Resolved {

@@ -1,15 +1,14 @@
 //! ECN negotiation and feedback in whole worlds: fallbacks, paths that clear the ECN field, and
 //! accurate feedback without its option.
 
-mod common;
-
-use common::*;
 use sojourn_aqm::{Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
     AccEcnOption, App, Capacity, Ecn, FlowGroup, Loss, ReceiverEcn, Resolved,
 };
+
+use crate::common::*;
 
 const ACCURATE: f64 = 2.0;
 const CLASSIC: f64 = 1.0;

@@ -4,11 +4,8 @@
 //! histogram, at most the maximum: bins are 1 us wide up to 2.048 ms, 16 us from 16.384 ms, 32 us
 //! from 32.768 ms, 64 us from 65.536 ms.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{calls, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
 use sojourn_aqm::{Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
@@ -17,6 +14,8 @@ use sojourn_scenario::resolved::{
     Wlan,
 };
 use sojourn_scenario::wlan_timing::OfdmRate;
+
+use crate::common::{calls, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
 
 const QUEUE: Scope = Scope::Queue;
 const CLASS: Scope = Scope::Class;

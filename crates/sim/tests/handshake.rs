@@ -1,11 +1,10 @@
 //! The opening of connections over a queue: its packets, and what lost SYNs change.
 
-mod common;
-
-use common::*;
 use sojourn_record::Run;
 use sojourn_record::rows::PacketRow;
 use sojourn_scenario::resolved::{App, FlowGroup, Loss, Resolved};
+
+use crate::common::*;
 
 /// Ten segments per flow, of the rules of a profile.
 fn short(count: u32, profile: &str) -> FlowGroup {

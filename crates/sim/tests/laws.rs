@@ -4,11 +4,8 @@
 //! random, or one in so many. The laws are those of Mathis et al. 1997, Padhye et al. 1998, RFC
 //! 9438 §5, and of Alizadeh et al. 2010 for DCTCP.
 
-mod common;
+use std::collections::VecDeque;
 
-use std::collections::BTreeMap;
-
-use common::*;
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::App;
@@ -19,6 +16,8 @@ use sojourn_sim::tcp::profile::{AckRule, LINUX, NEWRENO, Profile};
 use sojourn_sim::tcp::receiver::EcnAbility;
 use sojourn_sim::tcp::sender::State;
 use sojourn_sim::tcp::{Answer, Receiver, Segments, Sender};
+
+use crate::common::*;
 
 /// Which packets are lost or marked.
 enum Chosen {
@@ -51,9 +50,11 @@ struct Path {
     marks: bool,
     now: Time,
     sent: u64,
-    order: u64,
-    /// In flight, by time of arrival and order of sending; data towards the receiver if true.
-    flying: BTreeMap<(Time, u64), (bool, Packet)>,
+    /// In flight with the time of arrival, in that order, as each takes half a round trip; data
+    /// towards the receiver if true.
+    flying: VecDeque<(Time, bool, Packet)>,
+    /// What the sender hands over, kept for its memory.
+    out: Vec<Packet>,
 }
 
 impl Path {
@@ -92,18 +93,17 @@ impl Path {
         sender.on_established(rtt);
         let mut receiver = Receiver::new(profile.ack, profile.sack).with_ecn(ability);
         receiver.agree(if marks { Mode::Classic } else { Mode::NotEcn });
-        let (now, flying) = (Time::ZERO, BTreeMap::new());
-        let mut path =
-            Path { sender, receiver, rtt, chosen, marks, now, sent: 0, order: 0, flying };
+        let (now, flying, out) = (Time::ZERO, VecDeque::new(), Vec::new());
+        let mut path = Path { sender, receiver, rtt, chosen, marks, now, sent: 0, flying, out };
         path.send(|sender, now, out| sender.send(now, &mut |packet| out.push(packet)));
         path
     }
 
     /// Lets the sender do something, and carries what it sends.
     fn send(&mut self, act: impl Fn(&mut Sender, Time, &mut Vec<Packet>)) {
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.out);
         act(&mut self.sender, self.now, &mut out);
-        for mut packet in out {
+        for mut packet in out.drain(..) {
             let hit = self.chosen.hits(self.sent);
             self.sent += 1;
             if hit && self.marks && packet.ecn != Ecn::NotEct {
@@ -113,11 +113,11 @@ impl Path {
                 self.fly(true, packet);
             }
         }
+        self.out = out;
     }
 
     fn fly(&mut self, forward: bool, packet: Packet) {
-        self.order += 1;
-        self.flying.insert((self.now + self.rtt.half(), self.order), (forward, packet));
+        self.flying.push_back((self.now + self.rtt.half(), forward, packet));
     }
 
     fn acknowledge(&mut self) {
@@ -135,11 +135,11 @@ impl Path {
     }
 
     fn step(&mut self) {
-        let arrival = self.flying.keys().next().map_or(Time::NEVER, |key| key.0);
+        let arrival = self.flying.front().map_or(Time::NEVER, |flying| flying.0);
         let timers = self.sender.next_timer().min(self.receiver.delayed_ack());
         self.now = arrival.min(timers);
         if arrival <= timers {
-            let (_, (forward, packet)) = self.flying.pop_first().expect("something arrives");
+            let (_, forward, packet) = self.flying.pop_front().expect("something arrives");
             match forward {
                 true => self.deliver(&packet),
                 false => self.send(|sender, now, out| {

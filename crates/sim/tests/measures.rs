@@ -1,17 +1,16 @@
 //! What is measured, against hand-made arithmetic: bins, path RTT, one-way delay, states of
 //! senders.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
 use sojourn_aqm::{CauseClass, Limit, Rate, Span, Stage, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{
     App, Bucket, Capacity, Device, FlowGroup, Loss, Resolved, Tcp, Trace,
 };
+
+use crate::common::*;
 
 fn at(s: u64) -> Time {
     Time::ZERO + Span::from_secs(s)

@@ -1,10 +1,9 @@
 //! Segmentation offload: senders whose packets leave in bursts.
 
-mod common;
-
-use common::*;
 use sojourn_aqm::Time;
 use sojourn_scenario::resolved::{App, Capacity};
+
+use crate::common::*;
 
 /// The lengths of bursts in which packets of one flow arrive at a link of so many Mbit/s from 2 s
 /// on: packets closer than twice their time on the access link are of one burst.

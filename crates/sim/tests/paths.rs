@@ -1,13 +1,12 @@
 //! Paths against hand-made arithmetic: access links, token buckets, devices, jitter, loss, reverse
 //! paths and several links in a row.
 
-mod common;
-
-use common::*;
 use sojourn_aqm::{Limit, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{App, Bucket, Capacity, Device, Extra, FlowGroup, Jitter, Loss};
+
+use crate::common::*;
 
 fn micros(us: u64) -> Span {
     Span::from_micros(us)

@@ -1,9 +1,6 @@
 //! Random worlds: whatever the scenario, every packet has one fate, time and sequence numbers make
 //! sense, and the same run twice is the same run. The world itself asserts conservation at its end.
 
-mod common;
-
-use common::*;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sojourn_aqm::{Rate, Span, registry};
@@ -11,6 +8,8 @@ use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::{
     AccEcnOption, App, Arrivals, Datagrams, Ecn, FlowGroup, ReceiverEcn, Resolved, Sizes,
 };
+
+use crate::common::*;
 
 fn aqm() -> impl Strategy<Value = String> {
     let names: Vec<String> = registry::names().map(str::to_owned).collect();
@@ -136,6 +135,6 @@ proptest! {
             let share = row.metric.contains("rate") || row.metric == "utilisation";
             prop_assert!(!share || row.value <= 1.0 + 1e-9, "{row:?}");
         }
-        prop_assert_eq!(run.digest, common::run(&plan).digest);
+        prop_assert_eq!(run.digest, crate::common::run(&plan).digest);
     }
 }

@@ -1,11 +1,10 @@
 //! Why was it dropped? The table `signals`.
 
-mod common;
-
-use common::*;
 use sojourn_aqm::Cause;
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
+
+use crate::common::*;
 
 fn recorded(aqm: &str) -> Run {
     let mut plan = scenario(20, vec![link("b", aqm, 125_000)], vec![bulk(8, "cubic")]);

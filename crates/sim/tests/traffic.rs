@@ -1,16 +1,15 @@
 //! Applications, against arithmetic by hand and queueing theory (docs/facts/traffic.md).
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
 use sojourn_aqm::{Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
     App, Arrivals, Capacity, Datagrams, FlowGroup, Recording, Sizes, Tcp, Web,
 };
+
+use crate::common::*;
 
 fn datagrams(packet_bytes: u32, rate: Rate) -> Datagrams {
     Datagrams { packet_bytes, rate, ecn: false }

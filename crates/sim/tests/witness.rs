@@ -16,15 +16,14 @@
 //! profile without SACK is expected between `ns3-plain` and `ns3-rfc`. Linux's profiles have no
 //! counterpart: neither simulator has RACK nor detects lost retransmissions.
 
-mod common;
-
 use std::path::Path;
 
-use common::*;
 use sojourn_record::rows::{Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{App, Resolved};
 use sojourn_scenario::{Scenario, Source};
 use sojourn_sim::tcp::profile::{PROFILES, Profile};
+
+use crate::common::*;
 
 const SECONDS: u64 = 60;
 

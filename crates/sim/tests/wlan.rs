@@ -1,8 +1,5 @@
 //! Whole worlds on a wireless LAN of 802.11g, against arithmetic.
 
-mod common;
-
-use common::{bulk, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
 use sojourn_aqm::{Limit, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
@@ -10,6 +7,8 @@ use sojourn_scenario::resolved::{
     App, Capacity, Device, FlowGroup, Link, Radio, RateControl, Resolved, Wlan,
 };
 use sojourn_scenario::wlan_timing::OfdmRate;
+
+use crate::common::{bulk, cbr, group, link, mbit, metric, ms, run, scenario, tcp};
 
 fn radio(megabits: u64) -> Radio {
     let rate = RateControl::Constant(OfdmRate::new(mbit(megabits)).unwrap());

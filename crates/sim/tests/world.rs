@@ -1,14 +1,13 @@
 //! Whole worlds against what can be worked out by hand.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{Fate, Scope};
 use sojourn_scenario::resolved::{App, Capacity, Codec, Sizes, Trace};
 use sojourn_sim::SimError;
+
+use crate::common::*;
 
 #[test]
 fn the_same_scenario_and_seed_give_the_same_events() {

@@ -21,7 +21,7 @@ use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
 use bottleneck::{bottleneck, links, reverse_link, transmission, wire};
 use refusal::{Planned, refuse};
-use topology::{Commands, in_few_batches};
+use topology::{Commands, Egress, in_few_batches};
 
 /// The kernel that a run is planned for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,8 +51,15 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let has_wire = !is_ours && (wire.is_some() || reverse.is_some());
     // Impaired packets may overtake each other on the wire, which then takes no time of its own.
     let transmission = if has_wire && wire.is_none() { transmission(link) } else { None };
+    let egress = if is_ours {
+        Egress::Tun
+    } else if has_wire {
+        Egress::Wire { transmits: transmission.is_some() }
+    } else {
+        Egress::Veth
+    };
     let mut out = Commands::default();
-    out.hosts(scenario, link, &bottleneck, (has_wire, transmission.is_some()));
+    out.hosts(scenario, link, &bottleneck, egress);
     let sender_capture = scenario.record.latency.then(|| out.capture(scenario, &bottleneck));
     if let Some(discipline) = &discipline {
         out.bottleneck(link, discipline);

@@ -17,6 +17,25 @@ const LEAST_MTU: u32 = 68;
 /// The speed that veth reports, bit/s, which CBS uses as that of its interface.
 pub(super) const VETH_BPS: u64 = 10_000_000_000;
 
+/// How packets leave the router towards the receivers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Egress {
+    /// Through the TUN devices of our router, which may apply the delays itself.
+    Tun,
+    /// From the kernel's router over a veth pair to the receivers.
+    Veth,
+    /// From the kernel's router over a veth pair to our wire, which hands them to the receivers by
+    /// TUN devices. If it `transmits`, it takes the time of packets on the link.
+    Wire { transmits: bool },
+}
+
+impl Egress {
+    /// Whether the kernel's router, and not ours, sends them, over an interface with neighbours.
+    fn is_veth(self) -> bool {
+        self != Egress::Tun
+    }
+}
+
 /// The commands that set up the hosts, and what must be read back afterwards.
 #[derive(Default)]
 pub(super) struct Commands {
@@ -31,19 +50,14 @@ impl Commands {
         self.commands.push(command(netns, "ip", line));
     }
 
-    /// All interfaces, addresses, routes and delays. Router and receivers are joined by a veth
-    /// pair, or by the TUN devices of our router, which may then apply the delays itself. A wire
-    /// of ours behind the kernel's router is joined to it by a veth pair, and to the receivers by
-    /// TUN devices; if it `transmits`, it takes the time of packets on the link.
+    /// All interfaces, addresses, routes and delays.
     pub(super) fn hosts(
         &mut self,
         scenario: &Resolved,
         link: &Link,
         bottleneck: &Bottleneck,
-        (has_wire, transmits): (bool, bool),
+        egress: Egress,
     ) {
-        let (veth, delays) =
-            (matches!(bottleneck, Bottleneck::Kernel { .. }), has_netem(bottleneck));
         for netns in [Netns::Senders, Netns::Router, Netns::Receivers] {
             self.ip(netns, "link set lo up");
         }
@@ -51,8 +65,8 @@ impl Commands {
             self.pair(index, group);
         }
         let largest_mtu = scenario.flows.iter().map(|group| mtu(&group.app)).max().unwrap_or(1500);
-        let is_joined = veth && !has_wire;
-        if veth {
+        let has_wire = matches!(egress, Egress::Wire { .. });
+        if egress.is_veth() {
             let (peer, netns) = if has_wire { ("wire", "wire") } else { ("in", "receivers") };
             self.ip(
                 Netns::Router,
@@ -68,7 +82,7 @@ impl Commands {
         ] {
             self.ip(netns, &format!("address add {address} dev {device}"));
             self.up(netns, device, largest_mtu, 1);
-            if is_joined && netns == Netns::Receivers {
+            if egress == Egress::Veth && netns == Netns::Receivers {
                 self.ip(
                     netns,
                     &format!("neigh add 10.2.255.254 lladdr {peer} dev in nud permanent"),
@@ -76,13 +90,17 @@ impl Commands {
             }
         }
         for (index, group) in scenario.flows.iter().enumerate() {
-            self.receivers(index, group, (veth, is_joined));
+            self.receivers(index, group, egress);
         }
         if has_wire {
             self.wire(largest_mtu);
         }
-        let unserved = (veth && !transmits).then(|| link.capacity.initial_rate());
-        for (index, group) in scenario.flows.iter().enumerate().filter(|_| delays) {
+        let unserved = match egress {
+            Egress::Tun | Egress::Wire { transmits: true } => None,
+            Egress::Veth | Egress::Wire { transmits: false } => Some(link.capacity.initial_rate()),
+        };
+        let has_netem = has_netem(bottleneck);
+        for (index, group) in scenario.flows.iter().enumerate().filter(|_| has_netem) {
             let forward = forward_delay(group, link, unserved);
             self.delays(index, group, (forward, return_delay(group, scenario)));
         }
@@ -142,16 +160,14 @@ impl Commands {
         }
     }
 
-    /// `veth`: the router reaches the receivers over an interface with neighbours; `is_joined`:
-    /// they reach the router over one, too.
-    fn receivers(&mut self, index: usize, group: &FlowGroup, (veth, is_joined): (bool, bool)) {
+    fn receivers(&mut self, index: usize, group: &FlowGroup, egress: Egress) {
         let receiver = dotted(receiver_address(index));
         self.ip(Netns::Receivers, &format!("address add {receiver}/32 dev in"));
-        let via = if is_joined { "via 10.2.255.254 " } else { "" };
+        let via = if egress == Egress::Veth { "via 10.2.255.254 " } else { "" };
         let at_once = group.app.tcp().is_some_and(|tcp| tcp.ack_every == Some(1));
         let quick = if at_once { " quickack 1" } else { "" };
         self.ip(Netns::Receivers, &format!("route add 10.1.{index}.0/24 {via}dev in{quick}"));
-        if veth {
+        if egress.is_veth() {
             self.ip(
                 Netns::Router,
                 &format!("neigh add {receiver} lladdr 02:00:00:02:00:01 dev out nud permanent"),

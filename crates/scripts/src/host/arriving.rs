@@ -8,8 +8,8 @@ use sojourn_sim::tcp::negotiation::Mode;
 use super::{Stage, StepError, TestedHost};
 use crate::read::{Field, Segment, TcpOption};
 
-/// Headers, whose size no rule of a sender or receiver depends on here.
-const HEADER_BYTES: u32 = 40;
+/// IP and TCP headers without options, whose size no rule of a sender or receiver depends on here.
+pub(super) const HEADER_BYTES: u32 = 40;
 
 /// The ECN field of a segment that arrives; one that the script does not say is not ECN-capable.
 pub(super) fn field(field: Field) -> Ecn {

@@ -4,20 +4,17 @@ use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_sim::cc::{CongestionControl, Start, configure};
 use sojourn_sim::packet::{Packet, PacketKind};
 use sojourn_sim::tcp::accecn::OptionRule;
+use sojourn_sim::tcp::accecn_option::{FULL_BYTES, STAMP_BYTES};
 use sojourn_sim::tcp::negotiation::{Flags as Feedback, Mode, is_mangled, syn_arrived};
 use sojourn_sim::tcp::receiver::EcnAbility;
 use sojourn_sim::tcp::{Receiver, Segments, Sender};
 
+use super::arriving::HEADER_BYTES;
 use super::bytes::Outgoing;
 use super::leaving::fields_of;
 use super::{Ends, Stage, StepError, TestedHost};
 use crate::read::{Segment, TcpOption};
 
-/// IP and TCP headers, and what timestamps add (RFC 7323 §3.2).
-const HEADER_BYTES: u32 = 40;
-const STAMP_BYTES: u32 = 12;
-/// The AccECN option with three fields, padded (RFC 9768 §3.2.3).
-const COUNTER_BYTES: u32 = 12;
 /// RFC 9293 §3.7.1: of a peer that says nothing.
 const DEFAULT_MSS: u32 = 536;
 
@@ -265,7 +262,7 @@ impl TestedHost {
         let stamps = if self.stamps { STAMP_BYTES } else { 0 };
         let sends_option =
             mode == Mode::Accurate && self.peer_option && self.settings.option != OptionRule::Never;
-        let counters = if sends_option { COUNTER_BYTES } else { 0 };
+        let counters = if sends_option { FULL_BYTES } else { 0 };
         let mss = peer.mss.min(self.settings.mss) - stamps - counters;
         let rtt = (attempts == 1).then(|| now.since(since));
         let mut sender = self.new_sender(now, mss, (mode, capable), rtt);

@@ -1,9 +1,12 @@
 //! The room for the option of accurate ECN feedback beside timestamps and SACK blocks (RFC 9768
 //! §3.2.3; Linux 7.2 tcp_output.c, `tcp_options_fit_accecn`).
 
-/// Space for TCP options, and what timestamps take of it (RFC 9293 §3.1, RFC 7323 §3.2).
+/// Space for TCP options (RFC 9293 §3.1).
 const OPTION_SPACE: u32 = 40;
-const STAMP_BYTES: u32 = 12;
+/// What timestamps take of it, padded (RFC 7323 §3.2).
+pub const STAMP_BYTES: u32 = 12;
+/// What the option takes of it with all its fields and without SACK blocks, padded.
+pub const FULL_BYTES: u32 = padded(MAX_FIELDS, 0);
 /// Kind and length of the option, and each of its fields (RFC 9768 §3.2.3).
 const BASE_BYTES: u32 = 2;
 const FIELD_BYTES: u32 = 3;
@@ -68,6 +71,7 @@ mod tests {
             Some((3, 3, 12)),
             "without timestamps beside three blocks too"
         );
+        assert_eq!((STAMP_BYTES, FULL_BYTES), (12, 12));
     }
 
     #[test]

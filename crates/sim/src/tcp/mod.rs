@@ -1,7 +1,7 @@
 //! TCP endpoints: sender, receiver, and the rules that profiles are made of.
 
 pub mod accecn;
-mod accecn_option;
+pub mod accecn_option;
 mod cwnd_reduction;
 mod delayed_ack;
 pub(crate) mod delivery_rate;

@@ -1,0 +1,34 @@
+//! The simulator in whole worlds, one file per subject, in one program, as each is linked anew.
+
+mod common;
+mod controls;
+mod diff;
+mod ecn;
+mod hand_computed;
+mod handshake;
+mod laws;
+mod measures;
+mod offload;
+mod paths;
+mod random_worlds;
+mod rfc7928;
+mod signals;
+mod traffic;
+mod witness;
+mod wlan;
+mod world;
+
+use std::path::Path;
+
+#[test]
+fn every_file_of_this_folder_is_a_part_of_this_program_or_a_program_of_its_own() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let (program, manifest) = (include_str!("worlds.rs"), include_str!("../Cargo.toml"));
+    let paths = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    for path in paths.filter(|path| path.extension().is_some_and(|end| end == "rs")) {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let is_part = program.lines().any(|line| line == format!("mod {name};"));
+        let is_program = manifest.lines().any(|line| line == format!("name = \"{name}\""));
+        assert!(is_part != is_program, "{name}");
+    }
+}
