@@ -273,6 +273,9 @@ class Wireless(_Part):
         error_rate: Probability that a frame from or to this station is not received, instead of the
             LAN's.
         snr: Signal-to-noise ratio of frames from and to this station, instead of the LAN's.
+        airtime_fairness: At the access point: whether every station has a queue of its own, of this
+            link's kind and size, and is served by the airtime that it has used (Linux's mac80211),
+            not packet by packet. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "wireless"
@@ -281,6 +284,7 @@ class Wireless(_Part):
     rate: str | None = None
     error_rate: float | None = None
     snr: str | None = None
+    airtime_fairness: bool | None = None
 
 
 # A rate that varies.

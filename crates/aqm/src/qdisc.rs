@@ -6,7 +6,7 @@ use crate::law::{Cause, Env, Evidence, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::Params;
 use crate::rng::Rng;
-use crate::time::{Rate, Time};
+use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
 
 /// Where a discipline reports: it takes every dropped packet and is called for every mark.
@@ -159,6 +159,11 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_limit(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
+    }
+    /// Of the medium of a wireless LAN a station's packets have used so much, sent by this link or
+    /// received from the station. Only a discipline that shares the medium's time is interested.
+    fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
+        let _ = (now, station, airtime);
     }
     /// The number of the queue to which the flow of a packet is hashed, if each flow queue is under
     /// a law of its own.

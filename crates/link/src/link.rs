@@ -1,6 +1,6 @@
 //! A link in one direction: a queue under its discipline, and the server that empties it.
 
-use sojourn_aqm::{Backlog, Departure, Packet, Qdisc, Rng, Sink, Time, Var};
+use sojourn_aqm::{Backlog, Departure, Packet, Qdisc, Rng, Sink, Span, Time, Var};
 
 use crate::queue::Queue;
 use crate::{LinkObserver, Server, TokenReserve};
@@ -161,6 +161,11 @@ impl<P: Packet> Link<P> {
     pub fn on_timer(&mut self, now: Time) {
         self.queue.discipline.on_timer(now);
         debug_assert!(self.next_timer() > now, "a timer makes progress");
+    }
+
+    /// A station of a wireless LAN has used so much of the medium; see [`Qdisc::on_airtime`].
+    pub fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
+        self.queue.discipline.on_airtime(now, station, airtime);
     }
 
     /// The packet that waits for a shared medium, if there is one.

@@ -10,7 +10,7 @@ const BEST: f64 = 93.2;
 /// Milliseconds beyond which a conversation suffers.
 const TOLERATED_MS: f64 = 177.3;
 
-/// What the E-model knows of a codec in packets of 20 ms.
+/// What the E-model takes for a codec in packets of 20 ms.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Equipment {
     /// Ie: what the codec itself impairs.
@@ -21,9 +21,10 @@ struct Equipment {
     coding_s: f64,
 }
 
-/// ITU-T G.113 Appendix I: Ie and Bpl of G.711 with the packet-loss concealment
-/// of its Appendix I, and of G.729A with voice activity detection, whose Bpl is the published one.
-/// The appendix itself was not at hand: these are the values that other works quote from it.
+/// ITU-T G.113 Appendix I, Table I.4 (edition of 09/2024): Ie and Bpl of G.711 with the packet-loss
+/// concealment of its Appendix I, published for packets of 10 ms and here taken for 20 ms, and of
+/// G.729A with voice activity detection, published for 20 ms. The appendix itself was not at hand:
+/// these are the values and conditions that other works quote from it.
 fn equipment(codec: Codec) -> Equipment {
     match codec {
         Codec::G711 => Equipment { impairment: 0.0, loss_robustness: 25.1, coding_s: 0.020 },

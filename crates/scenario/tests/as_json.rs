@@ -132,6 +132,7 @@ fn rates_jitter_and_loss_have_their_kind() {
     let wireless = json!({
         "kind": "wireless", "wlan": "w", "alone": links[3]["rate"]["alone"],
         "radio": { "rate": "minstrel", "error_rate": 0.5, "snr": "20dB" },
+        "airtime_fairness": false,
     });
     assert_eq!(links[3]["rate"], wireless);
     let wlan = json!({

@@ -514,6 +514,12 @@ fn wireless_lans_and_their_transmitters_are_checked() {
     let place = "demo.toml:4: links.bottleneck.rate.wlan";
     refused(&wlan("", ""), place, "there is no wireless LAN `office`; write [wlans.office]");
     refused(&wlan("[wlans.ofice]\n", ""), place, "`ofice`");
+    refused(
+        &own("airtime_fairness = true"),
+        &at_link("airtime_fairness"),
+        "the packets of flows `bulk` go to no station; write a station's link in the `reverse` of",
+    );
+    refused(&own("airtime_fairness = 1"), &at_link("airtime_fairness"), "true");
     let overhead = "device = { packets = 50, overhead = \"24B\" }";
     let place = "demo.toml:6: links.bottleneck.device.overhead";
     refused(&wlan(good, overhead), place, "knows its own headers");

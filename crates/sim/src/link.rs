@@ -1,6 +1,6 @@
 //! A link of the simulator: a [`sojourn_link::Link`] with its alarms.
 
-use sojourn_aqm::{Backlog, Qdisc, Sink, Time, Var};
+use sojourn_aqm::{Backlog, Qdisc, Sink, Span, Time, Var};
 use sojourn_link::{Link, TokenReserve};
 use sojourn_measure::LinkProbe;
 
@@ -173,6 +173,11 @@ impl ScheduledLink {
             self.contends = true;
             agenda.advance(medium, now);
         }
+    }
+
+    /// A station has used so much of the medium; see [`Link::on_airtime`].
+    pub(crate) fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
+        self.link.on_airtime(now, station, airtime);
     }
 
     /// The packet that waits for the medium, if there is one.

@@ -23,6 +23,30 @@ const SCENARIO: &str = r#"
     app = { kind = "cbr", rate = "200kbit", packet = "200B" }
 "#;
 
+const WIRELESS: &str = r#"
+    name = "home"
+    duration = "5s"
+    [wlans.home]
+    [links.ap]
+    rate = { kind = "wireless", wlan = "home", airtime_fairness = true }
+    queue = "fq_codel"
+    [links.near]
+    rate = { kind = "wireless", wlan = "home" }
+    [links.far]
+    rate = { kind = "wireless", wlan = "home", rate = "6mbit" }
+    [[flows]]
+    path = ["ap"]
+    reverse = ["near"]
+    rtt = "40ms"
+    app = { kind = "bulk" }
+    [[flows]]
+    name = "other"
+    path = ["ap"]
+    reverse = ["far"]
+    rtt = "40ms"
+    app = { kind = "bulk" }
+"#;
+
 fn scenario() -> Scenario {
     let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
     Scenario::load(SCENARIO, &Source::default(), &none).expect("it is legal")
@@ -102,6 +126,27 @@ fn a_queue_that_is_replaced_hands_over_what_waits_with_the_times_of_its_arrival(
         assert!(session.waiting().is_empty(), "{aqm}: every packet has a fate");
         session.finish();
     }
+}
+
+/// An access point with a queue for each station hands over to one with a queue for each.
+#[test]
+fn queues_of_stations_that_are_replaced_hand_over_what_waits() {
+    let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let scenario = Scenario::load(WIRELESS, &Source::default(), &none).expect("it is legal");
+    let mut session = Session::new(scenario.resolved(), 0).expect("it can be built");
+    session.advance(at(400), u64::MAX);
+    while session.waiting().len() < 10 {
+        session.advance_one_packet(at(3_000));
+    }
+    session.take();
+    let before = session.waiting().to_vec();
+    let changed = scenario.with_queue("ap", "codel").expect("it is legal");
+    session.set_queue(0, &changed.resolved().links[0]).expect("it can be built");
+    assert!(session.waiting().iter().all(|one| before.contains(one)));
+    while !session.is_over() {
+        session.advance(at(5_000), u64::MAX);
+    }
+    assert!(session.waiting().is_empty(), "every packet has a fate");
 }
 
 #[test]

@@ -297,7 +297,8 @@ fn a_wireless_frame_that_always_fails_is_sent_as_often_as_allowed_and_given_up()
         difs: Span::from_micros(28),
         eifs: Span::from_micros(88),
     };
-    let capacity = Capacity::Wireless { wlan: 0, radio: None, alone: wlan.lone_rate(&radio) };
+    let alone = wlan.lone_rate(&radio);
+    let capacity = Capacity::Wireless { wlan: 0, radio: None, alone, airtime_fairness: false };
     let ap = Link { capacity, ..link("ap", "taildrop", 10_000) };
     let mut plan = scenario(1, vec![ap], vec![bursts(1_000, &[(0, 2)])]);
     plan.wlans = vec![wlan];

@@ -28,7 +28,8 @@ fn cell() -> Wlan {
 
 /// A transmitter with room for 1000 packets of 1500 B.
 fn transmitter(name: &str, aqm: &str) -> Link {
-    let capacity = Capacity::Wireless { wlan: 0, radio: None, alone: cell().lone_rate(&radio(54)) };
+    let alone = cell().lone_rate(&radio(54));
+    let capacity = Capacity::Wireless { wlan: 0, radio: None, alone, airtime_fairness: false };
     Link { capacity, delay: Span::ZERO, ..link(name, aqm, 1_500_000) }
 }
 
@@ -146,7 +147,8 @@ fn a_wireless_link_cannot_be_replayed_alone() {
 fn the_access_point_sends_to_each_station_at_its_rate() {
     let plan = |slow: u64| {
         let alone = cell().lone_rate(&radio(slow));
-        let capacity = Capacity::Wireless { wlan: 0, radio: Some(radio(slow)), alone };
+        let (radio, airtime_fairness) = (Some(radio(slow)), false);
+        let capacity = Capacity::Wireless { wlan: 0, radio, alone, airtime_fairness };
         let far = Link { capacity, ..transmitter("far", "taildrop") };
         let links = vec![transmitter("ap", "taildrop"), transmitter("near", "taildrop"), far];
         let down = |name: &str, station: usize| FlowGroup {
@@ -182,4 +184,95 @@ fn minstrel_finds_the_rate_that_noise_allows() {
     let (noisy, rate) = goodput(RateControl::Minstrel, Some(18.0));
     assert!((30.0..48.0).contains(&rate), "{rate}");
     assert!(noisy > 15.0 && goodput(fixed, Some(18.0)).0 < noisy / 2.0, "{noisy}");
+}
+
+/// Downloads to a near station at 54 Mbit/s and to a far one at 6, under FQ-CoDel.
+fn near_and_far(airtime_fairness: bool, flows: Vec<FlowGroup>) -> Run {
+    let wireless = |radio: Option<Radio>, airtime_fairness| {
+        let alone = cell().lone_rate(&radio.unwrap_or(cell().radio));
+        Capacity::Wireless { wlan: 0, radio, alone, airtime_fairness }
+    };
+    let ap = Link { capacity: wireless(None, airtime_fairness), ..transmitter("ap", "fq_codel") };
+    let far = Link { capacity: wireless(Some(radio(6)), false), ..transmitter("far", "taildrop") };
+    run(&lan(40, vec![ap, transmitter("near", "taildrop"), far], flows))
+}
+
+/// Datagrams of 1472 B, 30 Mbit/s for each station.
+fn datagrams_to_both() -> Vec<FlowGroup> {
+    let down =
+        |name, station| FlowGroup { reverse: vec![station], ..cbr(name, 1, mbit(30), 1_500) };
+    vec![down("to-near", 1), down("to-far", 2)]
+}
+
+/// The share of time that frames to a station and their acknowledgements take, by hand: 298 us at
+/// 54 Mbit/s, 2138 us at 6.
+fn airtime(goodput_mbit: f64, payload_bytes: f64, frame_us: f64) -> f64 {
+    goodput_mbit / (8.0 * payload_bytes) * frame_us
+}
+
+fn jain(shares: [f64; 2]) -> f64 {
+    (shares[0] + shares[1]).powi(2) / (2.0 * (shares[0].powi(2) + shares[1].powi(2)))
+}
+
+/// By hand: a cycle is the frame's airtime, a DIFS of 28 us and a mean backoff of 67.5 us, as only
+/// the access point sends: 393.5 and 2233.5 us. In turns by packet each station has one packet per
+/// 2627 us, 4.483 Mbit/s of 1472 B: the anomaly (Heusse et al. 2003). In turns by airtime the near
+/// one has 2138/298 packets for each of the far one's, 5056.7 us in all.
+#[test]
+fn with_airtime_fairness_a_slow_station_takes_half_the_time_and_not_seven_eighths() {
+    let rates = |is_fair| {
+        let found = near_and_far(is_fair, datagrams_to_both());
+        ["to-near", "to-far"].map(|name| goodput_mbit(&found, name))
+    };
+    let shares =
+        |[near, far]: [f64; 2]| [airtime(near, 1472.0, 298.0), airtime(far, 1472.0, 2138.0)];
+    let payload_bits = 1472.0 * 8.0;
+    let within_1_percent = |found: [f64; 2], expected: [f64; 2]| {
+        let close = |i: usize| (found[i] / expected[i] - 1.0).abs() < 0.01;
+        assert!(close(0) && close(1), "{found:?} {expected:?}");
+    };
+    let by_packet = rates(false);
+    within_1_percent(by_packet, [payload_bits / 2627.0; 2]);
+    let by_airtime = rates(true);
+    let packets = 2138.0 / 298.0;
+    let round = 2233.5 + packets * 393.5;
+    within_1_percent(by_airtime, [packets * payload_bits / round, payload_bits / round]);
+    assert!(jain(shares(by_airtime)) > 0.9999, "{:?}", shares(by_airtime));
+    let anomaly = jain([298.0, 2138.0]);
+    assert!((jain(shares(by_packet)) - anomaly).abs() < 0.001, "{:?}", shares(by_packet));
+    let sum = |rates: [f64; 2]| rates[0] + rates[1];
+    // 19.04 in place of 8.97 Mbit/s.
+    assert!((sum(by_airtime) / sum(by_packet) - 2.123).abs() < 0.03, "{by_airtime:?}");
+}
+
+/// The far station also sends 1 Mbit/s, which takes 18 % of the time: its downloads have that less.
+#[test]
+fn what_a_station_sends_counts_for_its_share_of_airtime() {
+    let up = FlowGroup { path: vec![2], reverse: vec![0], ..cbr("up", 1, mbit(1), 1_500) };
+    let flows = [datagrams_to_both(), vec![up]].concat();
+    let found = near_and_far(true, flows);
+    let [near, far, up] = ["to-near", "to-far", "up"].map(|name| goodput_mbit(&found, name));
+    let far_up = airtime(up, 1472.0, 2138.0);
+    let both = [airtime(near, 1472.0, 298.0), airtime(far, 1472.0, 2138.0) + far_up];
+    // 1000/12 packets a second, 2138 us each.
+    assert!((far_up - 0.178).abs() < 0.002, "{far_up}");
+    assert!((both[0] / both[1] - 1.0).abs() < 0.02, "{both:?}");
+}
+
+/// The acknowledgements that a station sends are airtime of its own, too.
+#[test]
+fn tcp_downloads_of_a_near_and_a_far_station_have_equal_airtime() {
+    let down = |name: &str, station| {
+        let tcp = App::Bulk { tcp: tcp("cubic"), bytes: None };
+        answered_over(station, group(name, 1, tcp))
+    };
+    let shares = |is_fair| {
+        let found = near_and_far(is_fair, vec![down("to-near", 1), down("to-far", 2)]);
+        [("near", 298.0), ("far", 2138.0)].map(|(name, frame_us)| {
+            let acks = metric(&found, Scope::Queue, name, "utilisation");
+            airtime(goodput_mbit(&found, &format!("to-{name}")), 1448.0, frame_us) + acks
+        })
+    };
+    assert!(jain(shares(true)) > 0.999, "{:?}", shares(true));
+    assert!(jain(shares(false)) < 0.7, "{:?}", shares(false));
 }

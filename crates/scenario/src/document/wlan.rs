@@ -57,6 +57,11 @@ pub struct Wireless {
     /// Signal-to-noise ratio of frames from and to this station, instead of the LAN's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snr: Option<DecibelText>,
+    /// At the access point: whether every station has a queue of its own, of this link's kind and
+    /// size, and is served by the airtime that it has used (Linux's mac80211), not packet by
+    /// packet.
+    #[serde(default)]
+    pub airtime_fairness: bool,
 }
 
 fn fastest() -> FrameRateText {

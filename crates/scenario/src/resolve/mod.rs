@@ -77,6 +77,7 @@ pub(crate) fn resolve_over(
         ns3: document.engine.ns3,
         warnings: Vec::new(),
     };
+    wlan::check_stations(&resolved)?;
     resolved.warnings = warnings::all(&resolved);
     Ok(resolved)
 }

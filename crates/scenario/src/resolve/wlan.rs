@@ -6,7 +6,7 @@ use super::{Checked, checks, refuse};
 use crate::document::Document;
 use crate::document::quantities::{DecibelText, FrameRate, FrameRateText};
 use crate::document::wlan::{self, Wireless};
-use crate::resolved::{Capacity, Radio, RateControl, Wlan};
+use crate::resolved::{Capacity, Radio, RateControl, Resolved, Wlan};
 use crate::wlan_timing::{self, OfdmRate};
 
 /// All wireless LANs, in the order of their names.
@@ -83,7 +83,8 @@ pub(super) fn transmitter(place: &str, written: &Wireless, wlans: &[Wlan]) -> Ch
             let lan = &wlans[wlan];
             let radio = own_radio(place, written, &lan.radio)?;
             let alone = lan.lone_rate(radio.as_ref().unwrap_or(&lan.radio));
-            Ok(Capacity::Wireless { wlan, radio, alone })
+            let airtime_fairness = written.airtime_fairness;
+            Ok(Capacity::Wireless { wlan, radio, alone, airtime_fairness })
         }
         None if wlans.is_empty() => {
             let message = format!("there is no wireless LAN `{}`", written.wlan);
@@ -96,4 +97,24 @@ pub(super) fn transmitter(place: &str, written: &Wireless, wlans: &[Wlan]) -> Ch
             refuse(&format!("{place}.wlan"), message)
         }
     }
+}
+
+/// Whether every packet through a transmitter that serves stations by airtime is of a station.
+pub(super) fn check_stations(resolved: &Resolved) -> Checked<()> {
+    for flow in &resolved.flows {
+        for (way, other_way, key) in
+            [(&flow.path, &flow.reverse, "reverse"), (&flow.reverse, &flow.path, "path")]
+        {
+            let is_lost = |link: &&usize| {
+                resolved.links[**link].capacity.serves_by_airtime()
+                    && resolved.station_of(**link, other_way).is_none()
+            };
+            let Some(&link) = way.iter().find(is_lost) else { continue };
+            let place = format!("links.{}.rate.airtime_fairness", resolved.links[link].name);
+            let what = format!("the packets of flows `{}` go to no station", flow.name);
+            let remedy = format!("; write a station's link in the `{key}` of these flows");
+            return refuse(&place, what + &remedy);
+        }
+    }
+    Ok(())
 }

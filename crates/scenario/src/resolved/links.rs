@@ -75,6 +75,8 @@ pub enum Capacity {
         radio: Option<Radio>,
         /// The IP rate of a lone transmitter with packets of 1500 B.
         alone: Rate,
+        /// Whether it has a queue for each station and serves them by airtime.
+        airtime_fairness: bool,
     },
 }
 
@@ -89,6 +91,19 @@ impl Capacity {
             Capacity::Trace(trace) => trace.mean_rate(),
             Capacity::Wireless { alone, .. } => *alone,
         }
+    }
+
+    /// The wireless LAN of which it is a transmitter, by index.
+    pub fn wireless_lan(&self) -> Option<usize> {
+        match self {
+            Capacity::Wireless { wlan, .. } => Some(*wlan),
+            _ => None,
+        }
+    }
+
+    /// Whether it has a queue for each station of its wireless LAN and serves them by airtime.
+    pub fn serves_by_airtime(&self) -> bool {
+        matches!(self, Capacity::Wireless { airtime_fairness: true, .. })
     }
 
     /// The rate in force at a time; beside a schedule's the same as at time zero.

@@ -64,6 +64,14 @@ impl Resolved {
         let groups = self.flows.iter().enumerate();
         groups.filter_map(|(index, group)| Some((index, group, group.app.tcp()?)))
     }
+
+    /// To whom a transmitter of a wireless LAN sends the packets of a flow: the first transmitter
+    /// of the same LAN on the flow's other way, if there is one.
+    pub fn station_of(&self, transmitter: usize, other_way: &[usize]) -> Option<usize> {
+        let wlan = self.links[transmitter].capacity.wireless_lan()?;
+        let is_on_it = |link: &usize| self.links[*link].capacity.wireless_lan() == Some(wlan);
+        other_way.iter().copied().find(is_on_it)
+    }
 }
 
 /// What is recorded besides the summary.

@@ -118,11 +118,12 @@ fn capacity(capacity: &Capacity, wlans: &[Wlan]) -> Value {
             "overdraft": bucket.overdraft,
         }),
         Capacity::Trace(recorded) => trace(recorded),
-        Capacity::Wireless { wlan, radio: own, alone } => json!({
+        Capacity::Wireless { wlan, radio: own, alone, airtime_fairness } => json!({
             "kind": "wireless",
             "wlan": wlans[*wlan].name,
             "radio": own.as_ref().map(radio),
             "alone": text(alone),
+            "airtime_fairness": airtime_fairness,
         }),
     }
 }

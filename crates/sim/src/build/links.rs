@@ -1,5 +1,6 @@
 //! Links, and what lies behind them, from the scenario.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sojourn_aqm::{Env, Qdisc, Rate, Rng, Time, registry};
@@ -10,6 +11,7 @@ use crate::SimError;
 use crate::agenda::{Agenda, Alarm};
 use crate::link::{LinkAlarms, ScheduledLink};
 use crate::packet::Packet;
+use crate::wlan::airtime::{AirtimeQueues, StationQueue};
 use crate::wlan::medium::Medium;
 use crate::world::WirelessLan;
 
@@ -37,8 +39,7 @@ pub(crate) fn link(
     Ok(ScheduledLink::new(built, link.framing_bytes, alarms, agenda))
 }
 
-/// The discipline of a link's queue, told of the rate at which the link sends at present. The queue
-/// was in place before time zero (fact aqm-3).
+/// What a link's packets wait in: a discipline, or one for each station.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for an AQM that cannot be made.
@@ -47,6 +48,33 @@ pub(crate) fn discipline(
     place: usize,
     rate: Rate,
 ) -> Result<Box<dyn Qdisc<Packet>>, SimError> {
+    if !plan.links[place].capacity.serves_by_airtime() {
+        return queue(plan, place, rate);
+    }
+    let peers: Vec<Option<usize>> = legs(plan)
+        .map(|(link, other_way)| (link == place).then(|| plan.station_of(link, other_way))?)
+        .collect();
+    let links = BTreeSet::from_iter(peers.iter().flatten().copied());
+    let place_of = |peer: usize| links.range(..peer).count();
+    let station_of_leg = peers.iter().map(|&peer| peer.map(place_of)).collect();
+    let station = |&link: &usize| Ok(StationQueue::new(link, queue(plan, place, rate)?));
+    let stations = links.iter().map(station).collect::<Result<_, SimError>>()?;
+    Ok(Box::new(AirtimeQueues::new(station_of_leg, stations)))
+}
+
+/// The links of all ways in the order of the world's table of routes, each with the other way of
+/// its flows.
+fn legs(plan: &Resolved) -> impl Iterator<Item = (usize, &[usize])> {
+    let ways = plan.flows.iter().flat_map(|group| {
+        let [path, reverse] = [&group.path[..], &group.reverse];
+        [(path, reverse), (reverse, path)]
+    });
+    ways.flat_map(|(way, other_way)| way.iter().map(move |&link| (link, other_way)))
+}
+
+/// The discipline of a link's queue, told of the rate at which the link sends at present. The queue
+/// was in place before time zero (fact aqm-3).
+fn queue(plan: &Resolved, place: usize, rate: Rate) -> Result<Box<dyn Qdisc<Packet>>, SimError> {
     let link = &plan.links[place];
     let env = Env {
         limit: link.limit,
@@ -93,7 +121,9 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
         };
         let own: Vec<Radio> = links.iter().filter_map(|&i| own_radio(&plan.links[i])).collect();
         let medium = Medium::new(cell, &own, links.len(), stream);
-        WirelessLan { medium, links, sent: Vec::new() }
+        let fair = |&i: &usize| plan.links[i].capacity.serves_by_airtime();
+        let by_airtime = links.iter().copied().filter(fair).collect();
+        WirelessLan { medium, links, by_airtime, sent: Vec::new() }
     };
     plan.wlans.iter().enumerate().map(lan).collect()
 }

@@ -209,7 +209,8 @@ fn add_way(
         let own = || onward.binary_search(&link).expect("a way goes on behind it");
         let wire = if is_last { exit } else { own() };
         let radio = radio(plan, link, other_way);
-        legs.push(Leg { link: link as u32, wire: wire as u32, radio });
+        let station = plan.station_of(link, other_way).map(|station| station as u32);
+        legs.push(Leg { link: link as u32, wire: wire as u32, radio, station });
     }
     first
 }

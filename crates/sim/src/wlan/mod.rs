@@ -8,6 +8,7 @@
 //! The access point's queue holds the data of downloads and the acknowledgements of uploads, and
 //! wins the medium no more often than any station (fact wlan-1).
 
+pub(crate) mod airtime;
 mod frame;
 pub(crate) mod medium;
 mod minstrel;

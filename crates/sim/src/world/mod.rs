@@ -52,6 +52,8 @@ pub(crate) struct Leg {
     pub(crate) wire: u32,
     /// On a wireless LAN, how its frames are sent and lost: a place among the LAN's radios.
     pub(crate) radio: u32,
+    /// On a wireless LAN, the transmitter to which it sends, if one is known: a place among links.
+    pub(crate) station: Option<u32>,
 }
 
 /// What the flows of a group share.

@@ -1,6 +1,6 @@
 //! Wireless LANs: links whose servers contend for one medium.
 
-use sojourn_aqm::Time;
+use sojourn_aqm::{Span, Time};
 
 use super::World;
 use crate::wlan::medium::{Attempt, Medium, Sent};
@@ -11,6 +11,8 @@ pub(crate) struct WirelessLan {
     pub(crate) medium: Medium,
     /// They are the servers of these links; to the medium they are stations, in this order.
     pub(crate) links: Vec<usize>,
+    /// Those of them that serve stations by airtime.
+    pub(crate) by_airtime: Vec<usize>,
     /// What was sent in the exchange that has just ended; kept for its memory.
     pub(crate) sent: Vec<Sent>,
 }
@@ -22,6 +24,7 @@ impl World {
         self.wireless_lans[place].medium.end(now, &mut sent);
         for Sent { station, attempt, airtime, rate } in sent.drain(..) {
             let link = self.wireless_lans[place].links[station];
+            self.account_airtime(now, place, link, attempt, airtime);
             let World { links, agenda, probe, onward, .. } = self;
             let mut probe = probe.at_link::<NOTES>(now, link);
             let head = links[link].head().filter(|_| attempt == Attempt::Received);
@@ -36,7 +39,7 @@ impl World {
                 Attempt::Failed => unreachable!("a failed frame is sent again"),
             }
         }
-        let WirelessLan { medium, links, sent: empty } = &mut self.wireless_lans[place];
+        let WirelessLan { medium, links, sent: empty, .. } = &mut self.wireless_lans[place];
         *empty = sent;
         for (station, &link) in links.iter().enumerate() {
             if let Some(packet) = self.links[link].head() {
@@ -46,5 +49,31 @@ impl World {
         }
         let alarm = self.slots.alarm(self.slots.media + place);
         self.agenda.set(alarm, medium.next());
+    }
+
+    /// A link has sent. Who serves stations by airtime accounts what it sends to a station, however
+    /// that ends, and what it receives from one (Linux 6.1 drivers/net/wireless/ath/ath9k,
+    /// `ath_tx_count_airtime` and `ath_rx_count_airtime`).
+    fn account_airtime(
+        &mut self,
+        now: Time,
+        place: usize,
+        sender: usize,
+        attempt: Attempt,
+        airtime: Span,
+    ) {
+        for &link in &self.wireless_lans[place].by_airtime {
+            let station = match (link == sender, attempt) {
+                (true, _) => {
+                    let packet = self.links[link].head().expect("a packet was sent");
+                    self.onward.legs[packet.leg as usize].station.map(|station| station as usize)
+                }
+                (false, Attempt::Received) => Some(sender),
+                (false, Attempt::Failed | Attempt::GivenUp) => None,
+            };
+            if let Some(station) = station {
+                self.links[link].on_airtime(now, station, airtime);
+            }
+        }
     }
 }
