@@ -79,7 +79,21 @@ pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateR
             INFINITE => f64::INFINITY,
             packets => f64::from(packets),
         };
-        let of_sender = [("ssthresh", ssthresh), ("state", f64::from(tcp.state))];
+        let seconds = |us: u64| us as f64 / 1e6;
+        let [busy, rwnd_limited, sndbuf_limited] = tcp.limits_us.map(seconds);
+        let pacing_rate = match tcp.pacing_rate {
+            u64::MAX => f64::INFINITY,
+            bytes => bytes as f64,
+        };
+        let of_sender = [
+            ("ssthresh", ssthresh),
+            ("state", f64::from(tcp.state)),
+            ("busy_time", busy),
+            ("rwnd_limited", rwnd_limited),
+            ("sndbuf_limited", sndbuf_limited),
+            ("tcp_pacing_rate", pacing_rate),
+            ("tcp_min_rtt", seconds(u64::from(tcp.min_rtt_us))),
+        ];
         let t = Time::from_nanos(at_ns);
         of_sender.map(|(var, value)| FlowStateRow { flow, t, var, value })
     });
@@ -117,6 +131,6 @@ mod tests {
         let at = |at_ns| FlowSample { flow: 0, at_ns, delivered_bytes: 0, tcp };
         result.samples = vec![at(1_000_000_320), at(2_000_000_384)];
         assert_eq!(flow_rows(&plan, &result).len(), 1, "the run lasts 2 s");
-        assert_eq!(flow_state_rows(&plan, &result).len(), 2, "of one time");
+        assert_eq!(flow_state_rows(&plan, &result).len(), 7, "of one time");
     }
 }

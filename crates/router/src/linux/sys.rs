@@ -43,6 +43,13 @@ pub(crate) struct TcpInfo {
     pub delivered: u32,
     /// Of these, segments delivered with a CE mark.
     pub delivered_ce: u32,
+    /// Pacing rate, bytes per second; all ones without pacing.
+    pub pacing_rate: u64,
+    /// Smallest round-trip time, microseconds.
+    pub min_rtt_us: u32,
+    /// How long there was data outstanding or waiting, how long of that the receiver's window
+    /// alone, and how long the send buffer alone held it back, microseconds.
+    pub limits_us: [u64; 3],
 }
 
 /// States of a connection whose handshake is not complete, or failed (Linux 6.1 tcp_states.h).
@@ -76,6 +83,9 @@ impl TcpInfo {
             delivered_ce: word(196),
             bytes_sent: long(200),
             bytes_retrans: long(208),
+            pacing_rate: long(104),
+            min_rtt_us: word(148),
+            limits_us: [168, 176, 184].map(long),
         }
     }
 }

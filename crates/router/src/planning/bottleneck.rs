@@ -69,18 +69,18 @@ fn check_group(
                        `accecn_option` and `ecn_fallback` out, or use engine sim";
         return refuse(format!("flows[{index}].ecn"), message);
     }
-    let window = group.app.tcp().is_some_and(|tcp| tcp.receive_window.is_some());
+    let window = group.app.tcp().and_then(|tcp| tcp.receive_window);
     let is_other = |link: &usize| Some(*link) != reverse || *link == forward;
     for (key, is_unsupported) in [
         ("path", group.path != [forward]),
         ("reverse", group.reverse.len() > 1 || group.reverse.iter().any(is_other)),
         ("sender_downlink", group.sender_downlink.is_some()),
         ("receiver_rate", group.receiver_rate.is_some()),
-        ("receive_window", window),
+        ("receive_window", window.is_some_and(|window| !window.autotuned)),
     ] {
         if is_unsupported {
             let message = "engine linux has one link on the way to the receivers, at most one on \
-                           the way back, and the kernel's own receive window; use engine sim";
+                           the way back, and windows that grow by `autotuning`; use engine sim";
             return refuse(format!("flows[{index}].{key}"), message);
         }
     }

@@ -3,12 +3,16 @@
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::Resolved;
 
+use super::refusal::{Planned, refuse};
 use crate::plan::{Netns, SysctlSetting};
 
 /// The least and the most that a buffer of TCP may grow to; the most makes the largest window that
 /// its header can announce (RFC 7323 §2.2).
 const LEAST_BUFFER_BYTES: u64 = 16 << 20;
 const MOST_BUFFER_BYTES: u64 = 1 << 30;
+
+/// Linux's own initial size of a receive buffer (fact linux-6).
+const FIRST_BUFFER_BYTES: u64 = 131_072;
 
 /// The initial size of a send buffer: larger than Linux's own, so that few segments end a write
 /// (fact linux-5).
@@ -30,24 +34,46 @@ fn largest_buffer(scenario: &Resolved) -> u64 {
     wanted.max().unwrap_or(0).clamp(LEAST_BUFFER_BYTES, MOST_BUFFER_BYTES)
 }
 
+/// The buffer in which a window may grow to what the scenario says, if it does: twice as much
+/// (Linux 6.1 tcp.h, `tcp_win_from_space`). It is a setting of a whole namespace.
+fn receive_buffer(scenario: &Resolved) -> Planned<Option<u64>> {
+    let mut common = None;
+    for (index, group) in scenario.flows.iter().enumerate() {
+        let Some(tcp) = group.app.tcp() else { continue };
+        let place = format!("flows[{index}].receive_window");
+        let buffer = tcp.receive_window.map(|window| window.bytes.saturating_mul(2));
+        if buffer.is_some_and(|bytes| !(FIRST_BUFFER_BYTES..=MOST_BUFFER_BYTES).contains(&bytes)) {
+            return refuse(
+                place,
+                "the kernel's window starts with 64kB and grows to 512MB at most",
+            );
+        }
+        if common.is_some_and(|other| other != buffer) {
+            return refuse(place, "all TCP flows have the same window to grow to, or none has one");
+        }
+        common = Some(buffer);
+    }
+    Ok(common.flatten())
+}
+
 /// The TCP settings of the namespaces; all others have the kernel's default.
 pub(super) fn settings(
     scenario: &Resolved,
     timestamps: bool,
     has_wire: bool,
     flows: usize,
-) -> Vec<SysctlSetting> {
+) -> Planned<Vec<SysctlSetting>> {
     let both = [Netns::Senders, Netns::Receivers];
     let largest = largest_buffer(scenario);
     let send_buffer = format!("4096\t{}\t{largest}", send_buffer(flows));
-    let receive_buffer = format!("4096\t131072\t{largest}");
+    let most = receive_buffer(scenario)?.unwrap_or(largest);
+    let receive_buffer = format!("4096\t{FIRST_BUFFER_BYTES}\t{most}");
     let of_tcp = [
         ("tcp_ecn", "2"), // by route where a flow asks for it
         ("tcp_no_metrics_save", "1"),
         ("tcp_timestamps", if timestamps { "1" } else { "0" }),
         ("tcp_sack", "1"),
         ("tcp_window_scaling", "1"),
-        // Linux's own initial size (fact linux-6).
         ("tcp_rmem", &receive_buffer),
         ("tcp_wmem", &send_buffer),
     ];
@@ -63,7 +89,7 @@ pub(super) fn settings(
     for netns in both {
         settings.extend(of_tcp.iter().map(|(name, value)| setting(netns, name, value)));
     }
-    settings
+    Ok(settings)
 }
 
 #[cfg(test)]
@@ -73,14 +99,32 @@ mod tests {
     use super::*;
 
     fn receive_buffers(rate: &str, rtt: &str) -> String {
-        let text = format!(
-            "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"{rate}\"\n[[flows]]\n\
-             path = [\"b\"]\nrtt = \"{rtt}\"\napp = {{ kind = \"bulk\" }}\n"
-        );
+        planned(rate, rtt, &[""]).unwrap()
+    }
+
+    /// One group of flows for each of the further keys.
+    fn planned(rate: &str, rtt: &str, keys: &[&str]) -> Planned<String> {
+        let group = |keys: &&str| {
+            format!(
+                "[[flows]]\npath = [\"b\"]\nrtt = \"{rtt}\"\n{keys}\napp = {{ kind = \"bulk\" }}\n"
+            )
+        };
+        let groups: String = keys.iter().map(group).collect();
+        let head = "name = \"x\"\nduration = \"1s\"\n[links.b]\n";
+        let text = format!("{head}rate = \"{rate}\"\n{groups}");
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let scenario = Scenario::load(&text, &Source::default(), &none).unwrap();
-        let settings = settings(scenario.resolved(), true, false, 1);
-        settings.into_iter().find(|s| s.path.ends_with("tcp_rmem")).unwrap().value
+        let settings = settings(scenario.resolved(), true, false, 1)?;
+        Ok(settings.into_iter().find(|s| s.path.ends_with("tcp_rmem")).unwrap().value)
+    }
+
+    #[test]
+    fn a_window_that_grows_is_half_of_the_largest_buffer_and_the_same_for_all() {
+        let grows = "receive_window = \"6MB\"\nautotuning = true";
+        let planned = |keys: &[&str]| planned("10mbit", "100ms", keys);
+        assert_eq!(planned(&[grows, grows]).unwrap(), "4096\t131072\t12000000");
+        assert!(planned(&[grows, ""]).is_err(), "the other group's has no end");
+        assert!(planned(&["receive_window = \"600MB\"\nautotuning = true"]).is_err());
     }
 
     #[test]

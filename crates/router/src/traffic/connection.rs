@@ -66,6 +66,7 @@ pub(super) struct Connection {
     past: (u64, u64),
     /// Former connections, as if all had requested ECN.
     past_ecn: EcnConnections,
+    past_limits_us: [u64; 3],
 }
 
 impl Connection {
@@ -81,6 +82,7 @@ impl Connection {
             delivered_bytes: 0,
             past: (0, 0),
             past_ecn: EcnConnections::default(),
+            past_limits_us: [0; 3],
         }
     }
 
@@ -172,6 +174,7 @@ impl Connection {
             self.past.0 += info.bytes_sent;
             self.past.1 += info.bytes_retrans;
             self.past_ecn.add(ecn_of(&info));
+            add_each(&mut self.past_limits_us, info.limits_us);
         }
         (self.sending, self.receiving) = (None, None);
     }
@@ -207,6 +210,7 @@ impl Connection {
         let (sent, retransmitted) = self.past;
         totals.sent_bytes += sent;
         totals.retransmitted_bytes += retransmitted;
+        add_each(&mut totals.limits_us, self.past_limits_us);
         let Some(info) = self.info() else { return };
         let segments = |count: u32| u64::from(count) * u64::from(info.mss);
         totals.sent_bytes += info.bytes_sent;
@@ -218,6 +222,14 @@ impl Connection {
         totals.ce_bytes += segments(info.delivered_ce);
         (totals.srtt_us, totals.ssthresh, totals.state) =
             (info.rtt_us, info.ssthresh, info.ca_state);
+        (totals.pacing_rate, totals.min_rtt_us) = (info.pacing_rate, info.min_rtt_us);
+        add_each(&mut totals.limits_us, info.limits_us);
+    }
+}
+
+fn add_each(sums: &mut [u64; 3], more: [u64; 3]) {
+    for (sum, more) in sums.iter_mut().zip(more) {
+        *sum += more;
     }
 }
 

@@ -154,6 +154,10 @@ pub trait CongestionControl: Send {
     fn reduce_on_mark(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
+    /// A loss was found while the window is being reduced for a mark: no new reduction begins.
+    fn on_loss_after_mark(&mut self, window: &mut Window) {
+        let _ = window;
+    }
     /// The threshold after a timeout; by default that after a loss.
     fn reduce_on_timeout(&mut self, window: &Window) -> u32 {
         self.reduce(window)
@@ -192,8 +196,8 @@ pub trait CongestionControl: Send {
     fn undo(&mut self, window: &mut Window) {
         let _ = window;
     }
-    /// Sending resumes after `idle` with nothing in flight. Only a control with
-    /// [`WindowControl::Full`] sets the window here.
+    /// Sending resumes after `idle` with nothing in flight; with delivery-rate samples only if the
+    /// application was the limit. Only a control with [`WindowControl::Full`] sets the window here.
     fn on_idle(&mut self, now: Time, idle: Span, window: &mut Window) {
         let _ = (now, idle, window);
     }

@@ -58,6 +58,11 @@ impl CongestionControl for Dctcp {
         window.cwnd.saturating_sub(cut as u32).max(2)
     }
 
+    /// Linux `dctcp_react_to_loss`, which `dctcp_state` calls: half of what is left of the window.
+    fn on_loss_after_mark(&mut self, window: &mut Window) {
+        window.ssthresh = self.reduce(window);
+    }
+
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         window.grow_as_reno(ack.delivered);
     }

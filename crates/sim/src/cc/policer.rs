@@ -59,8 +59,8 @@ impl Policer {
 
     /// Takes in an acknowledgement; returns whether the rate has just expired.
     pub(crate) fn on_ack(&mut self, input: &PolicerInput, payload_bytes: u32) -> bool {
-        self.rounds += u32::from(input.round_start && (!self.uses_rate || input.in_probe_bw));
         if self.uses_rate {
+            self.rounds += u32::from(input.round_start && input.in_probe_bw);
             let over = self.rounds >= USE_ROUNDS;
             if over {
                 *self = Policer::default();
@@ -68,13 +68,15 @@ impl Policer {
             return over;
         }
         let here = Interval { at: input.now, delivered: input.delivered, lost: input.lost };
-        let Some(start) = self.start else {
+        if self.start.is_none() {
             // The first loss: the bucket is empty.
-            if input.has_losses {
-                (self.start, self.rounds) = (Some(here), 0);
+            if !input.has_losses {
+                return false;
             }
-            return false;
-        };
+            self.rounds = 0;
+        }
+        let start = *self.start.get_or_insert(here);
+        self.rounds += u32::from(input.round_start);
         if input.app_limited || self.rounds > 4 * INTERVAL_MIN_ROUNDS {
             *self = Policer::default();
         } else if input.has_losses && self.rounds >= INTERVAL_MIN_ROUNDS {
@@ -136,12 +138,22 @@ mod tests {
     #[test]
     fn two_lossy_intervals_of_the_same_rate_set_the_rate_for_48_rounds() {
         let mut policer = Policer::default();
-        assert_eq!(rounds(&mut policer, 0, 8, 25), None);
+        assert_eq!(rounds(&mut policer, 0, 7, 25), None);
         assert_eq!(policer.rate(), None, "one interval");
-        assert_eq!(rounds(&mut policer, 8, 1, 25), None);
+        assert_eq!(rounds(&mut policer, 7, 1, 25), None);
         assert_eq!(policer.rate(), Some(1000.0));
-        assert_eq!(rounds(&mut policer, 9, 100, 25), Some(8 + 48));
+        assert_eq!(rounds(&mut policer, 8, 100, 25), Some(7 + 48));
         assert_eq!(policer.rate(), None);
+    }
+
+    /// The loss that begins an interval may come at the start of a round, which counts.
+    #[test]
+    fn the_round_that_starts_with_the_first_loss_counts() {
+        let mut policer = Policer::default();
+        assert_eq!(rounds(&mut policer, 0, 3, 25), None);
+        assert_eq!(policer.rate, None);
+        assert_eq!(rounds(&mut policer, 3, 1, 25), None);
+        assert_eq!(policer.rate, Some(1000.0), "of rounds 0 to 3");
     }
 
     #[test]

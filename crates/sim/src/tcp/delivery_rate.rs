@@ -54,7 +54,7 @@ pub(crate) struct DeliveryRate {
     first_sent: Time,
     lost: u64,
     /// Until this many packets are delivered, samples are application-limited.
-    app_limited_until: u64,
+    app_limited_until: Option<u64>,
 }
 
 impl Default for DeliveryRate {
@@ -66,7 +66,7 @@ impl Default for DeliveryRate {
             delivered_at: Time::ZERO,
             first_sent: Time::ZERO,
             lost: 0,
-            app_limited_until: 0,
+            app_limited_until: None,
         }
     }
 }
@@ -82,11 +82,15 @@ impl DeliveryRate {
         self.lost
     }
 
+    /// Nothing is outstanding, and new data is about to leave: intervals begin anew. Nothing in
+    /// flight would not do, as what was marked lost may arrive all the same (Linux
+    /// `tcp_rate_skb_sent`).
+    pub(crate) fn restart(&mut self, now: Time) {
+        (self.first_sent, self.delivered_at) = (now, now);
+    }
+
     /// A packet leaves; `una` is the lowest outstanding, `in_flight` counts it.
-    pub(crate) fn on_sent(&mut self, now: Time, seq: u32, una: u32, in_flight: u32) {
-        if in_flight == 1 {
-            (self.first_sent, self.delivered_at) = (now, now);
-        }
+    pub(crate) fn on_sent(&mut self, seq: u32, una: u32, in_flight: u32) {
         while (seq - una) as usize >= self.records.len() {
             self.grow(una);
         }
@@ -97,7 +101,7 @@ impl DeliveryRate {
             first_sent: self.first_sent,
             lost: self.lost,
             in_flight,
-            app_limited: self.app_limited_until > 0,
+            app_limited: self.is_app_limited(),
         };
     }
 
@@ -145,8 +149,8 @@ impl DeliveryRate {
         }
         self.delivered += u64::from(packets);
         self.delivered_at = now;
-        if self.delivered > self.app_limited_until {
-            self.app_limited_until = 0;
+        if self.app_limited_until.is_some_and(|until| self.delivered > until) {
+            self.app_limited_until = None;
         }
         let newest = newest?; // a duplicate without SACK leaves open which packet arrived
         let record = self.records[self.place(newest.seq)];
@@ -160,7 +164,12 @@ impl DeliveryRate {
 
     /// The application has nothing more to send: samples of what is in flight are limited by it.
     pub(crate) fn mark_app_limited(&mut self, in_flight: u32) {
-        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+        self.app_limited_until = Some(self.delivered + u64::from(in_flight));
+    }
+
+    /// Whether what leaves now gives samples that the application limits.
+    pub(crate) fn is_app_limited(&self) -> bool {
+        self.app_limited_until.is_some()
     }
 }
 
@@ -188,7 +197,7 @@ mod tests {
                 let min_rtt = Some(Span::from_millis(100));
                 samples.push(rate.on_delivered(ms(now), 1, sent_at(seq, now - 100), min_rtt));
             }
-            rate.on_sent(ms(now), n, n.saturating_sub(9), (n + 1).min(10));
+            rate.on_sent(n, n.saturating_sub(9), (n + 1).min(10));
         }
         let last = samples.last().unwrap().expect("a full flight gives a sample");
         assert_eq!((last.delivered, last.interval), (10, Span::from_millis(100)));
@@ -199,7 +208,7 @@ mod tests {
     fn compressed_acknowledgements_do_not_raise_the_rate() {
         // Ten packets leave over 90 ms, their acknowledgements come all at once.
         let mut rate = DeliveryRate::default();
-        (0..10u32).for_each(|n| rate.on_sent(ms(u64::from(n) * 10), n, 0, n + 1));
+        (0..10u32).for_each(|n| rate.on_sent(n, 0, n + 1));
         let sample = rate.on_delivered(ms(200), 10, sent_at(9, 90), None).unwrap();
         assert_eq!((sample.delivered, sample.interval), (10, Span::from_millis(200)));
     }
@@ -207,21 +216,22 @@ mod tests {
     #[test]
     fn an_interval_below_the_smallest_round_trip_is_no_sample() {
         let mut rate = DeliveryRate::default();
-        rate.on_sent(ms(0), 0, 0, 1);
+        rate.restart(ms(0));
+        rate.on_sent(0, 0, 1);
         assert_eq!(rate.on_delivered(ms(50), 1, sent_at(0, 0), Some(Span::from_millis(60))), None);
     }
 
     #[test]
     fn samples_are_limited_by_the_application_until_its_flight_is_delivered() {
         let mut rate = DeliveryRate::default();
-        rate.on_sent(ms(0), 0, 0, 1);
+        rate.on_sent(0, 0, 1);
         rate.mark_app_limited(1);
-        rate.on_sent(ms(10), 1, 0, 2);
+        rate.on_sent(1, 0, 2);
         let first = rate.on_delivered(ms(100), 1, sent_at(0, 0), None).unwrap();
         assert!(!first.app_limited, "it left before");
-        rate.on_sent(ms(100), 2, 1, 2);
+        rate.on_sent(2, 1, 2);
         assert!(rate.on_delivered(ms(110), 1, sent_at(1, 10), None).unwrap().app_limited);
-        rate.on_sent(ms(110), 3, 2, 2);
+        rate.on_sent(3, 2, 2);
         let last = rate.on_delivered(ms(210), 2, sent_at(3, 110), None).unwrap();
         assert!(!last.app_limited);
     }
@@ -229,7 +239,7 @@ mod tests {
     #[test]
     fn the_sample_of_a_lost_packet_has_the_losses_since_it_left() {
         let mut rate = DeliveryRate::default();
-        (0..40u32).for_each(|n| rate.on_sent(ms(0), n, 0, n + 1));
+        (0..40u32).for_each(|n| rate.on_sent(n, 0, n + 1));
         let lost: Vec<RateSample> = [7, 8, 9].map(|seq| rate.on_lost(seq)).to_vec();
         assert_eq!(
             lost.iter().map(|s| (s.in_flight, s.lost)).collect::<Vec<_>>(),

@@ -32,10 +32,18 @@ const STEP: u32 = 2;
 /// The initial window of a Linux receiver: 65160 B.
 const FIRST_WINDOW: u32 = 45;
 
+/// Where the window is not autotuned.
+const NO_EDGE: u32 = u32::MAX;
+
 /// The window of one receiver.
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow {
     segments: u32,
+    /// One past the last segment that was allowed, where the window is autotuned; it never moves
+    /// back (Linux `tcp_select_window`).
+    edge: u32,
+    /// Segments that wait out of order, where the window is autotuned.
+    held: u32,
     /// The window that a Linux receiver offers by now (`rcv_ssthresh`), that of its buffer
     /// (`window_clamp`), and the largest of these.
     offered: u32,
@@ -60,6 +68,8 @@ impl ReceiveWindow {
         };
         ReceiveWindow {
             segments,
+            edge: if matches!(rule, WindowRule::Autotuned { .. }) { segments } else { NO_EDGE },
+            held: 0,
             offered: clamp,
             clamp,
             most,
@@ -69,10 +79,41 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window in segments, beyond the next expected.
+    /// The window announced last, in segments beyond the next expected.
     #[inline]
     pub fn segments(&self) -> u32 {
         self.segments
+    }
+
+    /// The window to announce now, with the next segment expected. What waits out of order takes
+    /// its room, but nothing that was announced is taken back (Linux `__tcp_select_window`,
+    /// `tcp_select_window`; fact tcp-30).
+    #[inline]
+    pub fn announce(&mut self, next: u32) -> u32 {
+        if self.edge != NO_EDGE {
+            self.segments = self.room().min(self.offered).max(self.edge.saturating_sub(next));
+            self.edge = next + self.segments;
+        }
+        self.segments
+    }
+
+    /// What the buffer has room for: a segment that waits takes as much of it as one that may come
+    /// (Linux `tcp_space`).
+    #[inline]
+    fn room(&self) -> u32 {
+        self.clamp.saturating_sub(self.held)
+    }
+
+    /// A segment beyond the next expected waits.
+    #[inline]
+    pub fn on_held(&mut self) {
+        self.held += u32::from(self.edge != NO_EDGE);
+    }
+
+    /// So many that have waited are in order now.
+    #[inline]
+    pub fn on_released(&mut self, count: u32) {
+        self.held = self.held.saturating_sub(count);
     }
 
     /// The window that a Linux receiver offers under this rule; for an unlimited window, what it
@@ -90,13 +131,11 @@ impl ReceiveWindow {
     /// A segment has arrived. Returns whether the window has grown for it.
     #[inline]
     pub fn on_segment(&mut self) -> bool {
-        if self.offered >= self.clamp {
+        let room = self.room();
+        if self.offered >= room {
             return false;
         }
-        self.offered = (self.offered + STEP).min(self.clamp);
-        if self.segments != u32::MAX {
-            self.segments = self.offered;
-        }
+        self.offered = (self.offered + STEP).min(room);
         true
     }
 
@@ -141,11 +180,8 @@ mod tests {
                 receive_window.on_segment();
             }
             window = (2 * window).min(2_000);
-            assert!(
-                receive_window.segments() >= window,
-                "{} for {window}",
-                receive_window.segments()
-            );
+            let announced = receive_window.announce(next);
+            assert!(announced >= window, "{announced} for {window}");
         }
         assert_eq!(receive_window.segments(), 2_000);
     }
@@ -169,12 +205,33 @@ mod tests {
     fn fixed_and_unlimited_windows_do_not_change() {
         for (rule, expected) in [(WindowRule::Fixed(90), 90), (WindowRule::Unlimited, u32::MAX)] {
             let mut receive_window = ReceiveWindow::new(rule);
+            (0..80).for_each(|_| receive_window.on_held());
+            assert_eq!(receive_window.announce(0), expected);
             receive_window.on_read(
                 Time::ZERO + Span::from_secs(1),
                 500,
                 Some(Span::from_millis(1)),
             );
-            assert_eq!(receive_window.segments(), expected);
+            assert_eq!(receive_window.announce(500), expected);
         }
+    }
+
+    /// Linux `tcp_select_window`: the right edge stays while what waits takes the room.
+    #[test]
+    fn behind_a_hole_the_window_opens_only_as_far_as_there_is_room_and_takes_nothing_back() {
+        let rule = WindowRule::Autotuned { initial: 100, most: 100 };
+        let mut receive_window = ReceiveWindow::new(rule);
+        let mut announced = Vec::new();
+        // All but every fifth of a hundred segments arrive; then the holes are filled in order.
+        (0..80).for_each(|_| receive_window.on_held());
+        announced.push((0, receive_window.announce(0)));
+        for filled in (5..=100).step_by(5) {
+            receive_window.on_released(4);
+            announced.push((filled, receive_window.announce(filled)));
+        }
+        let edges: Vec<u32> = announced.iter().map(|(next, window)| next + window).collect();
+        // 45 below the next, of the other 55 there wait 44: room for 56.
+        assert_eq!(&edges[..10], [100, 100, 100, 100, 100, 100, 100, 100, 100, 101]);
+        assert_eq!(edges[20], 200);
     }
 }

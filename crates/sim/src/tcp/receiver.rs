@@ -237,6 +237,7 @@ impl Receiver {
                 self.grow_window(); // without SACK the duplicate must look like one
             }
             self.store(packet.seq);
+            self.window.on_held();
             let now = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next);
             return if now { Answer::Now } else { Answer::Later };
         }
@@ -330,6 +331,7 @@ impl Receiver {
         self.next += 1;
         if !self.beyond.is_empty() {
             if let Some(block) = self.beyond.take_at(self.next) {
+                self.window.on_released(block.end - self.next);
                 self.next = block.end;
             }
             let mut kept = [Block::default(); SACK_BLOCKS];
@@ -357,7 +359,7 @@ impl Receiver {
             blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
         }
         ack.signal = self.echo;
-        (ack.window, ack.stamp) = (self.window.segments(), stamp(now));
+        (ack.window, ack.stamp) = (self.window.announce(self.next), stamp(now));
         let room = self.report_marks(now, blocks, &mut ack);
         if self.counts_options {
             ack.ip_bytes += sack_bytes(room.blocks) + room.bytes;

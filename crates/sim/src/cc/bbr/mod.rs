@@ -65,12 +65,18 @@ pub struct Bbr {
     cwnd_gain: f64,
     bw: MaxBw,
     round_start: bool,
+    /// Packets delivered in total, when the last of them was, and packets lost in total.
+    delivered: u64,
+    delivered_at: Time,
+    lost: u64,
     /// The round ends when a packet is delivered that left after so many were delivered.
     next_round_delivered: u64,
     min_rtt_stamp: Time,
     /// When ProbeRTT may end; none before the flight has shrunk.
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
+    /// The last acknowledgement came in ProbeRTT, though it may have ended it.
+    holds_back: bool,
     full_bw: f64,
     full_bw_count: u32,
     filled_pipe: bool,
@@ -116,23 +122,26 @@ impl Bbr {
             self.round_start = true;
             self.packet_conservation = false;
         }
-        if self.uses_policer {
-            let input = PolicerInput {
-                now: p.ack.now,
-                delivered: p.delivered_total,
-                lost: p.lost_total,
-                has_losses: p.lost > 0,
-                round_start: self.round_start,
-                app_limited: sample.app_limited,
-                in_probe_bw: self.mode == BbrMode::ProbeBw,
-            };
-            if self.policer.on_ack(&input, self.path.payload_bytes) {
-                self.start_cycle(p.ack.now);
-            }
-        }
+        self.look_for_policer(p.lost > 0, sample.app_limited);
         let rate = sample.rate();
         if !sample.app_limited || rate >= self.bw.max() {
             self.bw.take(rate);
+        }
+    }
+
+    /// Linux `bbr_lt_bw_sampling`.
+    fn look_for_policer(&mut self, has_losses: bool, app_limited: bool) {
+        let input = PolicerInput {
+            now: self.delivered_at,
+            delivered: self.delivered,
+            lost: self.lost,
+            has_losses,
+            round_start: self.round_start,
+            app_limited,
+            in_probe_bw: self.mode == BbrMode::ProbeBw,
+        };
+        if self.uses_policer && self.policer.on_ack(&input, self.path.payload_bytes) {
+            self.start_cycle(self.delivered_at);
         }
     }
 
@@ -199,11 +208,13 @@ impl Bbr {
             (self.path.min_rtt, self.min_rtt_stamp) = (Some(rtt), now);
         }
         if expired && !self.idle_restart && self.mode != BbrMode::ProbeRtt {
-            self.prior_cwnd.save(window, self.recovery, self.mode);
+            // In this order (Linux `bbr_update_min_rtt`): a larger window saved before stays.
             self.mode = BbrMode::ProbeRtt;
+            self.prior_cwnd.save(window, self.recovery, self.mode);
             self.probe_rtt_done_stamp = None;
         }
-        if self.mode == BbrMode::ProbeRtt {
+        self.holds_back = self.mode == BbrMode::ProbeRtt;
+        if self.holds_back {
             self.probe_rtt(p, window);
         }
         if p.ack.delivered > 0 {
@@ -253,12 +264,16 @@ impl CongestionControl for Bbr {
     fn on_start(&mut self, start: &Start) {
         self.path = PathModel::new(start, HIGH_GAIN);
         self.rng = start.rng.clone();
-        self.min_rtt_stamp = start.now;
+        (self.min_rtt_stamp, self.delivered_at) = (start.now, start.now);
         self.aggregation = Aggregation::new(start.now);
     }
 
     fn on_progress(&mut self, p: &Progress, window: &mut Window) {
         self.round_start = false;
+        (self.delivered, self.lost) = (p.delivered_total, p.lost_total);
+        if p.ack.delivered > 0 {
+            self.delivered_at = p.ack.now;
+        }
         if let Some(sample) = &p.rate {
             self.update_bw(p, sample);
             if self.round_start {
@@ -284,9 +299,16 @@ impl CongestionControl for Bbr {
         window.ssthresh
     }
 
+    fn on_lost(&mut self, _now: Time, _lost: &RateSample, _window: &mut Window) {
+        self.lost += 1;
+    }
+
+    /// A timeout counts as the end of a round with losses (Linux `bbr_set_state`).
     fn on_timeout(&mut self) {
         self.recovery = RecoveryStage::Loss;
         self.full_bw = 0.0;
+        self.round_start = true;
+        self.look_for_policer(true, false);
     }
 
     fn undo(&mut self, _window: &mut Window) {
@@ -315,7 +337,7 @@ impl CongestionControl for Bbr {
     }
 
     fn holds_back(&self) -> bool {
-        self.mode == BbrMode::ProbeRtt
+        self.holds_back
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -347,10 +369,14 @@ impl Control for Bbr {
             cwnd_gain: HIGH_GAIN,
             bw: MaxBw::default(),
             round_start: false,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            lost: 0,
             next_round_delivered: 0,
             min_rtt_stamp: Time::ZERO,
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
+            holds_back: false,
             full_bw: 0.0,
             full_bw_count: 0,
             filled_pipe: false,
@@ -492,6 +518,51 @@ mod tests {
         bbr.on_idle(after(512), Span::from_millis(50), &mut window);
         assert_eq!((bbr.mode, bbr.min_rtt_stamp), (BbrMode::ProbeBw, after(512)));
         assert!(window.cwnd >= good, "{} is back", window.cwnd);
+    }
+
+    /// Linux `bbr_update_min_rtt` sets the mode and then calls `bbr_save_cwnd`.
+    #[test]
+    fn probe_rtt_restores_the_largest_window_since_the_last_loss() {
+        let (mut bbr, mut window) = started();
+        until_mode_changes(&mut bbr, &mut window, 0, 100);
+        until_mode_changes(&mut bbr, &mut window, 500, 50);
+        bbr.reduce(&Window::new(300));
+        until_mode_changes(&mut bbr, &mut window, 1000, 50);
+        assert_eq!((bbr.mode, bbr.prior_cwnd.0), (BbrMode::ProbeRtt, 300));
+    }
+
+    /// Linux `bbr_update_min_rtt`: the acknowledgement that ends ProbeRTT came in it.
+    #[test]
+    fn samples_of_what_leaves_at_the_end_of_probe_rtt_are_limited() {
+        let (mut bbr, mut window) = started();
+        until_mode_changes(&mut bbr, &mut window, 0, 100);
+        until_mode_changes(&mut bbr, &mut window, 500, 50);
+        until_mode_changes(&mut bbr, &mut window, 1000, 50);
+        let ms = bbr.min_rtt_stamp.as_nanos() / 1_000_000;
+        let held = [(10, 90_000), (211, 90_020), (220, 90_030)].map(|(after, total)| {
+            bbr.on_progress(&ack(ms + after, total, 500.0, 4), &mut window);
+            (bbr.mode, bbr.holds_back())
+        });
+        let over = BbrMode::ProbeBw;
+        assert_eq!(held, [(BbrMode::ProbeRtt, true), (over, true), (over, false)]);
+    }
+
+    /// Linux `bbr_set_state`: `bbr_lt_bw_sampling` with losses, at the end of a round.
+    #[test]
+    fn two_timeouts_with_equal_rates_between_them_mean_a_policer() {
+        let (mut bbr, mut window) = started();
+        let mut lost = 0;
+        let mut rate_after = |from: u64| {
+            for n in from..from + 4 {
+                let lossless = ack(100 * n, 50 * n, 500.0, 40);
+                bbr.on_progress(&Progress { lost_total: lost, ..lossless }, &mut window);
+            }
+            (0..100).for_each(|_| bbr.on_lost(Time::ZERO, &RateSample::default(), &mut window));
+            lost += 100;
+            bbr.on_timeout();
+            bbr.policer.rate()
+        };
+        assert_eq!([1, 5, 9].map(&mut rate_after), [None, None, Some(500.0)]);
     }
 
     #[test]

@@ -86,6 +86,14 @@ impl Sender {
         }
     }
 
+    /// Sending resumes with nothing in flight. Where the delivery rate is sampled that counts only
+    /// if the application was the limit (Linux `bbr_cwnd_event`).
+    pub(super) fn tell_idle(&mut self, now: Time) {
+        if self.rate.as_ref().is_none_or(|rate| rate.is_app_limited()) {
+            self.cc.on_idle(now, now.since(self.sent.last_at), &mut self.window);
+        }
+    }
+
     /// Sets the pacing rate: that of the congestion control, or Linux's.
     #[inline]
     pub(super) fn set_pacing_rate(&mut self) {
@@ -102,14 +110,17 @@ impl Sender {
         self.pacer.as_ref().is_none_or(|pacer| pacer.allows(now))
     }
 
-    /// A packet leaves; the scoreboard has counted it.
+    /// A packet leaves, for the first time or again; the scoreboard has counted it.
     #[inline]
-    pub(super) fn note_sent(&mut self, now: Time, seq: u32) {
+    pub(super) fn note_sent(&mut self, now: Time, seq: u32, is_new: bool) {
         if let Some(pacer) = &mut self.pacer {
             pacer.on_sent(now);
         }
         if let Some(rate) = &mut self.rate {
-            rate.on_sent(now, seq, self.board.una(), self.board.in_flight());
+            if is_new && self.board.outstanding() == 1 {
+                rate.restart(now);
+            }
+            rate.on_sent(seq, self.board.una(), self.board.in_flight());
         }
     }
 
@@ -133,7 +144,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::cc::{CongestionControl, Needs, Window, configure};
+    use crate::cc::{CongestionControl, Needs, RateSample, Window, configure};
     use crate::packet::{Packet, PacketKind};
     use crate::tcp::profile::{LINUX, Profile};
     use crate::tcp::sender::Segments;
@@ -182,8 +193,15 @@ mod tests {
         assert!(gaps.iter().all(|&gap| gap == Span::from_micros(2500)), "{gaps:?}");
     }
 
-    /// A control that keeps of every sample whether the application limited it.
-    struct Samples(Arc<Mutex<Vec<bool>>>);
+    /// A control that keeps what it is told: samples of the delivery rate, and idle periods.
+    #[derive(Default)]
+    struct Told {
+        samples: Vec<RateSample>,
+        idle: Vec<Time>,
+    }
+
+    #[derive(Clone, Default)]
+    struct Samples(Arc<Mutex<Told>>);
 
     impl CongestionControl for Samples {
         fn needs(&self) -> Needs {
@@ -194,23 +212,71 @@ mod tests {
             window.cwnd
         }
         fn on_progress(&mut self, progress: &Progress, _: &mut Window) {
-            self.0.lock().unwrap().extend(progress.rate.map(|sample| sample.app_limited));
+            self.0.lock().unwrap().samples.extend(progress.rate);
+        }
+        fn on_idle(&mut self, now: Time, _: Span, _: &mut Window) {
+            self.0.lock().unwrap().idle.push(now);
         }
     }
 
-    /// Linux `tcp_rate_check_app_limited`.
-    #[test]
-    fn the_application_limits_samples_of_what_is_sent_after_it_ran_out_of_data() {
-        let limited = Arc::default();
-        let mut sender = Sender::new(segments(5), LINUX, Box::new(Samples(Arc::clone(&limited))));
+    fn sampling(count: u32) -> (Sender, Samples) {
+        let told = Samples::default();
+        let mut sender = Sender::new(segments(count), LINUX, Box::new(told.clone()));
         sender.on_established(Span::from_millis(100));
-        sender.send(Time::ZERO, &mut |_| {}); // half a window
-        sender.append(10);
-        sender.send(ms(50), &mut |_| {});
-        for (at, acked) in [(100, 5), (150, 10)] {
-            let ack = Packet::new(PacketKind::Ack, 0, 1, acked, 52, Time::ZERO);
-            sender.on_ack(ms(at), &ack, &mut |_| {});
+        (sender, told)
+    }
+
+    fn acknowledge(sender: &mut Sender, at: u64, seq: u32) {
+        let ack = Packet::new(PacketKind::Ack, 0, 1, seq, 52, Time::ZERO);
+        sender.on_ack(ms(at), &ack, &mut |_| {});
+    }
+
+    /// Linux `tcp_rate_check_app_limited`, which the first write calls too.
+    #[test]
+    fn the_application_limits_samples_of_its_first_flight_and_after_it_ran_out_of_data() {
+        let (mut sender, told) = sampling(15);
+        sender.send(Time::ZERO, &mut |_| {}); // ten
+        acknowledge(&mut sender, 100, 5);
+        acknowledge(&mut sender, 110, 10); // the last five have left
+        sender.append(20);
+        sender.send(ms(150), &mut |_| {});
+        acknowledge(&mut sender, 200, 15);
+        acknowledge(&mut sender, 250, 20);
+        let samples = &told.0.lock().unwrap().samples;
+        let limited: Vec<bool> = samples.iter().map(|sample| sample.app_limited).collect();
+        assert_eq!(limited, [true, true, false, true]);
+    }
+
+    /// Linux `bbr_cwnd_event`.
+    #[test]
+    fn an_empty_path_is_an_idle_period_only_if_the_application_was_the_limit() {
+        let (mut sender, told) = sampling(20);
+        sender.send(Time::ZERO, &mut |_| {});
+        acknowledge(&mut sender, 100, 10); // nothing is in flight, and there is more to send
+        acknowledge(&mut sender, 200, 20);
+        sender.append(30);
+        sender.send(ms(300), &mut |_| {});
+        let idle = told.0.lock().unwrap().idle.clone();
+        assert!(idle.iter().all(|&at| at != ms(100)), "{idle:?}");
+        assert!(idle.contains(&Time::ZERO) && idle.contains(&ms(300)), "{idle:?}");
+    }
+
+    /// Linux `tcp_rate_skb_sent` asks what is outstanding, not what is in flight.
+    #[test]
+    fn a_timeout_does_not_shorten_the_interval_of_the_next_sample() {
+        let (mut sender, told) = sampling(100);
+        sender.send(Time::ZERO, &mut |_| {});
+        let mut due = sender.next_timer();
+        while sender.state() != State::Loss {
+            due = sender.next_timer();
+            sender.on_timer(due, &mut |_| {});
         }
-        assert_eq!(*limited.lock().unwrap(), [false, true]);
+        assert_eq!(sender.in_flight(), 1);
+        let mut ack = Packet::new(PacketKind::Ack, 0, 1, 1, 52, due);
+        ack.sent = due;
+        let back = due + Span::from_millis(100);
+        sender.on_ack(back, &ack, &mut |_| {});
+        let samples = &told.0.lock().unwrap().samples;
+        assert_eq!((samples[0].delivered, samples[0].interval), (1, back.since(Time::ZERO)));
     }
 }

@@ -156,7 +156,10 @@ impl Sender {
                 self.timeouts.frto = false;
                 self.episode.state = State::Recovery;
             }
-            State::Cwr if lost => self.begin_repair(now),
+            State::Cwr if lost => {
+                self.cc.on_loss_after_mark(&mut self.window);
+                self.begin_repair(now);
+            }
             State::Open | State::Disorder if echoed => {
                 self.start_reduction(self.profile.on_mark, Reason::Mark);
                 self.episode.undo = None;

@@ -175,7 +175,7 @@ impl Sender {
         let (idle, timeout) = (now.since(self.sent.last_at), self.rtt.timeout());
         if self.needs.window_control == WindowControl::Full {
             // Linux `tcp_slow_start_after_idle_check`: no restart with `cong_control`.
-            return self.cc.on_idle(now, idle, &mut self.window);
+            return self.tell_idle(now);
         }
         if idle <= timeout {
             return;

@@ -18,6 +18,9 @@ pub(super) struct Sent {
 impl Sender {
     /// The application has something to send, perhaps after a pause: sends what the windows allow.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
+        if self.board.nxt() == 0 {
+            self.mark_app_limited(); // nothing was written before
+        }
         self.restart_after_idle(now);
         self.send_allowed(now, false, emit);
     }
@@ -25,6 +28,9 @@ impl Sender {
     /// The application has so many segments in total; [`Sender::send`] sends them.
     pub fn append(&mut self, count: u32) {
         debug_assert!(count >= self.segments.count, "written data cannot be taken back");
+        if self.board.nxt() == self.segments.count {
+            self.mark_app_limited();
+        }
         self.segments.count = count;
     }
 
@@ -37,7 +43,7 @@ impl Sender {
         let unsent = self.segments.count - nxt;
         let allowed = unsent.min(self.send_window.end().saturating_sub(nxt));
         if room.min(allowed) > 0 && self.board.in_flight() == 0 {
-            self.cc.on_idle(now, now.since(self.sent.last_at), &mut self.window);
+            self.tell_idle(now);
             room = self.room();
         }
         let (sent, deferred) = self.send_new(now, room, allowed, emit);
@@ -149,7 +155,7 @@ impl Sender {
     #[inline]
     pub(super) fn transmit(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         let seq = self.board.send_new(now);
-        self.note_sent(now, seq);
+        self.note_sent(now, seq, true);
         let packet = self.new_packet(now, seq);
         emit(packet);
         self.count_in_reduction();
@@ -178,7 +184,7 @@ impl Sender {
 
     /// Sends a segment that was sent before; the scoreboard has counted it.
     pub(super) fn send_again(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
-        self.note_sent(now, seq);
+        self.note_sent(now, seq, false);
         self.sent.retransmitted_bytes += u64::from(self.segments.payload(seq));
         self.sent.last_at = now;
         let mut packet = self.packet(now, seq);

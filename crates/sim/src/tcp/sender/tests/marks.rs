@@ -30,3 +30,18 @@ fn new_data_is_ect_and_retransmissions_are_not() {
     script.sender.on_ack(script.now, &packet, &mut |p: Packet| codepoints.push((p.seq, p.ecn)));
     assert_eq!(codepoints[1], (4, Ecn::Ect0));
 }
+
+/// Linux `tcp_enter_recovery` in CWR begins no reduction, but tells DCTCP the state
+/// (`dctcp_react_to_loss`).
+#[test]
+fn dctcp_halves_what_is_left_of_its_window_if_a_loss_follows_a_mark() {
+    for (cc, halves) in [("dctcp", true), ("cubic", false)] {
+        let mut script = Script::start(cc, 20, 100, 100);
+        script.ack_with_echo(2, &[], true);
+        let (left, ssthresh) = (script.cwnd(), script.sender.window.ssthresh);
+        assert!(script.sender.state() == State::Cwr && left > ssthresh);
+        script.ack(2, &[(4, 8)]);
+        assert_eq!(script.sender.state(), State::Recovery);
+        assert_eq!(script.sender.window.ssthresh, if halves { left / 2 } else { ssthresh });
+    }
+}
