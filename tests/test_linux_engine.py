@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -375,6 +376,20 @@ def test_requests_of_a_web_user_are_no_packets_of_the_bottleneck() -> None:
     sizes = sojourn.Result(run).packets["bytes"].to_pylist()
     assert (run.invalid, sizes.count(777)) == ([], 0)
     assert 1500 in sizes, "pages came"
+
+
+@needs_kernel
+@pytest.mark.parametrize(("tcp", "is_paced"), [("linux", False), ("linux-fq", True)])
+def test_a_paced_flow_sends_its_second_flight_packet_by_packet(tcp: str, is_paced: bool) -> None:
+    flow = f'path = ["bottleneck"]\nrtt = "100ms"\ntcp = "{tcp}"\napp = {{ kind = "bulk" }}\n'
+    text = TRAFFIC.format(bottleneck="kernel", flows=f"[[flows]]\n{flow}")
+    sets = {"duration": '"500ms"', "warmup": '"0s"', "record.packets": "true"}
+    run = in_guest(_core.Scenario.load(text, sets=list(sets.items())))
+    packets = sojourn.Result(run).packets
+    # The SYN and the acknowledgement of its answer, a first flight of ten, and one of twenty.
+    arrived = packets["arrived_ns"].to_pylist()[12:32]
+    gaps_ms = [(after - before) / 1e6 for before, after in pairwise(arrived)]
+    assert (min(gaps_ms) > 1) == is_paced, gaps_ms
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use nix::sys::socket::setsockopt;
-use nix::{setsockopt_impl, sockopt_impl};
+use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
 use socket2::{Domain, Socket, Type};
 
 /// What Linux reports about a TCP socket: the fields of `struct tcp_info` (linux/tcp.h) used here.
@@ -90,12 +90,13 @@ impl TcpInfo {
     }
 }
 
-sockopt_impl!(MaxPacingRate, SetOnly, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, usize);
+// An `unsigned long`; the macro would make an `int` of a `usize` (fact linux-22).
+sockopt_impl!(MaxPacingRate, Both, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, libc::c_ulong);
 
 /// Has TCP pace what the socket sends: a limit above every rate switches that on (Linux 6.1 sock.c,
 /// `sk_setsockopt`).
 pub(crate) fn pace(socket: &Socket) -> io::Result<()> {
-    Ok(setsockopt(socket, MaxPacingRate, &(usize::MAX >> 1))?)
+    Ok(setsockopt(socket, MaxPacingRate, &(libc::c_ulong::MAX >> 1))?)
 }
 
 /// Reads `TCP_INFO` of a socket: the same as sock_diag's, without a search for the socket.
@@ -218,4 +219,20 @@ fn write_name(request: &mut libc::ifreq, name: &str) -> io::Result<()> {
         *to = from as libc::c_char;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::socket::getsockopt;
+
+    use super::*;
+
+    #[test]
+    fn a_paced_socket_has_a_limit_above_every_rate_and_below_none() {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let limit = || getsockopt(&socket, MaxPacingRate).unwrap();
+        assert_eq!(limit(), libc::c_ulong::MAX, "no limit: not paced");
+        pace(&socket).unwrap();
+        assert_eq!(limit(), libc::c_ulong::MAX >> 1);
+    }
 }
