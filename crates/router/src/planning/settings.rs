@@ -1,15 +1,9 @@
 //! Settings of the kernel's TCP.
 
-use sojourn_aqm::Span;
-use sojourn_scenario::resolved::Resolved;
+use sojourn_scenario::resolved::{MOST_BUFFER_BYTES, Resolved};
 
 use super::refusal::{Planned, refuse};
 use crate::plan::{Netns, SysctlSetting};
-
-/// The least and the most that a buffer of TCP may grow to; the most makes the largest window that
-/// its header can announce (RFC 7323 §2.2).
-const LEAST_BUFFER_BYTES: u64 = 16 << 20;
-const MOST_BUFFER_BYTES: u64 = 1 << 30;
 
 /// Linux's own initial size of a receive buffer (fact linux-6).
 const FIRST_BUFFER_BYTES: u64 = 131_072;
@@ -21,17 +15,6 @@ fn send_buffer(flows: usize) -> usize {
     const LARGE: usize = 1 << 20;
     const OF_ALL: usize = 64 << 20;
     (OF_ALL / flows.max(1)).clamp(LINUX, LARGE)
-}
-
-/// What a buffer may grow to, so that memory stops no flow, even one that has the link to itself
-/// (fact linux-18): what the path holds, and a queue of 200 ms, eight times. A byte of payload
-/// takes two of a buffer, and slow start ends with twice as much in flight as fits.
-fn largest_buffer(scenario: &Resolved) -> u64 {
-    let wanted = scenario.flows.iter().map(|group| {
-        let rate = scenario.links[group.path[0]].capacity.initial_rate();
-        rate.bytes_in(group.rtt + Span::from_millis(200)).saturating_mul(8)
-    });
-    wanted.max().unwrap_or(0).clamp(LEAST_BUFFER_BYTES, MOST_BUFFER_BYTES)
 }
 
 /// The buffer in which a window may grow to what the scenario says, if it does: twice as much
@@ -64,7 +47,7 @@ pub(super) fn settings(
     flows: usize,
 ) -> Planned<Vec<SysctlSetting>> {
     let both = [Netns::Senders, Netns::Receivers];
-    let largest = largest_buffer(scenario);
+    let largest = scenario.largest_buffer_bytes();
     let send_buffer = format!("4096\t{}\t{largest}", send_buffer(flows));
     let most = receive_buffer(scenario)?.unwrap_or(largest);
     let receive_buffer = format!("4096\t{FIRST_BUFFER_BYTES}\t{most}");

@@ -24,6 +24,12 @@ pub use crate::document::engines::{
 };
 pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
 
+/// The least and the most that a buffer of TCP may grow to; the most makes the largest window that
+/// its header can announce (RFC 7323 §2.2).
+const LEAST_BUFFER_BYTES: u64 = 16 << 20;
+/// See above.
+pub const MOST_BUFFER_BYTES: u64 = 1 << 30;
+
 /// A whole run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Resolved {
@@ -63,6 +69,18 @@ impl Resolved {
     pub fn tcp_groups(&self) -> impl Iterator<Item = (usize, &FlowGroup, &Tcp)> {
         let groups = self.flows.iter().enumerate();
         groups.filter_map(|(index, group)| Some((index, group, group.app.tcp()?)))
+    }
+
+    /// What a buffer of TCP may grow to in bytes, so that memory stops no flow, even one that has
+    /// the link to itself (fact linux-18): what the path holds, and a queue of 200 ms, eight times.
+    /// A byte of payload takes two of a buffer, and slow start ends with twice as much in flight as
+    /// fits.
+    pub fn largest_buffer_bytes(&self) -> u64 {
+        let wanted = self.flows.iter().map(|group| {
+            let rate = self.links[group.path[0]].capacity.initial_rate();
+            rate.bytes_in(group.rtt + Span::from_millis(200)).saturating_mul(8)
+        });
+        wanted.max().unwrap_or(0).clamp(LEAST_BUFFER_BYTES, MOST_BUFFER_BYTES)
     }
 
     /// To whom a transmitter of a wireless LAN sends the packets of a flow: the first transmitter

@@ -43,8 +43,8 @@ pub(crate) fn ecn(tcp: &Tcp, needs: &Needs) -> (Mode, EcnAbility) {
     (if accurate { Mode::Accurate } else { Mode::Classic }, ability)
 }
 
-/// The receive window, in segments.
-pub(crate) fn window_rule(tcp: &Tcp) -> WindowRule {
+/// The receive window, in segments, where a buffer may grow to so many bytes.
+pub(crate) fn window_rule(tcp: &Tcp, largest_buffer_bytes: u64) -> WindowRule {
     /// Half of the default receive buffer of 131,072 bytes (Linux 6.1 tcp.h, tcp_win_from_space).
     const INITIAL_BYTES: u64 = 65_536;
     let segments = |bytes: u64| {
@@ -52,7 +52,7 @@ pub(crate) fn window_rule(tcp: &Tcp) -> WindowRule {
         segments.clamp(1, u64::from(u32::MAX)) as u32 // the scenario has at least one packet
     };
     match tcp.receive_window {
-        None => WindowRule::Unlimited,
+        None => WindowRule::Unlimited { most: segments(largest_buffer_bytes / 2) },
         Some(window) if window.autotuned => {
             WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
         }

@@ -14,7 +14,7 @@ use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 use sojourn_traffic::{CustomApp, TransferPlan};
 
-use self::ends::{ecn, initial_window, window_rule, with_fallback};
+use self::ends::{ecn, initial_window, with_fallback};
 pub(crate) use self::links::{discipline, link};
 use self::links::{impairment, radio, wireless_lans};
 use self::transport::{Transport, transport};
@@ -51,8 +51,10 @@ pub(crate) fn world(
 ) -> Result<World, SimError> {
     check_brought(plan, brought)?;
     let mut world = without_flows(plan)?;
-    let added =
-        (0..plan.flows.len()).try_for_each(|i| add_flows(&mut world, plan, i, brought, keep_going));
+    let largest_buffer_bytes = plan.largest_buffer_bytes();
+    let added = (0..plan.flows.len()).try_for_each(|place| {
+        add_flows(&mut world, (plan, place), largest_buffer_bytes, brought, keep_going)
+    });
     match added {
         Ok(()) => Ok(world),
         Err(error) => {
@@ -244,15 +246,17 @@ fn wires(plan: &Resolved, onward: &[usize], slots: Slots) -> Vec<(ScheduledDelay
 /// that another group never changes what they draw.
 fn add_flows(
     world: &mut World,
-    plan: &Resolved,
-    place: usize,
+    (plan, place): (&Resolved, usize),
+    largest_buffer_bytes: u64,
     brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
     let tcp = group.app.tcp();
-    let transport =
-        tcp.map(|tcp| transport((place, &group.name), tcp, &brought.controls)).transpose()?;
+    let transport = tcp.map(|tcp| {
+        transport((place, &group.name), (tcp, largest_buffer_bytes), &brought.controls)
+    });
+    let transport = transport.transpose()?;
     let transport = tcp.zip(transport);
     let app = brought.apps.get(&group.name);
     for i in 0..group.count {
@@ -335,7 +339,7 @@ fn build_flow(
         let flow = DatagramFlow::new(index, &group.app, custom, times, stream_of("app"));
         return FlowEnds::Datagrams(Box::new(flow.expect("it has no TCP")));
     }
-    let (tcp, Transport { profile, cc }) = transport.expect("a TCP flow has a transport");
+    let (tcp, Transport { profile, window, cc }) = transport.expect("a TCP flow has a transport");
     // Lane `lane` of `lanes` connections that are open at once.
     let stream = |plan: TransferPlan, (lane, lanes): (u16, u16)| {
         let purpose = |name: &str| if lane == 0 { name.into() } else { format!("{name}-{lane}") };
@@ -352,7 +356,6 @@ fn build_flow(
         };
         let (asks, ability) = ecn(tcp, &(cc.factory)().needs());
         let (cc, rng) = (Arc::clone(cc), stream_of(&purpose("cc")));
-        let window = window_rule(tcp);
         let setup = Setup {
             cc,
             segments,
@@ -360,7 +363,7 @@ fn build_flow(
             asks,
             ability,
             rng,
-            window,
+            window: *window,
             observed,
             stride: lanes,
             ecn: EcnConnections::default(),

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use sojourn_aqm::params::SpecText;
 use sojourn_scenario::resolved::{Resolved, Tcp};
 
-use super::ends::initial_window;
+use super::ends::{initial_window, window_rule};
 use crate::SimError;
 use crate::cc::{self, ConfiguredControl, CustomControls, Feedback};
 use crate::tcp::profile::{self, AckRule, Profile};
+use crate::tcp::receive_window::WindowRule;
 
-/// The rules of a group's TCP, and its congestion control.
+/// The rules of a group's TCP, its receive window and its congestion control.
 pub(crate) struct Transport {
     pub(crate) profile: Profile,
+    pub(crate) window: WindowRule,
     pub(crate) cc: Arc<ConfiguredControl>,
 }
 
@@ -40,8 +42,9 @@ pub fn transports(
     plan: &Resolved,
     custom: &CustomControls,
 ) -> Result<Vec<TransportSummary>, SimError> {
+    let largest = plan.largest_buffer_bytes();
     let summary = |(index, name, tcp): (usize, &String, &Tcp)| {
-        let Transport { profile, cc } = transport((index, name), tcp, custom)?;
+        let Transport { profile, cc, .. } = transport((index, name), (tcp, largest), custom)?;
         Ok(TransportSummary {
             flows: name.clone(),
             cc: cc.in_full.clone(),
@@ -53,13 +56,13 @@ pub fn transports(
     plan.tcp_groups().map(|(index, group, tcp)| summary((index, &group.name, tcp))).collect()
 }
 
-/// The transport of the group with an index and a name.
+/// The transport of the group with an index and a name, where a buffer may grow to so many bytes.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
 pub(crate) fn transport(
     (index, name): (usize, &str),
-    tcp: &Tcp,
+    (tcp, largest_buffer_bytes): (&Tcp, u64),
     custom: &CustomControls,
 ) -> Result<Transport, SimError> {
     let invalid = |key: &str| {
@@ -84,5 +87,6 @@ pub(crate) fn transport(
             format!("{name} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out");
         return Err(invalid("accecn")(why));
     }
-    Ok(Transport { profile, cc })
+    let window = window_rule(tcp, largest_buffer_bytes);
+    Ok(Transport { profile, window, cc })
 }

@@ -5,11 +5,14 @@
 use sojourn_aqm::{Span, Time};
 
 /// How the receive window develops, in segments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowRule {
     /// Never a limit.
-    #[default]
-    Unlimited,
+    Unlimited {
+        /// What an autotuned window would end at: while it would grow, segments are acknowledged
+        /// sooner.
+        most: u32,
+    },
     /// Constant.
     Fixed(u32),
     /// Grows with what arrives in a round trip (Linux `tcp_rcv_space_adjust`).
@@ -19,6 +22,12 @@ pub enum WindowRule {
         /// Largest size.
         most: u32,
     },
+}
+
+impl Default for WindowRule {
+    fn default() -> WindowRule {
+        WindowRule::Unlimited { most: u32::MAX }
+    }
 }
 
 /// Segments per round trip that Linux assumes before it has measured (`rcvq_space.space`, at first
@@ -59,7 +68,7 @@ impl ReceiveWindow {
     /// At the start of a connection.
     pub fn new(rule: WindowRule) -> ReceiveWindow {
         let (segments, clamp, most) = match rule {
-            WindowRule::Unlimited => (u32::MAX, FIRST_WINDOW, u32::MAX),
+            WindowRule::Unlimited { most } => (u32::MAX, FIRST_WINDOW.min(most), most),
             WindowRule::Fixed(segments) => (segments, segments, segments),
             WindowRule::Autotuned { initial, most } => {
                 let initial = initial.min(most);
@@ -188,7 +197,7 @@ mod tests {
 
     #[test]
     fn every_segment_adds_two_to_the_window_until_it_fills_the_buffer() {
-        let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited);
+        let mut receive_window = ReceiveWindow::new(WindowRule::default());
         let rtt = Span::from_millis(100);
         assert!(!receive_window.on_segment(), "the first window fills the first buffer");
         // 16 in a round trip after 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10 more.
@@ -202,8 +211,18 @@ mod tests {
     }
 
     #[test]
+    fn an_unlimited_window_grows_no_longer_than_its_buffer_would() {
+        let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited { most: 245 });
+        let rtt = Span::from_millis(100);
+        // A hole is filled: 2,000 after 10 in a round trip would ask for 1.6 million.
+        receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
+        let grown = (0..1_000).filter(|_| receive_window.on_segment()).count();
+        assert_eq!((grown, receive_window.announce(2_000)), (100, u32::MAX));
+    }
+
+    #[test]
     fn fixed_and_unlimited_windows_do_not_change() {
-        for (rule, expected) in [(WindowRule::Fixed(90), 90), (WindowRule::Unlimited, u32::MAX)] {
+        for (rule, expected) in [(WindowRule::Fixed(90), 90), (WindowRule::default(), u32::MAX)] {
             let mut receive_window = ReceiveWindow::new(rule);
             (0..80).for_each(|_| receive_window.on_held());
             assert_eq!(receive_window.announce(0), expected);

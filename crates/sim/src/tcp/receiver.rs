@@ -70,7 +70,7 @@ impl Receiver {
             duplicates: Block::default(),
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
-            window: ReceiveWindow::new(WindowRule::Unlimited),
+            window: ReceiveWindow::new(WindowRule::default()),
             rtt: ReceiverRtt::default(),
             sack,
             timestamps: false,
