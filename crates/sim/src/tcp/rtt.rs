@@ -24,7 +24,7 @@ pub(crate) fn stamp(time: Time) -> u32 {
     stamp_ticks(time) as u32
 }
 
-/// The round trip at the end that receives data, which is a mean of samples (Linux 6.1
+/// The round trip at the end that receives data, a mean of samples (Linux 6.1
 /// `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`): from when an acknowledgement was sent to the
 /// arrival of the first segment that echoes its timestamp.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +43,10 @@ impl ReceiverRtt {
         }
         self.last_echo = echo;
         let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * TICK_NS;
-        self.eighths = Some(self.eighths.map_or(sample << 3, |mean| mean - (mean >> 3) + sample));
+        self.eighths = Some(match self.eighths {
+            Some(mean) if sample << 3 >= mean => mean - (mean >> 3) + sample,
+            _ => sample << 3, // the first, or one that is smaller (fact tcp-31)
+        });
     }
 
     /// The mean, once there is a sample.
@@ -333,5 +336,15 @@ mod tests {
         }
         rtt.on_segment(at(160), 132);
         assert_eq!(rtt.mean(), Some(Span::from_millis(21)), "an eighth of the new one");
+    }
+
+    /// Fact tcp-31.
+    #[test]
+    fn a_sample_below_the_mean_takes_its_place_at_the_receiver() {
+        let mut rtt = ReceiverRtt::default();
+        for (ms, echo, mean) in [(120, 100, 20), (160, 132, 21), (180, 160, 20), (188, 180, 8)] {
+            rtt.on_segment(Time::ZERO + Span::from_millis(ms), echo);
+            assert_eq!(rtt.mean(), Some(Span::from_millis(mean)));
+        }
     }
 }
