@@ -106,6 +106,33 @@ def test_madpie_shortens_the_excursions_of_pie_in_s3_and_does_not_make_them_fewe
     assert less < 0.25 < share, "the 75th percentile crosses the bound"
 
 
+def delays_of_calls_ms(aqm: str) -> np.ndarray:
+    """One-way delays in S3's 100 ms group, 75th and 95th percentiles, with the PIE of ns-2's code.
+
+    Returns:
+        Shape ``(4 seeds, 2)``.
+    """
+    case = madpie.with_ns2_pie(madpie.s3(aqm))
+    found = []
+    for seed in range(1, 5):
+        kept = extract.extract(run(replace(case, seed=seed)), ("delays",))
+        upper = kept["delays/class/cbr100/owd/upper_ns"] * 1e-6
+        share = np.cumsum(kept["delays/class/cbr100/owd/count"])
+        found.append([upper[np.searchsorted(share, q * share[-1])] for q in (0.75, 0.95)])
+    return np.array(found)
+
+
+@pytest.mark.slow
+def test_of_the_one_way_delay_madpie_takes_more_at_p95_of_the_queuing_delay_at_p75() -> None:
+    """Fact papers-11."""
+    of_pie, of_madpie = delays_of_calls_ms("pie"), delays_of_calls_ms("madpie")
+    base_ms = 50 + 1e3 * madpie.CBR_TRANSMISSION_S
+    of_one_way = (1 - of_madpie / of_pie).mean(axis=0)
+    of_queuing = (1 - (of_madpie - base_ms) / (of_pie - base_ms)).mean(axis=0)
+    assert of_queuing[0] > of_queuing[1] + 0.05
+    assert of_one_way[0] < of_one_way[1] == pytest.approx(0.21, abs=0.03)
+
+
 @pytest.mark.parametrize("allowance", [0, 100])
 def test_a_burst_of_200_ms_loses_175_packets_whatever_the_allowance(allowance: int) -> None:
     """Fact papers-7."""

@@ -84,7 +84,7 @@ SojournAqmQueueDisc::AddCommonAttributes(TypeId tid)
                       *SojournUnset(QueueSizeValue(QueueSize("0p"))),
                       SojournIfSet(MakeQueueSizeAccessor(&SojournAqmQueueDisc::SetLimit,
                                                          &SojournAqmQueueDisc::GetLimit)),
-                      MakeQueueSizeChecker())
+                      SojournSizeChecker())
         .AddAttribute("Mtu",
                       "Largest packet of the link in bytes; 0 is the MTU of the device, or "
                       "1500 without one",

@@ -13,8 +13,11 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iostream>
+#include <set>
 
 namespace ns3
 {
@@ -99,6 +102,69 @@ class ThresholdChecker : public AttributeChecker
         auto* same = dynamic_cast<QueueSizeValue*>(&destination);
         return same && (same->Set(size.Get()), true);
     }
+};
+
+/// A QueueSize; of a text that is none it says what would be one.
+class SizeChecker : public AttributeChecker
+{
+  public:
+    bool Check(const AttributeValue& value) const override
+    {
+        if (const auto* text = dynamic_cast<const StringValue*>(&value))
+        {
+            Explain(text->Get());
+        }
+        return m_checker->Check(value);
+    }
+
+    std::string GetValueTypeName() const override
+    {
+        return m_checker->GetValueTypeName();
+    }
+
+    bool HasUnderlyingTypeInformation() const override
+    {
+        return m_checker->HasUnderlyingTypeInformation();
+    }
+
+    std::string GetUnderlyingTypeInformation() const override
+    {
+        return m_checker->GetUnderlyingTypeInformation();
+    }
+
+    Ptr<AttributeValue> Create() const override
+    {
+        return m_checker->Create();
+    }
+
+    bool Copy(const AttributeValue& source, AttributeValue& destination) const override
+    {
+        return m_checker->Copy(source, destination);
+    }
+
+  private:
+    /// Says what is wrong with a text. Who calls then ends the program with a sentence of ns-3, or
+    /// goes on (SetAttributeFailSafe).
+    static void Explain(const std::string& text)
+    {
+        // The units that QueueSize of ns-3.44 reads.
+        static const std::set<std::string> units{"p", "kp", "Kp", "Kip", "Mp", "Mip",
+                                                 "B", "kB", "KB", "KiB", "MB", "MiB"};
+        const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+        const std::string number = text.substr(0, digits);
+        const std::string unit = text.substr(digits);
+        if (!number.empty() && units.count(unit) > 0)
+        {
+            return;
+        }
+        const std::string shown = number.empty() ? "100" : number;
+        std::cerr << "Sojourn: `" << text << "` is no size of a queue"
+                  << (unit.empty() && !number.empty() ? ", because it has no unit" : "")
+                  << "; write `" << shown << "p` for packets, or `" << shown << "B` for bytes"
+                  << std::endl;
+    }
+
+    Ptr<const AttributeChecker> m_checker{MakeQueueSizeChecker()}; //!< ns-3's own
 };
 
 /// A value that nobody has set.
@@ -191,6 +257,12 @@ bool
 IsSojournUnset(const AttributeValue& value)
 {
     return dynamic_cast<const Unset*>(&value) != nullptr;
+}
+
+Ptr<const AttributeChecker>
+SojournSizeChecker()
+{
+    return Create<SizeChecker>();
 }
 
 Ptr<const AttributeAccessor>

@@ -56,6 +56,8 @@ Ptr<AttributeValue> SojournUnset(const AttributeValue& value);
  * @return whether it is one of SojournUnset, or a copy of one
  */
 bool IsSojournUnset(const AttributeValue& value);
+/// @return what checks sizes of queues, and says of a text that is none what would be one
+Ptr<const AttributeChecker> SojournSizeChecker();
 /**
  * For one of several attributes of the same value, whose initial values are SojournUnset.
  * @param accessor sets and gets it
