@@ -31,6 +31,9 @@ const CUSHION: u64 = 16;
 const STEP: u32 = 2;
 /// The initial window of a Linux receiver: 65160 B.
 const FIRST_WINDOW: u32 = 45;
+/// What a Linux receiver of an unlimited window offers at most: half of a buffer of 16 MiB, which
+/// the hosts of engine linux have at least (fact tcp-24).
+const MOST_OFFERED: u32 = (16 << 20) / 2 / 1448;
 
 /// The window of one receiver.
 #[derive(Clone, Debug)]
@@ -51,7 +54,7 @@ impl ReceiveWindow {
     /// At the start of a connection.
     pub fn new(rule: WindowRule) -> ReceiveWindow {
         let (segments, clamp, most) = match rule {
-            WindowRule::Unlimited => (u32::MAX, FIRST_WINDOW, u32::MAX),
+            WindowRule::Unlimited => (u32::MAX, FIRST_WINDOW, MOST_OFFERED),
             WindowRule::Fixed(segments) => (segments, segments, segments),
             WindowRule::Autotuned { initial, most } => {
                 let initial = initial.min(most);

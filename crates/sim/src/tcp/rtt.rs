@@ -24,9 +24,9 @@ pub(crate) fn stamp(time: Time) -> u32 {
     stamp_ticks(time) as u32
 }
 
-/// The round trip at the end that receives data, which is a mean of samples (Linux 6.1
-/// `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`): from when an acknowledgement was sent to the
-/// arrival of the first segment that echoes its timestamp.
+/// The round trip at the end that receives data (Linux 6.1 `tcp_rcv_rtt_measure_ts`,
+/// `tcp_rcv_rtt_update`): from when an acknowledgement was sent to the arrival of the first segment
+/// that echoes its timestamp. It follows smaller samples at once, larger ones as a mean.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReceiverRtt {
     /// The mean in eighths of a nanosecond.
@@ -43,7 +43,10 @@ impl ReceiverRtt {
         }
         self.last_echo = echo;
         let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * TICK_NS;
-        self.eighths = Some(self.eighths.map_or(sample << 3, |mean| mean - (mean >> 3) + sample));
+        self.eighths = Some(match self.eighths {
+            Some(mean) if sample << 3 >= mean => mean - (mean >> 3) + sample,
+            _ => sample << 3,
+        });
     }
 
     /// The mean, once there is a sample.
@@ -333,5 +336,18 @@ mod tests {
         }
         rtt.on_segment(at(160), 132);
         assert_eq!(rtt.mean(), Some(Span::from_millis(21)), "an eighth of the new one");
+    }
+
+    #[test]
+    fn a_receiver_takes_a_smaller_sample_at_once_and_an_eighth_of_a_larger_one() {
+        let mut rtt = ReceiverRtt::default();
+        let mut mean_after = |echo: u32, ms: u64| {
+            rtt.on_segment(Time::ZERO + Span::from_millis(u64::from(echo) + ms), echo);
+            rtt.mean().unwrap().as_secs() * 1e3
+        };
+        // Linux `tcp_rcv_rtt_update`.
+        let samples = [(1, 100), (2, 180), (3, 60), (4, 60), (5, 100), (6, 64)];
+        let means = samples.map(|(echo, ms)| mean_after(echo, ms));
+        assert_eq!(means, [100.0, 110.0, 60.0, 60.0, 65.0, 64.0]);
     }
 }
