@@ -52,7 +52,7 @@ impl Excess {
         }
     }
 
-    /// Two packets, a byte of each that left early (fact linux-40), and what a higher rate may have
+    /// Two packets, a byte of each that left early (fact linux-23), and what a higher rate may have
     /// sent until it was lowered, too late.
     fn allowed(&self, &RateSteps { rate, before, .. }: &RateSteps) -> Span {
         let late_bytes = self.late.as_nanos() as u128 * u128::from(rate.max(before).as_bps());

@@ -96,7 +96,7 @@ impl ReceiveWindow {
 
     /// The window to announce now, with the next segment expected. What waits out of order takes
     /// its room, but nothing that was announced is taken back (Linux `__tcp_select_window`,
-    /// `tcp_select_window`; fact tcp-30).
+    /// `tcp_select_window`; fact tcp-26).
     #[inline]
     pub fn announce(&mut self, next: u32) -> u32 {
         if self.edge != NO_EDGE {

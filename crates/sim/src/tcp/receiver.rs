@@ -242,8 +242,12 @@ impl Receiver {
             return if now { Answer::Now } else { Answer::Later };
         }
         let had_holes = !self.beyond.is_empty();
+        let first = self.next + 1;
         self.advance();
-        self.window.on_read(now, self.next, self.rtt.mean().or(self.acks.rtt()));
+        let rtt = self.rtt.mean().or(self.acks.rtt());
+        // Linux `tcp_recvmsg_locked` looks at the window after each segment that it has read.
+        self.window.on_read(now, first, rtt);
+        self.window.on_read(now, self.next, rtt);
         let pushed = self.acks.is_pushed(self.next, self.window.offered());
         // Linux `__tcp_ack_snd_check`: with data out of order it counts as a duplicate.
         let whole = self.beyond.is_empty();

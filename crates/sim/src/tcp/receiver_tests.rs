@@ -205,6 +205,21 @@ fn with_a_larger_window_fewer_segments_are_pushed() {
     assert_eq!(last - before, 1_084 / 2 + 1);
 }
 
+/// Linux `tcp_recvmsg_locked` calls `tcp_rcv_space_adjust` after each segment that it has copied.
+#[test]
+fn what_waited_behind_a_hole_counts_for_the_round_trip_after_it_is_filled() {
+    let mut receiver = linux(1);
+    receiver.on_syn(Time::ZERO, &data(0));
+    let mut take = |ms: u64, seq: u32| {
+        receiver.on_data(Time::ZERO + Span::from_millis(ms), &data(seq));
+    };
+    (0..20).for_each(|seq| take(100, seq));
+    (21..121).for_each(|seq| take(110, seq));
+    (20..21).chain(121..221).for_each(|seq| take(250, seq));
+    // 21 in a round trip after 10: 2 * 21 + 16, and 2 * 58 * 11 / 10 more.
+    assert_eq!(receiver.window.offered(), 184);
+}
+
 #[test]
 fn a_segment_that_fills_one_of_several_holes_counts_as_a_duplicate() {
     // Linux `__tcp_ack_snd_check` with data out of order: three at once, then one is held back.

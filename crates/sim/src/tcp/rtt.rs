@@ -45,7 +45,7 @@ impl ReceiverRtt {
         let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * TICK_NS;
         self.eighths = Some(match self.eighths {
             Some(mean) if sample << 3 >= mean => mean - (mean >> 3) + sample,
-            _ => sample << 3, // the first, or one that is smaller (fact tcp-31)
+            _ => sample << 3, // the first, or one that is smaller (fact tcp-27)
         });
     }
 
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(rtt.mean(), Some(Span::from_millis(21)), "an eighth of the new one");
     }
 
-    /// Fact tcp-31.
+    /// Fact tcp-27.
     #[test]
     fn a_sample_below_the_mean_takes_its_place_at_the_receiver() {
         let mut rtt = ReceiverRtt::default();
