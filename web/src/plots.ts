@@ -164,7 +164,10 @@ export class Plot {
         ...series,
       ],
       cursor: { sync: { key: CURSORS.key, setSeries: false } },
-      legend: { live: true },
+      legend: {
+        live: true,
+        markers: { dash: (_, i) => (picture.curves[i - 1]?.dash ? "dashed" : "solid") },
+      },
       hooks: { draw: [(plot) => this.drawMarks(plot)] },
     };
   }

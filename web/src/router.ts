@@ -42,18 +42,31 @@ class Series {
   constructor(place: HTMLElement, labels: Label[], unit: string) {
     this.values = labels.map(() => []);
     const ink = { stroke: colour("ink"), grid: { stroke: colour("grid"), width: 1 } };
+    const seconds = (_plot: uPlot, values: number[]): string[] => values.map((v) => `${v} s`);
     const units = (_plot: uPlot, values: number[]): string[] => values.map((v) => shown(v, unit));
+    const range = (_plot: uPlot, _least: number, most: number): [number, number] => [
+      0,
+      most > 0 ? most * 1.05 : 1,
+    ];
     const series = labels.map(([label, side, dash]): uPlot.Series => {
-      const line = { label, stroke: sideColour(side), width: 1.5, spanGaps: true };
+      const look = { width: 1.5, spanGaps: true, points: { show: false } };
+      const line = { label, stroke: sideColour(side), ...look };
       const value = (_plot: uPlot, v: Value): string => shown(v, unit);
       return { ...line, value, ...(dash ? { dash } : {}) };
     });
     const options: uPlot.Options = {
       width: place.clientWidth,
       height: HEIGHT,
-      scales: { x: { time: false }, y: { range: { min: { pad: 0, hard: 0 }, max: { pad: 0.1 } } } },
-      axes: [ink, { ...ink, values: units, size: 80 }],
-      series: [{ label: "t", value: (_plot, v: Value) => shown(v, "s") }, ...series],
+      scales: { x: { time: false }, y: { range } },
+      axes: [
+        { ...ink, values: seconds, space: 60 },
+        { ...ink, values: units, size: 80 },
+      ],
+      series: [
+        { label: "Time", value: (_plot, v: Value) => (v === null ? "–" : `${v.toFixed(1)} s`) },
+        ...series,
+      ],
+      legend: { markers: { dash: (_plot, i) => (series[i - 1]?.dash ? "dashed" : "solid") } },
     };
     this.plot = new uPlot(options, [[], ...this.values] as uPlot.AlignedData, place);
     new ResizeObserver(() => {

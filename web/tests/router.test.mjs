@@ -47,6 +47,10 @@ test("the page shows the reports, refuses a wrong token and says the end", { ski
     await page.waitForFunction(() => document.querySelector("#message").textContent === "9.5 s");
     assert.match(await page.textContent("#numbers tr"), /forward19 Mbit\/s19 ms38 ms19190/);
     assert.equal(await page.locator(".uplot").count(), 3);
+    const marks = await page
+      .locator("#lost .u-series + .u-series .u-marker")
+      .evaluateAll((all) => all.map((mark) => mark.style.borderStyle));
+    assert.deepEqual(marks, ["solid", "dashed", "solid", "dashed"]);
     if (process.env.PICTURES)
       await page.screenshot({ path: join(process.env.PICTURES, "router.png"), fullPage: true });
     for (const colorScheme of ["light", "dark"]) {
