@@ -253,9 +253,8 @@ fn add_flows(
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
     let tcp = group.app.tcp();
-    let transport = tcp.map(|tcp| {
-        transport((place, &group.name), (tcp, largest_buffer_bytes), &brought.controls)
-    });
+    let transport = tcp
+        .map(|tcp| transport((place, &group.name), (tcp, largest_buffer_bytes), &brought.controls));
     let transport = transport.transpose()?;
     let transport = tcp.zip(transport);
     let app = brought.apps.get(&group.name);
