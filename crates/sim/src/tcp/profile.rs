@@ -50,6 +50,9 @@ pub struct AckRule {
     /// Whether segments with PSH are acknowledged at once: one whenever half of the largest receive
     /// window has been filled (Linux `forced_push`; since 6.6 `tcp_measure_rcv_mss`).
     pub answers_push: bool,
+    /// Whether a sample of the receiver's round trip below the mean takes its place (Linux 6.1.192
+    /// `tcp_rcv_rtt_update`; in 6.1 as released, and before, it counts an eighth as any).
+    pub least_rtt: bool,
     /// Whether SACK blocks and the AccECN option count in the size of an acknowledgement.
     pub counts_options: bool,
 }
@@ -231,6 +234,7 @@ const LINUX_ACK: AckRule = AckRule {
     quick_at_gaps: false,
     compression: true,
     answers_push: true,
+    least_rtt: true,
     counts_options: true,
 };
 
@@ -242,6 +246,7 @@ const EVERY_PACKET: AckRule = AckRule {
     quick_at_gaps: false,
     compression: false,
     answers_push: false,
+    least_rtt: false,
     counts_options: false,
 };
 
@@ -310,7 +315,13 @@ pub const LINUX_2_6: Profile = Profile {
     marked_undo: true,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     tick: None,
-    ack: AckRule { quick_at_gaps: true, compression: false, answers_push: false, ..LINUX_ACK },
+    ack: AckRule {
+        quick_at_gaps: true,
+        compression: false,
+        answers_push: false,
+        least_rtt: false,
+        ..LINUX_ACK
+    },
     ..LINUX
 };
 

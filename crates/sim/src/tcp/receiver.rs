@@ -71,7 +71,7 @@ impl Receiver {
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
             window: ReceiveWindow::new(WindowRule::default()),
-            rtt: ReceiverRtt::default(),
+            rtt: ReceiverRtt::new(rule.least_rtt),
             sack,
             timestamps: false,
             counts_options: rule.counts_options,

@@ -32,9 +32,16 @@ pub(crate) struct ReceiverRtt {
     /// The mean in eighths of a nanosecond.
     eighths: Option<u64>,
     last_echo: u32,
+    /// Whether a smaller sample takes its place (fact tcp-27).
+    falls: bool,
 }
 
 impl ReceiverRtt {
+    /// Before the first sample.
+    pub(crate) fn new(falls: bool) -> ReceiverRtt {
+        ReceiverRtt { falls, ..ReceiverRtt::default() }
+    }
+
     /// A segment has arrived that echoes this timestamp; zero is none (RFC 7323 §3.2).
     #[inline]
     pub(crate) fn on_segment(&mut self, now: Time, echo: u32) {
@@ -44,8 +51,8 @@ impl ReceiverRtt {
         self.last_echo = echo;
         let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * TICK_NS;
         self.eighths = Some(match self.eighths {
-            Some(mean) if sample << 3 >= mean => mean - (mean >> 3) + sample,
-            _ => sample << 3, // the first, or one that is smaller (fact tcp-27)
+            Some(mean) if sample << 3 >= mean || !self.falls => mean - (mean >> 3) + sample,
+            _ => sample << 3,
         });
     }
 
@@ -341,10 +348,14 @@ mod tests {
     /// Fact tcp-27.
     #[test]
     fn a_sample_below_the_mean_takes_its_place_at_the_receiver() {
-        let mut rtt = ReceiverRtt::default();
-        for (ms, echo, mean) in [(120, 100, 20), (160, 132, 21), (180, 160, 20), (188, 180, 8)] {
-            rtt.on_segment(Time::ZERO + Span::from_millis(ms), echo);
-            assert_eq!(rtt.mean(), Some(Span::from_millis(mean)));
+        for (falls, means) in [(true, [20, 21, 13, 12]), (false, [20, 21, 20, 19])] {
+            let mut rtt = ReceiverRtt::new(falls);
+            for ((ms, echo), mean) in
+                [(120, 100), (160, 132), (173, 160), (192, 180)].into_iter().zip(means)
+            {
+                rtt.on_segment(Time::ZERO + Span::from_millis(ms), echo);
+                assert_eq!(rtt.mean(), Some(Span::from_millis(mean)), "{falls} {ms}");
+            }
         }
     }
 }

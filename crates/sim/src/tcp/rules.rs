@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 42] = [
+pub const RULES: [ProfileRule; 43] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -167,6 +167,11 @@ pub const RULES: [ProfileRule; 42] = [
         "a packet after each half of the largest window is acknowledged at once (`forced_push`)",
     ),
     rule(
+        "receiver's round trip",
+        |p| (if p.ack.least_rtt { "falls at once" } else { "a mean" }).to_owned(),
+        "by which its window grows (`tcp_rcv_rtt_update`)",
+    ),
+    rule(
         "ACKs of duplicates",
         |p| duplicates(p).to_owned(),
         "whether those beyond the third are compressed; whether SACK blocks and AccECN count in \
@@ -310,6 +315,7 @@ mod tests {
                     quick_at_gaps: _,
                     compression: _,
                     answers_push: _,
+                    least_rtt: _,
                     counts_options: _,
                 },
         } = LINUX;
