@@ -13,6 +13,7 @@
 #include "ns3/tcp-socket-base.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace ns3;
 
@@ -22,9 +23,44 @@ namespace sojourn
 namespace
 {
 
+/// A control whose window does not grow by what SACK reported during a recovery. TcpSocketBase of
+/// ns-3.44 (ProcessAck) hands to IncreaseWindow all segments by which the last acknowledgement of a
+/// recovery moves, a window of them; Linux counts what that acknowledgement itself delivers (6.1
+/// tcp_input.c, tcp_cong_control).
+template <typename Control>
+class NoCredit : public Holds<Control>
+{
+  public:
+    void
+    CwndEvent(Ptr<TcpSocketState> state, const TcpSocketState::TcpCAEvent_t event) override
+    {
+        Holds<Control>::CwndEvent(state, event);
+        m_isLeaving |= event == TcpSocketState::CA_EVENT_COMPLETE_CWR &&
+                       state->m_congState == TcpSocketState::CA_RECOVERY;
+    }
+
+    void
+    IncreaseWindow(Ptr<TcpSocketState> state, uint32_t segmentsAcked) override
+    {
+        if (!std::exchange(m_isLeaving, false))
+        {
+            Holds<Control>::IncreaseWindow(state, segmentsAcked);
+        }
+    }
+
+    Ptr<TcpCongestionOps>
+    Fork() override
+    {
+        return CopyObject<NoCredit<Control>>(this);
+    }
+
+  private:
+    bool m_isLeaving{false}; //!< whether the next increase is that of a recovery's end
+};
+
 /// CUBIC that is told the round trips that were measured: TcpSocketBase of ns-3.44 tells PktsAcked
 /// the smoothed one, in which the queue of the round before lives on.
-class MeasuringCubic : public Holds<TcpCubic>
+class MeasuringCubic : public NoCredit<TcpCubic>
 {
   public:
     void
@@ -38,6 +74,46 @@ class MeasuringCubic : public Holds<TcpCubic>
     {
         return CopyObject<MeasuringCubic>(this);
     }
+};
+
+/// Reno that begins to count acknowledgements anew with every reduction, as Linux does (6.1
+/// tcp_input.c, tcp_init_cwnd_reduction). TcpLinuxReno of ns-3.44 keeps what it has counted, which
+/// may be a window of before the reduction.
+class RecountingReno : public NoCredit<TcpLinuxReno>
+{
+  public:
+    uint32_t
+    GetSsThresh(Ptr<const TcpSocketState> state, uint32_t bytesInFlight) override
+    {
+        m_counted = 0;
+        return NoCredit<TcpLinuxReno>::GetSsThresh(state, bytesInFlight);
+    }
+
+    Ptr<TcpCongestionOps>
+    Fork() override
+    {
+        return CopyObject<RecountingReno>(this);
+    }
+
+  protected:
+    /// Linux 6.1 tcp_cong.c, tcp_cong_avoid_ai.
+    void
+    CongestionAvoidance(Ptr<TcpSocketState> state, uint32_t segmentsAcked) override
+    {
+        if (!state->m_isCwndLimited)
+        {
+            return;
+        }
+        const uint32_t window = std::max(state->m_cWnd.Get() / state->m_segmentSize, 1U);
+        uint32_t more = m_counted >= window ? 1 : 0;
+        m_counted = (more > 0 ? 0 : m_counted) + segmentsAcked;
+        more += m_counted / window;
+        m_counted %= window;
+        state->m_cWnd += more * state->m_segmentSize;
+    }
+
+  private:
+    uint32_t m_counted{0}; //!< segments acknowledged since the last increase
 };
 
 /// Proportional rate reduction for connections with SACK (RFC 9937 §6.2), whose names it has.
@@ -122,11 +198,11 @@ Holding(const std::string& control)
     }
     if (control == "ns3::TcpLinuxReno")
     {
-        return CreateObject<Holds<TcpLinuxReno>>();
+        return CreateObject<RecountingReno>();
     }
     if (control == "ns3::TcpNewReno")
     {
-        return CreateObject<Holds<TcpNewReno>>();
+        return CreateObject<NoCredit<TcpNewReno>>();
     }
     NS_FATAL_ERROR("there is no " << control << " that holds its threshold");
 }
