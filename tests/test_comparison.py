@@ -2,15 +2,20 @@
 
 import io
 import math
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+import sojourn
 from sojourn.cli.tables import print_comparison
+from sojourn.comparing import comparison as comparing
 from sojourn.comparing.comparison import choose_seeds, run_folder
 from sojourn.comparing.metrics import bulk_classes, select
 from sojourn.comparing.table import table_rows
+from sojourn.describing import library
 from sojourn.describing.queues import choose_link
+from sojourn.engines import registry
 from sojourn.errors import InputError
 from synthetic import AQMS, comparison
 
@@ -154,6 +159,62 @@ def test_seeds_count_up_or_are_given():
     for wrong in (0, [], [1, 1]):
         with pytest.raises(InputError, match="seeds"):
             choose_seeds(1, wrong)
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Runs that all fail at once; what they were asked for."""
+    asked = []
+
+    def run_all(tasks, **given):
+        asked.append((tasks, given))
+        return [f"{task.label}: failed" for task in tasks]
+
+    monkeypatch.setattr(comparing, "run_all", run_all)
+    return asked
+
+
+def test_without_an_aqm_engines_are_compared_under_the_scenarios_own(failing):
+    engines = registry.select(["sim", "linux"], {})
+    made = comparing.compare("dumbbell-reno", [], seeds=2, on=engines)
+    own = library.load("dumbbell-reno").queue("bottleneck")
+    assert list(made.results) == [f"{own} on sim", f"{own} on linux"]
+    assert made.references == {f"{own} on sim": f"{own} on linux"}
+    with pytest.raises(InputError, match="name at least one AQM"):
+        comparing.compare("dumbbell-reno", [], seeds=2)
+
+
+def test_metrics_and_congestion_controls_of_ones_own_come_to_the_comparison(failing):
+    @sojourn.metric(unit="1", better="lower", doc="none")
+    def none(result):
+        return 0.0
+
+    made = comparing.compare("dumbbell-reno", ["pie"], seeds=2, metrics=[none])
+    assert [metric.name for metric in made.own_metrics] == ["none"]
+    with pytest.raises(InputError, match=r"^ccs: "):
+        comparing.compare("dumbbell-reno", ["pie"], seeds=2, ccs=[7])
+
+
+def test_what_lies_in_the_folder_of_an_earlier_comparison_is_removed_before_the_first_run(
+    failing, tmp_path
+):
+    earlier = tmp_path / "comparison.json"
+    earlier.write_text("{}")
+    comparing.compare("dumbbell-reno", ["pie"], seeds=2, out=tmp_path)
+    assert not earlier.exists()
+    saved = []
+    result = SimpleNamespace(save=saved.append)
+    assert failing[0][1]["finish"](1, result) is None
+    assert saved == [tmp_path / run_folder("pie", 2)]
+
+
+def test_a_comparison_shows_itself_as_its_table_within_100_columns(compared):
+    lines = repr(compared).splitlines()
+    assert lines[0].strip(), "it begins with text"
+    assert lines[-1].strip(), "and ends with it"
+    assert repr(compared) == repr(compared).rstrip()
+    assert max(map(len, lines)) <= 100
+    assert "utilisation" in repr(compared)
 
 
 def test_folders_of_runs_are_partitions_and_differ():

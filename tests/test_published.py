@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sojourn.papers.kids import common as kids
+from sojourn.plots import style
 from sojourn.plots.curves import Curve, Panel, curves
 from sojourn.plots.shares import spread
 from sojourn.reproduce import published, select
@@ -47,6 +48,9 @@ def test_a_bound_points_to_where_it_is_met_and_a_range_is_a_bar() -> None:
     assert drawn(at("F1", 0, "F1-2", 0.5)) == [([0.5], [3.0], "v")]
     assert drawn(Mark("F1", 0, "F1-2", y=0.5)) == [([3.0], [0.5], "<")]
     assert [shape for _, _, shape in drawn(at("F1", 0, "F1-3", 0.5))] == ["None", "_"]
+    made = figure("y")
+    published.draw(made, "F1", paper(at("F1", 0, "F1-3", 0.5)))
+    assert {line.get_color() for line in made.axes[0].lines[-2:]} == {style.INK}
 
 
 def test_a_level_crosses_the_axes_and_stays_in_sight() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sojourn.comparing.statistics import Estimate
-from sojourn.reproduce import measures, show
+from sojourn.reproduce import dossier, measures, show, spread
 from sojourn.reproduce.claims import (
     alike,
     between,
@@ -35,7 +35,7 @@ from sojourn.reproduce.claims import (
 from sojourn.reproduce.extract import DETERMINISTIC, OVERFLOW, RANDOM, SENT, WAITING
 from sojourn.reproduce.on_kernel import kernel_queue
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
-from sojourn.reproduce.paper import Cell, Claim, Item, Paper, Part, Published, Table
+from sojourn.reproduce.paper import Cell, Claim, Item, Paper, Part, Published, Table, listed
 from sojourn.reproduce.pool import Packets
 from sojourn.reproduce.verdict import FLOORS, TOLERANCE, JudgedClaim, JudgedPart, judge, not_covered
 from sojourn.reproduce.work import Tally
@@ -226,6 +226,37 @@ def test_delays_have_shares_below_limits_and_of_none() -> None:
     assert found["zero_pct"] == 25.0
     assert (found["p25_ms"], found["p75_ms"]) == (pytest.approx(0.001), pytest.approx(20.0))
     assert found["max_ms"] == pytest.approx(30.0)
+
+
+def test_a_table_of_all_values_has_a_row_for_each_as_configured_and_as_measured() -> None:
+    (table,) = listed("Topology", {"rate": 10.0, "rtt": 0.1})
+    assert (table.title, table.header) == ("Topology", ("configured", "measured / published"))
+    assert [(key, cell.key) for key, cell in table.rows] == [("rate", "rate"), ("rtt", "rtt")]
+
+
+def test_a_page_has_the_scenario_of_the_first_seed_of_each_case_and_each_text_once() -> None:
+    def runs(*texts: str) -> list[Any]:
+        return [SimpleNamespace(scenario=SimpleNamespace(source=text)) for text in texts]
+
+    cases = {"pie": runs("a", "b"), "codel": runs("c"), "again": runs("a")}
+    made: Any = SimpleNamespace(plan=SimpleNamespace(cases=cases))
+    assert dossier._scenarios(made) == {"pie": "a", "codel": "c"}
+
+
+def test_how_far_runs_on_workers_are_is_said_in_runs_and_in_simulated_seconds() -> None:
+    said: list[tuple[int, float]] = []
+    runs: Any = [
+        SimpleNamespace(scenario=SimpleNamespace(duration_s=5.0), label="pie, seed 1"),
+        SimpleNamespace(scenario=SimpleNamespace(duration_s=7.0), label="pie, seed 2"),
+    ]
+    meter: Any = SimpleNamespace(update=lambda count, seconds: said.append((count, seconds)))
+    done = spread._Done(runs, meter)
+    for point, failed in ((0, {}), (1, {"y": "no memory"})):
+        batch: Any = SimpleNamespace(runs=[SimpleNamespace(point=point, address="xy"[point])])
+        outcome: Any = SimpleNamespace(failed=failed)
+        done.finish(batch, outcome)
+    assert said == [(1, 5.0), (2, 12.0)]
+    assert done.failed == {"y": "pie, seed 2: no memory"}
 
 
 def test_small_measures() -> None:

@@ -51,6 +51,9 @@ TESTS = [
     "reasons",
     "papers",
     "text",
+    "report",
+    "own_metrics",
+    "python_cc",
 ]
 # What the tests read beside the package.
 READ = ("docs", "examples", "schema", "testdata")
