@@ -105,7 +105,7 @@ pub(super) fn lateness(virtual_time: bool) -> Span {
 }
 
 /// A link sends no more than its rate. The kernel's shaper may make up for a late timer with one
-/// packet (`hicredit`), and the packet before it is still being sent when the next one leaves; and it
+/// packet (`hicredit`), the packet before it is still being sent when the next one leaves, and it
 /// rounds what a packet costs down to whole bytes (fact linux-23).
 pub(super) fn too_fast(link: &str, excess: &Excess) -> Option<String> {
     (excess.longest > Span::ZERO).then(|| {
