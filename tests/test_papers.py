@@ -11,6 +11,7 @@ from sojourn.papers.kids import common as kids
 from sojourn.papers.kids import wlan
 from sojourn.papers.madpie import common as madpie
 from sojourn.papers.pie import burst
+from sojourn.plots.data import Floats
 from sojourn.reproduce import extract
 from sojourn.running.runs import run
 from sojourn.scenario import Record, Scenario
@@ -106,7 +107,7 @@ def test_madpie_shortens_the_excursions_of_pie_in_s3_and_does_not_make_them_fewe
     assert less < 0.25 < share, "the 75th percentile crosses the bound"
 
 
-def delays_of_calls_ms(aqm: str) -> np.ndarray:
+def delays_of_calls_ms(aqm: str) -> Floats:
     """One-way delays in S3's 100 ms group, 75th and 95th percentiles, with the PIE of ns-2's code.
 
     Returns:
