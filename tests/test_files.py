@@ -291,10 +291,14 @@ def test_too_little_memory_is_said_in_a_sentence(command, monkeypatch, capsys):
     assert "Traceback" not in said
 
 
-def test_a_manifest_is_no_scenario(command):
+def test_a_manifest_is_no_scenario_and_a_comparison_neither(command):
     assert command("run", "small.toml", "--out", "out").returncode == 0
     message = command.refused("run", "out/manifest.json")
     assert "is the manifest of a run, not a scenario" in message
+    aqms = ("--aqm", "taildrop,pie", "--seeds", "1")
+    assert command("compare", "small.toml", *aqms, "--out", "both").returncode == 0
+    message = command.refused("run", "both/comparison.json")
+    assert "is the report of a comparison, not a scenario" in message
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,6 @@ TESTS = [
     "reasons",
     "papers",
     "text",
-    "report",
     "own_metrics",
     "python_cc",
 ]

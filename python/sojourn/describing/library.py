@@ -93,10 +93,10 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
             sets=set_pairs(sets or {}),
         )
     except _core.ScenarioError:
-        if is_json and _is_manifest(text):
+        if is_json and (result := _result_of(text)):
             raise InputError(
-                f"{shown(path)}: is the manifest of a run, not a scenario; give the file that the "
-                "run was made from"
+                f"{shown(path)}: is the {result}, not a scenario; give the file that it was made "
+                "from"
             ) from None
         raise
 
@@ -138,12 +138,16 @@ def _hint(name: str, named: Iterable[str]) -> str:
     return f"{meant} `sojourn list scenarios` shows what there is"
 
 
-def _is_manifest(text: str) -> bool:
+def _result_of(text: str) -> str:
+    """What a file of a result is, in words; empty if it is none."""
     try:
         facts = json.loads(text)
     except ValueError:
-        return False
-    return isinstance(facts, dict) and {"digest", "scenario"} <= facts.keys()
+        return ""
+    keys = facts.keys() if isinstance(facts, dict) else set()
+    if {"digest", "scenario"} <= keys:
+        return "manifest of a run"
+    return "report of a comparison" if {"aqms", "metrics", "seeds"} <= keys else ""
 
 
 def shown(path: str | Path) -> str:
