@@ -144,10 +144,11 @@ def _result_of(text: str) -> str:
         facts = json.loads(text)
     except ValueError:
         return ""
-    keys = facts.keys() if isinstance(facts, dict) else set()
-    if {"digest", "scenario"} <= keys:
+    if not isinstance(facts, dict):
+        return ""
+    if {"digest", "scenario"} <= facts.keys():
         return "manifest of a run"
-    return "report of a comparison" if {"aqms", "metrics", "seeds"} <= keys else ""
+    return "report of a comparison" if {"aqms", "metrics", "seeds"} <= facts.keys() else ""
 
 
 def shown(path: str | Path) -> str:
