@@ -2162,9 +2162,10 @@ class Ns3Engine(_Part):
     Attributes:
         bottleneck: The queue disc at the links: ``sojourn`` any of our AQMs, ``ns3`` ns-3's own
             disc for an AQM in the dialect ``ns3``. Default: ``"sojourn"``.
-        tcp: The TCP of the flows: ``as-is`` (the default) ns-3's, ``mended`` ns-3's without three
-            errors of release 3.44, in proportional rate reduction, in repeated timeouts, and in the
-            slow start of CUBIC.
+        tcp: The TCP of the flows: ``as-is`` (the default) ns-3's, ``mended`` ns-3's without six
+            errors of release 3.44, in proportional rate reduction, in repeated timeouts, in the
+            slow start of CUBIC, in the round trip that controls are told, at the end of a recovery,
+            and in Reno.
     """
 
     bottleneck: Ns3Bottleneck | None = None

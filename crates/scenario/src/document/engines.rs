@@ -101,9 +101,9 @@ pub struct Ns3Engine {
     /// The queue disc at the links: `sojourn` any of our AQMs, `ns3` ns-3's own disc for an AQM in
     /// the dialect `ns3`.
     pub bottleneck: Ns3Bottleneck,
-    /// The TCP of the flows: `as-is` (the default) ns-3's, `mended` ns-3's without three errors of
-    /// release 3.44, in proportional rate reduction, in repeated timeouts, and in the slow start of
-    /// CUBIC.
+    /// The TCP of the flows: `as-is` (the default) ns-3's, `mended` ns-3's without six errors of
+    /// release 3.44, in proportional rate reduction, in repeated timeouts, in the slow start of
+    /// CUBIC, in the round trip that controls are told, at the end of a recovery, and in Reno.
     #[serde(skip_serializing_if = "Ns3Tcp::is_default")]
     pub tcp: Ns3Tcp,
 }
@@ -126,7 +126,7 @@ pub enum Ns3Tcp {
     /// ns-3's.
     #[default]
     AsIs,
-    /// ns-3's without three errors.
+    /// ns-3's without six errors (facts tcp-14, tcp-15, ns3-5, ns3-6, ns3-8 and ns3-9).
     Mended,
 }
 
