@@ -65,19 +65,27 @@ pub struct TcpTotals {
     pub cwnd_bytes: u64,
     /// Bytes delivered with a CE mark.
     pub ce_bytes: u64,
-    /// How long there was data outstanding or waiting, how long of that the receiver's window
-    /// alone, and how long the send buffer alone held it back, microseconds.
-    pub limits_us: [u64; 3],
-    /// Pacing rate of the last connection, bytes per second.
-    pub pacing_rate: u64,
-    /// Smallest round-trip time of the last connection, microseconds.
-    pub min_rtt_us: u32,
     /// Smoothed round-trip time, microseconds.
     pub srtt_us: u32,
     /// Slow start threshold of the last connection, segments.
     pub ssthresh: u32,
     /// State of the last connection: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub state: u8,
+    /// What the kernel says besides; ns-3 does not.
+    #[serde(default)]
+    pub limits: Option<SenderLimits>,
+}
+
+/// What limits a flow's connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SenderLimits {
+    /// How long there was data outstanding or waiting, how long of that the receiver's window
+    /// alone, and how long the send buffer alone held it back, microseconds.
+    pub times_us: [u64; 3],
+    /// Pacing rate of the last connection, bytes per second.
+    pub pacing_rate: u64,
+    /// Smallest round-trip time of the last connection, microseconds.
+    pub min_rtt_us: u32,
 }
 
 /// What a traffic program counts, as the simulator does for its flows.

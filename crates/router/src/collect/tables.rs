@@ -11,7 +11,7 @@ use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
 use crate::laws::LoadedLaws;
 use crate::plan::{Direction, Flow, Plan};
-use crate::run_files::{FlowSample, RunResult};
+use crate::run_files::{FlowSample, RunResult, SenderLimits};
 
 /// What each flow has achieved since the warm-up.
 pub(super) fn flow_counts(
@@ -79,25 +79,30 @@ pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateR
             INFINITE => f64::INFINITY,
             packets => f64::from(packets),
         };
-        let seconds = |us: u64| us as f64 / 1e6;
-        let [busy, rwnd_limited, sndbuf_limited] = tcp.limits_us.map(seconds);
-        let pacing_rate = match tcp.pacing_rate {
-            u64::MAX => f64::INFINITY,
-            bytes => bytes as f64,
-        };
-        let of_sender = [
-            ("ssthresh", ssthresh),
-            ("state", f64::from(tcp.state)),
-            ("busy_time", busy),
-            ("rwnd_limited", rwnd_limited),
-            ("sndbuf_limited", sndbuf_limited),
-            ("tcp_pacing_rate", pacing_rate),
-            ("tcp_min_rtt", seconds(u64::from(tcp.min_rtt_us))),
-        ];
+        let of_sender = [("ssthresh", ssthresh), ("state", f64::from(tcp.state))];
+        let of_kernel = tcp.limits.map(limit_vars).into_iter().flatten();
         let t = Time::from_nanos(at_ns);
-        of_sender.map(|(var, value)| FlowStateRow { flow, t, var, value })
+        let all = of_sender.into_iter().chain(of_kernel);
+        all.map(move |(var, value)| FlowStateRow { flow, t, var, value })
     });
     rows.collect()
+}
+
+/// What limits a sender, as state variables.
+fn limit_vars(limits: SenderLimits) -> [(&'static str, f64); 5] {
+    let seconds = |us: u64| us as f64 / 1e6;
+    let [busy, rwnd_limited, sndbuf_limited] = limits.times_us.map(seconds);
+    let pacing_rate = match limits.pacing_rate {
+        u64::MAX => f64::INFINITY,
+        bytes => bytes as f64,
+    };
+    [
+        ("busy_time", busy),
+        ("rwnd_limited", rwnd_limited),
+        ("sndbuf_limited", sndbuf_limited),
+        ("tcp_pacing_rate", pacing_rate),
+        ("tcp_min_rtt", seconds(u64::from(limits.min_rtt_us))),
+    ]
 }
 
 /// The state variables of the law of our router's link in a direction; the kernel does not show
@@ -131,6 +136,18 @@ mod tests {
         let at = |at_ns| FlowSample { flow: 0, at_ns, delivered_bytes: 0, tcp };
         result.samples = vec![at(1_000_000_320), at(2_000_000_384)];
         assert_eq!(flow_rows(&plan, &result).len(), 1, "the run lasts 2 s");
-        assert_eq!(flow_state_rows(&plan, &result).len(), 7, "of one time");
+        assert_eq!(flow_state_rows(&plan, &result).len(), 2, "of one time");
+    }
+
+    #[test]
+    fn what_limits_a_sender_is_shown_where_it_is_known() {
+        let plan = plan();
+        let mut result = RunResult::new(&plan, Vec::new(), Value::Null);
+        let limits = SenderLimits { pacing_rate: u64::MAX, min_rtt_us: 10, ..Default::default() };
+        let tcp = TcpTotals { ssthresh: 10, limits: Some(limits), ..TcpTotals::default() };
+        result.samples = vec![FlowSample { flow: 0, at_ns: 1, delivered_bytes: 0, tcp }];
+        let rows = flow_state_rows(&plan, &result);
+        let value = |var| rows.iter().find(|row| row.var == var).expect("a row").value;
+        assert_eq!((value("tcp_pacing_rate"), value("tcp_min_rtt")), (f64::INFINITY, 1e-5));
     }
 }

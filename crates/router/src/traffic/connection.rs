@@ -210,7 +210,8 @@ impl Connection {
         let (sent, retransmitted) = self.past;
         totals.sent_bytes += sent;
         totals.retransmitted_bytes += retransmitted;
-        add_each(&mut totals.limits_us, self.past_limits_us);
+        let limits = totals.limits.get_or_insert_default();
+        add_each(&mut limits.times_us, self.past_limits_us);
         let Some(info) = self.info() else { return };
         let segments = |count: u32| u64::from(count) * u64::from(info.mss);
         totals.sent_bytes += info.bytes_sent;
@@ -222,8 +223,8 @@ impl Connection {
         totals.ce_bytes += segments(info.delivered_ce);
         (totals.srtt_us, totals.ssthresh, totals.state) =
             (info.rtt_us, info.ssthresh, info.ca_state);
-        (totals.pacing_rate, totals.min_rtt_us) = (info.pacing_rate, info.min_rtt_us);
-        add_each(&mut totals.limits_us, info.limits_us);
+        (limits.pacing_rate, limits.min_rtt_us) = (info.pacing_rate, info.min_rtt_us);
+        add_each(&mut limits.times_us, info.limits_us);
     }
 }
 
