@@ -262,7 +262,7 @@ docs:
 docs-test: $(VENV)/developed
 	SOJOURN_DOCS=1 $(BIN)/pytest tests/test_docs.py
 
-## atlas: every AQM x scenario after RFC 7928 x load x RTT, into out/atlas (docs/atlas.md); some ten
+## atlas: every AQM x scenario after RFC 7928 x load x RTT, into out/atlas (docs/atlas.md); some
 ##        minutes, an interrupted one goes on. atlas-small: a few cells of it
 atlas: $(VENV)/developed
 	$(BIN)/python docs/site/atlas.py out/atlas
