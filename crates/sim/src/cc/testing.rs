@@ -6,7 +6,7 @@ use sojourn_aqm::{Rng, Span, Time};
 use super::{Ack, Control, Progress, RateSample, RecoveryStage, Start, Window};
 
 /// A flow with default parameters, established with a round trip of 100 ms and a window of ten.
-pub fn started<C: Control>() -> (C, Window) {
+pub(super) fn started<C: Control>() -> (C, Window) {
     let first = C::Params::DIALECTS[0].name;
     let mut control = C::new(&C::Params::of_dialect(first).unwrap());
     control.on_start(&Start {
@@ -24,7 +24,7 @@ pub fn started<C: Control>() -> (C, Window) {
 
 /// An acknowledgement at `ms` that ends a round, `total` packets having been delivered, measures
 /// `bw` packets per second over 100 ms, and leaves `in_flight`.
-pub fn progress(ms: u64, total: u64, bw: f64, in_flight: u32) -> Progress {
+pub(super) fn progress(ms: u64, total: u64, bw: f64, in_flight: u32) -> Progress {
     let rtt = Some(Span::from_millis(100));
     let now = Time::ZERO + Span::from_millis(ms);
     Progress {
