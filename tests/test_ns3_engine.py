@@ -65,9 +65,18 @@ def scenario(
     return _core.Scenario.load(text, origin="dumbbell.toml")
 
 
-def on_ns3(given: _core.Scenario) -> _core.Run:
-    (selected,) = registry.select(["ns3"], {})
+def on(engine: str, given: _core.Scenario) -> _core.Run:
+    (selected,) = registry.select([engine], {})
     return selected.run(given, _core.Cancel())
+
+
+def on_ns3(given: _core.Scenario) -> _core.Run:
+    return on("ns3", given)
+
+
+def on_both(given: _core.Scenario) -> list[Result]:
+    """On the simulator and on ns-3."""
+    return [Result(on(engine, given)) for engine in ("sim", "ns3")]
 
 
 def test_the_text_for_the_runner_follows_the_seed() -> None:
@@ -345,11 +354,8 @@ app = { kind = "bulk" }
 tcp = "mended"
 """
     given = _core.Scenario.load(text, origin="slow-start.toml")
-    largest = []
-    for engine in ("sim", "ns3"):
-        (selected,) = registry.select([engine], {})
-        flows = Result(selected.run(given, _core.Cancel())).flows
-        largest.append(max(flows["cwnd_bytes"].to_pylist()) / 1448)
+    windows = [run.flows["cwnd_bytes"].to_pylist() for run in on_both(given)]
+    largest = [max(each) / 1448 for each in windows]
     assert largest[1] == pytest.approx(largest[0], rel=0.02)
     assert largest[1] > 300
 
@@ -378,9 +384,8 @@ tcp = "mended"
 """
     given = _core.Scenario.load(text, origin="cycle.toml")
     cycles = []
-    for engine in ("sim", "ns3"):
-        (selected,) = registry.select([engine], {})
-        packets = Result(selected.run(given, _core.Cancel())).table("packets").to_pylist()
+    for run in on_both(given):
+        packets = run.table("packets").to_pylist()
         lost = [row["arrived_ns"] * 1e-9 for row in packets if row["fate"] == "dropped"]
         first = [b for a, b in pairwise(lost) if b - a > 1 and b > 15]
         cycles.append((first[-1] - first[0]) / (len(first) - 1))

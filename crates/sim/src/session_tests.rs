@@ -47,9 +47,13 @@ const WIRELESS: &str = r#"
     app = { kind = "bulk" }
 "#;
 
-fn scenario() -> Scenario {
+fn loaded(text: &str) -> Scenario {
     let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-    Scenario::load(SCENARIO, &Source::default(), &none).expect("it is legal")
+    Scenario::load(text, &Source::default(), &none).expect("it is legal")
+}
+
+fn scenario() -> Scenario {
+    loaded(SCENARIO)
 }
 
 fn session() -> Session {
@@ -131,8 +135,7 @@ fn a_queue_that_is_replaced_hands_over_what_waits_with_the_times_of_its_arrival(
 /// An access point with a queue for each station hands over to one with a queue for each.
 #[test]
 fn queues_of_stations_that_are_replaced_hand_over_what_waits() {
-    let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-    let scenario = Scenario::load(WIRELESS, &Source::default(), &none).expect("it is legal");
+    let scenario = loaded(WIRELESS);
     let mut session = Session::new(scenario.resolved(), 0).expect("it can be built");
     session.advance(at(400), u64::MAX);
     while session.waiting().len() < 10 {

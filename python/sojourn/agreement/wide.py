@@ -101,7 +101,8 @@ class _Path:
     def receive_window(self) -> int:
         """What the window of a receiver may grow to, in bytes: never the limit by itself.
 
-        Four times what the link sends in a round trip and 200 ms, as the engine `linux` has it.
+        Four times what the link sends in a round trip and 200 ms: half of what the engine `linux`
+        lets a buffer grow to where the scenario says nothing (`Resolved::largest_buffer_bytes`).
         """
         sent = self.bps // 8 * (max(self.rtts_ms) + 200) // 1000
         return min(max(4 * sent, 8 << 20), 512 << 20)

@@ -1,12 +1,9 @@
 //! Settings of the kernel's TCP.
 
-use sojourn_scenario::resolved::{MOST_BUFFER_BYTES, Resolved};
+use sojourn_scenario::resolved::{FIRST_BUFFER_BYTES, MOST_BUFFER_BYTES, Resolved};
 
 use super::refusal::{Planned, refuse};
 use crate::plan::{Netns, SysctlSetting};
-
-/// Linux's own initial size of a receive buffer (fact linux-6).
-const FIRST_BUFFER_BYTES: u64 = 131_072;
 
 /// The initial size of a send buffer: larger than Linux's own, so that few segments end a write
 /// (fact linux-5).

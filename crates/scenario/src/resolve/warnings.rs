@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Limit, Span, registry, units};
 
-use crate::resolved::{Capacity, Link, Resolved};
+use crate::resolved::{Link, Resolved};
 
 /// One sentence for each warning.
 pub(super) fn all(resolved: &Resolved) -> Vec<String> {
@@ -19,8 +19,7 @@ pub(super) fn all(resolved: &Resolved) -> Vec<String> {
         warnings.extend(buffer_below_packet(link));
     }
     for (index, wlan) in resolved.wlans.iter().enumerate() {
-        let is_on_it =
-            |link: &Link| matches!(link.capacity, Capacity::Wireless { wlan, .. } if wlan == index);
+        let is_on_it = |link: &Link| link.capacity.wireless_lan() == Some(index);
         if !resolved.links.iter().any(is_on_it) {
             warnings.push(format!("wlans.{}: no link is a transmitter of it", wlan.name));
         }

@@ -29,6 +29,9 @@ pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
 const LEAST_BUFFER_BYTES: u64 = 16 << 20;
 /// See above.
 pub const MOST_BUFFER_BYTES: u64 = 1 << 30;
+/// Linux's own initial size of a receive buffer, half of which is window (fact linux-6; Linux 6.1
+/// tcp.h, `tcp_win_from_space`).
+pub const FIRST_BUFFER_BYTES: u64 = 131_072;
 
 /// A whole run.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,6 +1,6 @@
 //! The TCP settings of a scenario as senders and receivers take them.
 
-use sojourn_scenario::resolved::{AccEcnOption, ReceiverEcn, Tcp};
+use sojourn_scenario::resolved::{AccEcnOption, FIRST_BUFFER_BYTES, ReceiverEcn, Tcp};
 
 use crate::cc::{Feedback, Needs};
 use crate::tcp::accecn::OptionRule;
@@ -45,8 +45,6 @@ pub(crate) fn ecn(tcp: &Tcp, needs: &Needs) -> (Mode, EcnAbility) {
 
 /// The receive window, in segments, where a buffer may grow to so many bytes.
 pub(crate) fn window_rule(tcp: &Tcp, largest_buffer_bytes: u64) -> WindowRule {
-    /// Half of the default receive buffer of 131,072 bytes (Linux 6.1 tcp.h, tcp_win_from_space).
-    const INITIAL_BYTES: u64 = 65_536;
     let segments = |bytes: u64| {
         let segments = bytes / u64::from(tcp.payload_bytes);
         segments.clamp(1, u64::from(u32::MAX)) as u32 // the scenario has at least one packet
@@ -54,7 +52,8 @@ pub(crate) fn window_rule(tcp: &Tcp, largest_buffer_bytes: u64) -> WindowRule {
     match tcp.receive_window {
         None => WindowRule::Unlimited { most: segments(largest_buffer_bytes / 2) },
         Some(window) if window.autotuned => {
-            WindowRule::Autotuned { initial: segments(INITIAL_BYTES), most: segments(window.bytes) }
+            let initial = segments(FIRST_BUFFER_BYTES / 2);
+            WindowRule::Autotuned { initial, most: segments(window.bytes) }
         }
         Some(window) => WindowRule::Fixed(segments(window.bytes)),
     }

@@ -30,10 +30,7 @@ pub(crate) fn link(
     let link = &plan.links[place];
     let queue = discipline(plan, place, link.capacity.initial_rate())?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
-    let medium = match link.capacity {
-        Capacity::Wireless { wlan, .. } => Some(medium(wlan)),
-        _ => None,
-    };
+    let medium = link.capacity.wireless_lan().map(medium);
     let built = Link::new(queue, rng, server(link));
     let alarms = LinkAlarms { service, timer, medium };
     Ok(ScheduledLink::new(built, link.framing_bytes, alarms, agenda))
@@ -132,7 +129,7 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
 /// LAN: the station's that sends them, else that of the station which sends the other way's, else
 /// the LAN's.
 pub(super) fn radio(plan: &Resolved, link: usize, other_way: &[usize]) -> u32 {
-    let Capacity::Wireless { wlan, .. } = plan.links[link].capacity else { return 0 };
+    let Some(wlan) = plan.links[link].capacity.wireless_lan() else { return 0 };
     let has_own = |i: &usize| is_on(&plan.links[*i], wlan) && own_radio(&plan.links[*i]).is_some();
     let named = [link].into_iter().chain(other_way.iter().copied()).find(has_own);
     let place = |named: usize| (0..=named).filter(has_own).count();
@@ -149,5 +146,5 @@ fn own_radio(link: &LinkPlan) -> Option<Radio> {
 
 /// Whether a link is a transmitter of the wireless LAN at a place.
 fn is_on(link: &LinkPlan, place: usize) -> bool {
-    matches!(link.capacity, Capacity::Wireless { wlan, .. } if wlan == place)
+    link.capacity.wireless_lan() == Some(place)
 }
