@@ -121,7 +121,8 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// A packet was marked.
+    /// A packet was marked. One that this queue marked before, on arrival say, counts once, for
+    /// the first reason.
     pub fn marked(
         &mut self,
         packet: &mut impl Measured,
@@ -129,6 +130,9 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         stage: Stage,
         cause: Cause,
     ) {
+        if packet.view().marked.is_some() {
+            return;
+        }
         self.stats.signals(enqueued, true, cause.class());
         self.stats.interval.marks += 1;
         packet.note_mark(stage, cause);
@@ -300,6 +304,19 @@ mod tests {
         sending.at_link::<false>(at(5), 0).departed(&packet(0), at(3));
         digests.insert(sending.digest.value());
         assert_eq!(digests.len(), 2 * 9 + 1);
+    }
+
+    /// The law `step` with both of its thresholds does that.
+    #[test]
+    fn a_packet_marked_on_arrival_and_again_at_the_head_counts_once() {
+        let mut probe = probe();
+        let mut link = probe.at_link::<true>(at(12), 0);
+        let mut twice = packet(0);
+        link.marked(&mut twice, at(12), Stage::Enqueue, Cause::CeThreshold);
+        link.marked(&mut twice, at(12), Stage::Dequeue, Cause::Random);
+        assert_eq!(twice.marked, Some((Stage::Enqueue, Cause::CeThreshold)));
+        assert_eq!(probe.links[0].total.marked.iter().sum::<u64>(), 1);
+        assert_eq!((probe.links[0].interval.marks, probe.notes.signals.len()), (1, 1));
     }
 
     #[test]

@@ -159,13 +159,17 @@ impl Sink<RawPacket> for RecorderAt<'_> {
     }
 
     fn marked(&mut self, packet: &mut RawPacket, enqueued: Time, stage: Stage, cause: Cause) {
+        // A second mark of this queue says nothing new, as in `LinkProbe::marked`.
+        if packet.marked.is_some() {
+            return;
+        }
         self.recorder.counts.marked += 1;
-        packet.marked = Some((stage, cause));
         if let Recording::Records(records) = &mut self.recorder.recording {
-            records[index_of(packet)].marked = packet.marked;
+            records[index_of(packet)].marked = Some((stage, cause));
         } else if let Some(mut probe) = self.probe() {
             probe.marked(&mut packet_view(packet), enqueued, stage, cause);
         }
+        packet.marked = Some((stage, cause));
     }
 
     fn evidence(&mut self, evidence: Evidence<'_>) {

@@ -94,6 +94,20 @@ fn listed_packets_are_dropped_and_marked_whatever_the_queue_decides() {
     assert!(records[2].marked.is_some() && records[3].marked.is_none());
 }
 
+/// The second of three packets is listed, and both that come to a queue of one are above K.
+#[test]
+fn a_packet_that_is_marked_twice_counts_once() {
+    let step = plan("step@dctcp:backlog_threshold=1p", "9p");
+    let listed = RouterLinkPlan { mark_list: vec![2], ..step };
+    let mut link = RouterLink::new(&listed, &LoadedLaws::default(), 1, recording()).unwrap();
+    (0..4).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+    let causes: Vec<_> = link.records().iter().map(|record| record.marked).collect();
+    let by_list = Some((Stage::Enqueue, Cause::Deterministic));
+    let by_law = Some((Stage::Enqueue, Cause::CeThreshold));
+    assert_eq!(causes, [None, by_list, by_law, by_law]);
+    assert_eq!(link.counts().marked, 3);
+}
+
 #[test]
 fn a_packet_that_is_not_ipv4_is_ignored() {
     let mut link =
