@@ -146,13 +146,17 @@ def check(block: Block) -> None:
     known = block.how in ways or block.how.removeprefix(NOT_RUN) not in ("", block.how)
     assert known, f"{block}: `{block.how}`: write nothing, `slow`, or `not run: REASON`"
     checks = {
-        "text": lambda _block: None,
+        "text": _check_nothing,
         "toml": _check_toml,
         "python": _check_python,
         "console": _check_console,
     }
     assert block.language in checks or not block.runs, f"{block}: {block.language} {_FOREIGN}"
-    checks.get(block.language, lambda _block: None)(block)
+    checks.get(block.language, _check_nothing)(block)
+
+
+def _check_nothing(_block: Block) -> None:
+    """What is printed is compared where its commands run."""
 
 
 def _check_python(block: Block) -> None:

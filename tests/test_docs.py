@@ -68,7 +68,7 @@ def test_a_line_of_a_page_that_is_no_longer_printed_is_found(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     page = Page()
     page.run(_block("console", "", "$ sojourn explain codel.target\n"))
-    line = "@rfc8289  5ms  RFC 8289 §4.3"
+    line = "  @rfc8289  5ms  RFC 8289 §4.3"
     page.run(_block("text", "printed", f"{line}\n"))
     with pytest.raises(AssertionError, match="SOJOURN_UPDATE"):
         page.run(_block("text", "printed", f"{line.replace('5ms', '6ms')}\n"))

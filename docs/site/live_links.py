@@ -38,10 +38,8 @@ def after(fence: str, depth: int, own: Mapping[str, str]) -> str:
     if not fence.startswith("```console") or not exists():
         return ""
     calls = [line[2:] for line in fence.splitlines() if line.startswith("$ sojourn live ")]
-    links = (
-        f'<a href="{_address(call, depth, own)}">Open <code>{call}</code> here</a>'
-        for call in calls
-    )
+    addresses = [(call, _address(call, depth, own)) for call in calls]
+    links = (f'<a href="{place}">Open <code>{call}</code> here</a>' for call, place in addresses)
     return "".join(f'\n\n<p class="live">{link}</p>' for link in links)
 
 
