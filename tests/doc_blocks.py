@@ -5,6 +5,9 @@ A block opens with its language. Behind it may stand
 - ``slow``: it takes more than about a second; `make docs-test` runs it, `make test` checks it,
 - ``not run: REASON``: it cannot run here; it is checked as far as it can be.
 
+A block ```text printed holds lines that the commands before it print; it is compared where they
+run, and SOJOURN_UPDATE=1 writes it anew.
+
 What is checked of a block that is not run: its syntax, and of a command its options. Blocks of a
 page run in order, in one folder and with one set of Python names. A complete scenario is written to
 a file of its name, as the commands behind it expect.
@@ -16,6 +19,7 @@ import ast
 import contextlib
 import json
 import linecache
+import os
 import re
 import shlex
 import sys
@@ -28,6 +32,7 @@ from typing import Any
 
 import click
 
+import excerpts
 from sojourn import _core, studies
 from sojourn.cli import main
 from sojourn.cli import sojourn as command
@@ -35,7 +40,7 @@ from sojourn.describing.library import shipped
 from sojourn.studies import attack_file, tune_file
 
 ROOT = Path(__file__).parents[1]
-SLOW, NOT_RUN = "slow", "not run: "
+SLOW, NOT_RUN, PRINTED = "slow", "not run: ", "printed"
 _FENCE = re.compile(r"^```(\S+)[ ]?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 _TARGETS = re.compile(r"^([a-z][a-z0-9-]*):", re.MULTILINE)
 
@@ -75,7 +80,8 @@ def blocks(path: Path) -> list[Block]:
         Block(name, text[: m.start()].count("\n") + 1, m[1], m[2], m[3])
         for m in _FENCE.finditer(text)
     )
-    return [block for block in found if block.language != "text" and "{" not in block.language]
+    shown = [b for b in found if b.language != "text" or b.how == PRINTED]
+    return [block for block in shown if "{" not in block.language]
 
 
 class Page:
@@ -88,19 +94,43 @@ class Page:
         self.module.__file__ = str(self.file)
         self.file.write_text("")
         sys.modules["docs_page"] = self.module
+        # What the commands so far have printed; None where the last were not run.
+        self.printed: str | None = None
 
     def run(self, block: Block) -> None:
         """Run a block, or check it where it says that it is not run."""
         check(block)
+        if block.language == "console":
+            self.printed = None
         if not block.runs:
             return
+        if block.language == "text":
+            self._compare(block)
         if block.language == "toml":
             _write(block)
         if block.language == "python":
             self._execute(block.text)
         if block.language == "console":
-            for line in _lines(block):
-                _call(line, block)
+            self.printed = "".join([_call(line, block) for line in _lines(block)])
+
+    def skip(self, block: Block) -> None:
+        """Check a block that takes long; what follows it shows nothing that was printed."""
+        check(block)
+        self.printed = None
+
+    def _compare(self, block: Block) -> None:
+        if self.printed is None:
+            return
+        found = excerpts.anew(block.text, self.printed)
+        if "SOJOURN_UPDATE" in os.environ:
+            path = ROOT / block.page
+            lines = path.read_text("utf-8").splitlines(keepends=True)
+            lines[block.line : block.line + block.text.count("\n")] = [found]
+            path.write_text("".join(lines), "utf-8")
+            return
+        assert found == block.text, (
+            f"{block}: the commands before it print this (SOJOURN_UPDATE=1 writes it):\n{found}"
+        )
 
     def _execute(self, text: str) -> None:
         before = self.file.read_text()
@@ -112,11 +142,21 @@ class Page:
 
 def check(block: Block) -> None:
     """What can be said of a block without running it."""
-    known = block.how in ("", SLOW) or block.how.removeprefix(NOT_RUN) not in ("", block.how)
+    ways = (PRINTED,) if block.language == "text" else ("", SLOW)
+    known = block.how in ways or block.how.removeprefix(NOT_RUN) not in ("", block.how)
     assert known, f"{block}: `{block.how}`: write nothing, `slow`, or `not run: REASON`"
-    checks = {"toml": _check_toml, "python": _check_python, "console": _check_console}
+    checks = {
+        "text": _check_nothing,
+        "toml": _check_toml,
+        "python": _check_python,
+        "console": _check_console,
+    }
     assert block.language in checks or not block.runs, f"{block}: {block.language} {_FOREIGN}"
-    checks.get(block.language, lambda _block: None)(block)
+    checks.get(block.language, _check_nothing)(block)
+
+
+def _check_nothing(_block: Block) -> None:
+    """What is printed is compared where its commands run."""
 
 
 def _check_python(block: Block) -> None:
@@ -169,15 +209,17 @@ def _parse(words: list[str], block: Block) -> None:
             raise AssertionError(f"{block}: {error.format_message()}") from error
 
 
-def _call(line: str, block: Block) -> None:
+def _call(line: str, block: Block) -> str:
+    """Run a command; what it prints."""
     words = _words(line)
     if words[0] == "make":
-        return  # its target was checked; what it does, `make test` and its own page show
+        return ""  # its target was checked; what it does, `make test` and its own page show
     target = shlex.split(line, comments=True)
     out = Path(target[target.index(">") + 1]) if ">" in target else Path("stdout.txt")
     with out.open("w", encoding="utf-8") as stdout, contextlib.redirect_stdout(stdout):
         code = main(words[1:])
     assert code == 0, f"{block}: `{line}` ends with {code}"
+    return out.read_text("utf-8")
 
 
 def _check_toml(block: Block) -> None:

@@ -3,7 +3,8 @@
     python docs/site/stage.py FOLDER
 
 Links are rewritten on the way: to where a page has gone, and for a file that is no page to a page
-that shows it. A console block that calls `sojourn live` gets a link that opens the same there.
+that shows it. A console block that calls `sojourn live` gets a link that opens the same there, of a
+scenario that the page itself shows, too.
 """
 
 from __future__ import annotations
@@ -78,9 +79,12 @@ def _rewritten(page: Path, shown: set[Path]) -> str:
     """The text of a page with its links as they are on the site."""
     text = page.read_text(encoding="utf-8")
     parts, end = [], 0
+    depth = len(_place(page).parts) - 1
+    own: dict[str, str] = {}
     for fence in _FENCE.finditer(text):
         parts += [_links(text[end : fence.start()], page, shown), fence.group()]
-        parts.append(live_links.after(fence.group(), depth=len(_place(page).parts) - 1))
+        own |= live_links.own_scenario(fence.group())
+        parts.append(live_links.after(fence.group(), depth, own))
         end = fence.end()
     return "".join([*parts, _links(text[end:], page, shown), _below(page), _beside(page)])
 

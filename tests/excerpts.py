@@ -1,0 +1,50 @@
+"""Lines of pages that show what a command prints, as it prints them now."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(r"[−+-]?\d")
+_GAP = 2
+
+
+def anew(excerpt: str, printed: str) -> str:
+    """An excerpt with each of its lines as it is printed; one that is not printed stays.
+
+    A line is known by its words before the first number; of several such the one with most words in
+    common is meant. Of columns that no line of the excerpt fills, two are kept.
+
+    Args:
+        excerpt: lines of a page.
+        printed: all that the commands print.
+    """
+    lines = [line.rstrip() for line in printed.splitlines() if line.strip()]
+    by_key: dict[str, list[str]] = {}
+    for line in lines:
+        by_key.setdefault(_key(line), []).append(line)
+    taken: list[str] = []
+    for line in excerpt.splitlines():
+        alike = by_key.get(_key(line), [])
+        fresh = [one for one in alike if one not in taken] or [line]
+        taken.append(max(fresh, key=lambda one: len({*one.split()} & {*line.split()})))
+    return "".join(f"{line}\n" for line in _narrowed(taken))
+
+
+def _key(line: str) -> str:
+    words = line.split()
+    count = next((i for i, word in enumerate(words) if _NUMBER.match(word)), len(words))
+    return " ".join(words[:count])
+
+
+def _narrowed(lines: list[str]) -> list[str]:
+    """Lines of a table without what is blank in all of them."""
+    width = max(map(len, lines), default=0)
+    padded = [line.ljust(width) for line in lines]
+    kept: list[int] = []
+    blank = 0
+    for column in range(width):
+        is_blank = all(line[column] == " " for line in padded)
+        blank = blank + 1 if is_blank else 0
+        if blank <= _GAP:
+            kept.append(column)
+    return ["".join(line[i] for i in kept).rstrip() for line in padded]
