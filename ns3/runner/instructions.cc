@@ -18,7 +18,7 @@ namespace
 {
 
 /// The form of the text that this runner reads.
-constexpr uint32_t FORM = 1;
+constexpr uint32_t FORM = 2;
 
 /// One line behind its first word.
 using Words = std::istringstream;
@@ -55,19 +55,11 @@ NamedValue(Words& words)
     return pair;
 }
 
-/// The link in a direction.
+/// The link of that number.
 LinkWanted&
 LinkOf(Instructions& run, Words& words)
 {
-    if (!Next<bool>(words))
-    {
-        return run.forward;
-    }
-    if (!run.reverse)
-    {
-        run.reverse.emplace();
-    }
-    return *run.reverse;
+    return At(run.links, Next<std::size_t>(words));
 }
 
 /// What each instruction does.
@@ -100,6 +92,21 @@ const std::map<std::string, std::function<void(Instructions&, Words&)>> INSTRUCT
          const auto at = Next<uint64_t>(words);
          link.rates.emplace_back(at, Next<uint64_t>(words));
      }},
+    {"loss",
+     [](Instructions& run, Words& words) {
+         LossWanted& loss = LinkOf(run, words).loss.emplace();
+         words >> loss.enter >> loss.leave >> loss.bad >> loss.good;
+     }},
+    {"wlan",
+     [](Instructions& run, Words& words) {
+         WlanWanted& wlan = run.wlan.emplace();
+         words >> wlan.attempts >> wlan.isShortSlot;
+     }},
+    {"radio",
+     [](Instructions& run, Words& words) {
+         RadioWanted& radio = LinkOf(run, words).radio;
+         words >> radio.rate >> radio.snr >> radio.errorRate >> radio.frames;
+     }},
     {"disc",
      [](Instructions& run, Words& words) {
          LinkWanted& link = LinkOf(run, words);
@@ -114,7 +121,7 @@ const std::map<std::string, std::function<void(Instructions&, Words&)>> INSTRUCT
      [](Instructions& run, Words& words) {
          GroupWanted& group = At(run.groups, Next<std::size_t>(words));
          words >> group.accessBps >> group.accessDelayNs >> group.egressDelayNs >>
-             group.receiverBps >> group.isEcnDatagrams;
+             group.receiverBps >> group.isEcnDatagrams >> group.forward >> group.reverse;
      }},
     {"tcp",
      [](Instructions& run, Words& words) {

@@ -17,6 +17,31 @@ namespace sojourn
 /// Names and values of attributes.
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
+/// Random loss on a wire: probabilities to enter and to leave the bad state, and of loss in each.
+struct LossWanted
+{
+    double enter{0}; //!< the bad state
+    double leave{0}; //!< it
+    double bad{0};   //!< loss there
+    double good{0};  //!< loss in the other
+};
+
+/// The radio of a transmitter of a cell.
+struct RadioWanted
+{
+    std::string rate;    //!< Mbit/s, or minstrel
+    double snr{0};       //!< signal-to-noise ratio, of powers
+    double errorRate{0}; //!< share of frames that are lost whatever their rate
+    uint32_t frames{1};  //!< in the driver's queue
+};
+
+/// A wireless LAN.
+struct WlanWanted
+{
+    uint32_t attempts{7};   //!< to send a frame
+    bool isShortSlot{true}; //!< 9 us, not 20
+};
+
 /// A link with its queue disc. Times are in nanoseconds, rates in bit/s, here and below.
 struct LinkWanted
 {
@@ -25,6 +50,8 @@ struct LinkWanted
     std::vector<std::pair<uint64_t, uint64_t>> rates; //!< each from a time on
     std::string disc;                                 //!< type of the queue disc
     Attributes attributes;                            //!< of the queue disc
+    std::optional<LossWanted> loss;                   //!< behind it
+    RadioWanted radio;                                //!< in a cell
 };
 
 /// What the flows of a group share.
@@ -35,6 +62,8 @@ struct GroupWanted
     uint64_t egressDelayNs{0}; //!< of the link to the receivers
     uint64_t receiverBps{0};   //!< of that link; 0 takes no time
     bool isEcnDatagrams{false}; //!< whether its datagrams are ECN-capable
+    uint32_t forward{0};       //!< the link that its data pass, whose router is near the senders
+    uint32_t reverse{1};       //!< the same of what comes back; 1 where that passes none
     std::string control;       //!< type of the congestion control; empty for datagrams
     std::string recovery;      //!< type of the recovery
     Attributes attributes;     //!< of its sockets
@@ -78,8 +107,8 @@ struct Instructions
     bool hasFlowSamples{false};      //!< whether flows are sampled
     bool hasLawSamples{false};       //!< whether state variables of our AQMs are
     uint64_t binNs{0};               //!< width of bins; 0 for none
-    LinkWanted forward;              //!< to the receivers
-    std::optional<LinkWanted> reverse; //!< to the senders
+    std::vector<LinkWanted> links;   //!< forward, reverse; or of the access point and its stations
+    std::optional<WlanWanted> wlan;  //!< the links are the transmitters of one
     std::vector<GroupWanted> groups; //!< the groups of flows
     std::vector<FlowWanted> flows;   //!< the flows
 };

@@ -8,6 +8,8 @@
  * Sojourn counts as it counts its other engines' results, and meanwhile `progress`.
  */
 
+#include "cell.h"
+#include "clock.h"
 #include "instructions.h"
 #include "network.h"
 #include "recorder.h"
@@ -33,7 +35,7 @@ constexpr uint64_t TOLD_PARTS = 50;
 void
 Tell(const std::string& path, Time every)
 {
-    std::ofstream(path) << Simulator::Now().GetNanoSeconds();
+    std::ofstream(path) << NowNs();
     Simulator::Schedule(every, &Tell, path, every);
 }
 
@@ -52,18 +54,20 @@ main(int argc, char* argv[])
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(run.seed);
 
+    g_origin = run.wlan ? Seconds(Cell::JOINING_S) : Time(0);
     Network network(run);
     Recorder recorder(run, network);
     Traffic traffic(run, network);
     recorder.SampleFrom(traffic);
     const Time end = NanoSeconds(run.durationNs);
     Simulator::ScheduleNow(&Tell, folder + "/progress", end / TOLD_PARTS);
-    Simulator::Stop(end);
+    Simulator::Stop(Until(run.durationNs));
     Simulator::Run();
 
     recorder.SampleAtEnd();
     recorder.WritePackets(folder + "/packets.bin");
-    recorder.WriteResult(folder + "/result.json", traffic, network.Describe());
+    network.WriteFrames(folder + "/frames.bin");
+    recorder.WriteResult(folder + "/result.json", traffic, network);
     std::ofstream(folder + "/status.json") << R"({"ok":true,"failure":""})" << "\n";
     Simulator::Destroy();
     return 0;

@@ -4,13 +4,17 @@
 
 #include "network.h"
 
+#include "clock.h"
+
 #include "ns3/boolean.h"
 #include "ns3/channel.h"
 #include "ns3/data-rate.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/neighbor-cache-helper.h"
 #include "ns3/object-factory.h"
+#include "ns3/pointer.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -89,14 +93,21 @@ AddressOf(Ptr<Node> node)
 
 Network::Network(const Instructions& run)
     : m_run(run),
-      m_routers(2),
+      m_routers(std::max<std::size_t>(run.links.size(), 2)),
       m_senders(run.flows.size()),
       m_receivers(run.groups.size())
 {
     InternetStackHelper stack;
     stack.SetIpv6StackInstall(false);
     stack.InstallAll();
-    JoinRouters();
+    if (run.wlan)
+    {
+        JoinCell();
+    }
+    else
+    {
+        JoinRouters();
+    }
     for (uint32_t flow = 0; flow < run.flows.size(); flow++)
     {
         AddSender(flow);
@@ -125,28 +136,27 @@ Network::ReceiverAddress(uint32_t group) const
     return m_addresses[group];
 }
 
-Ptr<QueueDisc>
-Network::Disc(bool isReverse) const
+const std::vector<Ptr<QueueDisc>>&
+Network::Discs() const
 {
-    return m_discs[isReverse];
+    return m_discs;
 }
 
 void
 Network::JoinRouters()
 {
-    const LinkWanted& forward = m_run.forward;
-    const uint64_t reverseBps = m_run.reverse ? m_run.reverse->rates.at(0).second : 0;
-    const uint32_t mtu = std::max(forward.mtuBytes, m_run.reverse ? m_run.reverse->mtuBytes : 0);
+    const LinkWanted& forward = m_run.links.at(0);
+    const LinkWanted* reverse = m_run.links.size() > 1 ? &m_run.links[1] : nullptr;
+    const uint64_t reverseBps = reverse ? reverse->rates.at(0).second : 0;
+    const uint32_t mtu = std::max(forward.mtuBytes, reverse ? reverse->mtuBytes : 0);
     NetDeviceContainer ends = Join(m_routers.Get(0), m_routers.Get(1),
                                    forward.rates.at(0).second, reverseBps, forward.delayNs, mtu);
-    for (uint32_t i = 0; i < 2; i++)
+    m_devices = {ends.Get(0), ends.Get(1)};
+    for (uint32_t i = 0; i < m_run.links.size(); i++)
     {
-        m_devices[i] = DynamicCast<PointToPointNetDevice>(ends.Get(i));
-    }
-    m_discs[0] = Install(forward, m_devices[0]);
-    if (m_run.reverse)
-    {
-        m_discs[1] = Install(*m_run.reverse, m_devices[1]);
+        CloseBelow(DynamicCast<PointToPointNetDevice>(m_devices[i]));
+        Install(m_run.links[i], m_devices[i]);
+        AddLoss(m_run.links[i], i);
     }
     Ipv4AddressHelper("10.0.0.0", "255.255.255.252").Assign(ends);
     Ipv4StaticRoutingHelper routing;
@@ -158,13 +168,64 @@ Network::JoinRouters()
         ->AddNetworkRouteTo(Ipv4Address("10.128.0.0"), half, 1);
 }
 
-Ptr<QueueDisc>
-Network::Install(const LinkWanted& link, Ptr<PointToPointNetDevice> device)
+void
+Network::JoinCell()
+{
+    m_cell = std::make_unique<Cell>(m_run, m_routers);
+    NetDeviceContainer ends;
+    for (uint32_t i = 0; i < m_run.links.size(); i++)
+    {
+        Ptr<NetDevice> device = m_cell->Devices()[i];
+        m_devices.push_back(device);
+        ends.Add(device);
+        Install(m_run.links[i], device);
+    }
+    const auto interfaces = Ipv4AddressHelper("10.0.0.0", "255.255.0.0").Assign(ends);
+    // Without requests for addresses, which the scenario does not have. A station that joins forgets
+    // what it knew (`ns3::ArpL3Protocol::CreateCache`).
+    Simulator::Schedule(Until(0) - NanoSeconds(1), [interfaces] {
+        NeighborCacheHelper().PopulateNeighborCache(interfaces);
+    });
+}
+
+void
+Network::AddRoute(Ipv4Address network, uint32_t at, uint32_t of)
+{
+    if (m_cell)
+    {
+        Ipv4StaticRoutingHelper()
+            .GetStaticRouting(m_routers.Get(at)->GetObject<Ipv4>())
+            ->AddNetworkRouteTo(network, Ipv4Mask("255.255.255.252"), AddressOf(m_routers.Get(of)),
+                                1);
+    }
+}
+
+void
+Network::AddLoss(const LinkWanted& link, uint32_t index)
+{
+    m_losses.resize(index + 1);
+    if (link.loss)
+    {
+        m_losses[index] = CreateObject<WireLoss>();
+        m_losses[index]->Set(*link.loss, m_run.warmupNs);
+        m_devices[index]->TraceConnectWithoutContext(
+            "PhyTxBegin", MakeCallback(&WireLoss::Enters, m_losses[index]));
+        m_devices[1 - index]->SetAttribute("ReceiveErrorModel", PointerValue(m_losses[index]));
+    }
+}
+
+void
+Network::CloseBelow(Ptr<PointToPointNetDevice> device)
 {
     auto queues = CreateObject<NetDeviceQueueInterface>();
     device->AggregateObject(queues);
     device->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&Close).Bind(queues));
     device->TraceConnectWithoutContext("PhyTxEnd", MakeCallback(&Open).Bind(queues));
+}
+
+void
+Network::Install(const LinkWanted& link, Ptr<NetDevice> device)
+{
     TrafficControlHelper helper;
     helper.SetRootQueueDisc(link.disc);
     Ptr<QueueDisc> disc = helper.Install(device).Get(0);
@@ -175,9 +236,10 @@ Network::Install(const LinkWanted& link, Ptr<PointToPointNetDevice> device)
     for (std::size_t i = 1; i < link.rates.size(); i++)
     {
         const auto& [at, bps] = link.rates[i];
-        Simulator::Schedule(NanoSeconds(at), &SetRate, device, disc, bps);
+        Simulator::Schedule(Until(at), &SetRate, DynamicCast<PointToPointNetDevice>(device), disc,
+                            bps);
     }
-    return disc;
+    m_discs.push_back(disc);
 }
 
 void
@@ -185,13 +247,14 @@ Network::AddSender(uint32_t flow)
 {
     const GroupWanted& group = m_run.groups.at(m_run.flows[flow].group);
     Ptr<Node> sender = m_senders.Get(flow);
-    const auto ends = Join(sender, m_routers.Get(0), group.accessBps, 0, group.accessDelayNs,
-                           m_run.forward.mtuBytes);
+    const auto ends = Join(sender, m_routers.Get(group.forward), group.accessBps, 0,
+                           group.accessDelayNs, m_run.links.at(group.forward).mtuBytes);
     const Ipv4Address network((10U << 24 | 128U << 16) + 4 * flow);
     Ipv4AddressHelper(network, "255.255.255.252").Assign(ends);
     Ipv4StaticRoutingHelper routing;
     routing.GetStaticRouting(sender->GetObject<Ipv4>())
         ->SetDefaultRoute(Ipv4Address(network.Get() + 2), 1);
+    AddRoute(network, group.reverse, group.forward);
     if (!group.control.empty())
     {
         Ptr<TcpL4Protocol> tcp = sender->GetObject<TcpL4Protocol>();
@@ -205,13 +268,15 @@ Network::AddReceivers(uint32_t index)
 {
     const GroupWanted& group = m_run.groups[index];
     Ptr<Node> receiver = m_receivers.Get(index);
-    const auto ends = Join(m_routers.Get(1), receiver, group.receiverBps, group.receiverBps,
-                           group.egressDelayNs, m_run.forward.mtuBytes);
+    const auto ends =
+        Join(m_routers.Get(group.reverse), receiver, group.receiverBps, group.receiverBps,
+             group.egressDelayNs, m_run.links.at(group.forward).mtuBytes);
     const Ipv4Address network((10U << 24 | 1U << 16) + 4 * index);
     Ipv4AddressHelper(network, "255.255.255.252").Assign(ends);
     Ipv4StaticRoutingHelper routing;
     routing.GetStaticRouting(receiver->GetObject<Ipv4>())
         ->SetDefaultRoute(Ipv4Address(network.Get() + 1), 1);
+    AddRoute(network, group.forward, group.reverse);
     m_addresses.push_back(AddressOf(receiver));
     if (!group.control.empty())
     {
@@ -243,14 +308,21 @@ Network::Describe() const
 {
     std::ostringstream out;
     out << "{\"links\":[";
-    for (uint32_t i = 0; i < 2 && m_discs[i]; i++)
+    for (uint32_t i = 0; i < m_discs.size(); i++)
     {
-        const LinkWanted& link = i == 0 ? m_run.forward : *m_run.reverse;
-        const Attributes device = {{"DataRate", ""}, {"Mtu", ""}};
-        out << (i > 0 ? "," : "") << "{\"disc\":" << DescribeAttributes(m_discs[i], link.attributes)
-            << ",\"device\":" << DescribeAttributes(m_devices[i], device)
-            << ",\"channel\":" << DescribeAttributes(m_devices[i]->GetChannel(), {{"Delay", ""}})
-            << "}";
+        out << (i > 0 ? "," : "")
+            << "{\"disc\":" << DescribeAttributes(m_discs[i], m_run.links[i].attributes);
+        if (m_cell)
+        {
+            out << m_cell->Describe(i);
+        }
+        else
+        {
+            const Attributes device = {{"DataRate", ""}, {"Mtu", ""}};
+            out << ",\"device\":" << DescribeAttributes(m_devices[i], device) << ",\"channel\":"
+                << DescribeAttributes(m_devices[i]->GetChannel(), {{"Delay", ""}});
+        }
+        out << "}";
     }
     out << "],\"senders\":[";
     for (uint32_t flow = 0, last = UINT32_MAX; flow < m_run.flows.size(); flow++)
@@ -268,6 +340,29 @@ Network::Describe() const
     }
     out << "]}";
     return out.str();
+}
+
+std::string
+Network::DescribeLosses() const
+{
+    std::ostringstream out;
+    out << "[";
+    for (std::size_t i = 0; i < 2; i++)
+    {
+        const bool isThere = i < m_losses.size() && m_losses[i];
+        out << (i > 0 ? "," : "") << (isThere ? m_losses[i]->Describe() : "null");
+    }
+    out << "]";
+    return out.str();
+}
+
+void
+Network::WriteFrames(const std::string& path) const
+{
+    if (m_cell)
+    {
+        m_cell->WriteFrames(path);
+    }
 }
 
 } // namespace sojourn

@@ -5,13 +5,17 @@
 #ifndef SOJOURN_RUNNER_NETWORK_H
 #define SOJOURN_RUNNER_NETWORK_H
 
+#include "cell.h"
 #include "instructions.h"
+#include "loss.h"
 
 #include "ns3/ipv4-address.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/node-container.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/queue-disc.h"
+
+#include <memory>
 
 namespace sojourn
 {
@@ -23,6 +27,9 @@ namespace sojourn
  *
  * All links are point-to-point. The queue discs are at the two ends of the link between the
  * routers; a disc hands a packet on when its transmission begins, and no other packet waits below.
+ *
+ * Where the scenario has a wireless LAN, the routers are an access point and its stations. Each has
+ * a queue disc, and below it the queue of ns-3's Wi-Fi.
  */
 class Network
 {
@@ -36,30 +43,43 @@ class Network
     ns3::Ptr<ns3::Node> Receiver(uint32_t group) const;
     /// @param group a group @return the address of its receivers
     ns3::Ipv4Address ReceiverAddress(uint32_t group) const;
-    /// @param isReverse the direction @return the disc there, null if there is none
-    ns3::Ptr<ns3::QueueDisc> Disc(bool isReverse) const;
+    /// @return the discs of the links
+    const std::vector<ns3::Ptr<ns3::QueueDisc>>& Discs() const;
 
     /// @return JSON of what is configured, as ns-3 reads it back
     std::string Describe() const;
+    /// @return JSON of the losses behind the links
+    std::string DescribeLosses() const;
+    /// @param path where the records of frames go, if there is a wireless LAN
+    void WriteFrames(const std::string& path) const;
 
   private:
     /// The link between the routers with its discs.
     void JoinRouters();
+    /// The same of a wireless LAN.
+    void JoinCell();
+    /// Tells the router at the other end of a group's path where a network is.
+    void AddRoute(ns3::Ipv4Address network, uint32_t at, uint32_t of);
+    /// Random loss behind a link.
+    void AddLoss(const LinkWanted& link, uint32_t index);
     /// A sender of its own for a flow.
     void AddSender(uint32_t flow);
     /// The receivers of a group.
     void AddReceivers(uint32_t group);
-    /// A disc on a device, which takes a packet only while none is being sent.
-    ns3::Ptr<ns3::QueueDisc> Install(const LinkWanted& link,
-                                     ns3::Ptr<ns3::PointToPointNetDevice> device);
+    /// Lets a device take a packet only while none is being sent.
+    void CloseBelow(ns3::Ptr<ns3::PointToPointNetDevice> device);
+    /// A disc on a device.
+    void Install(const LinkWanted& link, ns3::Ptr<ns3::NetDevice> device);
 
     Instructions m_run;                          //!< what is wanted
-    ns3::NodeContainer m_routers;                //!< near the senders, near the receivers
+    ns3::NodeContainer m_routers;                //!< of the links; a dumbbell has two always
     ns3::NodeContainer m_senders;                //!< by flow
     ns3::NodeContainer m_receivers;              //!< by group
     std::vector<ns3::Ipv4Address> m_addresses;   //!< of the receivers
-    ns3::Ptr<ns3::QueueDisc> m_discs[2];         //!< forward, reverse
-    ns3::Ptr<ns3::PointToPointNetDevice> m_devices[2]; //!< below them
+    std::vector<ns3::Ptr<ns3::QueueDisc>> m_discs; //!< by link
+    std::vector<ns3::Ptr<ns3::NetDevice>> m_devices; //!< of the routers
+    std::vector<ns3::Ptr<WireLoss>> m_losses;    //!< by link; null where there is none
+    std::unique_ptr<Cell> m_cell;                //!< the wireless LAN
 };
 
 /**

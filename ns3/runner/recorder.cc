@@ -6,6 +6,7 @@
 
 #include "recorder.h"
 
+#include "clock.h"
 #include "sojourn_aqm.h"
 
 #include "ns3/ipv4-queue-disc-item.h"
@@ -34,6 +35,8 @@ constexpr uint8_t CE = 3;
 constexpr uint8_t ECT0 = 2;
 /// Port of the first flow.
 constexpr uint16_t FIRST_PORT = 10000;
+/// Senders have ports from this on (`ns3::Ipv4EndPointDemux`).
+constexpr uint16_t FIRST_EPHEMERAL_PORT = 49152;
 /// Kinds of packets in records.
 enum Kind : uint8_t
 {
@@ -92,12 +95,6 @@ Pair(uint8_t stage, uint8_t cause)
     return static_cast<uint8_t>(stage << 4 | cause);
 }
 
-uint64_t
-NowNs()
-{
-    return static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
-}
-
 /// Appends a number, the lowest byte first.
 template <typename T>
 void
@@ -107,6 +104,20 @@ Append(std::string& out, T value)
     {
         out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
     }
+}
+
+/// Whether a packet to this port goes to a receiver: all others are higher.
+bool
+IsToReceiver(uint16_t port)
+{
+    return port >= FIRST_PORT && port < FIRST_EPHEMERAL_PORT;
+}
+
+/// Whether it is a packet of a flow, and no request for an address.
+bool
+IsPacket(Ptr<const QueueDiscItem> item)
+{
+    return DynamicCast<const Ipv4QueueDiscItem>(item) != nullptr;
 }
 
 /// A list in JSON.
@@ -136,16 +147,13 @@ AsItIs(const std::string& text)
 
 Recorder::Recorder(const Instructions& run, const Network& network)
     : m_run(run),
+      m_discs(network.Discs().size()),
       m_atWarmup(run.flows.size())
 {
-    for (int i = 0; i < 2; i++)
+    for (std::size_t i = 0; i < m_discs.size(); i++)
     {
-        m_discs[i].isReverse = i == 1;
-        m_discs[i].disc = network.Disc(i == 1);
-        if (m_discs[i].disc)
-        {
-            Watch(m_discs[i]);
-        }
+        m_discs[i].disc = network.Discs()[i];
+        Watch(m_discs[i]);
     }
 }
 
@@ -176,8 +184,8 @@ Recorder::Arrive(Disc& disc, Ptr<const QueueDiscItem> item)
         ports[0] = tcp.GetDestinationPort();
         ports[1] = tcp.GetSourcePort();
         record.kind = tcp.GetFlags() & TcpHeader::SYN ? SYN : DATA;
-        record.seq = disc.isReverse ? tcp.GetAckNumber().GetValue()
-                                    : tcp.GetSequenceNumber().GetValue();
+        record.seq = !IsToReceiver(ports[0]) ? tcp.GetAckNumber().GetValue()
+                                      : tcp.GetSequenceNumber().GetValue();
     }
     else
     {
@@ -191,7 +199,8 @@ Recorder::Arrive(Disc& disc, Ptr<const QueueDiscItem> item)
         record.kind = DATAGRAM;
         record.seq = stamp.GetSeq();
     }
-    record.flow = ports[disc.isReverse] - FIRST_PORT;
+    record.direction = !IsToReceiver(ports[0]);
+    record.flow = ports[record.direction] - FIRST_PORT;
     record.arrivedNs = NowNs();
     record.leftNs = NEVER;
     record.bytes = static_cast<uint16_t>(item->GetSize());
@@ -199,7 +208,6 @@ Recorder::Arrive(Disc& disc, Ptr<const QueueDiscItem> item)
     record.fate = WAITING;
     record.dropped = NONE;
     record.marked = NONE;
-    record.direction = disc.isReverse;
     if (disc.arriving == PeekPointer(item))
     {
         record.marked = disc.arrivingMark;
@@ -223,6 +231,10 @@ Recorder::Forget(Disc& disc)
 void
 Recorder::Enqueued(Disc* disc, Ptr<const QueueDiscItem> item)
 {
+    if (!IsPacket(item))
+    {
+        return;
+    }
     Forget(*disc);
     disc->waiting[PeekPointer(item)] = Arrive(*disc, item);
 }
@@ -230,6 +242,10 @@ Recorder::Enqueued(Disc* disc, Ptr<const QueueDiscItem> item)
 void
 Recorder::Dequeued(Disc* disc, Ptr<const QueueDiscItem> item)
 {
+    if (!IsPacket(item))
+    {
+        return;
+    }
     Forget(*disc);
     // Held until the next one, so that no other item takes its address meanwhile.
     disc->leaving = item;
@@ -241,6 +257,10 @@ Recorder::Dequeued(Disc* disc, Ptr<const QueueDiscItem> item)
 void
 Recorder::Refused(Disc* disc, Ptr<const QueueDiscItem> item, const char* reason)
 {
+    if (!IsPacket(item))
+    {
+        return;
+    }
     Record& record = m_records.at(Arrive(*disc, item));
     record.leftNs = record.arrivedNs;
     record.fate = DROPPED;
@@ -250,6 +270,10 @@ Recorder::Refused(Disc* disc, Ptr<const QueueDiscItem> item, const char* reason)
 void
 Recorder::Dropped(Disc* disc, Ptr<const QueueDiscItem> item, const char* reason)
 {
+    if (!IsPacket(item))
+    {
+        return;
+    }
     const uint8_t cause = CauseOf(reason);
     const bool isFull = cause == SOJOURN_CAUSE_OVERFLOW;
     Record& record = m_records.at(disc->waiting.at(PeekPointer(item)));
@@ -261,6 +285,10 @@ Recorder::Dropped(Disc* disc, Ptr<const QueueDiscItem> item, const char* reason)
 void
 Recorder::Marked(Disc* disc, Ptr<const QueueDiscItem> item, const char* reason)
 {
+    if (!IsPacket(item))
+    {
+        return;
+    }
     const auto found = disc->waiting.find(PeekPointer(item));
     if (found == disc->waiting.end())
     {
@@ -275,14 +303,14 @@ void
 Recorder::SampleFrom(const Traffic& traffic)
 {
     m_traffic = &traffic;
-    Simulator::Schedule(NanoSeconds(m_run.warmupNs), &Recorder::EndWarmup, this);
+    Simulator::Schedule(Until(m_run.warmupNs), &Recorder::EndWarmup, this);
     if (m_run.hasFlowSamples || m_run.hasLawSamples)
     {
-        Simulator::Schedule(NanoSeconds(m_run.sampleNs), &Recorder::Sample, this);
+        Simulator::Schedule(Until(m_run.sampleNs), &Recorder::Sample, this);
     }
     if (m_run.binNs > 0)
     {
-        Simulator::Schedule(NanoSeconds(m_run.binNs), &Recorder::EndBin, this);
+        Simulator::Schedule(Until(m_run.binNs), &Recorder::EndBin, this);
     }
 }
 
@@ -385,7 +413,7 @@ Recorder::WritePackets(const std::string& path) const
 void
 Recorder::WriteResult(const std::string& path,
                       const Traffic& traffic,
-                      const std::string& network) const
+                      const Network& network) const
 {
     const auto counts = [](const FlowCounts& row) {
         return "{\"delivered_bytes\":" + std::to_string(row.deliveredBytes) +
@@ -431,10 +459,10 @@ Recorder::WriteResult(const std::string& path,
                 })
         << "},\"ecn\":" << List(ecn, AsItIs) << ",\"broken\":"
         << List(traffic.Broken(), [](const std::string& text) { return "\"" + text + "\""; })
-        << ",\"offloads\":[],\"before\":{\"network\":" << network
+        << ",\"offloads\":[],\"before\":{\"network\":" << network.Describe()
         << ",\"sockets\":" << traffic.Describe() << "},\"after\":null,\"capture_lost\":0"
         << ",\"kernel_counters\":null,\"module\":null,\"link_counts\":[]"
-        << ",\"wire_counts\":[null,null],\"latest_ns\":0}\n";
+        << ",\"wire_counts\":" << network.DescribeLosses() << ",\"latest_ns\":0}\n";
 }
 
 } // namespace sojourn

@@ -27,10 +27,10 @@ class Recorder
     void SampleAtEnd();
     /// @param path where the records of packets go
     void WritePackets(const std::string& path) const;
-    /// @param path where all else goes @param traffic the flows @param network JSON about it
+    /// @param path where all else goes @param traffic the flows @param network where they are
     void WriteResult(const std::string& path,
                      const Traffic& traffic,
-                     const std::string& network) const;
+                     const Network& network) const;
 
   private:
     /// A packet at a disc, as crates/router/src/captures/packet_record.rs has it.
@@ -52,7 +52,6 @@ class Recorder
     /// What is watched at one disc.
     struct Disc
     {
-        bool isReverse{false};                                          //!< the direction
         ns3::Ptr<ns3::QueueDisc> disc;                                  //!< the disc
         std::unordered_map<const ns3::QueueDiscItem*, std::size_t> waiting; //!< their records
         ns3::Ptr<const ns3::QueueDiscItem> leaving;                     //!< the last that left
@@ -79,7 +78,7 @@ class Recorder
 
     const Instructions& m_run;                       //!< what is wanted
     const Traffic* m_traffic{nullptr};               //!< the flows
-    Disc m_discs[2];                                 //!< forward, reverse
+    std::vector<Disc> m_discs;                       //!< by link
     std::vector<Record> m_records;                   //!< by arrival
     std::vector<FlowCounts> m_atWarmup;              //!< by flow
     std::vector<std::string> m_flowSamples;          //!< JSON

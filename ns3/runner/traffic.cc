@@ -6,6 +6,7 @@
 
 #include "traffic.h"
 
+#include "clock.h"
 #include "mended.h"
 
 #include "ns3/inet-socket-address.h"
@@ -31,13 +32,6 @@ namespace
 
 /// The ECN field ECT(0) (RFC 3168 §5).
 constexpr uint8_t ECT0 = 2;
-
-/// @return now in nanoseconds
-uint64_t
-NowNs()
-{
-    return static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
-}
 
 /// Keeps the newest value of a trace.
 template <typename T, typename U>
@@ -105,12 +99,11 @@ Traffic::Traffic(const Instructions& run, const Network& network)
                                    : flow->wanted->datagrams[0].atNs;
         if (!flow->wanted->transfers.empty() || !flow->wanted->datagrams.empty())
         {
-            Simulator::Schedule(NanoSeconds(first), begin, this, flow.get());
+            Simulator::Schedule(Until(first), begin, this, flow.get());
         }
         if (!flow->group->control.empty() && flow->wanted->stopNs < run.durationNs)
         {
-            Simulator::Schedule(NanoSeconds(flow->wanted->stopNs), &Traffic::Stop, this,
-                                flow.get());
+            Simulator::Schedule(Until(flow->wanted->stopNs), &Traffic::Stop, this, flow.get());
         }
         m_flows.push_back(std::move(flow));
     }

@@ -68,6 +68,14 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// is the size of the packet in it, if it was received.
     #[inline]
     pub fn sent_frame(&mut self, airtime: Span, rate: OfdmRate, received: Option<u32>) {
+        self.sent_other_frame(airtime, received);
+        self.stats.total.frames[rate.index()] += 1;
+        self.stats.total.failed += u64::from(received.is_none());
+    }
+
+    /// The same of a frame at a rate that 802.11g does not have, which no rate counts.
+    #[inline]
+    pub fn sent_other_frame(&mut self, airtime: Span, received: Option<u32>) {
         let stats = &mut *self.stats;
         let start = Time::from_nanos(self.now.as_nanos() - airtime.as_nanos());
         stats.transmissions.add(received.unwrap_or(0), airtime);
@@ -76,15 +84,18 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             let before = &mut stats.at_warmup.carried.busy;
             *before = *before + stats.window.0.since(start);
         }
-        stats.total.frames[rate.index()] += 1;
-        stats.total.failed += u64::from(received.is_none());
     }
 
     /// A wireless link has given up a packet.
     #[inline]
     pub fn gave_up(&mut self, packet: &impl Measured) {
-        self.stats.total.given_up += 1;
+        self.gave_up_counted();
         self.lose(&packet.view());
+    }
+
+    /// A wireless link has given up a packet whose loss is counted elsewhere.
+    pub fn gave_up_counted(&mut self) {
+        self.stats.total.given_up += 1;
     }
 
     fn lose(&mut self, packet: &PacketView) {

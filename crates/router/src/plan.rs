@@ -314,6 +314,9 @@ pub struct Plan {
     pub transmission: Option<LinkTime>,
     /// A link to the senders.
     pub reverse: Option<ReverseLink>,
+    /// The links of a wireless LAN's stations; its access point's is the bottleneck.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stations: Vec<RouterLinkPlan>,
     /// Adaptive RED in the kernel.
     pub adaptation: Option<RedAdaptation>,
     /// A discipline of the kernel that is made by netlink.
@@ -342,7 +345,8 @@ impl Plan {
             Bottleneck::Sojourn(link) => Some(link),
             Bottleneck::Kernel { .. } => None,
         };
-        forward.into_iter().chain(self.reverse.iter().map(|reverse| &reverse.link))
+        let reverse = self.reverse.iter().map(|reverse| &reverse.link);
+        forward.into_iter().chain(reverse).chain(&self.stations)
     }
 
     /// Whether there is a namespace between the kernel's router and the receivers, for our wire and

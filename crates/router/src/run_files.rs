@@ -17,6 +17,8 @@ pub const RESULT: &str = "result.json";
 pub const INTERFACE_CAPTURES: &str = "router.bin";
 /// The file with [`crate::captures::PacketRecord`]s, for our router.
 pub const PACKET_RECORDS: &str = "packets.bin";
+/// The file with the frames of a wireless LAN, for ns-3.
+pub const FRAMES: &str = "frames.bin";
 /// The file with [`crate::captures::EndpointCapture`]s at the senders.
 pub const SENDER_CAPTURES: &str = "senders.bin";
 /// The file with [`crate::captures::EndpointCapture`]s at the receivers.

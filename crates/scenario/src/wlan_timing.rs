@@ -38,7 +38,7 @@ const SLOTS_IN_DIFS: u64 = 2;
 /// dot11ShortRetryLimit: data frames are shorter than the RTS threshold, because RTS is off.
 pub(crate) const SHORT_RETRY_LIMIT: u32 = 7;
 /// The slot of a network of 802.11g alone.
-pub(crate) const SHORT_SLOT: Span = Span::from_micros(9);
+pub const SHORT_SLOT: Span = Span::from_micros(9);
 
 impl OfdmRate {
     /// How many there are.
@@ -107,7 +107,7 @@ pub(crate) fn difs(slot: Span) -> Span {
 }
 
 /// EIFS = SIFS + DIFS + an acknowledgement at the lowest rate (IEEE 802.11-2012 §9.3.7).
-pub(crate) fn eifs(slot: Span) -> Span {
+pub fn eifs(slot: Span) -> Span {
     OfdmRate { megabits: 6 }.sifs_and_ack() + difs(slot)
 }
 

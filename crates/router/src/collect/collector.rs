@@ -13,10 +13,11 @@ use sojourn_record::rows::{Fate, StateRow, TransferRow};
 use sojourn_scenario::Resolved;
 
 use super::datagrams::DatagramFates;
+use super::frames::Frame;
 use super::observed_link::{Excess, ObservedLink};
 use super::{latency, tables};
 use crate::captures::{CapturedKind, PacketRecord};
-use crate::plan::{Direction, Plan};
+use crate::plan::{Direction, Flow, Plan};
 use crate::run_files::RunResult;
 
 /// Reports packet records to a probe.
@@ -32,10 +33,10 @@ pub(super) struct Collector {
     links: Vec<ObservedLink>,
     /// The capacity that the use of each link is compared with.
     utilisations: Vec<Utilisation>,
-    /// The index of the link of each direction.
-    link_of: [usize; 2],
-    /// The number of state variables of the forward link's law.
-    forward_vars: usize,
+    /// The index of the link of each flow's packets, by direction.
+    link_of: Vec<[usize; 2]>,
+    /// The links whose laws are sampled, in that order, and how many state variables each has.
+    sampled: Vec<(usize, usize)>,
     /// Samples of the laws of our router that are still to come.
     law_samples: VecDeque<Vec<f64>>,
     /// Series bin by bin, if wanted.
@@ -75,7 +76,6 @@ impl Collector {
             let totals = probe.totals(Time::ZERO);
             probe.end_warmup(totals);
         }
-        let forward = scenario.flows[0].path[0];
         let values = |bits: &Vec<u64>| bits.iter().map(|&bits| f64::from_bits(bits)).collect();
         let bins = scenario.record.bins;
         Collector {
@@ -86,9 +86,8 @@ impl Collector {
             next_sample: Time::ZERO + scenario.record.sample,
             warmup,
             end,
-            // Where there are two links, the other one is the reverse link.
-            link_of: [forward, links.len() - 1 - forward],
-            forward_vars: tables::law_vars(scenario, plan, Direction::Forward).len(),
+            link_of: link_of(scenario, plan),
+            sampled: sampled(scenario, plan),
             bins: bins.map(|width| Bins::new(width, plan.flows.len(), links.len())),
             links,
             utilisations: scenario.links.iter().map(Utilisation::of).collect(),
@@ -110,6 +109,18 @@ impl Collector {
         &self.probe
     }
 
+    /// The frames of each link that is a transmitter of a wireless LAN.
+    pub(super) fn expect_frames(&mut self, frames: Vec<VecDeque<Frame>>) {
+        for (link, frames) in self.links.iter_mut().zip(frames) {
+            link.expect_frames(frames);
+        }
+    }
+
+    /// The index of the link of a record.
+    fn link_of(&self, record: &PacketRecord) -> usize {
+        self.link_of[record.flow as usize][record.direction as usize]
+    }
+
     /// Reports the records, which are in the order of arrival.
     pub(super) fn feed(&mut self, records: &[PacketRecord]) {
         let mut packets: Vec<PacketView> =
@@ -118,7 +129,7 @@ impl Collector {
             self.advance(at);
             self.events += 1;
             let (record, packet) = (&records[index], &mut packets[index]);
-            let link = self.link_of[record.direction as usize];
+            let link = self.link_of(record);
             let mut observer = self.probe.at_link::<true>(at, link);
             match event {
                 RecordEvent::Arrives => {
@@ -131,7 +142,7 @@ impl Collector {
         }
         for (record, packet) in records.iter().zip(&packets) {
             if record.fate == Fate::Waiting {
-                let link = self.link_of[record.direction as usize];
+                let link = self.link_of(record);
                 self.probe.at_link::<true>(self.end, link).waiting(packet, record.arrived);
             }
         }
@@ -178,15 +189,18 @@ impl Collector {
         bins.end(bins.over_at(), totals);
     }
 
-    /// The run sampled the forward link's law first; rows come in the order of the links.
+    /// Rows come in the order of the links, whatever the order in which the run sampled their laws.
     fn sample(&mut self) {
         let law = self.law_samples.pop_front().unwrap_or_default();
-        let (forward, reverse) = law.split_at(self.forward_vars.min(law.len()));
+        let mut of_link = vec![&law[..0]; self.links.len()];
+        let mut rest = law.as_slice();
+        for &(link, count) in &self.sampled {
+            (of_link[link], rest) = rest.split_at(count.min(rest.len()));
+        }
         let since_last =
             self.next_sample.since(std::mem::replace(&mut self.last_sample, self.next_sample));
         for (index, link) in self.links.iter().enumerate() {
-            let is_forward = index == self.link_of[Direction::Forward as usize];
-            let own = if is_forward { forward } else { reverse };
+            let own = of_link[index];
             let interval = std::mem::take(&mut self.probe.links[index].interval);
             let values = interval.values(link.backlog(), since_last).into_iter();
             let rows = values.chain(own.iter().copied()).enumerate().map(|(var, value)| StateRow {
@@ -218,7 +232,7 @@ impl Collector {
             }
             (CapturedKind::Datagram, Direction::Reverse) => (PacketKind::Request, record.seq),
         };
-        let link = &self.links[self.link_of[record.direction as usize]];
+        let link = &self.links[self.link_of[record.flow as usize][record.direction as usize]];
         PacketView {
             flow: record.flow,
             seq,
@@ -253,10 +267,13 @@ impl Collector {
         let uses = links.map(|((link, stats), end)| link.used(&stats.at_warmup, end));
         let times = tables::flow_times(plan, result);
         let active = activity::active(scenario, &times, &self.probe.transfers);
-        let directions = (0..self.links.len()).map(|index| self.direction_of(index));
-        let wires = directions.clone().map(|direction| result.wire_counts[direction as usize]);
-        let vars = directions
-            .map(|direction| [&BUILTIN_VARS, tables::law_vars(scenario, plan, direction)].concat());
+        let forward = scenario.flows[0].path[0];
+        let wires = (0..self.links.len()).map(|link| match plan.stations.is_empty() {
+            true => result.wire_counts[usize::from(link != forward)],
+            false => None,
+        });
+        let vars = (0..self.links.len())
+            .map(|link| [&BUILTIN_VARS, tables::law_vars(scenario, plan, link)].concat());
         Ok(Outcome {
             uses: uses.collect(),
             vars: vars.collect(),
@@ -268,15 +285,6 @@ impl Collector {
             events: self.events,
             probe: self.probe,
         })
-    }
-
-    /// The direction of a link.
-    fn direction_of(&self, link: usize) -> Direction {
-        if link == self.link_of[Direction::Forward as usize] {
-            Direction::Forward
-        } else {
-            Direction::Reverse
-        }
     }
 
     /// Adds the delays of datagrams and the transfers that the traffic programs logged, finished or
@@ -332,6 +340,22 @@ fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
         (at, order, index, event == RecordEvent::Leaves)
     });
     events
+}
+
+/// The index of the link that each flow's packets pass, forward and back. What passes none on its way
+/// back leaves no record there.
+fn link_of(scenario: &Resolved, plan: &Plan) -> Vec<[usize; 2]> {
+    let links = |flow: &Flow| {
+        let group = &scenario.flows[flow.group];
+        [group.path[0], group.reverse.first().copied().unwrap_or(group.path[0])]
+    };
+    plan.flows.iter().map(links).collect()
+}
+
+/// The links whose laws are sampled, in the order of their samples, with their state variables.
+fn sampled(scenario: &Resolved, plan: &Plan) -> Vec<(usize, usize)> {
+    let links = plan.router_links().map(|link| usize::from(link.index));
+    links.map(|link| (link, tables::law_vars(scenario, plan, link).len())).collect()
 }
 
 /// The index of each flow's class.

@@ -3,6 +3,7 @@
 
 mod collector;
 mod datagrams;
+mod frames;
 mod latency;
 mod observed_link;
 mod packet_records;
@@ -76,6 +77,7 @@ fn measured(
     let records = packet_records::read(folder, plan, result)?;
     let mut invalid = validity::invalid_reasons(result, &records, virtual_time);
     let mut collector = Collector::new(scenario, plan, result, validity::lateness(virtual_time));
+    collector.expect_frames(frames::read(folder, scenario, plan)?);
     collector.feed(&records);
     invalid.extend(validity::bottleneck_elsewhere(plan, collector.probe()));
     for (index, excess) in collector.excesses() {

@@ -9,6 +9,7 @@ use sojourn_measure::{LinkProbe, PacketView, Probe};
 use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::{Capacity, Link};
 
+use super::frames::Frame;
 use crate::captures::PacketRecord;
 
 /// A link whose packets were captured.
@@ -108,6 +109,11 @@ enum Sends {
         /// Bytes that have left the queue and are still to be sent.
         left_bytes: u64,
     },
+    /// In frames of a wireless LAN.
+    Wireless {
+        /// Those that it still sends.
+        frames: VecDeque<Frame>,
+    },
 }
 
 impl ObservedLink {
@@ -119,6 +125,7 @@ impl ObservedLink {
                 left_bytes: 0,
             },
             Capacity::Schedule(steps) => Sends::at_rates(steps.clone()),
+            Capacity::Wireless { .. } => Sends::Wireless { frames: VecDeque::new() },
             other => Sends::at_rates(vec![(Time::ZERO, other.initial_rate())]),
         };
         let has_rates = matches!(link.capacity, Capacity::Constant(_) | Capacity::Schedule(_));
@@ -128,6 +135,13 @@ impl ObservedLink {
             backlog: Backlog::EMPTY,
             sends,
             excess: has_rates.then(|| Excess::new(largest_bytes, late)),
+        }
+    }
+
+    /// The frames that it sends, if it is a transmitter of a wireless LAN.
+    pub(super) fn expect_frames(&mut self, expected: VecDeque<Frame>) {
+        if let Sends::Wireless { frames } = &mut self.sends {
+            *frames = expected;
         }
     }
 
@@ -158,6 +172,11 @@ impl ObservedLink {
                     *left_bytes -= carried;
                     probe.at_link::<true>(opportunities.next(), index).carried(carried as u32);
                     opportunities.advance();
+                }
+            }
+            Sends::Wireless { frames } => {
+                while let Some(frame) = frames.pop_front_if(|frame| frame.end() < at) {
+                    frame.report(probe.at_link::<true>(frame.end(), index));
                 }
             }
         }
@@ -215,6 +234,7 @@ impl ObservedLink {
                 *free = start + span;
             }
             Sends::Recorded { left_bytes, .. } => *left_bytes += u64::from(bytes),
+            Sends::Wireless { .. } => {}
         }
     }
 }

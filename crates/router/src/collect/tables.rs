@@ -10,7 +10,7 @@ use super::datagrams::DatagramFates;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
 use crate::laws::LoadedLaws;
-use crate::plan::{Direction, Flow, Plan};
+use crate::plan::{Flow, Plan};
 use crate::run_files::{FlowSample, RunResult, SenderLimits};
 
 /// What each flow has achieved since the warm-up.
@@ -105,12 +105,12 @@ fn limit_vars(limits: SenderLimits) -> [(&'static str, f64); 5] {
     ]
 }
 
-/// The state variables of the law of our router's link in a direction; the kernel does not show
-/// those of its own disciplines.
-pub(super) fn law_vars(scenario: &Resolved, plan: &Plan, direction: Direction) -> &'static [Var] {
+/// The state variables of the law of a link of our router, by its index in the scenario; the kernel
+/// does not show those of its own disciplines.
+pub(super) fn law_vars(scenario: &Resolved, plan: &Plan, link: usize) -> &'static [Var] {
     let own = scenario.links.iter().filter_map(|link| link.queue.custom.clone());
     let laws = LoadedLaws::new(own).expect("the scenario was checked");
-    let link = plan.router_links().find(|link| link.direction == direction);
+    let link = plan.router_links().find(|each| usize::from(each.index) == link);
     let link = link.and_then(|link| RouterLink::new(link, &laws, plan.seed, Recording::Off).ok());
     link.map_or(&[], |link| link.vars())
 }

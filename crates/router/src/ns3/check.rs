@@ -3,7 +3,7 @@
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::{App, Ecn, FlowGroup, Link, Resolved};
 
-use super::{Links, rates};
+use super::{Links, cell, rates};
 use crate::planning::flows::{MIN_DATAGRAM, padded};
 use crate::planning::refusal::{Planned, refuse};
 
@@ -18,18 +18,15 @@ const MAX_FLOWS: u32 = 2_000;
 /// # Errors
 /// The first that is not.
 pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
-    if let Some(wlan) = scenario.wlans.first() {
-        let message = "engine ns3 has no wireless LAN; use engine sim";
-        return refuse(format!("wlans.{}", wlan.name), message);
-    }
-    let forward = scenario.flows[0].path[0];
-    let links = Links { forward, reverse: scenario.flows[0].reverse.first().copied() };
+    let links = match scenario.wlans.is_empty() {
+        true => dumbbell(scenario)?,
+        false => cell::links(scenario)?,
+    };
     for (index, group) in scenario.flows.iter().enumerate() {
-        check_path(index, group, links)?;
-        check_delays(scenario, index, group, links)?;
+        check_delays(scenario, index, group)?;
         check_app(index, &group.app)?;
     }
-    if scenario.links.len() != 1 + usize::from(links.reverse.is_some()) {
+    if scenario.links.len() != links.order.len() {
         return refuse("links", "engine ns3 has no link that no flow passes; remove it");
     }
     scenario.links.iter().try_for_each(check_link)?;
@@ -40,12 +37,26 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     Ok(links)
 }
 
-/// All groups pass the same links.
-fn check_path(index: usize, group: &FlowGroup, links: Links) -> Planned<()> {
-    let reverse: Vec<usize> = links.reverse.into_iter().collect();
+/// The links of a dumbbell: all groups pass the same.
+fn dumbbell(scenario: &Resolved) -> Planned<Links> {
+    let forward = scenario.flows[0].path[0];
+    let reverse = scenario.flows[0].reverse.first().copied();
+    for (index, group) in scenario.flows.iter().enumerate() {
+        check_path(index, group, forward, reverse)?;
+    }
+    Ok(Links { order: [Some(forward), reverse].into_iter().flatten().collect(), is_cell: false })
+}
+
+fn check_path(
+    index: usize,
+    group: &FlowGroup,
+    forward: usize,
+    reverse: Option<usize>,
+) -> Planned<()> {
+    let reverse: Vec<usize> = reverse.into_iter().collect();
     for (key, is_unsupported) in [
-        ("path", group.path != [links.forward]),
-        ("reverse", group.reverse != reverse || reverse.contains(&links.forward)),
+        ("path", group.path != [forward]),
+        ("reverse", group.reverse != reverse || reverse.contains(&forward)),
         ("sender_downlink", group.sender_downlink.is_some()),
     ] {
         if is_unsupported {
@@ -59,9 +70,9 @@ fn check_path(index: usize, group: &FlowGroup, links: Links) -> Planned<()> {
 
 /// The channel of a point-to-point link has one delay for both directions (ns-3.44
 /// `PointToPointChannel`, attribute `Delay`).
-fn check_delays(scenario: &Resolved, index: usize, group: &FlowGroup, links: Links) -> Planned<()> {
-    let forward = scenario.links[links.forward].delay;
-    let is_even = match links.reverse {
+fn check_delays(scenario: &Resolved, index: usize, group: &FlowGroup) -> Planned<()> {
+    let forward = scenario.links[group.path[0]].delay;
+    let is_even = match group.reverse.first().copied() {
         None => {
             group.return_delay == group.access_delay + forward + group.egress_delay
                 && group.return_egress_delay == Span::ZERO
@@ -107,7 +118,8 @@ fn check_app(index: usize, app: &App) -> Planned<()> {
 
 fn check_link(link: &Link) -> Planned<()> {
     let refused = |key: &str, message: &str| refuse(format!("links.{}.{key}", link.name), message);
-    if rates(&link.capacity).is_empty() {
+    let is_wireless = link.capacity.wireless_lan().is_some();
+    if rates(&link.capacity).is_empty() && !is_wireless {
         return refused("rate", "engine ns3 has steady rates and schedules; use engine sim");
     }
     if !matches!(link.framing_bytes, 0 | PPP_BYTES) {
@@ -118,9 +130,9 @@ fn check_link(link: &Link) -> Planned<()> {
         );
     }
     for (key, is_there) in [
-        ("device", link.device.is_some()),
+        ("device", link.device.is_some() && !is_wireless),
         ("jitter", link.jitter.is_some()),
-        ("loss", link.loss.is_some()),
+        ("loss", link.loss.is_some() && is_wireless),
         ("ecn_bleaching", link.ecn_bleaching),
     ] {
         if is_there {
@@ -144,11 +156,11 @@ pub(super) fn record(scenario: &Resolved) -> Planned<()> {
 }
 
 /// What differs from the scenario, one sentence each.
-pub(super) fn warnings(scenario: &Resolved, links: Links) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for index in [Some(links.forward), links.reverse].into_iter().flatten() {
+pub(super) fn warnings(scenario: &Resolved, links: &Links) -> Vec<String> {
+    let mut warnings = cell::warnings(scenario);
+    for &index in &links.order {
         let link = &scenario.links[index];
-        if link.framing_bytes == 0 {
+        if link.framing_bytes == 0 && !links.is_cell {
             warnings.push(format!(
                 "links.{}: ns-3's device sends 2 bytes more with each packet; framing = \"2B\" \
                  counts them everywhere",

@@ -4,7 +4,6 @@ use sojourn_aqm::{QdiscSpec, registry};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{Link, Ns3Bottleneck};
 
-use super::rates;
 use crate::planning::refusal::{Planned, refuse};
 
 /// A queue disc.
@@ -31,7 +30,7 @@ pub(super) fn disc(link: &Link, bottleneck: Ns3Bottleneck) -> Planned<Disc> {
             attributes: vec![
                 ("Aqm", link.queue.to_string()),
                 ("Mtu", link.queue_mtu_bytes().to_string()),
-                ("Rate", format!("{}bps", rates(&link.capacity)[0].1)),
+                ("Rate", format!("{}bps", link.capacity.initial_rate().as_bps())),
             ],
         }),
         Ns3Bottleneck::Ns3 => {

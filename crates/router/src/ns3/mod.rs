@@ -6,6 +6,7 @@
 //! the traffic is the same; what ns-3 draws itself (the laws of its discs) follows its `RngRun`,
 //! which is the seed.
 
+mod cell;
 mod check;
 mod disc;
 mod text;
@@ -38,35 +39,43 @@ pub fn plan(scenario: &Resolved, transports: &[Option<SocketRules>]) -> Planned<
     let links = check::links(scenario)?;
     check::record(scenario)?;
     let attributes = transport::attributes(scenario, transports)?;
-    let discs = [Some(links.forward), links.reverse]
-        .into_iter()
-        .flatten()
-        .map(|index| disc::disc(&scenario.links[index], scenario.ns3.bottleneck))
-        .collect::<Planned<Vec<_>>>()?;
-    let plan = counted_by(scenario, links);
-    let text = text::text(scenario, &plan, links, &discs, &attributes);
+    let disc = |&index: &usize| disc::disc(&scenario.links[index], scenario.ns3.bottleneck);
+    let discs = links.order.iter().map(disc).collect::<Planned<Vec<_>>>()?;
+    let plan = counted_by(scenario, &links);
+    let text = text::text(scenario, &plan, &links, &discs, &attributes);
     Ok(Ns3Run { plan, text })
 }
 
-/// The links of a scenario by their index.
-#[derive(Clone, Copy, Debug)]
+/// The links of a scenario by their index, in the order in which the runner numbers them.
+#[derive(Clone, Debug)]
 struct Links {
-    /// To the receivers, which all flows pass.
-    forward: usize,
-    /// To the senders, which all flows or none pass.
-    reverse: Option<usize>,
+    /// Of a dumbbell the link to the receivers, which all flows pass, and that to the senders, which
+    /// all or none pass; of a cell the access point's and those of its stations.
+    order: Vec<usize>,
+    /// Whether they are the transmitters of a wireless LAN.
+    is_cell: bool,
+}
+
+impl Links {
+    /// The number of a link at the runner.
+    fn place(&self, link: usize) -> usize {
+        self.order.iter().position(|&index| index == link).expect("the links were checked")
+    }
 }
 
 /// What the results are counted by: the flows, and which links there are.
-fn counted_by(scenario: &Resolved, links: Links) -> Plan {
+fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
     let is_ours = scenario.ns3.bottleneck == Ns3Bottleneck::Sojourn;
     let link =
         |index: usize, direction| link_plan(&scenario.links[index], index, direction, is_ours);
-    let reverse = links.reverse.map(|index| ReverseLink {
+    let others = &links.order[1..];
+    let (reverse, stations) = if links.is_cell { (&[][..], others) } else { (others, &[][..]) };
+    let reverse = reverse.first().map(|&index| ReverseLink {
         link: link(index, Direction::Reverse),
         wire: None,
         groups: (0..scenario.flows.len()).collect(),
     });
+    let stations = stations.iter().map(|&index| link(index, Direction::Reverse)).collect();
     Plan {
         seed: scenario.seed,
         duration_ns: scenario.duration.as_nanos(),
@@ -80,10 +89,11 @@ fn counted_by(scenario: &Resolved, links: Links) -> Plan {
         settings: Vec::new(),
         commands: Vec::new(),
         expected: Vec::new(),
-        bottleneck: Bottleneck::Sojourn(link(links.forward, Direction::Forward)),
+        bottleneck: Bottleneck::Sojourn(link(links.order[0], Direction::Forward)),
         wire: None,
         transmission: None,
         reverse,
+        stations,
         adaptation: None,
         kernel_qdisc: None,
         at_whole_second: false,
@@ -106,7 +116,10 @@ fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> 
         limit: link.limit.to_string(),
         framing_bytes: link.framing_bytes,
         mtu_bytes: link.queue_mtu_bytes(),
-        service: Service::Rates(rates(&link.capacity)),
+        service: Service::Rates(match link.capacity {
+            Capacity::Wireless { alone, .. } => vec![(0, alone.as_bps())],
+            _ => rates(&link.capacity),
+        }),
         drop_list: Vec::new(),
         mark_list: Vec::new(),
         delays: Vec::new(),

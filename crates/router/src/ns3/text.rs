@@ -4,23 +4,23 @@
 use std::fmt::Write;
 
 use sojourn_aqm::{Rng, Time};
-use sojourn_scenario::resolved::{App, Resolved};
+use sojourn_scenario::resolved::{App, Loss, Resolved};
 use sojourn_traffic::{DatagramSource, FinishedTransfer, TransferPlan, UDP_HEADER_BYTES};
 
 use super::disc::Disc;
 use super::transport::Attributes;
-use super::{Links, rates};
+use super::{Links, cell, rates};
 use crate::plan::{Flow, Plan};
 use crate::planning::flows::MIN_DATAGRAM;
 
 /// The form of the text; the runner refuses another one.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// All instructions.
 pub(super) fn text(
     scenario: &Resolved,
     plan: &Plan,
-    links: Links,
+    links: &Links,
     discs: &[Disc],
     attributes: &[Option<Attributes>],
 ) -> String {
@@ -31,26 +31,31 @@ pub(super) fn text(
     line(format!("times {} {} {}", plan.duration_ns, plan.warmup_ns, plan.sample_ns));
     line(format!("samples {} {}", u8::from(plan.sample_flows), u8::from(plan.sample_law)));
     line(format!("bins {}", plan.bins_ns.unwrap_or(0)));
-    for (index, disc) in [Some(links.forward), links.reverse].into_iter().flatten().zip(discs) {
+    for (place, (&index, disc)) in links.order.iter().zip(discs).enumerate() {
         let link = &scenario.links[index];
-        let is_reverse = u8::from(Some(index) == links.reverse);
-        line(format!("link {is_reverse} {} {}", link.delay.as_nanos(), link.mtu_bytes));
+        line(format!("link {place} {} {}", link.delay.as_nanos(), link.mtu_bytes));
         for (at, bps) in rates(&link.capacity) {
-            line(format!("rate {is_reverse} {at} {bps}"));
+            line(format!("rate {place} {at} {bps}"));
         }
-        line(format!("disc {is_reverse} {}", disc.type_name));
+        if let Some(loss) = link.loss {
+            line(format!("loss {place} {}", loss_words(loss)));
+        }
+        line(format!("disc {place} {}", disc.type_name));
         for (name, value) in &disc.attributes {
-            line(format!("disc_attribute {is_reverse} {name} {value}"));
+            line(format!("disc_attribute {place} {name} {value}"));
         }
     }
+    cell::text(scenario, links, &mut line);
     for (index, (group, socket)) in scenario.flows.iter().zip(attributes).enumerate() {
         line(format!(
-            "group {index} {} {} {} {} {}",
+            "group {index} {} {} {} {} {} {} {}",
             group.access_rate.as_bps(),
             group.access_delay.as_nanos(),
             group.egress_delay.as_nanos(),
             group.receiver_rate.map_or(0, |rate| rate.as_bps()),
             u8::from(group.app.datagrams_ecn()),
+            links.place(group.path[0]),
+            group.reverse.first().map_or(1, |&link| links.place(link)),
         ));
         let Some(socket) = socket else { continue };
         line(format!("tcp {index} {} {}", socket.control, socket.recovery));
@@ -70,6 +75,15 @@ pub(super) fn text(
         of_flow(plan, index, flow, &mut line);
     }
     out
+}
+
+/// Loss as a chain of two states: the probabilities to enter and to leave the bad one, and those of
+/// loss in the bad and in the good one.
+fn loss_words(loss: Loss) -> String {
+    match loss {
+        Loss::Bernoulli(probability) => format!("0 1 0 {probability}"),
+        Loss::GilbertElliott { enter, leave, bad, good } => format!("{enter} {leave} {bad} {good}"),
+    }
 }
 
 /// What a flow sends. The draws are those of the simulator's random stream of the flow.

@@ -81,6 +81,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         wire,
         transmission,
         reverse,
+        stations: Vec::new(),
         module: bottleneck::module(scenario, links),
         adaptation: discipline.as_ref().and_then(|discipline| discipline.adaptation),
         kernel_qdisc: discipline.as_ref().and_then(|discipline| discipline.netlink.clone()),
