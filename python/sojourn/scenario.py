@@ -2078,8 +2078,9 @@ class FlowGroup(_Part):
             (``linux``: 10, RFC 6928).
         ack_every: TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not
             written, as the ``tcp`` profile has it (``linux``: 2).
-        receive_window: TCP: the window that the receiver offers; without it the receiver is never
-            the limit. Written like ``128kB``.
+        receive_window: TCP: the window that the receiver offers, written like ``128kB``. Without it
+            that of the ``tcp`` profile: ``linux`` has one that grows with what arrives, to more
+            than the path can hold; with the others the receiver is never the limit.
         autotuning: TCP: whether that window starts with 64 kB and grows with what arrives, as in
             Linux; then ``receive_window`` is where it ends.
         offload: TCP: segmentation offload of the senders: ``off``, the default, where every packet

@@ -49,7 +49,7 @@ _WIDE: dict[str, str] = {
     "+ acks": (
         "Which acknowledgement finds room in a full queue on the way back is a matter of when it "
         "comes, and of a SYN-ACK it decides whether a flow lives: between seeds the simulator's "
-        "Jain's index differs by a quarter and more. A SYN of the kernel has 60 bytes, not 52."
+        "Jain's index differs by a quarter and more."
     ),
 }
 

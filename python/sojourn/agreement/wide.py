@@ -97,16 +97,6 @@ class _Path:
     def warmup_ms(self) -> int:
         return self.duration_ms // 6
 
-    @property
-    def receive_window(self) -> int:
-        """What the window of a receiver may grow to, in bytes: never the limit by itself.
-
-        Four times what the link sends in a round trip and 200 ms: half of what the engine `linux`
-        lets a buffer grow to where the scenario says nothing (`Resolved::largest_buffer_bytes`).
-        """
-        sent = self.bps // 8 * (max(self.rtts_ms) + 200) // 1000
-        return min(max(4 * sent, 8 << 20), 512 << 20)
-
     def packets(self, ms: float) -> int:
         """Full packets that the link sends in so many ms."""
         return round(self.bps * ms / 1e3 / _PACKET_BITS)
@@ -176,22 +166,20 @@ def _bulk(cell: Cell, path: _Path) -> list[str]:
             *(['reverse = ["acks"]'] if cell["traffic"] == "acks" else []),
             f'rtt = "{rtt_ms}ms"',
             f'access_rate = "{_HOST_RATE}"',
-            *_tcp(cell, path),
+            *_tcp(cell),
             f'start = "0s..{path.warmup_ms // 2}ms"',
             'app = { kind = "bulk" }',
         ]
     return lines
 
 
-def _tcp(cell: Cell, path: _Path) -> list[str]:
+def _tcp(cell: Cell) -> list[str]:
     control = {"paced cubic": "cubic"}.get(str(cell["tcp"]), cell["tcp"])
     paced = ['tcp = "linux-fq"'] if cell["tcp"] == "paced cubic" else []
     return [
         *paced,
         f'cc = "{control}"',
         f"ecn = {str(cell['ecn']).lower()}",
-        f'receive_window = "{path.receive_window}B"',
-        "autotuning = true",
     ]
 
 
@@ -207,7 +195,7 @@ def _beside(cell: Cell, path: _Path) -> list[str]:
     if cell["traffic"] not in apps:
         return []
     count, app = apps[str(cell["traffic"])]
-    own = _tcp(cell, path) if cell["traffic"] in ("files", "web") else []
+    own = _tcp(cell) if cell["traffic"] in ("files", "web") else []
     return [
         "[[flows]]", f'name = "{cell["traffic"]}"', f"count = {count}", 'path = ["bottleneck"]',
         f'rtt = "{min(path.rtts_ms)}ms"', f'access_rate = "{_HOST_RATE}"', *own,

@@ -122,8 +122,9 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub ack_every: Option<u32>,
-    /// TCP: the window that the receiver offers; without it the receiver is never the limit.
-    /// Written like `128kB`.
+    /// TCP: the window that the receiver offers, written like `128kB`. Without it that of the `tcp`
+    /// profile: `linux` has one that grows with what arrives, to more than the path can hold; with
+    /// the others the receiver is never the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<SizeText>,
     /// TCP: whether that window starts with 64 kB and grows with what arrives, as in Linux; then

@@ -93,6 +93,16 @@ impl Capacity {
         }
     }
 
+    /// The largest rate that it ever has; beside a schedule's that at time zero.
+    pub fn highest_rate(&self) -> Rate {
+        match self {
+            Capacity::Schedule(steps) => {
+                steps.iter().map(|step| step.1).max().expect("a schedule has steps")
+            }
+            steady => steady.initial_rate(),
+        }
+    }
+
     /// The wireless LAN of which it is a transmitter, by index.
     pub fn wireless_lan(&self) -> Option<usize> {
         match self {

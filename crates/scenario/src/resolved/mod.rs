@@ -80,7 +80,7 @@ impl Resolved {
     /// fits.
     pub fn largest_buffer_bytes(&self) -> u64 {
         let wanted = self.flows.iter().map(|group| {
-            let rate = self.links[group.path[0]].capacity.initial_rate();
+            let rate = self.links[group.path[0]].capacity.highest_rate();
             rate.bytes_in(group.rtt + Span::from_millis(200)).saturating_mul(8)
         });
         wanted.max().unwrap_or(0).clamp(LEAST_BUFFER_BYTES, MOST_BUFFER_BYTES)

@@ -202,7 +202,11 @@ impl Stream {
 
     fn control_packet(&self, kind: PacketKind, now: Time) -> Packet {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
-        Packet::new(kind, flow, connection, 0, header_bytes, now)
+        let options = match kind {
+            PacketKind::Syn | PacketKind::SynAck => self.setup.profile.syn_option_bytes,
+            _ => 0,
+        };
+        Packet::new(kind, flow, connection, 0, header_bytes + options, now)
     }
 
     /// Whether a packet belongs to a connection that is over.

@@ -43,18 +43,60 @@ pub(crate) fn ecn(tcp: &Tcp, needs: &Needs) -> (Mode, EcnAbility) {
     (if accurate { Mode::Accurate } else { Mode::Classic }, ability)
 }
 
-/// The receive window, in segments, where a buffer may grow to so many bytes.
-pub(crate) fn window_rule(tcp: &Tcp, largest_buffer_bytes: u64) -> WindowRule {
+/// The receive window, in segments, of a profile where a buffer may grow to so many bytes.
+pub(crate) fn window_rule(tcp: &Tcp, profile: &Profile, largest_buffer_bytes: u64) -> WindowRule {
     let segments = |bytes: u64| {
         let segments = bytes / u64::from(tcp.payload_bytes);
         segments.clamp(1, u64::from(u32::MAX)) as u32 // the scenario has at least one packet
     };
+    let grown = |most| {
+        let initial = segments(FIRST_BUFFER_BYTES / 2);
+        WindowRule::Autotuned { initial, most: segments(most) }
+    };
     match tcp.receive_window {
+        None if profile.autotuning => grown(largest_buffer_bytes / 2),
         None => WindowRule::Unlimited { most: segments(largest_buffer_bytes / 2) },
-        Some(window) if window.autotuned => {
-            let initial = segments(FIRST_BUFFER_BYTES / 2);
-            WindowRule::Autotuned { initial, most: segments(window.bytes) }
-        }
+        Some(window) if window.autotuned => grown(window.bytes),
         Some(window) => WindowRule::Fixed(segments(window.bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_scenario::resolved::ReceiveWindow;
+
+    use super::*;
+    use crate::tcp::profile::{LINUX, LINUX_2_6};
+
+    fn tcp(receive_window: Option<ReceiveWindow>) -> Tcp {
+        Tcp {
+            profile: String::new(),
+            cc: None,
+            ecn: None,
+            payload_bytes: 1448,
+            header_bytes: 52,
+            initial_window: None,
+            ack_every: None,
+            receive_window,
+            offload_bytes: None,
+        }
+    }
+
+    /// Fact tcp-28.
+    #[test]
+    fn a_window_that_the_scenario_does_not_name_grows_to_half_of_the_buffer_under_linux() {
+        let rule = |profile| window_rule(&tcp(None), profile, 16 << 20);
+        assert_eq!(rule(&LINUX), WindowRule::Autotuned { initial: 45, most: 5793 });
+        assert_eq!(rule(&LINUX_2_6), WindowRule::Unlimited { most: 5793 });
+    }
+
+    #[test]
+    fn a_window_that_the_scenario_names_is_fixed_or_where_it_ends() {
+        let rule = |autotuned| {
+            let named = tcp(Some(ReceiveWindow { bytes: 1_448_000, autotuned }));
+            window_rule(&named, &LINUX, 16 << 20)
+        };
+        assert_eq!(rule(false), WindowRule::Fixed(1000));
+        assert_eq!(rule(true), WindowRule::Autotuned { initial: 45, most: 1000 });
     }
 }

@@ -87,6 +87,6 @@ pub(crate) fn transport(
             format!("{name} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out");
         return Err(invalid("accecn")(why));
     }
-    let window = window_rule(tcp, largest_buffer_bytes);
+    let window = window_rule(tcp, &profile, largest_buffer_bytes);
     Ok(Transport { profile, window, cc })
 }

@@ -183,6 +183,10 @@ pub struct Profile {
     /// A retransmitted SYN no longer requests classic ECN (RFC 3168 §6.1.1.1; Linux since 4.1,
     /// `tcp_ecn_fallback`).
     pub ecn_fallback: bool,
+    /// What a SYN and its answer have beyond the headers of other packets, bytes: the options that
+    /// only they carry (Linux `tcp_syn_options`: MSS, SACK permitted and window scale take 8 bytes
+    /// beside timestamps; fact tcp-29).
+    pub syn_option_bytes: u32,
     /// The SYN-ACK is acknowledged by a packet of its own ahead of the data. Stacks that simulate
     /// one direction only have no such packet (ns-2).
     pub handshake_ack: bool,
@@ -207,6 +211,10 @@ pub struct Profile {
     pub rto: RtoRule,
     /// The tick of the timer wheel (Linux since 4.8); none: timers are exact.
     pub tick: Option<Span>,
+    /// Where a scenario names no receive window, it grows with what arrives, up to half of the
+    /// largest buffer (Linux `tcp_rcv_space_adjust`, `tcp_moderate_rcvbuf`; facts tcp-24, tcp-28).
+    /// Otherwise the receiver is never the limit.
+    pub autotuning: bool,
     /// Acknowledgements.
     pub ack: AckRule,
 }
@@ -279,6 +287,7 @@ pub const LINUX: Profile = Profile {
     marked_undo: false,
     limited_transmit: true,
     ecn_fallback: true,
+    syn_option_bytes: 8,
     handshake_ack: true,
     answers_again: true,
     forgiven_syns: 1,
@@ -288,6 +297,7 @@ pub const LINUX: Profile = Profile {
     offload_bytes: None,
     rto: LINUX_RTO,
     tick: Some(Span::from_millis(1)),
+    autotuning: true,
     ack: LINUX_ACK,
 };
 
@@ -313,6 +323,8 @@ pub const LINUX_2_6: Profile = Profile {
     forgiven_syns: u32::MAX,
     rehash: false,
     marked_undo: true,
+    syn_option_bytes: 0,
+    autotuning: false,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
     tick: None,
     ack: AckRule {
@@ -359,6 +371,8 @@ pub const NEWRENO: Profile = Profile {
     },
     tick: None,
     ack: EVERY_PACKET,
+    syn_option_bytes: 0,
+    autotuning: false,
     ..LINUX // what only newer or older kernels do is off
 };
 

@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 43] = [
+pub const RULES: [ProfileRule; 45] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -113,6 +113,14 @@ pub const RULES: [ProfileRule; 43] = [
         "a retransmitted SYN requests no classic ECN (RFC 3168 §6.1.1.1; `tcp_ecn_fallback`)",
     ),
     rule(
+        "options of SYNs",
+        |p| match p.syn_option_bytes {
+            0 => yes(false),
+            bytes => format!("{bytes} B"),
+        },
+        "what a SYN and its answer have beyond the headers of other packets",
+    ),
+    rule(
         "handshake ACK",
         |p| yes(p.handshake_ack),
         "the SYN-ACK is acknowledged by a packet ahead of the data",
@@ -170,6 +178,11 @@ pub const RULES: [ProfileRule; 43] = [
         "receiver's round trip",
         |p| (if p.ack.least_rtt { "falls at once" } else { "a mean" }).to_owned(),
         "by which its window grows (`tcp_rcv_rtt_update`)",
+    ),
+    rule(
+        "receive window",
+        |p| (if p.autotuning { "grows" } else { "never the limit" }).to_owned(),
+        "where a scenario names none: it grows with what arrives, to half of the largest buffer",
     ),
     rule(
         "ACKs of duplicates",
@@ -297,6 +310,7 @@ mod tests {
             marked_undo: _,
             limited_transmit: _,
             ecn_fallback: _,
+            syn_option_bytes: _,
             handshake_ack: _,
             answers_again: _,
             forgiven_syns: _,
@@ -306,6 +320,7 @@ mod tests {
             offload_bytes: _,
             rto: RtoRule { initial: _, floor: _, max: _ },
             tick: _,
+            autotuning: _,
             ack:
                 AckRule {
                     every: _,
