@@ -98,6 +98,21 @@ def test_a_page_counts_close_far_and_unknown_values() -> None:
     assert json.loads(wide_page.as_json(found))["cells"][0]["sim"] == pytest.approx(0.021)
 
 
+def test_half_of_the_references_seeds_are_compared_with_its_other_half() -> None:
+    def run(delay: float) -> Measured:
+        return Measured({"queue/b/delay_p50": delay}, [])
+
+    ours = [run(delay) for delay in (0.040, 0.040, 0.010, 0.010, 9.0)]
+    theirs = [run(delay) for delay in (0.020, 0.022, 0.030, 0.032, 9.0)]
+    compared = compare("a cell", wide.cells()[0], (ours, theirs))
+    [itself], [first] = compared.halves
+    assert itself.values == pytest.approx((0.021, 0.031))
+    assert first.values == pytest.approx((0.040, 0.031))
+    page = wide_page.as_markdown(WideAgreement(("sim", "linux"), 5, [compared]))
+    assert "over 2 seeds `linux` agrees with 2 other seeds of its own in 0 (0.0 %)" in page
+    assert compare("a cell", wide.cells()[0], (ours[:3], theirs[:3])).halves == ([], [])
+
+
 def test_what_is_known_of_gaps_is_said_of_scenarios_with_its_words() -> None:
     (line,) = causes.lines(("ns3", "sim"), ["pie 5 x reno 20 ms", "pie 5 x cubic 20 ms"])
     assert "tcp-18" in line

@@ -84,11 +84,28 @@ def _introduction(agreement: WideAgreement) -> list[str]:
         f"`{second}` or {1e3 * DELAY_S:g} ms of a time, {_share(cells, 'agrees_closely')} within "
         f"{CLOSE_RELATIVE:.0%} or {1e3 * CLOSE_DELAY_S:g} ms. {apart}",
         "",
+        *_chance(agreement),
         "A scenario runs for the time of 20,000 packets of its link, at least 40 round trips and "
         "4 s, at most the time of 150,000 packets or 10 round trips. Left out: pairs of levels "
         "without a cell (marks under `pfifo` and `sfq`, DCTCP without ECN, one flow of mixed "
         "round trips, shares of less than 30 kbit/s, paths that hold more than 4 MB per flow); "
         "values that are zero on both; Jain's index of one flow; the goodput of a single class.",
+    ]
+
+
+def _chance(agreement: WideAgreement) -> list[str]:
+    itself, first = agreement.halves
+    if not itself:
+        return []
+    half = agreement.seeds // 2
+    name, reference = agreement.names
+    return [
+        f"How much of that is chance: over {half} seeds `{reference}` agrees with {half} other "
+        f"seeds of its own in {_share(itself, 'agrees')} of the values, and in "
+        f"{_share(itself, 'agrees_closely')} within the second tolerance. Over {half} seeds "
+        f"`{name}` agrees with the same others in {_share(first, 'agrees')} and "
+        f"{_share(first, 'agrees_closely')}.",
+        "",
     ]
 
 

@@ -38,6 +38,8 @@ class Compared:
         scenario: its name.
         levels: its level of every factor.
         cells: its metrics.
+        halves: its metrics over half of the seeds; of the reference against its other half, then of
+            the first engine against that other half. None of fewer than four seeds.
         unknown: metrics that not every run has, so that they are not compared.
         invalid: why runs of it were no valid experiments.
     """
@@ -45,6 +47,7 @@ class Compared:
     scenario: str
     levels: Cell
     cells: list[CellAgreement]
+    halves: tuple[list[CellAgreement], list[CellAgreement]]
     unknown: list[str]
     invalid: list[str]
 
@@ -67,6 +70,14 @@ class WideAgreement:
     def cells(self) -> list[CellAgreement]:
         """All metrics of all cells."""
         return [cell for compared in self.compared for cell in compared.cells]
+
+    @property
+    def halves(self) -> tuple[list[CellAgreement], list[CellAgreement]]:
+        """All metrics of all cells over half of the seeds, as in `Compared`."""
+        itself, first = zip(*(compared.halves for compared in self.compared), strict=True)
+        return [cell for cells in itself for cell in cells], [
+            cell for cells in first for cell in cells
+        ]
 
     @property
     def invalid(self) -> list[str]:
@@ -108,9 +119,22 @@ def compare(
         name,
         levels,
         [_cell(name, metric, runs) for metric in happens],
+        _halves(name, happens, runs),
         [metric for metric in metrics if metric not in known],
         list(dict.fromkeys(invalid)),
     )
+
+
+def _halves(
+    name: str, metrics: Sequence[str], runs: tuple[Sequence[Measured], Sequence[Measured]]
+) -> tuple[list[CellAgreement], list[CellAgreement]]:
+    first, second = runs
+    half = len(second) // 2
+    if half < 2:
+        return [], []
+    other = second[half : 2 * half]
+    itself = [_cell(name, metric, (second[:half], other)) for metric in metrics]
+    return itself, [_cell(name, metric, (first[:half], other)) for metric in metrics]
 
 
 def _cell(
