@@ -1,5 +1,5 @@
 //! Every TCP profile over taildrop, PIE and CoDel, against what ns-2.35 and ns-3.44 gave in the
-//! same dumbbell, ns-2 with five seeds, ns-3 with two, and with one for fifty flows.
+//! same dumbbell, each with ten seeds.
 //! `testdata/witness/dumbbell.txt` holds their numbers; tests/witness/record.py made them.
 //!
 //! The bands were stated before ns-2's runs were made, and when ns-3 had one seed. A number of ours
