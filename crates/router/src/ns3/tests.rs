@@ -133,7 +133,8 @@ fn what_a_cell_of_ns3_does_not_have_is_refused_with_its_place() {
 
 #[test]
 fn loss_on_the_wire_is_a_chain_of_two_states() {
-    let bursts = "loss = { kind = \"gilbert-elliott\", enter = 0.01, leave = 0.2, bad = 0.5, good = 0.1 }";
+    let bursts =
+        "loss = { kind = \"gilbert-elliott\", enter = 0.01, leave = 0.2, bad = 0.5, good = 0.1 }";
     let of = |loss: &str| lines(&planned(loss, BULK, "").unwrap(), "loss");
     assert_eq!(of("loss = { kind = \"bernoulli\", rate = 0.02 }"), ["0 0 1 0 0.02"]);
     assert_eq!(of(bursts), ["0 0.01 0.2 0.5 0.1"]);
