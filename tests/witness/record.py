@@ -3,8 +3,9 @@
     python tests/witness/record.py
 
 ns-2 is Debian's package ns2; ns-3 is the wheel that ns3/build.sh unpacks, or NS3_PREFIX. Both run
-the dumbbells beside this file. Lines are kept in out/witness by what made them, so that an
-interrupted recording continues and a changed dumbbell runs anew; some minutes of one core in all.
+the dumbbells beside this file, with ten seeds. Lines are kept in out/witness by what made them, so
+that an interrupted recording continues and a changed dumbbell runs anew; some twenty minutes of one
+core in all.
 """
 
 from __future__ import annotations

@@ -140,7 +140,8 @@ def _seeds() -> list[str]:
         row = f"| {queue} | {flows} "
         for stack in ("ns3-sack", "ns3-rfc"):
             found = [float(c[7]) for c in cells if c[:3] == [queue, str(flows), stack]]
-            row += f"| {', '.join(f'{value:.3f}' for value in found)} "
+            mean = sum(found) / len(found)
+            row += f"| {mean:.3f} ({min(found):.3f} to {max(found):.3f}) "
         rows.append(row + "|")
     return rows
 

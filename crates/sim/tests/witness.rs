@@ -1,9 +1,11 @@
 //! Every TCP profile over taildrop, PIE and CoDel, against what ns-2.35 and ns-3.44 gave in the
-//! same dumbbell, ns-2 with five seeds, ns-3 with two, and with one for fifty flows.
+//! same dumbbell, each with ten seeds.
 //! `testdata/witness/dumbbell.txt` holds their numbers; tests/witness/record.py made them.
 //!
-//! The bands were stated before ns-2's runs were made, and when ns-3 had one seed. A number of ours
-//! lies between the lowest and the highest of the witness's seeds, widened at both ends:
+//! The bands were stated before ns-2's runs were made, and when ns-3 had one seed. The mean of
+//! ours over three seeds lies around the mean of the witness, or between those of two stacks, widened
+//! at both ends. (With fewer seeds it was the range of the witness's seeds that was widened, which
+//! only grows with their number.)
 //!
 //! - where the witness has the stack itself, by a quarter of the drops and 0.1 points of them, and
 //!   by 3 points of the link;
@@ -26,6 +28,8 @@ use sojourn_sim::tcp::profile::{PROFILES, Profile};
 use crate::common::*;
 
 const SECONDS: u64 = 60;
+/// Of ours.
+const SEEDS: u64 = 3;
 
 /// Numbers of one run.
 #[derive(Clone, Copy, Debug)]
@@ -49,13 +53,13 @@ const SIMILAR_STACK: Widening =
     Widening { drop_factor: (0.5, 2.0), drop_share: 0.002, of_link: 0.10 };
 
 /// Lines of the record: queue, flows, stack, simulator, seed, drops, packets, utilisation, goodput.
-fn witnesses(record: &str, queue: &str, flows: u32, stacks: &[&str]) -> Vec<WitnessCell> {
+fn witness(record: &str, queue: &str, flows: u32, stack: &str) -> WitnessCell {
     let flows = flows.to_string();
     let rows = record.lines().filter(|line| !line.starts_with('#'));
     let cells = rows.filter_map(|line| {
         let row: Vec<&str> = line.split_whitespace().collect();
         let number = |at: usize| row[at].parse::<f64>().expect("a number");
-        let is_asked = row[..2] == [queue, flows.as_str()] && stacks.contains(&row[2]);
+        let is_asked = row[..3] == [queue, flows.as_str(), stack];
         is_asked.then(|| WitnessCell {
             drop_share: number(5) / number(6),
             utilisation: number(7),
@@ -63,8 +67,19 @@ fn witnesses(record: &str, queue: &str, flows: u32, stacks: &[&str]) -> Vec<Witn
         })
     });
     let cells: Vec<WitnessCell> = cells.collect();
-    assert!(cells.len() >= stacks.len(), "a witness of {queue} {flows} {stacks:?}");
-    cells
+    assert_eq!(cells.len(), 10, "a witness of {queue} {flows} {stack}");
+    mean(&cells)
+}
+
+fn mean(cells: &[WitnessCell]) -> WitnessCell {
+    let of = |number: fn(&WitnessCell) -> f64| {
+        cells.iter().map(number).sum::<f64>() / cells.len() as f64
+    };
+    WitnessCell {
+        drop_share: of(|cell| cell.drop_share),
+        utilisation: of(|cell| cell.utilisation),
+        goodput_mbps: of(|cell| cell.goodput_mbps),
+    }
 }
 
 /// The stacks of the record that stand for a profile.
@@ -90,13 +105,19 @@ fn dumbbell(queue: &str, flows: u32, profile: &Profile) -> Resolved {
     scenario(SECONDS, vec![link("b", queue, 200_000)], vec![bulk])
 }
 
+/// The mean over seeds.
 fn measured(plan: &Resolved) -> WitnessCell {
-    let run = run(plan);
-    WitnessCell {
-        drop_share: metric(&run, Scope::Queue, "b", "drop_rate"),
-        utilisation: metric(&run, Scope::Queue, "b", "utilisation"),
-        goodput_mbps: metric(&run, Scope::Class, "bulk", "goodput") / 1e6,
-    }
+    let cells: Vec<WitnessCell> = (1..=SEEDS)
+        .map(|seed| {
+            let run = run(&Resolved { seed, ..plan.clone() });
+            WitnessCell {
+                drop_share: metric(&run, Scope::Queue, "b", "drop_rate"),
+                utilisation: metric(&run, Scope::Queue, "b", "utilisation"),
+                goodput_mbps: metric(&run, Scope::Class, "bulk", "goodput") / 1e6,
+            }
+        })
+        .collect();
+    mean(&cells)
 }
 
 /// What of ours lies outside; empty: nothing.
@@ -123,7 +144,7 @@ fn outside(ours: WitnessCell, theirs: &[WitnessCell], by: &Widening) -> Vec<&'st
 }
 
 /// Cells that lie outside of their bands, and what is known of it. Another set fails.
-const APART: [(&str, &str, u32); 2] = [
+const APART: [(&str, &str, u32); 3] = [
     // ns-2 as it is times one packet per window and has 7.97 Mbit/s; with timestamps it has 9.11,
     // ours 9.12 (fact tcp-12).
     ("taildrop", "tahoe", 1),
@@ -131,6 +152,9 @@ const APART: [(&str, &str, u32); 2] = [
     // start overshoots more than with the delayed acknowledgements of ns-3: 1.6 to 2.0 % drops of
     // eight seeds, ns-3 0.6 %; 1.3 to 1.9 % while its window grew later (fact tcp-23).
     ("pie", "kids-3.8", 1),
+    // The same: until 5 s 975 to 1109 drops in ours (three seeds), 396 to 427 in ns-3, after that 138
+    // to 143 in ours, 127 to 140 in ns-3.
+    ("pie", "kids-3.8", 5),
 ];
 
 fn check(queue: &str) {
@@ -140,7 +164,8 @@ fn check(queue: &str) {
     for profile in &PROFILES {
         for flows in [1, 5, 50] {
             let (stacks, widening) = nearest(queue, profile);
-            let theirs = witnesses(&record, queue, flows, &stacks);
+            let of = |stack: &&str| witness(&record, queue, flows, stack);
+            let theirs: Vec<WitnessCell> = stacks.iter().map(of).collect();
             let ours = measured(&dumbbell(queue, flows, profile));
             let found = outside(ours, &theirs, &widening);
             let name = profile.name;

@@ -16,6 +16,10 @@ const BULK: &str = "app = { kind = \"bulk\" }";
 const THEIRS: &str = "[engine.ns3]\nbottleneck = \"ns3\"";
 
 fn planned(link: &str, flows: &str, more: &str) -> Planned<Ns3Run> {
+    plan_of(&scenario(link, flows, more))
+}
+
+fn plan_of(scenario: &Resolved) -> Planned<Ns3Run> {
     let rules = SocketRules {
         sack: true,
         limited_transmit: true,
@@ -27,8 +31,7 @@ fn planned(link: &str, flows: &str, more: &str) -> Planned<Ns3Run> {
         least_rto: Span::from_millis(200),
         least_variation: Span::from_millis(150),
     };
-    let scenario = scenario(link, flows, more);
-    plan(&scenario, &vec![Some(rules); scenario.flows.len()])
+    plan(scenario, &vec![Some(rules); scenario.flows.len()])
 }
 
 /// The lines that begin with a word.
@@ -76,6 +79,65 @@ fn what_ns3_cannot_do_is_refused_with_its_place() {
         assert_eq!(error.place, place, "{error}");
         assert!(error.message.contains(words), "{error}");
     }
+}
+
+/// A cell whose second station is far away, with lines for the LAN, for the access point's link and
+/// for the far station's rate.
+fn cell(lan: &str, access_point: &str, far: &str) -> Planned<Ns3Run> {
+    let text = format!(
+        "name = \"x\"\nduration = \"4s\"\n[wlans.home]\n{lan}\n[links.ap]\n\
+         rate = {{ kind = \"wireless\", wlan = \"home\" }}\nqueue = \"codel\"\n{access_point}\n\
+         [links.near]\nrate = {{ kind = \"wireless\", wlan = \"home\" }}\n[links.far]\n\
+         rate = {{ kind = \"wireless\", wlan = \"home\"{far} }}\n[[flows]]\npath = [\"ap\"]\n\
+         reverse = [\"far\"]\nrtt = \"20ms\"\n{BULK}\n[[flows]]\npath = [\"near\"]\n\
+         reverse = [\"ap\"]\nrtt = \"20ms\"\n{BULK}\n"
+    );
+    let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    plan_of(Scenario::load(&text, &Source::default(), &none).unwrap().resolved())
+}
+
+#[test]
+fn a_wireless_lan_is_a_cell_whose_access_point_comes_first() {
+    let run = cell("error_rate = 0.01", "device = { packets = 50 }", ", rate = \"6mbit\"").unwrap();
+    assert_eq!(lines(&run, "wlan"), ["7 1"]);
+    // In the order of their names the far station comes before the near one.
+    let radios = ["0 54 1000000 0.01 50", "1 6 1000000 0.01 1", "2 54 1000000 0.01 1"];
+    assert_eq!(lines(&run, "radio"), radios);
+    let ways: Vec<String> = lines(&run, "group")
+        .iter()
+        .map(|line| line.split(' ').skip(6).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(ways, ["0 1", "2 0"]);
+    assert_eq!(run.plan.router_links().map(|link| link.index).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn what_a_cell_of_ns3_does_not_have_is_refused_with_its_place() {
+    let fair = "[links.more]\nrate = \"1mbit\"";
+    let minstrel = ", rate = \"minstrel\", snr = \"20dB\"";
+    let cases = [
+        (("slot = \"10us\"", "", ""), "wlans.home.slot", "9us or 20us"),
+        (("eifs = \"100us\"", "", ""), "wlans.home.eifs", "leave it out"),
+        (("", "delay = \"1ms\"", ""), "links.ap.delay", "rtt"),
+        (("", "device = { bytes = \"9kB\" }", ""), "links.ap.device", "packets"),
+        (("", "loss = { kind = \"bernoulli\", rate = 0.1 }", ""), "links.ap.loss", "engine sim"),
+        (("", fair, ""), "links.more.rate", "no other links"),
+        (("", "", minstrel), "wlans.home.rate", "`minstrel` for all or none"),
+    ];
+    for ((lan, access_point, far), place, words) in cases {
+        let Err(error) = cell(lan, access_point, far) else { panic!("{place} was accepted") };
+        assert_eq!(error.place, place, "{error}");
+        assert!(error.message.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn loss_on_the_wire_is_a_chain_of_two_states() {
+    let bursts =
+        "loss = { kind = \"gilbert-elliott\", enter = 0.01, leave = 0.2, bad = 0.5, good = 0.1 }";
+    let of = |loss: &str| lines(&planned(loss, BULK, "").unwrap(), "loss");
+    assert_eq!(of("loss = { kind = \"bernoulli\", rate = 0.02 }"), ["0 0 1 0 0.02"]);
+    assert_eq!(of(bursts), ["0 0.01 0.2 0.5 0.1"]);
 }
 
 #[test]
