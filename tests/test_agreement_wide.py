@@ -50,6 +50,20 @@ def test_every_cell_is_a_scenario_of_its_own_of_limited_length() -> None:
         assert 19_000 <= packets <= 450_000, scenario.name
 
 
+def test_every_cell_has_all_propagation_where_the_guest_has_it() -> None:
+    for cell in wide.cells():
+        rtts_ms = {5: [5], 20: [20], 100: [100], 500: [500]}.get(_rtt_ms(cell), [10, 100])
+        for flow in json.loads(wide.scenario(cell).resolved_json())["flows"]:
+            way_back = {flow["return_delay"], flow["return_egress_delay"]}
+            assert flow["egress_delay"] == "0s", "the receiver is at the queue"
+            assert way_back == {"0s", flow["access_delay"]}
+            assert flow["rtt"] in [f"{rtt_ms}ms" for rtt_ms in rtts_ms]
+
+
+def _rtt_ms(cell: wide.Cell) -> int:
+    return 0 if cell["rtt"] == "mixed" else int(str(cell["rtt"]).removesuffix(" ms"))
+
+
 def test_what_two_engines_cannot_differ_in_is_not_compared() -> None:
     both = measures.values(sojourn.run(load("two-way", {"duration": "2s", "warmup": "1s"})))
     assert "queue/downlink/delay_p50" in both and "queue/downlink/utilisation" not in both

@@ -174,13 +174,18 @@ def _bulk(cell: Cell, path: _Path) -> list[str]:
             f"count = {count}",
             'path = ["bottleneck"]',
             *(['reverse = ["acks"]'] if cell["traffic"] == "acks" else []),
-            f'rtt = "{rtt_ms}ms"',
+            _propagation(rtt_ms),
             f'access_rate = "{_HOST_RATE}"',
             *_tcp(cell, path),
             f'start = "0s..{path.warmup_ms // 2}ms"',
             'app = { kind = "bulk" }',
         ]
     return lines
+
+
+def _propagation(rtt_ms: int) -> str:
+    """All propagation on the senders' side, where the guest has it (fact linux-27)."""
+    return f'access = {{ sender = "{rtt_ms / 2:g}ms", receiver = "0s" }}'
 
 
 def _tcp(cell: Cell, path: _Path) -> list[str]:
@@ -210,7 +215,7 @@ def _beside(cell: Cell, path: _Path) -> list[str]:
     own = _tcp(cell, path) if cell["traffic"] in ("files", "web") else []
     return [
         "[[flows]]", f'name = "{cell["traffic"]}"', f"count = {count}", 'path = ["bottleneck"]',
-        f'rtt = "{min(path.rtts_ms)}ms"', f'access_rate = "{_HOST_RATE}"', *own,
+        _propagation(min(path.rtts_ms)), f'access_rate = "{_HOST_RATE}"', *own,
         f'start = "0s..{path.warmup_ms // 2}ms"', f"app = {app}",
     ]  # fmt: skip
 
