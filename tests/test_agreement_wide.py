@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations, product
+from math import gcd
 
 import pytest
 
@@ -58,6 +59,14 @@ def test_every_cell_has_all_propagation_where_the_guest_has_it() -> None:
             assert flow["egress_delay"] == "0s", "the receiver is at the queue"
             assert way_back == {"0s", flow["access_delay"]}
             assert flow["rtt"] in [f"{rtt_ms}ms" for rtt_ms in rtts_ms]
+
+
+def test_datagrams_of_the_grid_have_no_common_measure_with_full_packets() -> None:
+    cells = [cell for cell in wide.cells() if cell["traffic"] == "cbr"]
+    assert cells
+    for cell in cells:
+        app = json.loads(wide.scenario(cell).resolved_json())["flows"][-1]["app"]
+        assert gcd(int(app["packet"].removesuffix("B")), 1500) == 1, "bytes, and so times"
 
 
 def _rtt_ms(cell: wide.Cell) -> int:

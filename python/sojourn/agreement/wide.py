@@ -32,6 +32,9 @@ _LEAST_SHARE_BPS = 30_000
 # linux-18); the grid stays that of the recordings.
 _LARGEST_SHARE_OF_BDP = 4_000_000
 _PACKET_BITS = 12_000
+# Of 1000 bytes at a fifth of the rate, all times here are multiples of the time of 500 bytes, and
+# phases decide who finds room in a full queue (fact linux-28).
+_DATAGRAM = "1021B"
 # The interface of every host. With lines of ten times the link, the default, the engines differ:
 # in the guest those of a group are one line (fact linux-20).
 _HOST_RATE = "10gbit"
@@ -206,7 +209,7 @@ def _beside(cell: Cell, path: _Path) -> list[str]:
     apps = {
         "files": (users, '{ kind = "files", think = "500ms", sizes = ["15kB", "44kB", "150kB"] }'),
         "web": (users, '{ kind = "web", reading = "1s", objects = 10 }'),
-        "cbr": (1, f'{{ kind = "cbr", rate = "{path.bps // 5}bit", packet = "1000B" }}'),
+        "cbr": (1, f'{{ kind = "cbr", rate = "{path.bps // 5}bit", packet = "{_DATAGRAM}" }}'),
         "bursts": (1, _bursts(path)),
     }
     if cell["traffic"] not in apps:
