@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations, product
+from math import gcd
 
 import pytest
 
@@ -48,6 +49,28 @@ def test_every_cell_is_a_scenario_of_its_own_of_limited_length() -> None:
     for cell, scenario in zip(wide.cells(), scenarios, strict=True):
         packets = int(cell["rate"]) * 1e6 / 12_000 * scenario.duration_s
         assert 19_000 <= packets <= 450_000, scenario.name
+
+
+def test_every_cell_has_all_propagation_where_the_guest_has_it() -> None:
+    for cell in wide.cells():
+        rtts_ms = {5: [5], 20: [20], 100: [100], 500: [500]}.get(_rtt_ms(cell), [10, 100])
+        for flow in json.loads(wide.scenario(cell).resolved_json())["flows"]:
+            way_back = {flow["return_delay"], flow["return_egress_delay"]}
+            assert flow["egress_delay"] == "0s", "the receiver is at the queue"
+            assert way_back == {"0s", flow["access_delay"]}
+            assert flow["rtt"] in [f"{rtt_ms}ms" for rtt_ms in rtts_ms]
+
+
+def test_datagrams_of_the_grid_have_no_common_measure_with_full_packets() -> None:
+    cells = [cell for cell in wide.cells() if cell["traffic"] == "cbr"]
+    assert cells
+    for cell in cells:
+        app = json.loads(wide.scenario(cell).resolved_json())["flows"][-1]["app"]
+        assert gcd(int(app["packet"].removesuffix("B")), 1500) == 1, "bytes, and so times"
+
+
+def _rtt_ms(cell: wide.Cell) -> int:
+    return 0 if cell["rtt"] == "mixed" else int(str(cell["rtt"]).removesuffix(" ms"))
 
 
 def test_what_two_engines_cannot_differ_in_is_not_compared() -> None:

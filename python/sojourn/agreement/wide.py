@@ -32,6 +32,9 @@ _LEAST_SHARE_BPS = 30_000
 # linux-18); the grid stays that of the recordings.
 _LARGEST_SHARE_OF_BDP = 4_000_000
 _PACKET_BITS = 12_000
+# Of 1000 bytes at a fifth of the rate, all times here are multiples of the time of 500 bytes, and
+# phases decide who finds room in a full queue (fact linux-28).
+_DATAGRAM = "1021B"
 # The interface of every host. With lines of ten times the link, the default, the engines differ:
 # in the guest those of a group are one line (fact linux-20).
 _HOST_RATE = "10gbit"
@@ -164,13 +167,18 @@ def _bulk(cell: Cell, path: _Path) -> list[str]:
             f"count = {count}",
             'path = ["bottleneck"]',
             *(['reverse = ["acks"]'] if cell["traffic"] == "acks" else []),
-            f'rtt = "{rtt_ms}ms"',
+            _propagation(rtt_ms),
             f'access_rate = "{_HOST_RATE}"',
             *_tcp(cell),
             f'start = "0s..{path.warmup_ms // 2}ms"',
             'app = { kind = "bulk" }',
         ]
     return lines
+
+
+def _propagation(rtt_ms: int) -> str:
+    """All propagation on the senders' side, where the guest has it (fact linux-27)."""
+    return f'access = {{ sender = "{rtt_ms / 2:g}ms", receiver = "0s" }}'
 
 
 def _tcp(cell: Cell) -> list[str]:
@@ -189,7 +197,7 @@ def _beside(cell: Cell, path: _Path) -> list[str]:
     apps = {
         "files": (users, '{ kind = "files", think = "500ms", sizes = ["15kB", "44kB", "150kB"] }'),
         "web": (users, '{ kind = "web", reading = "1s", objects = 10 }'),
-        "cbr": (1, f'{{ kind = "cbr", rate = "{path.bps // 5}bit", packet = "1000B" }}'),
+        "cbr": (1, f'{{ kind = "cbr", rate = "{path.bps // 5}bit", packet = "{_DATAGRAM}" }}'),
         "bursts": (1, _bursts(path)),
     }
     if cell["traffic"] not in apps:
@@ -198,7 +206,7 @@ def _beside(cell: Cell, path: _Path) -> list[str]:
     own = _tcp(cell) if cell["traffic"] in ("files", "web") else []
     return [
         "[[flows]]", f'name = "{cell["traffic"]}"', f"count = {count}", 'path = ["bottleneck"]',
-        f'rtt = "{min(path.rtts_ms)}ms"', f'access_rate = "{_HOST_RATE}"', *own,
+        _propagation(min(path.rtts_ms)), f'access_rate = "{_HOST_RATE}"', *own,
         f'start = "0s..{path.warmup_ms // 2}ms"', f"app = {app}",
     ]  # fmt: skip
 
