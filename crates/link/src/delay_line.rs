@@ -70,6 +70,15 @@ impl<P> DelayLine<P> {
         self.in_flight.pop_front()
     }
 
+    /// The same for packets that are copied, which is cheaper.
+    #[inline]
+    pub fn pop_copy(&mut self) -> Option<(Time, P)>
+    where
+        P: Copy,
+    {
+        self.in_flight.pop_front_copy()
+    }
+
     /// Takes the next packet if it has come out by `now`, with the time at which it did.
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, P)> {
         if self.next_arrival() > now {

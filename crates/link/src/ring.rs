@@ -9,7 +9,7 @@ const FIRST_PLACES: usize = 4;
 /// First in, first out. An empty ring that was never used allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// A power of two, or empty. Those outside `first..end` are none.
+    /// A power of two, or empty. Those outside `first..end` are none, or what was copied from them.
     places: Vec<Option<T>>,
     /// How many items were taken, and put in, since the start, modulo 2^64.
     first: usize,
@@ -43,7 +43,10 @@ impl<T> Ring<T> {
     /// The oldest item.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        self.places.get(self.first & self.mask())?.as_ref()
+        if self.is_empty() {
+            return None;
+        }
+        self.places[self.first & self.mask()].as_ref()
     }
 
     /// The newest item.
@@ -75,8 +78,22 @@ impl<T> Ring<T> {
     /// Takes the oldest item.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
         let place = self.first & self.mask();
-        let item = self.places.get_mut(place)?.take()?;
+        let item = self.places[place].take();
+        self.first = self.first.wrapping_add(1);
+        item
+    }
+
+    /// Takes a copy of the oldest item, which is cheaper: its place is left as it is.
+    #[inline]
+    pub fn pop_front_copy(&mut self) -> Option<T>
+    where
+        T: Copy,
+    {
+        let item = *self.front()?;
         self.first = self.first.wrapping_add(1);
         Some(item)
     }

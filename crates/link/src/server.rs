@@ -65,8 +65,9 @@ pub struct Steady<P> {
 }
 
 impl Transmitter {
-    /// Reports a packet that starts now; returns when it will have left.
-    #[inline]
+    /// Reports a packet that starts now; returns when it will have left. Inlined, as the calls
+    /// cost 1 % of a run.
+    #[inline(always)]
     fn begin<P: Packet, O: LinkObserver<P>>(
         &mut self,
         now: Time,
@@ -134,7 +135,7 @@ impl<P: Packet> Steady<P> {
     }
 
     /// Takes the next packet into service; returns when to call again.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start<O: LinkObserver<P>>(
         &mut self,
         now: Time,

@@ -31,7 +31,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     }
 
     /// A packet leaves the queue.
-    #[inline]
+    #[inline(always)]
     pub fn departed(&mut self, packet: &impl Measured, enqueued: Time) {
         let packet = packet.view();
         let sojourn = self.now.since(enqueued).as_nanos();
@@ -218,7 +218,7 @@ impl<P: Measured, const NOTES: bool> Sink<P> for LinkProbe<'_, NOTES> {
 }
 
 impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
-    #[inline]
+    #[inline(always)]
     fn departed(&mut self, departure: &Departure<P>) {
         LinkProbe::departed(self, &departure.packet, departure.enqueued);
     }

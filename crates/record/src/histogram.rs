@@ -51,12 +51,17 @@ impl Histogram {
         }
         let bin = bin_of(ns);
         if bin >= self.counts.len() {
-            self.counts.resize((bin + 1).next_power_of_two(), 0);
+            self.grow(bin);
         }
         self.counts[bin] += 1;
         self.sum_ns += u128::from(ns);
         self.max_ns = self.max_ns.max(ns);
         self.min_ns = if self.min_ns == 0 { ns } else { self.min_ns.min(ns) };
+    }
+
+    #[cold]
+    fn grow(&mut self, bin: usize) {
+        self.counts.resize((bin + 1).next_power_of_two(), 0);
     }
 
     /// How many values.

@@ -53,9 +53,9 @@ impl ScheduledDelayLine {
     }
 
     /// Takes the packet that arrives now and sets the alarm for the next.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> Packet {
-        let (arrival, packet) = self.line.pop().expect("the alarm is set for a packet");
+        let (arrival, packet) = self.line.pop_copy().expect("the alarm is set for a packet");
         debug_assert_eq!(arrival, now, "a delay line delivers at the time it announced");
         agenda.set(self.alarm, self.line.next_arrival());
         packet

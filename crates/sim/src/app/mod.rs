@@ -36,10 +36,10 @@ impl AccessLink {
         self.wire.push_at(left + self.delay, packet, agenda);
     }
 
-    /// Takes the packet that reaches the first queue now.
+    /// Where packets are until they reach the first queue.
     #[inline]
-    pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> Packet {
-        self.wire.pop(now, agenda)
+    pub fn wire(&mut self) -> &mut ScheduledDelayLine {
+        &mut self.wire
     }
 }
 
@@ -104,6 +104,6 @@ mod tests {
     fn the_ends_of_an_idle_flow_take_less_than_two_kilobytes() {
         let bytes = size_of::<Stream>() + size_of::<AccessLink>();
         // 2,000 are the aim; what was used is held, so that growth is noticed.
-        assert!(bytes <= 1_976, "{bytes}");
+        assert!(bytes <= 1_968, "{bytes}");
     }
 }

@@ -16,7 +16,7 @@ use crate::tcp::rtt::{stamp, stamped_rtt};
 use crate::tcp::sender::BusyTimes;
 use crate::tcp::{Answer, Profile, Receiver, Segments, Sender};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Opening {
     since: Time,
     /// SYNs sent.
@@ -50,7 +50,7 @@ pub struct Stream {
     rng: Rng,
     next_start: Time,
     stop: Time,
-    opening: Option<Opening>,
+    opening: Option<Box<Opening>>,
     sender: Option<Sender>,
     receiver: Receiver,
     /// Its answer to a SYN, until the handshake is over.
@@ -100,7 +100,7 @@ impl Stream {
     #[inline]
     pub fn next_timer(&self) -> Time {
         let sender = self.sender.as_ref().map_or(Time::NEVER, Sender::next_timer);
-        let opening = self.opening.map_or(Time::NEVER, |opening| opening.due);
+        let opening = self.opening.as_ref().map_or(Time::NEVER, |opening| opening.due);
         let answer = self.answer.as_ref().map_or(Time::NEVER, |answer| answer.due);
         let rare = self.next_start.min(self.stop).min(opening).min(answer);
         sender.min(self.receiver.delayed_ack()).min(rare)
@@ -183,7 +183,7 @@ impl Stream {
         self.transfer = bytes.map(|bytes| FinishedTransfer { start: now, bytes });
         let timeout = self.setup.profile.rto.initial;
         let due = self.setup.profile.expiry(now, now + timeout);
-        self.opening = Some(Opening { since: now, syns: 1, due, timeout });
+        self.opening = Some(Box::new(Opening { since: now, syns: 1, due, timeout }));
         out.send(self.syn(0, now));
     }
 
@@ -215,6 +215,7 @@ impl Stream {
     }
 
     /// A packet reaches the receiver. Returns the transfer if that completes it.
+    #[inline]
     pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
         if self.is_stale(packet) {
             return None;
@@ -296,6 +297,7 @@ impl Stream {
     }
 
     /// A packet reaches the sender.
+    #[inline]
     pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         if self.is_stale(packet) {
             return;
@@ -304,18 +306,21 @@ impl Stream {
         if let Some(observer) = &mut self.observer {
             observer.on_ack(now, packet);
         }
-        match (packet.kind, self.opening, &mut self.sender) {
-            (PacketKind::Ack, _, Some(sender)) => {
+        if packet.kind == PacketKind::Ack {
+            if let Some(sender) = &mut self.sender {
                 sender.on_ack(now, packet, &mut seen_by(&mut self.observer, out));
             }
-            (PacketKind::SynAck, Some(opening), _) => self.establish(opening, packet, out),
-            _ => {} // a second copy of a SYN-ACK
+        } else if packet.kind == PacketKind::SynAck
+            && let Some(opening) = self.opening.take()
+        {
+            // A second copy of a SYN-ACK finds none.
+            self.establish(&opening, packet, out);
         }
     }
 
     /// The first answer to a SYN opens the connection. Where the stack acknowledges it, that is a
     /// packet of its own, ahead of the data (Linux `tcp_rcv_synsent_state_process`).
-    fn establish(&mut self, opening: Opening, answer: &Packet, out: &mut Outbox<'_>) {
+    fn establish(&mut self, opening: &Opening, answer: &Packet, out: &mut Outbox<'_>) {
         let now = out.now;
         let Profile { timestamps, handshake_ack, .. } = self.setup.profile;
         // Karn: where the SYN was sent more than once, only its timestamp gives a sample.
@@ -336,7 +341,6 @@ impl Stream {
         sender.set_receive_window(answer.window, answer.stamp);
         sender.set_rehashes(self.rehashes(opening.syns - 1));
         sender.send(now, &mut seen_by(&mut self.observer, out));
-        self.opening = None;
         self.sender = Some(sender);
     }
 

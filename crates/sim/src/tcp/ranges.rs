@@ -52,8 +52,10 @@ impl Ranges {
     #[inline]
     fn first_ending_from(&self, seq: u32) -> usize {
         match self.blocks.back() {
-            Some(last) if last.end >= seq => self.blocks.partition_point(|block| block.end < seq),
-            _ => self.blocks.len(),
+            Some(last) if last.end < seq => self.blocks.len(),
+            Some(last) if last.start <= seq => self.blocks.len() - 1,
+            Some(_) => self.blocks.partition_point(|block| block.end < seq),
+            None => 0,
         }
     }
 

@@ -196,6 +196,7 @@ impl Receiver {
     }
 
     /// Takes in a segment.
+    #[inline]
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         self.on_established(now);
         if self.is_too_old(packet) {
@@ -330,6 +331,7 @@ impl Receiver {
     }
 
     /// The next segment has arrived, and with it everything stored directly beyond.
+    #[inline]
     fn advance(&mut self) {
         let before = self.next;
         self.next += 1;

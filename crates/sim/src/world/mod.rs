@@ -213,27 +213,28 @@ impl World {
         if slot < media {
             return self.on_server::<NOTES>(now, slot);
         }
-        if !(wires..flows).contains(&slot) {
+        if slot < wires {
+            return self.on_rare::<NOTES>(now, slot);
+        }
+        // There is one call of each, so that they are compiled into this.
+        let (wire, end) = if slot < accesses {
+            let (wire, end) = &mut self.onward.wires[slot - wires];
+            (wire, *end)
+        } else if slot < flows {
+            (self.flows[slot - accesses].access.wire(), End::Link)
+        } else {
             return match slot {
-                _ if slot < wires => self.on_rare::<NOTES>(now, slot),
                 _ if slot < sampler => self.on_flow_timer(now, slot - flows),
                 _ if slot == sampler => self.sample(now),
                 _ => self.end_bin(now),
             };
-        }
-        // There is one call of `arrive`, so that it is compiled into this.
-        let packet = if slot < accesses {
-            let (wire, end) = &mut self.onward.wires[slot - wires];
-            let packet = wire.pop(now, &mut self.agenda);
-            match end {
-                End::Link => packet,
-                End::Receiver => return self.receive(now, &packet),
-                End::Sender => return self.answer(now, &packet),
-            }
-        } else {
-            self.flows[slot - accesses].access.pop(now, &mut self.agenda)
         };
-        self.arrive::<NOTES>(now, packet);
+        let packet = wire.pop(now, &mut self.agenda);
+        match end {
+            End::Link => self.arrive::<NOTES>(now, packet),
+            End::Receiver => self.receive(now, &packet),
+            End::Sender => self.answer(now, &packet),
+        }
     }
 
     /// A wireless LAN or a queue timer is due.
@@ -304,12 +305,14 @@ impl World {
         let warmup = self.warmup;
         self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
             FlowEnds::Stream(stream) => {
-                let finished = stream.on_data(packet, out);
-                record_transfer((now, warmup), packet.flow, finished, probe, class);
+                if let Some(finished) = stream.on_data(packet, out) {
+                    record_transfer((now, warmup), packet.flow, finished, probe, class);
+                }
             }
             FlowEnds::Page(page) => {
-                let finished = page.on_data(packet, out);
-                record_transfer((now, warmup), packet.flow, finished, probe, class);
+                if let Some(finished) = page.on_data(packet, out) {
+                    record_transfer((now, warmup), packet.flow, finished, probe, class);
+                }
             }
             FlowEnds::Datagrams(flow) => {
                 let delay = flow.on_arrival(now, packet);
@@ -361,15 +364,14 @@ impl World {
 }
 
 /// Records a transfer that a user has waited for; it counts if it was requested after the warm-up.
-#[inline]
+#[cold]
 fn record_transfer(
     (now, warmup): (Time, Time),
     flow: u32,
-    finished: Option<FinishedTransfer>,
+    FinishedTransfer { start, bytes }: FinishedTransfer,
     probe: &mut Probe,
     class: usize,
 ) {
-    let Some(FinishedTransfer { start, bytes }) = finished else { return };
     let completion = now.since(start);
     probe.transfers.push(TransferRow { flow, start, bytes, completion });
     if start >= warmup {

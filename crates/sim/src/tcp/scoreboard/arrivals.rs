@@ -83,9 +83,11 @@ impl Scoreboard {
         // Linux compares the echo only for segments acknowledged cumulatively.
         let arrival = &Arrival { echo: None, ..*arrival };
         let last_rtt = (delivery.packets > 0).then_some(self.last_rtt);
-        for block in sack {
-            let block = Block { start: block.start.max(self.una), end: block.end.min(self.nxt) };
-            if block.start >= block.end {
+        for &Block { start, end } in sack {
+            let block = Block { start: start.max(self.una), end: end.min(self.nxt) };
+            // Most blocks repeat those of the last acknowledgement, as in Linux
+            // `tcp_sacktag_write_queue` (`recv_sack_cache`).
+            if block.start >= block.end || self.last_blocks.contains(&Block { start, end }) {
                 continue;
             }
             ranges.insert(block, |fresh| {
@@ -104,6 +106,8 @@ impl Scoreboard {
         // Linux processes SACKed segments first, and RACK's round trip is that of the last segment.
         self.last_rtt = last_rtt.unwrap_or(self.last_rtt);
         self.ranges = ranges;
+        let taken = |block: &Block| Block { end: block.end.min(self.nxt), ..*block };
+        self.last_blocks = std::array::from_fn(|i| sack.get(i).map(taken).unwrap_or_default());
     }
 
     /// Delivers the lowest segments, up to `ack`, of which there is nothing to say but that they

@@ -230,6 +230,7 @@ impl Scoreboard {
             }
         }
         self.ranges.clear();
+        self.last_blocks = Default::default();
     }
 
     /// Unmarks all losses, which were spurious. Retransmissions stay in flight, and every segment

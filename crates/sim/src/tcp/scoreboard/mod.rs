@@ -22,6 +22,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use sojourn_aqm::{Span, Time};
 
 use super::ranges::Ranges;
+use crate::packet::{Block, SACK_BLOCKS};
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -65,6 +66,8 @@ pub(crate) struct Scoreboard {
     lost: u32,
     retransmitted: u32,
     ranges: Ranges,
+    /// The blocks of the last acknowledgement with some, all of them in `ranges`.
+    last_blocks: [Block; SACK_BLOCKS],
     /// Segments marked lost, lowest first. An entry may be outdated and is checked when it is
     /// taken.
     to_retransmit: BinaryHeap<Reverse<u32>>,
@@ -96,6 +99,7 @@ impl Scoreboard {
             lost: 0,
             retransmitted: 0,
             ranges: Ranges::default(),
+            last_blocks: Default::default(),
             to_retransmit: BinaryHeap::new(),
             judged: 0,
             waiting: VecDeque::new(),

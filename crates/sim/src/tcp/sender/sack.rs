@@ -54,8 +54,11 @@ impl Sender {
     /// The SACK blocks of an acknowledgement, if SACK was negotiated (RFC 2018 §2).
     #[inline]
     fn sack_blocks<'a>(&self, ack: &'a Packet) -> &'a [Block] {
+        if !self.profile.sack || ack.sack[0].is_empty() {
+            return &[];
+        }
         let count = ack.sack.iter().position(|block| block.is_empty()).unwrap_or(ack.sack.len());
-        if self.profile.sack { &ack.sack[..count] } else { &[] }
+        &ack.sack[..count]
     }
 
     /// Takes a round-trip sample by Karn's rule (RFC 6298 §3): a segment that was sent more than
