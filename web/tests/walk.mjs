@@ -87,7 +87,10 @@ async function checkLinks(page, home) {
 function livePlaces(page) {
   return page.locator("p.live").evaluateAll((all) =>
     all.map((place) => {
-      const list = place.nextElementSibling;
+      let list = place.nextElementSibling;
+      // A sentence may stand between them.
+      while (list?.tagName === "P" && !list.classList.contains("live"))
+        list = list.nextElementSibling;
       const steps = list?.tagName === "OL" ? [...list.children] : [];
       const words = steps.map((step) => step.innerText.replace(/\s+/g, " ").trim());
       return { address: place.querySelector("a").href, title: place.innerText, words };

@@ -33,8 +33,10 @@ const buffer = (size, longest_ms) => async (page) => {
 async function swing(page, side) {
   const folded = page.locator("#state details:not([open]) summary");
   if (await folded.count()) await folded.first().click();
-  const rows = await page.locator("#state tbody tr").allInnerTexts();
-  const values = rows.map((row) => value(row.split("\t")[side + 1].trim()));
+  const texts = await page
+    .locator("#state tbody tr")
+    .evaluateAll((rows, side) => rows.map((row) => row.cells[side + 1].textContent), side);
+  const values = texts.map(value);
   const late = values.slice(values.length / 2);
   const mean = late.reduce((sum, one) => sum + one, 0) / late.length;
   return Math.sqrt(late.reduce((sum, one) => sum + (one - mean) ** 2, 0) / late.length) / mean;
