@@ -24,9 +24,10 @@ def anew(excerpt: str, printed: str) -> str:
         by_key.setdefault(_key(line), []).append(line)
     taken: list[str] = []
     for line in excerpt.splitlines():
-        alike = by_key.get(_key(line), [])
-        fresh = [one for one in alike if one not in taken] or [line]
-        taken.append(max(fresh, key=lambda one: len({*one.split()} & {*line.split()})))
+        alike = by_key.get(_key(line)) or [line]
+        words = {*line.split()}
+        most = max(range(len(alike)), key=lambda i: len({*alike[i].split()} & words))
+        taken.append(alike.pop(most))
     return "".join(f"{line}\n" for line in _narrowed(taken))
 
 

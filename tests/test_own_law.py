@@ -233,7 +233,7 @@ def test_a_wrong_law_is_refused_with_one_sentence_that_names_its_file(
 
 def test_a_file_or_class_that_is_not_there_is_refused_with_what_there_is(mine, capsys):
     run = ("run", "one.toml", "--aqm")
-    assert refusal(capsys, *run, "no.py:Dropper").startswith("no.py: cannot be read")
+    assert refusal(capsys, *run, "no.py:Dropper").startswith("no.py: there is no such file")
     assert refusal(capsys, *run, "mine.py:Droper").endswith("the file has Dropper")
     (mine / "empty.py").write_text("x = 1\n")
     assert "the file has no law" in refusal(capsys, *run, "empty.py")

@@ -76,7 +76,7 @@ def test_the_command_shows_a_metric_of_ones_own(mine, capsys):
         ("mine.py:plain", "decorated with sojourn.metric"),
         ("mine.py:other", "it has worst_change"),
         ("mine.py", "name a function in a file"),
-        ("no.py:metric", "no.py: cannot be read"),
+        ("no.py:metric", "no.py: there is no such file"),
     ],
 )
 def test_a_metric_that_is_none_is_refused_with_what_would_be_right(mine, wanted, sentence):

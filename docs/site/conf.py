@@ -32,6 +32,7 @@ html_title = "Sojourn"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_favicon = "static/icon.svg"
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 # Of blocks whose language has no lexer here.

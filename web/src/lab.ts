@@ -149,6 +149,13 @@ export class Lab {
     this.onUpdate();
   }
 
+  /** Forgets the changes in mid-run: both sides begin with what they ended with. */
+  forget(): void {
+    const { changes, aqms } = this.state;
+    for (const change of changes) aqms[change.side] = change.aqm;
+    this.state.changes = [];
+  }
+
   private frame(time: number): void {
     if (!this.isRunning) return;
     requestAnimationFrame((next) => this.frame(next));

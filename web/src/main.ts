@@ -13,6 +13,7 @@ import { receive } from "./incoming";
 import { Lab } from "./lab";
 import { Views } from "./views";
 import { Plane } from "./plane";
+import { PresetField } from "./preset-field";
 import { PRESETS } from "./presets";
 import type { Catalogue, Checked } from "./protocol";
 import { Results } from "./results";
@@ -47,9 +48,13 @@ class Page {
   private readonly plane: Plane;
   private isDrawing = false;
   private checks = 0;
+  /** Resolves when the last edit of the text is what would run. */
+  private settled: Promise<void> = Promise.resolve();
+  private readonly presets = new PresetField((text) => this.taken(text));
 
   constructor(private readonly lab: Lab) {
-    this.editor = new Editor(by("editor"), lab.state.text, (text) => void this.textChanged(text));
+    this.editor = new Editor(by("editor"), lab.state.text, (text) => this.edited(text));
+    this.presets.show(lab.state.text);
     this.views = new Views(lab, (side, reason) => this.explain(side, reason));
     this.plane = new Plane(lab, by("plane"));
     lab.onUpdate = () => this.draw();
@@ -97,10 +102,7 @@ class Page {
 
   /** A legal scenario: its form, its warnings, and whether it will take long. */
   private accepted(checked: Checked): void {
-    showForm(by("scenario-form"), checked, this.lab.state.text, (text) => {
-      this.editor.text = text;
-      void this.textChanged(text);
-    });
+    showForm(by("scenario-form"), checked, this.lab.state.text, (text) => this.taken(text));
     const long =
       checked.packets_estimated > SEEMS_LONG_PACKETS
         ? `About ${(checked.packets_estimated / 1e6).toFixed(0)} million packets for each AQM: ` +
@@ -122,11 +124,22 @@ class Page {
     say(failure.message, "error");
   }
 
+  /** A text that was not typed into the editor. */
+  private taken(text: string): void {
+    this.editor.text = text;
+    this.edited(text);
+  }
+
+  private edited(text: string): void {
+    this.settled = this.textChanged(text);
+  }
+
   /** The text was edited: checked at once, run anew when it is legal. */
   private async textChanged(text: string): Promise<void> {
     this.lab.state.text = text;
+    this.presets.show(text);
     if (!text.includes(`[links.${this.lab.state.link ?? ""}]`)) delete this.lab.state.link;
-    this.lab.state.changes = [];
+    this.lab.forget();
     const number = (this.checks += 1);
     await new Promise((resolve) => setTimeout(resolve, 250));
     if (number !== this.checks) return;
@@ -162,10 +175,8 @@ class Page {
     by("step").onclick = () => void this.lab.stepPacket();
     by("rewind").onclick = () => void this.rewind();
     by("forget").onclick = () => {
-      const { changes, aqms } = this.lab.state;
-      for (const change of changes) aqms[change.side] = change.aqm;
-      this.lab.state.changes = [];
-      this.forms.forEach((form, i) => (form.value = aqms[i] ?? ""));
+      this.lab.forget();
+      this.forms.forEach((form, i) => (form.value = this.lab.state.aqms[i] ?? ""));
       void this.rewind();
     };
     by("theme").onclick = () => {
@@ -191,6 +202,7 @@ class Page {
   }
 
   private async runAnew(): Promise<void> {
+    await this.settled;
     if (this.lab.isOver) await this.rewind();
     this.lab.run();
   }
@@ -221,31 +233,6 @@ class Page {
   }
 
   private fields(): void {
-    const presets = by<HTMLSelectElement>("preset");
-    const groups = [
-      ["line", "My line"],
-      ["scenario", "Shipped scenarios"],
-    ].map(([kind, label]) => {
-      const group = document.createElement("optgroup");
-      group.label = label ?? "";
-      group.append(
-        ...PRESETS.filter((p) => p.kind === kind).map((p) => new Option(p.title, p.name)),
-      );
-      return group;
-    });
-    presets.append(...groups);
-    presets.value = PRESETS.find((p) => p.text === this.lab.state.text)?.name ?? "";
-    const describe = (): void => {
-      by("preset-words").textContent = PRESETS.find((p) => p.name === presets.value)?.words ?? "";
-    };
-    describe();
-    presets.onchange = () => {
-      const preset = PRESETS.find((p) => p.name === presets.value);
-      if (!preset) return;
-      describe();
-      this.editor.text = preset.text;
-      void this.textChanged(preset.text);
-    };
     by<HTMLSelectElement>("speed").onchange = (event) => {
       this.lab.state.speed = (event.target as HTMLSelectElement).value;
       void this.remember();
@@ -260,8 +247,8 @@ class Page {
   private incoming(): void {
     receive(by("file"), {
       scenario: (text) => {
-        this.editor.text = text;
-        return this.textChanged(text);
+        this.taken(text);
+        return this.settled;
       },
       trace: (name, text) => this.takeTrace(name, text),
       qdisc: (text) => this.takeQdisc(text),

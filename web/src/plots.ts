@@ -11,6 +11,8 @@ export interface Curve {
   values: (number | null)[];
   dash?: number[];
   unit: string;
+  /** Of curves that share a unit but no size: which of two axes this one has; the unit if absent. */
+  axis?: string;
 }
 
 export interface Picture {
@@ -48,6 +50,18 @@ export function shown(value: number | null | undefined, of: string): string {
   const small = unit === "s";
   const [factor, prefix] = steps.find(([f]) => size >= f && (small || f >= 1)) ?? [1, ""];
   return `${Number((value / factor).toPrecision(3))} ${prefix}${unit}`;
+}
+
+function axisOf(curve: Curve): string {
+  return curve.axis ?? curve.unit;
+}
+
+function unitOf(curves: Curve[], axis: string): string {
+  return curves.find((curve) => axisOf(curve) === axis)?.unit ?? "1";
+}
+
+function sideOf(curves: Curve[], axis: string): number {
+  return curves.find((curve) => axisOf(curve) === axis)?.side ?? 0;
 }
 
 export class Plot {
@@ -101,7 +115,7 @@ export class Plot {
   }
 
   private draw(picture: Picture): void {
-    const shape = picture.curves.map((c) => `${c.label}|${c.side}|${c.unit}`).join();
+    const shape = picture.curves.map((c) => `${c.label}|${c.side}|${axisOf(c)}`).join();
     const data = [picture.times, ...picture.curves.map((c) => c.values)] as uPlot.AlignedData;
     if (shape !== this.shape || !this.plot) {
       this.plot?.destroy();
@@ -118,17 +132,18 @@ export class Plot {
   }
 
   private options(picture: Picture): uPlot.Options {
-    const units = [...new Set(picture.curves.map((curve) => curve.unit))].slice(0, 2);
+    const { curves } = picture;
+    const scales = [...new Set(curves.map(axisOf))].slice(0, 2);
     const grid = { stroke: colour("grid"), width: 1 };
-    const axis = (unit: string, i: number): uPlot.Axis => ({
-      scale: unit,
+    const axis = (scale: string, i: number): uPlot.Axis => ({
+      scale,
       side: i === 0 ? 3 : 1,
       size: 84,
-      stroke: colour("ink"),
+      stroke: scales.length > 1 ? sideColour(sideOf(curves, scale)) : colour("ink"),
       grid: i === 0 ? grid : { show: false },
       ticks: grid,
       font: "12px system-ui, sans-serif",
-      values: (_, values) => values.map((value) => shown(value, unit)),
+      values: (_, values) => values.map((value) => shown(value, unitOf(curves, scale))),
     });
     const time: uPlot.Axis = {
       stroke: colour("ink"),
@@ -138,9 +153,9 @@ export class Plot {
       space: 60,
       values: (_, values) => values.map((value) => `${Number(value.toFixed(6))} s`),
     };
-    const series = picture.curves.map((curve): uPlot.Series => ({
+    const series = curves.map((curve): uPlot.Series => ({
       label: curve.label,
-      scale: units.includes(curve.unit) ? curve.unit : (units[0] ?? "y"),
+      scale: scales.includes(axisOf(curve)) ? axisOf(curve) : (scales[0] ?? "y"),
       stroke: sideColour(curve.side),
       width: 1.5,
       dash: curve.dash ?? [],
@@ -153,9 +168,9 @@ export class Plot {
       ...this.size(),
       scales: {
         x: { time: false, range: () => [0, Math.max(this.marks().end, 1e-9)] },
-        ...Object.fromEntries(units.map((unit) => [unit, { range }])),
+        ...Object.fromEntries(scales.map((scale) => [scale, { range }])),
       },
-      axes: [time, ...units.map(axis)],
+      axes: [time, ...scales.map(axis)],
       series: [
         {
           label: "Time",

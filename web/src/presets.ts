@@ -10,13 +10,14 @@ import trafficMix from "../../python/sojourn/scenarios/traffic-mix.toml";
 import twoWay from "../../python/sojourn/scenarios/two-way.toml";
 import unresponsive from "../../python/sojourn/scenarios/unresponsive.toml";
 import wlan from "../../python/sojourn/scenarios/wlan.toml";
+import { RFC_7928 } from "./rfc7928";
 
 export interface Preset {
   name: string;
   title: string;
   words: string;
   text: string;
-  kind: "line" | "scenario";
+  kind: "line" | "scenario" | "rfc7928";
 }
 
 interface Line {
@@ -169,4 +170,8 @@ export const PRESETS: Preset[] = [
   shipped("unresponsive", "A flow that does not respond", unresponsive),
   shipped("cellular", "Cellular, needs a trace", cellular),
   shipped("cellular-two-way", "Cellular both ways, needs a trace", cellularTwoWay),
+  ...RFC_7928.map(([name, title, text]): Preset => ({
+    ...shipped(name, title, text),
+    kind: "rfc7928",
+  })),
 ];

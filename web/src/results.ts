@@ -15,11 +15,23 @@ const HEADLINES = new Set([
   "drop_rate",
   "mark_rate",
   "goodput",
+  "completion_p95",
+  "completion_p95_above",
   "owd_p95",
   "rtt_p50",
-  "mos",
+  "loss_rate",
+  "voice_mos",
 ]);
+/** What is counted, and scores: numbers without a unit that are no fractions. */
+const PLAIN = /^(arrived|sent|waiting|flows|transfers|events|packets|jain|voice_r|voice_mos)$/;
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
+
+/** A number of a run as the command prints it: fractions in percent. */
+function number(metric: string, value: number | null | undefined, unit: string): string {
+  if (unit !== "1" || PLAIN.test(metric) || value === null || value === undefined)
+    return shown(value, unit);
+  return `${shown(100 * value, "1")} %`;
+}
 
 function table(caption: string, head: string[], rows: string[][]): HTMLTableElement {
   const made = document.createElement("table");
@@ -66,8 +78,8 @@ export class Results {
         cells: [
           `${scope} ${name}`.trim(),
           metric,
-          shown(value, unit),
-          shown(other.get(key(row))?.[3], unit),
+          number(metric, value, unit),
+          number(metric, other.get(key(row))?.[3], unit),
         ],
       };
     });

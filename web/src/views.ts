@@ -96,6 +96,8 @@ export class Views {
               side: i,
               values: cut(side.column(of.name)),
               unit: of.unit,
+              // A count beside a probability would hide it.
+              axis: `${of.unit} of ${of.name}`,
             },
           ]
         : [];

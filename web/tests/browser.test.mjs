@@ -235,6 +235,50 @@ test("the form and the text are one: an edit of either is in both", { skip }, as
   assert.equal(await page.getByLabel("Rate", { exact: true }).first().inputValue(), "20mbit");
 });
 
+test("a preset that is edited is named no longer", { skip }, async () => {
+  await open();
+  await page.selectOption("#preset", "rfc7928/bursts");
+  await shows("scenario-name", "bursts");
+  assert.match(await text("preset-words"), /Bursty traffic/);
+  const rate = page.getByLabel("Rate", { exact: true }).first();
+  await rate.fill("12mbit");
+  await rate.press("Tab");
+  await page.waitForFunction(() => document.querySelector("#preset").value === "");
+  assert.equal(await text("preset-words"), "");
+  assert.deepEqual(problems, []);
+});
+
+test("Run pressed in an edited field runs what was written there", { skip }, async () => {
+  await open();
+  await page.getByLabel("Duration", { exact: true }).fill("6s");
+  await page.selectOption("#speed", "max");
+  await page.click("#run");
+  await page.waitForSelector("#results .digests", { timeout: 20_000 });
+  assert.match(await text("clock"), /6\.000 s of 6 s/);
+  assert.deepEqual(problems, []);
+});
+
+test("after an edit of the scenario both sides are what their forms show", { skip }, async () => {
+  await open();
+  await page.selectOption("#speed", "20");
+  await page.click("#run");
+  await page.waitForFunction(() => parseFloat(document.querySelector("#clock").textContent) > 1);
+  await page.click("#run");
+  await page.fill("#text-b", "codel:target=20ms");
+  await page.press("#text-b", "Tab");
+  await page.waitForFunction(() =>
+    /runs codel:target=20ms/.test(document.querySelector("#message").textContent),
+  );
+  const duration = page.getByLabel("Duration", { exact: true });
+  await duration.fill("6s");
+  await duration.press("Tab");
+  await page.waitForFunction(() =>
+    document.querySelector("#command").textContent.includes("codel:target=20ms"),
+  );
+  assert.equal(await page.inputValue("#text-b"), "codel:target=20ms");
+  assert.ok(await page.isDisabled("#forget"));
+});
+
 test("the plane fills seed by seed, the first seed being that of the run", { skip }, async () => {
   await open();
   await page.fill("#text-b", "pie");

@@ -1,6 +1,7 @@
 // The simulator in WebAssembly gives the digests that the native one has on record.
 
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
 import test from "node:test";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -92,6 +93,13 @@ test("every preset of the page is a legal scenario", async () => {
   }
   const shipped = PRESETS.filter((one) => one.kind === "scenario");
   assert.equal(shipped.length, names.size, "every shipped scenario is a preset");
+  const files = await readdir(join(root, "python/sojourn/scenarios/rfc7928"));
+  assert.deepEqual(
+    PRESETS.filter((one) => one.kind === "rfc7928")
+      .map((one) => `${one.name}.toml`)
+      .sort(),
+    files.map((file) => `rfc7928/${file}`).sort(),
+  );
 });
 
 test("every AQM that tc shows is one that the simulator takes", async () => {

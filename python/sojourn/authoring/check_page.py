@@ -114,12 +114,13 @@ def heat_map(
             axis.set_title(aqm, fontsize=8, loc="left")
             axis.set_xticks(range(len(worlds.RTTS_MS)), [str(rtt) for rtt in worlds.RTTS_MS])
             axis.set_yticks(range(len(worlds.FLOWS)), [str(n) for n in worlds.FLOWS])
-            axis.set_xlabel("base RTT [ms]")
+            axis.tick_params(labelsize=7.5)
+            axis.set_xlabel("base RTT [ms]", fontsize=8)
             for (row, column), x in np.ndenumerate(table):
                 ink = _ON_DARK if x > 0.6 * most else _ON_LIGHT
                 axis.text(column, row, _number(float(x)), ha="center", va="center", fontsize=7.2,
                           color=ink)  # fmt: skip
-        axes[0].set_ylabel("flows")
+        axes[0].set_ylabel("flows", fontsize=8)
         return drawing
 
     return draw()

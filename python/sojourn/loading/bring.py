@@ -135,7 +135,9 @@ def _only(file: Path, own: Sequence[type]) -> type:
 
 
 def _known(names: Sequence[str]) -> str:
-    return f"the file has {', '.join(names)}" if names else "the file has no law"
+    if names:
+        return f"the file has {', '.join(names)}"
+    return "the file has no law, which is a class with on_enqueue or on_dequeue"
 
 
 def _of_library(file: Path) -> CustomLaw:
@@ -172,6 +174,8 @@ def load_module(file: Path) -> ModuleType:
     """
     try:
         text = file.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{file}: there is no such file; give its path from this folder") from None
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from None
     digest = hashlib.sha256(text + bytes(file.resolve())).hexdigest()

@@ -28,20 +28,19 @@ export async function runFor(page, seconds, speed = "5") {
 export async function finish(page) {
   await page.selectOption("#speed", "max");
   if ((await page.textContent("#run")) !== "Pause") await page.click("#run");
-  await page.waitForSelector("#results .digests", { timeout: 120_000 });
+  await page.waitForSelector("#results .digests", { timeout: 30_000 });
 }
 
-/** Writes into a field of the scenario's form and waits until the text has it and runs. */
-export async function set(page, label, value) {
-  const clock = () => page.textContent("#clock");
-  const field = page.getByLabel(label, { exact: true }).first();
+/** Writes into a field of the scenario's form, in the set of this name where several have it, and
+ *  waits until the text has it and nothing of it has run. */
+export async function set(page, label, value, within = "") {
+  const sets = page.locator("#scenario-form fieldset", { hasText: within });
+  const field = sets.getByLabel(label, { exact: true }).first();
   await field.fill(value);
   await field.press("Tab");
   await says(page, ".cm-content", value);
-  await page.waitForFunction(() =>
-    document.querySelector("#clock").textContent.startsWith("0.000 s"),
-  );
-  if (!(await clock()).startsWith("0.000")) throw new Error(`${label} began no run`);
+  await page.waitForSelector("#results .digests", { state: "detached" });
+  await says(page, "#clock", "0.000 s");
   const refused = await page.textContent("#text-error");
   if (refused) throw new Error(refused);
 }
@@ -65,10 +64,14 @@ export async function states(page, variable) {
 
 /** Shows a part of the page, below the bar of controls. */
 export async function look(page, selector) {
-  await page.locator(selector).scrollIntoViewIfNeeded();
-  await page.evaluate((selector) => {
-    document.querySelector(selector).scrollIntoView({ block: "start" });
-  }, selector);
+  await page.locator(selector).evaluate((part) => {
+    const bar = document.querySelector(".controls");
+    const covered = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+    const heading = part.closest("section")?.querySelector("h2") ?? part;
+    const near = part.getBoundingClientRect().top - heading.getBoundingClientRect().top < 120;
+    const top = (near ? heading : part).getBoundingClientRect().top;
+    scrollBy(0, top - covered - 12);
+  });
 }
 
 /** A headline number of both sides, as the page writes it: `67.7 ms`. */
@@ -102,8 +105,13 @@ export async function paste(page, text) {
 export async function why(page, side) {
   const folded = page.locator("#why-section details:not([open]) summary");
   if (await folded.count()) await folded.first().click();
-  await page.locator("#signals button", { hasText: `${side}:` }).last().click();
-  await page.waitForFunction(() => /dropped|marked/.test(document.querySelector("#why").textContent));
+  await page
+    .locator("#signals button", { hasText: `${side}:` })
+    .last()
+    .click();
+  await page.waitForFunction(() =>
+    /dropped|marked/.test(document.querySelector("#why").textContent),
+  );
 }
 
 export { says, until };
