@@ -82,7 +82,6 @@ fn counted_by(scenario: &Resolved, links: Links) -> Plan {
         expected: Vec::new(),
         bottleneck: Bottleneck::Sojourn(link(links.forward, Direction::Forward)),
         wire: None,
-        transmission: None,
         reverse,
         adaptation: None,
         kernel_qdisc: None,
