@@ -163,15 +163,6 @@ pub struct WirePlan {
     pub jitter: Option<Jitter>,
 }
 
-/// The time that packets take on a link which hands them on when their transmission begins.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct LinkTime {
-    /// The rate of the link, bit/s.
-    pub bps: u64,
-    /// Bytes that the link adds to every packet.
-    pub framing_bytes: u32,
-}
-
 /// The delays of a group of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GroupDelays {
@@ -310,8 +301,6 @@ pub struct Plan {
     pub bottleneck: Bottleneck,
     /// The wire behind it, where it does more than delay evenly.
     pub wire: Option<WirePlan>,
-    /// What packets take on the bottleneck, where our program behind it holds them for so long.
-    pub transmission: Option<LinkTime>,
     /// A link to the senders.
     pub reverse: Option<ReverseLink>,
     /// The links of a wireless LAN's stations; its access point's is the bottleneck.

@@ -115,7 +115,6 @@ fn facts(plan: &Plan, result: &RunResult, virtual_time: bool) -> Value {
         "settings": plan.settings,
         "bottleneck": without_trace(&plan.bottleneck),
         "wire": plan.wire,
-        "transmission": plan.transmission,
         "back": plan.reverse.as_ref().map(|reverse| json!({
             "router": without_trace(&reverse.link),
             "wire": reverse.wire,

@@ -3,11 +3,11 @@
 //! reads no clock.
 
 use serde::{Deserialize, Serialize};
-use sojourn_aqm::{Rate, Span, Time};
+use sojourn_aqm::{Span, Time};
 use sojourn_link::{DelayLine, Impairment};
 
 use super::raw_packet::InFlightPacket;
-use crate::plan::{LinkTime, WirePlan};
+use crate::plan::WirePlan;
 
 /// A wire.
 #[derive(Debug)]
@@ -18,10 +18,8 @@ pub struct Wire {
     warmup: Option<Time>,
     /// Packets that the impairment was applied to.
     seen: u64,
-    /// It adds no delay of its own, but for the time of packets on the link before it where that
-    /// hands them on when their transmission begins.
+    /// It adds no delay of its own.
     line: DelayLine<InFlightPacket>,
-    transmission: Option<LinkTime>,
 }
 
 /// The packets of a wire, counted.
@@ -41,15 +39,7 @@ impl Wire {
         let impairment = plan
             .and_then(|wire| Impairment::behind(&wire.link, seed, wire.loss, wire.jitter, false));
         let line = DelayLine::new(Span::ZERO);
-        Wire { impairment, warmup: Some(warmup), seen: 0, line, transmission: None }
-    }
-
-    /// The same, but packets take their time on the link before it, too. It impairs none.
-    pub fn transmitting(self, transmission: Option<LinkTime>) -> Wire {
-        let Some(LinkTime { bps, .. }) = transmission else { return self };
-        assert!(self.impairment.is_none(), "packets that overtake others have no turn");
-        let line = DelayLine::new(Span::ZERO).with_links([Rate::from_bps(bps)]);
-        Wire { line, transmission, ..self }
+        Wire { impairment, warmup: Some(warmup), seen: 0, line }
     }
 
     /// A packet enters now. Packets of no flow of the scenario pass unimpaired and use no random
@@ -62,15 +52,7 @@ impl Wire {
             let Some(later) = impairment.pass(now) else { return };
             start = later;
         }
-        match self.transmission {
-            Some(LinkTime { framing_bytes, .. }) => {
-                let bytes = packet.bytes.len() as u32 + framing_bytes;
-                self.line.push(start, packet, bytes);
-            }
-            None => {
-                self.line.insert(start, packet);
-            }
-        }
+        self.line.insert(start, packet);
     }
 
     /// When the next packet leaves.
@@ -115,16 +97,6 @@ mod tests {
 
     fn ms(ms: u64) -> Time {
         Time::from_nanos(ms * MS)
-    }
-
-    /// 40 B and 10 of framing take 4 ms at 100 kbit/s.
-    #[test]
-    fn a_packet_takes_its_own_time_on_the_link_before_the_wire() {
-        let transmission = Some(LinkTime { bps: 100_000, framing_bytes: 10 });
-        let mut wire = Wire::new(None, 7, Time::ZERO).transmitting(transmission);
-        [0, 4, 20].iter().for_each(|&at| wire.enter(ms(at), packet(0)));
-        let left = std::iter::from_fn(|| wire.leave(Time::NEVER)).map(|(at, _)| at);
-        assert_eq!(left.collect::<Vec<_>>(), [4, 8, 24].map(ms));
     }
 
     fn packet(flow: u32) -> InFlightPacket {

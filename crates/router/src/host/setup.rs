@@ -91,9 +91,9 @@ fn devices(plan: &Plan) -> Vec<(Netns, String)> {
     }
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
         let peer = if plan.has_wire() { (Netns::Wire, "wire") } else { (Netns::Receivers, "in") };
-        for (netns, name) in [(Netns::Router, "out"), peer] {
-            devices.push((netns, name.to_owned()));
-        }
+        let of_router = ["out", "served", "sent"].map(|name| (Netns::Router, name));
+        let all = of_router.into_iter().chain([peer]);
+        devices.extend(all.map(|(netns, name)| (netns, name.to_owned())));
     }
     devices
 }

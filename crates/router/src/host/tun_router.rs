@@ -20,7 +20,7 @@ use crate::laws::LoadedLaws;
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::tun::{self, DEVICE, LARGEST};
-use crate::plan::{Bottleneck, LinkTime, Netns, Plan, RouterLinkPlan, WirePlan, flow_of};
+use crate::plan::{Bottleneck, Netns, Plan, RouterLinkPlan, WirePlan, flow_of};
 use crate::run_files::PACKET_RECORDS;
 
 /// The epoll token of both devices; those of sockets are smaller.
@@ -46,11 +46,6 @@ impl OneWay {
         let new = |link| RouterLink::new(link, laws, plan.seed, Recording::Records(Vec::new()));
         let wire = Wire::new(wire, plan.seed, Time::from_nanos(plan.warmup_ns));
         Ok(OneWay { link: link.map(new).transpose()?, wire })
-    }
-
-    /// The same with a wire that takes the time of packets on the link before it.
-    fn transmitting(self, transmission: Option<LinkTime>) -> OneWay {
-        OneWay { wire: self.wire.transmitting(transmission), ..self }
     }
 
     fn next_timer(&self) -> Time {
@@ -132,8 +127,7 @@ impl TunRouter {
         let reverse_wire = reverse.and_then(|reverse| reverse.wire.as_ref());
         let uses = |group| reverse.is_some_and(|reverse| reverse.groups.contains(&group));
         Ok(Some(TunRouter {
-            forward: OneWay::new(link, plan.wire.as_ref(), plan, laws)?
-                .transmitting(plan.transmission),
+            forward: OneWay::new(link, plan.wire.as_ref(), plan, laws)?,
             reverse: OneWay::new(reverse.map(|reverse| &reverse.link), reverse_wire, plan, laws)?,
             uses_reverse: (0..plan.groups()).map(uses).collect(),
             near,

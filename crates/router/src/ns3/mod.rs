@@ -91,7 +91,6 @@ fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
         expected: Vec::new(),
         bottleneck: Bottleneck::Sojourn(link(links.order[0], Direction::Forward)),
         wire: None,
-        transmission: None,
         reverse,
         stations,
         adaptation: None,

@@ -10,8 +10,7 @@ use super::Kernel;
 use super::refusal::{Planned, refuse};
 use super::topology::{self, VETH_BPS, rate_change};
 use crate::plan::{
-    Bottleneck, Direction, GroupDelays, LinkTime, ModuleAqm, ReverseLink, RouterLinkPlan, Service,
-    WirePlan,
+    Bottleneck, Direction, GroupDelays, ModuleAqm, ReverseLink, RouterLinkPlan, Service, WirePlan,
 };
 use crate::tc::{self, TcContext, TcDiscipline};
 
@@ -119,12 +118,6 @@ pub(super) fn wire(link: &Link) -> Option<WirePlan> {
     let Link { name, loss, jitter, .. } = link;
     let does_more = loss.is_some() || jitter.is_some();
     does_more.then(|| WirePlan { link: name.clone(), loss: *loss, jitter: *jitter })
-}
-
-/// The time of packets on a link with a steady rate.
-pub(super) fn transmission(link: &Link) -> Option<LinkTime> {
-    let Capacity::Constant(rate) = link.capacity else { return None };
-    Some(LinkTime { bps: rate.as_bps(), framing_bytes: link.framing_bytes })
 }
 
 /// The bottleneck, and for the kernel's own the discipline as tc takes it.
@@ -238,9 +231,7 @@ fn kernel_bottleneck(
     let discipline = discipline.map_err(|message| ScenarioError::new(place.clone(), message))?;
     warnings.extend(discipline.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
     let changes = rates[1..].iter().flat_map(|&(at, rate)| {
-        rate_change(scenario, link, rate.as_bps())
-            .into_iter()
-            .map(move |command| (at.as_nanos(), command))
+        rate_change(link, rate.as_bps()).into_iter().map(move |command| (at.as_nanos(), command))
     });
     Ok((Bottleneck::Kernel { changes: changes.collect() }, discipline))
 }
@@ -248,7 +239,7 @@ fn kernel_bottleneck(
 /// The delays that netem would apply to each group.
 fn delays(scenario: &Resolved, link: &Link) -> Vec<GroupDelays> {
     let groups = scenario.flows.iter().map(|group| GroupDelays {
-        forward_ns: topology::forward_delay(group, link, None).as_nanos(),
+        forward_ns: topology::forward_delay(group, link).as_nanos(),
         access_bps: topology::access_bps(group),
         return_ns: topology::return_delay(group, scenario).as_nanos(),
     });

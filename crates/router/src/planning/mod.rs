@@ -5,8 +5,7 @@
 //! on the path to the receiver; the router's side of it (`r0`, ...) delays what comes back. So the
 //! queue at the router's interface `out` (or at the TUN devices of our own router) is the only
 //! place where packets wait for each other. The kernel's shaper hands a packet on when its
-//! transmission begins; the time that a full packet takes on the link is part of the delay before
-//! the queue, so that round trips are complete, or our wire behind the router takes that of each.
+//! transmission begins; a netem behind it takes the time of each on the link.
 
 mod bottleneck;
 pub(crate) mod flows;
@@ -19,7 +18,7 @@ use sojourn_scenario::resolved::{Resolved, Tcp};
 
 use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
-use bottleneck::{bottleneck, links, reverse_link, transmission, wire};
+use bottleneck::{bottleneck, links, reverse_link, wire};
 use refusal::{Planned, refuse};
 use topology::{Commands, Egress, in_few_batches};
 
@@ -49,12 +48,10 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let laws = laws(scenario, &bottleneck, reverse.as_ref())?;
     let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
     let has_wire = !is_ours && (wire.is_some() || reverse.is_some());
-    // Impaired packets may overtake each other on the wire, which then takes no time of its own.
-    let transmission = if has_wire && wire.is_none() { transmission(link) } else { None };
     let egress = if is_ours {
         Egress::Tun
     } else if has_wire {
-        Egress::Wire { transmits: transmission.is_some() }
+        Egress::Wire
     } else {
         Egress::Veth
     };
@@ -79,7 +76,6 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         expected: out.expected,
         bottleneck,
         wire,
-        transmission,
         reverse,
         stations: Vec::new(),
         module: bottleneck::module(scenario, links),

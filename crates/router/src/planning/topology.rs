@@ -17,6 +17,13 @@ const LEAST_MTU: u32 = 68;
 /// The speed that veth reports, bit/s, which CBS uses as that of its interface.
 pub(super) const VETH_BPS: u64 = 10_000_000_000;
 
+/// Where packets go that need no wire of ours.
+const RECEIVERS: (Netns, &str) = (Netns::Receivers, "in");
+/// The shaper's credits for a byte. It rounds what a packet costs down to a whole credit, and would
+/// run a byte a packet fast with one (fact linux-23); slopes are 32 bits of kbit/s, and that of
+/// sending is up to 10 Gbit/s.
+const CREDITS_PER_BYTE: i64 = 200;
+
 /// How packets leave the router towards the receivers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Egress {
@@ -25,8 +32,8 @@ pub(super) enum Egress {
     /// From the kernel's router over a veth pair to the receivers.
     Veth,
     /// From the kernel's router over a veth pair to our wire, which hands them to the receivers by
-    /// TUN devices. If it `transmits`, it takes the time of packets on the link.
-    Wire { transmits: bool },
+    /// TUN devices.
+    Wire,
 }
 
 impl Egress {
@@ -65,16 +72,9 @@ impl Commands {
             self.pair(index, group);
         }
         let largest_mtu = scenario.flows.iter().map(|group| mtu(&group.app)).max().unwrap_or(1500);
-        let has_wire = matches!(egress, Egress::Wire { .. });
+        let has_wire = egress == Egress::Wire;
         if egress.is_veth() {
-            let (peer, netns) = if has_wire { ("wire", "wire") } else { ("in", "receivers") };
-            self.ip(
-                Netns::Router,
-                &format!(
-                    "link add out address 02:00:00:02:00:fe type veth peer name {peer} \
-                     address 02:00:00:02:00:01 netns {netns}"
-                ),
-            );
+            self.link_time(link, if has_wire { (Netns::Wire, "wire") } else { RECEIVERS });
         }
         for (netns, device, address, peer) in [
             (Netns::Router, "out", "10.2.255.254/16", "02:00:00:02:00:01"),
@@ -95,14 +95,47 @@ impl Commands {
         if has_wire {
             self.wire(largest_mtu);
         }
-        let unserved = match egress {
-            Egress::Tun | Egress::Wire { transmits: true } => None,
-            Egress::Veth | Egress::Wire { transmits: false } => Some(link.capacity.initial_rate()),
-        };
         let has_netem = has_netem(bottleneck);
         for (index, group) in scenario.flows.iter().enumerate().filter(|_| has_netem) {
-            let forward = forward_delay(group, link, unserved);
-            self.delays(index, group, (forward, return_delay(group, scenario)));
+            self.delays(index, group, (forward_delay(group, link), return_delay(group, scenario)));
+        }
+        if egress.is_veth() {
+            self.up(Netns::Router, "served", largest_mtu, 1);
+            self.up(Netns::Router, "sent", largest_mtu, 1);
+        }
+    }
+
+    /// The way of packets from the kernel's shaper, which hands them on when their transmission
+    /// begins (fact linux-7): back into the router by `served`, and out again by `sent`, whose
+    /// netem takes the time of each on the link.
+    fn link_time(&mut self, link: &Link, (netns, peer): (Netns, &str)) {
+        self.ip(
+            Netns::Router,
+            "link add out address 02:00:00:02:00:fd type veth peer name served \
+             address 02:00:00:02:00:fc",
+        );
+        self.ip(
+            Netns::Router,
+            &format!(
+                "link add sent address 02:00:00:02:00:fe type veth peer name {peer} \
+                 address 02:00:00:02:00:01 netns {}",
+                netns.name()
+            ),
+        );
+        let hook = "qdisc add dev served clsact";
+        let moves = "filter add dev served ingress matchall action mirred egress redirect dev sent";
+        self.commands.push(command(Netns::Router, "tc", hook));
+        self.commands.push(command(Netns::Router, "tc", moves));
+        self.commands.push(link_netem("add", link, link.capacity.initial_rate().as_bps()));
+        for (device, kind, limit) in
+            [("served", "clsact", None), ("sent", "netem", Some(u64::from(DELAY_LIMIT_PACKETS)))]
+        {
+            self.expected.push(Expected {
+                netns: Netns::Router,
+                device: device.to_owned(),
+                kind: kind.to_owned(),
+                options: limit.map(|packets| ("limit".to_owned(), packets)).into_iter().collect(),
+            });
         }
     }
 
@@ -177,7 +210,7 @@ impl Commands {
 
     /// The netem of a group, with the access rate of all its flows together.
     fn delays(&mut self, index: usize, group: &FlowGroup, (forward, back): (Span, Span)) {
-        self.commands.push(forward_netem("add", index, group, forward));
+        self.commands.push(forward_netem(index, group, forward));
         let line = format!(
             "qdisc add dev r{index} root netem limit {DELAY_LIMIT_PACKETS} delay {}us",
             micros(back)
@@ -243,36 +276,38 @@ fn has_netem(bottleneck: &Bottleneck) -> bool {
     }
 }
 
-/// The delay of a full packet to the receiver (fact linux-7) without its time in the queue and its
-/// serialisation at the access rate of the whole group: all propagation, the rest of the
-/// serialisation at the flow's own access rate and, where the queue hands a packet on when its
-/// transmission begins, the time on the link at the rate `unserved`.
-pub(super) fn forward_delay(group: &FlowGroup, link: &Link, unserved: Option<Rate>) -> Span {
+/// The delay of a packet to the receiver without its time in the queue, on the link, and its
+/// serialisation at the access rate of the whole group: all propagation, and of a full packet the
+/// rest of the serialisation at the flow's own access rate.
+pub(super) fn forward_delay(group: &FlowGroup, link: &Link) -> Span {
     let bytes = u64::from(group.app.packet_bytes());
     let shared = Rate::from_bps(access_bps(group)).time_for(bytes);
     let access = group.access_rate.time_for(bytes).saturating_sub(shared);
-    let framed = bytes + u64::from(link.framing_bytes);
-    let on_link = unserved.map_or(Span::ZERO, |rate| rate.time_for(framed));
-    group.access_delay + access + link.delay + on_link + group.egress_delay
+    group.access_delay + access + link.delay + group.egress_delay
 }
 
-/// The netem before the queue. With a rate it keeps packets in order even when its delay changes.
-fn forward_netem(verb: &str, index: usize, group: &FlowGroup, delay: Span) -> Command {
+/// The netem behind the shaper: it delays each packet by its time on the link.
+fn link_netem(verb: &str, link: &Link, bps: u64) -> Command {
+    let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
+    let line = format!(
+        "qdisc {verb} dev sent root netem limit {DELAY_LIMIT_PACKETS} rate {bps}bit {framing}"
+    );
+    command(Netns::Router, "tc", &line)
+}
+
+/// The netem before the queue. Its rate keeps packets in order.
+fn forward_netem(index: usize, group: &FlowGroup, delay: Span) -> Command {
     let (delay, bps) = (micros(delay), access_bps(group));
     let line = format!(
-        "qdisc {verb} dev s{index} root netem limit {DELAY_LIMIT_PACKETS} delay {delay}us \
+        "qdisc add dev s{index} root netem limit {DELAY_LIMIT_PACKETS} delay {delay}us \
          rate {bps}bit"
     );
     command(Netns::Senders, "tc", &line)
 }
 
 /// The commands for another rate: it changes the shaper, and the time of packets on the link.
-pub(super) fn rate_change(scenario: &Resolved, link: &Link, bps: u64) -> Vec<Command> {
-    let rate = Some(Rate::from_bps(bps));
-    let netems = scenario.flows.iter().enumerate().map(|(index, group)| {
-        forward_netem("change", index, group, forward_delay(group, link, rate))
-    });
-    [shaper("change", link, bps)].into_iter().chain(netems).collect()
+pub(super) fn rate_change(link: &Link, bps: u64) -> [Command; 2] {
+    [shaper("change", link, bps), link_netem("change", link, bps)]
 }
 
 /// Rounded to whole microseconds, as tc takes them.
@@ -322,16 +357,17 @@ fn burst(app: &App) -> u32 {
 /// notices that it is idle (fact linux-2), and sends no burst after an idle period (fact linux-3).
 fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
     let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
-    let kbit = bps / 1000;
-    let max_frames = (link.mtu_bytes + ETHERNET_BYTES) * 2;
+    let kbit = (bps / 1000) as i64 * CREDITS_PER_BYTE;
+    let port_kbit = (VETH_BPS / 1000) as i64 * CREDITS_PER_BYTE;
+    let largest = i64::from(link.mtu_bytes) * CREDITS_PER_BYTE;
+    let max_frames = i64::from((link.mtu_bytes + ETHERNET_BYTES) * 2) * CREDITS_PER_BYTE;
     let mut line = format!("qdisc {verb} dev out root handle 1:");
     if framing != 0 {
         line += &format!(" stab overhead {framing} linklayer ethernet");
     }
     line += &format!(
-        " cbs idleslope {kbit} sendslope {} hicredit {} locredit -{max_frames} offload 0",
-        kbit as i64 - (VETH_BPS / 1000) as i64,
-        link.mtu_bytes,
+        " cbs idleslope {kbit} sendslope {} hicredit {largest} locredit -{max_frames} offload 0",
+        kbit - port_kbit,
     );
     command(Netns::Router, "tc", &line)
 }
@@ -371,6 +407,10 @@ app = {{ kind = "bulk" }}
         plan(scenario.resolved(), Kernel { hz: 1000, delays_in_router: false }).unwrap()
     }
 
+    fn lines(commands: &[Command]) -> Vec<String> {
+        commands.iter().map(|each| each.arguments.join(" ")).collect()
+    }
+
     fn delay_us(commands: &[Command], device: &str) -> String {
         let of_device = |command: &&Command| command.arguments.iter().any(|word| word == device);
         let found = commands.iter().find(|c| c.program == "tc" && of_device(c)).unwrap();
@@ -379,27 +419,30 @@ app = {{ kind = "bulk" }}
     }
 
     #[test]
-    fn the_round_trip_includes_the_time_of_a_full_packet_on_the_link() {
-        // 1500 B take 1.2 ms at 10 Mbit/s and 120 us on an access link of 100 Mbit/s, of which
-        // netem, at four times that rate, applies 30 us.
+    fn behind_the_kernels_shaper_netem_takes_the_time_of_each_packet_on_the_link() {
+        // 1500 B take 120 us on an access link of 100 Mbit/s, of which netem, at four times that
+        // rate, applies 30 us.
         let forward =
             |count, bottleneck| delay_us(&planned("\"10mbit\"", count, bottleneck).commands, "s0");
-        assert_eq!([forward(1, "kernel"), forward(4, "kernel")], ["11200us", "11290us"]);
-        assert_eq!(forward(1, "sojourn"), "10000us", "our router takes that time itself");
+        assert_eq!([forward(1, "kernel"), forward(4, "kernel")], ["10000us", "10090us"]);
+        assert_eq!(forward(1, "sojourn"), "10000us");
         assert_eq!(delay_us(&planned("\"10mbit\"", 1, "kernel").commands, "r0"), "10000us");
+        let lines = lines(&planned("\"10mbit\"", 1, "kernel").commands);
+        let behind = "qdisc add dev sent root netem limit 1000000 rate 10000000bit -14";
+        assert!(lines.iter().any(|line| line == behind), "{lines:?}");
+        let ours = self::lines(&planned("\"10mbit\"", 1, "sojourn").commands);
+        assert!(!ours.iter().any(|line| line.contains("dev sent")), "our router takes it itself");
     }
 
+    /// Linux 6.1 sch_cbs.c, `credits_from_len`; fact linux-23.
     #[test]
-    fn with_a_queue_on_the_way_back_our_wire_takes_the_time_on_the_link() {
-        let text = "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\n\
-                    [links.back]\nrate = \"1mbit\"\n[[flows]]\npath = [\"b\"]\n\
-                    reverse = [\"back\"]\nrtt = \"20ms\"\napp = { kind = \"bulk\" }\n";
-        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-        let scenario = Scenario::load(text, &Source::default(), &none).unwrap();
-        let kernel = Kernel { hz: 1000, delays_in_router: false };
-        let plan = plan(scenario.resolved(), kernel).unwrap();
-        assert_eq!(delay_us(&plan.commands, "s0"), "10000us", "without 1,200 us on the link");
-        assert_eq!(plan.transmission.map(|transmission| transmission.bps), Some(10_000_000));
+    fn the_shaper_counts_parts_of_bytes_so_that_rounding_costs_no_rate() {
+        let lines = lines(&planned("\"2mbit\"", 1, "kernel").commands);
+        let shaper = lines.iter().find(|line| line.contains(" cbs ")).unwrap();
+        let slopes = "idleslope 400000 sendslope -1999600000 hicredit 300000 locredit -605600";
+        assert!(shaper.contains(slopes), "{shaper}");
+        let (send, port) = (1_999_600_000_u64, 10_000_000);
+        assert_eq!((1500 * send / port, 1500 * send % port), (299_940, 0));
     }
 
     #[test]
@@ -411,7 +454,7 @@ app = {{ kind = "bulk" }}
         let scenario = Scenario::load(text, &Source::default(), &none).unwrap();
         let kernel = Kernel { hz: 1000, delays_in_router: false };
         let commands = plan(scenario.resolved(), kernel).unwrap().commands;
-        let lines: Vec<String> = commands.iter().map(|each| each.arguments.join(" ")).collect();
+        let lines = lines(&commands);
         let segments = |device: &str| {
             let line =
                 lines.iter().find(|line| line.starts_with(&format!("link set {device} mtu")));
@@ -427,6 +470,9 @@ app = {{ kind = "bulk" }}
         let Bottleneck::Kernel { changes } = plan.bottleneck else { panic!("the kernel's own") };
         assert!(changes.iter().all(|change| change.0 == 1_000_000_000));
         let commands: Vec<Command> = changes.into_iter().map(|change| change.1).collect();
-        assert_eq!((commands.len(), delay_us(&commands, "s0")), (2, "10600us".to_owned()));
+        let lines = lines(&commands);
+        assert!(lines[0].contains("dev out root") && lines[0].contains("idleslope 4000000"));
+        let rate = "qdisc change dev sent root netem limit 1000000 rate 20000000bit -14";
+        assert_eq!(lines[1..], [rate]);
     }
 }
