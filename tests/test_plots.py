@@ -4,11 +4,12 @@ import io
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 from sojourn import plots
 from sojourn.errors import InputError, NothingToPlot
-from sojourn.plots import style
+from sojourn.plots import clouds, style
 from sojourn.running.result import Result
 from synthetic import AQMS, comparison, result
 
@@ -70,6 +71,22 @@ def test_drawing_leaves_the_settings_of_others_alone(compared):
     before = dict(mpl.rcParams)
     compared.figures()
     assert dict(mpl.rcParams) == before
+
+
+def test_names_of_ten_crowded_clouds_overlap_nowhere_and_stay_within_the_axes():
+    # Ten clouds at nearly one place of a column's width.
+    points = {
+        f"law_{i}": np.array([[10 + 0.1 * i, 98.0], [11.0, 98.2 - 0.1 * i]]) for i in range(10)
+    }
+    drawing, axes, colours = clouds.begin(points, {aqm: [] for aqm in points}, "crowded")
+    drawing.set_size_inches(3.5, 3.5)
+    clouds.finish(drawing, axes, points, colours)
+    drawing.canvas.draw()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == len(points)
+    for i, box in enumerate(boxes):
+        assert axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1, axes.texts[i]
+        assert not any(box.overlaps(other) for other in boxes[:i]), axes.texts[i]
 
 
 @pytest.mark.parametrize("name", list(plots.KINDS))

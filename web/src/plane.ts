@@ -9,7 +9,7 @@ import { colour, sideColour } from "./theme";
 
 const SEEDS = 10;
 const EVENTS_PER_SLICE = 200_000;
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [560, 320, 80, 44, 14];
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [560, 320, 112, 50, 14];
 
 interface Point {
   side: number;
@@ -138,7 +138,7 @@ export class Plane {
     const ink = colour("ink");
     const parts = [
       `<path d="M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - 14}" fill="none" stroke="${ink}"/>`,
-      `<text x="${WIDTH - 14}" y="${HEIGHT - 22}" text-anchor="end">${shown(delay, "s")}</text>`,
+      `<text x="${WIDTH - 14}" y="${HEIGHT - 30}" text-anchor="end">${shown(delay, "s")}</text>`,
       `<text x="${LEFT}" y="${HEIGHT - 6}">Mean queue delay, from 0</text>`,
       `<text x="${LEFT - 6}" y="${TOP + 10}" text-anchor="end">${shown(goodput, "bit/s")}</text>`,
       `<text x="${LEFT - 6}" y="${HEIGHT - BOTTOM}" text-anchor="end">` +

@@ -13,6 +13,8 @@ from sojourn.plots.data import Floats, Results
 
 FLOOR_MS = 0.01
 _HALF_LETTER = 3.2  # points, of bold type of 9 points
+# A name that is so many lines away from its cloud is joined to it.
+_FAR = 1.7
 
 Clouds = Mapping[str, Floats]
 """Per AQM milliseconds of delay and another value, shape ``(n_seeds, 2)``."""
@@ -72,33 +74,48 @@ def _name(axes: Axes, points: Clouds, colours: Mapping[str, str]) -> None:
     for aqm in sorted(points, key=lambda aqm: float(np.median(dots[aqm][:, 0]))):
         cloud = dots[aqm]
         half = len(aqm) * _HALF_LETTER * point
-        low, high = axes.bbox.x0 + half, axes.bbox.x1 - half
-        x = float(np.clip(np.median(cloud[:, 0]), low, max(low, high)))
-        y = _free(x, half, line, (cloud[:, 1].min(), cloud[:, 1].max()), axes.bbox.y0, taken)
+        ends = (float(cloud[:, 1].min()), float(cloud[:, 1].max()))
+        middle = float(np.median(cloud[:, 0]))
+        x, y = _free((middle, half, line), ends, axes, taken)
         taken = np.vstack([taken, [x, y, half, line / 2]])
-        name_x, name_y = axes.transData.inverted().transform((x, y))
+        to_data = axes.transData.inverted().transform
+        name_x, name_y = to_data((x, y))
         colour = colours[aqm]
         axes.text(name_x, name_y, aqm, ha="center", va="center", color=colour, fontweight="bold")
+        end = ends[1] if y > ends[1] else ends[0]
+        if abs(y - end) > _FAR * line or abs(x - middle) > half:
+            edge = y - np.sign(y - end) * line / 2
+            axes.plot(*to_data([(x, edge), (middle, end)]).T, color=colour, lw=0.6, zorder=1)
 
 
 def _free(
-    x: float, half: float, line: float, ends: tuple[float, float], floor: float, taken: Floats
-) -> float:
-    """The nearest height, in pixels, above or below a cloud at which a name overlaps nothing.
+    name: tuple[float, float, float], ends: tuple[float, float], axes: Axes, taken: Floats
+) -> tuple[float, float]:
+    """The nearest place, in pixels, at which a name overlaps nothing and is within the axes.
+
+    Above or below its cloud if there is room, else beside that too.
 
     Args:
-        x: middle of the name.
-        half: half of its width.
-        line: height of a line.
+        name: its middle over the cloud, half of its width, and the height of a line.
         ends: lower and upper end of the cloud.
-        floor: lower end of the axes.
+        axes: where it is written.
         taken: boxes as middle (x, y) and half (width, height), shape ``(n, 4)``.
     """
-    for step in np.arange(0.9, 9.0, 0.2) * line:
-        for y in (ends[1] + step, ends[0] - step):
-            is_near = (abs(taken[:, 0] - x) < taken[:, 2] + half) & (
-                abs(taken[:, 1] - y) < taken[:, 3] + line / 2
-            )
-            if y > floor + line / 2 and not is_near.any():
-                return float(y)
-    return ends[1] + 0.9 * line
+    middle, half, line = name
+    low, high = axes.bbox.x0 + half, axes.bbox.x1 - half
+    inside = axes.bbox.y0 + line / 2, axes.bbox.y1 - line / 2
+
+    def within(x: float) -> float:
+        return float(np.clip(x, low, max(low, high)))
+
+    for shifts, most in (((0.0,), 4.0), ((-1.0, 1.0, -2.0, 2.0, -3.0, 3.0), 9.0)):
+        for step in np.arange(0.9, most, 0.2) * line:
+            for shift in shifts:
+                x = within(middle + shift * half)
+                for y in (ends[1] + step, ends[0] - step):
+                    is_near = (abs(taken[:, 0] - x) < taken[:, 2] + half) & (
+                        abs(taken[:, 1] - y) < taken[:, 3] + line / 2
+                    )
+                    if inside[0] < y < inside[1] and not is_near.any():
+                        return x, float(y)
+    return within(middle), ends[1] + 0.9 * line

@@ -36,7 +36,7 @@ async function swing(page, side) {
   const texts = await page
     .locator("#state tbody tr")
     .evaluateAll((rows, side) => rows.map((row) => row.cells[side + 1].textContent), side);
-  const values = texts.map(value);
+  const values = texts.filter((text) => text !== "–").map(value);
   const late = values.slice(values.length / 2);
   const mean = late.reduce((sum, one) => sum + one, 0) / late.length;
   return Math.sqrt(late.reduce((sum, one) => sum + (one - mean) ** 2, 0) / late.length) / mean;
