@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
         ns3 ns3-costs agreement-ns3 agreement-wide pi2-ns3 bench wheel instructions instructions-write \
-        coverage reproduce-full fuzz storm storm-record long-haul cancel memcheck audit sbom mutants \
+        coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed test-web clean
 .DELETE_ON_ERROR:
@@ -133,6 +133,10 @@ cancel: $(VENV)/developed
 ## storm-record: kills, surroundings and cancelling into docs/storm.md; wants an idle machine
 storm-record: $(VENV)/developed
 	$(BIN)/python tests/storm/record.py
+
+## attacks: what attacks have found, judged again; writes the figures beside docs/attacks
+attacks: $(VENV)/developed
+	$(BIN)/python tests/attacks/judge.py
 
 ## memcheck: the tests of the C interface under AddressSanitizer, its example in C under valgrind
 memcheck:
