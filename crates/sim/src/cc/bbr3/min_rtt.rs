@@ -32,13 +32,15 @@ impl Bbr3 {
                 (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
         }
         if due && !self.idle_restart && self.mode != BbrMode::ProbeRtt {
-            self.prior_cwnd.save(window, self.recovery, self.mode);
+            // In this order (`bbr_update_min_rtt`): a larger window saved before stays.
             self.mode = BbrMode::ProbeRtt;
+            self.prior_cwnd.save(window, self.recovery, self.mode);
             self.probe_rtt_done_stamp = None;
             self.ack_phase = AckPhase::Stopping;
             self.next_round_delivered = p.delivered_total;
         }
-        if self.mode == BbrMode::ProbeRtt {
+        self.holds_back = self.mode == BbrMode::ProbeRtt;
+        if self.holds_back {
             self.probe_rtt(p, window);
         }
         if p.ack.delivered > 0 {

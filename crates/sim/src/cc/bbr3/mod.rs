@@ -101,6 +101,8 @@ pub struct Bbr3 {
     probe_rtt_min_stamp: Time,
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
+    /// The last acknowledgement came in ProbeRTT, though it may have ended it.
+    holds_back: bool,
     prior_cwnd: PriorCwnd,
     recovery: RecoveryStage,
     idle_restart: bool,
@@ -295,7 +297,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn holds_back(&self) -> bool {
-        self.mode == BbrMode::ProbeRtt
+        self.holds_back
     }
 
     fn vars(&self) -> &'static [Var] {
@@ -354,6 +356,7 @@ impl Control for Bbr3 {
             probe_rtt_min_stamp: Time::ZERO,
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
+            holds_back: false,
             prior_cwnd: PriorCwnd::default(),
             recovery: RecoveryStage::Open,
             idle_restart: false,

@@ -164,6 +164,35 @@ fn every_five_seconds_half_a_bdp_is_in_flight_for_200_ms() {
     assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (BbrMode::ProbeBw, Phase::Cruise));
 }
 
+/// Google's `tcp_bbr.c`, branch v3, `bbr_update_min_rtt`, sets the mode and then calls
+/// `bbr_save_cwnd`; draft-ietf-ccwg-bbr, `BBRCheckProbeRTT`, enters ProbeRTT and then saves.
+#[test]
+fn probe_rtt_restores_the_largest_window_since_the_last_loss() {
+    let mut rounds = Rounds::cruising();
+    rounds.bbr.prior_cwnd = PriorCwnd(300);
+    while rounds.bbr.mode != BbrMode::ProbeRtt {
+        rounds.round(500.0, 45);
+    }
+    assert_eq!((rounds.window.cwnd, rounds.bbr.prior_cwnd.0), (25, 300));
+}
+
+/// The same function marks samples as limited in ProbeRTT before it may end it.
+#[test]
+fn samples_of_what_leaves_at_the_end_of_probe_rtt_are_limited() {
+    let mut rounds = Rounds::cruising();
+    assert!(!rounds.bbr.holds_back());
+    while rounds.bbr.mode != BbrMode::ProbeRtt {
+        rounds.round(500.0, 45);
+    }
+    while rounds.bbr.mode == BbrMode::ProbeRtt {
+        assert!(rounds.bbr.holds_back());
+        rounds.round(500.0, 25);
+    }
+    assert!(rounds.bbr.holds_back(), "the acknowledgement that ended it came in it");
+    rounds.round(500.0, 25);
+    assert!(!rounds.bbr.holds_back());
+}
+
 /// draft-ietf-ccwg-bbr, `BBRHandleRestartFromIdle`: `BBRCheckProbeRTTDone`, whatever the round.
 #[test]
 fn a_restart_from_idle_ends_probe_rtt_once_its_200_ms_have_passed() {
