@@ -1,5 +1,5 @@
-// The ns-3 side of the table in docs/wlan.md: stations of 802.11g send datagrams without pause to
-// an access point. Prints JSON, a line for each
+// The ns-3 side of the tables in docs/wlan.md: stations of 802.11g, or of 802.11b, send datagrams
+// without pause to an access point. Prints JSON, a line for each
 // station: goodput in Mbit/s, mean delay in ms, and the percentage of its frames at each rate.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -10,6 +10,7 @@
 #include "ns3/traffic-control-module.h"
 #include "ns3/wifi-module.h"
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -33,6 +34,19 @@ struct Station
 };
 
 static std::vector<Station> g_stations;
+
+// The mode of a constant rate in Mbit/s: `54` of 802.11g, `11b` of 802.11b.
+static std::string
+Mode(std::string rate)
+{
+    if (rate.back() != 'b')
+    {
+        return "ErpOfdmRate" + rate + "Mbps";
+    }
+    rate.pop_back();
+    std::replace(rate.begin(), rate.end(), '.', '_');
+    return "DsssRate" + rate + "Mbps";
+}
 
 static void
 Received(uint32_t index, Ptr<Socket> socket)
@@ -67,7 +81,8 @@ main(int argc, char* argv[])
     uint32_t seed = 1;
     uint32_t queue = 50;
     CommandLine cmd;
-    cmd.AddValue("stations", "rate:snr of each, rate in Mbit/s or `minstrel`", list);
+    cmd.AddValue("stations", "rate:snr of each, rate in Mbit/s, with a `b` of 802.11b, or `minstrel`",
+                 list);
     cmd.AddValue("seconds", "that are counted", seconds);
     cmd.AddValue("seed", "", seed);
     cmd.AddValue("queue", "packets at each station", queue);
@@ -106,7 +121,8 @@ main(int argc, char* argv[])
     phy.Set("TxPowerStart", DoubleValue(TX_DBM));
     phy.Set("TxPowerEnd", DoubleValue(TX_DBM));
     WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211g);
+    const bool isB = g_stations[0].rate.back() == 'b';
+    wifi.SetStandard(isB ? WIFI_STANDARD_80211b : WIFI_STANDARD_80211g);
     WifiMacHelper mac;
     mac.SetType("ns3::ApWifiMac", "BeaconInterval", TimeValue(MicroSeconds(1024000)));
     NetDeviceContainer devices = wifi.Install(phy, mac, access);
@@ -122,7 +138,7 @@ main(int argc, char* argv[])
         {
             wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
                                          "DataMode",
-                                         StringValue("ErpOfdmRate" + rate + "Mbps"));
+                                         StringValue(Mode(rate)));
         }
         auto device = wifi.Install(phy, mac, stations.Get(i));
         DynamicCast<WifiNetDevice>(device.Get(0))

@@ -21,6 +21,7 @@ from sojourn.running.result import Result
 
 PAGE = ROOT / "docs" / "wlan.md"
 BEGIN, END = "<!-- wlan.py -->\n", "<!-- end of wlan.py -->\n"
+ANOMALY_BEGIN, ANOMALY_END = "<!-- wlan.py anomaly -->\n", "<!-- end of wlan.py anomaly -->\n"
 SECONDS = 10
 MODULES = ("mobility", "propagation", "wifi")
 # The stations of each case: rate in Mbit/s or `minstrel`, and signal-to-noise ratio in dB.
@@ -62,10 +63,52 @@ app = {{ kind = "cbr", rate = "40mbit", packet = "1500B" }}
 Stations = tuple[tuple[str, int], ...]
 
 
+# Hosts of 802.11b in all, and the rate of the slow one, Mbit/s; the others send at 11.
+ANOMALIES = ((1, 11.0), (2, 5.5), (2, 2.0), (2, 1.0), (3, 1.0), (5, 1.0), (10, 1.0))
+PAYLOAD_BITS, FRAME_BITS, ACK_BITS = 1472 * 8, 1536 * 8, 112
+# IEEE 802.11-2012 clause 17, microseconds, with the long preamble and header.
+SLOT_US, SIFS_US, DIFS_US, PREAMBLE_US, WINDOW = 20, 10, 50, 192, 31
+_ANOMALY_HEAD = """\
+| hosts | the slow one at | paper's formula, each | ns-3, those at 11 | ns-3, the slow one |
+|---|---|---|---|---|
+"""
+
+
 def main() -> None:
-    """Run both, and write the table between the marks of the page."""
+    """Run both, and write the tables between the marks of the page."""
     rows = "".join(row for case in CASES for row in _rows(case))
     files.replace_between(PAGE, BEGIN, END, _HEAD + rows)
+    table = _ANOMALY_HEAD + "".join(_anomaly(*each) for each in ANOMALIES)
+    files.replace_between(PAGE, ANOMALY_BEGIN, ANOMALY_END, table)
+
+
+def formula(hosts: int, slow: float, fast: float = 11.0) -> float:
+    """The goodput of each host in Mbit/s, by Heusse et al. 2003, section III.
+
+    Args:
+        hosts: in all.
+        slow: the rate of one of them, Mbit/s.
+        fast: that of the others.
+    """
+    collide = 1 - (1 - 1 / WINDOW) ** (hosts - 1)
+    contention = SLOT_US * (1 + collide) / (2 * hosts) * WINDOW / 2
+
+    def exchange(rate: float) -> float:
+        return (
+            DIFS_US + PREAMBLE_US + FRAME_BITS / rate + SIFS_US + PREAMBLE_US + ACK_BITS / rate
+            + contention
+        )  # fmt: skip
+
+    jam = 2 / hosts * exchange(slow) + (1 - 2 / hosts) * exchange(fast)
+    lost = collide * jam * hosts if hosts > 1 else 0
+    return PAYLOAD_BITS / ((hosts - 1) * exchange(fast) + exchange(slow) + lost)
+
+
+def _anomaly(hosts: int, slow: float) -> str:
+    stations = [("11b", 60)] * (hosts - 1) + [(f"{slow:g}b", 60)]
+    found = [one["goodput"] for one in _theirs(tuple(stations))]
+    fast = f"{sum(found[:-1]) / (hosts - 1):.2f}" if hosts > 1 else ""
+    return f"| {hosts} | {slow:g} Mbit/s | {formula(hosts, slow):.2f} | {fast} | {found[-1]:.2f} |\n"
 
 
 def _rows(stations: Stations) -> list[str]:
