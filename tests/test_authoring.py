@@ -11,6 +11,7 @@ import pytest
 import sojourn
 from processes import ended
 from sojourn.authoring import check as checking
+from sojourn.authoring import new as beginning
 from sojourn.authoring import worlds
 from sojourn.authoring.cells import Finding, WorldResult
 from sojourn.authoring.check import Checked, check
@@ -78,6 +79,8 @@ def test_a_build_adds_the_library_alone_and_removes_what_a_killed_one_left(here)
         ("new aqm head --rust", "law head: is a word of Rust"),
         ("new aqm pie --c", "law pie: an AQM has that name"),
         ("new aqm full --c", "exists and is not empty"),
+        ("new aqm mine --c --source full", "--source goes with --rust"),
+        ("new aqm mine --rust --source full", "is no source tree of Sojourn: no Cargo.toml"),
         ("build no", "there is no such folder or file"),
         ("build full", "give a folder with a Cargo.toml"),
         ("build wrong.c", "does not compile"),
@@ -89,6 +92,15 @@ def test_what_cannot_be_begun_or_built_is_refused(here, capsys, words, sentence)
     (here / "wrong.c").write_text("this is not C")
     assert main(words.split()) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_law_in_rust_needs_a_source_tree_that_an_installed_package_is_told(here, monkeypatch):
+    monkeypatch.setattr(beginning, "source_tree", lambda: None)
+    with pytest.raises(sojourn.InputError, match="--source FOLDER"):
+        beginning.new("mine", "rust")
+    assert not (here / "mine").exists()
+    beginning.new("mine", "rust", source=ROOT)
+    assert f'path = "{ROOT}/crates/law"' in (here / "mine" / "Cargo.toml").read_text()
 
 
 def test_the_header_of_the_package_is_that_of_the_crate():

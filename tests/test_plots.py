@@ -74,10 +74,9 @@ def test_drawing_leaves_the_settings_of_others_alone(compared):
 
 
 def test_names_of_ten_crowded_clouds_overlap_nowhere_and_stay_within_the_axes():
-    # Ten clouds at nearly one place of a column's width.
-    points = {
-        f"law_{i}": np.array([[10 + 0.1 * i, 98.0], [11.0, 98.2 - 0.1 * i]]) for i in range(10)
-    }
+    # Nine of them lie at one place at the top of a column's width.
+    points = {f"law_{i}": np.array([[10.0, 100.0], [11.0, 99.9]]) for i in range(9)}
+    points["low"] = np.array([[10.0, 80.0]])
     drawing, axes, colours = clouds.begin(points, {aqm: [] for aqm in points}, "crowded")
     drawing.set_size_inches(3.5, 3.5)
     clouds.finish(drawing, axes, points, colours)

@@ -89,7 +89,7 @@ class Page {
     this.plane.clear();
     this.clearErrors();
     await this.lab.rewind();
-    if (this.lab.checked) this.accepted(this.lab.checked);
+    if (this.lab.checked && !this.lab.isRefused) this.accepted(this.lab.checked);
     await this.remember();
   }
 
@@ -102,7 +102,8 @@ class Page {
 
   /** A legal scenario: its form, its warnings, and whether it will take long. */
   private accepted(checked: Checked): void {
-    showForm(by("scenario-form"), checked, this.lab.state.text, (text) => this.taken(text));
+    const text = (): string => this.lab.state.text;
+    showForm(by("scenario-form"), checked, text, (changed) => this.taken(changed));
     const long =
       checked.packets_estimated > SEEMS_LONG_PACKETS
         ? `About ${(checked.packets_estimated / 1e6).toFixed(0)} million packets for each AQM: ` +

@@ -50,7 +50,7 @@ function fields(checked: Checked): { title: string; fields: Field[] }[] {
 export function showForm(
   parent: HTMLElement,
   checked: Checked,
-  text: string,
+  text: () => string,
   onChange: (text: string) => void,
 ): void {
   const sets = fields(checked).map(({ title, fields: all }, set) => {
@@ -75,9 +75,9 @@ export function showForm(
       input.onchange = () => {
         const given = input.value.trim();
         const value = field.isNumber && /^\d+$/.test(given) ? given : JSON.stringify(given);
-        const changed = setKey(text, field.place, field.key, value);
-        if (changed === null) note.textContent = "It is written in another form; edit the text.";
-        else onChange(changed);
+        const changed = setKey(text(), field.place, field.key, value);
+        note.textContent = changed === null ? "It is written in another form; edit the text." : "";
+        if (changed !== null) onChange(changed);
       };
       const row = document.createElement("div");
       row.append(label, input, note);

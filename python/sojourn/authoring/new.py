@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +14,8 @@ from sojourn.authoring import templates
 from sojourn.errors import InputError
 
 Language = Literal["python", "rust", "c"]
+
+_CRATES = ("Cargo.toml", "crates/aqm/Cargo.toml", "crates/law/Cargo.toml")
 
 # Keywords and crates that cargo refuses, what the file imports, and what every file has.
 _RUST_WORDS = """
@@ -30,20 +34,24 @@ _TAKEN: dict[Language, frozenset[str]] = {
 }
 
 
-def new(name: str, language: Language, folder: Path | None = None) -> list[Path]:
+def new(
+    name: str, language: Language, folder: Path | None = None, source: Path | None = None
+) -> list[Path]:
     """Write the files of a new law.
 
     Args:
         name: of the law: a lower-case letter, then letters, digits and underscores.
         language: of the law.
         folder: where; a folder of the law's name by default.
+        source: a checkout of Sojourn, for a law in Rust; None for the one that this package is
+            used from.
 
     Returns:
         The files, the one to edit first.
 
     Raises:
         InputError: the name cannot be one, or an AQM has it, or the folder holds something
-            already.
+            already, or there is no checkout for a law in Rust.
         OSError: the folder cannot be written.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
@@ -57,7 +65,8 @@ def new(name: str, language: Language, folder: Path | None = None) -> list[Path]
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: exists and is not empty; choose another name, or --out")
     cls = "".join(part.capitalize() for part in name.split("_"))
-    words = {"NAME": name, "CLASS": cls, "DEPENDS": _dependencies(), "VERSION": sojourn.__version__}
+    depends = _dependencies(source) if language == "rust" else ""
+    words = {"NAME": name, "CLASS": cls, "DEPENDS": depends}
     made = []
     for path, text in templates.OF[language].items():
         file = folder / path.replace("NAME", name)
@@ -76,14 +85,14 @@ def _check_free(name: str, language: Language) -> None:
         raise InputError(f"law {name}: an AQM has that name; choose another")
 
 
-def _dependencies() -> str:
-    """The crates that a law in Rust needs: by path in a source tree, else by version."""
-    tree = source_tree()
-    version = sojourn.__version__
+def _dependencies(source: Path | None) -> str:
+    """The crates that a law in Rust needs, by path: they are in no registry."""
+    tree = source_tree() if source is None else checked_tree(source, _CRATES)
     if tree is None:
-        return (
-            f'sojourn-aqm = {{ version = "{version}", default-features = false }}\n'
-            f'sojourn-law = "{version}"'
+        raise InputError(
+            "new aqm --rust: a law in Rust is compiled with crates of Sojourn's source tree, which "
+            f"the installed package does not contain; get that of version {sojourn.__version__} "
+            "and say where it is: --source FOLDER"
         )
     return (
         f'sojourn-aqm = {{ path = "{tree}/crates/aqm", default-features = false }}\n'
@@ -95,3 +104,24 @@ def source_tree() -> Path | None:
     """The source tree that this package is used from, if it is."""
     root = Path(sojourn.__file__).resolve().parents[2]
     return root if (root / "crates" / "law" / "Cargo.toml").is_file() else None
+
+
+def checked_tree(source: Path, needed: Sequence[str]) -> Path:
+    """A source tree of this package's version that a user names with ``--source``.
+
+    Args:
+        source: the folder.
+        needed: files that it must have.
+
+    Raises:
+        InputError: it is none, or of another version.
+    """
+    if lacking := [name for name in needed if not (source / name).is_file()]:
+        raise InputError(f"--source: {source} is no source tree of Sojourn: no {lacking[0]}")
+    version = tomllib.loads((source / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    if version != sojourn.__version__:
+        raise InputError(
+            f"--source: {source} is Sojourn {version}, this package {sojourn.__version__}; their "
+            "versions must be the same"
+        )
+    return source.resolve()

@@ -1,4 +1,4 @@
-"""The files of a new law. `@NAME@`, `@CLASS@`, `@DEPENDS@` and `@VERSION@` are replaced."""
+"""The files of a new law. `@NAME@`, `@CLASS@` and `@DEPENDS@` are replaced."""
 
 _README = """# @NAME@
 

@@ -24,14 +24,22 @@ Examples:
 @click.option("--c", is_flag=True, help="A file in C, built to a library.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help="The folder; NAME by default.")  # fmt: skip
-def new(kind: str, name: str, out: Path | None, **languages: bool) -> int:
+@click.option(
+    "--source",
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="With --rust: a checkout of Sojourn, where this package is not used from one.",
+)
+def new(kind: str, name: str, out: Path | None, source: Path | None, **languages: bool) -> int:
     """Begin a law of one's own: a folder with the law, how to test it, and a README."""
     from sojourn.authoring.new import new as write
 
     chosen = [language for language, is_chosen in languages.items() if is_chosen]
     if len(chosen) != 1:
         raise click.UsageError("Give one language: --python, --rust or --c.")
-    for file in write(name, chosen[0], out):  # type: ignore[arg-type]
+    if source is not None and chosen != ["rust"]:
+        raise click.UsageError("--source goes with --rust.")
+    for file in write(name, chosen[0], out, source):  # type: ignore[arg-type]
         print(file)
     return 0
 

@@ -33,6 +33,7 @@ const buffer = (size, longest_ms) => async (page) => {
 async function swing(page, side) {
   const folded = page.locator("#state details:not([open]) summary");
   if (await folded.count()) await folded.first().click();
+  await page.waitForSelector("#state tbody tr");
   const texts = await page
     .locator("#state tbody tr")
     .evaluateAll((rows, side) => rows.map((row) => row.cells[side + 1].textContent), side);

@@ -13,7 +13,6 @@ import platform
 import re
 import shutil
 import sys
-import tomllib
 import warnings
 import zipfile
 from collections.abc import Callable, Sequence
@@ -25,7 +24,7 @@ from pathlib import Path
 
 import sojourn
 from sojourn import ending, files, programs
-from sojourn.authoring.new import source_tree
+from sojourn.authoring.new import checked_tree, source_tree
 from sojourn.errors import InputError
 
 VERSION = "3.44.post0"
@@ -183,7 +182,7 @@ def build(say: Say, source: Path | None = None) -> Runner:
     Raises:
         InputError: the source tree, a tool or ns-3 is missing, or a step failed.
     """
-    tree = _checked(source) if source else source_tree()
+    tree = checked_tree(source, _FILES) if source else source_tree()
     if tree is None:
         raise InputError(
             "ns3 build: the runner is compiled from Sojourn's source tree, which the installed "
@@ -213,19 +212,6 @@ def build(say: Say, source: Path | None = None) -> Runner:
     facts = {"ns3": version, "sources": made_of, "sha256": digests}
     files.write(folder / _ABOUT, json.dumps(facts, indent=1) + "\n")
     return Runner(folder / PROGRAM, version, made_of)
-
-
-def _checked(source: Path) -> Path:
-    """A source tree of this package's version."""
-    if lacking := [name for name in _FILES if not (source / name).is_file()]:
-        raise InputError(f"--source: {source} is no source tree of Sojourn: no {lacking[0]}")
-    version = tomllib.loads((source / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-    if version != sojourn.__version__:
-        raise InputError(
-            f"--source: {source} is Sojourn {version}, this package {sojourn.__version__}; their "
-            "versions must be the same"
-        )
-    return source.resolve()
 
 
 def _download(say: Say) -> Path:
