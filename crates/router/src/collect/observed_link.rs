@@ -11,6 +11,7 @@ use sojourn_scenario::resolved::{Capacity, Link};
 
 use super::frames::Frame;
 use crate::captures::PacketRecord;
+use crate::planning::CREDITS_PER_BYTE;
 
 /// A link whose packets were captured.
 ///
@@ -53,12 +54,12 @@ impl Excess {
         }
     }
 
-    /// Two packets, a byte of each that left early (fact linux-23), and what a higher rate may have
-    /// sent until it was lowered, too late.
+    /// Two packets, what the shaper's rounding saves on each that left early (fact linux-23), and
+    /// what a higher rate may have sent until it was lowered, too late.
     fn allowed(&self, &RateSteps { rate, before, .. }: &RateSteps) -> Span {
         let late_bytes = self.late.as_nanos() as u128 * u128::from(rate.max(before).as_bps());
         let late_bytes = late_bytes / (8 * 1_000_000_000);
-        let early_bytes = 2 * self.largest_bytes + self.early;
+        let early_bytes = 2 * self.largest_bytes + self.early / CREDITS_PER_BYTE;
         rate.min(before).time_for(early_bytes) + rate.time_for(late_bytes as u64)
     }
 }

@@ -106,7 +106,7 @@ pub(super) fn lateness(virtual_time: bool) -> Span {
 
 /// A link sends no more than its rate. The kernel's shaper may make up for a late timer with one
 /// packet (`hicredit`), the packet before it is still being sent when the next one leaves, and it
-/// rounds what a packet costs down to whole bytes (fact linux-23).
+/// rounds what a packet costs down to 200ths of a byte (fact linux-23).
 pub(super) fn too_fast(link: &str, excess: &Excess) -> Option<String> {
     (excess.longest > Span::ZERO).then(|| {
         format!(
@@ -255,15 +255,15 @@ mod tests {
         assert!(found(1000, false).is_some());
     }
 
-    /// 1500 bytes take 6 ms at 2 Mbit/s, a byte 4 us.
+    /// 1500 bytes take 6 ms at 2 Mbit/s, a 200th of a byte 20 ns.
     #[test]
-    fn departures_above_the_rate_by_less_than_a_byte_a_packet_are_valid_however_many() {
-        let found = |gap_us: u64| {
-            let times: Vec<_> = (0..20_000).map(|n| n * gap_us).collect();
+    fn departures_above_the_rate_by_less_than_the_shaper_rounds_are_valid_however_many() {
+        let found = |packets_per_us: u64| {
+            let times: Vec<_> = (0..2_000_000).map(|n| n * 6_000 - n / packets_per_us).collect();
             ran_ahead("\"2mbit\"", true, &times)
         };
-        assert_eq!(found(5_997), None, "ahead by 60 ms in the end");
-        assert!(found(5_995).is_some());
+        assert_eq!(found(50), None, "20 ns a packet, 40 ms in the end");
+        assert!(found(20).is_some(), "50 ns a packet");
     }
 
     /// 1500 bytes take 1.2 ms at 10 Mbit/s and 6 ms at 2.

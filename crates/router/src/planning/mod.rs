@@ -20,6 +20,7 @@ use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
 use bottleneck::{bottleneck, links, reverse_link, wire};
 use refusal::{Planned, refuse};
+pub(crate) use topology::CREDITS_PER_BYTE;
 use topology::{Commands, Egress, in_few_batches};
 
 /// The kernel that a run is planned for.

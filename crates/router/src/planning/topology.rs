@@ -22,7 +22,7 @@ const RECEIVERS: (Netns, &str) = (Netns::Receivers, "in");
 /// The shaper's credits for a byte. It rounds what a packet costs down to a whole credit, and would
 /// run a byte a packet fast with one (fact linux-23); slopes are 32 bits of kbit/s, and that of
 /// sending is up to 10 Gbit/s.
-const CREDITS_PER_BYTE: i64 = 200;
+pub(crate) const CREDITS_PER_BYTE: u64 = 200;
 
 /// How packets leave the router towards the receivers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -357,17 +357,17 @@ fn burst(app: &App) -> u32 {
 /// notices that it is idle (fact linux-2), and sends no burst after an idle period (fact linux-3).
 fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
     let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
-    let kbit = (bps / 1000) as i64 * CREDITS_PER_BYTE;
-    let port_kbit = (VETH_BPS / 1000) as i64 * CREDITS_PER_BYTE;
-    let largest = i64::from(link.mtu_bytes) * CREDITS_PER_BYTE;
-    let max_frames = i64::from((link.mtu_bytes + ETHERNET_BYTES) * 2) * CREDITS_PER_BYTE;
+    let kbit = bps / 1000 * CREDITS_PER_BYTE;
+    let sending = (VETH_BPS - bps) / 1000 * CREDITS_PER_BYTE;
+    let largest = u64::from(link.mtu_bytes) * CREDITS_PER_BYTE;
+    let max_frames = u64::from(link.mtu_bytes + ETHERNET_BYTES) * 2 * CREDITS_PER_BYTE;
     let mut line = format!("qdisc {verb} dev out root handle 1:");
     if framing != 0 {
         line += &format!(" stab overhead {framing} linklayer ethernet");
     }
     line += &format!(
-        " cbs idleslope {kbit} sendslope {} hicredit {largest} locredit -{max_frames} offload 0",
-        kbit - port_kbit,
+        " cbs idleslope {kbit} sendslope -{sending} hicredit {largest} locredit -{max_frames} \
+         offload 0",
     );
     command(Netns::Router, "tc", &line)
 }
