@@ -484,3 +484,41 @@ app = { kind = "cbr", rate = "8mbit", packet = "1000B" }
     for found in runs:
         lost = found["queue/b/wire_lost"]
         assert found["class/cbr/loss_rate"] == pytest.approx(lost / 20_000, rel=0.02)
+
+
+def fair_renos(flows: int, packet: int) -> _core.Scenario:
+    text = f"""
+name = "renos"
+duration = "120s"
+warmup = "90s"
+[record]
+states = false
+[links.b]
+rate = "10mbit"
+delay = "25ms"
+framing = "2B"
+queue = "fq_codel@ns3:limit=1000p"
+[[flows]]
+count = {flows}
+path = ["b"]
+rtt = "100ms"
+packet = "{packet}B"
+cc = "reno"
+app = {{ kind = "bulk" }}
+[engine.ns3]
+tcp = "mended"
+"""
+    return _core.Scenario.load(text, origin="renos.toml")
+
+
+@needs_runner
+def test_renos_under_fq_codel_may_be_in_step_or_apart_on_both_engines() -> None:
+    """Fact ns3-10: in step they use 88 % of the link at most, apart 92 % or more."""
+    used: dict[str, list[float]] = {"sim": [], "ns3": []}
+    for engine, found in used.items():
+        for flows, packet in ((5, 1000), (5, 1500), (4, 1250)):
+            run = Result(on(engine, fair_renos(flows, packet)))
+            found.append(run.summary["queue/b/utilisation"])
+    for found in used.values():
+        assert min(found) < 0.88
+        assert max(found) > 0.92

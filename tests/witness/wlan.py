@@ -108,7 +108,9 @@ def _anomaly(hosts: int, slow: float) -> str:
     stations = [("11b", 60)] * (hosts - 1) + [(f"{slow:g}b", 60)]
     found = [one["goodput"] for one in _theirs(tuple(stations))]
     fast = f"{sum(found[:-1]) / (hosts - 1):.2f}" if hosts > 1 else ""
-    return f"| {hosts} | {slow:g} Mbit/s | {formula(hosts, slow):.2f} | {fast} | {found[-1]:.2f} |\n"
+    return (
+        f"| {hosts} | {slow:g} Mbit/s | {formula(hosts, slow):.2f} | {fast} | {found[-1]:.2f} |\n"
+    )
 
 
 def _rows(stations: Stations) -> list[str]:

@@ -3,9 +3,9 @@
 //! `testdata/witness/dumbbell.txt` holds their numbers; tests/witness/record.py made them.
 //!
 //! The bands were stated before ns-2's runs were made, and when ns-3 had one seed. The mean of
-//! ours over three seeds lies around the mean of the witness, or between those of two stacks, widened
-//! at both ends. (With fewer seeds it was the range of the witness's seeds that was widened, which
-//! only grows with their number.)
+//! ours over three seeds lies around the mean of the witness, or between those of two stacks,
+//! widened at both ends. (With fewer seeds it was the range of the witness's seeds that was
+//! widened, which only grows with their number.)
 //!
 //! - where the witness has the stack itself, by a quarter of the drops and 0.1 points of them, and
 //!   by 3 points of the link;
@@ -152,8 +152,8 @@ const APART: [(&str, &str, u32); 3] = [
     // start overshoots more than with the delayed acknowledgements of ns-3: 1.6 to 2.0 % drops of
     // eight seeds, ns-3 0.6 %; 1.3 to 1.9 % while its window grew later (fact tcp-23).
     ("pie", "kids-3.8", 1),
-    // The same: until 5 s 975 to 1109 drops in ours (three seeds), 396 to 427 in ns-3, after that 138
-    // to 143 in ours, 127 to 140 in ns-3.
+    // The same: until 5 s 975 to 1109 drops in ours (three seeds), 396 to 427 in ns-3, after that
+    // 138 to 143 in ours, 127 to 140 in ns-3.
     ("pie", "kids-3.8", 5),
 ];
 

@@ -342,8 +342,8 @@ fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
     events
 }
 
-/// The index of the link that each flow's packets pass, forward and back. What passes none on its way
-/// back leaves no record there.
+/// The index of the link that each flow's packets pass, forward and back. What passes none on its
+/// way back leaves no record there.
 fn link_of(scenario: &Resolved, plan: &Plan) -> Vec<[usize; 2]> {
     let links = |flow: &Flow| {
         let group = &scenario.flows[flow.group];

@@ -72,7 +72,8 @@ impl Frame {
     }
 }
 
-/// The frames of each link of the scenario, in the order of their ends; none without a wireless LAN.
+/// The frames of each link of the scenario, in the order of their ends; none without a wireless
+/// LAN.
 ///
 /// # Errors
 /// A sentence, if the file is missing or incomplete.

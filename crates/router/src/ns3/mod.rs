@@ -49,8 +49,8 @@ pub fn plan(scenario: &Resolved, transports: &[Option<SocketRules>]) -> Planned<
 /// The links of a scenario by their index, in the order in which the runner numbers them.
 #[derive(Clone, Debug)]
 struct Links {
-    /// Of a dumbbell the link to the receivers, which all flows pass, and that to the senders, which
-    /// all or none pass; of a cell the access point's and those of its stations.
+    /// Of a dumbbell the link to the receivers, which all flows pass, and that to the senders,
+    /// which all or none pass; of a cell the access point's and those of its stations.
     order: Vec<usize>,
     /// Whether they are the transmitters of a wireless LAN.
     is_cell: bool,
