@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
         ns3 ns3-costs agreement-ns3 agreement-wide pi2-ns3 bench wheel instructions instructions-write \
         coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
-        web web-toolchain web-speed test-web clean
+        web web-toolchain web-speed test-web walk clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -249,6 +249,11 @@ web-toolchain:
 test-web: web
 	web/node_modules/.bin/prettier --check --log-level warn web/src web/tests
 	node --test web/tests/*.test.mjs
+
+## walk: every tutorial and exercise of the site in Chromium, each numbered step as its text says,
+##       with a picture of it at 1440 and 360 pixels, light and dark, into out/walk; some five minutes
+walk: web site
+	node web/tests/walk.mjs out/walk $(TUTORIALS)
 
 ## web-speed: how large and how fast the page is, into docs/browser.md; two minutes of an idle machine
 web-speed: web $(VENV)/developed

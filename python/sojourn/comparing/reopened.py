@@ -57,7 +57,9 @@ def _facts(folder: Path) -> dict[str, Any]:
     try:
         facts = files.unsealed(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"{folder}: has no {files.COMPARISON}, so no comparison") from None
+        raise InputError(
+            f"{folder}: has no {files.COMPARISON}; `sojourn compare --out DIR` writes one"
+        ) from None
     except ValueError as error:
         raise InputError(f"{file}: is damaged, or of an earlier version; compare again") from error
     return facts

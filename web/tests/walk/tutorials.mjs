@@ -33,7 +33,12 @@ const buffer = (size, longest_ms) => async (page) => {
 async function swing(page, side) {
   const folded = page.locator("#state details:not([open]) summary");
   if (await folded.count()) await folded.first().click();
-  await page.waitForSelector("#state tbody tr");
+  // The table follows the plot in its own time: its last row is of the end of the run.
+  await page.waitForFunction(() => {
+    const last = document.querySelector("#state tbody tr:last-child")?.cells[0].textContent;
+    const [, end] = /of ([\d.]+) s/.exec(document.querySelector("#clock").textContent);
+    return parseFloat(last) > 0.9 * Number(end);
+  });
   const texts = await page
     .locator("#state tbody tr")
     .evaluateAll((rows, side) => rows.map((row) => row.cells[side + 1].textContent), side);
