@@ -176,8 +176,11 @@ impl ObservedLink {
                 }
             }
             Sends::Wireless { frames } => {
-                while let Some(frame) = frames.pop_front_if(|frame| frame.end() < at) {
+                while let Some(frame) = frames.front()
+                    && frame.end() < at
+                {
                     frame.report(probe.at_link::<true>(frame.end(), index));
+                    frames.pop_front();
                 }
             }
         }

@@ -203,6 +203,7 @@ def build(say: Say, source: Path | None = None) -> Runner:
     _run([
         "cmake", "-S", str(tree / "ns3"), "-B", str(work), f"-DCMAKE_PREFIX_PATH={place}",
         "-Uns3_*",  # where another ns-3 was found the last time
+        "-DSOJOURN_RUNNER=ON",
     ])  # fmt: skip
     _run(["cmake", "--build", str(work), "--parallel", "2", "--target", PROGRAM])
     folder.mkdir(parents=True, exist_ok=True)
