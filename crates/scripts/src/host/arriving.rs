@@ -150,9 +150,9 @@ impl TestedHost {
         }
     }
 
-    /// Notes a FIN before which all has arrived. Returns whether its acknowledgement waits: in state
-    /// ESTABLISHED it begins the mode in which acknowledgements wait for data of ours (Linux 7.2
-    /// `tcp_fin`), as long as the last delay, which is nothing before any data
+    /// Notes a FIN before which all has arrived. Returns whether its acknowledgement waits: in
+    /// state ESTABLISHED it begins the mode in which acknowledgements wait for data of ours (Linux
+    /// 7.2 `tcp_fin`), as long as the last delay, which is nothing before any data
     /// (`tcp_send_delayed_ack`). A full buffer is announced at once (`tcp_data_queue`). Here the
     /// acknowledgement of new data with a FIN never waits.
     fn take_fin(&mut self) -> bool {
