@@ -41,6 +41,42 @@ fn every_script_of_ours_holds() {
     assert_eq!(held, 7, "a script was added or is lost: change the number and docs/tcp-scripts.md");
 }
 
+/// Linux 7.2 `tcp_fin` in state ESTABLISHED, `tcp_send_delayed_ack`.
+#[test]
+fn the_acknowledgement_of_a_fin_after_data_waits_for_data_of_ours() {
+    let data = "+0 < . 1:1001(1000) ack 1 win 32000\n+0 > . 1:1(0) ack 1001
+        +0 < F. 1001:1001(0) ack 1 win 32000\n";
+    let after = |rest: &str| established(&format!("{data}{rest}"));
+    assert_eq!(after("+.04 > . 1:1(0) ack 1002"), ScriptOutcome::Passed);
+    assert_eq!(after("+.01 close(4) = 0\n+0 > F. 1:1(0) ack 1002"), ScriptOutcome::Passed);
+    assert!(matches!(after("+0 > . 1:1(0) ack 1002"), ScriptOutcome::Failed { line: 10, .. }));
+}
+
+/// Linux 7.2 `tcp_fin` in state FIN-WAIT-2, `tcp_send_delayed_ack`, `tcp_data_queue`.
+#[test]
+fn a_fin_is_acknowledged_at_once_before_data_after_our_own_and_by_a_full_buffer() {
+    let holds = |events| assert_eq!(established(events), ScriptOutcome::Passed, "{events}");
+    holds("+0 < F. 1:1(0) ack 1 win 32000\n+0 > . 1:1(0) ack 2");
+    holds(
+        "+0 < . 1:1001(1000) ack 1 win 32000\n+0 > . 1:1(0) ack 1001
+        +0 close(4) = 0\n+0 > F. 1:1(0) ack 1001
+        +.01 < F. 1001:1001(0) ack 2 win 32000\n+0 > . 2:2(0) ack 1002",
+    );
+    holds(
+        "+0 setsockopt(4, SOL_SOCKET, SO_RCVBUF, [500], 4) = 0
+        +0 < . 1:1001(1000) ack 1 win 32000\n+0 > . 1:1(0) ack 1001
+        +0 < F. 1001:1001(0) ack 1 win 32000\n+0 > . 1:1(0) ack 1002",
+    );
+}
+
+/// Linux 7.2 `tcp_fin` forgets what SACK blocks would report.
+#[test]
+fn data_that_comes_again_with_a_fin_is_not_reported() {
+    let events = "+0 < . 1:1001(1000) ack 1 win 32000\n+0 > . 1:1(0) ack 1001
+        +0 < F. 1:1001(1000) ack 1 win 32000\n+.04 > . 1:1(0) ack 1002";
+    assert_eq!(established(events), ScriptOutcome::Passed);
+}
+
 #[test]
 fn a_segment_of_another_number_size_time_or_field_fails_with_both_sides() {
     for (events, expected, got) in [

@@ -46,6 +46,12 @@ KNOWN = {
 
 # Of the wide grid: words of scenarios' names, and what was found.
 _WIDE: dict[str, str] = {
+    "4 x bbr + cbr": (
+        "BBR takes no notice of marks, so that only packets that cannot be marked are dropped: the "
+        "datagrams, and SYNs. A flow whose SYN was dropped gives up ECN (RFC 3168 §6.1.1.1, Linux "
+        "`tcp_ecn_clear_syn`) and is the only one to lose packets, a fifth of them and more. Of "
+        "five seeds that befell one of the kernel's, of twenty of the simulator's two."
+    ),
     "+ acks": (
         "Which acknowledgement finds room in a full queue on the way back is a matter of when it "
         "comes, and of a SYN-ACK it decides whether a flow lives: between seeds the simulator's "

@@ -1,6 +1,6 @@
 //! What arrives at the host.
 
-use sojourn_aqm::{Ecn, Time};
+use sojourn_aqm::{Ecn, Span, Time};
 use sojourn_sim::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
 use sojourn_sim::tcp::Answer;
 use sojourn_sim::tcp::negotiation::Mode;
@@ -10,6 +10,9 @@ use crate::read::{Field, Segment, TcpOption};
 
 /// IP and TCP headers without options, whose size no rule of a sender or receiver depends on here.
 pub(super) const HEADER_BYTES: u32 = 40;
+
+/// How long the acknowledgement of a FIN waits (Linux 7.2 `TCP_ATO_MIN`).
+const FIN_DELAY: Span = Span::from_millis(40);
 
 /// The ECN field of a segment that arrives; one that the script does not say is not ECN-capable.
 pub(super) fn field(field: Field) -> Ecn {
@@ -127,6 +130,7 @@ impl TestedHost {
         let Stage::Open(ends) = &self.stage else { return };
         packet.signal = segment.flags.ace & 0b010 != 0 && ends.sender.ecn_mode() == Mode::Classic;
         let mut at_once = segment.flags.fin;
+        let before = self.receiver.next();
         for number in self.incoming.number(start)..self.incoming.number(end) {
             packet.seq = number;
             let bytes = self.incoming.byte(number + 1) - self.incoming.byte(number);
@@ -136,13 +140,28 @@ impl TestedHost {
             }
             at_once |= self.receiver.on_data(now, &packet) == Answer::Now;
         }
-        let arrived = self.incoming.byte(self.receiver.next());
-        if let Stage::Open(ends) = &mut self.stage {
-            ends.peer_fin |= self.peer_fin_at == Some(arrived);
+        let brought = self.receiver.next() > before;
+        if self.take_fin() && !brought {
+            self.fin_due = now + FIN_DELAY;
+            at_once = false;
         }
         if at_once {
             self.acknowledge(now);
         }
+    }
+
+    /// Notes a FIN before which all has arrived. Returns whether its acknowledgement waits: in
+    /// state ESTABLISHED it begins the mode in which acknowledgements wait for data of ours (Linux
+    /// 7.2 `tcp_fin`), as long as the last delay, which is nothing before any data
+    /// (`tcp_send_delayed_ack`). A full buffer is announced at once (`tcp_data_queue`). Here the
+    /// acknowledgement of new data with a FIN never waits.
+    fn take_fin(&mut self) -> bool {
+        let arrived = self.incoming.byte(self.receiver.next());
+        let Stage::Open(ends) = &mut self.stage else { return false };
+        let is_first = !ends.peer_fin && self.peer_fin_at == Some(arrived);
+        ends.peer_fin |= is_first;
+        let has_room = arrived - ends.read < self.settings.receive_buffer;
+        is_first && !ends.outgoing.closes() && arrived > 0 && has_room
     }
 
     /// When we took the timestamp that is echoed.

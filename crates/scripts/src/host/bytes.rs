@@ -69,6 +69,11 @@ impl Outgoing {
         self.fin = Some(self.count() - 1);
     }
 
+    /// Whether the application has closed.
+    pub(super) fn closes(&self) -> bool {
+        self.fin.is_some()
+    }
+
     /// Whether the FIN has been sent and lies below a segment.
     pub(super) fn is_closed(&self, una: u32) -> bool {
         self.fin.is_some_and(|fin| fin < una)

@@ -23,8 +23,8 @@ impl Returned {
 }
 
 /// Options of sockets that change nothing here: other layers', or limits that no test reaches.
-const OPTIONS_WITHOUT_EFFECT: [&str; 6] =
-    ["SO_REUSEADDR", "SO_SNDBUF", "SO_RCVBUF", "SO_RCVLOWAT", "SO_ERROR", "IP_TOS"];
+const OPTIONS_WITHOUT_EFFECT: [&str; 5] =
+    ["SO_REUSEADDR", "SO_SNDBUF", "SO_RCVLOWAT", "SO_ERROR", "IP_TOS"];
 
 impl TestedHost {
     /// Carries out a call. None: it blocks until something arrives.
@@ -129,6 +129,10 @@ impl TestedHost {
         };
         match (option_of(call), value) {
             (name, _) if OPTIONS_WITHOUT_EFFECT.contains(&name) => {}
+            // Linux 7.2 `sk_setsockopt` doubles it.
+            ("SO_RCVBUF", Some(Argument::Number(bytes))) => {
+                self.settings.receive_buffer = 2 * *bytes as u32;
+            }
             ("TCP_NODELAY", Some(Argument::Number(value))) => {
                 if let Stage::Open(ends) = &mut self.stage {
                     ends.outgoing.nodelay = *value != 0;

@@ -54,6 +54,7 @@ impl TestedHost {
     /// A segment without data that acknowledges what has arrived.
     fn acknowledgement(&mut self, now: Time) -> SentSegment {
         let ack = self.receiver.acknowledge(now, 0, 0, 0);
+        self.fin_due = Time::NEVER;
         let (mode, seq) = match &self.stage {
             Stage::Open(ends) => {
                 let (una, nxt) = ends.sender.unacknowledged();
@@ -67,8 +68,9 @@ impl TestedHost {
             }
         };
         let byte = |segment| FIRST + self.incoming.byte(segment);
-        let blocks = ack.sack.iter().filter(|block| !block.is_empty());
         let all_arrived = self.peer_fin_at == Some(self.incoming.byte(ack.seq));
+        // With the FIN nothing is left to report (Linux 7.2 `tcp_fin`, `tcp_sack_reset`).
+        let blocks = ack.sack.iter().filter(|block| !block.is_empty() && !all_arrived);
         SentSegment {
             at: now,
             syn: false,

@@ -101,6 +101,8 @@ pub(crate) struct TestedHost {
     incoming: Incoming,
     /// Where the peer's FIN is, in bytes from its first.
     peer_fin_at: Option<u32>,
+    /// When it is acknowledged at the latest.
+    fin_due: Time,
     /// What it has agreed to use.
     sack: bool,
     stamps: bool,
@@ -130,6 +132,7 @@ impl TestedHost {
             stage: Stage::Closed,
             incoming: Incoming::new(arrivals),
             peer_fin_at: None,
+            fin_due: Time::NEVER,
             sack: profile.sack,
             stamps: false,
             clock: None,
@@ -170,7 +173,9 @@ impl TestedHost {
         match &self.stage {
             Stage::Closed | Stage::Listening | Stage::Reset => Time::NEVER,
             Stage::Opening(opening) => opening.due,
-            Stage::Open(ends) => ends.sender.next_timer().min(self.receiver.delayed_ack()),
+            Stage::Open(ends) => {
+                ends.sender.next_timer().min(self.receiver.delayed_ack()).min(self.fin_due)
+            }
         }
     }
 
@@ -183,6 +188,8 @@ impl TestedHost {
                 let sender_due = ends.sender.next_timer() <= now;
                 if self.receiver.delayed_ack() <= now {
                     self.receiver.on_timer(now);
+                    self.acknowledge(now);
+                } else if self.fin_due <= now {
                     self.acknowledge(now);
                 }
                 if sender_due {

@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) option: OptionRule,
     /// The largest segment that it takes as a client or server.
     pub(crate) mss: u32,
+    /// Bytes that may wait for the application before a FIN finds no memory.
+    pub(crate) receive_buffer: u32,
     /// So many timeouts of a SYN pass before they double (Linux since 6.5,
     /// `tcp_syn_linear_timeouts`).
     pub(crate) syn_linear_timeouts: u32,
@@ -36,6 +38,7 @@ impl Default for Settings {
             grants: Mode::Classic,
             option: OptionRule::Always,
             mss: 1460,
+            receive_buffer: u32::MAX,
             syn_linear_timeouts: 4,
         }
     }
