@@ -35,12 +35,12 @@ async function swing(page, side) {
   if (await folded.count()) await folded.first().click();
   // The table follows the plot in its own time: its last row is of the end of the run.
   await page.waitForFunction(() => {
-    const last = document.querySelector("#state tbody tr:last-child")?.cells[0].textContent;
+    const last = document.querySelector("#state details tbody tr:last-child")?.cells[0].textContent;
     const [, end] = /of ([\d.]+) s/.exec(document.querySelector("#clock").textContent);
     return parseFloat(last) > 0.9 * Number(end);
   });
   const texts = await page
-    .locator("#state tbody tr")
+    .locator("#state details tbody tr")
     .evaluateAll((rows, side) => rows.map((row) => row.cells[side + 1].textContent), side);
   const values = texts.filter((text) => text !== "–").map(value);
   const late = values.slice(values.length / 2);
