@@ -16,6 +16,14 @@ _SIM_AND_LINUX = {
         "the window counts that was offered when the program wrote them, here when they arrive). "
         "With windows of two to four segments the delays of acknowledgements shape the whole cycle."
     ),
+    "1 x cubic 100 ms": (
+        "Under CoDel, seed 1, the first 388 packets come to both queues at the same times, to "
+        "13 us, and the first four drops are of the same packets. In the recovery after them the "
+        "kernel's receiver acknowledges one segment alone, and from 1.8 s on other pairs of "
+        "segments share an acknowledgement. CUBIC's cycle then takes 2.9 s in the kernel, and 2.7 "
+        "and 5.6 s in turn here. Suspected is how the kernel counts what waits in its buffer (fact "
+        "[tcp-30](facts/tcp.md)); it is not shown."
+    ),
     "codel 16 x cubic ecn": (
         "A SYN is not ECN-capable, and Linux gives up ECN for a connection whose SYN is lost "
         "(`tcp_ecn_fallback`). In one seed of three that befell two flows of the kernel's, and "

@@ -74,7 +74,7 @@ def availability() -> Availability:
     if lacks is not None:
         what, remedy = lacks
         return Availability(name, False, what, remedy)
-    absent = [kind for kind in ("cbs", "netem") if not offers(kind)]
+    absent = [kind for kind in ("cbs", "clsact", "netem") if not offers(kind)]
     who = "as root" if os.geteuid() == 0 else "in a user name space"
     note = f"real kernel {platform.release()}, {who}"
     if absent:
