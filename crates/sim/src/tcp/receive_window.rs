@@ -31,7 +31,7 @@ impl Default for WindowRule {
 }
 
 /// Segments per round trip that Linux assumes before it has measured (`rcvq_space.space`, at first
-/// the initial window).
+/// the initial window, where its own window has room for that: `tcp_init_buffer_space`).
 const FIRST_SPACE: u32 = 10;
 /// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
 const CUSHION: u64 = 16;
@@ -82,7 +82,7 @@ impl ReceiveWindow {
             offered: clamp,
             clamp,
             most,
-            space: FIRST_SPACE,
+            space: FIRST_SPACE.min(clamp),
             start: 0,
             since: Time::ZERO,
         }
@@ -174,6 +174,18 @@ impl ReceiveWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Linux 6.1 `tcp_init_buffer_space`. A first window of seven segments of 9000 bytes could not
+    /// grow where ten were assumed, as not more than seven or eight come in a round trip.
+    #[test]
+    fn a_window_that_starts_below_ten_segments_grows_with_the_first_that_exceed_it() {
+        let mut window = ReceiveWindow::new(WindowRule::Autotuned { initial: 7, most: 2_000 });
+        window.on_established(Time::ZERO);
+        let round = Some(Span::from_millis(20));
+        window.on_read(Time::from_nanos(21_000_000), 8, round);
+        assert!(window.on_segment(), "it may grow");
+        assert_eq!(window.announce(8), 9);
+    }
 
     #[test]
     fn autotuning_keeps_ahead_of_slow_start() {
