@@ -23,6 +23,8 @@ export class Lab {
   sides: History[] = [];
   checked: Checked | null = null;
   isRunning = false;
+  /** Whether the sides are of an earlier state, as those of the present one are being opened. */
+  private isOpening = false;
   /** Whether what the state says was refused: the sides are of an earlier state then. */
   isRefused = false;
   files: Record<string, string> = {};
@@ -57,7 +59,7 @@ export class Lab {
   }
 
   get isOver(): boolean {
-    return this.sides.length > 0 && this.sides.every((side) => side.isOver);
+    return !this.isOpening && this.sides.length > 0 && this.sides.every((side) => side.isOver);
   }
 
   /** One thing after the other: what is asked for while a slice runs waits for it. */
@@ -80,19 +82,22 @@ export class Lab {
   /** Back to time zero, with whatever the state says now. Changes in mid-run stay to come. */
   rewind(): Promise<void> {
     this.isRunning = false;
-    return this.inTurn(async () => {
-      const [checked, opened] = await this.checkAndOpen().catch((failure: unknown) => {
-        this.isRefused = true;
-        throw failure;
-      });
-      for (const side of this.sides) {
-        await this.client.ask({ call: "close", session: side.opened.session });
-      }
-      this.checked = checked;
-      this.sides = opened.map((one) => new History(one));
-      this.applied = 0;
-      this.isRefused = false;
+    this.isOpening = true;
+    return this.inTurn(() => this.reopen().finally(() => (this.isOpening = false)));
+  }
+
+  private async reopen(): Promise<void> {
+    const [checked, opened] = await this.checkAndOpen().catch((failure: unknown) => {
+      this.isRefused = true;
+      throw failure;
     });
+    for (const side of this.sides) {
+      await this.client.ask({ call: "close", session: side.opened.session });
+    }
+    this.checked = checked;
+    this.sides = opened.map((one) => new History(one));
+    this.applied = 0;
+    this.isRefused = false;
   }
 
   private async checkAndOpen(): Promise<[Checked, Opened[]]> {

@@ -84,7 +84,12 @@ class Page {
     requestAnimationFrame(() => performance.mark("first-plots"));
   }
 
-  private async rewind(): Promise<void> {
+  private rewind(): Promise<void> {
+    this.settled = this.openAnew();
+    return this.settled;
+  }
+
+  private async openAnew(): Promise<void> {
     this.results.clear();
     this.plane.clear();
     this.clearErrors();
@@ -158,6 +163,7 @@ class Page {
       return;
     }
     if (form) form.refusal = "";
+    await this.settled;
     if (this.lab.now > 0 && !this.lab.isOver) {
       await this.lab.change(side, text);
       say(

@@ -3,7 +3,7 @@
 import { delayCdf } from "./delay-cdf";
 import type { Lab } from "./lab";
 import { shown } from "./plots";
-import type { SummaryRow } from "./protocol";
+import type { Finished, SummaryRow } from "./protocol";
 
 /** Metrics that are shown first; all others follow on demand. */
 const HEADLINES = new Set([
@@ -52,14 +52,15 @@ function table(caption: string, head: string[], rows: string[][]): HTMLTableElem
 }
 
 export class Results {
-  private isShown = false;
+  /** What side A ended with, as it is shown. */
+  private showing: Finished | undefined;
 
   constructor(private readonly parent: HTMLElement) {
     this.clear();
   }
 
   clear(): void {
-    this.isShown = false;
+    this.showing = undefined;
     const text = document.createElement("p");
     text.textContent = "The numbers appear when the run is over.";
     this.parent.replaceChildren(text);
@@ -67,8 +68,8 @@ export class Results {
 
   show(lab: Lab): void {
     const [a, b] = lab.sides.map((side) => side.finished);
-    if (this.isShown || !a || !b) return;
-    this.isShown = true;
+    if (!a || !b || this.showing === a) return;
+    this.showing = a;
     const key = (row: SummaryRow): string => row.slice(0, 3).join("/");
     const other = new Map(b.summary.map((row) => [key(row), row]));
     const rows = a.summary.map((row) => {
