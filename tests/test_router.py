@@ -29,11 +29,13 @@ needs_spaces = pytest.mark.skipif(
 )
 
 # Sends datagrams of 1000 bytes (ECT(0)) for a while; the other end counts them and those with CE.
+# The first leaves when the other end listens, which its file says.
 SEND = """
-import socket, sys, time
+import os, socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 2)
-time.sleep(0.5)
+while not os.path.exists(sys.argv[5]):
+    time.sleep(0.01)
 gap, end = 8000 / float(sys.argv[2]), time.monotonic() + float(sys.argv[3])
 due = time.monotonic()
 while due < end:
@@ -49,14 +51,14 @@ s.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
 s.bind(("", 9))
 said = {"packets": 0, "marked": 0, "least_ns": 1 << 60}
 while True:
+    with open(sys.argv[1] + ".new", "w") as file:  # it is ended at any time
+        file.write(json.dumps(said))
+    os.replace(file.name, sys.argv[1])
     data, control, _, _ = s.recvmsg(2000, 100)
     now = time.monotonic_ns()
     said["packets"] += 1
     said["marked"] += control[0][2][0] & 3 == 3
     said["least_ns"] = min(said["least_ns"], now - int.from_bytes(data[:8], "little"))
-    with open(sys.argv[1] + ".new", "w") as file:  # it is ended at any time
-        file.write(json.dumps(said))
-    os.replace(file.name, sys.argv[1])
 """
 
 
@@ -65,7 +67,8 @@ def flood(folder: Path, bps: float, forward: router.Direction, **more: Any) -> d
     received = folder / "received"
     # What waits at the end needs time to leave.
     patience = str(0.5 + max(0.0, 1.5 * (bps / 1e6 - 1)))
-    send = (sys.executable, "-c", SEND, "100.64.0.2", str(bps), "1.5", patience)
+    words = ("100.64.0.2", str(bps), "1.5", patience, str(received))
+    send = (sys.executable, "-c", SEND, *words)
     receive = (sys.executable, "-c", RECEIVE, str(received))
     out = more.pop("out", None)
     options = router.Options(forward, command=send, far_command=receive, **more)
