@@ -7,6 +7,11 @@ export function by<T extends HTMLElement>(id: string): T {
   return found as T;
 }
 
+/** A number and its noun: `1 packet`, `2 packets`. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 /** A new element with its children. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,

@@ -2,6 +2,7 @@
 // the ellipse of one standard deviation around each mean.
 
 import { Client } from "./client";
+import { counted } from "./dom";
 import type { Lab } from "./lab";
 import { shown } from "./plots";
 import type { Finished, Opened, Taken } from "./protocol";
@@ -35,7 +36,8 @@ export function ellipse(points: [number, number][]): [number, number, number] {
 
 export class Plane {
   private points: Point[] = [];
-  private isRunning = false;
+  /** The seeds that are running, or none; those of an earlier scenario notice that others are. */
+  private series: object | null = null;
   private client: Client | null = null;
   private readonly button: HTMLButtonElement;
   private readonly picture: HTMLElement;
@@ -51,7 +53,7 @@ export class Plane {
     this.text = parent.querySelector("p") as HTMLElement;
     this.picture = parent.querySelector("div") as HTMLElement;
     this.button.onclick = () => {
-      if (this.isRunning) this.isRunning = false;
+      if (this.series) this.stop();
       else void this.run();
     };
     this.label();
@@ -59,7 +61,7 @@ export class Plane {
 
   /** What it showed is of another scenario or other AQMs now. */
   clear(): void {
-    this.isRunning = false;
+    this.stop();
     this.points = [];
     this.text.textContent = "";
     this.picture.replaceChildren();
@@ -70,31 +72,37 @@ export class Plane {
   }
 
   private label(): void {
-    this.button.textContent = this.isRunning ? "Stop" : `Run ${SEEDS} seeds`;
+    this.button.textContent = this.series ? "Stop" : `Run ${SEEDS} seeds`;
+  }
+
+  private stop(): void {
+    this.series = null;
+    this.label();
   }
 
   private async run(): Promise<void> {
     this.clear();
-    this.isRunning = true;
+    const series = {};
+    this.series = series;
     this.label();
-    this.client ??= new Client();
+    const client = (this.client ??= new Client());
     const settings = [0, 1].map((side) => this.lab.setting(side));
+    const goesOn = (): boolean => this.series === series;
     try {
       const first = BigInt(this.lab.state.seed);
-      for (let i = 0; i < SEEDS && this.isRunning; i++) {
+      for (let i = 0; i < SEEDS && goesOn(); i++) {
         const seed = BigInt.asUintN(64, first + BigInt(i));
         for (const side of [0, 1]) {
           const setting = { ...settings[side], text: settings[side]?.text ?? "" };
-          const point = await this.one(this.client, side, seed, setting);
-          if (point && this.isRunning) this.points.push(point);
+          const point = await this.one(client, side, seed, setting, goesOn);
+          if (point && goesOn()) this.points.push(point);
         }
-        if (this.isRunning) this.draw();
+        if (goesOn()) this.draw();
       }
     } catch (failure) {
-      this.text.textContent = (failure as Error).message;
+      if (goesOn()) this.text.textContent = (failure as Error).message;
     }
-    this.isRunning = false;
-    this.label();
+    if (goesOn()) this.stop();
   }
 
   private async one(
@@ -102,13 +110,14 @@ export class Plane {
     side: number,
     seed: bigint,
     setting: ReturnType<Lab["setting"]>,
+    goesOn: () => boolean,
   ): Promise<Point | null> {
     const sample_s = this.lab.duration; // nothing is drawn of it
     const call = { ...setting, seed: seed.toString(), sample_s };
     const { session, link } = await client.ask<Opened>({ call: "open", ...call });
     const advance = { session, until_s: 1e9, events: EVENTS_PER_SLICE };
     let isOver = false;
-    while (!isOver && this.isRunning) {
+    while (!isOver && goesOn()) {
       isOver = (await client.ask<Taken>({ call: "advance", ...advance })).is_over;
     }
     if (!isOver) {
@@ -174,7 +183,7 @@ export class Plane {
       words.push(`${"AB"[side] ?? ""}: ${means.join(", ")}`);
     }
     const count = this.points.length / 2;
-    this.text.textContent = `Means over ${count} seeds, delay and goodput: ${words.join("; ")}.`;
+    this.text.textContent = `Means over ${counted(count, "seed")}, delay and goodput: ${words.join("; ")}.`;
     const label = "Goodput against mean queue delay, a point for each seed";
     this.picture.innerHTML =
       `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}" ` +
