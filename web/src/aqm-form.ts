@@ -18,6 +18,9 @@ export class AqmForm {
   private readonly doc = element("p", { className: "doc" });
   private readonly error: HTMLParagraphElement;
   private aqm: AqmText;
+  /** Of which kind and dialect the parameters below are, and what shows the value of each. */
+  private shape = "";
+  private values: (() => void)[] = [];
 
   constructor(
     parent: HTMLElement,
@@ -91,14 +94,25 @@ export class AqmForm {
     );
     const dialect = this.aqm.dialect ?? dialects[0]?.name ?? "";
     this.dialects.value = dialect;
-    // The limit is the buffer of the line, which the scenario has.
-    const params = (info?.params ?? []).filter((param) => param.name !== "limit");
-    this.body.replaceChildren(...params.map((param) => this.param(param, dialect)));
+    this.showParams(info?.params ?? [], dialect);
+  }
+
+  /** Fields of the same parameters stay, so that the keyboard keeps its place among them. */
+  private showParams(all: Param[], dialect: string): void {
+    const shape = `${this.aqm.kind}@${dialect}`;
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.values = [];
+      // The limit is the buffer of the line, which the scenario has.
+      const params = all.filter((param) => param.name !== "limit");
+      this.body.replaceChildren(...params.map((param) => this.param(param, dialect)));
+    }
+    for (const show of this.values) show();
   }
 
   private param(param: Param, dialect: string): HTMLElement {
     const fallback = param.defaults[dialect] ?? "";
-    const value = this.aqm.settings.get(param.name) ?? fallback;
+    const value = (): string => this.aqm.settings.get(param.name) ?? fallback;
     const id = `${this.side}-${param.name}`;
     const source = param.sources[dialect] ?? "";
     const title = `${param.doc} ${param.rule}. Default ${fallback}: ${source}`;
@@ -133,7 +147,7 @@ export class AqmForm {
     } else {
       input = element("input", { id, title, spellcheck: false, autocomplete: "off" });
     }
-    input.value = value;
+    this.values.push(() => (input.value = value()));
     input.setAttribute("aria-describedby", hint.id);
     input.onchange = () => given(input.value.trim());
     const row = element("div", { className: "param" }, label, input);
@@ -147,14 +161,17 @@ export class AqmForm {
   private slider(
     param: Param,
     fallback: string,
-    value: string,
+    value: () => string,
     given: (text: string) => void,
   ): HTMLInputElement | null {
-    const [base, now] = [quantity(fallback), quantity(value)];
+    const base = quantity(fallback);
     if (!base || base[0] <= 0 || param.kind === "limit") return null;
-    const same = now && now[1] === base[1] && now[0] > 0;
     const slider = element("input", { type: "range", min: "-1", max: "1", step: "0.05" });
-    slider.value = String(same ? Math.log10(now[0] / base[0]) : 0);
+    this.values.push(() => {
+      const now = quantity(value());
+      const same = now && now[1] === base[1] && now[0] > 0;
+      slider.value = String(same ? Math.log10(now[0] / base[0]) : 0);
+    });
     slider.setAttribute("aria-label", `${param.name}, from a tenth of the default to ten times`);
     const text = (): string => {
       const factor = base[0] * 10 ** Number(slider.value);

@@ -59,4 +59,6 @@ export function receive(chooser: HTMLInputElement, to: Receiver): void {
     const file = chooser.files?.[0];
     if (file) void takeFile(file, to);
   };
+  // The same file, edited meanwhile, can be chosen again.
+  chooser.onclick = () => (chooser.value = "");
 }

@@ -1,5 +1,6 @@
 // The queue itself: each waiting packet a block in the colour of its flow, the head at the right.
 
+import { counted } from "./dom";
 import type { History } from "./history";
 import { flowColour } from "./theme";
 
@@ -33,10 +34,11 @@ export class QueueView {
     const most = [...flows].sort((one, other) => other[1] - one[1]).slice(0, 3);
     const words = most.map(([name, count]) => `${name}: ${count}`).join(", ");
     const oldest = waiting[0]?.[2] ?? 0;
+    const wait = `${counted(waitingCount, "packet")} ${waitingCount === 1 ? "waits" : "wait"}`;
     this.text.textContent =
       waitingCount === 0
         ? "Nothing waits."
-        : `${waitingCount} packets wait, the oldest for ${(oldest * 1e3).toFixed(1)} ms. ${words}`;
+        : `${wait}, the oldest for ${(oldest * 1e3).toFixed(1)} ms. ${words}`;
     this.strip.setAttribute("aria-label", `Queue ${this.side}: ${this.text.textContent}`);
   }
 }

@@ -11,8 +11,13 @@ interface Field {
   isNumber?: boolean;
 }
 
+interface FieldSet {
+  title: string;
+  fields: Field[];
+}
+
 /** What can be edited here; the rest is in the text. Values that are tables stay there. */
-function fields(checked: Checked): { title: string; fields: Field[] }[] {
+function fields(checked: Checked): FieldSet[] {
   const { document } = checked;
   const top: TablePlace = { header: "" };
   const run = {
@@ -44,7 +49,25 @@ function fields(checked: Checked): { title: string; fields: Field[] }[] {
       fields: [count, field("Base RTT", "rtt"), field("Congestion control", "cc")],
     };
   });
-  return [run, ...links, ...flows];
+  const isPlain = ({ value }: Field): boolean =>
+    typeof value === "string" || typeof value === "number";
+  return [run, ...links, ...flows].map((set) => ({ ...set, fields: set.fields.filter(isPlain) }));
+}
+
+/** Values of a form whose fields are the same stay in them: who writes goes on, with what is
+ *  written there and with the keyboard's place. */
+function update(parent: HTMLElement, sets: FieldSet[]): void {
+  sets.forEach(({ fields: all }, set) => {
+    for (const field of all) {
+      const input = parent.querySelector<HTMLInputElement>(`#field-${set}-${field.key}`);
+      if (!input) continue;
+      const isWritten = input === document.activeElement && input.value !== input.defaultValue;
+      input.defaultValue = String(field.value);
+      if (!isWritten) input.value = input.defaultValue;
+      const note = input.nextElementSibling;
+      if (note) note.textContent = "";
+    }
+  });
 }
 
 export function showForm(
@@ -53,16 +76,22 @@ export function showForm(
   text: () => string,
   onChange: (text: string) => void,
 ): void {
-  const sets = fields(checked).map(({ title, fields: all }, set) => {
+  const all = fields(checked);
+  const shape = JSON.stringify(all, (key, value: unknown) => (key === "value" ? null : value));
+  if (parent.dataset.shape === shape) {
+    update(parent, all);
+    return;
+  }
+  parent.dataset.shape = shape;
+  const sets = all.map(({ title, fields: own }, set) => {
     const box = document.createElement("fieldset");
     const legend = document.createElement("legend");
     legend.textContent = title;
     box.append(legend);
-    for (const field of all) {
-      if (typeof field.value !== "string" && typeof field.value !== "number") continue;
+    for (const field of own) {
       const input = document.createElement("input");
       input.id = `field-${set}-${field.key}`;
-      input.value = String(field.value);
+      input.defaultValue = String(field.value);
       input.spellcheck = false;
       input.autocomplete = "off";
       input.inputMode = field.isNumber ? "numeric" : "text";
