@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { module } from "./support.mjs";
 
+const { counted } = await module("dom");
 const { setKey } = await module("toml");
 const { parse, write } = await module("aqm-text");
 const { readTcShow } = await module("tc-show");
@@ -22,6 +23,13 @@ rtt = "10ms"
 [[flows]]
 path = ["a"]
 `;
+
+test("a noun follows its number", () => {
+  assert.deepEqual(
+    [0, 1, 2].map((number) => counted(number, "seed")),
+    ["0 seeds", "1 seed", "2 seeds"],
+  );
+});
 
 test("an edit changes one value and leaves comments alone", () => {
   assert.equal(

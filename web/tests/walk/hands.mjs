@@ -27,6 +27,7 @@ export async function runFor(page, seconds, speed = "5") {
 /** Runs to the end as fast as it goes. */
 export async function finish(page) {
   await page.selectOption("#speed", "max");
+  // A run that goes on is shown as one: its button says so since the step before.
   if ((await page.textContent("#run")) !== "Pause") await page.click("#run");
   await page.waitForSelector("#results .digests", { timeout: 30_000 });
 }
@@ -40,7 +41,9 @@ export async function set(page, label, value, within = "") {
   await field.press("Tab");
   await says(page, ".cm-content", value);
   await page.waitForSelector("#results .digests", { state: "detached" });
-  await says(page, "#clock", "0.000 s");
+  await page.waitForFunction(() =>
+    document.querySelector("#clock").textContent.startsWith("0.000 s"),
+  );
   const refused = await page.textContent("#text-error");
   if (refused) throw new Error(refused);
 }

@@ -53,7 +53,7 @@ export const TUTORIALS = {
     [
       async (page) => {
         await runFor(page, 12);
-        await says(page, "#queue-b", "packets wait");
+        await says(page, "#queue-b", " the oldest for ");
         await look(page, ".queues");
       },
       async (page) => {
