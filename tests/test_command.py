@@ -19,7 +19,7 @@ def test_run_prints_the_summary_and_everything_else_on_stderr(command):
     assert done.returncode == 0
     assert "delay_p95" in done.stdout
     assert "digest" in done.stdout
-    assert "1 of 1 runs" in done.stderr
+    assert "1 of 1 run in" in done.stderr
 
 
 def test_run_as_json_is_json_and_nothing_else(command):

@@ -131,7 +131,7 @@ def test_a_shipped_study_is_legal(name):
             [FLOWS],
             {"metrics": ["queue/bottleneck/delay_p99"],
              "until": {"metric": "queue/bottleneck/delay_p99", "within": "5%", "max_seeds": 5}},
-            ["5 seeds give no interval", "at least 6"],
+            ["no interval of 95 %", "comes of 5 seeds", "at least 6"],
         ),
         ([FLOWS], {"seeds": 3, "until": {"metric": DELAY}}, ["seeds", "max_seeds"]),
     ],

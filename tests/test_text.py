@@ -6,9 +6,14 @@ import pytest
 
 from sojourn.comparing.statistics import Estimate
 from sojourn.comparing.table import show_estimate
-from sojourn.describing.formatting import Scale, about, scale_of, show, show_value
+from sojourn.describing.formatting import Scale, about, counted, scale_of, show, show_value
 
 MS = scale_of("delay_p95", "s")
+
+
+def test_a_noun_follows_its_number():
+    texts = [counted(n, "run") for n in (0, 1, 2, 1000, 1.0, 2.5)]
+    assert texts == ["0 runs", "1 run", "2 runs", "1,000 runs", "1 run", "2.5 runs"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 
 from sojourn import _core
 from sojourn._core import AppError, Cancelled, ControlError, LawError, ScenarioError
+from sojourn.describing.formatting import counted
 
 __all__ = [
     "AppError",
@@ -67,6 +68,6 @@ class Interrupted(Exception):
     """
 
     def __init__(self, finished: list[str], total: int) -> None:
-        super().__init__(f"interrupted after {len(finished)} of {total} runs")
+        super().__init__(f"interrupted after {len(finished)} of {counted(total, 'run')}")
         self.finished = finished
         self.total = total

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sojourn import _core
+from sojourn.describing.formatting import counted
 from sojourn.errors import InputError
 
 _NAMED = re.compile(r"[\w./-]+\.sh\b")
@@ -56,7 +57,7 @@ def run_scripts(folder: Path, only: str | None = None) -> list[ScriptResult]:
         raise InputError(f"--scripts: there is no .pkt file below {folder}")
     wanted = [path for path in paths if only is None or fnmatchcase(path.stem, only)]
     if not wanted:
-        raise InputError(f"--only: none of {len(paths)} scripts is called {only}")
+        raise InputError(f"--only: none of {counted(len(paths), 'script')} is called {only}")
     return [_run(path, folder) for path in wanted]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from sojourn.authoring.cells import WorldResult
+from sojourn.describing.formatting import counted
 
 T = TypeVar("T")
 
@@ -80,7 +81,7 @@ def sentences(
     if target_s is not None:
         own = next(iter(cells.values()))
         above = [at for at, cell in own.items() if cell.delay_p50_s > 2 * target_s]
-        where = ", ".join(f"{n} flows at {rtt} ms" for n, rtt in above)
+        where = ", ".join(f"{counted(n, 'flow')} at {rtt} ms" for n, rtt in above)
         said.append(
             f"Target: the median delay exceeds twice the target of {1e3 * target_s:g} ms in "
             f"{len(above)} of {len(own)} cells{': ' + where if above else ''}."

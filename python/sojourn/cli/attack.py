@@ -9,6 +9,7 @@ import click
 
 from sojourn.cli import console
 from sojourn.cli.study import where_options, workers_of
+from sojourn.describing.formatting import counted
 
 
 @click.command(
@@ -40,7 +41,7 @@ def attack(file: str, store: str, out: Path, **where: Any) -> int:
         report=lambda text: console.warn([text]),
     )  # fmt: skip
     print(f"{wanted.name}: {wanted.worst} of {wanted.aqm}: {BADNESS[wanted.worst][1]}")
-    print(f"{len(found.tried)} scenarios tried, {found.runs:,} runs made now")
+    print(f"{counted(len(found.tried), 'scenario')} tried, {counted(found.runs, 'run')} made now")
     for what, one in (("base", found.base), ("worst", found.worst), ("small", found.small)):
         print(f"{what}: {one.variant.label}")
         print("  " + ", ".join(f"{aqm} {bad:.4g}" for aqm, bad in one.badness.items()))

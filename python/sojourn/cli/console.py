@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sojourn import ending
-from sojourn.describing.formatting import about
+from sojourn.describing.formatting import about, counted
 
 if TYPE_CHECKING:
     from sojourn.running.replicas import Progress
@@ -70,14 +70,14 @@ class Lines:
         rate = simulated_s / (now - self._began)
         left_s = (self._total_s - simulated_s) / rate
         say(
-            f"{runs} of {self._runs} runs, {100 * simulated_s / self._total_s:.0f} %, "
+            f"{runs:,} of {counted(self._runs, 'run')}, {100 * simulated_s / self._total_s:.0f} %, "
             f"{rate:.0f} simulated s per s, {about(left_s)} left"
         )
 
     def stop(self) -> None:
         """Report how long it took."""
         took_s = time.monotonic() - self._began
-        say(f"{self._done} of {self._runs} runs in {took_s:.1f} s")
+        say(f"{self._done:,} of {counted(self._runs, 'run')} in {took_s:.1f} s")
 
 
 class Bar:
@@ -104,7 +104,9 @@ class Bar:
         self._at_end.callback(self._bar.stop)
         # It hides the cursor; what the main thread holds is not waited for.
         self._at_end.enter_context(ending.before_end(_show_cursor))
-        self._task = self._bar.add_task("", total=simulated_s, runs=f"0/{runs} runs", rate="")
+        self._task = self._bar.add_task(
+            "", total=simulated_s, runs=f"0/{counted(runs, 'run')}", rate=""
+        )
         self._bar.start()
 
     def update(self, runs: int, simulated_s: float) -> None:
@@ -113,7 +115,7 @@ class Bar:
         self._bar.update(
             self._task,
             completed=simulated_s,
-            runs=f"{runs}/{self._runs} runs",
+            runs=f"{runs:,}/{counted(self._runs, 'run')}",
             rate=f"{rate:.0f} simulated s/s",
         )
 

@@ -12,6 +12,7 @@ from sojourn import files
 from sojourn.cli import console, options
 from sojourn.comparing.diff import Difference
 from sojourn.comparing.diff import diff as diff_aqms
+from sojourn.describing.formatting import counted
 from sojourn.describing.library import parse_set
 
 JSON_FILE = "diff.json"
@@ -87,7 +88,7 @@ def show(found: Difference, to: Any) -> None:
     to.print(found.how, style="dim", markup=False)
     to.print()
     if found.first is None:
-        to.print(f"no difference in {found.arrivals} packets", markup=False)
+        to.print(f"no difference in {counted(found.arrivals, 'packet')}", markup=False)
         return
     _show_first(found, found.first, to)
     _show_sums(found, to)
@@ -117,9 +118,9 @@ def _show_sums(found: Difference, to: Any) -> None:
     rows: list[Row] = [(key, str(a), str(b)) for key, (a, b) in found.counts.items()]
     rows += [(key, _shown(a, "s"), _shown(b, "s")) for key, (a, b) in found.delays.items()]
     to.print(_table(("over all arrivals", *found.aqms), rows))
-    share = found.different / found.arrivals
+    share, all_ = found.different / found.arrivals, counted(found.arrivals, "packet")
     to.print(
-        f"treated differently: {found.different} of {found.arrivals} packets ({share:.2%})",
+        f"treated differently: {found.different:,} of {all_} ({share:.2%})",
         markup=False,
     )
 

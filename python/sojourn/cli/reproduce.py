@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from sojourn.cli import console, options
 from sojourn.cli.study import where_options, workers_of
+from sojourn.describing.formatting import counted
 from sojourn.engines import registry
 from sojourn.errors import Interrupted
 
@@ -107,8 +108,8 @@ def reproduce(
         console.say(f"sojourn: {error}; they are kept, the next call goes on from there")
         return _INTERRUPTED
     console.say(
-        f"{found.tally.made} runs made, {found.tally.cached} from the store, "
-        f"{found.tally.packets:,} packets simulated"
+        f"{counted(found.tally.made, 'run')} made, {found.tally.cached:,} from the store, "
+        f"{counted(found.tally.packets, 'packet')} simulated"
     )
     if out is not None:
         from sojourn.reproduce import dossier

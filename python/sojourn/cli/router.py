@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from sojourn.cli import console, options
+from sojourn.describing.formatting import counted
 from sojourn.running import router as live
 from sojourn.running.series import SummaryRow
 
@@ -237,7 +238,10 @@ def _show(ended: dict[str, Any], out: Path | None) -> None:
     if names:
         to.print(table)
     for path, passed in zip(("forward", "reverse"), ended["facts"]["passed"], strict=True):
-        to.print(f"{path}: {passed['packets']} packets, {passed['bytes']} B passed", markup=False)
+        to.print(
+            f"{path}: {counted(passed['packets'], 'packet')}, {passed['bytes']:,} B passed",
+            markup=False,
+        )
     late = [values.get(("run", "", f"late_{q}")) for q in ("p50", "p99", "max")]
     pairs = zip(("p50", "p99", "max"), late, strict=True)
     shown = ", ".join(f"{q} {value * 1e3:.3f} ms" for q, value in pairs if value is not None)

@@ -11,6 +11,7 @@ import click
 
 from sojourn import files
 from sojourn.cli import console, options
+from sojourn.describing.formatting import counted
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _points(question: _Question, later: tuple[float, float] = (1.0, 1.0)) -> _Po
     i, j, k = every[places].T
     labels = []
     for r, c, n in zip(rtt[i], rate[j], flows[k], strict=True):
-        parts = [f"{n:g} flows"] if len(flows) > 1 or len(every) == 1 else []
+        parts = [counted(float(n), "flow")] if len(flows) > 1 or len(every) == 1 else []
         parts += [f"{r * 1e3:g} ms"] if len(rtt) > 1 else []
         parts += [f"{c * 1e-6:g} Mbit/s"] if len(rate) > 1 else []
         labels.append(", ".join(parts))
@@ -255,7 +256,8 @@ def _map(question: _Question, folder: Path, points: int, seed: int) -> None:
 
 
 def _conditions(question: _Question) -> str:
-    return f"RTT {question.rtt}, {question.rate}, {question.flows} flows ({question.more['cc']})"
+    flows = "1 flow" if question.flows == "1" else f"{question.flows} flows"
+    return f"RTT {question.rtt}, {question.rate}, {flows} ({question.more['cc']})"
 
 
 def _design(

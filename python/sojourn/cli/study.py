@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from sojourn.cli import console
 from sojourn.cli.options import json_option
-from sojourn.describing.formatting import about
+from sojourn.describing.formatting import about, counted
 from sojourn.describing.library import parse_set
 
 if TYPE_CHECKING:
@@ -98,12 +98,12 @@ def plan(file: str, pilots: int, as_json: bool) -> None:
         console.show_json(vars(made) | {"busy_s": made.busy_s})
         return
     most = f", at most {made.most_runs:,}" if made.most_runs > made.runs else ""
-    print(f"{made.points:,} points of {made.grid:,}; {made.runs:,} runs{most}")
+    print(f"{counted(made.points, 'point')} of {made.grid:,}; {counted(made.runs, 'run')}{most}")
     print(f"{about(made.simulated_s)} of simulated time")
     if made.pilots:
         print(
             f"{about(made.busy_s)} of one core and {made.memory_bytes / 1e6:.0f} MB per "
-            f"worker, from {made.pilots} runs"
+            f"worker, from {counted(made.pilots, 'run')}"
         )
 
 
@@ -182,7 +182,7 @@ def begin(file: str, store: str) -> None:
     found = read(file)
     number = len([resolve(found, point) for point in points(found)])
     StudyStore(open_folder(store), _warn).begin(describe(found))
-    console.say(f"{store}: {found.name}, {number:,} points")
+    console.say(f"{store}: {found.name}, {counted(number, 'point')}")
 
 
 @study.command()
@@ -195,7 +195,7 @@ def status(store: str, as_json: bool) -> int:
     if as_json:
         console.show_json(vars(found) | {"set_aside": failed})
     else:
-        print(f"{results.study.name}: {found.made:,} of {found.wanted:,} runs are made")
+        print(f"{results.study.name}: {found.made:,} of {counted(found.wanted, 'run')} made")
         if found.unmet:
             print(_unmet(results, found))
         for run, facts in failed.items():
@@ -213,7 +213,7 @@ def export(store: str, file: Path) -> None:
 
     table = _results(store).wide()
     write(table, file)
-    console.say(f"{file}: {table.num_rows:,} runs, {table.num_columns} columns")
+    console.say(f"{file}: {counted(table.num_rows, 'run')}, {counted(table.num_columns, 'column')}")
 
 
 @study.command()
@@ -261,13 +261,15 @@ def _run(
     results = run(found, store, executor=workers, part=part, progress=console.meter(), report=_warn)
     done = results.status()
     console.say(
-        f"{done.made:,} of {done.wanted:,} runs of {found.name} are in {store} "
+        f"{store}: {done.made:,} of {counted(done.wanted, 'run')} of {found.name} "
         f"({time.monotonic() - began:.1f} s)"
     )
     if done.unmet:
         console.say(_unmet(results, done))
     if done.failed:
-        console.say(f"{done.failed:,} runs are set aside; `sojourn study status {store}` says why")
+        console.say(
+            f"{counted(done.failed, 'run')} set aside; `sojourn study status {store}` says why"
+        )
     return _INVALID if done.failed else 0
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sojourn.comparing import between_engines, dominance, equivalence, families, pairing
-from sojourn.describing.formatting import decimals_for, scale_of, show
+from sojourn.describing.formatting import counted, decimals_for, scale_of, show
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
@@ -39,13 +39,13 @@ def method(comparison: ComparedRuns) -> str:
     """How intervals and tests are computed, in one paragraph."""
     n = len(comparison.seeds)
     intervals = (
-        f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of "
+        f"Values are means over {counted(n, 'seed')} with two-sided 95 % intervals of "
         "Student's t, of a share on the scale of its logit; where values are skewed, medians with "
         "intervals between ordered values, which need six seeds (docs/coverage.md)."
     )
     if comparison.references:
         return (
-            f"Values are means over {n} seed{'s' * (n > 1)} with two-sided 95 % intervals of "
+            f"Values are means over {counted(n, 'seed')} with two-sided 95 % intervals of "
             "Student's t. The last engine is the reference. Engines agree on a metric where their "
             f"means differ by at most {100 * between_engines.RELATIVE:g} % of the reference or by "
             "a millisecond; they are apart where no value within the noise of the seeds would "

@@ -28,6 +28,17 @@ _SCALES = {
 }
 
 
+def counted(number: float, noun: str) -> str:
+    """A number and its noun: ``1 run``, ``1,000 runs``.
+
+    Args:
+        number: how many; thousands are separated.
+        noun: in the singular; its plural ends in s.
+    """
+    text = f"{number:,}" if isinstance(number, int) else f"{number:g}"
+    return f"{text} {noun}{'' if number == 1 else 's'}"
+
+
 def scale_of(metric: str, unit: str, values: Iterable[float] = ()) -> Scale:
     """The unit a metric is shown in.
 

@@ -12,6 +12,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.describing.formatting import counted
 from sojourn.errors import InputError
 from sojourn.running.replicas import default_jobs
 
@@ -129,8 +130,8 @@ def cluster(
         client.wait_for_workers(workers or 1, timeout=_CONNECT_S)
     except TimeoutError as error:
         raise InputError(
-            f"cluster {where}: has not {workers or 1} workers after {_CONNECT_S:g} s; is its queue "
-            "full?"
+            f"cluster {where}: has not {counted(workers or 1, 'worker')} after {_CONNECT_S:g} s; "
+            "is its queue full?"
         ) from error
 
     def close() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sojourn import _core
+from sojourn.describing.formatting import counted
 from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.errors import InputError
@@ -105,7 +106,9 @@ def points(study: Study) -> list[StudyPoint]:
         values for values in _values(study) if is_kept(values, study.only, study.skip)
     ]  # fmt: skip
     if not kept:
-        raise InputError(f"only, skip: none of {total} points passes both; change a filter")
+        raise InputError(
+            f"only, skip: none of {counted(total, 'point')} passes both; change a filter"
+        )
     return [_point(study, i, values) for i, values in enumerate(kept)]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.comparing.statistics import Estimate
+from sojourn.describing.formatting import counted
 from sojourn.studies.tuning import Judgement, PlaceJudgement, TuneResult
 
 _ROLES = {
@@ -44,11 +45,12 @@ def lines(result: TuneResult) -> Iterator[str]:
     stopped = sum(one.is_stopped for one in result.tried)
     yield f"{search.name}: {search.goal.text}"
     yield (
-        f"{len(result.tried)} settings of {search.aqm}, {stopped} of them stopped after the first "
-        f"seeds; {result.runs:,} runs made now"
+        f"{counted(len(result.tried), 'setting')} of {search.aqm}, {stopped} of them stopped after "
+        f"the first seeds; {counted(result.runs, 'run')} made now"
     )
     if result.failed:
-        yield f"{len(result.failed)} runs failed, the first: {next(iter(result.failed.values()))}"
+        first = next(iter(result.failed.values()))
+        yield f"{counted(len(result.failed), 'run')} failed, the first: {first}"
     if not result.judged:
         yield (
             "no setting keeps every condition in every scenario that was searched; try more "

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.comparing.centres import centre_of
+from sojourn.describing.formatting import counted
 from sojourn.describing.quantity import Quantity, required
 from sojourn.errors import InputError
 from sojourn.studies.keys import at_least_one, known_keys
@@ -141,8 +142,8 @@ def read_until(table: Mapping[str, Any], metrics: Sequence[str]) -> Until:
     needed = _least(rule)
     if most < needed:
         raise InputError(
-            f"until.max_seeds: {most} seeds give no interval of {100 * confidence:g} % for "
-            f"{metric}; at least {needed} are needed"
+            f"until.max_seeds: no interval of {100 * confidence:g} % for {metric} comes of "
+            f"{counted(most, 'seed')}; at least {needed} are needed"
         )
     return rule
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from sojourn import _core
+from sojourn.describing.formatting import counted
 from sojourn.errors import InputError
 from sojourn.running.replicas import Progress
 from sojourn.stability.arrays import Floats
@@ -81,7 +82,8 @@ class Point:
 
     def __str__(self) -> str:
         """For example ``100 ms, 10 Mbit/s, 20 flows``."""
-        return f"{self.rtt_s * 1e3:.4g} ms, {self.rate_bps * 1e-6:.4g} Mbit/s, {self.flows:g} flows"
+        line = f"{self.rtt_s * 1e3:.4g} ms, {self.rate_bps * 1e-6:.4g} Mbit/s"
+        return f"{line}, {counted(float(self.flows), 'flow')}"
 
 
 @dataclass(frozen=True)
