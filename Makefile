@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
         ns3 ns3-costs agreement-ns3 agreement-wide pi2-ns3 bench wheel instructions instructions-write \
         coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
-        web web-toolchain web-speed test-web walk clean
+        web web-toolchain web-speed web-sizes test-web walk clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -258,6 +258,10 @@ walk: web site
 ## web-speed: how large and how fast the page is, into docs/browser.md; two minutes of an idle machine
 web-speed: web $(VENV)/developed
 	PYTHON=$(BIN)/python node web/tests/speed.mjs
+
+## web-sizes: how large the page is, into docs/browser.md
+web-sizes: web
+	node web/tests/sizes.mjs
 
 web/node_modules/.package-lock.json: web/package-lock.json
 	npm --prefix web ci --silent

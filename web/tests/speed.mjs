@@ -4,10 +4,9 @@
 //     node web/tests/speed.mjs
 
 import { execFileSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
+import { sizes } from "./sizes.mjs";
 import { FLAGS, fingerprints, root, serve, simulator } from "./support.mjs";
 
 const repeats = Number(process.env.REPEATS ?? "10");
@@ -61,12 +60,6 @@ async function fromNode() {
   });
 }
 
-async function gzipped(names) {
-  const folder = join(root, "python/sojourn/live/page");
-  const parts = await Promise.all(names.map((name) => readFile(join(folder, name))));
-  return parts.reduce((sum, part) => sum + gzipSync(part, { level: 9 }).length, 0);
-}
-
 const opened = await repeated(firstPlots);
 const page = await browser.newPage({ viewport: { width: 1100, height: 900 } });
 await page.goto(server.address);
@@ -82,13 +75,9 @@ server.close();
 
 const [s, ms] = [(v) => `${v.toFixed(2)} s`, (v) => `${v.toFixed(0)} ms`];
 const spread = (values, of) => `${of(median(values))} (${range(values).map(of).join(" to ")})`;
-const kB = async (...names) => `${((await gzipped(names)) / 1000).toFixed(0)} kB`;
+const kB = (bytes) => `${(bytes / 1000).toFixed(0)} kB`;
 const rows = [
-  ["simulator, gzipped", await kB("sojourn.wasm")],
-  [
-    "page and its libraries, gzipped",
-    await kB("index.html", "start.js", "main.js", "main.css", "worker.js"),
-  ],
+  ...(await sizes()).map(([what, bytes]) => [what, kB(bytes)]),
   ["from opening to the first plots", spread(opened, s)],
   [`traffic-mix, 60 s simulated, one AQM, in node ${process.versions.node}`, spread(node, ms)],
   ["traffic-mix, two AQMs, observed and drawn, as fast as it goes", spread(fast, s)],

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { sizes, sizesOnRecord } from "./sizes.mjs";
 import { module } from "./support.mjs";
 
 const { counted } = await module("dom");
@@ -23,6 +24,16 @@ rtt = "10ms"
 [[flows]]
 path = ["a"]
 `;
+
+test("the page is as large as docs/browser.md says, to a twentieth", async () => {
+  const [found, written] = [await sizes(), new Map(await sizesOnRecord())];
+  assert.equal(written.size, found.length);
+  for (const [what, bytes] of found) {
+    const recorded = written.get(what);
+    const far = Math.abs(bytes / recorded - 1);
+    assert.ok(far < 0.05, `${what}: ${bytes} B, ${recorded} B on record; make web-sizes`);
+  }
+});
 
 test("a noun follows its number", () => {
   assert.deepEqual(
