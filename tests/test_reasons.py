@@ -126,6 +126,17 @@ def test_reasons_name_items_of_their_paper(paper: Paper) -> None:
         assert {item for item in named if item} <= items, name
 
 
+# What has no unit: counts, ratios, probabilities, correlations.
+PLAIN = r"drops|straightness|level|overshoot|correlation|ratio|excursions|r_[rdb][do]|over_fair"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_both_sides_of_an_order_have_their_unit(paper: Paper) -> None:
+    orders = [part for claim in paper.claims if claim.tag == "order" for part in claim.parts]
+    bare = {part.label for part in orders for side in part.sides if not side.unit}
+    assert {label for label in bare if not re.search(PLAIN, label)} == set()
+
+
 DATA = Path(__file__).parent / "data" / "reason_values.txt"
 
 

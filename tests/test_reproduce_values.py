@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -374,6 +375,22 @@ def test_sides_are_called_by_what_tells_them_apart(label: str, a: Any, b: Any, n
 )
 def test_the_end_of_a_key_is_its_unit(key: str, unit: str) -> None:
     assert unit_of(key) == unit
+
+
+@pytest.mark.parametrize(
+    ("tag", "differs", "told"),
+    [
+        ("exact", "{k.mean_ms:.0f} ms", "20 ms"),
+        ("exact", "{k.mean_ms:.0f} ± {± k.mean_ms:.0f} ms", "12 ± 25 ms"),
+        ("order", "{k.mean_ms:.0f} ms", "12 ms"),
+    ],
+)
+def test_a_reason_gives_what_stands_beside_it(tag: Any, differs: str, told: str) -> None:
+    """20 ms are of both seeds pooled; 10 and 14 ms of one each, t(0.975, 1) is 12.7."""
+    paper = made((tag, "fails"))
+    (claim,) = paper.judged()
+    one = replace(claim, claim=replace(claim.claim, differs=differs))
+    assert paper.reason(one) == told
 
 
 def test_every_cell_of_a_table_has_the_published_value_beside_the_measured_one() -> None:

@@ -117,6 +117,9 @@ def page(found: Mapping[str, Any]) -> str:
         + "".join(f" Reproduced later: {items}." for items in found.get("later", ())), "",
         "Each cell: by the rule / by the first rule, of all that are covered. By the first rule "
         "shares, bounds and ranges were", "judged like other numbers.", "",
+        "A number is that of all seeds pooled. Both sides of an order are means over the seeds, "
+        "and so are the numbers in its", "reason, in paragraphs, and before a ±, which is half of "
+        "the 95 % interval of that mean.", "",
         "| paper | " + " | ".join(GROUPS) + " |", "|---" * (len(GROUPS) + 1) + "|",
     ]  # fmt: skip
     for name, of_paper in [*rows, ("all", claims)]:
@@ -142,18 +145,21 @@ def entry(claim: Claim) -> str:
     worst = next(part for part in claim["parts"] if part["verdict"] == claim["verdict"])
     sides = ", ".join(f"{one['name']} {number(one['value'])} {one['unit']}".strip() for one in
                       worst["sides"])  # fmt: skip
+    margin = f"margin {number(worst['measured'])} {worst['unit']}".strip()
     told = (
         f"{number(worst['measured'])} / {worst['published']} {worst['unit']}".strip()
         if worst["published"]
-        else f"{worst['label']}: {sides or number(worst['measured'])}"
+        else f"{worst['label']}: {sides or margin}"
     )
     because = f" {claim['differs'][:1].upper()}{claim['differs'][1:]}" if claim["differs"] else ""
     return f"- **{claim['id']}** ({claim['verdict']}) {claim['what']}. {told}.{because}"
 
 
 def number(value: float | None) -> str:
-    """Three significant digits."""
-    return "–" if value is None else f"{value:.3g}"
+    """Three significant digits, of whole numbers all."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 if __name__ == "__main__":

@@ -89,11 +89,12 @@ def _told(a: Quantity, relation: str, b: Quantity) -> str:
 def _named(quantity: Quantity) -> str:
     if callable(quantity):
         return "..."
-    return quantity if isinstance(quantity, str) else f"{quantity:g}"
+    return _words(quantity.split("."), []) if isinstance(quantity, str) else f"{quantity:g}"
 
 
-def _relation(label: str, margin: Measure, a: Quantity, b: Quantity) -> Part:
-    unit = next((unit for one in (a, b) if isinstance(one, str) and (unit := unit_of(one))), "")
+def _relation(label: str, margin: Measure, a: Quantity, b: Quantity, unit: str = "") -> Part:
+    keys = [one for one in (a, b) if isinstance(one, str)]
+    unit = unit or next(filter(None, map(unit_of, keys)), "")
     sides = tuple(
         Side(name, value(quantity), unit)
         for name, quantity in zip(side_names(label, a, b), (a, b), strict=True)
@@ -106,6 +107,7 @@ _UNITS = {
     "ms": "ms", "s": "s", "mbps": "Mbit/s", "kbps": "kbit/s", "pct": "%", "packets": "packets",
     "bytes": "B", "deg": "°", "db": "dB",
 }  # fmt: skip
+_COMPOUND = {"_per_s": "per s", "_pct_per_100s": "% per 100 s", "_pct_of_plane": "%"}
 _NAMES = {
     "droptail": "DropTail", "pie": "PIE", "madpie": "MADPIE", "pi2": "PI2", "codel": "CoDel",
     "codel_act": "CoDel-ACT", "fq_codel": "FQ_CoDel", "ared": "ARED", "red": "RED",
@@ -114,8 +116,9 @@ _NAMES = {
 
 def unit_of(key: str) -> str:
     """The unit at the end of a key; empty for a count, a ratio or a probability."""
-    if key.endswith("_per_s"):
-        return "per s"
+    for end, unit in _COMPOUND.items():
+        if key.endswith(end):
+            return unit
     return _UNITS.get(key.rpartition("_")[2], "")
 
 
@@ -140,14 +143,16 @@ def _words(parts: Sequence[str], others: Sequence[str]) -> str:
     return " ".join(_NAMES.get(part, part) for part in own)
 
 
-def more(a: Quantity, b: Quantity, factor: float = 1.0, label: str = "") -> Part:
-    """``a > factor * b``."""
+def more(
+    a: Quantity, b: Quantity, factor: float = 1.0, label: str = "", unit: str = ""
+) -> Part:  # fmt: skip
+    """``a > factor * b``; both have `unit`, where no key says it."""
     first, second = value(a), value(b)
     times = "" if factor == 1.0 else f"{factor:g} x "
     return _relation(
         label or _told(a, f"{{}} > {times}{{}}", b),
         lambda values: first(values) - factor * second(values),
-        a, b,
+        a, b, unit,
     )  # fmt: skip
 
 

@@ -52,6 +52,10 @@ class MeasuredItem:
         """Mean and 95 % interval of a value over the seeds."""
         return estimate([values.get(key, math.nan) for values in self.by_seed])
 
+    def mean(self, key: str) -> float:
+        """The mean of a value over the seeds; the value where nothing is left to chance."""
+        return self.spread(key).mean if self.by_seed else self.values.get(key, math.nan)
+
 
 @dataclass(frozen=True)
 class MeasuredPaper:
@@ -91,7 +95,10 @@ class MeasuredPaper:
         }
 
     def _look(self, judged: JudgedClaim | None, name: str) -> float:
-        """A value that a reason names, or half of its interval; NaN if it was not measured."""
+        """A value that a reason names, or half of its interval; NaN if it was not measured.
+
+        Which value it is, of all seeds pooled or the mean over them, stands in `reasons`.
+        """
         wants_interval = name.startswith(reasons.INTERVAL)
         item, slash, key = name.removeprefix(reasons.INTERVAL).rpartition("/")
         if key == reasons.WORST:
@@ -102,7 +109,12 @@ class MeasuredPaper:
         made = self._item(item if slash or judged is None else judged.claim.where)
         if made is None:
             return math.nan
-        return made.spread(key).half_width if wants_interval else made.values.get(key, math.nan)
+        if wants_interval:
+            return made.spread(key).half_width
+        if judged is None or judged.claim.tag == "order":
+            return made.mean(key)
+        has_interval = name in reasons.intervals(judged.claim.differs)
+        return made.mean(key) if has_interval else made.values.get(key, math.nan)
 
     def _item(self, name: str) -> MeasuredItem | None:
         return next((made for made in self.items if made.item.id == name), None)

@@ -2,7 +2,9 @@
 
 In braces stands what is measured, with a format as in Python:
 
-* ``{light.pie.qd.p50_ms:.1f}``: a value of the claim's item; ``{F3/light...:.1f}`` of another one;
+* ``{light.pie.qd.p50_ms:.1f}``: a value of the claim's item; ``{F3/light...:.1f}`` of another one.
+  In reasons of orders, in paragraphs, and where its interval stands in the same reason, it is the
+  mean over the seeds, as both sides of an order are; else that of all seeds pooled;
 * ``{a - b:.1f}``, ``{a / b:.2f}``: of two values; ``{a falls to b:.0f}``: by how many percent;
 * ``{± a:.1f}``: half of the value's 95 % interval over the seeds;
 * ``{worst:.2f}``: the value of the part that decided the verdict, ``{± worst:.2f}`` its interval;
@@ -45,6 +47,12 @@ def names(template: str) -> list[str]:
     """What the reason takes from the measurement, without ``± ``."""
     fields = [name for name in _fields(template) if not name.startswith(("=", SEE))]
     return [one.removeprefix(INTERVAL) for name in fields for one in _operands(name)[1]]
+
+
+def intervals(template: str) -> set[str]:
+    """Names whose interval the reason gives."""
+    fields = _fields(template)
+    return {name.removeprefix(INTERVAL) for name in fields if name.startswith(INTERVAL)}
 
 
 def paragraphs(template: str) -> list[str]:

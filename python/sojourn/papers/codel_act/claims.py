@@ -229,8 +229,10 @@ CLAIMS_F6: list[Claim] = [
         more(_at(16, "codel", 500, "same_instant_pct"), 10.0)),
     order("codel-act-F6-18",
         "n = 16 at 500 s: after a phase the delay rises a little, then falls, then rises again",
-        Part("a rise within 15 ms", lambda v: max(v[key] for key in _AFTER[1:5]) - v[_AFTER[0]]),
-        Part("a fall within 40 ms", _dip),
-        Part("a rise until 100 ms", lambda v: v[_AFTER[-1]] - min(v[key] for key in _AFTER[3:8]))),
+        Part("a rise within 15 ms", lambda v: max(v[key] for key in _AFTER[1:5]) - v[_AFTER[0]],
+        unit="ms"),
+        Part("a fall within 40 ms", _dip, unit="ms"),
+        Part("a rise until 100 ms", lambda v: v[_AFTER[-1]] - min(v[key] for key in _AFTER[3:8]),
+        unit="ms")),
 ]
 # fmt: on

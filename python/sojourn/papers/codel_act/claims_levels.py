@@ -49,7 +49,7 @@ CLAIMS_F3_X1: list[Claim] = [
     order("codel-act-F3-3", "CoDel-ACT: the same, with a smaller spread over n than CoDel",
         more(_f3("codel_act", 5, 64), _f3("codel_act", 5, 1)),
         *(more(_spread("codel", ms), _spread("codel_act", ms),
-        label=f"spread over n at {ms} ms, CoDel > CoDel-ACT") for ms in _STEPS)),
+        label=f"spread over n at {ms} ms, CoDel > CoDel-ACT", unit="ms") for ms in _STEPS)),
     order("codel-act-F3-4", "PIE: mean delay = qdelay_ref within a few percent, independent of n",
         *(alike(_f3("pie", ms, n), ms, within=0.1) for ms in (5, 10, 16, 30) for n in FLOWS)),
     order("codel-act-F3-5",

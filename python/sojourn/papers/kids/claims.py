@@ -96,6 +96,7 @@ CLAIMS_F2: list[Claim] = [
                 _all(_over("codel"), _TOTAL, _mean),
                 _all(_over(a), _TOTAL, _mean),
                 label=f"mean over targets, CoDel > {NAMES[a]}",
+                unit="Mbit/s",
             )
             for a in ("pie", "ared")
         ),
@@ -147,6 +148,7 @@ CLAIMS_F3_F4: list[Claim] = [
                 _off_target(lv, a),
                 _off_target(lv, "ared"),
                 label=f"distance from the target, {lv}: {NAMES[a]} > ARED",
+                unit="ms",
             )
             for lv in LEVELS
             for a in PAIR
@@ -170,6 +172,7 @@ CLAIMS_F3_F4: list[Claim] = [
                 _target_slope("light", a),
                 _target_slope("heavy", a),
                 label=f"rise of the median with the target, {NAMES[a]}: light > heavy",
+                unit="ms per ms",
             )
             for a in PAIR
         ),
@@ -182,6 +185,7 @@ CLAIMS_F3_F4: list[Claim] = [
                 _tail(f"{lv}.target5ms.{a}"),
                 _tail(f"{lv}.target5ms.ared"),
                 label=f"p90 - p10 at 5 ms, {lv}: {NAMES[a]} > ARED",
+                unit="ms",
             )
             for lv in LEVELS
             for a in PAIR
@@ -195,6 +199,7 @@ CLAIMS_F3_F4: list[Claim] = [
                 _tail(f"heavy.target{ms}ms.pie"),
                 float(2 * ms),
                 label=f"p90 - p10 at {ms} ms > twice the target",
+                unit="ms",
             )
             for ms in (1, 5, 10)
         ),
@@ -206,7 +211,8 @@ CLAIMS_F3_F4: list[Claim] = [
             more(
                 _tail(f"{lv}.target{b}ms.ared"),
                 _tail(f"{lv}.target{a}ms.ared"),
-                label=f"p90 - p10, {lv}: {b} ms > {a} ms",
+                label=f"p90 - p10, {lv}: at {b} ms > at {a} ms",
+                unit="ms",
             )
             for lv in LEVELS
             for a, b in ((1, 10), (10, 30))
@@ -350,7 +356,11 @@ CLAIMS_F5_F8: list[Claim] = [
         "kids-F7-1",
         "for most AQMs the queuing delay is lower at a large base RTT",
         *(
-            Part(f"{lv}: median over the AQMs of the fall from 5 to 500 ms", _middle(lv, 5, 500))
+            Part(
+                f"{lv}: median over the AQMs of the fall from 5 to 500 ms",
+                _middle(lv, 5, 500),
+                unit="ms",
+            )
             for lv in LEVELS
         ),
     ),

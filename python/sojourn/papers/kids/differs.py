@@ -89,9 +89,10 @@ _RATIO = (
 DIFFERS = {
     "F2-1": "over the targets the least is {worst:.2f} Mbit/s.",
     "F2-4": "at {=5} ms the {=99}th percentile is {target5ms.codel.qd.p99_ms:.1f} ms with CoDel, "
-    "{target5ms.pie.qd.p99_ms:.1f} with PIE and {target5ms.ared.qd.p99_ms:.1f} with ARED, with the "
-    f"weight of tc {{tc_weight.target5ms.ared.qd.p99_ms:.1f}}: {_WEIGHT}. A slow average lets the "
-    "slow start pass, and all further peaks of a single flow.",
+    "{target5ms.pie.qd.p99_ms:.1f} with PIE and {target5ms.ared.qd.p99_ms:.1f} with ARED, in the "
+    "report's order, with the weight of tc {tc_weight.target5ms.ared.qd.p99_ms:.1f}: "
+    f"{_WEIGHT}. At {{=10}} ms a slow average lets the slow start pass, and all further peaks of a "
+    "single flow.",
     "F2-5": "at {=5} ms CoDel has {target5ms.codel.goodput_total_mbps:.2f} Mbit/s, PIE "
     "{target5ms.pie.goodput_total_mbps:.2f} and ARED {target5ms.ared.goodput_total_mbps:.2f}: "
     "PIE's rule against early drops spares short queues.",
@@ -217,7 +218,7 @@ DIFFERS = {
     "{n4.ecn.pie.qd.p50_ms:.1f} for PIE, where {=5} % are required.",
     "F13-2": f"true of CoDel but for noise. Of PIE not: {_PIE}.",
     "F13-3": "from {=1} to {=16} flows per sender ARED's median rises by "
-    "{n16.ecn.ared.rtt.p50_ms - n1.ecn.ared.rtt.p50_ms:.0f} ± {± n16.ecn.ared.rtt.p50_ms:.0f} ms, "
+    "{n16.ecn.ared.rtt.p50_ms - n1.ecn.ared.rtt.p50_ms:.0f} ms, "
     "CoDel's by {n16.ecn.codel.rtt.p50_ms - n1.ecn.codel.rtt.p50_ms:.0f} and PIE's by "
     "{n16.ecn.pie.rtt.p50_ms - n1.ecn.pie.rtt.p50_ms:.0f}; with the weight of tc ARED's by "
     "{tc_weight.n16.ecn.ared.rtt.p50_ms - tc_weight.n1.ecn.ared.rtt.p50_ms:.0f}: "

@@ -154,7 +154,7 @@ CLAIMS_S3: list[Claim] = [
     order("madpie-F10-3", "median of MADPIE below PIE's",
         more("rtt100.pie.qd.p50_ms", "rtt100.madpie.qd.p50_ms")),
     order("madpie-F10-4", "upper percentiles of MADPIE closer to CoDel's than to PIE's",
-        *(Part(q, _closer_to_codel(q)) for q in ("p75", "p95"))),
+        *(Part(q, _closer_to_codel(q), unit="ms") for q in ("p75", "p95"))),
     number("madpie-F10-5", "approx", "reduction of the 95th percentile, MADPIE against PIE",
         "rtt100.madpie.qd.p95_reduction_pct", 21, LESS),
     order("madpie-F10-6",
