@@ -8,25 +8,29 @@ use crate::header::Header;
 pub enum CapturedKind {
     /// TCP with SYN.
     Syn,
-    /// TCP without it.
+    /// TCP with payload; in ns-3's records TCP of any other kind.
     Data,
     /// A datagram.
     Datagram,
+    /// TCP with neither SYN nor payload: acknowledgements, and the ends of connections.
+    Empty,
 }
 
 impl CapturedKind {
     /// The kind of a packet with that header.
     pub fn of(header: &Header) -> CapturedKind {
-        match (header.is_tcp(), header.syn) {
-            (true, true) => CapturedKind::Syn,
-            (true, false) => CapturedKind::Data,
-            (false, _) => CapturedKind::Datagram,
+        match (header.is_tcp(), header.syn, header.payload_bytes) {
+            (true, true, _) => CapturedKind::Syn,
+            (true, false, 0) => CapturedKind::Empty,
+            (true, false, _) => CapturedKind::Data,
+            (false, ..) => CapturedKind::Datagram,
         }
     }
 
     /// The kind of a number in a file.
     pub(super) fn from_number(number: u8) -> Option<CapturedKind> {
-        let all = [CapturedKind::Syn, CapturedKind::Data, CapturedKind::Datagram];
+        let all =
+            [CapturedKind::Syn, CapturedKind::Data, CapturedKind::Datagram, CapturedKind::Empty];
         all.get(usize::from(number)).copied()
     }
 }

@@ -225,9 +225,10 @@ impl Collector {
             (CapturedKind::Data, Direction::Forward) => {
                 (PacketKind::Data, segment(*first, *payload))
             }
+            (CapturedKind::Empty, Direction::Forward) => (PacketKind::HandshakeAck, 0),
             (CapturedKind::Datagram, Direction::Forward) => (PacketKind::Datagram, record.seq),
             (CapturedKind::Syn, Direction::Reverse) => (PacketKind::SynAck, 0),
-            (CapturedKind::Data, Direction::Reverse) => {
+            (CapturedKind::Data | CapturedKind::Empty, Direction::Reverse) => {
                 (PacketKind::Ack, segment(*first, *payload))
             }
             (CapturedKind::Datagram, Direction::Reverse) => (PacketKind::Request, record.seq),

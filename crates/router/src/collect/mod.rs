@@ -76,6 +76,7 @@ fn measured(
 ) -> Result<(Run, Vec<String>), String> {
     let records = packet_records::read(folder, plan, result)?;
     let mut invalid = validity::invalid_reasons(result, &records, virtual_time);
+    let records = packet_records::counted(records);
     let mut collector = Collector::new(scenario, plan, result, validity::lateness(virtual_time));
     collector.expect_frames(frames::read(folder, scenario, plan)?);
     collector.feed(&records);

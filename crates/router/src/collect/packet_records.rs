@@ -1,7 +1,7 @@
 //! The record of each packet: from our router, or by matching arrivals with departures at the
 //! interfaces of the kernel's.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
 
 use crate::captures::{
-    INTERFACE_CAPTURE_BYTES, InterfaceCapture, PACKET_RECORD_BYTES, PacketRecord,
+    CapturedKind, INTERFACE_CAPTURE_BYTES, InterfaceCapture, PACKET_RECORD_BYTES, PacketRecord,
 };
 use crate::plan::{Bottleneck, Direction, Plan};
 use crate::run_files::{INTERFACE_CAPTURES, KernelCounters, PACKET_RECORDS, RunResult};
@@ -62,6 +62,24 @@ pub(super) fn rows<T, const BYTES: usize>(
     let (rows, rest) = bytes.as_chunks::<BYTES>();
     let rows: Option<Vec<T>> = rows.iter().map(read).collect();
     rows.filter(|_| rest.is_empty()).ok_or_else(|| format!("{name}: is not whole"))
+}
+
+/// Without what ends connections and answers copies of a SYN-ACK: packets towards the receivers that
+/// carry nothing, beside the acknowledgement that ends a handshake. The simulator has none (fact
+/// linux-31).
+pub(super) fn counted(mut records: Vec<PacketRecord>) -> Vec<PacketRecord> {
+    let mut first_of_connections: BTreeSet<(u32, u32)> = BTreeSet::new();
+    records.retain(|record| match (record.kind, record.direction) {
+        (CapturedKind::Syn, Direction::Forward) => {
+            first_of_connections.insert((record.flow, record.seq.wrapping_add(1)));
+            true
+        }
+        (CapturedKind::Empty, Direction::Forward) => {
+            first_of_connections.contains(&(record.flow, record.seq))
+        }
+        _ => true,
+    });
+    records
 }
 
 /// What identifies a packet: its flow, identification, sequence number and kind.
@@ -157,5 +175,46 @@ fn drop_all(records: &mut [PacketRecord], dropped: &[usize], plan: &Plan) {
         let at_head = next_left.get(&record.flow).copied().unwrap_or(record.arrived);
         record.left = Some(if plan.drops_at_head { at_head } else { record.arrived });
         record.fate = Fate::Dropped(stage, cause);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(flow: u32, seq: u32, kind: CapturedKind, direction: Direction) -> PacketRecord {
+        PacketRecord {
+            flow,
+            direction,
+            seq,
+            bytes: 52,
+            kind,
+            ecn_in: Ecn::NotEct,
+            arrived: Time::ZERO,
+            left: None,
+            fate: Fate::Waiting,
+            marked: None,
+        }
+    }
+
+    #[test]
+    fn of_what_carries_nothing_the_end_of_a_handshake_alone_counts() {
+        use CapturedKind::{Data, Empty, Syn};
+        let kept = [
+            record(0, 99, Syn, Direction::Forward),
+            record(0, 100, Empty, Direction::Forward),
+            record(0, 100, Data, Direction::Forward),
+            record(0, 1548, Empty, Direction::Reverse),
+            record(0, 299, Syn, Direction::Forward),
+            record(0, 300, Empty, Direction::Forward),
+        ];
+        let ends = [
+            record(0, 1548, Empty, Direction::Forward),
+            record(0, 1549, Empty, Direction::Forward),
+            record(1, 100, Empty, Direction::Forward),
+        ];
+        let mut all = kept.to_vec();
+        all.extend(ends);
+        assert_eq!(counted(all), kept);
     }
 }

@@ -210,7 +210,7 @@ fn packet_view(packet: &RawPacket) -> PacketView {
     let header = &packet.header;
     let kind = match CapturedKind::of(header) {
         CapturedKind::Syn => PacketKind::Syn,
-        CapturedKind::Data => PacketKind::Data,
+        CapturedKind::Data | CapturedKind::Empty => PacketKind::Data,
         CapturedKind::Datagram => PacketKind::Datagram,
     };
     PacketView {

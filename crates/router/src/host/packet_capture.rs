@@ -26,6 +26,8 @@ use crate::run_files::{INTERFACE_CAPTURES, RECEIVER_CAPTURES, SENDER_CAPTURES};
 const BATCH: usize = 64;
 /// Size of a socket's buffer, for the packets that arrive between two reads.
 const BUFFER_BYTES: usize = 64 << 20;
+/// The interface whose root is the shaper.
+const SHAPED: &str = "out";
 /// `PACKET_HOST` and `PACKET_OUTGOING` (linux/if_packet.h).
 const PACKET_HOST: u8 = 0;
 const PACKET_OUTGOING: u8 = 4;
@@ -63,8 +65,9 @@ pub(super) fn open_all(
         io::Result::Ok(())
     };
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
+        let shaped = hosts.within(Netns::Router, || Ok(if_nametoindex(SHAPED)? as usize))?;
         let write_row = move |packet: &CapturedPacket, out: &mut Vec<u8>| {
-            at_router(packet, flows).iter().for_each(|row| row.write(out));
+            at_router(packet, shaped, flows).iter().for_each(|row| row.write(out));
         };
         open(Netns::Router, INTERFACE_CAPTURES, Box::new(write_row))?;
     }
@@ -160,10 +163,14 @@ fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<Captur
     Some(CapturedPacket { at_ns, header, leaves, interface: address.ifindex() })
 }
 
-/// At the router: packets on their way to a receiver.
-fn at_router(packet: &CapturedPacket, flows: usize) -> Option<InterfaceCapture> {
-    let CapturedPacket { at_ns, header, leaves, .. } = *packet;
+/// At the router: packets on their way to a receiver, as they arrive and as they leave the queue by
+/// the interface `shaped`; the link behind it is passed later, by another one (fact linux-30).
+fn at_router(packet: &CapturedPacket, shaped: usize, flows: usize) -> Option<InterfaceCapture> {
+    let CapturedPacket { at_ns, header, leaves, interface } = *packet;
     let (flow, true) = flow_of(header.ports, flows)? else { return None };
+    if leaves && interface != shaped {
+        return None;
+    }
     Some(InterfaceCapture {
         at_ns,
         flow,
@@ -214,4 +221,38 @@ fn endpoint_capture(packet: &CapturedPacket, flow: u32, event: EndpointEvent) ->
     };
     let (bytes, ident) = (header.payload_bytes, header.ident);
     EndpointCapture { at_ns, flow, port, number, bytes, ident, event }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::FIRST_PORT;
+    use sojourn_aqm::Ecn;
+
+    /// A segment of the first flow at an interface of the router.
+    fn segment(leaves: bool, interface: usize) -> CapturedPacket {
+        let header = Header {
+            bytes: 1500,
+            ident: 7,
+            ecn: Ecn::NotEct,
+            dscp: 0,
+            protocol: libc::IPPROTO_TCP as u8,
+            addresses: [[10, 1, 0, 1], [10, 2, 0, 1]],
+            ports: [40_000, FIRST_PORT],
+            seq: 5,
+            ack: 1,
+            syn: false,
+            payload_bytes: 1448,
+        };
+        CapturedPacket { at_ns: 9, header, leaves, interface }
+    }
+
+    #[test]
+    fn a_packet_leaves_the_queue_once_though_it_passes_the_link_behind_it_by_another_interface() {
+        const OUT: usize = 4;
+        let seen = |leaves, interface| at_router(&segment(leaves, interface), OUT, 1);
+        assert!(seen(false, 2).is_some_and(|row| !row.leaves), "it arrives from a sender");
+        assert!(seen(true, OUT).is_some_and(|row| row.leaves));
+        assert_eq!(seen(true, 6), None);
+    }
 }

@@ -36,6 +36,12 @@ fn receive_buffer(scenario: &Resolved) -> Planned<Option<u64>> {
     Ok(common.flatten())
 }
 
+/// No connection is given up, as in the simulator: repetitions of a SYN and of its answer (Linux 6.1
+/// request_sock.h, `num_timeout` has seven bits; inet_connection_sock.h, `MAX_TCP_SYNCNT`), and of
+/// data (fact linux-32).
+const PATIENT: [(&str, &str); 3] =
+    [("tcp_syn_retries", "127"), ("tcp_synack_retries", "127"), ("tcp_retries2", "255")];
+
 /// The TCP settings of the namespaces; all others have the kernel's default.
 pub(super) fn settings(
     scenario: &Resolved,
@@ -67,7 +73,7 @@ pub(super) fn settings(
         settings.push(setting(Netns::Wire, "ip_forward", "1"));
     }
     for netns in both {
-        settings.extend(of_tcp.iter().map(|(name, value)| setting(netns, name, value)));
+        settings.extend(of_tcp.iter().chain(&PATIENT).map(|(name, value)| setting(netns, name, value)));
     }
     Ok(settings)
 }
@@ -80,6 +86,22 @@ mod tests {
 
     fn receive_buffers(rate: &str, rtt: &str) -> String {
         planned(rate, rtt, &[""]).unwrap()
+    }
+
+    #[test]
+    fn no_connection_of_the_guest_is_given_up() {
+        let text = "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"2mbit\"\n[[flows]]\n\
+                    path = [\"b\"]\nrtt = \"100ms\"\napp = { kind = \"bulk\" }\n";
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(text, &Source::default(), &none).unwrap();
+        let settings = settings(scenario.resolved(), true, false, 1).unwrap();
+        let of = |netns, name: &str| {
+            let is_it = |s: &&SysctlSetting| s.netns == netns && s.path.ends_with(name);
+            settings.iter().find(is_it).map(|s| s.value.parse::<u32>().unwrap())
+        };
+        assert_eq!(of(Netns::Senders, "tcp_syn_retries"), Some(127), "five hours");
+        assert_eq!(of(Netns::Receivers, "tcp_synack_retries"), Some(127));
+        assert_eq!(of(Netns::Senders, "tcp_retries2"), Some(255));
     }
 
     /// One group of flows for each of the further keys.

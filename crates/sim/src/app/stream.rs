@@ -40,9 +40,6 @@ struct SynAnswer {
     due: Time,
 }
 
-/// Linux `tcp_synack_retries`.
-const MOST_ANSWERS_AGAIN: u8 = 5;
-
 /// Both ends of one flow.
 pub struct Stream {
     setup: Setup,
@@ -124,7 +121,8 @@ impl Stream {
             out.send(self.syn(before, now));
         }
         if let Some(answer) = self.answer.take_if(|answer| answer.due <= now) {
-            self.send_answer(SynAnswer { expired: answer.expired + 1, ..*answer }, out);
+            let expired = answer.expired.saturating_add(1);
+            self.send_answer(SynAnswer { expired, ..*answer }, out);
         }
         if self.receiver.delayed_ack() <= now {
             self.receiver.on_timer(now);
@@ -269,11 +267,10 @@ impl Stream {
         out.reply(packet);
         let Profile { rto, answers_again, .. } = self.setup.profile;
         if answers_again {
-            let wait = Span::from_nanos(rto.initial.as_nanos() << answer.expired).min(rto.max);
-            let due = match answer.expired < MOST_ANSWERS_AGAIN {
-                true => self.setup.profile.expiry(out.now, out.now + wait),
-                false => Time::NEVER,
-            };
+            // It never gives up, as the guest's does not (fact linux-32).
+            let doubled = rto.initial.as_nanos() << answer.expired.min(16);
+            let wait = Span::from_nanos(doubled).min(rto.max);
+            let due = self.setup.profile.expiry(out.now, out.now + wait);
             self.answer = Some(Box::new(SynAnswer { due, ..answer }));
         }
     }

@@ -25,6 +25,14 @@ _SWITCHES = (
     ("/proc/sys/kernel/unprivileged_userns_clone", "0", "1"),
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
 )
+# What a bottleneck of the kernel's own needs beside its discipline, with the modules that have it.
+_MODULES = {
+    "cbs": "sch_cbs", "clsact": "sch_ingress", "netem": "sch_netem",
+    "matchall": "cls_matchall", "mirred": "act_mirred",
+}  # fmt: skip
+# Linux 6.1 net/sched/cls_api.c, tcf_proto_lookup_ops, and act_api.c, tc_action_load_ops.
+_NO_CLASSIFIER = "TC classifier not found"
+_NO_ACTION = "Failed to load TC action module"
 _PATIENCE_S = 10.0
 
 
@@ -67,6 +75,22 @@ def offers(kind: str) -> bool:
     return "Specified qdisc kind is unknown" not in failure and "qdisc not found" not in failure
 
 
+@cache
+def lacks_for_filters() -> tuple[str, ...]:
+    """Which of ``matchall`` and ``mirred`` this kernel lacks, which move packets or copy them."""
+    hook, action = "tc qdisc add dev lo clsact", "action mirred egress mirror dev lo"
+    filtered = _try("sh", "-c", f"{hook} && tc filter add dev lo egress matchall {action}")
+    acted = _try("tc", "actions", "add", *action.split())
+    found = (("matchall", _NO_CLASSIFIER in filtered), ("mirred", _NO_ACTION in acted))
+    return tuple(part for part, is_absent in found if is_absent)
+
+
+def _absent(kinds: set[str]) -> list[str]:
+    """Which of these disciplines are not there, nor what filters at ``clsact`` need."""
+    absent = [kind for kind in sorted(kinds) if not offers(kind)]
+    return absent + (list(lacks_for_filters()) if "clsact" in kinds else [])
+
+
 def availability() -> Availability:
     """Whether scenarios run here, for `sojourn doctor`."""
     name = f"{NAME}, real time"
@@ -74,12 +98,14 @@ def availability() -> Availability:
     if lacks is not None:
         what, remedy = lacks
         return Availability(name, False, what, remedy)
-    absent = [kind for kind in ("cbs", "clsact", "netem") if not offers(kind)]
+    absent = _absent({"cbs", "clsact", "netem"})
     who = "as root" if os.geteuid() == 0 else "in a user name space"
     note = f"real kernel {platform.release()}, {who}"
-    if absent:
-        note += f'; has no {", ".join(absent)}, so only with bottleneck = "sojourn"'
-    return Availability(name, True, note)
+    if not absent:
+        return Availability(name, True, note)
+    note += f'; has no {", ".join(absent)}, so only with bottleneck = "sojourn"'
+    modules = " ".join(_MODULES[part] for part in absent)
+    return Availability(name, True, note, f"modprobe -a {modules}   # as root, if it has them")
 
 
 class Host:
@@ -106,7 +132,7 @@ class Host:
         kinds = {row["kind"] for row in plan["expected"]}
         if "kernel" in plan["bottleneck"]:
             kinds.add("cbs")
-        absent = sorted(kind for kind in kinds if not offers(kind))
+        absent = _absent(kinds)
         if absent:
             raise InputError(
                 f"engine.linux.where: this machine's kernel has no {', '.join(absent)}; set "
