@@ -1,13 +1,14 @@
 """Khademi, Ros and Welzl 2013: the new AQM kids on the block; CoDel, PIE and Adaptive RED.
 
-`common` has AQMs and scenarios; `wired`, `flows` and `wlan` the experiments; `claims` and
-`claims_flows` the report's claims about the wired ones; `differs` says why some do not hold here;
-`testbed` has what runs on today's kernel, `differs_kernel` why some claims do not hold there.
+`common` has AQMs and scenarios; `wired`, `flows` and `wlan` the experiments; `claims`,
+`claims_single` and `claims_flows` the report's claims about the wired ones; `differs` says why some
+do not hold here; `testbed` has what runs on today's kernel, `differs_kernel` why some claims do not
+hold there.
 """
 
 from __future__ import annotations
 
-from sojourn.papers.kids import claims, claims_flows, flows, wired, wlan
+from sojourn.papers.kids import claims, claims_flows, claims_single, flows, wired, wlan
 from sojourn.papers.kids.differs import DIFFERS, PARAGRAPHS
 from sojourn.papers.kids.marks import MARKS
 from sojourn.papers.kids.testbed import TESTBED
@@ -32,7 +33,7 @@ PAPER = Paper(
     ),
     claims=explained(
         [
-            *claims.CLAIMS_F2,
+            *claims_single.CLAIMS_F2,
             *claims.CLAIMS_F3_F4,
             *claims.CLAIMS_F5_F8,
             *wlan.CLAIMS,
