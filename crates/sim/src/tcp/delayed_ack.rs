@@ -155,6 +155,18 @@ impl DelayedAck {
         }
     }
 
+    /// Less than half of the buffer is free: no quick acknowledgements (Linux
+    /// `__tcp_select_window`).
+    pub(crate) fn on_low_buffer(&mut self) {
+        self.quick = 0;
+    }
+
+    /// Whether the next segment is acknowledged alone (Linux `tcp_in_quickack_mode`).
+    #[inline]
+    pub(crate) fn is_quick(&self) -> bool {
+        self.quick > 0
+    }
+
     /// Whether `segments` in order are acknowledged now; otherwise the timer is set.
     #[inline]
     pub(crate) fn is_due_after(&mut self, now: Time, segments: u32) -> bool {

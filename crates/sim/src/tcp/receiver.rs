@@ -28,6 +28,8 @@ pub struct Receiver {
     unacknowledged: u32,
     acks: DelayedAck,
     window: ReceiveWindow,
+    /// Another acknowledgement is due for the window alone.
+    owes_window: bool,
     /// The round trip that its window follows; without timestamps that of the handshake.
     rtt: ReceiverRtt,
     sack: bool,
@@ -71,6 +73,7 @@ impl Receiver {
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
             window: ReceiveWindow::new(WindowRule::default()),
+            owes_window: false,
             rtt: ReceiverRtt::new(rule.least_rtt),
             sack,
             timestamps: false,
@@ -199,6 +202,9 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         self.on_established(now);
+        if self.window.is_unread() {
+            self.read(now);
+        }
         if self.is_too_old(packet) {
             if packet.seq < self.next {
                 self.take_duplicate(packet.seq);
@@ -216,7 +222,7 @@ impl Receiver {
             // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
             // hole that lasts longer than a timeout leads to quick acknowledgements.
             self.acks.on_data(now, self.window.segments());
-            self.grow_window();
+            self.grow_window(true);
         }
         let feedback_due = match &mut self.accurate {
             Some(counters) => counters.count(packet.ecn, packet.ip_bytes),
@@ -235,7 +241,7 @@ impl Receiver {
         if packet.seq > self.next {
             self.acks.on_gap(self.window.segments());
             if self.sack {
-                self.grow_window(); // without SACK the duplicate must look like one
+                self.grow_window(false); // without SACK the duplicate must look like one
             }
             self.store(packet.seq);
             self.window.on_held();
@@ -243,30 +249,62 @@ impl Receiver {
             return if now { Answer::Now } else { Answer::Later };
         }
         let had_holes = !self.beyond.is_empty();
-        let first = self.next + 1;
         self.advance();
-        let rtt = self.rtt.mean().or(self.acks.rtt());
-        // Linux `tcp_recvmsg_locked` looks at the window after each segment that it has read.
-        self.window.on_read(now, first, rtt);
-        self.window.on_read(now, self.next, rtt);
         let pushed = self.acks.is_pushed(self.next, self.window.offered());
-        // Linux `__tcp_ack_snd_check`: with data out of order it counts as a duplicate.
+        let unread = self.is_answered_unread(now, now_due, had_holes);
+        if unread || self.is_answered_read(now, pushed) { Answer::Now } else { Answer::Later }
+    }
+
+    /// Whether a segment in order is acknowledged before the program reads it (Linux
+    /// `__tcp_ack_snd_check`).
+    #[inline]
+    fn is_answered_unread(&mut self, now: Time, now_due: bool, had_holes: bool) -> bool {
+        let enough = self.acks.are_enough(self.unacknowledged);
+        if enough && self.window.is_low() {
+            self.acks.on_low_buffer();
+        }
+        if now_due || self.acks.is_quick() || enough && self.window.keeps_size() {
+            return true;
+        }
+        match self.beyond.is_empty() {
+            true => had_holes,
+            false => self.acks.is_duplicate_due(now, self.next), // counts as a duplicate
+        }
+    }
+
+    /// The program reads. Returns whether that brings an acknowledgement (Linux
+    /// `tcp_cleanup_rbuf`); otherwise the timer is set.
+    #[inline]
+    fn is_answered_read(&mut self, now: Time, pushed: bool) -> bool {
         let whole = self.beyond.is_empty();
-        let now = match whole {
-            true if had_holes || pushed => true,
+        self.read(now);
+        if pushed && whole || self.window.has_doubled(self.next) {
+            return true;
+        }
+        match whole {
             true => self.acks.is_due_after(now, self.unacknowledged),
-            false => {
-                self.acks.are_enough(self.unacknowledged)
-                    || self.acks.is_duplicate_due(now, self.next)
-            }
-        };
-        if now_due || now { Answer::Now } else { Answer::Later }
+            false => self.acks.are_enough(self.unacknowledged),
+        }
+    }
+
+    /// The program reads what is in order.
+    #[inline]
+    fn read(&mut self, now: Time) {
+        let rtt = self.rtt.mean().or(self.acks.rtt());
+        self.window.on_read(now, self.next, rtt);
+    }
+
+    /// Whether the program, reading after an acknowledgement, has made room for twice the window
+    /// that it announced, so that another is due (Linux `tcp_cleanup_rbuf`).
+    #[inline]
+    pub fn owes_window(&self) -> bool {
+        self.owes_window
     }
 
     /// A larger window is told at once (Linux `tcp_grow_window`).
     #[inline]
-    fn grow_window(&mut self) {
-        if self.window.on_segment() {
+    fn grow_window(&mut self, in_order: bool) {
+        if self.window.on_segment(in_order) {
             self.acks.on_window_growth();
         }
     }
@@ -337,7 +375,6 @@ impl Receiver {
         self.next += 1;
         if !self.beyond.is_empty() {
             if let Some(block) = self.beyond.take_at(self.next) {
-                self.window.on_released(block.end - self.next);
                 self.next = block.end;
             }
             let mut kept = [Block::default(); SACK_BLOCKS];
@@ -347,6 +384,7 @@ impl Receiver {
             }
             self.recent = kept;
         }
+        self.window.on_in_order(self.next - before - 1);
         self.unacknowledged += self.next - before;
     }
 
@@ -365,6 +403,9 @@ impl Receiver {
             blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
         }
         ack.signal = self.echo;
+        if self.window.is_low() {
+            self.acks.on_low_buffer();
+        }
         (ack.window, ack.stamp) = (self.window.announce(self.next), stamp(now));
         let room = self.report_marks(now, blocks, &mut ack);
         if self.counts_options {
@@ -373,6 +414,9 @@ impl Receiver {
         }
         self.unacknowledged = 0;
         self.acks.on_sent();
+        let unread = self.window.is_unread();
+        self.read(now);
+        self.owes_window = unread && self.window.has_doubled(self.next);
         ack
     }
 

@@ -29,7 +29,7 @@ pub(crate) fn stamp(time: Time) -> u32 {
 /// arrival of the first segment that echoes its timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReceiverRtt {
-    /// The mean in eighths of a nanosecond.
+    /// The mean in eighths of a microsecond, as in Linux.
     eighths: Option<u64>,
     last_echo: u32,
     /// Whether a smaller sample takes its place (fact tcp-27).
@@ -49,7 +49,7 @@ impl ReceiverRtt {
             return;
         }
         self.last_echo = echo;
-        let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * TICK_NS;
+        let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * (TICK_NS / 1000);
         self.eighths = Some(match self.eighths {
             Some(mean) if sample << 3 >= mean || !self.falls => mean - (mean >> 3) + sample,
             _ => sample << 3,
@@ -59,7 +59,7 @@ impl ReceiverRtt {
     /// The mean, once there is a sample.
     #[inline]
     pub(crate) fn mean(self) -> Option<Span> {
-        self.eighths.map(|mean| Span::from_nanos(mean >> 3))
+        self.eighths.map(|mean| Span::from_micros(mean >> 3))
     }
 }
 
