@@ -125,11 +125,11 @@ impl ReceiveWindow {
         self.unread > 0
     }
 
-    /// A segment beyond the next expected waits.
+    /// A segment beyond the next expected waits, after and before rows of so many.
     #[inline]
-    pub fn on_held(&mut self) {
+    pub fn on_held(&mut self, after: u32, before: u32) {
         if let Kind::Buffer(buffer) = &mut self.kind {
-            buffer.on_held();
+            buffer.on_held(after, before);
         }
     }
 
@@ -255,7 +255,9 @@ mod tests {
         let rtt = Span::from_millis(100);
         assert!(!receive_window.on_segment(true), "the first window fills the first buffer");
         // 16 in a round trip after 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10 more.
-        receive_window.on_in_order(15);
+        receive_window.on_in_order(14);
+        receive_window.on_read(Time::ZERO, 15, Some(rtt));
+        receive_window.on_in_order(0);
         receive_window.on_read(Time::ZERO + rtt, 16, Some(rtt));
         let mut segments = 0;
         while receive_window.on_segment(true) {
@@ -280,7 +282,7 @@ mod tests {
     fn fixed_and_unlimited_windows_do_not_change() {
         for (rule, expected) in [(WindowRule::Fixed(90), 90), (WindowRule::default(), u32::MAX)] {
             let mut receive_window = ReceiveWindow::new(rule);
-            (0..80).for_each(|_| receive_window.on_held());
+            (0..80).for_each(|after| receive_window.on_held(after, 0));
             assert_eq!(receive_window.announce(0), expected);
             receive_window.on_in_order(0);
             let after = Time::ZERO + Span::from_secs(1);

@@ -244,7 +244,6 @@ impl Receiver {
                 self.grow_window(false); // without SACK the duplicate must look like one
             }
             self.store(packet.seq);
-            self.window.on_held();
             let now = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next);
             return if now { Answer::Now } else { Answer::Later };
         }
@@ -358,6 +357,7 @@ impl Receiver {
 
     fn store(&mut self, seq: u32) {
         let merged = self.beyond.insert(Block { start: seq, end: seq + 1 }, |_| {});
+        self.window.on_held(seq - merged.start, merged.end - seq - 1);
         let apart = |b: &Block| b.end < merged.start || b.start > merged.end;
         let mut blocks = [Block::default(); SACK_BLOCKS];
         blocks[0] = merged;
