@@ -9,8 +9,8 @@
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
 
-/// Room for headers in the guest's kernel (Linux `MAX_TCP_HEADER` where wireless LAN is configured),
-/// `struct sk_buff`, and `struct skb_shared_info`, each in whole cache lines (fact tcp-35).
+/// Room for headers in the guest's kernel (Linux `MAX_TCP_HEADER` where wireless LAN is
+/// configured), `struct sk_buff` and `struct skb_shared_info`, in whole cache lines (fact tcp-35).
 const HEADERS: u32 = 256;
 const SK_BUFF: u32 = 256;
 const SHARED_INFO: u32 = 320;

@@ -1,6 +1,8 @@
 //! The receiving side of a TCP connection: reassembly, acknowledgements, SACK blocks, ECN feedback
 //! (RFC 9293, RFC 2018, RFC 2883, RFC 3168; Linux 6.1 `tcp_data_queue`).
 
+mod reading;
+
 use sojourn_aqm::{Ecn, Span, Time};
 
 use super::accecn::AccEcnCounters;
@@ -252,52 +254,6 @@ impl Receiver {
         let pushed = self.acks.is_pushed(self.next, self.window.offered());
         let unread = self.is_answered_unread(now, now_due, had_holes);
         if unread || self.is_answered_read(now, pushed) { Answer::Now } else { Answer::Later }
-    }
-
-    /// Whether a segment in order is acknowledged before the program reads it (Linux
-    /// `__tcp_ack_snd_check`).
-    #[inline]
-    fn is_answered_unread(&mut self, now: Time, now_due: bool, had_holes: bool) -> bool {
-        let enough = self.acks.are_enough(self.unacknowledged);
-        if enough && self.window.is_low() {
-            self.acks.on_low_buffer();
-        }
-        if now_due || self.acks.is_quick() || enough && self.window.keeps_size() {
-            return true;
-        }
-        match self.beyond.is_empty() {
-            true => had_holes,
-            false => self.acks.is_duplicate_due(now, self.next), // counts as a duplicate
-        }
-    }
-
-    /// The program reads. Returns whether that brings an acknowledgement (Linux
-    /// `tcp_cleanup_rbuf`); otherwise the timer is set.
-    #[inline]
-    fn is_answered_read(&mut self, now: Time, pushed: bool) -> bool {
-        let whole = self.beyond.is_empty();
-        self.read(now);
-        if pushed && whole || self.window.has_doubled(self.next) {
-            return true;
-        }
-        match whole {
-            true => self.acks.is_due_after(now, self.unacknowledged),
-            false => self.acks.are_enough(self.unacknowledged),
-        }
-    }
-
-    /// The program reads what is in order.
-    #[inline]
-    fn read(&mut self, now: Time) {
-        let rtt = self.rtt.mean().or(self.acks.rtt());
-        self.window.on_read(now, self.next, rtt);
-    }
-
-    /// Whether the program, reading after an acknowledgement, has made room for twice the window
-    /// that it announced, so that another is due (Linux `tcp_cleanup_rbuf`).
-    #[inline]
-    pub fn owes_window(&self) -> bool {
-        self.owes_window
     }
 
     /// A larger window is told at once (Linux `tcp_grow_window`).
