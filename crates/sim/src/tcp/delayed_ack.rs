@@ -7,8 +7,7 @@
 //! compresses duplicates. Other stacks count segments and wait for a fixed time.
 //!
 //! Deviations from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
-//! from the start. Which segments carry PSH follows from the window when they arrive, not when the
-//! application wrote them, and the end of a write sets no PSH.
+//! from the start.
 
 use sojourn_aqm::{Span, Time};
 
@@ -43,8 +42,8 @@ pub(crate) struct DelayedAck {
     rtt: Option<Span>,
     due: Time,
     held: Held,
-    /// The last segment with PSH.
-    pushed: u32,
+    /// A segment with PSH has not been acknowledged (Linux `ICSK_ACK_PUSHED`).
+    pushed: bool,
 }
 
 /// Duplicates held back (SACK compression).
@@ -70,7 +69,7 @@ impl DelayedAck {
             rtt: None,
             due: Time::NEVER,
             held: Held { next: 0, sent: 0, count: 0, due: Time::NEVER },
-            pushed: 0,
+            pushed: false,
         }
     }
 
@@ -185,19 +184,18 @@ impl DelayedAck {
         segments >= self.rule.every
     }
 
-    /// Whether a segment in order carries PSH and is acknowledged for that. `next`: the next
-    /// segment expected.
-    ///
-    /// A sender with much to send sets PSH whenever it has filled half of the largest window it was
-    /// given (Linux `forced_push`). When such a segment has been read and nothing is missing, it is
-    /// acknowledged (Linux 6.6 and Debian's 6.1, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
+    /// A segment in order carries PSH, or does not (Linux 6.6 and Debian's 6.1,
+    /// `tcp_measure_rcv_mss`).
     #[inline]
-    pub(crate) fn is_pushed(&mut self, next: u32, window: u32) -> bool {
-        let pushed = self.rule.answers_push && next - self.pushed > window / 2;
-        if pushed {
-            self.pushed = next;
-        }
-        pushed
+    pub(crate) fn on_push(&mut self, push: bool) {
+        self.pushed |= push && self.rule.answers_push;
+    }
+
+    /// Whether one with PSH is to be acknowledged when it has been read and nothing is missing
+    /// (Linux `tcp_cleanup_rbuf`).
+    #[inline]
+    pub(crate) fn is_pushed(&self) -> bool {
+        self.pushed
     }
 
     /// Linux `tcp_send_delayed_ack`: no longer than a round trip, but at least 40 ms.
@@ -253,6 +251,7 @@ impl DelayedAck {
                 self.ato = MIN_DELAY; // Linux `tcp_dec_quickack_mode`
             }
         }
+        self.pushed = false;
         self.due = Time::NEVER;
         (self.held.count, self.held.due) = (0, Time::NEVER);
     }
@@ -388,12 +387,6 @@ mod tests {
         let mut small = DelayedAck::new(LINUX.ack, None);
         small.on_duplicate(2);
         assert_eq!(small.quick, 2, "at least two");
-    }
-
-    #[test]
-    fn a_segment_is_pushed_after_more_than_half_of_the_window() {
-        let mut acks = DelayedAck::new(LINUX.ack, None);
-        assert_eq!([4, 5, 9, 10].map(|next| acks.is_pushed(next, 8)), [false, true, false, true]);
     }
 
     #[test]

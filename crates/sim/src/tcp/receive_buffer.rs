@@ -103,6 +103,12 @@ impl ReceiveBuffer {
         self.window / self.payload
     }
 
+    /// The bytes of it beyond these.
+    #[inline]
+    pub(super) fn rest(&self) -> u16 {
+        (self.window % self.payload) as u16
+    }
+
     /// The window offered by now, in segments.
     #[inline]
     pub(super) fn offered(&self) -> u32 {

@@ -81,6 +81,15 @@ impl ReceiveWindow {
         }
     }
 
+    /// The bytes of it beyond these segments.
+    #[inline]
+    pub fn rest(&self) -> u16 {
+        match &self.kind {
+            Kind::Segments(_) => 0,
+            Kind::Buffer(buffer) => buffer.rest(),
+        }
+    }
+
     /// The window to announce now, in segments, with the next segment expected.
     #[inline]
     pub fn announce(&mut self, next: u32) -> u32 {

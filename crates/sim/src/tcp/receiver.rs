@@ -251,9 +251,9 @@ impl Receiver {
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
-        let pushed = self.acks.is_pushed(self.next, self.window.offered());
+        self.acks.on_push(packet.push);
         let unread = self.is_answered_unread(now, now_due, had_holes);
-        if unread || self.is_answered_read(now, pushed) { Answer::Now } else { Answer::Later }
+        if unread || self.is_answered_read(now) { Answer::Now } else { Answer::Later }
     }
 
     /// A larger window is told at once (Linux `tcp_grow_window`).
@@ -363,6 +363,7 @@ impl Receiver {
             self.acks.on_low_buffer();
         }
         (ack.window, ack.stamp) = (self.window.announce(self.next), stamp(now));
+        ack.window_rest = self.window.rest();
         let room = self.report_marks(now, blocks, &mut ack);
         if self.counts_options {
             ack.ip_bytes += sack_bytes(room.blocks) + room.bytes;

@@ -26,10 +26,10 @@ impl Receiver {
     /// The program reads. Returns whether that brings an acknowledgement (Linux
     /// `tcp_cleanup_rbuf`); otherwise the timer is set.
     #[inline]
-    pub(super) fn is_answered_read(&mut self, now: Time, pushed: bool) -> bool {
+    pub(super) fn is_answered_read(&mut self, now: Time) -> bool {
         let whole = self.beyond.is_empty();
         self.read(now);
-        if pushed && whole || self.window.has_doubled(self.next) {
+        if self.acks.is_pushed() && whole || self.window.has_doubled(self.next) {
             return true;
         }
         match whole {
