@@ -14,8 +14,9 @@ from typing import Any
 
 import sojourn
 from sojourn import files
-from sojourn.comparing.statistics import Estimate, estimate
+from sojourn.comparing.statistics import estimate
 from sojourn.studies.attack_file import BADNESS
+from sojourn.studies.attacking import judge, judged_facts
 
 FINDINGS = Path(__file__).parents[2] / "docs" / "attacks"
 
@@ -48,18 +49,11 @@ def measured(scenario: Path, facts: dict[str, Any]) -> dict[str, Any]:
         found = {aqm: list(threads.map(bad, [aqm] * len(seeds), seeds)) for aqm in aqms}
     searched = {aqm: estimate(values[: facts["seeds"]]).mean for aqm, values in found.items()}
     unseen = {aqm: values[facts["seeds"] :] for aqm, values in found.items()}
-    best = min(others, key=lambda other: estimate(unseen[other]).mean)
-    pairs = zip(unseen[aqm], unseen[best], strict=True)
     return {
         "score": searched[aqm] - min(searched[other] for other in others),
         "badness": searched,
-        "judged": {aqm: _ends(estimate(values)) for aqm, values in unseen.items()},
-        "judged_score": _ends(estimate([one - other for one, other in pairs])),
+        **judged_facts(judge(unseen, aqm, others)),
     }
-
-
-def _ends(found: Estimate) -> list[float]:
-    return [float(f"{each:.4g}") for each in (found.mean, found.low, found.high)]
 
 
 if __name__ == "__main__":

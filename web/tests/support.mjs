@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { extname, join } from "node:path";
+import { extname, join, normalize } from "node:path";
 import { build } from "esbuild";
 
 export const root = join(import.meta.dirname, "../..");
@@ -93,6 +93,8 @@ const TYPES = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
   ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
   ".wasm": "application/wasm",
 };
 
@@ -102,21 +104,12 @@ async function bodyOf(request) {
   return Buffer.concat(parts).toString();
 }
 
-/** Serves the page on the loopback interface, and `more`: a type and a text by name, or what takes
- *  the text that is posted there. */
-export async function serve(more = {}) {
-  const folder = join(root, "python/sojourn/live/page");
+/** A server on the loopback interface. `answer` gives the type and the content that a request is
+ *  for, or fails where there is none. */
+async function listening(answer) {
   const server = createServer(async (request, response) => {
-    const path = new URL(request.url, "http://localhost").pathname.slice(1) || "index.html";
     try {
-      if (!/^[\w.-]+$/.test(path)) throw new Error("not a file of the page");
-      const own = more[path];
-      if (typeof own === "function") own(await bodyOf(request));
-      const [type, content] = Array.isArray(own)
-        ? own
-        : typeof own === "function"
-          ? ["text/plain", ""]
-          : [TYPES[extname(path)] ?? "text/plain", await readFile(join(folder, path))];
+      const [type, content] = await answer(request, pathOf(request));
       response.writeHead(200, { "content-type": type });
       response.end(content);
     } catch {
@@ -126,4 +119,35 @@ export async function serve(more = {}) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { address: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+function pathOf(request) {
+  return decodeURIComponent(new URL(request.url, "http://localhost").pathname);
+}
+
+async function fileOf(path) {
+  return [TYPES[extname(path)] ?? "text/plain", await readFile(path)];
+}
+
+/** Serves a folder with the folders in it on the loopback interface. */
+export function serveFolder(folder) {
+  return listening((_, path) =>
+    fileOf(join(folder, normalize(path.endsWith("/") ? `${path}index.html` : path))),
+  );
+}
+
+/** Serves the page on the loopback interface, and `more`: a type and a text by name, or what takes
+ *  the text that is posted there. */
+export function serve(more = {}) {
+  const folder = join(root, "python/sojourn/live/page");
+  return listening(async (request, path) => {
+    const name = path.slice(1) || "index.html";
+    if (!/^[\w.-]+$/.test(name)) throw new Error("not a file of the page");
+    const own = more[name];
+    if (typeof own === "function") {
+      own(await bodyOf(request));
+      return ["text/plain", ""];
+    }
+    return own ?? fileOf(join(folder, name));
+  });
 }

@@ -8,21 +8,12 @@
 
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
+import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { FLAGS, root } from "./support.mjs";
+import { FLAGS, root, serveFolder } from "./support.mjs";
 import { TUTORIALS } from "./walk/tutorials.mjs";
 
 const SITE = join(root, "out/site/html");
-const TYPES = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-  ".wasm": "application/wasm",
-};
 const VIEWS = [1440, 360].flatMap((width) =>
   ["light", "dark"].map((colorScheme) => ({ width, colorScheme })),
 );
@@ -34,22 +25,6 @@ if (!out || !existsSync(join(SITE, "live/sojourn.wasm"))) {
 }
 const problems = [];
 const pictures = [];
-
-async function serveSite() {
-  const server = createServer(async (request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
-    try {
-      const content = await readFile(join(SITE, path.endsWith("/") ? `${path}index.html` : path));
-      response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "text/plain" });
-      response.end(content);
-    } catch {
-      response.writeHead(404);
-      response.end();
-    }
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { address: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
-}
 
 /** A page whose errors and requests to elsewhere are problems. */
 async function watched(context, home) {
@@ -162,7 +137,7 @@ const written = (await readdir(join(SITE, "tutorials"))).filter((file) => file.e
 for (const file of written) {
   if (!(file.slice(0, -5) in TUTORIALS)) problems.push(`tutorials/${file} is not walked`);
 }
-const server = await serveSite();
+const server = await serveFolder(SITE);
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: FLAGS });
 for (const view of VIEWS) {

@@ -33,7 +33,7 @@ _LEAST_SHARE_BPS = 30_000
 _LARGEST_SHARE_OF_BDP = 4_000_000
 _PACKET_BITS = 12_000
 # Of 1000 bytes at a fifth of the rate, all times here are multiples of the time of 500 bytes, and
-# phases decide who finds room in a full queue (fact linux-28).
+# phases decide who finds room in a full queue (fact linux-25).
 _DATAGRAM = "1021B"
 # The interface of every host. With lines of ten times the link, the default, the engines differ:
 # in the guest those of a group are one line (fact linux-20).
@@ -177,7 +177,7 @@ def _bulk(cell: Cell, path: _Path) -> list[str]:
 
 
 def _propagation(rtt_ms: int) -> str:
-    """All propagation on the senders' side, where the guest has it (fact linux-27)."""
+    """All propagation on the senders' side, where the guest has it (fact linux-24)."""
     return f'access = {{ sender = "{rtt_ms / 2:g}ms", receiver = "0s" }}'
 
 

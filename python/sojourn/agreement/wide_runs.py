@@ -74,10 +74,8 @@ class WideAgreement:
     @property
     def halves(self) -> tuple[list[CellAgreement], list[CellAgreement]]:
         """All metrics of all cells over half of the seeds, as in `Compared`."""
-        itself, first = zip(*(compared.halves for compared in self.compared), strict=True)
-        return [cell for cells in itself for cell in cells], [
-            cell for cells in first for cell in cells
-        ]
+        halves = [compared.halves for compared in self.compared]
+        return [c for itself, _ in halves for c in itself], [c for _, own in halves for c in own]
 
     @property
     def invalid(self) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,12 +126,22 @@ def _search(search: AttackSearch, trials: Any, study: Any) -> AttackResult:
 def _judge(variants: Variants, variant: ScenarioVariant) -> Judged:
     seeds = range(FIRST_HELD_OUT, FIRST_HELD_OUT + JUDGED_SEEDS)
     (found,) = variants.badness([variant], seeds)
-    badness = {aqm: estimate(values) for aqm, values in found.items()}
-    search = variants.search
-    if not search.against:
-        return Judged(badness, badness[search.aqm])
-    best = min(search.against, key=lambda aqm: badness[aqm].mean)
-    pairs = zip(found[search.aqm], found[best], strict=True)
+    return judge(found, variants.search.aqm, variants.search.against)
+
+
+def judge(found: Mapping[str, Sequence[float]], aqm: str, against: Sequence[str]) -> Judged:
+    """Mean badness by AQM, and how much worse one is than the best of others.
+
+    Args:
+        found: badness by AQM, one value per seed, of the same seeds.
+        aqm: the AQM that is attacked.
+        against: the others; may be none.
+    """
+    badness = {name: estimate(values) for name, values in found.items()}
+    if not against:
+        return Judged(badness, badness[aqm])
+    best = min(against, key=lambda name: badness[name].mean)
+    pairs = zip(found[aqm], found[best], strict=True)
     return Judged(badness, estimate([one - other for one, other in pairs]))
 
 
@@ -159,11 +169,18 @@ def save(result: AttackResult, folder: Path) -> Path:
         "without": list(result.small.variant.without), "score": result.small.score,
         "seeds": search.seeds, "badness": result.small.badness,
         "judged_seeds": [FIRST_HELD_OUT, FIRST_HELD_OUT + JUDGED_SEEDS - 1],
-        "judged": {aqm: _ends(each) for aqm, each in judged.badness.items()},
-        "judged_score": _ends(judged.score),
+        **judged_facts(judged),
     }  # fmt: skip
     files.write(folder / f"{search.name}.finding.json", json.dumps(facts, indent=1) + "\n")
     return path
+
+
+def judged_facts(judged: Judged) -> dict[str, Any]:
+    """What the file of a finding says of its judgement."""
+    return {
+        "judged": {aqm: _ends(each) for aqm, each in judged.badness.items()},
+        "judged_score": _ends(judged.score),
+    }
 
 
 def _ends(found: Estimate) -> list[float]:

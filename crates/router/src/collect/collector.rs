@@ -232,7 +232,7 @@ impl Collector {
             }
             (CapturedKind::Datagram, Direction::Reverse) => (PacketKind::Request, record.seq),
         };
-        let link = &self.links[self.link_of[record.flow as usize][record.direction as usize]];
+        let link = &self.links[self.link_of(record)];
         PacketView {
             flow: record.flow,
             seq,

@@ -72,6 +72,10 @@ fn radio(scenario: &Resolved, link: usize) -> Radio {
     own_radio(&scenario.links[link]).unwrap_or(scenario.wlans[0].radio)
 }
 
+fn has_minstrel(scenario: &Resolved, link: usize) -> bool {
+    radio(scenario, link).rate == RateControl::Minstrel
+}
+
 /// Slots of 802.11g (IEEE 802.11-2012 clause 19): short, or those of 802.11b.
 const SLOTS: [Span; 2] = [wlan_timing::SHORT_SLOT, Span::from_micros(20)];
 
@@ -124,9 +128,8 @@ fn check_transmitter(scenario: &Resolved, index: usize, is_access_point: bool) -
 
 /// One rate control serves all stations of ns-3's access point.
 fn check_rate_controls(scenario: &Resolved, links: &Links) -> Planned<()> {
-    let is_minstrel = |&link: &usize| radio(scenario, link).rate == RateControl::Minstrel;
     let stations = &links.order[1..];
-    match stations.iter().filter(|link| is_minstrel(link)).count() {
+    match stations.iter().filter(|&&link| has_minstrel(scenario, link)).count() {
         0 => Ok(()),
         count if count == stations.len() => Ok(()),
         _ => refuse(
@@ -139,13 +142,9 @@ fn check_rate_controls(scenario: &Resolved, links: &Links) -> Planned<()> {
 
 /// What differs from the scenario.
 pub(super) fn warnings(scenario: &Resolved) -> Vec<String> {
-    let minstrel = |link: &Link| {
-        let lan = scenario.wlans.first().map(|wlan| wlan.radio);
-        own_radio(link).or(lan).is_some_and(|radio| radio.rate == RateControl::Minstrel)
-    };
     let Some(wlan) = scenario.wlans.first() else { return Vec::new() };
     let mut warnings = Vec::new();
-    if scenario.links.iter().any(minstrel) {
+    if (0..scenario.links.len()).any(|link| has_minstrel(scenario, link)) {
         warnings.push(format!(
             "wlans.{}: ns-3's Minstrel samples the rates of 802.11b too; those frames count for \
              the utilisation, not among `frames`",

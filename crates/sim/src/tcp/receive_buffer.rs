@@ -10,12 +10,12 @@ use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
 
 /// Room for headers in the guest's kernel (Linux `MAX_TCP_HEADER` where wireless LAN is
-/// configured), `struct sk_buff` and `struct skb_shared_info`, in whole cache lines (fact tcp-35).
+/// configured), `struct sk_buff` and `struct skb_shared_info`, in whole cache lines (fact tcp-31).
 const HEADERS: u32 = 256;
 const SK_BUFF: u32 = 256;
 const SHARED_INFO: u32 = 320;
 /// What a segment takes of the buffer beside its payload: its sender's `tcp_stream_alloc_skb` takes
-/// headers and shared information from the allocator, which gives 1024 B (fact tcp-35).
+/// headers and shared information from the allocator, which gives 1024 B (fact tcp-31).
 const OVERHEAD: u32 = SK_BUFF + 1024;
 /// Most segments that share their overhead: a segment is one fragment (Linux `MAX_SKB_FRAGS`).
 const MERGED: u32 = 17;
@@ -269,7 +269,7 @@ mod tests {
         assert!(!buffer.on_segment(1), "the first window fills the first buffer");
     }
 
-    /// Fact tcp-35.
+    /// Fact tcp-31.
     #[test]
     fn every_segment_adds_two_until_one_segment_less_than_the_buffer_is_offered() {
         let mut buffer = buffer();

@@ -33,7 +33,7 @@ impl Default for WindowRule {
 }
 
 /// Segments per round trip that Linux assumes before it has measured (`rcvq_space.space`, at first
-/// the initial window).
+/// the initial window, where its own window has room for that: `tcp_init_buffer_space`).
 const FIRST_SPACE: u32 = 10;
 /// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
 const CUSHION: u64 = 16;
@@ -218,7 +218,7 @@ impl SegmentWindow {
             offered,
             clamp: offered,
             most,
-            space: FIRST_SPACE,
+            space: FIRST_SPACE.min(offered),
             start: 0,
             since: Time::ZERO,
         }
@@ -257,6 +257,21 @@ impl SegmentWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Linux 6.1 `tcp_init_buffer_space`. A first window of six segments of 9000 bytes could not
+    /// grow where ten were assumed, as not more than seven or eight come in a round trip.
+    #[test]
+    fn a_window_that_starts_below_ten_segments_grows_with_the_first_that_exceed_it() {
+        let rule = WindowRule::Autotuned { payload: 8948, most: 16 << 20 };
+        let mut window = ReceiveWindow::new(rule);
+        window.on_established(Time::ZERO);
+        assert_eq!(window.announce(0), 6, "one of seven is kept back");
+        window.on_in_order(7);
+        let round = Some(Span::from_millis(20));
+        window.on_read(Time::from_nanos(21_000_000), 8, round);
+        assert!(window.on_segment(true), "it may grow");
+        assert_eq!(window.announce(8), 8);
+    }
 
     #[test]
     fn every_segment_adds_two_to_the_window_until_it_fills_the_buffer() {

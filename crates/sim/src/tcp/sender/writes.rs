@@ -1,6 +1,6 @@
 //! Where a program's writes end: a Linux sender marks those segments with PSH, and others where half
 //! of the largest window has been written since the last (Linux 6.1 tcp.c, `tcp_sendmsg_locked`,
-//! `tcp_push`, `forced_push`; fact tcp-37).
+//! `tcp_push`, `forced_push`; fact tcp-33).
 //!
 //! Deviations from Linux: a segment is full before it is sent, unless it is the last; with
 //! segmentation offload Linux looks at the window only where a burst is full.
@@ -121,7 +121,7 @@ impl Writes {
 mod tests {
     use super::*;
 
-    /// Fact tcp-37: the segments with PSH of a flow in the guest until its first loss.
+    /// Fact tcp-33: the segments with PSH of a flow in the guest until its first loss.
     #[test]
     fn half_of_the_first_window_and_the_ends_of_writes_are_pushed() {
         let mut writes = Writes::new(1448, u64::MAX);
