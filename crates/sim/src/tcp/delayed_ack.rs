@@ -9,6 +9,8 @@
 //! Deviations from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
 //! from the start.
 
+use std::mem;
+
 use sojourn_aqm::{Span, Time};
 
 use super::profile::AckRule;
@@ -31,13 +33,14 @@ const HOLD_SLACK: Span = Span::from_micros(100);
 #[derive(Clone, Debug)]
 pub(crate) struct DelayedAck {
     rule: AckRule,
-    tick: Option<Span>,
+    /// Timers expire on ticks of this length; zero: at any time.
+    tick: Span,
     /// The present delay, if it adapts (Linux `icsk_ack.ato`).
     ato: Span,
     /// Quick acknowledgements left (Linux `icsk_ack.quick`).
     quick: u32,
-    /// When the last segment in order arrived (Linux `icsk_ack.lrcvtime`).
-    last_data: Option<Time>,
+    /// When the last segment in order arrived (Linux `icsk_ack.lrcvtime`), or never.
+    last_data: Time,
     /// Round trip of the handshake.
     rtt: Option<Span>,
     due: Time,
@@ -62,10 +65,10 @@ impl DelayedAck {
     pub(crate) fn new(rule: AckRule, tick: Option<Span>) -> DelayedAck {
         DelayedAck {
             rule,
-            tick,
+            tick: tick.unwrap_or(Span::ZERO),
             ato: MIN_DELAY,
             quick: 0,
-            last_data: None,
+            last_data: Time::NEVER,
             rtt: None,
             due: Time::NEVER,
             held: Held { next: 0, sent: 0, count: 0, due: Time::NEVER },
@@ -96,7 +99,8 @@ impl DelayedAck {
         if !self.rule.adaptive {
             return;
         }
-        match self.last_data.replace(now).map(|last| now.since(last)) {
+        let last = mem::replace(&mut self.last_data, now);
+        match (last != Time::NEVER).then(|| now.since(last)) {
             None => self.go_quick(self.rule.quick, window),
             Some(gap) if gap <= MIN_DELAY.half() => self.ato = self.ato.half() + MIN_DELAY.half(),
             Some(gap) if gap < self.ato => {
@@ -173,7 +177,10 @@ impl DelayedAck {
             return true;
         }
         let wait = if self.rule.adaptive { self.bounded_wait() } else { self.rule.delay };
-        let due = self.tick.map_or(now + wait, |tick| timer_wheel::expiry(now, now + wait, tick));
+        let due = match self.tick {
+            Span::ZERO => now + wait,
+            tick => timer_wheel::expiry(now, now + wait, tick),
+        };
         self.due = self.due.min(due);
         false
     }

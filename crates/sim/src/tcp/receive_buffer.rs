@@ -37,21 +37,19 @@ const fn window_of(memory: u32) -> u32 {
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveBuffer {
     /// Payload of a segment.
-    payload: u32,
-    /// The unit of the window field: two to the power of its scale.
-    unit: u32,
+    payload: u16,
+    /// The scale of the window field.
+    scale: u8,
     /// Its size (`sk_rcvbuf`), and the largest (`tcp_rmem[2]`).
     size: u32,
     most: u32,
-    /// What it takes to let a segment pass (`rcvmem` of `tcp_rcv_space_adjust`).
-    per_segment: u32,
     /// The window of the whole buffer (`window_clamp`), and what of it is offered by now
     /// (`rcv_ssthresh`).
     clamp: u32,
     offered: u32,
-    /// The window announced last (`rcv_wnd`), and where it ends.
+    /// The window announced last (`rcv_wnd`), and where it ends, modulo 2^32.
     window: u32,
-    edge: u64,
+    edge: u32,
     /// Bytes of memory of the segments that wait out of order.
     held: u32,
     /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the
@@ -71,20 +69,15 @@ impl ReceiveBuffer {
         let clamp = full.saturating_sub(payload).max(2 * payload);
         let offered = window.min(clamp);
         let largest = whole.max(most).max(RMEM_MAX);
-        let mut per_segment = payload + HEADERS + SK_BUFF + SHARED_INFO;
-        while window_of(per_segment) < payload {
-            per_segment += 128; // so does Linux
-        }
         ReceiveBuffer {
-            payload,
-            unit: 1 << (largest.ilog2().saturating_sub(15)).min(MAX_SCALE),
+            payload: payload as u16,
+            scale: largest.ilog2().saturating_sub(15).min(MAX_SCALE) as u8,
             size,
             most,
-            per_segment,
             clamp,
             offered,
             window,
-            edge: u64::from(window),
+            edge: window,
             held: 0,
             space: offered.min(FIRST_SPACE * payload),
             start: 0,
@@ -97,22 +90,33 @@ impl ReceiveBuffer {
         self.since_us = micros(now);
     }
 
+    #[inline]
+    fn payload(&self) -> u32 {
+        u32::from(self.payload)
+    }
+
+    /// The unit of the window field.
+    #[inline]
+    fn unit(&self) -> u32 {
+        1 << self.scale
+    }
+
     /// The window announced last, in segments.
     #[inline]
     pub(super) fn segments(&self) -> u32 {
-        self.window / self.payload
+        self.window / self.payload()
     }
 
     /// The bytes of it beyond these.
     #[inline]
     pub(super) fn rest(&self) -> u16 {
-        (self.window % self.payload) as u16
+        (self.window % self.payload()) as u16
     }
 
     /// The window offered by now, in segments.
     #[inline]
     pub(super) fn offered(&self) -> u32 {
-        self.offered / self.payload
+        self.offered / self.payload()
     }
 
     /// The window that the free memory makes with so many segments unread (Linux `tcp_space`).
@@ -125,7 +129,7 @@ impl ReceiveBuffer {
     /// of the first, up to a number (Linux `tcp_try_coalesce`).
     #[inline]
     fn memory(&self, segments: u32) -> u32 {
-        segments * self.payload + segments.div_ceil(MERGED) * OVERHEAD
+        segments * self.payload() + segments.div_ceil(MERGED) * OVERHEAD
     }
 
     /// Whether less than half of the window is free (Linux `__tcp_select_window`, which then ends
@@ -140,23 +144,24 @@ impl ReceiveBuffer {
     fn select(&self, unread: u32) -> u32 {
         let mut room = self.room(unread);
         if self.is_low(unread) {
-            room -= room % self.unit;
-            if room < window_of(self.size) >> 4 || room < self.payload {
+            room -= room % self.unit();
+            if room < window_of(self.size) >> 4 || room < self.payload() {
                 return 0;
             }
         }
-        room.min(self.offered).next_multiple_of(self.unit)
+        room.min(self.offered).next_multiple_of(self.unit())
     }
 
     /// What is left of the window announced last (Linux `tcp_receive_window`).
     #[inline]
     fn left(&self, next: u32) -> u32 {
-        self.edge.saturating_sub(self.byte(next)) as u32
+        (self.edge.wrapping_sub(self.byte(next)) as i32).max(0) as u32
     }
 
+    /// Its number, modulo 2^32.
     #[inline]
-    fn byte(&self, segment: u32) -> u64 {
-        u64::from(segment) * u64::from(self.payload)
+    fn byte(&self, segment: u32) -> u32 {
+        segment.wrapping_mul(self.payload())
     }
 
     /// Announces a window; nothing that was announced is taken back (Linux `tcp_select_window`).
@@ -164,9 +169,9 @@ impl ReceiveBuffer {
     #[inline]
     pub(super) fn announce(&mut self, next: u32, unread: u32) -> u32 {
         let (selected, left) = (self.select(unread), self.left(next));
-        let window = if selected < left { left.next_multiple_of(self.unit) } else { selected };
-        self.window = window.min(u32::from(u16::MAX) * self.unit);
-        self.edge = self.byte(next) + u64::from(self.window);
+        let window = if selected < left { left.next_multiple_of(self.unit()) } else { selected };
+        self.window = window.min(u32::from(u16::MAX) << self.scale);
+        self.edge = self.byte(next).wrapping_add(self.window);
         self.segments()
     }
 
@@ -208,7 +213,7 @@ impl ReceiveBuffer {
         if self.offered >= room {
             return false;
         }
-        self.offered = (self.offered + 2 * self.payload).min(room);
+        self.offered = (self.offered + 2 * self.payload()).min(room);
         true
     }
 
@@ -219,12 +224,21 @@ impl ReceiveBuffer {
         if rtt.is_none_or(|rtt| passed < rtt.as_nanos() / 1000) {
             return;
         }
-        let copied = (next - self.start) * self.payload;
+        let copied = (next - self.start) * self.payload();
         if copied > self.space {
             self.enlarge(copied);
             self.space = copied;
         }
         (self.start, self.since_us) = (next, micros(now));
+    }
+
+    /// What it takes to let a segment pass (`rcvmem` of `tcp_rcv_space_adjust`).
+    fn per_segment(&self) -> u32 {
+        let mut bytes = self.payload() + HEADERS + SK_BUFF + SHARED_INFO;
+        while window_of(bytes) < self.payload() {
+            bytes += 128; // so does Linux
+        }
+        bytes
     }
 
     /// More bytes than ever arrived in a round trip: twice as many, to leave room for losses, and
@@ -235,7 +249,7 @@ impl ReceiveBuffer {
         let window = 2 * u64::from(copied) + CUSHION * payload;
         let growth = window * u64::from(copied - self.space) / u64::from(self.space);
         let segments = (window + 2 * growth) / payload;
-        let size = (segments * u64::from(self.per_segment)).min(u64::from(self.most)) as u32;
+        let size = (segments * u64::from(self.per_segment())).min(u64::from(self.most)) as u32;
         if size > self.size {
             self.size = size;
             self.clamp = window_of(size);

@@ -3,6 +3,8 @@
 
 mod reading;
 
+use std::mem;
+
 use sojourn_aqm::{Ecn, Span, Time};
 
 use super::accecn::AccEcnCounters;
@@ -42,8 +44,8 @@ pub struct Receiver {
     agreed: Option<Mode>,
     /// The ECN field of its acknowledgements.
     ack_field: Ecn,
-    /// When the SYN-ACK left; the first segment completes the handshake.
-    opened: Option<Time>,
+    /// When the SYN-ACK left, until the first segment completes the handshake; else never.
+    opened: Time,
     /// Every run of marks is echoed exactly (RFC 8257 §3.2).
     echoes_runs: bool,
     /// Marks are counted instead of echoed (RFC 9768).
@@ -83,7 +85,7 @@ impl Receiver {
             ecn: EcnAbility::NONE,
             agreed: None,
             ack_field: Ecn::NotEct,
-            opened: None,
+            opened: Time::NEVER,
             echoes_runs: false,
             accurate: None,
             ect_seen: false,
@@ -120,7 +122,7 @@ impl Receiver {
     /// Answers a SYN: returns the ECN field and the flags of the SYN-ACK. The first SYN sets the
     /// mode, the flags report how the latest arrived (RFC 9768 §3.1.4.2).
     pub fn on_syn(&mut self, now: Time, syn: &Packet) -> (Ecn, Flags) {
-        self.opened = Some(now);
+        self.opened = now;
         let mode = match self.agreed {
             Some(mode) => mode,
             None => {
@@ -194,7 +196,8 @@ impl Receiver {
     /// The SYN-ACK is answered for the first time: the round trip is known.
     #[inline]
     pub fn on_established(&mut self, now: Time) {
-        if let Some(opened) = self.opened.take() {
+        if self.opened != Time::NEVER {
+            let opened = mem::replace(&mut self.opened, Time::NEVER);
             self.acks.on_established(now.since(opened));
             self.window.on_established(now);
         }
@@ -354,7 +357,7 @@ impl Receiver {
             ack.sack = self.recent;
             if !self.duplicates.is_empty() {
                 ack.sack.rotate_right(1); // the oldest block is dropped
-                ack.sack[0] = std::mem::take(&mut self.duplicates);
+                ack.sack[0] = mem::take(&mut self.duplicates);
             }
             blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
         }
