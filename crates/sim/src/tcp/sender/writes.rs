@@ -72,7 +72,7 @@ impl Writes {
     /// One write. Returns whether there may be room for another.
     fn write(&mut self, sent: u64) -> bool {
         let chunk = CHUNK.min(self.left);
-        let begun = self.written % self.payload > 0;
+        let begun = !self.written.is_multiple_of(self.payload);
         if begun && chunk > 0 && self.marks.back() == Some(&self.segment(self.written)) {
             self.marks.pop_back(); // the segment does not end there any more
         }
@@ -85,7 +85,7 @@ impl Writes {
             let part = left.min(self.payload - filled);
             self.written += part;
             left -= part;
-            let full = self.written % self.payload == 0;
+            let full = self.written.is_multiple_of(self.payload);
             if left > 0 && full && self.written > self.pushed + self.largest_window / 2 {
                 self.mark();
             }
