@@ -61,6 +61,10 @@ pub struct Packet {
     pub sack: [Block; SACK_BLOCKS],
     /// In an acknowledgement: segments that the receiver offers beyond `seq`.
     pub window: u32,
+    /// And bytes beyond these.
+    pub window_rest: u16,
+    /// On data: PSH (RFC 9293 §3.9.1.2).
+    pub push: bool,
     /// The receiver's timestamp clock, in its ticks modulo 2^32: in an acknowledgement when it was
     /// sent, in data the echo of that (RFC 7323 §3.2).
     pub stamp: u32,
@@ -110,6 +114,8 @@ impl Packet {
             sent: now,
             sack: [Block::default(); SACK_BLOCKS],
             window: u32::MAX,
+            window_rest: 0,
+            push: false,
             stamp: 0,
             leg: 0,
             connection,

@@ -291,6 +291,9 @@ impl Stream {
     fn acknowledge(&mut self, out: &mut Outbox<'_>) {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
         out.reply(self.receiver.acknowledge(out.now, flow, connection, header_bytes));
+        if self.receiver.owes_window() {
+            out.reply(self.receiver.acknowledge(out.now, flow, connection, header_bytes));
+        }
     }
 
     /// A packet reaches the sender.

@@ -1,6 +1,6 @@
 //! The TCP settings of a scenario as senders and receivers take them.
 
-use sojourn_scenario::resolved::{AccEcnOption, FIRST_BUFFER_BYTES, ReceiverEcn, Tcp};
+use sojourn_scenario::resolved::{AccEcnOption, MOST_BUFFER_BYTES, ReceiverEcn, Tcp};
 
 use crate::cc::{Feedback, Needs};
 use crate::tcp::accecn::OptionRule;
@@ -49,14 +49,14 @@ pub(crate) fn window_rule(tcp: &Tcp, profile: &Profile, largest_buffer_bytes: u6
         let segments = bytes / u64::from(tcp.payload_bytes);
         segments.clamp(1, u64::from(u32::MAX)) as u32 // the scenario has at least one packet
     };
-    let grown = |most| {
-        let initial = segments(FIRST_BUFFER_BYTES / 2);
-        WindowRule::Autotuned { initial, most: segments(most) }
+    let grown = |most: u64| WindowRule::Autotuned {
+        payload: tcp.payload_bytes,
+        most: most.min(MOST_BUFFER_BYTES) as u32,
     };
     match tcp.receive_window {
-        None if profile.autotuning => grown(largest_buffer_bytes / 2),
+        None if profile.autotuning => grown(largest_buffer_bytes),
         None => WindowRule::Unlimited { most: segments(largest_buffer_bytes / 2) },
-        Some(window) if window.autotuned => grown(window.bytes),
+        Some(window) if window.autotuned => grown(window.bytes.saturating_mul(2)),
         Some(window) => WindowRule::Fixed(segments(window.bytes)),
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_window_that_the_scenario_does_not_name_grows_to_half_of_the_buffer_under_linux() {
         let rule = |profile| window_rule(&tcp(None), profile, 16 << 20);
-        assert_eq!(rule(&LINUX), WindowRule::Autotuned { initial: 45, most: 5793 });
+        assert_eq!(rule(&LINUX), WindowRule::Autotuned { payload: 1448, most: 16 << 20 });
         assert_eq!(rule(&LINUX_2_6), WindowRule::Unlimited { most: 5793 });
     }
 
@@ -97,6 +97,6 @@ mod tests {
             window_rule(&named, &LINUX, 16 << 20)
         };
         assert_eq!(rule(false), WindowRule::Fixed(1000));
-        assert_eq!(rule(true), WindowRule::Autotuned { initial: 45, most: 1000 });
+        assert_eq!(rule(true), WindowRule::Autotuned { payload: 1448, most: 2_896_000 });
     }
 }

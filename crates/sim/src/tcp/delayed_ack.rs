@@ -7,8 +7,9 @@
 //! compresses duplicates. Other stacks count segments and wait for a fixed time.
 //!
 //! Deviations from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
-//! from the start. Which segments carry PSH follows from the window when they arrive, not when the
-//! application wrote them, and the end of a write sets no PSH.
+//! from the start.
+
+use std::mem;
 
 use sojourn_aqm::{Span, Time};
 
@@ -32,19 +33,20 @@ const HOLD_SLACK: Span = Span::from_micros(100);
 #[derive(Clone, Debug)]
 pub(crate) struct DelayedAck {
     rule: AckRule,
-    tick: Option<Span>,
+    /// Timers expire on ticks of this length; zero: at any time.
+    tick: Span,
     /// The present delay, if it adapts (Linux `icsk_ack.ato`).
     ato: Span,
     /// Quick acknowledgements left (Linux `icsk_ack.quick`).
     quick: u32,
-    /// When the last segment in order arrived (Linux `icsk_ack.lrcvtime`).
-    last_data: Option<Time>,
+    /// When the last segment in order arrived (Linux `icsk_ack.lrcvtime`), or never.
+    last_data: Time,
     /// Round trip of the handshake.
     rtt: Option<Span>,
     due: Time,
     held: Held,
-    /// The last segment with PSH.
-    pushed: u32,
+    /// A segment with PSH has not been acknowledged (Linux `ICSK_ACK_PUSHED`).
+    pushed: bool,
 }
 
 /// Duplicates held back (SACK compression).
@@ -63,14 +65,14 @@ impl DelayedAck {
     pub(crate) fn new(rule: AckRule, tick: Option<Span>) -> DelayedAck {
         DelayedAck {
             rule,
-            tick,
+            tick: tick.unwrap_or(Span::ZERO),
             ato: MIN_DELAY,
             quick: 0,
-            last_data: None,
+            last_data: Time::NEVER,
             rtt: None,
             due: Time::NEVER,
             held: Held { next: 0, sent: 0, count: 0, due: Time::NEVER },
-            pushed: 0,
+            pushed: false,
         }
     }
 
@@ -97,7 +99,8 @@ impl DelayedAck {
         if !self.rule.adaptive {
             return;
         }
-        match self.last_data.replace(now).map(|last| now.since(last)) {
+        let last = mem::replace(&mut self.last_data, now);
+        match (last != Time::NEVER).then(|| now.since(last)) {
             None => self.go_quick(self.rule.quick, window),
             Some(gap) if gap <= MIN_DELAY.half() => self.ato = self.ato.half() + MIN_DELAY.half(),
             Some(gap) if gap < self.ato => {
@@ -155,6 +158,18 @@ impl DelayedAck {
         }
     }
 
+    /// Less than half of the buffer is free: no quick acknowledgements (Linux
+    /// `__tcp_select_window`).
+    pub(crate) fn on_low_buffer(&mut self) {
+        self.quick = 0;
+    }
+
+    /// Whether the next segment is acknowledged alone (Linux `tcp_in_quickack_mode`).
+    #[inline]
+    pub(crate) fn is_quick(&self) -> bool {
+        self.quick > 0
+    }
+
     /// Whether `segments` in order are acknowledged now; otherwise the timer is set.
     #[inline]
     pub(crate) fn is_due_after(&mut self, now: Time, segments: u32) -> bool {
@@ -162,7 +177,10 @@ impl DelayedAck {
             return true;
         }
         let wait = if self.rule.adaptive { self.bounded_wait() } else { self.rule.delay };
-        let due = self.tick.map_or(now + wait, |tick| timer_wheel::expiry(now, now + wait, tick));
+        let due = match self.tick {
+            Span::ZERO => now + wait,
+            tick => timer_wheel::expiry(now, now + wait, tick),
+        };
         self.due = self.due.min(due);
         false
     }
@@ -173,19 +191,18 @@ impl DelayedAck {
         segments >= self.rule.every
     }
 
-    /// Whether a segment in order carries PSH and is acknowledged for that. `next`: the next
-    /// segment expected.
-    ///
-    /// A sender with much to send sets PSH whenever it has filled half of the largest window it was
-    /// given (Linux `forced_push`). When such a segment has been read and nothing is missing, it is
-    /// acknowledged (Linux 6.6 and Debian's 6.1, `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`).
+    /// A segment in order carries PSH, or does not (Linux 6.6 and Debian's 6.1,
+    /// `tcp_measure_rcv_mss`).
     #[inline]
-    pub(crate) fn is_pushed(&mut self, next: u32, window: u32) -> bool {
-        let pushed = self.rule.answers_push && next - self.pushed > window / 2;
-        if pushed {
-            self.pushed = next;
-        }
-        pushed
+    pub(crate) fn on_push(&mut self, push: bool) {
+        self.pushed |= push && self.rule.answers_push;
+    }
+
+    /// Whether one with PSH is to be acknowledged when it has been read and nothing is missing
+    /// (Linux `tcp_cleanup_rbuf`).
+    #[inline]
+    pub(crate) fn is_pushed(&self) -> bool {
+        self.pushed
     }
 
     /// Linux `tcp_send_delayed_ack`: no longer than a round trip, but at least 40 ms.
@@ -241,6 +258,7 @@ impl DelayedAck {
                 self.ato = MIN_DELAY; // Linux `tcp_dec_quickack_mode`
             }
         }
+        self.pushed = false;
         self.due = Time::NEVER;
         (self.held.count, self.held.due) = (0, Time::NEVER);
     }
@@ -376,12 +394,6 @@ mod tests {
         let mut small = DelayedAck::new(LINUX.ack, None);
         small.on_duplicate(2);
         assert_eq!(small.quick, 2, "at least two");
-    }
-
-    #[test]
-    fn a_segment_is_pushed_after_more_than_half_of_the_window() {
-        let mut acks = DelayedAck::new(LINUX.ack, None);
-        assert_eq!([4, 5, 9, 10].map(|next| acks.is_pushed(next, 8)), [false, true, false, true]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod profile;
 mod prr;
 mod ranges;
 mod rate_halving;
+mod receive_buffer;
 pub mod receive_window;
 pub mod receiver;
 mod recent_stamp;

@@ -47,8 +47,9 @@ pub struct AckRule {
     pub quick_at_gaps: bool,
     /// Whether duplicates beyond the third are compressed (Linux since 4.18, `tcp_comp_sack_nr`).
     pub compression: bool,
-    /// Whether segments with PSH are acknowledged at once: one whenever half of the largest receive
-    /// window has been filled (Linux `forced_push`; since 6.6 `tcp_measure_rcv_mss`).
+    /// Whether the sender sets PSH where a program's write ends or half of the largest receive
+    /// window has been filled (Linux `tcp_push`, `forced_push`), and the receiver acknowledges such
+    /// segments at once (since 6.6, `tcp_measure_rcv_mss`).
     pub answers_push: bool,
     /// Whether a sample of the receiver's round trip below the mean takes its place (Linux 6.1.192
     /// `tcp_rcv_rtt_update`; in 6.1 as released, and before, it counts an eighth as any).

@@ -1,25 +1,27 @@
-//! The receive window. The application reads at once, so that the size of the buffer limits it,
-//! counted from the next segment expected. A Linux receiver approaches that limit by two segments
-//! for every segment that arrives (`tcp_grow_window`).
+//! The receive window. The application reads at once, so that the size of the buffer limits it. A
+//! Linux receiver approaches that limit by two segments for every segment that arrives
+//! (`tcp_grow_window`).
 
 use sojourn_aqm::{Span, Time};
 
-/// How the receive window develops, in segments.
+use super::receive_buffer::ReceiveBuffer;
+
+/// How the receive window develops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowRule {
     /// Never a limit.
     Unlimited {
-        /// What an autotuned window would end at: while it would grow, segments are acknowledged
-        /// sooner.
+        /// What an autotuned window would end at, in segments: while it would grow, segments are
+        /// acknowledged sooner.
         most: u32,
     },
-    /// Constant.
+    /// Constant, in segments.
     Fixed(u32),
     /// Grows with what arrives in a round trip (Linux `tcp_rcv_space_adjust`).
     Autotuned {
-        /// Initial size.
-        initial: u32,
-        /// Largest size.
+        /// Bytes of payload in a segment.
+        payload: u32,
+        /// Largest size of the buffer in bytes of memory, of which half is window.
         most: u32,
     },
 }
@@ -41,18 +43,163 @@ const STEP: u32 = 2;
 /// The initial window of a Linux receiver: 65160 B.
 const FIRST_WINDOW: u32 = 45;
 
-/// Where the window is not autotuned.
-const NO_EDGE: u32 = u32::MAX;
-
 /// The window of one receiver.
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow {
+    /// Segments in order that the program has not read yet.
+    unread: u32,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Segments(SegmentWindow),
+    Buffer(ReceiveBuffer),
+}
+
+impl ReceiveWindow {
+    /// At the start of a connection.
+    pub fn new(rule: WindowRule) -> ReceiveWindow {
+        let segments =
+            |segments, offered, most| Kind::Segments(SegmentWindow::new(segments, offered, most));
+        let kind = match rule {
+            WindowRule::Unlimited { most } => segments(u32::MAX, FIRST_WINDOW.min(most), most),
+            WindowRule::Fixed(size) => segments(size, size, size),
+            WindowRule::Autotuned { payload, most } => {
+                Kind::Buffer(ReceiveBuffer::new(payload, most))
+            }
+        };
+        ReceiveWindow { unread: 0, kind }
+    }
+
+    /// The window announced last, in segments beyond the next expected then.
+    #[inline]
+    pub fn segments(&self) -> u32 {
+        match &self.kind {
+            Kind::Segments(window) => window.segments,
+            Kind::Buffer(buffer) => buffer.segments(),
+        }
+    }
+
+    /// The bytes of it beyond these segments.
+    #[inline]
+    pub fn rest(&self) -> u16 {
+        match &self.kind {
+            Kind::Segments(_) => 0,
+            Kind::Buffer(buffer) => buffer.rest(),
+        }
+    }
+
+    /// The window to announce now, in segments, with the next segment expected.
+    #[inline]
+    pub fn announce(&mut self, next: u32) -> u32 {
+        match &mut self.kind {
+            Kind::Segments(window) => window.segments,
+            Kind::Buffer(buffer) => buffer.announce(next, self.unread),
+        }
+    }
+
+    /// Whether the window to announce now is no smaller than the one announced last (Linux
+    /// `__tcp_ack_snd_check`).
+    #[inline]
+    pub fn keeps_size(&self) -> bool {
+        match &self.kind {
+            Kind::Segments(_) => true,
+            Kind::Buffer(buffer) => buffer.keeps_size(self.unread),
+        }
+    }
+
+    /// Whether less than half of the buffer is free (Linux `__tcp_select_window`).
+    #[inline]
+    pub fn is_low(&self) -> bool {
+        match &self.kind {
+            Kind::Segments(_) => false,
+            Kind::Buffer(buffer) => buffer.is_low(self.unread),
+        }
+    }
+
+    /// Whether a window announced now would be twice what is left of the last one (Linux
+    /// `tcp_cleanup_rbuf`).
+    #[inline]
+    pub fn has_doubled(&self, next: u32) -> bool {
+        match &self.kind {
+            Kind::Segments(_) => false,
+            Kind::Buffer(buffer) => buffer.has_doubled(next, self.unread),
+        }
+    }
+
+    /// Whether something in order has not been read yet.
+    #[inline]
+    pub fn is_unread(&self) -> bool {
+        self.unread > 0
+    }
+
+    /// A segment beyond the next expected waits, after and before rows of so many.
+    #[inline]
+    pub fn on_held(&mut self, after: u32, before: u32) {
+        if let Kind::Buffer(buffer) = &mut self.kind {
+            buffer.on_held(after, before);
+        }
+    }
+
+    /// A segment and so many that have waited are in order now.
+    #[inline]
+    pub fn on_in_order(&mut self, released: u32) {
+        self.unread += 1 + released;
+        if let Kind::Buffer(buffer) = &mut self.kind {
+            buffer.on_released(released);
+        }
+    }
+
+    /// The window that a Linux receiver offers under this rule, in segments; for an unlimited
+    /// window, what it would offer by autotuning.
+    #[inline]
+    pub fn offered(&self) -> u32 {
+        match &self.kind {
+            Kind::Segments(window) => window.offered,
+            Kind::Buffer(buffer) => buffer.offered(),
+        }
+    }
+
+    /// The connection is open: the first round trip begins (Linux `tcp_init_buffer_space`).
+    pub fn on_established(&mut self, now: Time) {
+        match &mut self.kind {
+            Kind::Segments(window) => window.since = now,
+            Kind::Buffer(buffer) => buffer.on_established(now),
+        }
+    }
+
+    /// A segment has arrived, in order or not. Returns whether the window has grown for it.
+    #[inline]
+    pub fn on_segment(&mut self, in_order: bool) -> bool {
+        match &mut self.kind {
+            Kind::Segments(window) => window.on_segment(),
+            Kind::Buffer(buffer) => buffer.on_segment(self.unread + u32::from(in_order)),
+        }
+    }
+
+    /// The program reads everything below `next`. Linux `tcp_recvmsg_locked` looks at the buffer
+    /// after each segment, and all are read at one time.
+    #[inline]
+    pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
+        if self.unread == 0 {
+            return;
+        }
+        let first = next + 1 - self.unread;
+        self.unread = 0;
+        for read in [first, next] {
+            match &mut self.kind {
+                Kind::Segments(window) => window.on_read(now, read, rtt),
+                Kind::Buffer(buffer) => buffer.on_read(now, read, rtt),
+            }
+        }
+    }
+}
+
+/// A window in whole segments that the scenario sets, or that is never a limit.
+#[derive(Clone, Debug)]
+struct SegmentWindow {
     segments: u32,
-    /// One past the last segment that was allowed, where the window is autotuned; it never moves
-    /// back (Linux `tcp_select_window`).
-    edge: u32,
-    /// Segments that wait out of order, where the window is autotuned.
-    held: u32,
     /// The window that a Linux receiver offers by now (`rcv_ssthresh`), that of its buffer
     /// (`window_clamp`), and the largest of these.
     offered: u32,
@@ -64,93 +211,29 @@ pub struct ReceiveWindow {
     since: Time,
 }
 
-impl ReceiveWindow {
-    /// At the start of a connection.
-    pub fn new(rule: WindowRule) -> ReceiveWindow {
-        let (segments, clamp, most) = match rule {
-            WindowRule::Unlimited { most } => (u32::MAX, FIRST_WINDOW.min(most), most),
-            WindowRule::Fixed(segments) => (segments, segments, segments),
-            WindowRule::Autotuned { initial, most } => {
-                let initial = initial.min(most);
-                (initial, initial, most)
-            }
-        };
-        ReceiveWindow {
+impl SegmentWindow {
+    fn new(segments: u32, offered: u32, most: u32) -> SegmentWindow {
+        SegmentWindow {
             segments,
-            edge: if matches!(rule, WindowRule::Autotuned { .. }) { segments } else { NO_EDGE },
-            held: 0,
-            offered: clamp,
-            clamp,
+            offered,
+            clamp: offered,
             most,
-            space: FIRST_SPACE.min(clamp),
+            space: FIRST_SPACE.min(offered),
             start: 0,
             since: Time::ZERO,
         }
     }
 
-    /// The window announced last, in segments beyond the next expected.
-    #[inline]
-    pub fn segments(&self) -> u32 {
-        self.segments
-    }
-
-    /// The window to announce now, with the next segment expected. What waits out of order takes
-    /// its room, but nothing that was announced is taken back (Linux `__tcp_select_window`,
-    /// `tcp_select_window`; fact tcp-26).
-    #[inline]
-    pub fn announce(&mut self, next: u32) -> u32 {
-        if self.edge != NO_EDGE {
-            self.segments = self.room().min(self.offered).max(self.edge.saturating_sub(next));
-            self.edge = next + self.segments;
-        }
-        self.segments
-    }
-
-    /// What the buffer has room for: a segment that waits takes as much of it as one that may come
-    /// (Linux `tcp_space`).
-    #[inline]
-    fn room(&self) -> u32 {
-        self.clamp.saturating_sub(self.held)
-    }
-
-    /// A segment beyond the next expected waits.
-    #[inline]
-    pub fn on_held(&mut self) {
-        self.held += u32::from(self.edge != NO_EDGE);
-    }
-
-    /// So many that have waited are in order now.
-    #[inline]
-    pub fn on_released(&mut self, count: u32) {
-        self.held = self.held.saturating_sub(count);
-    }
-
-    /// The window that a Linux receiver offers under this rule; for an unlimited window, what it
-    /// would offer by autotuning.
-    #[inline]
-    pub fn offered(&self) -> u32 {
-        self.offered
-    }
-
-    /// The connection is open: the first round trip begins (Linux `tcp_init_buffer_space`).
-    pub fn on_established(&mut self, now: Time) {
-        self.since = now;
-    }
-
-    /// A segment has arrived. Returns whether the window has grown for it.
-    #[inline]
-    pub fn on_segment(&mut self) -> bool {
-        let room = self.room();
-        if self.offered >= room {
+    fn on_segment(&mut self) -> bool {
+        if self.offered >= self.clamp {
             return false;
         }
-        self.offered = (self.offered + STEP).min(room);
+        self.offered = (self.offered + STEP).min(self.clamp);
         true
     }
 
     /// Everything below `next` has arrived and been read.
-    #[inline]
-    pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
+    fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
         if self.clamp == self.most {
             return;
         }
@@ -179,43 +262,31 @@ mod tests {
     /// grow where ten were assumed, as not more than seven or eight come in a round trip.
     #[test]
     fn a_window_that_starts_below_ten_segments_grows_with_the_first_that_exceed_it() {
-        let mut window = ReceiveWindow::new(WindowRule::Autotuned { initial: 7, most: 2_000 });
+        let rule = WindowRule::Autotuned { payload: 8948, most: 16 << 20 };
+        let mut window = ReceiveWindow::new(rule);
         window.on_established(Time::ZERO);
-        let round = Some(Span::from_millis(20));
-        window.on_read(Time::from_nanos(21_000_000), 8, round);
-        assert!(window.on_segment(), "it may grow");
-        assert_eq!(window.announce(8), 9);
-    }
-
-    #[test]
-    fn autotuning_keeps_ahead_of_slow_start() {
-        let mut receive_window =
-            ReceiveWindow::new(WindowRule::Autotuned { initial: 45, most: 2_000 });
-        let rtt = Span::from_millis(100);
-        let (mut now, mut next, mut window) = (Time::ZERO, 0, 10);
-        while next < 10_000 {
-            now += rtt;
-            next += window;
-            receive_window.on_read(now, next, Some(rtt));
-            for _ in 0..window {
-                receive_window.on_segment();
-            }
-            window = (2 * window).min(2_000);
-            let announced = receive_window.announce(next);
-            assert!(announced >= window, "{announced} for {window}");
+        assert_eq!(window.segments(), 7);
+        for (next, ms) in (1..=8).zip([10, 10, 10, 10, 10, 10, 10, 21]) {
+            window.on_in_order(0);
+            let now = Time::ZERO + Span::from_millis(ms);
+            window.on_read(now, next, Some(Span::from_millis(20)));
         }
-        assert_eq!(receive_window.segments(), 2_000);
+        assert!(window.on_segment(true), "it may grow");
+        assert_eq!(window.announce(8), 8);
     }
 
     #[test]
     fn every_segment_adds_two_to_the_window_until_it_fills_the_buffer() {
         let mut receive_window = ReceiveWindow::new(WindowRule::default());
         let rtt = Span::from_millis(100);
-        assert!(!receive_window.on_segment(), "the first window fills the first buffer");
+        assert!(!receive_window.on_segment(true), "the first window fills the first buffer");
         // 16 in a round trip after 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10 more.
+        receive_window.on_in_order(14);
+        receive_window.on_read(Time::ZERO, 15, Some(rtt));
+        receive_window.on_in_order(0);
         receive_window.on_read(Time::ZERO + rtt, 16, Some(rtt));
         let mut segments = 0;
-        while receive_window.on_segment() {
+        while receive_window.on_segment(true) {
             segments += 1;
         }
         assert_eq!((segments, receive_window.offered()), (30, 104));
@@ -227,8 +298,9 @@ mod tests {
         let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited { most: 245 });
         let rtt = Span::from_millis(100);
         // A hole is filled: 2,000 after 10 in a round trip would ask for 1.6 million.
+        receive_window.on_in_order(0);
         receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
-        let grown = (0..1_000).filter(|_| receive_window.on_segment()).count();
+        let grown = (0..1_000).filter(|_| receive_window.on_segment(true)).count();
         assert_eq!((grown, receive_window.announce(2_000)), (100, u32::MAX));
     }
 
@@ -236,33 +308,12 @@ mod tests {
     fn fixed_and_unlimited_windows_do_not_change() {
         for (rule, expected) in [(WindowRule::Fixed(90), 90), (WindowRule::default(), u32::MAX)] {
             let mut receive_window = ReceiveWindow::new(rule);
-            (0..80).for_each(|_| receive_window.on_held());
+            (0..80).for_each(|after| receive_window.on_held(after, 0));
             assert_eq!(receive_window.announce(0), expected);
-            receive_window.on_read(
-                Time::ZERO + Span::from_secs(1),
-                500,
-                Some(Span::from_millis(1)),
-            );
+            receive_window.on_in_order(0);
+            let after = Time::ZERO + Span::from_secs(1);
+            receive_window.on_read(after, 500, Some(Span::from_millis(1)));
             assert_eq!(receive_window.announce(500), expected);
         }
-    }
-
-    /// Linux `tcp_select_window`: the right edge stays while what waits takes the room.
-    #[test]
-    fn behind_a_hole_the_window_opens_only_as_far_as_there_is_room_and_takes_nothing_back() {
-        let rule = WindowRule::Autotuned { initial: 100, most: 100 };
-        let mut receive_window = ReceiveWindow::new(rule);
-        let mut announced = Vec::new();
-        // All but every fifth of a hundred segments arrive; then the holes are filled in order.
-        (0..80).for_each(|_| receive_window.on_held());
-        announced.push((0, receive_window.announce(0)));
-        for filled in (5..=100).step_by(5) {
-            receive_window.on_released(4);
-            announced.push((filled, receive_window.announce(filled)));
-        }
-        let edges: Vec<u32> = announced.iter().map(|(next, window)| next + window).collect();
-        // 45 below the next, of the other 55 there wait 44: room for 56.
-        assert_eq!(&edges[..10], [100, 100, 100, 100, 100, 100, 100, 100, 100, 101]);
-        assert_eq!(edges[20], 200);
     }
 }

@@ -1,6 +1,10 @@
 //! The receiving side of a TCP connection: reassembly, acknowledgements, SACK blocks, ECN feedback
 //! (RFC 9293, RFC 2018, RFC 2883, RFC 3168; Linux 6.1 `tcp_data_queue`).
 
+mod reading;
+
+use std::mem;
+
 use sojourn_aqm::{Ecn, Span, Time};
 
 use super::accecn::AccEcnCounters;
@@ -28,6 +32,8 @@ pub struct Receiver {
     unacknowledged: u32,
     acks: DelayedAck,
     window: ReceiveWindow,
+    /// Another acknowledgement is due for the window alone.
+    owes_window: bool,
     /// The round trip that its window follows; without timestamps that of the handshake.
     rtt: ReceiverRtt,
     sack: bool,
@@ -38,8 +44,8 @@ pub struct Receiver {
     agreed: Option<Mode>,
     /// The ECN field of its acknowledgements.
     ack_field: Ecn,
-    /// When the SYN-ACK left; the first segment completes the handshake.
-    opened: Option<Time>,
+    /// When the SYN-ACK left, until the first segment completes the handshake; else never.
+    opened: Time,
     /// Every run of marks is echoed exactly (RFC 8257 §3.2).
     echoes_runs: bool,
     /// Marks are counted instead of echoed (RFC 9768).
@@ -71,6 +77,7 @@ impl Receiver {
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
             window: ReceiveWindow::new(WindowRule::default()),
+            owes_window: false,
             rtt: ReceiverRtt::new(rule.least_rtt),
             sack,
             timestamps: false,
@@ -78,7 +85,7 @@ impl Receiver {
             ecn: EcnAbility::NONE,
             agreed: None,
             ack_field: Ecn::NotEct,
-            opened: None,
+            opened: Time::NEVER,
             echoes_runs: false,
             accurate: None,
             ect_seen: false,
@@ -115,7 +122,7 @@ impl Receiver {
     /// Answers a SYN: returns the ECN field and the flags of the SYN-ACK. The first SYN sets the
     /// mode, the flags report how the latest arrived (RFC 9768 §3.1.4.2).
     pub fn on_syn(&mut self, now: Time, syn: &Packet) -> (Ecn, Flags) {
-        self.opened = Some(now);
+        self.opened = now;
         let mode = match self.agreed {
             Some(mode) => mode,
             None => {
@@ -189,7 +196,8 @@ impl Receiver {
     /// The SYN-ACK is answered for the first time: the round trip is known.
     #[inline]
     pub fn on_established(&mut self, now: Time) {
-        if let Some(opened) = self.opened.take() {
+        if self.opened != Time::NEVER {
+            let opened = mem::replace(&mut self.opened, Time::NEVER);
             self.acks.on_established(now.since(opened));
             self.window.on_established(now);
         }
@@ -199,6 +207,9 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         self.on_established(now);
+        if self.window.is_unread() {
+            self.read(now);
+        }
         if self.is_too_old(packet) {
             if packet.seq < self.next {
                 self.take_duplicate(packet.seq);
@@ -216,7 +227,7 @@ impl Receiver {
             // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
             // hole that lasts longer than a timeout leads to quick acknowledgements.
             self.acks.on_data(now, self.window.segments());
-            self.grow_window();
+            self.grow_window(true);
         }
         let feedback_due = match &mut self.accurate {
             Some(counters) => counters.count(packet.ecn, packet.ip_bytes),
@@ -235,38 +246,23 @@ impl Receiver {
         if packet.seq > self.next {
             self.acks.on_gap(self.window.segments());
             if self.sack {
-                self.grow_window(); // without SACK the duplicate must look like one
+                self.grow_window(false); // without SACK the duplicate must look like one
             }
             self.store(packet.seq);
-            self.window.on_held();
             let now = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next);
             return if now { Answer::Now } else { Answer::Later };
         }
         let had_holes = !self.beyond.is_empty();
-        let first = self.next + 1;
         self.advance();
-        let rtt = self.rtt.mean().or(self.acks.rtt());
-        // Linux `tcp_recvmsg_locked` looks at the window after each segment that it has read.
-        self.window.on_read(now, first, rtt);
-        self.window.on_read(now, self.next, rtt);
-        let pushed = self.acks.is_pushed(self.next, self.window.offered());
-        // Linux `__tcp_ack_snd_check`: with data out of order it counts as a duplicate.
-        let whole = self.beyond.is_empty();
-        let now = match whole {
-            true if had_holes || pushed => true,
-            true => self.acks.is_due_after(now, self.unacknowledged),
-            false => {
-                self.acks.are_enough(self.unacknowledged)
-                    || self.acks.is_duplicate_due(now, self.next)
-            }
-        };
-        if now_due || now { Answer::Now } else { Answer::Later }
+        self.acks.on_push(packet.push);
+        let unread = self.is_answered_unread(now, now_due, had_holes);
+        if unread || self.is_answered_read(now) { Answer::Now } else { Answer::Later }
     }
 
     /// A larger window is told at once (Linux `tcp_grow_window`).
     #[inline]
-    fn grow_window(&mut self) {
-        if self.window.on_segment() {
+    fn grow_window(&mut self, in_order: bool) {
+        if self.window.on_segment(in_order) {
             self.acks.on_window_growth();
         }
     }
@@ -320,6 +316,7 @@ impl Receiver {
 
     fn store(&mut self, seq: u32) {
         let merged = self.beyond.insert(Block { start: seq, end: seq + 1 }, |_| {});
+        self.window.on_held(seq - merged.start, merged.end - seq - 1);
         let apart = |b: &Block| b.end < merged.start || b.start > merged.end;
         let mut blocks = [Block::default(); SACK_BLOCKS];
         blocks[0] = merged;
@@ -337,7 +334,6 @@ impl Receiver {
         self.next += 1;
         if !self.beyond.is_empty() {
             if let Some(block) = self.beyond.take_at(self.next) {
-                self.window.on_released(block.end - self.next);
                 self.next = block.end;
             }
             let mut kept = [Block::default(); SACK_BLOCKS];
@@ -347,6 +343,7 @@ impl Receiver {
             }
             self.recent = kept;
         }
+        self.window.on_in_order(self.next - before - 1);
         self.unacknowledged += self.next - before;
     }
 
@@ -360,12 +357,16 @@ impl Receiver {
             ack.sack = self.recent;
             if !self.duplicates.is_empty() {
                 ack.sack.rotate_right(1); // the oldest block is dropped
-                ack.sack[0] = std::mem::take(&mut self.duplicates);
+                ack.sack[0] = mem::take(&mut self.duplicates);
             }
             blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
         }
         ack.signal = self.echo;
+        if self.window.is_low() {
+            self.acks.on_low_buffer();
+        }
         (ack.window, ack.stamp) = (self.window.announce(self.next), stamp(now));
+        ack.window_rest = self.window.rest();
         let room = self.report_marks(now, blocks, &mut ack);
         if self.counts_options {
             ack.ip_bytes += sack_bytes(room.blocks) + room.bytes;
@@ -373,6 +374,9 @@ impl Receiver {
         }
         self.unacknowledged = 0;
         self.acks.on_sent();
+        let unread = self.window.is_unread();
+        self.read(now);
+        self.owes_window = unread && self.window.has_doubled(self.next);
         ack
     }
 

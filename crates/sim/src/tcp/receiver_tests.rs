@@ -170,22 +170,24 @@ fn before_linux_4_18_a_gap_restarts_quick_acknowledgements() {
 
 #[test]
 fn a_pushed_segment_is_acknowledged_at_once_if_nothing_is_missing() {
-    // Linux `tcp_measure_rcv_mss` (ICSK_ACK_PUSHED), `tcp_cleanup_rbuf`: not with data beyond a
-    // hole.
-    let rule = AckRule { quick: 0, ..LINUX.ack };
-    let mut receiver = Receiver::new(rule, true).with_window(WindowRule::Fixed(8));
-    let answered = [0, 1, 2, 3, 4, 5, 6].map(|seq| receive(&mut receiver, &data(seq)).is_some());
-    assert_eq!(answered, [false, true, false, true, true, false, true]);
+    // Linux `tcp_measure_rcv_mss` (ICSK_ACK_PUSHED), `tcp_cleanup_rbuf`.
+    let answered = |answers_push| {
+        let rule = AckRule { quick: 0, answers_push, ..LINUX.ack };
+        let mut receiver = Receiver::new(rule, true);
+        [(0, true), (1, false), (2, false), (3, false)]
+            .map(|(seq, push)| receive(&mut receiver, &Packet { push, ..data(seq) }).is_some())
+    };
+    assert_eq!(answered(true), [true, false, true, false]);
+    assert_eq!(answered(false), [false, true, false, true]);
 }
 
 #[test]
-fn with_a_larger_window_fewer_segments_are_pushed() {
-    // Linux `forced_push`: after half of the largest window, 65160 B at first.
+fn while_the_window_grows_each_segment_is_acknowledged_at_once() {
     let mut receiver = Receiver::new(AckRule { quick: 0, every: u32::MAX, ..LINUX.ack }, true);
     receiver.on_syn(Time::ZERO, &data(0));
     let rtt = Span::from_millis(100);
     let mut now = Time::ZERO;
-    let mut pushed = Vec::new();
+    let mut acknowledged = Vec::new();
     for seq in 0..2_000 {
         if seq % 50 == 0 {
             now += rtt;
@@ -193,16 +195,12 @@ fn with_a_larger_window_fewer_segments_are_pushed() {
         let segment = Packet { sent: now, ..data(seq) };
         if receiver.on_data(now, &segment) == Answer::Now {
             receiver.acknowledge(now, 0, 0, 52);
-            pushed.push(seq);
+            acknowledged.push(seq);
         }
     }
-    assert_eq!(pushed[..2], [22, 45], "half of 45 segments");
     // The first segment of the second round trip is the 51st: room for 1,084, which 520 segments
-    // fill, each acknowledged at once.
-    let growing = pushed.windows(2).filter(|pair| pair[1] - pair[0] == 1).count();
-    assert_eq!(growing, 520 - 1);
-    let [.., before, last] = pushed[..] else { panic!("{pushed:?}") };
-    assert_eq!(last - before, 1_084 / 2 + 1);
+    // fill.
+    assert_eq!(acknowledged, Vec::from_iter(51..571));
 }
 
 /// Linux `tcp_recvmsg_locked` calls `tcp_rcv_space_adjust` after each segment that it has copied.

@@ -2,6 +2,8 @@
 //! differs in two points: the floor of 200 ms is that of the variance term, not of the timeout, and
 //! the variance follows the largest deviation within a round trip, not the mean.
 
+use std::num::NonZeroU64;
+
 use sojourn_aqm::{Span, Time};
 
 use super::profile::{RtoFloor, RtoRule};
@@ -29,8 +31,8 @@ pub(crate) fn stamp(time: Time) -> u32 {
 /// arrival of the first segment that echoes its timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReceiverRtt {
-    /// The mean in eighths of a nanosecond.
-    eighths: Option<u64>,
+    /// The mean in eighths of a microsecond, as in Linux.
+    eighths: Option<NonZeroU64>,
     last_echo: u32,
     /// Whether a smaller sample takes its place (fact tcp-27).
     falls: bool,
@@ -49,8 +51,8 @@ impl ReceiverRtt {
             return;
         }
         self.last_echo = echo;
-        let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * TICK_NS;
-        self.eighths = Some(match self.eighths {
+        let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * (TICK_NS / 1000);
+        self.eighths = NonZeroU64::new(match self.eighths.map(NonZeroU64::get) {
             Some(mean) if sample << 3 >= mean || !self.falls => mean - (mean >> 3) + sample,
             _ => sample << 3,
         });
@@ -59,7 +61,7 @@ impl ReceiverRtt {
     /// The mean, once there is a sample.
     #[inline]
     pub(crate) fn mean(self) -> Option<Span> {
-        self.eighths.map(|mean| Span::from_nanos(mean >> 3))
+        self.eighths.map(|mean| Span::from_micros(mean.get() >> 3))
     }
 }
 

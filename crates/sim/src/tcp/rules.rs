@@ -172,7 +172,7 @@ pub const RULES: [ProfileRule; 45] = [
     rule(
         "answers to PSH",
         |p| yes(p.ack.answers_push),
-        "a packet after each half of the largest window is acknowledged at once (`forced_push`)",
+        "what ends a write, or half of the largest window, is acknowledged at once (`forced_push`)",
     ),
     rule(
         "receiver's round trip",

@@ -24,6 +24,7 @@ mod timeout;
 mod timers;
 mod transmit;
 mod undo;
+mod writes;
 
 use sojourn_aqm::{Span, Time};
 
@@ -41,6 +42,7 @@ use self::tail_loss_probe::TailLossProbe;
 use self::timeout::TimeoutState;
 use self::timers::{Timer, Timers};
 use self::transmit::Sent;
+use self::writes::Writes;
 use super::delivery_rate::DeliveryRate;
 use super::pacing::Pacer;
 use super::profile::{Profile, Style};
@@ -75,6 +77,8 @@ pub struct Sender {
     rate: Option<Box<DeliveryRate>>,
     busy: BusyTime,
     sent: Sent,
+    /// Where the program's writes end, if that is marked.
+    writes: Option<Box<Writes>>,
 }
 
 /// What held before an acknowledgement was taken in.
@@ -94,6 +98,7 @@ impl Sender {
         if needs.rate_samples {
             board.keep_fresh_losses();
         }
+        let writes = Writes::new(segments.payload_bytes, segments.bytes());
         let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
         Sender {
             segments,
@@ -116,6 +121,7 @@ impl Sender {
             rate: needs.rate_samples.then(Box::default),
             busy: BusyTime::default(),
             sent: Sent::default(),
+            writes: profile.ack.answers_push.then(|| Box::new(writes)),
             profile,
         }
     }
@@ -139,6 +145,7 @@ impl Sender {
             return; // acknowledges data never sent: left over from an earlier connection
         }
         self.update_send_window(ack.seq, ack.window);
+        self.note_window(ack.window, ack.window_rest);
         let is_newer = ack.stamp > self.echo;
         self.echo = self.echo.max(ack.stamp);
         let before = Before {
@@ -182,6 +189,10 @@ impl Sender {
         let kept = marked.waits || self.episode.keeps_timer;
         let restart = !kept && (delivery.advanced || self.confirms_head(&delivery));
         self.send_allowed(now, restart, emit);
+        self.write(self.board.nxt()); // Linux `tcp_data_snd_check`, `tcp_check_space`
+        if let Some(writes) = &mut self.writes {
+            writes.on_acked(self.board.una());
+        }
     }
 
     /// One of the timers is due.

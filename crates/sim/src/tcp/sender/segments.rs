@@ -24,6 +24,18 @@ pub struct Segments {
 }
 
 impl Segments {
+    /// Payload of all segments.
+    pub fn bytes(&self) -> u64 {
+        match self.count {
+            0 => 0,
+            u32::MAX => u64::MAX,
+            count => {
+                let full = u64::from(count - 1) * u64::from(self.payload_bytes);
+                full + u64::from(self.last_payload_bytes)
+            }
+        }
+    }
+
     /// Payload of a segment.
     pub fn payload(&self, seq: u32) -> u32 {
         if seq.wrapping_add(1) == self.count { self.last_payload_bytes } else { self.payload_bytes }

@@ -41,6 +41,7 @@ impl Sender {
     /// The window in the SYN-ACK, in segments, and its timestamp.
     pub fn set_receive_window(&mut self, segments: u32, stamp: u32) {
         (self.send_window.end, self.echo) = (segments, stamp);
+        self.note_window(segments, 0);
     }
 
     /// An acknowledgement carries a window of so many segments beyond `ack`. One that acknowledges
@@ -52,6 +53,15 @@ impl Sender {
         let una = self.board.una();
         if ack > una || ack == una && end > self.send_window.end {
             self.send_window.end = end;
+        }
+    }
+
+    /// The largest window decides where PSH is set.
+    #[inline]
+    pub(super) fn note_window(&mut self, segments: u32, rest: u16) {
+        if let Some(writes) = &mut self.writes {
+            let payload = u64::from(self.segments.payload_bytes);
+            writes.on_window(u64::from(segments) * payload + u64::from(rest));
         }
     }
 

@@ -21,6 +21,8 @@ impl Sender {
         if self.board.nxt() == 0 {
             self.mark_app_limited(); // nothing was written before
         }
+        // The first window is sent while the program writes.
+        self.write(self.board.nxt().max(self.window.cwnd.min(self.segments.count)));
         self.restart_after_idle(now);
         self.send_allowed(now, false, emit);
     }
@@ -31,7 +33,20 @@ impl Sender {
         if self.board.nxt() == self.segments.count {
             self.mark_app_limited();
         }
+        let written = self.segments.bytes();
         self.segments.count = count;
+        let more = self.segments.bytes() - written;
+        if let Some(writes) = &mut self.writes {
+            writes.append(more);
+        }
+    }
+
+    /// The program writes what there is room for when everything below `next` has been sent.
+    #[inline]
+    pub(super) fn write(&mut self, next: u32) {
+        if let Some(writes) = &mut self.writes {
+            writes.on_sent(next);
+        }
     }
 
     /// Sends what the windows allow: first lost segments, then new data. `restart`: an
@@ -202,7 +217,8 @@ impl Sender {
         self.sent.bytes += u64::from(payload);
         let bytes = payload + header_bytes;
         let packet = Packet::new(PacketKind::Data, flow, connection, seq, bytes, now);
-        Packet { rehashes: self.timeouts.rehashes, stamp: self.echo, ..packet }
+        let push = self.writes.as_ref().is_some_and(|writes| writes.has_push(seq));
+        Packet { rehashes: self.timeouts.rehashes, stamp: self.echo, push, ..packet }
     }
 
     fn count_in_reduction(&mut self) {

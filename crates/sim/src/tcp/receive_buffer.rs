@@ -1,0 +1,359 @@
+//! The receive buffer of Linux 6.1, counted in bytes of memory, and the window that follows from it
+//! (tcp_input.c, `tcp_grow_window`, `tcp_rcv_space_adjust`; tcp_output.c, `__tcp_select_window`,
+//! `tcp_select_window`). Segment numbers are those of the simulator; all segments are full.
+//!
+//! Deviations from Linux: a segment whose payload is smaller than its overhead grows the window as
+//! any other (`__tcp_grow_window` may refuse it), and the buffer never overflows
+//! (`tcp_clamp_window`).
+
+use sojourn_aqm::{Span, Time};
+use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
+
+/// Room for headers in the guest's kernel (Linux `MAX_TCP_HEADER` where wireless LAN is
+/// configured), `struct sk_buff` and `struct skb_shared_info`, in whole cache lines (fact tcp-31).
+const HEADERS: u32 = 256;
+const SK_BUFF: u32 = 256;
+const SHARED_INFO: u32 = 320;
+/// What a segment takes of the buffer beside its payload: its sender's `tcp_stream_alloc_skb` takes
+/// headers and shared information from the allocator, which gives 1024 B (fact tcp-31).
+const OVERHEAD: u32 = SK_BUFF + 1024;
+/// Most segments that share their overhead: a segment is one fragment (Linux `MAX_SKB_FRAGS`).
+const MERGED: u32 = 17;
+/// Linux `sysctl_rmem_max`, which counts in the scale of the window (`tcp_select_initial_window`).
+const RMEM_MAX: u32 = 212_992;
+/// Largest scale of a window (RFC 7323 §2.3).
+const MAX_SCALE: u32 = 14;
+/// Segments per round trip that Linux assumes before it has measured (`tcp_init_buffer_space`).
+const FIRST_SPACE: u32 = 10;
+/// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
+const CUSHION: u64 = 16;
+
+/// Half of the memory is window (Linux `tcp_win_from_space` with `tcp_adv_win_scale` = 1).
+const fn window_of(memory: u32) -> u32 {
+    memory - (memory >> 1)
+}
+
+/// The buffer of one receiver.
+#[derive(Clone, Debug)]
+pub(super) struct ReceiveBuffer {
+    /// Payload of a segment.
+    payload: u16,
+    /// The scale of the window field.
+    scale: u8,
+    /// Its size (`sk_rcvbuf`), and the largest (`tcp_rmem[2]`).
+    size: u32,
+    most: u32,
+    /// The window of the whole buffer (`window_clamp`), and what of it is offered by now
+    /// (`rcv_ssthresh`).
+    clamp: u32,
+    offered: u32,
+    /// The window announced last (`rcv_wnd`), and where it ends, modulo 2^32.
+    window: u32,
+    edge: u32,
+    /// Bytes of memory of the segments that wait out of order.
+    held: u32,
+    /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the
+    /// microsecond in which the present one began.
+    space: u32,
+    start: u32,
+    since_us: u64,
+}
+
+impl ReceiveBuffer {
+    /// At the start of a connection (Linux `tcp_select_initial_window`, `tcp_init_buffer_space`).
+    pub(super) fn new(payload: u32, most: u32) -> ReceiveBuffer {
+        let size = (FIRST_BUFFER_BYTES as u32).min(most);
+        let full = window_of(size);
+        let whole = if full > payload { full - full % payload } else { full };
+        let window = whole.min(u32::from(u16::MAX));
+        let clamp = full.saturating_sub(payload).max(2 * payload);
+        let offered = window.min(clamp);
+        let largest = whole.max(most).max(RMEM_MAX);
+        ReceiveBuffer {
+            payload: payload as u16,
+            scale: largest.ilog2().saturating_sub(15).min(MAX_SCALE) as u8,
+            size,
+            most,
+            clamp,
+            offered,
+            window,
+            edge: window,
+            held: 0,
+            space: offered.min(FIRST_SPACE * payload),
+            start: 0,
+            since_us: 0,
+        }
+    }
+
+    /// The connection is open: the first round trip begins.
+    pub(super) fn on_established(&mut self, now: Time) {
+        self.since_us = micros(now);
+    }
+
+    #[inline]
+    fn payload(&self) -> u32 {
+        u32::from(self.payload)
+    }
+
+    /// The unit of the window field.
+    #[inline]
+    fn unit(&self) -> u32 {
+        1 << self.scale
+    }
+
+    /// The window announced last, in segments.
+    #[inline]
+    pub(super) fn segments(&self) -> u32 {
+        self.window / self.payload()
+    }
+
+    /// The bytes of it beyond these.
+    #[inline]
+    pub(super) fn rest(&self) -> u16 {
+        (self.window % self.payload()) as u16
+    }
+
+    /// The window offered by now, in segments.
+    #[inline]
+    pub(super) fn offered(&self) -> u32 {
+        self.offered / self.payload()
+    }
+
+    /// The window that the free memory makes with so many segments unread (Linux `tcp_space`).
+    #[inline]
+    fn room(&self, unread: u32) -> u32 {
+        window_of(self.size.saturating_sub(self.held + self.memory(unread)))
+    }
+
+    /// What a row of so many segments takes: those that come later add their payload to the memory
+    /// of the first, up to a number (Linux `tcp_try_coalesce`).
+    #[inline]
+    fn memory(&self, segments: u32) -> u32 {
+        segments * self.payload() + segments.div_ceil(MERGED) * OVERHEAD
+    }
+
+    /// Whether less than half of the window is free (Linux `__tcp_select_window`, which then ends
+    /// quick acknowledgements).
+    #[inline]
+    pub(super) fn is_low(&self, unread: u32) -> bool {
+        self.room(unread) < self.clamp.min(window_of(self.size)) >> 1
+    }
+
+    /// The window to announce, if nothing need be kept of the last (Linux `__tcp_select_window`).
+    #[inline]
+    fn select(&self, unread: u32) -> u32 {
+        let mut room = self.room(unread);
+        if self.is_low(unread) {
+            room -= room % self.unit();
+            if room < window_of(self.size) >> 4 || room < self.payload() {
+                return 0;
+            }
+        }
+        room.min(self.offered).next_multiple_of(self.unit())
+    }
+
+    /// What is left of the window announced last (Linux `tcp_receive_window`).
+    #[inline]
+    fn left(&self, next: u32) -> u32 {
+        (self.edge.wrapping_sub(self.byte(next)) as i32).max(0) as u32
+    }
+
+    /// Its number, modulo 2^32.
+    #[inline]
+    fn byte(&self, segment: u32) -> u32 {
+        segment.wrapping_mul(self.payload())
+    }
+
+    /// Announces a window; nothing that was announced is taken back (Linux `tcp_select_window`).
+    /// Returns it in segments.
+    #[inline]
+    pub(super) fn announce(&mut self, next: u32, unread: u32) -> u32 {
+        let (selected, left) = (self.select(unread), self.left(next));
+        let window = if selected < left { left.next_multiple_of(self.unit()) } else { selected };
+        self.window = window.min(u32::from(u16::MAX) << self.scale);
+        self.edge = self.byte(next).wrapping_add(self.window);
+        self.segments()
+    }
+
+    /// Whether the window to announce is no smaller than the last.
+    #[inline]
+    pub(super) fn keeps_size(&self, unread: u32) -> bool {
+        self.select(unread) >= self.window
+    }
+
+    /// Whether the window to announce is twice what is left of the last, which is less than half of
+    /// the whole.
+    #[inline]
+    pub(super) fn has_doubled(&self, next: u32, unread: u32) -> bool {
+        let left = self.left(next);
+        2 * left <= self.clamp && {
+            let selected = self.select(unread);
+            selected > 0 && selected >= 2 * left
+        }
+    }
+
+    /// A segment beyond the next expected waits, after and before rows of so many.
+    #[inline]
+    pub(super) fn on_held(&mut self, after: u32, before: u32) {
+        let row = self.memory(after + 1 + before);
+        self.held = self.held + row - self.memory(after) - self.memory(before);
+    }
+
+    /// A row of so many that have waited is in order now.
+    #[inline]
+    pub(super) fn on_released(&mut self, count: u32) {
+        self.held -= self.memory(count);
+    }
+
+    /// A segment has arrived (Linux `tcp_grow_window`). One in order is among the unread, one out
+    /// of order is not among the held yet. Returns whether the window has grown for it.
+    #[inline]
+    pub(super) fn on_segment(&mut self, unread: u32) -> bool {
+        let room = self.clamp.min(self.room(unread));
+        if self.offered >= room {
+            return false;
+        }
+        self.offered = (self.offered + 2 * self.payload()).min(room);
+        true
+    }
+
+    /// The program has read everything below `next` (Linux `tcp_rcv_space_adjust`).
+    #[inline]
+    pub(super) fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
+        let passed = micros(now) - self.since_us;
+        if rtt.is_none_or(|rtt| passed < rtt.as_nanos() / 1000) {
+            return;
+        }
+        let copied = (next - self.start) * self.payload();
+        if copied > self.space {
+            self.enlarge(copied);
+            self.space = copied;
+        }
+        (self.start, self.since_us) = (next, micros(now));
+    }
+
+    /// What it takes to let a segment pass (`rcvmem` of `tcp_rcv_space_adjust`).
+    fn per_segment(&self) -> u32 {
+        let mut bytes = self.payload() + HEADERS + SK_BUFF + SHARED_INFO;
+        while window_of(bytes) < self.payload() {
+            bytes += 128; // so does Linux
+        }
+        bytes
+    }
+
+    /// More bytes than ever arrived in a round trip: twice as many, to leave room for losses, and
+    /// more while the sender is growing, which it will have done for another round trip when this
+    /// window arrives.
+    fn enlarge(&mut self, copied: u32) {
+        let payload = u64::from(self.payload);
+        let window = 2 * u64::from(copied) + CUSHION * payload;
+        let growth = window * u64::from(copied - self.space) / u64::from(self.space);
+        let segments = (window + 2 * growth) / payload;
+        let size = (segments * u64::from(self.per_segment())).min(u64::from(self.most)) as u32;
+        if size > self.size {
+            self.size = size;
+            self.clamp = window_of(size);
+        }
+    }
+}
+
+/// Whole microseconds (Linux `tcp_mstamp`).
+#[inline]
+fn micros(time: Time) -> u64 {
+    time.as_nanos() / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::from_millis(100);
+
+    fn buffer() -> ReceiveBuffer {
+        ReceiveBuffer::new(1448, 16 << 20)
+    }
+
+    /// Fact tcp-30.
+    #[test]
+    fn the_first_window_holds_a_segment_more_than_the_next() {
+        let mut buffer = buffer();
+        assert_eq!(buffer.segments(), 45, "65160 B in the answer to the SYN");
+        assert_eq!(buffer.announce(1, 1), 44);
+        assert_eq!(buffer.window, 126 * 512, "64088 B in units of 512");
+        assert!(!buffer.on_segment(1), "the first window fills the first buffer");
+    }
+
+    /// Fact tcp-31.
+    #[test]
+    fn every_segment_adds_two_until_one_segment_less_than_the_buffer_is_offered() {
+        let mut buffer = buffer();
+        // 16 in a round trip after 10: room for 105 segments of 2920 B.
+        buffer.on_read(Time::ZERO + RTT, 16, Some(RTT));
+        assert_eq!((buffer.size, buffer.clamp), (105 * 2920, 105 * 1460));
+        let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
+        assert_eq!((grown, buffer.offered), (31, 105 * 1460 - 1364));
+        // Out of order nothing is unread.
+        assert!(buffer.on_segment(0));
+        assert_eq!(buffer.offered, 105 * 1460);
+    }
+
+    #[test]
+    fn autotuning_keeps_ahead_of_slow_start() {
+        let mut buffer = ReceiveBuffer::new(1448, 6 << 20);
+        let (mut now, mut next, mut window) = (Time::ZERO, 0, 10);
+        while next < 10_000 {
+            now += RTT;
+            next += window;
+            buffer.on_read(now, next, Some(RTT));
+            for _ in 0..window {
+                buffer.on_segment(1);
+            }
+            window = (2 * window).min(2_000);
+            let announced = buffer.announce(next, 0);
+            assert!(announced >= window, "{announced} for {window}");
+        }
+        assert_eq!((buffer.clamp, buffer.offered), (3 << 20, (3 << 20) - 1364));
+    }
+
+    #[test]
+    fn a_round_trip_that_is_not_over_changes_nothing() {
+        let mut buffer = buffer();
+        buffer.on_read(Time::ZERO + Span::from_micros(99_999), 16, Some(RTT));
+        buffer.on_read(Time::ZERO + RTT, 16, None);
+        assert_eq!(buffer.size, 131_072);
+    }
+
+    /// Linux `tcp_select_window`: the right edge stays while what waits takes the room.
+    #[test]
+    fn behind_a_hole_the_window_opens_only_as_far_as_there_is_room_and_takes_nothing_back() {
+        let mut buffer = buffer();
+        buffer.announce(0, 0);
+        let edge = |buffer: &mut ReceiveBuffer, next, unread| {
+            buffer.announce(next, unread);
+            buffer.edge
+        };
+        // All but every fifth of 40 segments arrive: eight rows take 56576 B, and 37248 B of window
+        // are left.
+        (0..32).for_each(|segment| buffer.on_held(segment % 4, 0));
+        assert!(!buffer.keeps_size(0));
+        assert_eq!(edge(&mut buffer, 0, 0), 65_536, "65160 B in units of 512");
+        // A filled hole releases four; its acknowledgement keeps the edge, rounded up to 512.
+        buffer.on_released(4);
+        assert_eq!(edge(&mut buffer, 5, 5), 5 * 1448 + 58_368);
+        // With all holes filled there is room again, as soon as the program has read.
+        (0..7).for_each(|_| buffer.on_released(4));
+        assert!(buffer.has_doubled(40, 0));
+        assert_eq!(edge(&mut buffer, 40, 40), 40 * 1448 + 34_816);
+        assert!(!buffer.has_doubled(40, 0));
+        assert_eq!(edge(&mut buffer, 40, 0), 40 * 1448 + 64_512);
+    }
+
+    /// Linux `__tcp_select_window`.
+    #[test]
+    fn a_buffer_with_less_than_a_sixteenth_free_announces_nothing_new() {
+        let mut buffer = buffer();
+        (0..83).for_each(|after| buffer.on_held(after, 0));
+        assert_eq!(buffer.select(0), 0, "2244 B are less than 4096");
+        assert_eq!(buffer.announce(10, 0), 35, "65160 - 14480 B are left");
+    }
+}

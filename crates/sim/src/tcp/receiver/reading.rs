@@ -1,0 +1,54 @@
+//! Acknowledgements before and after the program reads (Linux 6.1 `tcp_rcv_established` queues a
+//! segment, decides, and wakes the program; `tcp_recvmsg` reads and decides again).
+
+use sojourn_aqm::Time;
+
+use super::Receiver;
+
+impl Receiver {
+    /// Whether a segment in order is acknowledged before the program reads it (Linux
+    /// `__tcp_ack_snd_check`).
+    #[inline]
+    pub(super) fn is_answered_unread(&mut self, now: Time, now_due: bool, had_holes: bool) -> bool {
+        let enough = self.acks.are_enough(self.unacknowledged);
+        if enough && self.window.is_low() {
+            self.acks.on_low_buffer();
+        }
+        if now_due || self.acks.is_quick() || enough && self.window.keeps_size() {
+            return true;
+        }
+        match self.beyond.is_empty() {
+            true => had_holes,
+            false => self.acks.is_duplicate_due(now, self.next), // counts as a duplicate
+        }
+    }
+
+    /// The program reads. Returns whether that brings an acknowledgement (Linux
+    /// `tcp_cleanup_rbuf`); otherwise the timer is set.
+    #[inline]
+    pub(super) fn is_answered_read(&mut self, now: Time) -> bool {
+        let whole = self.beyond.is_empty();
+        self.read(now);
+        if self.acks.is_pushed() && whole || self.window.has_doubled(self.next) {
+            return true;
+        }
+        match whole {
+            true => self.acks.is_due_after(now, self.unacknowledged),
+            false => self.acks.are_enough(self.unacknowledged),
+        }
+    }
+
+    /// The program reads what is in order.
+    #[inline]
+    pub(super) fn read(&mut self, now: Time) {
+        let rtt = self.rtt.mean().or(self.acks.rtt());
+        self.window.on_read(now, self.next, rtt);
+    }
+
+    /// Whether the program, reading after an acknowledgement, has made room for twice the window
+    /// that it announced, so that another is due (Linux `tcp_cleanup_rbuf`).
+    #[inline]
+    pub fn owes_window(&self) -> bool {
+        self.owes_window
+    }
+}
