@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
         ns3 ns3-costs agreement-ns3 agreement-wide pi2-ns3 bench wheel instructions instructions-write \
         coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
-        web web-toolchain web-speed web-sizes test-web walk clean
+        web web-toolchain web-speed web-sizes test-web walk walk-atlas clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -130,9 +130,10 @@ TIMES ?= 20
 cancel: $(VENV)/developed
 	$(BIN)/python tests/storm/cancel.py --times $(TIMES)
 
-## storm-record: kills, surroundings and cancelling into docs/storm.md; wants an idle machine
+## storm-record: kills, surroundings and cancelling into docs/storm.md; wants an idle machine.
+##               PARTS=Cancelling writes that part alone
 storm-record: $(VENV)/developed
-	$(BIN)/python tests/storm/record.py
+	$(BIN)/python tests/storm/record.py $(PARTS)
 
 ## attacks: what attacks have found, judged again; writes the figures beside docs/attacks
 attacks: $(VENV)/developed
@@ -249,6 +250,10 @@ web-toolchain:
 test-web: web
 	web/node_modules/.bin/prettier --check --log-level warn web/src web/tests
 	node --test web/tests/*.test.mjs
+
+## walk-atlas: every link of the site's atlas in Chromium; seconds after `make atlas-small`
+walk-atlas: web site
+	node web/tests/walk-atlas.mjs
 
 ## walk: every tutorial and exercise of the site in Chromium, each numbered step as its text says,
 ##       with a picture of it at 1440 and 360 pixels, light and dark, into out/walk; some five minutes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +14,7 @@ from sojourn.comparing.comparison import Comparison
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import contenders, head
 from sojourn.comparing.equivalence import is_equivalent, margin
-from sojourn.comparing.fairness import parse, share, unfair
+from sojourn.comparing.fairness import all_warnings, parse, share, unfair
 from sojourn.comparing.metrics import Metric
 from sojourn.comparing.pairing import correlation
 from sojourn.comparing.statistics import Estimate
@@ -238,3 +239,25 @@ def test_the_fair_command_names_a_law_of_ones_own_by_its_file(tmp_path, monkeypa
 def test_a_command_that_would_change_nothing_is_not_offered() -> None:
     (warning,) = unfair(compare("red", "ared"))
     assert warning.command == ""
+
+
+def test_every_kind_of_warning_is_said_once_with_the_runs_that_have_it() -> None:
+    known, late = "a warm-up of 1s is short", "ECN on {} of 50 flows"
+    runs = [
+        [known, late.format(46), "the device sends 2 bytes more"],
+        [late.format(48)],
+        [known, late.format(41)],
+    ]
+    compared = SimpleNamespace(
+        aqms=["pie"],
+        scenario=SimpleNamespace(warnings=[known]),
+        contenders=[],
+        of=lambda _aqm: [SimpleNamespace(warnings=texts) for texts in runs],
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sojourn.comparing.fairness.unfair", lambda _comparison: [])
+        assert all_warnings(compared) == [  # type: ignore[arg-type]
+            known,
+            "pie: ECN on 46 of 50 flows (and in 2 more runs)",
+            "pie: the device sends 2 bytes more",
+        ]

@@ -1,12 +1,15 @@
 """`make storm-record`: kills, surroundings and cancelling, recorded in docs/storm.md.
 
+    python tests/storm/record.py [Kills] [Surroundings] [Cancelling]
+
 Wants an idle machine: how many kills hit, and how long Ctrl-C takes, depend on it. The kills go on
-where an earlier call has stopped. Writes the last section of the page; exit code 1 if anything is
-bad or slow.
+where an earlier call has stopped. Writes the parts that are named, or all, into the last section of
+the page; exit code 1 if anything is bad or slow.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -26,16 +29,31 @@ COMMANDS = {
 
 
 def main() -> int:
-    codes, parts = [], []
-    for title, command in COMMANDS.items():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", choices=[*COMMANDS, []])
+    asked, codes = parser.parse_args().parts or [*COMMANDS], []
+    parts = _parts(PAGE.read_text(encoding="utf-8"))
+    for title in asked:
         done = subprocess.run(
-            command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "tests"}, text=True,
+            COMMANDS[title], cwd=ROOT, env={**os.environ, "PYTHONPATH": "tests"}, text=True,
             stdout=subprocess.PIPE, check=False,
         )  # fmt: skip
         codes.append(done.returncode)
-        parts.append(f"\n### {title}\n\n{_table(done.stdout)}\n")
-    files.replace_between(PAGE, BEGIN, END, "".join(parts) + "\n")
+        parts[title] = (
+            f"{_table(done.stdout)}\n\nLoad average at the end: {os.getloadavg()[2]:.1f}."
+        )
+    written = "".join(f"\n### {title}\n\n{parts[title]}\n" for title in COMMANDS)
+    files.replace_between(PAGE, BEGIN, END, f"{written}\n")
     return max(codes)
+
+
+def _parts(page: str) -> dict[str, str]:
+    """What stands on the page of each part, by its title."""
+    recorded = page.partition(BEGIN)[2].partition(END)[0]
+    return {
+        title: text.strip()
+        for title, _, text in (part.partition("\n") for part in recorded.split("\n### ")[1:])
+    }
 
 
 def _table(said: str) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sojourn.comparing import between_engines, dominance, equivalence, families, pairing
-from sojourn.describing.formatting import counted, decimals_for, scale_of, show
+from sojourn.describing.formatting import decimals_for, scale_of, show
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
@@ -38,19 +38,21 @@ def _fixed(comparison: ComparedRuns) -> str:
 def method(comparison: ComparedRuns) -> str:
     """How intervals and tests are computed, in one paragraph."""
     n = len(comparison.seeds)
+    one = "Values are those of one seed: intervals and tests need two seeds or more."
+    means = f"Values are means over {n} seeds with two-sided 95 % intervals of Student's t"
     intervals = (
-        f"Values are means over {counted(n, 'seed')} with two-sided 95 % intervals of "
-        "Student's t, of a share on the scale of its logit; where values are skewed, medians with "
+        f"{means}, of a share on the scale of its logit; where values are skewed, medians with "
         "intervals between ordered values, which need six seeds (docs/coverage.md)."
     )
     if comparison.references:
         return (
-            f"Values are means over {counted(n, 'seed')} with two-sided 95 % intervals of "
-            "Student's t. The last engine is the reference. Engines agree on a metric where their "
-            f"means differ by at most {100 * between_engines.RELATIVE:g} % of the reference or by "
-            "a millisecond; they are apart where no value within the noise of the seeds would "
-            "agree."
+            f"{f'{means}.' if n > 1 else one} The last engine is the reference. Engines agree on a "
+            f"metric where their means differ by at most {100 * between_engines.RELATIVE:g} % of "
+            "the reference or by a millisecond; they are apart where no value within the noise of "
+            "the seeds would agree."
         )
+    if n == 1:
+        return one
     tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
     parts = [
         intervals,

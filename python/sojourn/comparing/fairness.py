@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sojourn import _core
 from sojourn.comparing.contenders import Contender, contenders
+from sojourn.describing.formatting import counted
 from sojourn.describing.queues import queue_of
 from sojourn.errors import InputError, ScenarioError
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
+    from sojourn.running.result import Result
 
 # Laws that steer the same quantity to a target by the same means; their targets and update
 # intervals should be equal.
@@ -72,19 +74,23 @@ def warnings(comparison: ComparedRuns) -> list[str]:
 def all_warnings(comparison: ComparedRuns) -> list[str]:
     """What was probably not meant: by the scenario, between contenders, or in the runs."""
     of_scenario = comparison.scenario.warnings
-    of_runs: dict[str, list[str]] = {}
-    for aqm in comparison.aqms:
-        texts = [text for result in comparison.of(aqm) for text in result.warnings]
-        of_runs[aqm] = [text for text in texts if text not in of_scenario]
+    of_runs = {aqm: _kinds(comparison.of(aqm), of_scenario) for aqm in comparison.aqms}
     return [
         *of_scenario,
         *warnings(comparison),
-        *(
-            f"{aqm}: {texts[0]}" + (f" (and in {len(texts) - 1} more runs)" if texts[1:] else "")
-            for aqm, texts in of_runs.items()
-            if texts
-        ),
+        *(f"{aqm}: {text}" for aqm, texts in of_runs.items() for text in texts),
     ]
+
+
+def _kinds(results: Sequence[Result], known: Sequence[str]) -> Iterator[str]:
+    """One warning of each kind, and in how many more runs there is one that differs in numbers."""
+    kinds: dict[str, dict[int, str]] = {}
+    for run, result in enumerate(results):
+        for text in result.warnings:
+            if text not in known:
+                kinds.setdefault(re.sub(r"\d[\d.,]*", "", text), {}).setdefault(run, text)
+    for first, *others in (list(texts.values()) for texts in kinds.values()):
+        yield first + (f" (and in {counted(len(others), 'more run')})" if others else "")
 
 
 def law(kind: str) -> str:
