@@ -97,9 +97,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    # Workers of pytest-xdist report to the process that started them.
-    if not hasattr(session.config, "workerinput") and session.config.cache is not None:
-        session.config.cache.set("sojourn/skipped_without_kernel", len(_without_kernel))
+    # Workers of pytest-xdist report to the process that started them; with `-p no:cacheprovider`,
+    # as in the machine of tests/hosts, there is no cache.
+    cache = getattr(session.config, "cache", None)
+    if not hasattr(session.config, "workerinput") and cache is not None:
+        cache.set("sojourn/skipped_without_kernel", len(_without_kernel))
 
 
 @pytest.fixture

@@ -147,6 +147,21 @@ def test_a_kernel_without_headers_or_none_is_refused(tmp_path: Path) -> None:
         module.of_headers(tmp_path, tmp_path)
 
 
+def test_a_module_for_headers_lies_under_the_release_that_its_kernel_reports(
+    tmp_path: Path,
+) -> None:
+    """Debian's headers of 6.1.0-56 have `6.1.192` in include/config/kernel.release."""
+    for name, text in (
+        ("config/kernel.release", "6.1.192\n"),
+        ("generated/utsrelease.h", '#define UTS_RELEASE "6.1.0-56-amd64"\n'),
+    ):
+        file = tmp_path / "include" / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    target = module.of_headers(tmp_path, tmp_path / "cache")
+    assert target.folder.name == "module-6.1.0-56-amd64"
+
+
 def test_without_a_compiler_both_ways_to_one_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

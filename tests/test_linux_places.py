@@ -143,6 +143,30 @@ def test_doctor_shows_all_three_places_with_remedies() -> None:
     assert all(place.works or place.remedy for place in places)
 
 
+@pytest.mark.parametrize(
+    ("filtered", "acted", "absent"),
+    [
+        ("Error: TC classifier not found.", "", ["matchall"]),
+        ("Error: Failed to load TC action module.", "Failed to load TC action module.", ["mirred"]),
+        ("Error: TC classifier not found.", "Failed to load TC action module.",
+         ["matchall", "mirred"]),
+    ],
+)  # fmt: skip
+def test_doctor_names_what_filters_of_the_hosts_kernel_lack(
+    monkeypatch: pytest.MonkeyPatch, filtered: str, acted: str, absent: list[str]
+) -> None:
+    """The kernel's messages are those of Linux 6.1 cls_api.c and act_api.c."""
+    host.lacks_for_filters.cache_clear()
+    monkeypatch.setattr(host, "missing", lambda: None)
+    monkeypatch.setattr(host, "offers", lambda _kind: True)
+    monkeypatch.setattr(host, "_try", lambda *words: filtered if words[0] == "sh" else acted)
+    found = host.availability()
+    host.lacks_for_filters.cache_clear()
+    assert f'has no {", ".join(absent)}, so only with bottleneck = "sojourn"' in found.note
+    modules = {"matchall": "cls_matchall", "mirred": "act_mirred"}
+    assert found.remedy.split("   ")[0] == f"modprobe -a {' '.join(modules[x] for x in absent)}"
+
+
 def _interfaces() -> list[str]:
     shown = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True)
     return sorted(line.split()[0] for line in shown.stdout.splitlines())

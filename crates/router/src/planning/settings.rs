@@ -73,7 +73,8 @@ pub(super) fn settings(
         settings.push(setting(Netns::Wire, "ip_forward", "1"));
     }
     for netns in both {
-        settings.extend(of_tcp.iter().chain(&PATIENT).map(|(name, value)| setting(netns, name, value)));
+        settings
+            .extend(of_tcp.iter().chain(&PATIENT).map(|(name, value)| setting(netns, name, value)));
     }
     Ok(settings)
 }

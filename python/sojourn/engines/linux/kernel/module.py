@@ -97,13 +97,15 @@ def of_headers(tree: Path, cache: Path) -> Target:
     Raises:
         InputError: they are none.
     """
-    release = tree / "include/config/kernel.release"
-    if not release.is_file():
+    # What `uname -r` says of that kernel; Debian's include/config/kernel.release may say another.
+    header = tree / "include/generated/utsrelease.h"
+    release = re.search(r'"(.+)"', header.read_text()) if header.is_file() else None
+    if release is None:
         raise InputError(
             f"--headers {tree}: are not the headers of a kernel that was configured; give a folder "
             "such as /usr/src/linux-headers-6.1.0-50-amd64"
         )
-    return Target(tree.resolve(), "x86", cache / f"module-{release.read_text().strip()}")
+    return Target(tree.resolve(), "x86", cache / f"module-{release[1]}")
 
 
 def require(folder: Path) -> Path:
