@@ -1,6 +1,6 @@
-//! Where a program's writes end: a Linux sender marks those segments with PSH, and others where half
-//! of the largest window has been written since the last (Linux 6.1 tcp.c, `tcp_sendmsg_locked`,
-//! `tcp_push`, `forced_push`; fact tcp-33).
+//! Where a program's writes end: a Linux sender marks those segments with PSH, and others where
+//! half of the largest window has been written since the last (Linux 6.1 tcp.c,
+//! `tcp_sendmsg_locked`, `tcp_push`, `forced_push`; fact tcp-33).
 //!
 //! Deviations from Linux: a segment is full before it is sent, unless it is the last; with
 //! segmentation offload Linux looks at the window only where a burst is full.
