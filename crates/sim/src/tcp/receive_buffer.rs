@@ -101,6 +101,11 @@ impl ReceiveBuffer {
         1 << self.scale
     }
 
+    #[inline]
+    fn rounded_up(&self, window: u32) -> u32 {
+        (window + self.unit() - 1) >> self.scale << self.scale
+    }
+
     /// The window announced last, in segments.
     #[inline]
     pub(super) fn segments(&self) -> u32 {
@@ -149,7 +154,7 @@ impl ReceiveBuffer {
                 return 0;
             }
         }
-        room.min(self.offered).next_multiple_of(self.unit())
+        self.rounded_up(room.min(self.offered))
     }
 
     /// What is left of the window announced last (Linux `tcp_receive_window`).
@@ -169,7 +174,7 @@ impl ReceiveBuffer {
     #[inline]
     pub(super) fn announce(&mut self, next: u32, unread: u32) -> u32 {
         let (selected, left) = (self.select(unread), self.left(next));
-        let window = if selected < left { left.next_multiple_of(self.unit()) } else { selected };
+        let window = if selected < left { self.rounded_up(left) } else { selected };
         self.window = window.min(u32::from(u16::MAX) << self.scale);
         self.edge = self.byte(next).wrapping_add(self.window);
         self.segments()

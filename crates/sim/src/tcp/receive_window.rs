@@ -147,7 +147,9 @@ impl ReceiveWindow {
     pub fn on_in_order(&mut self, released: u32) {
         self.unread += 1 + released;
         if let Kind::Buffer(buffer) = &mut self.kind {
-            buffer.on_released(released);
+            if released > 0 {
+                buffer.on_released(released);
+            }
         }
     }
 
@@ -187,12 +189,14 @@ impl ReceiveWindow {
         }
         let first = next + 1 - self.unread;
         self.unread = 0;
-        for read in [first, next] {
-            match &mut self.kind {
-                Kind::Segments(window) => window.on_read(now, read, rtt),
-                Kind::Buffer(buffer) => buffer.on_read(now, read, rtt),
-            }
+        let mut on_read = |read| match &mut self.kind {
+            Kind::Segments(window) => window.on_read(now, read, rtt),
+            Kind::Buffer(buffer) => buffer.on_read(now, read, rtt),
+        };
+        if first < next {
+            on_read(first);
         }
+        on_read(next);
     }
 }
 

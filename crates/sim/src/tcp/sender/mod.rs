@@ -190,9 +190,6 @@ impl Sender {
         let restart = !kept && (delivery.advanced || self.confirms_head(&delivery));
         self.send_allowed(now, restart, emit);
         self.write(self.board.nxt()); // Linux `tcp_data_snd_check`, `tcp_check_space`
-        if let Some(writes) = &mut self.writes {
-            writes.on_acked(self.board.una());
-        }
     }
 
     /// One of the timers is due.

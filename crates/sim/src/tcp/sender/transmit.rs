@@ -45,7 +45,7 @@ impl Sender {
     #[inline]
     pub(super) fn write(&mut self, next: u32) {
         if let Some(writes) = &mut self.writes {
-            writes.on_sent(next);
+            writes.on_sent(next, self.board.una());
         }
     }
 
@@ -217,7 +217,7 @@ impl Sender {
         self.sent.bytes += u64::from(payload);
         let bytes = payload + header_bytes;
         let packet = Packet::new(PacketKind::Data, flow, connection, seq, bytes, now);
-        let push = self.writes.as_ref().is_some_and(|writes| writes.has_push(seq));
+        let push = self.writes.as_mut().is_some_and(|writes| writes.has_push(seq));
         Packet { rehashes: self.timeouts.rehashes, stamp: self.echo, push, ..packet }
     }
 
