@@ -7,7 +7,7 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::counters::WAITED;
 use crate::digest::event;
-use crate::{DatagramLosses, Digest, LinkStats, Measured, Notes, PacketKind, PacketView};
+use crate::{DatagramLosses, LinkStats, Measured, Notes, PacketKind, PacketView};
 
 /// A probe at one link at one time.
 pub struct LinkProbe<'a, const NOTES: bool> {
@@ -17,7 +17,6 @@ pub struct LinkProbe<'a, const NOTES: bool> {
     pub(crate) stats: &'a mut LinkStats,
     pub(crate) losses: &'a mut DatagramLosses,
     pub(crate) notes: &'a mut Notes,
-    pub(crate) digest: &'a mut Digest,
 }
 
 impl<const NOTES: bool> LinkProbe<'_, NOTES> {
@@ -46,7 +45,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         if self.counting {
             stats.delays.add(sojourn);
         }
-        self.digest.mix(self.now, event(self.link, &packet, 0));
+        stats.digest.mix(self.now, event(&packet, 0));
         if NOTES {
             self.write(&packet, enqueued, Fate::Sent);
         }
@@ -125,7 +124,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             self.stats.drop_delays[waited][cause.class() as usize].add(sojourn);
         }
         let code = 1 + 4 * (stage as u64) + (cause.class() as u64);
-        self.digest.mix(self.now, event(self.link, &packet, code));
+        self.stats.digest.mix(self.now, event(&packet, code));
         if NOTES {
             self.write_signal(&packet, false, (enqueued, stage, cause));
             self.write(&packet, enqueued, Fate::Dropped(stage, cause));
@@ -149,7 +148,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         packet.note_mark(stage, cause);
         let packet = packet.view();
         let code = 16 + 4 * (stage as u64) + (cause.class() as u64);
-        self.digest.mix(self.now, event(self.link, &packet, code));
+        self.stats.digest.mix(self.now, event(&packet, code));
         if NOTES {
             self.write_signal(&packet, true, (enqueued, stage, cause));
         }
@@ -309,11 +308,11 @@ mod tests {
             dropping.at_link::<false>(at(5), 0).dropped(&packet(0), at(3), stage, cause);
             let mut marking = probe();
             marking.at_link::<false>(at(5), 0).marked(&mut packet(0), at(3), stage, cause);
-            digests.extend([dropping.digest.value(), marking.digest.value()]);
+            digests.extend([dropping.digest(), marking.digest()]);
         }
         let mut sending = probe();
         sending.at_link::<false>(at(5), 0).departed(&packet(0), at(3));
-        digests.insert(sending.digest.value());
+        digests.insert(sending.digest());
         assert_eq!(digests.len(), 2 * 9 + 1);
     }
 
@@ -472,7 +471,7 @@ mod tests {
                 true => probe.at_link::<true>(at(5), 0).departed(&packet(0), at(3)),
                 false => probe.at_link::<false>(at(5), 0).departed(&packet(0), at(3)),
             }
-            (probe.digest.value(), probe.notes.packets.len())
+            (probe.digest(), probe.notes.packets.len())
         };
         assert_eq!((run(true).0, run(true).1, run(false).1), (run(false).0, 1, 0));
     }

@@ -215,7 +215,7 @@ impl Session {
 
     /// The fingerprint so far.
     pub fn digest(&self) -> u64 {
-        self.world.probe.digest.value()
+        self.world.probe.digest()
     }
 
     /// The results of a run that is over; its tables hold what was not taken.
