@@ -28,8 +28,14 @@ impl<P> DelayLine<P> {
     /// A packet of `bytes` enters now. Returns whether it is the next to come out.
     #[inline]
     pub fn push(&mut self, now: Time, packet: P, bytes: u32) -> bool {
-        let through = self.links.iter_mut().fold(now, |at, link| link.pass(at, bytes));
-        self.push_at(through + self.delay, packet)
+        let arrival = self.enter(now, bytes);
+        self.push_at(arrival, packet)
+    }
+
+    /// The same, but the caller keeps the packet: returns when it comes out.
+    #[inline]
+    pub fn enter(&mut self, now: Time, bytes: u32) -> Time {
+        self.links.iter_mut().fold(now, |at, link| link.pass(at, bytes)) + self.delay
     }
 
     /// A packet enters that comes out at `arrival`, not before any other. Returns whether it is the

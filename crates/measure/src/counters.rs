@@ -5,6 +5,7 @@ use sojourn_link::TokenReserve;
 use sojourn_record::Histogram;
 use sojourn_scenario::wlan_timing::OfdmRate;
 
+use crate::Digest;
 use crate::delay_over_time::DelayOverTime;
 use crate::transmissions::{Carried, Transmissions};
 
@@ -115,6 +116,8 @@ pub struct LinkStats {
     pub drop_delays: [[Histogram; 3]; 2],
     /// The queue delay over time, after the warm-up.
     pub delay_over_time: DelayOverTime,
+    /// The fingerprint of what has happened.
+    pub(crate) digest: Digest,
     /// What the server has carried.
     pub(crate) transmissions: Transmissions,
     /// When the present bin of the series began.
@@ -157,6 +160,7 @@ impl LinkStats {
             delays: Histogram::default(),
             drop_delays: Default::default(),
             delay_over_time: DelayOverTime::default(),
+            digest: Digest::default(),
             transmissions: Transmissions::default(),
             bin_began: Time::ZERO,
             late: Vec::new(),

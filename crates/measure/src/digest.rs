@@ -1,10 +1,11 @@
-//! A running fingerprint of the stream of events.
+//! A running fingerprint of the stream of events: one per link, combined in the order of the links.
+//! So what happens at one link may be worked out before what happens earlier at another.
 
 use sojourn_aqm::Time;
 
 use crate::PacketView;
 
-/// The fingerprint so far.
+/// The fingerprint so far of what happened at a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Digest(u64);
 
@@ -17,20 +18,20 @@ impl Digest {
         self.0 = x ^ (x >> 32);
     }
 
-    /// As a number.
-    pub fn value(self) -> u64 {
-        self.0
+    /// Those of all links as a number: that of the first, into which the others are mixed.
+    pub fn of_all(links: impl IntoIterator<Item = Digest>) -> u64 {
+        let mixed = links.into_iter().reduce(|mut all, link| {
+            all.mix(Time::ZERO, link.0);
+            all
+        });
+        mixed.unwrap_or_default().0
     }
 }
 
-/// What happened to which packet where, in 64 bits.
+/// What happened to which packet, in 64 bits.
 #[inline]
-pub(crate) fn event(link: u16, packet: &PacketView, code: u64) -> u64 {
-    u64::from(packet.seq)
-        ^ u64::from(packet.flow) << 32
-        ^ code << 52
-        ^ u64::from(link) << 58
-        ^ (packet.kind as u64) << 49
+pub(crate) fn event(packet: &PacketView, code: u64) -> u64 {
+    u64::from(packet.seq) ^ u64::from(packet.flow) << 32 ^ code << 52 ^ (packet.kind as u64) << 49
 }
 
 #[cfg(test)]
@@ -45,16 +46,28 @@ mod tests {
     fn two_events_give_the_number_that_was_computed_elsewhere() {
         let mut digest = Digest::default();
         digest.mix(Time::from_nanos(3), 5);
-        assert_eq!(digest.value(), 0xaca88054848d5205);
+        assert_eq!(digest.0, 0xaca88054848d5205);
         digest.mix(Time::from_nanos(0x1234_5678_9abc_def0), 0xf0e1_d2c3_b4a5_9687);
-        assert_eq!(digest.value(), 0xf4e6776f898df7af);
+        assert_eq!(digest.0, 0xf4e6776f898df7af);
     }
 
     #[test]
     fn every_part_of_an_event_has_bits_of_its_own() {
         let (flow, seq, kind) = (7, 5, PacketKind::Syn);
         let packet = PacketView { flow, seq, kind, bytes: 9, ecn_in: Ecn::NotEct, marked: None };
-        let parts = [5, 7 << 32, 2 << 49, 9 << 52, 3 << 58];
-        assert_eq!(event(3, &packet, 9), parts.iter().sum::<u64>());
+        let parts = [5, 7 << 32, 2 << 49, 9 << 52];
+        assert_eq!(event(&packet, 9), parts.iter().sum::<u64>());
+    }
+
+    #[test]
+    fn the_order_of_the_links_counts_and_the_order_between_them_does_not() {
+        let of = |events: &[(usize, u64)]| {
+            let mut links = [Digest::default(); 2];
+            events.iter().for_each(|&(link, what)| links[link].mix(Time::ZERO, what));
+            Digest::of_all(links)
+        };
+        assert_eq!(of(&[(0, 5), (1, 6), (0, 7)]), of(&[(1, 6), (0, 5), (0, 7)]));
+        assert_ne!(of(&[(0, 5), (1, 6), (0, 7)]), of(&[(0, 7), (1, 6), (0, 5)]));
+        assert_ne!(of(&[(0, 5), (1, 6)]), of(&[(1, 5), (0, 6)]));
     }
 }

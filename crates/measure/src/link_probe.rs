@@ -7,7 +7,7 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::counters::WAITED;
 use crate::digest::event;
-use crate::{DatagramLosses, Digest, LinkStats, Measured, Notes, PacketKind, PacketView};
+use crate::{DatagramLosses, LinkStats, Measured, Notes, PacketKind, PacketView};
 
 /// A probe at one link at one time.
 pub struct LinkProbe<'a, const NOTES: bool> {
@@ -17,7 +17,6 @@ pub struct LinkProbe<'a, const NOTES: bool> {
     pub(crate) stats: &'a mut LinkStats,
     pub(crate) losses: &'a mut DatagramLosses,
     pub(crate) notes: &'a mut Notes,
-    pub(crate) digest: &'a mut Digest,
 }
 
 impl<const NOTES: bool> LinkProbe<'_, NOTES> {
@@ -46,9 +45,31 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         if self.counting {
             stats.delays.add(sojourn);
         }
-        self.digest.mix(self.now, event(self.link, &packet, 0));
+        stats.digest.mix(self.now, event(&packet, 0));
         if NOTES {
             self.write(&packet, enqueued, Fate::Sent);
+        }
+    }
+
+    /// While nothing waits a packet arrives and leaves at once, and the server sends it for a while
+    /// from now on: the same as `arrived`, `departed` and `busy`.
+    #[inline]
+    pub fn passed(&mut self, packet: &impl Measured, span: Span) {
+        debug_assert!(self.stats.is_empty(), "nothing waits");
+        let packet = packet.view();
+        let stats = &mut *self.stats;
+        stats.arrives(self.now);
+        stats.total.sent += 1;
+        stats.interval.departed += 1;
+        stats.interval.bytes += u64::from(packet.bytes);
+        stats.delay_over_time.begin(self.now);
+        if self.counting {
+            stats.delays.add(0);
+        }
+        stats.digest.mix(self.now, event(&packet, 0));
+        stats.transmissions.begin(self.now, packet.bytes, span);
+        if NOTES {
+            self.write(&packet, self.now, Fate::Sent);
         }
     }
 
@@ -125,7 +146,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             self.stats.drop_delays[waited][cause.class() as usize].add(sojourn);
         }
         let code = 1 + 4 * (stage as u64) + (cause.class() as u64);
-        self.digest.mix(self.now, event(self.link, &packet, code));
+        self.stats.digest.mix(self.now, event(&packet, code));
         if NOTES {
             self.write_signal(&packet, false, (enqueued, stage, cause));
             self.write(&packet, enqueued, Fate::Dropped(stage, cause));
@@ -149,7 +170,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         packet.note_mark(stage, cause);
         let packet = packet.view();
         let code = 16 + 4 * (stage as u64) + (cause.class() as u64);
-        self.digest.mix(self.now, event(self.link, &packet, code));
+        self.stats.digest.mix(self.now, event(&packet, code));
         if NOTES {
             self.write_signal(&packet, true, (enqueued, stage, cause));
         }
@@ -309,11 +330,11 @@ mod tests {
             dropping.at_link::<false>(at(5), 0).dropped(&packet(0), at(3), stage, cause);
             let mut marking = probe();
             marking.at_link::<false>(at(5), 0).marked(&mut packet(0), at(3), stage, cause);
-            digests.extend([dropping.digest.value(), marking.digest.value()]);
+            digests.extend([dropping.digest(), marking.digest()]);
         }
         let mut sending = probe();
         sending.at_link::<false>(at(5), 0).departed(&packet(0), at(3));
-        digests.insert(sending.digest.value());
+        digests.insert(sending.digest());
         assert_eq!(digests.len(), 2 * 9 + 1);
     }
 
@@ -472,8 +493,33 @@ mod tests {
                 true => probe.at_link::<true>(at(5), 0).departed(&packet(0), at(3)),
                 false => probe.at_link::<false>(at(5), 0).departed(&packet(0), at(3)),
             }
-            (probe.digest.value(), probe.notes.packets.len())
+            (probe.digest(), probe.notes.packets.len())
         };
         assert_eq!((run(true).0, run(true).1, run(false).1), (run(false).0, 1, 0));
+    }
+
+    /// The first is in the warm-up, and one waits in between.
+    #[test]
+    fn a_packet_that_passes_is_one_that_arrives_and_leaves_at_once() {
+        let run = |pass: bool| {
+            let mut probe = probe();
+            for (ms, seq) in [(8, 1), (12, 2), (15, 3)] {
+                if ms > 10 {
+                    probe.counting = true;
+                }
+                let mut link = probe.at_link::<true>(at(ms), 0);
+                if pass && seq != 2 {
+                    link.passed(&packet(seq), Span::from_millis(1));
+                    continue;
+                }
+                link.arrived();
+                let later = u64::from(seq == 2);
+                let mut link = probe.at_link::<true>(at(ms + later), 0);
+                link.departed(&packet(seq), at(ms));
+                link.busy(1_000, Span::from_millis(1));
+            }
+            format!("{:?}", (&probe.links, &probe.notes.packets))
+        };
+        assert_eq!(run(true), run(false));
     }
 }

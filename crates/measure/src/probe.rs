@@ -20,8 +20,6 @@ pub struct Probe {
     pub states: Vec<StateRow>,
     /// Rows of the table `transfers`.
     pub transfers: Vec<TransferRow>,
-    /// The fingerprint.
-    pub digest: Digest,
     /// Whether the warm-up is over.
     pub counting: bool,
 }
@@ -36,7 +34,6 @@ impl Probe {
             notes: Notes { evidence_vars: vec![&[]; links], ..Notes::default() },
             states: Vec::new(),
             transfers: Vec::new(),
-            digest: Digest::default(),
             counting: false,
         }
     }
@@ -52,7 +49,6 @@ impl Probe {
             stats: &mut self.links[link],
             losses: &mut self.losses,
             notes: &mut self.notes,
-            digest: &mut self.digest,
         }
     }
 
@@ -62,6 +58,11 @@ impl Probe {
         for (link, totals) in self.links.iter_mut().zip(totals) {
             link.at_warmup = totals;
         }
+    }
+
+    /// The fingerprint of what has happened at all links.
+    pub fn digest(&self) -> u64 {
+        Digest::of_all(self.links.iter().map(|link| link.digest))
     }
 
     /// The totals of each link at a time, none of which has a bucket.

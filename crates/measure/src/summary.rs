@@ -110,6 +110,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         vars,
         flows,
         classes: flow_classes,
+        digest: probe.digest(),
         packets: probe.notes.packets,
         signals: probe.notes.signals,
         evidence: probe.notes.evidence,
@@ -122,7 +123,6 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         transfers: probe.transfers,
         summary,
         histograms,
-        digest: probe.digest.value(),
         packets_handled,
         events,
         drop_delays: drop_delays(&probe.links),
@@ -170,6 +170,7 @@ pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run
         queues,
         vars,
         packets_handled: probe.links.iter().map(|link| link.total.arrived).sum(),
+        digest: probe.digest(),
         packets: probe.notes.packets,
         signals: probe.notes.signals,
         evidence: probe.notes.evidence,
@@ -178,7 +179,6 @@ pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run
         summary,
         histograms,
         drop_delays: drop_delays(&probe.links),
-        digest: probe.digest.value(),
         ..Run::default()
     }
 }

@@ -10,10 +10,12 @@ mod agenda;
 pub mod app;
 pub mod build;
 pub mod cc;
+mod computed_link;
 mod delay_line;
 pub mod diff;
 mod link;
 mod memory;
+mod network;
 pub mod packet;
 pub mod session;
 pub mod tcp;
@@ -102,6 +104,7 @@ pub fn run_with(
     let finished = if plan.record.packets || plan.record.signals {
         world.run::<true>(keep_going)
     } else {
+        world.compute_links(plan);
         world.run::<false>(keep_going)
     };
     if finished && keep_going(world.end) {

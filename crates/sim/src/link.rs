@@ -2,9 +2,10 @@
 
 use sojourn_aqm::{Backlog, Qdisc, Sink, Span, Time, Var};
 use sojourn_link::{Link, TokenReserve};
-use sojourn_measure::LinkProbe;
+use sojourn_measure::{LinkProbe, Probe};
 
 use crate::agenda::{Agenda, Alarm};
+use crate::computed_link::ComputedLink;
 use crate::packet::Packet;
 
 /// The alarms of a link.
@@ -30,6 +31,8 @@ pub(crate) struct ScheduledLink {
     contends: bool,
     /// Whether a packet goes on the wire as soon as it is known when it will have left.
     sends_ahead: bool,
+    /// What computes its departures; then it has no events, and the rest of it is idle.
+    computed: Option<ComputedLink>,
 }
 
 impl ScheduledLink {
@@ -50,6 +53,7 @@ impl ScheduledLink {
             service,
             contends: false,
             sends_ahead: false,
+            computed: None,
         }
     }
 
@@ -57,6 +61,42 @@ impl ScheduledLink {
     /// [`Link::send_ahead`]), where nothing happens to them on the wire that would notice.
     pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
         ScheduledLink { sends_ahead, ..self }
+    }
+
+    /// From now on its departures are computed, if they follow from its arrivals; returns whether
+    /// they do. Packets arrive by [`ScheduledLink::pass`] then.
+    pub(crate) fn compute(&mut self) -> bool {
+        self.computed = self.link.tail_drop().map(|(limit, rate)| ComputedLink::new(rate, limit));
+        self.computed.is_some()
+    }
+
+    /// A packet arrives at a link whose departures are computed, which is at a place of the probe.
+    /// Returns when it will have left; none if it is dropped.
+    #[inline]
+    pub(crate) fn pass(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        probe: (&mut Probe, usize),
+    ) -> Option<Time> {
+        self.enter(packet);
+        let computed = self.computed.as_mut().expect("its departures are computed");
+        computed.pass(now, packet, probe)
+    }
+
+    /// If its departures are computed: reports what has started by now.
+    pub(crate) fn settle_computed(&mut self, now: Time, probe: (&mut Probe, usize)) {
+        if let Some(computed) = &mut self.computed {
+            computed.settle(now, probe);
+        }
+    }
+
+    /// What a link notes on a packet that arrives.
+    #[inline]
+    fn enter(&self, packet: &mut Packet) {
+        packet.link_bytes = packet.ip_bytes + self.framing_bytes;
+        packet.ecn_in = packet.ecn;
+        packet.marked = None;
     }
 
     /// A packet arrives at the queue. What is sent ahead goes to `forward` with the time at which
@@ -71,9 +111,7 @@ impl ScheduledLink {
         forward: impl FnMut(Time, Packet, &mut Agenda),
     ) {
         self.settle(now, probe);
-        packet.link_bytes = packet.ip_bytes + self.framing_bytes;
-        packet.ecn_in = packet.ecn;
-        packet.marked = None;
+        self.enter(&mut packet);
         probe.arrived();
         if self.link.enqueue(now, packet, probe) {
             self.set_timer(agenda);
@@ -205,7 +243,10 @@ impl ScheduledLink {
         sink: &mut dyn Sink<Packet>,
         take: impl FnMut(Packet, Time),
     ) {
-        self.link.drain(now, sink, take);
+        match &mut self.computed {
+            Some(computed) => computed.drain(take),
+            None => self.link.drain(now, sink, take),
+        }
     }
 
     /// What its token bucket holds at `now`; none without one.
@@ -215,7 +256,8 @@ impl ScheduledLink {
 
     /// What waits.
     pub(crate) fn backlog(&self) -> Backlog {
-        self.link.backlog()
+        let computed = self.computed.as_ref().map(ComputedLink::backlog);
+        computed.unwrap_or_else(|| self.link.backlog())
     }
 
     /// The state variables of the discipline.

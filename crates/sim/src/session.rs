@@ -99,7 +99,7 @@ impl Session {
 
     /// The variables that are sampled of a queue, those of every queue first.
     pub fn vars(&self, link: usize) -> Vec<Var> {
-        [&BUILTIN_VARS, self.world.links[link].vars()].concat()
+        [&BUILTIN_VARS, self.world.network.links[link].vars()].concat()
     }
 
     /// Advances to `until`, that time included, or by at most so many events.
@@ -122,7 +122,7 @@ impl Session {
 
     fn has_packet(&self) -> bool {
         let (link, arrivals) = self.world.recorded_arrivals.as_ref().expect("they are recorded");
-        let packets = &self.world.probe.notes.packets;
+        let packets = &self.world.network.probe.notes.packets;
         !arrivals.is_empty() || packets.iter().any(|row| usize::from(row.queue) == *link)
     }
 
@@ -158,7 +158,7 @@ impl Session {
             bytes: packet.ip_bytes + self.plan.links[link].framing_bytes,
         });
         self.waiting.extend(arrived);
-        for row in self.world.probe.notes.packets.drain(..) {
+        for row in self.world.network.probe.notes.packets.drain(..) {
             if usize::from(row.queue) != link {
                 continue;
             }
@@ -179,10 +179,10 @@ impl Session {
 
     /// Takes what has happened since the last call.
     pub fn take(&mut self) -> Observations {
-        let notes = &mut self.world.probe.notes;
+        let notes = &mut self.world.network.probe.notes;
         self.world.flow_states.clear();
         Observations {
-            states: std::mem::take(&mut self.world.probe.states),
+            states: std::mem::take(&mut self.world.network.probe.states),
             flows: std::mem::take(&mut self.world.flow_samples),
             signals: std::mem::take(&mut notes.signals),
             evidence: std::mem::take(&mut notes.evidence),
@@ -215,7 +215,7 @@ impl Session {
 
     /// The fingerprint so far.
     pub fn digest(&self) -> u64 {
-        self.world.probe.digest.value()
+        self.world.network.probe.digest()
     }
 
     /// The results of a run that is over; its tables hold what was not taken.

@@ -1,6 +1,7 @@
 //! The simulator in whole worlds, one file per subject, in one program, as each is linked anew.
 
 mod common;
+mod computed_links;
 mod controls;
 mod diff;
 mod ecn;

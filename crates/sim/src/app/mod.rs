@@ -11,6 +11,7 @@ use sojourn_link::SerialLink;
 
 use crate::agenda::Agenda;
 use crate::delay_line::ScheduledDelayLine;
+use crate::network::{Group, Network};
 use crate::packet::Packet;
 
 /// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events:
@@ -43,29 +44,18 @@ impl AccessLink {
     }
 }
 
-/// Where the two ways of a flow begin in the world's table of routes.
-#[derive(Clone, Copy, Debug)]
-pub struct FirstLegs {
-    /// From sender to receiver.
-    pub forward: u32,
-    /// From receiver to sender; without links on that way it is never read.
-    pub backward: u32,
-}
-
 /// Where the two ends of a flow send packets.
 pub struct Outbox<'a> {
     /// Now.
     pub now: Time,
     /// The sender's access link.
     pub access: &'a mut AccessLink,
-    /// The receiver's wire towards the sender.
-    pub back: &'a mut ScheduledDelayLine,
-    /// The first link on each of the two ways; see [`Packet::leg`].
-    pub first_legs: FirstLegs,
-    /// The flow's group, modulo 256.
-    pub group: u8,
-    /// The agenda.
-    pub agenda: &'a mut Agenda,
+    /// What lies between the ends of flows.
+    pub(crate) network: &'a mut Network,
+    /// The flow's group.
+    pub(crate) group: &'a Group,
+    /// Its number, modulo 256.
+    pub number: u8,
     /// Which of its connections the flow uses; to routers they are separate flows.
     pub lane: u8,
 }
@@ -73,25 +63,25 @@ pub struct Outbox<'a> {
 impl Outbox<'_> {
     /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
-        let Outbox { now, first_legs, group, .. } = *self;
-        let (access, back, agenda) = (&mut *self.access, &mut *self.back, &mut *self.agenda);
-        Outbox { now, access, back, first_legs, group, agenda, lane }
+        let Outbox { now, group, number, .. } = *self;
+        let (access, network) = (&mut *self.access, &mut *self.network);
+        Outbox { now, access, network, group, number, lane }
     }
 
     /// From the sender towards the receiver.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
-        (packet.lane, packet.group) = (self.lane, self.group);
-        packet.leg = self.first_legs.forward;
-        self.access.send(self.now, packet, self.agenda);
+        (packet.lane, packet.group) = (self.lane, self.number);
+        packet.leg = self.group.first_legs.forward;
+        self.access.send(self.now, packet, &mut self.network.agenda);
     }
 
     /// From the receiver towards the sender.
     #[inline]
     pub fn reply(&mut self, mut packet: Packet) {
-        (packet.lane, packet.group) = (self.lane, self.group);
-        packet.leg = self.first_legs.backward;
-        self.back.push(self.now, packet, self.agenda);
+        (packet.lane, packet.group) = (self.lane, self.number);
+        packet.leg = self.group.first_legs.backward;
+        self.network.send_back(self.now, self.group, packet);
     }
 }
 

@@ -20,16 +20,17 @@ use self::links::{impairment, radio, wireless_lans};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
 use crate::agenda::{self, Agenda, Slots};
+use crate::app::AccessLink;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::Stream;
-use crate::app::{AccessLink, FirstLegs};
 use crate::cc::CustomControls;
 use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
+use crate::network::{End, FirstLegs, Group, Leg, Network, Onward};
 use crate::tcp::Segments;
-use crate::world::{End, FlowEnds, Group, Leg, Onward, Sampling, SimulatedFlow, World};
+use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Brought, SimError, drop_elsewhere};
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
@@ -89,15 +90,19 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     if sampling.states || sampling.flows {
         agenda.set(slots.alarm(slots.sampler), Time::ZERO + sampling.sample);
     }
-    let mut world = World {
+    let network = Network {
         agenda,
-        slots,
         links,
-        wireless_lans: wireless_lans(plan),
         onward: Onward { wires, legs, impairments, losses: DatagramLosses::new(flows) },
+        probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
+        computed_until: Time::ZERO,
+    };
+    let mut world = World {
+        network,
+        slots,
+        wireless_lans: wireless_lans(plan),
         groups,
         flows: Vec::with_capacity(flows),
-        probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
         times: Vec::with_capacity(flows),
@@ -112,18 +117,20 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
             every: sampling.sample,
             last: Time::ZERO,
         },
+        sampled_values: Vec::new(),
         warmup,
         end,
         events: 0,
     };
-    world.probe.losses = DatagramLosses::new(flows);
+    world.network.probe.losses = DatagramLosses::new(flows);
     if let Some(bins) = world.bins.take() {
-        let reserves: Vec<_> = world.links.iter().map(|link| link.reserve(Time::ZERO)).collect();
-        world.agenda.set(slots.alarm(slots.binner), bins.over_at());
+        let reserves: Vec<_> =
+            world.network.links.iter().map(|link| link.reserve(Time::ZERO)).collect();
+        world.network.agenda.set(slots.alarm(slots.binner), bins.over_at());
         world.bins = Some(bins.with_reserves(&reserves));
     }
-    world.probe.notes.wants_packets = plan.record.packets;
-    world.probe.notes.wants_signals = plan.record.signals;
+    world.network.probe.notes.wants_packets = plan.record.packets;
+    world.network.probe.notes.wants_signals = plan.record.signals;
     Ok(world)
 }
 
@@ -192,6 +199,7 @@ fn groups(plan: &Resolved, classes: &[String], onward: &[usize]) -> (Vec<Group>,
             class: *class_of.get(group.class.as_str()).expect("every class is listed"),
             first_legs: FirstLegs { forward, backward },
             back: first_wire + 1,
+            computed: None,
         }
     });
     (groups.collect(), legs)
@@ -276,7 +284,7 @@ fn add_flows(
             (start, stop),
             &stream,
         );
-        world.agenda.set(world.slots.of_flow(index), ends.next_timer());
+        world.network.agenda.set(world.slots.of_flow(index), ends.next_timer());
         let alarm = world.slots.alarm(world.slots.accesses + index);
         let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
         let link = SerialLink::new(group.access_rate);

@@ -8,26 +8,30 @@ use super::World;
 impl World {
     /// A bin is over. What remains at the end of a run and is shorter than a bin is left out.
     pub(super) fn end_bin(&mut self, now: Time) {
+        if now < self.end {
+            self.network.settle_computed(now);
+        }
         let Some(mut bins) = self.bins.take() else { return };
         let delivered: Vec<u64> =
             self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
         let class_of = self.flows.iter().map(|flow| self.groups[flow.group as usize].class);
         let class_of: Vec<usize> = class_of.collect();
-        let reserves: Vec<_> = self.links.iter().map(|link| link.reserve(now)).collect();
+        let reserves: Vec<_> = self.network.links.iter().map(|link| link.reserve(now)).collect();
         bins.end(
             now,
             Totals {
                 delivered: &delivered,
                 class_of: &class_of,
-                classes: self.probe.classes.len(),
+                classes: self.network.probe.classes.len(),
                 // Bins end after everything else of an instant, the run before.
                 includes_end: now < self.end,
-                links: &mut self.probe.links,
+                links: &mut self.network.probe.links,
                 reserves: &reserves,
                 utilisations: &self.utilisations,
             },
         );
-        self.agenda.set(self.slots.alarm(self.slots.binner), bins.over_at());
+        self.network.agenda.set(self.slots.alarm(self.slots.binner), bins.over_at());
         self.bins = Some(bins);
+        self.compute_to_next_reading();
     }
 }

@@ -134,7 +134,7 @@ fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let [service, timer] = [0, world.slots.timers].map(|slot| world.slots.alarm(slot));
     let alarms = LinkAlarms { service, timer, medium: None };
     let link = Link::new(queue, Rng::stream(1, "queue", 0), server);
-    world.links[0] = ScheduledLink::new(link, 0, alarms, &mut world.agenda);
+    world.network.links[0] = ScheduledLink::new(link, 0, alarms, &mut world.network.agenda);
     assert!(world.run::<false>(&|_| true));
     let row =
         |row: &sojourn_record::rows::FlowRow| (row.t.as_nanos() / 1000, row.cwnd_bytes / 1448);

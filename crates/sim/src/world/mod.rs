@@ -8,64 +8,27 @@
 //! links, flows, the sampler; departures come before arrivals.
 
 mod bins;
+mod computing;
 pub(crate) mod ecn_share;
-mod onward;
 mod outcome;
 mod sampling;
 mod stepping;
 mod wireless;
 
 use sojourn_aqm::{Span, Time};
-use sojourn_measure::{Bins, Probe, Utilisation};
+use sojourn_measure::{Bins, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 use sojourn_traffic::FinishedTransfer;
 
-pub(crate) use self::onward::Onward;
 pub(crate) use self::sampling::empty_queue;
 pub(crate) use self::wireless::WirelessLan;
-use crate::agenda::{Agenda, Slot, Slots};
+use crate::agenda::{Slot, Slots};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
-use crate::app::{AccessLink, FirstLegs, Outbox};
-use crate::link::ScheduledLink;
+use crate::app::{AccessLink, Outbox};
+use crate::network::{End, Group, Network};
 use crate::packet::{Packet, PacketKind};
-
-/// Where a wire ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    /// At the next link of each packet's route.
-    Link,
-    /// At the receiver of each packet's flow.
-    Receiver,
-    /// At the sender of each packet's flow.
-    Sender,
-}
-
-/// A link on the way of a group's packets in one direction, and the wire on which it sends them.
-/// The next link of the way is next in the table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Leg {
-    /// The link, by place.
-    pub(crate) link: u32,
-    /// The wire, by place.
-    pub(crate) wire: u32,
-    /// On a wireless LAN, how its frames are sent and lost: a place among the LAN's radios.
-    pub(crate) radio: u32,
-    /// On a wireless LAN, the transmitter to which it sends, if one is known: a place among links.
-    pub(crate) station: Option<u32>,
-}
-
-/// What the flows of a group share.
-#[derive(Clone, Debug)]
-pub(crate) struct Group {
-    /// Its class, by place.
-    pub(crate) class: usize,
-    /// Where its ways begin.
-    pub(crate) first_legs: FirstLegs,
-    /// The wire that receivers answer into.
-    pub(crate) back: usize,
-}
 
 /// A flow.
 pub(crate) struct SimulatedFlow {
@@ -102,26 +65,20 @@ pub(crate) struct Sampling {
 
 /// Everything there is. Built by [`crate::build`].
 pub(crate) struct World {
-    /// All alarms.
-    pub(crate) agenda: Agenda,
+    /// What lies between the ends of flows.
+    pub(crate) network: Network,
     /// Their order.
     pub(crate) slots: Slots,
-    /// The links.
-    pub(crate) links: Vec<ScheduledLink>,
     /// What their use is measured against.
     pub(crate) utilisations: Vec<Utilisation>,
     /// The link whose arrivals are recorded, and the arrivals so far.
     pub(crate) recorded_arrivals: Option<(usize, Vec<(Time, Packet)>)>,
     /// The wireless LANs.
     pub(crate) wireless_lans: Vec<WirelessLan>,
-    /// What lies behind the links.
-    pub(crate) onward: Onward,
     /// The groups.
     pub(crate) groups: Vec<Group>,
     /// The flows.
     pub(crate) flows: Vec<SimulatedFlow>,
-    /// The probe.
-    pub(crate) probe: Probe,
     /// Rows of the table `flows`.
     pub(crate) flow_samples: Vec<FlowRow>,
     /// Rows of the table `flow_states`.
@@ -136,6 +93,8 @@ pub(crate) struct World {
     pub(crate) latency: bool,
     /// Sampling.
     pub(crate) sampling: Sampling,
+    /// Of one queue; kept for its memory.
+    pub(crate) sampled_values: Vec<f64>,
     /// When summaries begin to count.
     pub(crate) warmup: Time,
     /// When the run ends; what would happen then does not.
@@ -174,10 +133,12 @@ impl World {
     pub(crate) fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         let mut stage_end = self.warmup.min(self.end);
         loop {
-            let (now, slot) = self.agenda.next();
+            let (now, slot) = self.network.agenda.next();
             if now >= stage_end {
-                if now >= self.warmup && !self.probe.counting {
+                if now >= self.warmup && !self.network.probe.counting {
                     self.end_warmup();
+                    stage_end = self.end;
+                    continue; // what was not computed before may come first
                 }
                 if now >= self.end {
                     break;
@@ -196,11 +157,11 @@ impl World {
 
     /// The end has come: what is still open is closed and counted.
     fn end_run<const NOTES: bool>(&mut self) {
+        // What would happen at the end does not.
+        self.settle_links(Time::from_nanos(self.end.as_nanos() - 1));
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
             self.end_bin(self.end);
         }
-        // What would happen at the end does not.
-        self.settle_links(Time::from_nanos(self.end.as_nanos() - 1));
         if self.sampling.states {
             self.sample_links(self.end);
         }
@@ -218,7 +179,7 @@ impl World {
         }
         // There is one call of each, so that they are compiled into this.
         let (wire, end) = if slot < accesses {
-            let (wire, end) = &mut self.onward.wires[slot - wires];
+            let (wire, end) = &mut self.network.onward.wires[slot - wires];
             (wire, *end)
         } else if slot < flows {
             (self.flows[slot - accesses].access.wire(), End::Link)
@@ -229,7 +190,7 @@ impl World {
                 _ => self.end_bin(now),
             };
         };
-        let packet = wire.pop(now, &mut self.agenda);
+        let packet = wire.pop(now, &mut self.network.agenda);
         match end {
             End::Link => self.arrive::<NOTES>(now, packet),
             End::Receiver => self.receive(now, &packet),
@@ -244,21 +205,21 @@ impl World {
             return self.on_medium::<NOTES>(now, slot - self.slots.media);
         }
         let link = slot - self.slots.timers;
-        let mut probe = self.probe.at_link::<NOTES>(now, link);
-        self.links[link].on_timer(now, &mut self.agenda, &mut probe);
+        let mut probe = self.network.probe.at_link::<NOTES>(now, link);
+        self.network.links[link].on_timer(now, &mut self.network.agenda, &mut probe);
     }
 
     /// A packet arrives at the next link of its route.
     #[inline]
     fn arrive<const NOTES: bool>(&mut self, now: Time, packet: Packet) {
-        let link = self.onward.legs[packet.leg as usize].link as usize;
+        let link = self.network.onward.legs[packet.leg as usize].link as usize;
         if NOTES
             && let Some((recorded, arrivals)) = &mut self.recorded_arrivals
             && *recorded == link
         {
             arrivals.push((now, packet));
         }
-        let World { links, agenda, probe, onward, .. } = self;
+        let Network { links, agenda, probe, onward, .. } = &mut self.network;
         let mut probe = probe.at_link::<NOTES>(now, link);
         links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
             onward.forward(link, left, packet, agenda);
@@ -268,7 +229,7 @@ impl World {
     /// A server has finished: the packet goes on the wire.
     #[inline]
     fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        let World { links, agenda, probe, onward, .. } = self;
+        let Network { links, agenda, probe, onward, .. } = &mut self.network;
         let mut probe = probe.at_link::<NOTES>(now, link);
         links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
             onward.forward(link, left, packet, agenda);
@@ -281,43 +242,42 @@ impl World {
         &mut self,
         now: Time,
         flow: usize,
-        act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>, &mut Probe, usize) -> T,
+        act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>) -> T,
     ) -> T {
-        let World { flows, onward, groups, agenda, probe, slots, .. } = self;
+        let World { flows, network, groups, slots, .. } = self;
         let SimulatedFlow { ends, access, group } = &mut flows[flow];
         let (number, group) = (*group as u8, &groups[*group as usize]);
-        let back = &mut onward.wires[group.back].0;
-        let first_legs = group.first_legs;
-        let mut out = Outbox { now, access, back, first_legs, group: number, agenda, lane: 0 };
-        let result = act(ends, &mut out, probe, group.class);
-        agenda.advance(slots.of_flow(flow), ends.next_timer());
+        let mut out = Outbox { now, access, network, group, number, lane: 0 };
+        let result = act(ends, &mut out);
+        network.agenda.advance(slots.of_flow(flow), ends.next_timer());
         result
     }
 
     /// A packet reaches its receiver.
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
-        if self.latency && self.probe.counting && packet.kind == PacketKind::Data {
+        if self.latency && self.network.probe.counting && packet.kind == PacketKind::Data {
             let group = &self.groups[self.flows[packet.flow as usize].group as usize];
-            let one_way = &mut self.probe.classes[group.class].one_way;
+            let one_way = &mut self.network.probe.classes[group.class].one_way;
             one_way.add(now.since(packet.sent).as_nanos());
         }
         let warmup = self.warmup;
-        self.with_flow(now, packet.flow as usize, |flow, out, probe, class| match flow {
+        self.with_flow(now, packet.flow as usize, |flow, out| match flow {
             FlowEnds::Stream(stream) => {
                 if let Some(finished) = stream.on_data(packet, out) {
-                    record_transfer((now, warmup), packet.flow, finished, probe, class);
+                    record_transfer((now, warmup), packet.flow, finished, out);
                 }
             }
             FlowEnds::Page(page) => {
                 if let Some(finished) = page.on_data(packet, out) {
-                    record_transfer((now, warmup), packet.flow, finished, probe, class);
+                    record_transfer((now, warmup), packet.flow, finished, out);
                 }
             }
             FlowEnds::Datagrams(flow) => {
                 let delay = flow.on_arrival(now, packet);
+                let Outbox { network: Network { probe, .. }, group, .. } = out;
                 if probe.counting {
-                    probe.classes[class].one_way.add(delay.as_nanos());
+                    probe.classes[group.class].one_way.add(delay.as_nanos());
                 }
             }
         });
@@ -326,30 +286,23 @@ impl World {
     /// An answer reaches the sender.
     #[inline]
     fn answer(&mut self, now: Time, packet: &Packet) {
-        self.with_flow(now, packet.flow as usize, |flow, out, probe, class| {
-            let note = |rtt: Span| {
-                if probe.counting {
-                    probe.classes[class].rtt.add(rtt.as_nanos());
-                }
-            };
-            match flow {
-                FlowEnds::Stream(stream) => {
-                    stream.on_ack(packet, out);
-                    stream.observed().for_each(note);
-                }
-                FlowEnds::Page(page) => {
-                    page.on_ack(packet, out);
-                    page.observed().for_each(note);
-                }
-                FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
+        self.with_flow(now, packet.flow as usize, |flow, out| match flow {
+            FlowEnds::Stream(stream) => {
+                stream.on_ack(packet, out);
+                stream.observed().for_each(|rtt| note_rtt(rtt, out));
             }
+            FlowEnds::Page(page) => {
+                page.on_ack(packet, out);
+                page.observed().for_each(|rtt| note_rtt(rtt, out));
+            }
+            FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
         });
     }
 
     /// The alarm of a flow is due. Its deadline may have moved away since it was set.
     #[inline(never)]
     fn on_flow_timer(&mut self, now: Time, flow: usize) {
-        self.with_flow(now, flow, |flow, out, _, _| {
+        self.with_flow(now, flow, |flow, out| {
             if flow.next_timer() <= now {
                 match flow {
                     FlowEnds::Stream(stream) => stream.on_timer(out),
@@ -359,7 +312,15 @@ impl World {
             }
         });
         // `with_flow` advances an alarm only, and this one is in the past.
-        self.agenda.set(self.slots.of_flow(flow), self.flows[flow].ends.next_timer());
+        self.network.agenda.set(self.slots.of_flow(flow), self.flows[flow].ends.next_timer());
+    }
+}
+
+/// Notes a round trip that was observed after the warm-up.
+fn note_rtt(rtt: Span, out: &mut Outbox<'_>) {
+    let probe = &mut out.network.probe;
+    if probe.counting {
+        probe.classes[out.group.class].rtt.add(rtt.as_nanos());
     }
 }
 
@@ -369,9 +330,9 @@ fn record_transfer(
     (now, warmup): (Time, Time),
     flow: u32,
     FinishedTransfer { start, bytes }: FinishedTransfer,
-    probe: &mut Probe,
-    class: usize,
+    out: &mut Outbox<'_>,
 ) {
+    let (probe, class) = (&mut out.network.probe, out.group.class);
     let completion = now.since(start);
     probe.transfers.push(TransferRow { flow, start, bytes, completion });
     if start >= warmup {

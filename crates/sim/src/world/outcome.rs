@@ -22,38 +22,49 @@ impl World {
     fn into_outcome(mut self, plan: &Resolved) -> Outcome {
         self.count_unfinished();
         let totals = self.totals(self.end);
-        let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
-        let losses = self.onward.impairments.iter();
+        let links = self.utilisations.iter().zip(&self.network.probe.links).zip(&totals);
+        let losses = self.network.onward.impairments.iter();
         Outcome {
             uses: links.map(|((link, stats), end)| link.used(&stats.at_warmup, end)).collect(),
             wire_losses: losses.map(|wire| wire.as_ref().map(Impairment::counted)).collect(),
-            vars: self.links.iter().map(|link| [&BUILTIN_VARS, link.vars()].concat()).collect(),
+            vars: self
+                .network
+                .links
+                .iter()
+                .map(|link| [&BUILTIN_VARS, link.vars()].concat())
+                .collect(),
             counts: self.counts(plan),
             flow_samples: self.flow_samples,
             flow_states: self.flow_states,
-            bins: self.bins.map(|bins| bins.into_rows(&self.probe.links)).unwrap_or_default(),
+            bins: self
+                .bins
+                .map(|bins| bins.into_rows(&self.network.probe.links))
+                .unwrap_or_default(),
             events: self.events,
-            probe: self.probe,
+            probe: self.network.probe,
         }
     }
 
     /// The warm-up is over: summaries count from here on.
     pub(super) fn end_warmup(&mut self) {
-        self.probe.end_warmup(self.totals(self.warmup));
+        // What happens at its end counts already.
+        self.network.settle_computed(Time::from_nanos(self.warmup.as_nanos().saturating_sub(1)));
+        self.network.probe.end_warmup(self.totals(self.warmup));
         self.at_warmup = self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
         for (index, flow) in self.flows.iter_mut().enumerate() {
             if let FlowEnds::Datagrams(flow) = &mut flow.ends {
                 let first = flow.count_from_now();
-                self.probe.losses.count_from(index, first);
-                self.onward.losses.count_from(index, first);
+                self.network.probe.losses.count_from(index, first);
+                self.network.onward.losses.count_from(index, first);
             }
         }
-        self.onward.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
+        self.network.onward.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
+        self.compute_to_next_reading();
     }
 
     /// The totals of each link at `at`, up to which everything has happened.
     fn totals(&self, at: Time) -> Vec<LinkTotals> {
-        let links = self.links.iter().zip(&self.probe.links);
+        let links = self.network.links.iter().zip(&self.network.probe.links);
         links.map(|(link, stats)| stats.totals(at, link.reserve(at))).collect()
     }
 
@@ -67,7 +78,7 @@ impl World {
             FlowTimes { start, stop, last_arrival }
         };
         let times: Vec<FlowTimes> = self.flows.iter().zip(&self.times).map(times).collect();
-        let active = activity::active(plan, &times, &self.probe.transfers);
+        let active = activity::active(plan, &times, &self.network.probe.transfers);
         let count = |index: usize| {
             let flow = &self.flows[index].ends;
             let delivered_bytes = flow.delivered_bytes() - self.at_warmup[index];
@@ -76,7 +87,8 @@ impl World {
             match flow {
                 FlowEnds::Datagrams(flow) => FlowCount {
                     received: flow.received,
-                    lost: self.probe.losses.of(index) + self.onward.losses.of(index),
+                    lost: self.network.probe.losses.of(index)
+                        + self.network.onward.losses.of(index),
                     ..count
                 },
                 FlowEnds::Stream(_) | FlowEnds::Page(_) => count,
@@ -88,7 +100,7 @@ impl World {
     /// Transfers still under way at the end, or cut off when their flow stopped.
     fn count_unfinished(&mut self) {
         for SimulatedFlow { ends, group, .. } in &self.flows {
-            let stats = &mut self.probe.classes[self.groups[*group as usize].class];
+            let stats = &mut self.network.probe.classes[self.groups[*group as usize].class];
             let unfinished = stats.unfinished.get_or_insert_default();
             let under_way = match ends {
                 FlowEnds::Stream(stream) => stream.under_way(self.end),

@@ -14,6 +14,7 @@ impl World {
         if self.sampling.states {
             self.settle_links(now);
             self.sample_links(now);
+            self.compute_to_next_reading();
         }
         if self.sampling.flows {
             for flow in 0..self.flows.len() {
@@ -21,7 +22,7 @@ impl World {
                 self.sample_control(flow, now);
             }
         }
-        self.agenda.set(self.slots.alarm(self.slots.sampler), now + self.sampling.every);
+        self.network.agenda.set(self.slots.alarm(self.slots.sampler), now + self.sampling.every);
     }
 
     /// Records the state of a flow's sender and of its congestion control.
@@ -52,17 +53,18 @@ impl World {
 
     /// Brings every link to where it is when everything up to now has happened.
     pub(super) fn settle_links(&mut self, now: Time) {
-        for (queue, link) in self.links.iter_mut().enumerate() {
-            link.settle(now, &mut self.probe.at_link::<false>(now, queue));
+        self.network.settle_computed(now);
+        for (queue, link) in self.network.links.iter_mut().enumerate() {
+            link.settle(now, &mut self.network.probe.at_link::<false>(now, queue));
         }
     }
 
     /// Writes what happened at every link since the last sample, then the state of its discipline.
     pub(super) fn sample_links(&mut self, now: Time) {
         let since_last = now.since(std::mem::replace(&mut self.sampling.last, now));
-        let mut values = Vec::new();
-        for (queue, link) in self.links.iter().enumerate() {
-            let interval = std::mem::take(&mut self.probe.links[queue].interval);
+        let mut values = std::mem::take(&mut self.sampled_values);
+        for (queue, link) in self.network.links.iter().enumerate() {
+            let interval = std::mem::take(&mut self.network.probe.links[queue].interval);
             values.clear();
             values.extend(interval.values(link.backlog(), since_last));
             let builtin = values.len();
@@ -74,14 +76,15 @@ impl World {
                 var: var as u16,
                 value,
             };
-            self.probe.states.extend(values.iter().enumerate().map(row));
+            self.network.probe.states.extend(values.iter().enumerate().map(row));
         }
+        self.sampled_values = values;
     }
 
     /// What still waits at the end is counted, so that every packet has a fate.
     pub(super) fn empty_queues<const NOTES: bool>(&mut self) {
-        for (queue, link) in self.links.iter_mut().enumerate() {
-            empty_queue::<NOTES>(link, queue, self.end, &mut self.probe);
+        for (queue, link) in self.network.links.iter_mut().enumerate() {
+            empty_queue::<NOTES>(link, queue, self.end, &mut self.network.probe);
         }
     }
 }

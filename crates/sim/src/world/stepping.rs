@@ -8,15 +8,15 @@ use crate::packet::Packet;
 impl World {
     /// When the next event is due; none if the run ends before it.
     pub(crate) fn next_event(&self) -> Option<Time> {
-        let (due, _) = self.agenda.next();
+        let (due, _) = self.network.agenda.next();
         (due < self.end).then_some(due)
     }
 
     /// Handles the next event, which is due before the end.
     pub(crate) fn handle_next<const NOTES: bool>(&mut self) {
-        let (now, slot) = self.agenda.next();
+        let (now, slot) = self.network.agenda.next();
         debug_assert!(now < self.end, "what would happen at the end does not");
-        if now >= self.warmup && !self.probe.counting {
+        if now >= self.warmup && !self.network.probe.counting {
             self.end_warmup();
         }
         self.events += 1;
@@ -26,7 +26,7 @@ impl World {
     /// Ends the run after its last event.
     pub(crate) fn end_after_last<const NOTES: bool>(&mut self) {
         debug_assert!(self.next_event().is_none(), "every event has been handled");
-        if !self.probe.counting {
+        if !self.network.probe.counting {
             self.end_warmup();
         }
         self.end_run::<NOTES>();
@@ -39,7 +39,12 @@ impl World {
         link: usize,
         discipline: Box<dyn Qdisc<Packet>>,
     ) {
-        let mut probe = self.probe.at_link::<true>(now, link);
-        self.links[link].replace_discipline(now, discipline, &mut self.agenda, &mut probe);
+        let mut probe = self.network.probe.at_link::<true>(now, link);
+        self.network.links[link].replace_discipline(
+            now,
+            discipline,
+            &mut self.network.agenda,
+            &mut probe,
+        );
     }
 }

@@ -3,6 +3,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::World;
+use crate::network::Network;
 use crate::wlan::medium::{Attempt, Medium, Sent};
 
 /// A wireless LAN.
@@ -25,7 +26,7 @@ impl World {
         for Sent { station, attempt, airtime, rate } in sent.drain(..) {
             let link = self.wireless_lans[place].links[station];
             self.account_airtime(now, place, link, attempt, airtime);
-            let World { links, agenda, probe, onward, .. } = self;
+            let Network { links, agenda, probe, onward, .. } = &mut self.network;
             let mut probe = probe.at_link::<NOTES>(now, link);
             let head = links[link].head().filter(|_| attempt == Attempt::Received);
             probe.sent_frame(airtime, rate, head.map(|packet| packet.link_bytes));
@@ -42,13 +43,13 @@ impl World {
         let WirelessLan { medium, links, sent: empty, .. } = &mut self.wireless_lans[place];
         *empty = sent;
         for (station, &link) in links.iter().enumerate() {
-            if let Some(packet) = self.links[link].head() {
-                let radio = self.onward.legs[packet.leg as usize].radio as usize;
+            if let Some(packet) = self.network.links[link].head() {
+                let radio = self.network.onward.legs[packet.leg as usize].radio as usize;
                 medium.offer(now, station, packet.link_bytes, radio);
             }
         }
         let alarm = self.slots.alarm(self.slots.media + place);
-        self.agenda.set(alarm, medium.next());
+        self.network.agenda.set(alarm, medium.next());
     }
 
     /// A link has sent. Who serves stations by airtime accounts what it sends to a station, however
@@ -65,14 +66,16 @@ impl World {
         for &link in &self.wireless_lans[place].by_airtime {
             let station = match (link == sender, attempt) {
                 (true, _) => {
-                    let packet = self.links[link].head().expect("a packet was sent");
-                    self.onward.legs[packet.leg as usize].station.map(|station| station as usize)
+                    let packet = self.network.links[link].head().expect("a packet was sent");
+                    self.network.onward.legs[packet.leg as usize]
+                        .station
+                        .map(|station| station as usize)
                 }
                 (false, Attempt::Received) => Some(sender),
                 (false, Attempt::Failed | Attempt::GivenUp) => None,
             };
             if let Some(station) = station {
-                self.links[link].on_airtime(now, station, airtime);
+                self.network.links[link].on_airtime(now, station, airtime);
             }
         }
     }

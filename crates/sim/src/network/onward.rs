@@ -25,7 +25,7 @@ pub(crate) struct Onward {
 impl Onward {
     /// A packet has left a link at `now`, or will have by then: it goes on the wire.
     #[inline]
-    pub(super) fn forward(
+    pub(crate) fn forward(
         &mut self,
         link: usize,
         now: Time,
