@@ -107,8 +107,7 @@ def test_debians_guest_runs_or_says_why_not() -> None:
     """Its kernel cannot restore the registers of some newer processors; then it must say so."""
     found = uml.availability()
     if found.works:
-        run = on_linux(scenario("uml", "kernel"), _core.Cancel())
-        assert all("the host stalled" in reason for reason in run.invalid)
+        run = in_real_time(scenario("uml", "kernel"))
         assert numbers(run)["queue/bottleneck/utilisation"] > 0.5
         return
     assert found.remedy
