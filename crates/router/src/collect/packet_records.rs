@@ -64,9 +64,9 @@ pub(super) fn rows<T, const BYTES: usize>(
     rows.filter(|_| rest.is_empty()).ok_or_else(|| format!("{name}: is not whole"))
 }
 
-/// Without what ends connections and answers copies of a SYN-ACK: packets towards the receivers that
-/// carry nothing, beside the acknowledgement that ends a handshake. The simulator has none (fact
-/// linux-31).
+/// Without what ends connections and answers copies of a SYN-ACK: packets towards the receivers
+/// that carry nothing, beside the acknowledgement that ends a handshake. The simulator has none
+/// (fact linux-31).
 pub(super) fn counted(mut records: Vec<PacketRecord>) -> Vec<PacketRecord> {
     let mut first_of_connections: BTreeSet<(u32, u32)> = BTreeSet::new();
     records.retain(|record| match (record.kind, record.direction) {
