@@ -104,7 +104,12 @@ impl PacketCapture {
             Ok(socket(AddressFamily::Packet, SockType::Datagram, flags, protocol)?)
         })?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
-        setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_BYTES)?;
+        // Refused in a user name space (Linux 6.1 sock.c, `sk_setsockopt`, `SO_RCVBUFFORCE`): there
+        // it is as large as `net.core.rmem_max` lets it be.
+        match setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_BYTES) {
+            Err(nix::Error::EPERM) => setsockopt(&socket, sockopt::RcvBuf, &BUFFER_BYTES)?,
+            other => other?,
+        }
         let file = BufWriter::new(File::create(file)?);
         Ok(PacketCapture { socket, file, write_row })
     }
