@@ -288,12 +288,17 @@ impl Stream {
         transfer.or(self.cut_off)
     }
 
+    #[inline]
     fn acknowledge(&mut self, out: &mut Outbox<'_>) {
+        self.acknowledge_once(out);
+        if self.receiver.owes_window() {
+            self.acknowledge_once(out);
+        }
+    }
+
+    fn acknowledge_once(&mut self, out: &mut Outbox<'_>) {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
         out.reply(self.receiver.acknowledge(out.now, flow, connection, header_bytes));
-        if self.receiver.owes_window() {
-            out.reply(self.receiver.acknowledge(out.now, flow, connection, header_bytes));
-        }
     }
 
     /// A packet reaches the sender.

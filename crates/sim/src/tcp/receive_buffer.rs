@@ -27,6 +27,7 @@ const MAX_SCALE: u32 = 14;
 const FIRST_SPACE: u32 = 10;
 /// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
 const CUSHION: u64 = 16;
+const MICROSECOND: Span = Span::from_micros(1);
 
 /// Half of the memory is window (Linux `tcp_win_from_space` with `tcp_adv_win_scale` = 1).
 const fn window_of(memory: u32) -> u32 {
@@ -52,11 +53,11 @@ pub(super) struct ReceiveBuffer {
     edge: u32,
     /// Bytes of memory of the segments that wait out of order.
     held: u32,
-    /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the
-    /// microsecond in which the present one began.
+    /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the time, in
+    /// whole microseconds, in which the present one began.
     space: u32,
     start: u32,
-    since_us: u64,
+    since: Time,
 }
 
 impl ReceiveBuffer {
@@ -81,13 +82,13 @@ impl ReceiveBuffer {
             held: 0,
             space: offered.min(FIRST_SPACE * payload),
             start: 0,
-            since_us: 0,
+            since: Time::ZERO,
         }
     }
 
     /// The connection is open: the first round trip begins.
     pub(super) fn on_established(&mut self, now: Time) {
-        self.since_us = micros(now);
+        self.since = whole_micros(now);
     }
 
     #[inline]
@@ -141,14 +142,19 @@ impl ReceiveBuffer {
     /// quick acknowledgements).
     #[inline]
     pub(super) fn is_low(&self, unread: u32) -> bool {
-        self.room(unread) < self.clamp.min(window_of(self.size)) >> 1
+        self.is_little(self.room(unread))
+    }
+
+    #[inline]
+    fn is_little(&self, room: u32) -> bool {
+        room < self.clamp.min(window_of(self.size)) >> 1
     }
 
     /// The window to announce, if nothing need be kept of the last (Linux `__tcp_select_window`).
     #[inline]
     fn select(&self, unread: u32) -> u32 {
         let mut room = self.room(unread);
-        if self.is_low(unread) {
+        if self.is_little(room) {
             room -= room % self.unit();
             if room < window_of(self.size) >> 4 || room < self.payload() {
                 return 0;
@@ -214,6 +220,9 @@ impl ReceiveBuffer {
     /// of order is not among the held yet. Returns whether the window has grown for it.
     #[inline]
     pub(super) fn on_segment(&mut self, unread: u32) -> bool {
+        if self.offered >= self.clamp {
+            return false;
+        }
         let room = self.clamp.min(self.room(unread));
         if self.offered >= room {
             return false;
@@ -222,19 +231,24 @@ impl ReceiveBuffer {
         true
     }
 
-    /// The program has read everything below `next` (Linux `tcp_rcv_space_adjust`).
+    /// Whether the program has read for a round trip, so that what it reads is looked at (Linux
+    /// `tcp_rcv_space_adjust`).
     #[inline]
-    pub(super) fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
-        let passed = micros(now) - self.since_us;
-        if rtt.is_none_or(|rtt| passed < rtt.as_nanos() / 1000) {
-            return;
-        }
+    pub(super) fn is_round_trip_over(&self, now: Time, rtt: Option<Span>) -> bool {
+        let passed = now.since(self.since);
+        rtt.is_some_and(|rtt| {
+            passed + MICROSECOND > rtt && passed.as_nanos() / 1000 >= rtt.as_nanos() / 1000
+        })
+    }
+
+    /// The program has read everything below `next`, a round trip being over.
+    pub(super) fn on_round_trip(&mut self, now: Time, next: u32) {
         let copied = (next - self.start) * self.payload();
         if copied > self.space {
             self.enlarge(copied);
             self.space = copied;
         }
-        (self.start, self.since_us) = (next, micros(now));
+        (self.start, self.since) = (next, whole_micros(now));
     }
 
     /// What it takes to let a segment pass (`rcvmem` of `tcp_rcv_space_adjust`).
@@ -262,10 +276,9 @@ impl ReceiveBuffer {
     }
 }
 
-/// Whole microseconds (Linux `tcp_mstamp`).
-#[inline]
-fn micros(time: Time) -> u64 {
-    time.as_nanos() / 1000
+/// The microsecond that it is in (Linux `tcp_mstamp`).
+fn whole_micros(time: Time) -> Time {
+    Time::ZERO + Span::from_micros(time.as_nanos() / 1000)
 }
 
 #[cfg(test)]
@@ -293,7 +306,7 @@ mod tests {
     fn every_segment_adds_two_until_one_segment_less_than_the_buffer_is_offered() {
         let mut buffer = buffer();
         // 16 in a round trip after 10: room for 105 segments of 2920 B.
-        buffer.on_read(Time::ZERO + RTT, 16, Some(RTT));
+        buffer.on_round_trip(Time::ZERO + RTT, 16);
         assert_eq!((buffer.size, buffer.clamp), (105 * 2920, 105 * 1460));
         let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
         assert_eq!((grown, buffer.offered), (31, 105 * 1460 - 1364));
@@ -309,7 +322,8 @@ mod tests {
         while next < 10_000 {
             now += RTT;
             next += window;
-            buffer.on_read(now, next, Some(RTT));
+            assert!(buffer.is_round_trip_over(now, Some(RTT)));
+            buffer.on_round_trip(now, next);
             for _ in 0..window {
                 buffer.on_segment(1);
             }
@@ -321,11 +335,14 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_that_is_not_over_changes_nothing() {
+    fn a_round_trip_is_over_in_the_microsecond_in_which_its_time_has_passed() {
         let mut buffer = buffer();
-        buffer.on_read(Time::ZERO + Span::from_micros(99_999), 16, Some(RTT));
-        buffer.on_read(Time::ZERO + RTT, 16, None);
-        assert_eq!(buffer.size, 131_072);
+        buffer.on_established(Time::from_nanos(5_999));
+        let is_over = |ns, rtt| buffer.is_round_trip_over(Time::from_nanos(ns), rtt);
+        assert!(!is_over(100_004_999, Some(RTT)));
+        assert!(is_over(100_005_000, Some(RTT)));
+        assert!(is_over(100_005_000, Some(RTT + Span::from_nanos(999))));
+        assert!(!is_over(200_000_000, None), "it is not known");
     }
 
     /// Linux `tcp_select_window`: the right edge stays while what waits takes the room.

@@ -2,6 +2,8 @@
 //! Linux receiver approaches that limit by two segments for every segment that arrives
 //! (`tcp_grow_window`).
 
+use std::mem;
+
 use sojourn_aqm::{Span, Time};
 
 use super::receive_buffer::ReceiveBuffer;
@@ -184,19 +186,30 @@ impl ReceiveWindow {
     /// after each segment, and all are read at one time.
     #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
-        if self.unread == 0 {
-            return;
+        let unread = mem::take(&mut self.unread);
+        if unread > 0 && self.is_round_trip_over(now, rtt) {
+            self.on_round_trip(now, next + 1 - unread);
+            // Where a round trip takes no time it is over again.
+            if unread > 1 && self.is_round_trip_over(now, rtt) {
+                self.on_round_trip(now, next);
+            }
         }
-        let first = next + 1 - self.unread;
-        self.unread = 0;
-        let mut on_read = |read| match &mut self.kind {
-            Kind::Segments(window) => window.on_read(now, read, rtt),
-            Kind::Buffer(buffer) => buffer.on_read(now, read, rtt),
-        };
-        if first < next {
-            on_read(first);
+    }
+
+    #[inline]
+    fn is_round_trip_over(&self, now: Time, rtt: Option<Span>) -> bool {
+        match &self.kind {
+            Kind::Segments(window) => window.is_round_trip_over(now, rtt),
+            Kind::Buffer(buffer) => buffer.is_round_trip_over(now, rtt),
         }
-        on_read(next);
+    }
+
+    #[cold]
+    fn on_round_trip(&mut self, now: Time, next: u32) {
+        match &mut self.kind {
+            Kind::Segments(window) => window.on_round_trip(now, next),
+            Kind::Buffer(buffer) => buffer.on_round_trip(now, next),
+        }
     }
 }
 
@@ -236,13 +249,14 @@ impl SegmentWindow {
         true
     }
 
+    /// Whether the program has read for a round trip and the window can grow.
+    #[inline]
+    fn is_round_trip_over(&self, now: Time, rtt: Option<Span>) -> bool {
+        self.clamp != self.most && rtt.is_some_and(|rtt| now.since(self.since) >= rtt)
+    }
+
     /// Everything below `next` has arrived and been read.
-    fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
-        if self.clamp == self.most {
-            return;
-        }
-        let Some(rtt) = rtt.filter(|&rtt| now.since(self.since) >= rtt) else { return };
-        debug_assert!(rtt <= now.since(self.since), "a round trip has passed");
+    fn on_round_trip(&mut self, now: Time, next: u32) {
         let copied = next - self.start;
         if copied > self.space {
             // Linux `tcp_rcv_space_adjust`: twice, to leave room for losses, and more while the
