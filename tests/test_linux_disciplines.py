@@ -56,7 +56,7 @@ def test_the_hosts_kernel_runs_its_own_discipline(queue: str, kind: str) -> None
     given = scenario("host", "kernel", queue.format(hz=host.hz()))
     run = carried(given)
     key = "queue/bottleneck/delay_mean"
-    # A law that draws random numbers has the range of its seeds (fact linux-34).
+    # A law that draws random numbers has the range of its seeds (fact linux-31).
     simulated = [numbers(_core.run(given.with_seed(seed)))[key] for seed in SEEDS.get(kind, (1,))]
     nearest = min(max(numbers(run)[key], min(simulated)), max(simulated))
     assert numbers(run)[key] == pytest.approx(nearest, rel=0.25, abs=0.002)

@@ -66,7 +66,7 @@ pub(super) fn rows<T, const BYTES: usize>(
 
 /// Without what ends connections and answers copies of a SYN-ACK: packets towards the receivers
 /// that carry nothing, beside the acknowledgement that ends a handshake. The simulator has none
-/// (fact linux-31).
+/// (fact linux-28).
 pub(super) fn counted(mut records: Vec<PacketRecord>) -> Vec<PacketRecord> {
     let mut first_of_connections: BTreeSet<(u32, u32)> = BTreeSet::new();
     records.retain(|record| match (record.kind, record.direction) {

@@ -169,7 +169,7 @@ fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<Captur
 }
 
 /// At the router: packets on their way to a receiver, as they arrive and as they leave the queue by
-/// the interface `shaped`; the link behind it is passed later, by another one (fact linux-30).
+/// the interface `shaped`; the link behind it is passed later, by another one (fact linux-27).
 fn at_router(packet: &CapturedPacket, shaped: usize, flows: usize) -> Option<InterfaceCapture> {
     let CapturedPacket { at_ns, header, leaves, interface } = *packet;
     let (flow, true) = flow_of(header.ports, flows)? else { return None };

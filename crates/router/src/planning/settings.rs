@@ -38,7 +38,7 @@ fn receive_buffer(scenario: &Resolved) -> Planned<Option<u64>> {
 
 /// No connection is given up, as in the simulator: repetitions of a SYN and of its answer (Linux
 /// 6.1 request_sock.h, `num_timeout` has seven bits; tcp.h, `MAX_TCP_SYNCNT`), and of data (fact
-/// linux-32).
+/// linux-29).
 const PATIENT: [(&str, &str); 3] =
     [("tcp_syn_retries", "127"), ("tcp_synack_retries", "127"), ("tcp_retries2", "255")];
 

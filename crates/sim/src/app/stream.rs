@@ -267,7 +267,7 @@ impl Stream {
         out.reply(packet);
         let Profile { rto, answers_again, .. } = self.setup.profile;
         if answers_again {
-            // It never gives up, as the guest's does not (fact linux-32).
+            // It never gives up, as the guest's does not (fact linux-29).
             let doubled = rto.initial.as_nanos() << answer.expired.min(16);
             let wait = Span::from_nanos(doubled).min(rto.max);
             let due = self.setup.profile.expiry(out.now, out.now + wait);
