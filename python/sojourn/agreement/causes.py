@@ -17,12 +17,10 @@ _SIM_AND_LINUX = {
         "With windows of two to four segments the delays of acknowledgements shape the whole cycle."
     ),
     "1 x cubic 100 ms": (
-        "Under CoDel, seed 1, the first 820 packets come to both queues at the same times, to "
-        "0.3 ms, and the first four drops are of the same packets. In the recovery after them the "
-        "guest's own capture keeps its receiver from merging what waits out of order (fact "
-        "[linux-26](facts/linux.md)); with a capture that is read every millisecond the first "
-        "2,550 packets are the same. Then the kernel's CUBIC adds a packet to its window 11 ms "
-        "sooner; why is not known."
+        "Under CoDel, seed 1, the first 2,550 packets come to both queues at the same times, to "
+        "0.3 ms, where the guest's captures are read every millisecond (fact "
+        "[linux-26](facts/linux.md)). Then the kernel's CUBIC adds a packet to its window 11 ms "
+        "sooner; why is not known. Under PIE the first difference is a random drop."
     ),
     "codel 16 x cubic ecn": (
         "A SYN is not ECN-capable, and Linux gives up ECN for a connection whose SYN is lost "
