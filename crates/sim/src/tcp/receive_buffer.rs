@@ -27,6 +27,8 @@ const MAX_SCALE: u32 = 14;
 const FIRST_SPACE: u32 = 10;
 /// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
 const CUSHION: u64 = 16;
+/// Most bytes of a round trip that count (Linux has them in an `int`).
+const MOST_COPIED: u32 = i32::MAX as u32;
 const MICROSECOND: Span = Span::from_micros(1);
 
 /// Half of the memory is window (Linux `tcp_win_from_space` with `tcp_adv_win_scale` = 1).
@@ -243,7 +245,7 @@ impl ReceiveBuffer {
 
     /// The program has read everything below `next`, a round trip being over.
     pub(super) fn on_round_trip(&mut self, now: Time, next: u32) {
-        let copied = (next - self.start) * self.payload();
+        let copied = (next - self.start).saturating_mul(self.payload()).min(MOST_COPIED);
         if copied > self.space {
             self.enlarge(copied);
             self.space = copied;
@@ -343,6 +345,13 @@ mod tests {
         assert!(is_over(100_005_000, Some(RTT)));
         assert!(is_over(100_005_000, Some(RTT + Span::from_nanos(999))));
         assert!(!is_over(200_000_000, None), "it is not known");
+    }
+
+    #[test]
+    fn more_bytes_in_a_round_trip_than_can_be_counted_fill_the_largest_buffer() {
+        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
+        buffer.on_round_trip(Time::ZERO + RTT, u32::MAX);
+        assert_eq!((buffer.size, buffer.space), (u32::MAX, MOST_COPIED));
     }
 
     /// Linux `tcp_select_window`: the right edge stays while what waits takes the room.
