@@ -148,10 +148,10 @@ impl ReceiveWindow {
     #[inline]
     pub fn on_in_order(&mut self, released: u32) {
         self.unread += 1 + released;
-        if let Kind::Buffer(buffer) = &mut self.kind {
-            if released > 0 {
-                buffer.on_released(released);
-            }
+        if let Kind::Buffer(buffer) = &mut self.kind
+            && released > 0
+        {
+            buffer.on_released(released);
         }
     }
 
