@@ -24,7 +24,7 @@ const RMEM_MAX: u32 = 212_992;
 /// Largest scale of a window (RFC 7323 §2.3).
 const MAX_SCALE: u32 = 14;
 /// Segments per round trip that Linux assumes before it has measured (`tcp_init_buffer_space`).
-const FIRST_SPACE: u32 = 10;
+pub(super) const FIRST_SPACE: u32 = 10;
 /// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
 const CUSHION: u64 = 16;
 /// Most bytes of a round trip that count (Linux has them in an `int`).
@@ -34,6 +34,16 @@ const MICROSECOND: Span = Span::from_micros(1);
 /// Half of the memory is window (Linux `tcp_win_from_space` with `tcp_adv_win_scale` = 1).
 const fn window_of(memory: u32) -> u32 {
     memory - (memory >> 1)
+}
+
+/// The window for more than ever arrived in a round trip, of which so much did before: twice as
+/// much and a cushion, to leave room for losses, and more while the sender is growing, which it
+/// will have done for another round trip when this window arrives (Linux `tcp_rcv_space_adjust`).
+/// All in the unit of which a segment is so many.
+pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
+    let window = 2 * u64::from(copied) + CUSHION * segment;
+    let growth = window * u64::from(copied - space) / u64::from(space);
+    window + 2 * growth
 }
 
 /// The buffer of one receiver.
@@ -262,14 +272,10 @@ impl ReceiveBuffer {
         bytes
     }
 
-    /// More bytes than ever arrived in a round trip: twice as many, to leave room for losses, and
-    /// more while the sender is growing, which it will have done for another round trip when this
-    /// window arrives.
+    /// More bytes than ever arrived in a round trip.
     fn enlarge(&mut self, copied: u32) {
         let payload = u64::from(self.payload);
-        let window = 2 * u64::from(copied) + CUSHION * payload;
-        let growth = window * u64::from(copied - self.space) / u64::from(self.space);
-        let segments = (window + 2 * growth) / payload;
+        let segments = window_after(copied, self.space, payload) / payload;
         let size = (segments * u64::from(self.per_segment())).min(u64::from(self.most)) as u32;
         if size > self.size {
             self.size = size;

@@ -6,7 +6,7 @@ use std::mem;
 
 use sojourn_aqm::{Span, Time};
 
-use super::receive_buffer::ReceiveBuffer;
+use super::receive_buffer::{FIRST_SPACE, ReceiveBuffer, window_after};
 
 /// How the receive window develops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,11 +34,6 @@ impl Default for WindowRule {
     }
 }
 
-/// Segments per round trip that Linux assumes before it has measured (`rcvq_space.space`, at first
-/// the initial window, where its own window has room for that: `tcp_init_buffer_space`).
-const FIRST_SPACE: u32 = 10;
-/// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
-const CUSHION: u64 = 16;
 /// How much every segment adds while the buffer has room for more (Linux `tcp_grow_window`: twice
 /// the largest segment, where a segment takes no more memory than twice its payload).
 const STEP: u32 = 2;
@@ -259,12 +254,7 @@ impl SegmentWindow {
     fn on_round_trip(&mut self, now: Time, next: u32) {
         let copied = next - self.start;
         if copied > self.space {
-            // Linux `tcp_rcv_space_adjust`: twice, to leave room for losses, and more while the
-            // sender is growing, which it will have done for another round trip when this window
-            // arrives.
-            let window = 2 * u64::from(copied) + CUSHION;
-            let growth = window * u64::from(copied - self.space) / u64::from(self.space);
-            let target = (window + 2 * growth).min(u64::from(self.most)) as u32;
+            let target = window_after(copied, self.space, 1).min(u64::from(self.most)) as u32;
             self.clamp = self.clamp.max(target);
             self.space = copied;
         }

@@ -16,15 +16,9 @@ from sojourn.reproduce.claims import (
 from sojourn.reproduce.paper import Claim, Values
 
 
-def _mean(found: list[float]) -> float:
-    return float(np.mean(found))
-
-
-def _all(
-    keys: Iterable[str], metric: str, kind: Callable[[list[float]], float]
-) -> Callable[[Values], float]:
+def _mean(keys: Iterable[str], metric: str) -> Callable[[Values], float]:
     names = [f"{key}.{metric}" for key in keys]
-    return lambda v: kind([v[name] for name in names])
+    return lambda v: float(np.mean([v[name] for name in names]))
 
 
 def _over(aqm: str) -> list[str]:
@@ -81,8 +75,8 @@ CLAIMS_F2: list[Claim] = [
         "CoDel has the best goodput of the three",
         *(
             more(
-                _all(_over("codel"), _TOTAL, _mean),
-                _all(_over(a), _TOTAL, _mean),
+                _mean(_over("codel"), _TOTAL),
+                _mean(_over(a), _TOTAL),
                 label=f"mean over targets, CoDel > {NAMES[a]}",
                 unit="Mbit/s",
             )
