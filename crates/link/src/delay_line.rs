@@ -98,6 +98,12 @@ impl<P> DelayLine<P> {
         self.delay
     }
 
+    /// The packet that comes out after so many others.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<&P> {
+        self.in_flight.get(place).map(|(_, packet)| packet)
+    }
+
     /// How many packets are in flight.
     pub fn len(&self) -> usize {
         self.in_flight.len()

@@ -79,6 +79,12 @@ impl ScheduledDelayLine {
         if self.line.next_arrival() >= until { None } else { self.line.pop_copy() }
     }
 
+    /// The packet that arrives after so many others.
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> Option<&Packet> {
+        self.line.get(place)
+    }
+
     /// The propagation delay.
     pub fn delay(&self) -> Span {
         self.line.delay()

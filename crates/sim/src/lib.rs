@@ -17,6 +17,7 @@ mod link;
 mod memory;
 mod network;
 pub mod packet;
+mod prefetch;
 pub mod session;
 pub mod tcp;
 mod wlan;

@@ -4,6 +4,7 @@
 use sojourn_aqm::{Span, Time};
 use sojourn_measure::RoundTrips;
 
+use super::Outbox;
 use crate::packet::{Packet, PacketKind};
 
 /// Finds the round trips of data packets.
@@ -29,5 +30,18 @@ impl Observer {
     /// The round trips found since the last call, oldest first.
     pub fn take_samples(&mut self) -> impl Iterator<Item = Span> {
         self.0.take_samples()
+    }
+}
+
+/// Sends packets and shows them to the observer.
+pub(super) fn seen_by(
+    observer: &mut Option<Box<Observer>>,
+    out: &mut Outbox<'_>,
+) -> impl FnMut(Packet) {
+    move |packet| {
+        if let Some(observer) = observer {
+            observer.on_sent(&packet);
+        }
+        out.send(packet);
     }
 }

@@ -8,9 +8,11 @@ use sojourn_measure::EcnConnections;
 use sojourn_traffic::{FinishedTransfer, TransferPlan};
 
 use super::Outbox;
-use super::observer::Observer;
+use super::observer::{Observer, seen_by};
 use super::setup::Setup;
+use crate::network::End;
 use crate::packet::{Packet, PacketKind};
+use crate::prefetch::prefetch;
 use crate::tcp::negotiation::Flags;
 use crate::tcp::rtt::{stamp, stamped_rtt};
 use crate::tcp::sender::BusyTimes;
@@ -359,6 +361,19 @@ impl Stream {
         self.setup.ecn
     }
 
+    /// A packet reaches one of its ends soon.
+    pub(crate) fn prefetch(&self, end: End) {
+        prefetch(&self.setup.segments);
+        match end {
+            End::Sender => prefetch(&self.sender),
+            End::Receiver => {
+                prefetch(&self.receiver);
+                prefetch(&self.delivered_bytes);
+            }
+            End::Link => {}
+        }
+    }
+
     /// The sender, while a connection is open.
     pub fn sender(&self) -> Option<&Sender> {
         self.sender.as_ref()
@@ -380,15 +395,5 @@ impl Stream {
     /// Payload of a full segment.
     pub fn payload_bytes(&self) -> u32 {
         self.setup.segments.payload_bytes
-    }
-}
-
-/// Sends packets and shows them to the observer.
-fn seen_by(observer: &mut Option<Box<Observer>>, out: &mut Outbox<'_>) -> impl FnMut(Packet) {
-    move |packet| {
-        if let Some(observer) = observer {
-            observer.on_sent(&packet);
-        }
-        out.send(packet);
     }
 }

@@ -29,6 +29,7 @@ use crate::app::stream::Stream;
 use crate::app::{AccessLink, Outbox};
 use crate::network::{End, Group, Network};
 use crate::packet::{Packet, PacketKind};
+use crate::prefetch::{MANY_FLOWS, prefetch};
 
 /// A flow.
 pub(crate) struct SimulatedFlow {
@@ -191,10 +192,28 @@ impl World {
             };
         };
         let packet = wire.pop(now, &mut self.network.agenda);
+        if end != End::Link && self.flows.len() >= MANY_FLOWS {
+            self.prefetch_flows(slot - wires, end);
+        }
         match end {
             End::Link => self.arrive::<NOTES>(now, packet),
             End::Receiver => self.receive(now, &packet),
             End::Sender => self.answer(now, &packet),
+        }
+    }
+
+    /// Asks for the memory of flows whose packets arrive next over a wire: the place of one that is
+    /// a few packets away says where its end is, which is asked for when it is nearer.
+    fn prefetch_flows(&self, wire: usize, end: End) {
+        const FAR: usize = 4;
+        const NEAR: usize = 1;
+        let wire = &self.network.onward.wires[wire].0;
+        let flow_of = |packet: &Packet| &self.flows[packet.flow as usize];
+        if let Some(flow) = wire.get(FAR).map(flow_of) {
+            prefetch(flow);
+        }
+        if let Some(FlowEnds::Stream(stream)) = wire.get(NEAR).map(|packet| &flow_of(packet).ends) {
+            stream.prefetch(end);
         }
     }
 

@@ -1,0 +1,29 @@
+//! Memory that is needed soon. With many flows the two ends of each are out of the processor's
+//! caches by the time of their next packet, and a packet then waits longer for them than it takes
+//! to handle: 10,000 flows take a third of the time where they are asked for some packets ahead.
+//!
+//! Without `unsafe` only the first cache line of a value can be asked for (crate `safe_arch`).
+
+#![allow(unsafe_code)]
+
+/// From so many flows on their memory is asked for ahead; fewer stay in the caches.
+pub(crate) const MANY_FLOWS: usize = 500;
+
+/// Bytes of a cache line.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
+
+/// Asks for all of a value, where the processor can be asked.
+#[inline]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for offset in (0..size_of::<T>()).step_by(LINE) {
+        let line = std::ptr::from_ref(value).wrapping_byte_add(offset);
+        // SAFETY: a prefetch is a hint, which reads and writes nothing.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line.cast())
+        };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
