@@ -168,13 +168,14 @@ def lay_out_grid(drawing: Figure, axes: Sequence[Axes], rows: int, columns: int)
     left = 0.02 * width + 2.2 * gap + 0.65 * letter * max(map(len, numbers), default=0)
     bottom = 0.01 * height + 1.8 * gap + 1.8 * letter
     top = _EDGE + 1.25 * lines * _title_points() + 1.5 * titles
+    between = 1.5 * titles + 0.8 * letter
     across = (width - left - gap - (columns - 1) * 1.8 * gap) / columns
-    down = (height - bottom - top - (rows - 1) * 2.2 * titles) / rows
+    down = (height - bottom - top - (rows - 1) * between) / rows
     drawing.set_layout_engine(None)
     _title(drawing, drawing.get_suptitle(), 1 - _EDGE / height)
     drawing.subplots_adjust(
         left / width, bottom / height, 1 - gap / width, 1 - top / height,
-        1.8 * gap / across, 2.2 * titles / down,
+        1.8 * gap / across, between / down,
     )  # fmt: skip
 
 
