@@ -166,8 +166,7 @@ def compare(
         memory: a size such as ``32GB`` that the runs may take; by default what is free.
         apps: applications written in Python in the same way, as `app` of `sojourn.run`.
         on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
-        drawing: processes that begin to draw while the runs are under way
-            (`sojourn.plots.beside.drawers`), for `Comparison.save`.
+        drawing: what draws meanwhile, of `sojourn.plots.beside.drawers`, for `Comparison.save`.
 
     Raises:
         InputError: there is no such file or link, no AQM, no seed, or too little memory.
@@ -185,19 +184,23 @@ def compare(
     if isinstance(seeds, int):
         check_memory(loaded, len(variants) * seeds, jobs or default_jobs(), memory)
     seed_list = choose_seeds(loaded.seed, seeds)
-    # The first runs of all AQMs come first, so that what shows these alone is drawn meanwhile.
-    cells = [(aqm, seed) for seed in seed_list for aqm in variants]
+    cells = _cells(list(variants), seed_list, link, drawing)
     tasks = [_task(variants[aqm], aqm, seed, controls, link) for aqm, seed in cells]
-    folder = None if out is None else Path(out)
-    if drawing is not None:
-        drawing.expect(link, list(variants), seed_list[0])
-    with files.writing_to(folder):
+    with files.writing_to(folder := None if out is None else Path(out)):
         finish = _finisher(cells, folder, drawing)
         outcomes = run_all(tasks, jobs=jobs, finish=finish, progress=progress, store=store)
-    results = _by_contender(cells, outcomes)
-    failed = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    results, failed = _by_contender(cells, outcomes)
     references = _references([text for *_, text in variants.values()], on)
     return Comparison(loaded, link, seed_list, results, failed, references, measured)
+
+
+def _cells(
+    aqms: list[str], seeds: list[int], link: str, drawing: Drawers | None
+) -> list[tuple[str, int]]:
+    """Every run; the first ones of all AQMs come first, as what shows these alone is drawn then."""
+    if drawing is not None:
+        drawing.expect(link, aqms, seeds[0])
+    return [(aqm, seed) for seed in seeds for aqm in aqms]
 
 
 def _task(
@@ -210,12 +213,12 @@ def _task(
 
 def _by_contender(
     cells: Sequence[tuple[str, int]], outcomes: Sequence[Result | str]
-) -> dict[str, list[Result | None]]:
-    """The results of each contender in the order of the seeds; None for a run that failed."""
+) -> tuple[dict[str, list[Result | None]], list[str]]:
+    """Results of each contender in the order of the seeds, None for a run that failed; and why."""
     results: dict[str, list[Result | None]] = {}
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results.setdefault(aqm, []).append(None if isinstance(outcome, str) else outcome)
-    return results
+    return results, [outcome for outcome in outcomes if isinstance(outcome, str)]
 
 
 def _variants(
