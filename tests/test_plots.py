@@ -9,7 +9,7 @@ import pytest
 
 from sojourn import plots
 from sojourn.errors import InputError, NothingToPlot
-from sojourn.plots import clouds, style
+from sojourn.plots import clouds, outputs, style
 from sojourn.running.result import Result
 from synthetic import AQMS, comparison, result
 
@@ -120,12 +120,31 @@ def test_an_unknown_kind_names_the_known_ones():
 
 
 def test_pgf_names_the_programs_that_it_needs_and_how_to_install_one(monkeypatch):
-    monkeypatch.setattr(style.shutil, "which", lambda _program: None)
+    monkeypatch.setattr(shutil, "which", lambda _program: None)
     with pytest.raises(InputError, match=r"xelatex or pdflatex or lualatex; apt-get install .*pdf"):
-        style.check_format("pgf")
+        outputs.check_format("pgf")
     monkeypatch.setitem(style.mpl.rcParams, "pgf.texsystem", "lualatex")
     with pytest.raises(InputError, match=r"there is no lualatex; apt-get install"):
-        style.check_format("pgf")
+        outputs.check_format("pgf")
+
+
+@pytest.mark.parametrize("points", [9.0, 14.0])
+@pytest.mark.parametrize(("aqms", "size"), [(1, "page"), (6, "page"), (5, "column")])
+def test_panels_over_time_overlap_neither_each_other_nor_what_stands_beside_them(
+    compared, aqms, size, points
+):
+    results = {aqm: compared.of(aqm) for aqm in list(AQMS)[-aqms:]}
+    with style.mpl.rc_context({"font.size": points}), style.sized(size):
+        drawing = plots.kind("delay_time")(results, "bottleneck")
+        drawing.canvas.draw()
+        panels = [axes for axes in drawing.axes if axes.get_visible()]
+        boxes = [axes.get_tightbbox(for_layout_only=True) for axes in panels]
+        beside = {text.get_text()[:5]: text.get_window_extent() for text in drawing.texts}
+    left, below, title = beside["queue"], beside["time "], beside["Queue"]
+    for i, box in enumerate(boxes):
+        assert left.x1 < box.x0 and below.y1 < box.y0 and box.y1 < title.y0, (i, box)
+        assert box.x1 <= drawing.bbox.x1
+        assert not any(box.overlaps(other) for other in boxes[:i])
 
 
 @pytest.mark.long

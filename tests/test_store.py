@@ -63,7 +63,7 @@ def test_a_run_that_is_cancelled_while_it_is_kept_leaves_nothing(store):
 def test_a_run_that_was_made_is_not_made_again(store, made):
     first = compare(["taildrop", "pie"], 2, store)
     again = compare(["pie", "taildrop"], 3, store)
-    assert made == ["taildrop 1", "taildrop 2", "pie 1", "pie 2", "pie 3", "taildrop 3"]
+    assert made == ["taildrop 1", "pie 1", "taildrop 2", "pie 2", "pie 3", "taildrop 3"]
     for aqm in ("taildrop", "pie"):
         for one, other in zip(first.of(aqm), again.of(aqm), strict=False):
             assert one.summary_rows == other.summary_rows

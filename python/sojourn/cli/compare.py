@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -16,6 +19,10 @@ from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
 from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
+from sojourn.plots.outputs import check_format
+
+if TYPE_CHECKING:
+    from sojourn.plots.beside import Drawers
 
 
 @click.command(
@@ -97,27 +104,42 @@ def compare(
     choose_link(scenario, link)
     forms = formats.split(",")
     if out is not None:
-        from sojourn.plots import style
-
         for form in forms:
-            style.check_format(form)
+            check_format(form)
     options.announce(out)
     options.writing_to(out)
-    comparison = compare_aqms(
-        scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
-        out=out, progress=console.meter(),
-        on=engines, store=options.store(fresh), metrics=metrics, memory=memory,
-    )  # fmt: skip
-    if out is not None:
-        comparison.save(out, formats=forms, size=size)
-        console.say(f"report: {out / 'report.html'}")
-    _show(comparison, as_json)
+    with _drawers(forms, size) if out is not None else nullcontext() as drawing:
+        comparison = compare_aqms(
+            scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
+            out=out, progress=console.meter(), drawing=drawing,
+            on=engines, store=options.store(fresh), metrics=metrics, memory=memory,
+        )  # fmt: skip
+        if out is not None:
+            comparison.save(out, formats=forms, size=size, drawing=drawing)
+            console.say(f"report: {out / 'report.html'}")
+        _show(comparison, as_json)
     console.warn([text for text in comparison.warnings if text not in scenario.warnings])
     for failure in comparison.failures:
         console.say(f"sojourn: a run failed: {failure}")
     for reason in comparison.invalid:
         console.say(f"sojourn: not a valid experiment: {reason}")
     return 1 if comparison.failures or comparison.invalid else 0
+
+
+@contextmanager
+def _drawers(formats: list[str], size: str) -> Iterator[Drawers]:
+    """Processes that draw; what the report needs in this one is loaded while the runs are made."""
+    from sojourn.plots.beside import drawers
+
+    with drawers(formats, size) as drawing:
+        threading.Thread(target=_get_ready, daemon=True).start()
+        yield drawing
+
+
+def _get_ready() -> None:
+    from sojourn.report import get_ready
+
+    get_ready()
 
 
 def _show(comparison: Comparison, as_json: bool) -> None:

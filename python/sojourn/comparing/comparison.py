@@ -27,6 +27,8 @@ from sojourn.running.store import DEFAULT_STORE, Store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from sojourn.plots.beside import Drawers
+
 DEFAULT_SEEDS = 10
 
 
@@ -65,6 +67,7 @@ class Comparison(ComparedRuns):
         *,
         formats: Sequence[str] = ("svg", "png"),
         size: Literal["page", "column"] = "page",
+        drawing: Drawers | None = None,
     ) -> list[str]:
         """Write ``report.html``, ``figures/``, and ``comparison.json`` last; returns their names.
 
@@ -75,6 +78,7 @@ class Comparison(ComparedRuns):
             folder: where.
             formats: of the figures: ``svg``, ``png``, ``pdf``, ``pgf`` (needs LaTeX).
             size: whether the figures are as wide as a paper's page or as its column.
+            drawing: what `compare` was given, made for these formats and this size.
 
         Raises:
             InputError: there is no such format or size, LaTeX is needed and missing, the folder
@@ -84,7 +88,7 @@ class Comparison(ComparedRuns):
         from sojourn.report import save
 
         with files.writing_to(Path(folder)):
-            return save(self, Path(folder), formats, size)
+            return save(self, Path(folder), formats, size, drawing)
 
     def __repr__(self) -> str:
         """The table, and what is significant."""
@@ -135,6 +139,7 @@ def compare(
     ccs: Mapping[str, type[Control]] | None = None,
     memory: str | None = None,
     apps: Mapping[str, type] | None = None,
+    drawing: Drawers | None = None,
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
@@ -161,6 +166,7 @@ def compare(
         memory: a size such as ``32GB`` that the runs may take; by default what is free.
         apps: applications written in Python in the same way, as `app` of `sojourn.run`.
         on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
+        drawing: what draws meanwhile, of `sojourn.plots.beside.drawers`, for `Comparison.save`.
 
     Raises:
         InputError: there is no such file or link, no AQM, no seed, or too little memory.
@@ -178,16 +184,23 @@ def compare(
     if isinstance(seeds, int):
         check_memory(loaded, len(variants) * seeds, jobs or default_jobs(), memory)
     seed_list = choose_seeds(loaded.seed, seeds)
-    cells = [(aqm, seed) for aqm in variants for seed in seed_list]
+    cells = _cells(list(variants), seed_list, link, drawing)
     tasks = [_task(variants[aqm], aqm, seed, controls, link) for aqm, seed in cells]
-    folder = None if out is None else Path(out)
-    with files.writing_to(folder):
-        finish = _saver(cells, folder)
+    with files.writing_to(folder := None if out is None else Path(out)):
+        finish = _finisher(cells, folder, drawing)
         outcomes = run_all(tasks, jobs=jobs, finish=finish, progress=progress, store=store)
-    results = _by_contender(cells, outcomes)
-    failed = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    results, failed = _by_contender(cells, outcomes)
     references = _references([text for *_, text in variants.values()], on)
     return Comparison(loaded, link, seed_list, results, failed, references, measured)
+
+
+def _cells(
+    aqms: list[str], seeds: list[int], link: str, drawing: Drawers | None
+) -> list[tuple[str, int]]:
+    """Every run; the first ones of all AQMs come first, as what shows these alone is drawn then."""
+    if drawing is not None:
+        drawing.expect(link, aqms, seeds[0])
+    return [(aqm, seed) for seed in seeds for aqm in aqms]
 
 
 def _task(
@@ -200,12 +213,12 @@ def _task(
 
 def _by_contender(
     cells: Sequence[tuple[str, int]], outcomes: Sequence[Result | str]
-) -> dict[str, list[Result | None]]:
-    """The results of each contender in the order of the seeds; None for a run that failed."""
+) -> tuple[dict[str, list[Result | None]], list[str]]:
+    """Results of each contender in the order of the seeds, None for a run that failed; and why."""
     results: dict[str, list[Result | None]] = {}
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results.setdefault(aqm, []).append(None if isinstance(outcome, str) else outcome)
-    return results
+    return results, [outcome for outcome in outcomes if isinstance(outcome, str)]
 
 
 def _variants(
@@ -263,11 +276,20 @@ def _distinct(aqms: Sequence[str], laws: list[_core.CustomLaw]) -> list[str]:
     return canonical
 
 
-def _saver(cells: Sequence[tuple[str, int]], folder: Path | None) -> Callable[[int, Result], None]:
-    if folder is None:
-        return lambda _index, _result: None
-    # Else the report of the earlier runs would be there beside new ones, were this killed.
-    files.remove(folder / files.COMPARISON)
-    saving.remove_runs(folder / "runs", TABLES)
-    folders = [folder / run_folder(aqm, seed) for aqm, seed in cells]
-    return lambda index, result: (result.save(folders[index]), None)[1]
+def _finisher(
+    cells: Sequence[tuple[str, int]], folder: Path | None, drawing: Drawers | None
+) -> Callable[[int, Result], None]:
+    """What is done with each run when it is complete: it is saved, then drawn."""
+    if folder is not None:
+        # Else the report of the earlier runs would be there beside new ones, were this killed.
+        files.remove(folder / files.COMPARISON)
+        saving.remove_runs(folder / "runs", TABLES)
+
+    def finish(index: int, result: Result) -> None:
+        aqm, seed = cells[index]
+        if folder is not None:
+            result.save(folder / run_folder(aqm, seed))
+        if drawing is not None:
+            drawing.add(aqm, seed, result)
+
+    return finish

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from sojourn.comparing.compared_runs import ComparedRuns
 
-__all__ = ["KINDS", "draw_all", "kind"]
+__all__ = ["KINDS", "OF_FIRST_RUN", "draw_all", "kind"]
 
 KINDS = {
     "delay_cdf": "distribution of the queue delay, one line per AQM, a band over the seeds",
@@ -22,6 +22,8 @@ KINDS = {
     "delay_time": "queue delay over time with drops and marks, one panel per AQM",
     "completion": "completion times of short transfers as boxes",
 }
+# Kinds that read an AQM's first run alone: they are drawn while the others are under way.
+OF_FIRST_RUN = ("delay_time",)
 
 
 def kind(name: str) -> Callable[..., Figure]:

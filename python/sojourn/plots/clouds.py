@@ -11,19 +11,12 @@ from matplotlib.figure import Figure
 from sojourn.plots import style
 from sojourn.plots.data import Floats, Results
 
-FLOOR_MS = 0.01
 _HALF_LETTER = 3.2  # points, of bold type of 9 points
 # A name that is so many lines away from its cloud is joined to it.
 _FAR = 1.7
 
 Clouds = Mapping[str, Floats]
 """Per AQM milliseconds of delay and another value, shape ``(n_seeds, 2)``."""
-
-
-def of_delay(delay_s: Floats, other: Floats) -> Floats:
-    """A cloud of the seeds that know both; delays of nothing have a place on a logarithmic axis."""
-    cloud: Floats = np.column_stack([np.maximum(delay_s * 1e3, FLOOR_MS), other])
-    return cloud[np.isfinite(cloud).all(1)]
 
 
 def begin(clouds: Clouds, results: Results, title: str) -> tuple[Figure, Axes, dict[str, str]]:
@@ -47,7 +40,7 @@ def begin(clouds: Clouds, results: Results, title: str) -> tuple[Figure, Axes, d
 
 
 def finish(drawing: Figure, axes: Axes, clouds: Clouds, colours: Mapping[str, str]) -> None:
-    """Lay the figure out and name the clouds, when all else is drawn."""
+    """Lay the figure out, for good, and name the clouds where there is room."""
     style.lay_out(drawing)
     _name(axes, clouds, colours)
 

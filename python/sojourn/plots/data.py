@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from sojourn.comparing.metrics import bulk_classes
+from sojourn.plots.excerpt import Excerpt, Floats, Results, Run, histograms, states
 
-    from sojourn.running.result import Result
+__all__ = [
+    "FLOOR_MS", "Completions", "Distribution", "Floats", "Results", "Run", "bulk_points",
+    "cloud_of_delay", "completions", "delay_grid", "distribution", "names", "series", "summaries",
+]  # fmt: skip
 
-Floats = NDArray[np.float64]
-Results = Mapping[str, Sequence["Result"]]
+FLOOR_MS = 0.01
+_POINTS = 600
+_LEAST_S = 5e-4
 
 
 class Distribution:
@@ -134,16 +135,16 @@ class Completions:
         return float(lower + (times[first] - lower) * into_bin)
 
 
-def completions(results: Sequence[Result], name: str) -> Completions:
+def completions(runs: Sequence[Run], name: str) -> Completions:
     """The completion times of a class, pooled over runs."""
     metrics = ("completion", "unfinished")
-    return Completions(*(distribution(results, "class", name, metric) for metric in metrics))
+    return Completions(*(distribution(runs, "class", name, metric) for metric in metrics))
 
 
-def distribution(results: Sequence[Result], scope: str, name: str, metric: str) -> Distribution:
+def distribution(runs: Sequence[Run], scope: str, name: str, metric: str) -> Distribution:
     """A distribution of table ``histograms``, pooled over runs."""
     key = (scope, name, metric)
-    parts = [part for r in results if (part := _histograms(r).get(key)) is not None]
+    parts = [part for r in runs if (part := histograms(r).get(key)) is not None]
     lower, upper, counts = np.concatenate([*parts, np.empty((3, 0))], axis=1)
     return Distribution(lower * 1e-9, upper * 1e-9, counts)
 
@@ -151,64 +152,50 @@ def distribution(results: Sequence[Result], scope: str, name: str, metric: str) 
 def names(results: Results, scope: str, metric: str) -> list[str]:
     """The queues or classes that have a distribution, in the order of the tables."""
     found: dict[str, None] = {}
-    for result in (r for rs in results.values() for r in rs):
-        keys = _histograms(result)
+    for run in (r for rs in results.values() for r in rs):
+        keys = histograms(run)
         found.update(
             dict.fromkeys(name for of, name, what in keys if (of, what) == (scope, metric))
         )
     return list(found)
 
 
-def series(result: Result, queue: str, var: str) -> tuple[Floats, Floats]:
+def series(run: Run, queue: str, var: str) -> tuple[Floats, Floats]:
     """A variable of a queue over time: seconds and values, each of shape ``(n_samples,)``."""
-    rows = _rows(result.states, queue=queue, var=var)
-    return np.asarray(rows["t_ns"], np.float64) * 1e-9, np.asarray(rows["value"], np.float64)
+    found = run.series_of(queue) if isinstance(run, Excerpt) else states(run, queue)
+    return found.get(var, (np.empty(0), np.empty(0)))
 
 
-def summaries(results: Sequence[Result], key: str) -> Floats:
+def summaries(runs: Sequence[Run], key: str) -> Floats:
     """A number of the summary by ``scope/name/metric``, one per run; NaN where there is none."""
-    return np.asarray([r.summary.get(key, np.nan) for r in results], np.float64)
+    return np.asarray([r.summary.get(key, np.nan) for r in runs], np.float64)
 
 
-_read: WeakKeyDictionary[Result, dict[tuple[str, str, str], Floats]] = WeakKeyDictionary()
+def delay_grid(found: Sequence[Distribution]) -> tuple[Floats, bool]:
+    """Delays in seconds at which to draw; logarithmic if the bulk spans more than two decades."""
+    low = max([_LEAST_S, min(one.quantile_s(0.05) for one in found)])
+    high = max([2 * _LEAST_S, *(one.quantile_s(0.9995) for one in found)])
+    if high / low > 100:
+        return np.geomspace(low, high * 1.15, _POINTS), True
+    return np.linspace(0.0, high * 1.03, _POINTS), False
 
 
-def _histograms(result: Result) -> dict[tuple[str, str, str], Floats]:
-    """Table ``histograms`` by scope, name and metric: lower edges, upper edges and counts.
-
-    It is read once per run: a filter for each of several distributions takes five times as long.
-    """
-    if result not in _read:
-        table = result.histograms
-        numbers = np.array([table[name] for name in ("lower_ns", "upper_ns", "count")], np.float64)
-        columns = [_encoded(table[name]) for name in ("scope", "name", "metric")]
-        codes = np.array([column.indices for column in columns])
-        words = [column.dictionary.to_pylist() for column in columns]
-        # The bins of a distribution are neighbours.
-        begins = np.flatnonzero(np.any(np.diff(codes, prepend=-1) != 0, axis=0))
-        parts = np.split(numbers, begins[1:], axis=1)
-        keys = [tuple(map(list.__getitem__, words, codes[:, place])) for place in begins]
-        _read[result] = dict(zip(keys, parts, strict=True)) if keys else {}
-        assert len(_read[result]) == len(keys)
-    return _read[result]
+def bulk_points(results: Results, link: str) -> dict[str, Floats]:
+    """Per AQM ms of mean delay and Mbit/s of all bulk flows, shape ``(n_seeds, 2)``."""
+    points: dict[str, Floats] = {}
+    for aqm, runs in results.items():
+        if not runs:
+            continue
+        delay = summaries(runs, f"queue/{link}/delay_mean")
+        rows = runs[0].summary_rows
+        classes = bulk_classes(rows) or [r[1] for r in rows if r[::2][:2] == ("class", "goodput")]
+        goodputs = [summaries(runs, f"class/{name}/goodput") for name in classes]
+        if goodputs:
+            points[aqm] = cloud_of_delay(delay, np.sum(goodputs, 0) * 1e-6)
+    return {aqm: cloud for aqm, cloud in points.items() if len(cloud)}
 
 
-def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """A column of texts as numbers and what they stand for, however its table has it."""
-    import pyarrow as pa
-
-    whole = column.combine_chunks()
-    return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-
-
-def _rows(table: pa.Table, **wanted: str) -> Any:
-    """The rows whose columns have the wanted texts."""
-    import pyarrow.compute as pc
-
-    mask: Any = None
-    for column, text in wanted.items():
-        if column not in table.column_names:
-            raise KeyError(f"the table has no column `{column}`")
-        is_word = pc.equal(table[column].cast("string"), text)
-        mask = is_word if mask is None else pc.and_(mask, is_word)
-    return table.filter(mask)
+def cloud_of_delay(delay_s: Floats, other: Floats) -> Floats:
+    """A point for each seed that knows both; no delay has a place on a logarithmic axis too."""
+    cloud: Floats = np.column_stack([np.maximum(delay_s * 1e3, FLOOR_MS), other])
+    return cloud[np.isfinite(cloud).all(1)]

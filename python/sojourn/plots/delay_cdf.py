@@ -8,10 +8,7 @@ from matplotlib.figure import Figure
 
 from sojourn.errors import NothingToPlot
 from sojourn.plots import data, style
-from sojourn.plots.data import Distribution, Floats, Results
-
-_POINTS = 600
-_FLOOR_S = 5e-4
+from sojourn.plots.data import Floats, Results
 
 
 @style.figure
@@ -30,7 +27,7 @@ def delay_cdf(results: Results, link: str) -> Figure:
     if not pooled:
         raise NothingToPlot(f"no packet left queue {link}")
     drawing, (axes,) = style.new(3.9, f"Queue delay at {link}")
-    x_s, is_log = grid(list(pooled.values()))
+    x_s, is_log = data.delay_grid(list(pooled.values()))
     colours, dashes = style.colours(results), style.dashes(results)
     for aqm, found in pooled.items():
         each = [data.distribution([r], "queue", link, "delay") for r in results[aqm]]
@@ -41,15 +38,6 @@ def delay_cdf(results: Results, link: str) -> Figure:
     _label(axes, x_s, is_log)
     style.legend(drawing, list(pooled))
     return drawing
-
-
-def grid(found: list[Distribution]) -> tuple[Floats, bool]:
-    """Delays in seconds at which to draw; logarithmic if the bulk spans more than two decades."""
-    low = max([_FLOOR_S, min(one.quantile_s(0.05) for one in found)])
-    high = max([2 * _FLOOR_S, *(one.quantile_s(0.9995) for one in found)])
-    if high / low > 100:
-        return np.geomspace(low, high * 1.15, _POINTS), True
-    return np.linspace(0.0, high * 1.03, _POINTS), False
 
 
 def _label(axes: Axes, x_s: Floats, is_log: bool) -> None:

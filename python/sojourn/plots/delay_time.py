@@ -11,8 +11,7 @@ from matplotlib.lines import Line2D
 
 from sojourn.errors import NothingToPlot
 from sojourn.plots import data, style
-from sojourn.plots.data import Floats, Results
-from sojourn.running.result import Result
+from sojourn.plots.data import Floats, Results, Run
 
 _FLOOR_MS = 0.1
 
@@ -58,6 +57,7 @@ def delay_time(results: Results, link: str) -> Figure:
     drawing.supxlabel("time [s]", fontsize=9)
     drawing.supylabel("queue delay [ms]", fontsize=9)
     _legend(drawing)
+    style.lay_out_grid(drawing, panels, rows, columns)
     return drawing
 
 
@@ -72,7 +72,7 @@ def _limits(delays: list[tuple[Floats, Floats]]) -> tuple[float, float, bool]:
     return low_ms / room_for_ticks, high_ms * room_for_ticks, True
 
 
-def _rugs(axes: Axes, result: Result, link: str) -> None:
+def _rugs(axes: Axes, result: Run, link: str) -> None:
     """One path per edge: thousands of single ticks would make a large file."""
     for var, colour, edge in (("drops", style.LOSS, (0.0, 0.05)), ("marks", style.MARK, (0.95, 1))):
         t_s, counts = data.series(result, link, var)

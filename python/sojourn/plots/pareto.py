@@ -53,14 +53,14 @@ def _points(results: Results, link: str) -> dict[str, Floats]:
             data.summaries(runs, f"queue/{link}/{metric}")
             for metric in ("delay_p95", "utilisation")
         )
-        points[aqm] = clouds.of_delay(delay, share * 1e2)
+        points[aqm] = data.cloud_of_delay(delay, share * 1e2)
     return {aqm: cloud for aqm, cloud in points.items() if len(cloud)}
 
 
 def _cross(axes: Axes, cloud: Floats, colour: str) -> None:
     """The mean with its 95 % intervals; on a logarithmic axis one may reach zero."""
     delay, share = estimate(cloud[:, 0].tolist()), share_estimate((cloud[:, 1] / 100).tolist())
-    reach = min(delay.half_width, delay.mean - clouds.FLOOR_MS)
+    reach = min(delay.half_width, delay.mean - data.FLOOR_MS)
     ends = [[100 * (share.mean - share.low)], [100 * (share.high - share.mean)]]
     axes.errorbar(
         [delay.mean], [100 * share.mean],

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.comparing.metrics import bulk_classes
 from sojourn.errors import NothingToPlot
 from sojourn.plots import clouds, data, style
 from sojourn.plots.data import Floats, Results
@@ -28,7 +27,7 @@ def plane(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no run has both a queue delay and a goodput.
     """
-    points = points_of(results, link)
+    points = data.bulk_points(results, link)
     if not points:
         raise NothingToPlot(f"no run has both a delay of queue {link} and a goodput")
     drawing, axes, colours = clouds.begin(points, results, f"Delay at {link} and bulk goodput")
@@ -47,21 +46,6 @@ def plane(results: Results, link: str) -> Figure:
         arrowprops={"arrowstyle": "->", "color": style.MUTED},
     )  # fmt: skip
     return drawing
-
-
-def points_of(results: Results, link: str) -> dict[str, Floats]:
-    """Per AQM milliseconds and Mbit/s, shape ``(n_seeds, 2)``."""
-    points: dict[str, Floats] = {}
-    for aqm, runs in results.items():
-        if not runs:
-            continue
-        delay = data.summaries(runs, f"queue/{link}/delay_mean")
-        rows = runs[0].summary_rows
-        classes = bulk_classes(rows) or [r[1] for r in rows if r[::2][:2] == ("class", "goodput")]
-        goodputs = [data.summaries(runs, f"class/{name}/goodput") for name in classes]
-        if goodputs:
-            points[aqm] = clouds.of_delay(delay, np.sum(goodputs, 0) * 1e-6)
-    return {aqm: cloud for aqm, cloud in points.items() if len(cloud)}
 
 
 def _ellipse(axes: Axes, cloud: Floats, colour: str) -> None:

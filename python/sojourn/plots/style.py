@@ -1,8 +1,6 @@
 """The style of all figures: size, type, ink, one colour per AQM, reproducible bytes.
 
-Colours are those of Okabe and Ito (Color Universal Design, 2008), which people with
-colour-blindness tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is
-dark grey.
+Its colours are in `palette`, formats and widths in `outputs`, which do not need matplotlib.
 
 A user's matplotlibrc, style file or rcParams have the last word on everything set here; `sized`
 makes figures as wide as a paper's column or page.
@@ -12,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import io
-import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,40 +21,30 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 
-from sojourn.errors import InputError
+from sojourn.plots.outputs import SIZES_IN, WIDTH_IN, check_format, check_size, tex_system
+from sojourn.plots.palette import (
+    AQM_COLOURS,
+    GRID,
+    INK,
+    LOSS,
+    MARK,
+    MUTED,
+    PALETTE,
+    PAPER,
+)
 
-INK = "#22262b"
-MUTED = "#6b7480"
-GRID = "#dfe3e8"
-PAPER = "#ffffff"
-LOSS = "#b3261e"
-MARK = "#8250df"
-PALETTE = (
-    "#4d5561", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
-    # From the eighth on: Paul Tol's muted set (SRON technical note, 2021), but for what is near.
-    "#332288", "#882255", "#999933", "#44aa99", "#661100", "#aa4499", "#117733",
-)  # fmt: skip
-# In figures of papers, where an AQM has the same colour throughout.
-AQM_COLOURS = {
-    "taildrop": PALETTE[0],
-    "droptail": PALETTE[0],
-    "pie": PALETTE[1],
-    "codel": PALETTE[2],
-    "madpie": PALETTE[3],
-    "pi2": PALETTE[4],
-    "codel_act": PALETTE[5],
-    "fq_codel": PALETTE[6],
-    "ared": PALETTE[3],
-    "red": PALETTE[4],
-}
+__all__ = [
+    "AQM_COLOURS", "DASHES", "GRID", "INK", "LOSS", "MARK", "MUTED", "PALETTE", "PAPER",
+    "WIDTH_IN", "colour_of", "colours", "dashes", "figure", "filled", "lay_out", "lay_out_grid",
+    "legend", "legend_place", "new", "panels", "plain_log", "png", "saved", "share_axes",
+    "shared_legend", "sized", "styled", "svg",
+]  # fmt: skip
+
 DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
-WIDTH_IN = 7.2
-# Column and text width of the two-column classes of IEEE and ACM.
-SIZES_IN = {"page": WIDTH_IN, "column": 3.5}
-FORMATS = ("svg", "png", "pdf", "pgf")
-_TEX_SYSTEMS = ("pdflatex", "lualatex")
-_ARM_TEX = "apt-get install --no-install-recommends texlive-latex-extra texlive-pictures lmodern"
+# Above a title, in points.
+_EDGE = 4.0
 _width_in = ContextVar("width_in", default=WIDTH_IN)
 
 _RC: dict[Any, Any] = {
@@ -128,8 +115,7 @@ def sized(size: str) -> Iterator[None]:
     Raises:
         InputError: there is no such size.
     """
-    if size not in SIZES_IN:
-        raise InputError(f"--size {size}: is none of {', '.join(SIZES_IN)}")
+    check_size(size)
     token = _width_in.set(SIZES_IN[size])
     try:
         yield
@@ -148,17 +134,58 @@ def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
         with styled():
             drawing = draw(*args, **kwargs)
             lay_out(drawing)
-            drawing.set_layout_engine("none")
             return drawing
 
     return with_style
 
 
 def lay_out(drawing: Figure) -> None:
-    """Put everything in its place; drawing the figure would do that too, but costs three times."""
+    """Put everything in its place, once; drawing would do that too, but costs three times."""
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)
+        drawing.set_layout_engine("none")
+
+
+def lay_out_grid(drawing: Figure, axes: Sequence[Axes], rows: int, columns: int) -> None:
+    """Put panels that share both scales in their places, once their limits are known.
+
+    Their margins follow from the sizes of type: to measure all texts of six panels, as `lay_out`
+    does twice, takes half of the time of such a figure.
+
+    Args:
+        drawing: with a title above, and labels of both scales at its edges.
+        axes: row by row.
+        rows: of panels.
+        columns: of panels.
+    """
+    first, (width, height) = axes[0], 72.0 * drawing.get_size_inches()
+    letter, gap = _points(mpl.rcParams["ytick.labelsize"]), _points(mpl.rcParams["font.size"])
+    low, high = first.get_ylim()
+    shown = [tick for tick in first.get_yticks() if low <= tick <= high]
+    numbers = first.yaxis.get_major_formatter().format_ticks(shown)
+    titles, lines = _points(first.title.get_fontsize()), drawing.get_suptitle().count("\n") + 1
+    left = 0.02 * width + 2.2 * gap + 0.65 * letter * max(map(len, numbers), default=0)
+    bottom = 0.01 * height + 1.8 * gap + 1.8 * letter
+    top = _EDGE + 1.25 * lines * _title_points() + 1.5 * titles
+    between = 1.5 * titles + 0.8 * letter
+    across = (width - left - gap - (columns - 1) * 1.8 * gap) / columns
+    down = (height - bottom - top - (rows - 1) * between) / rows
+    drawing.set_layout_engine(None)
+    _title(drawing, drawing.get_suptitle(), 1 - _EDGE / height)
+    drawing.subplots_adjust(
+        left / width, bottom / height, 1 - gap / width, 1 - top / height,
+        1.8 * gap / across, between / down,
+    )  # fmt: skip
+
+
+def _points(size: float | str) -> float:
+    """A size of type, which may be a word such as ``medium``, in points."""
+    return float(FontProperties(size=size).get_size_in_points())
+
+
+def _title_points() -> float:
+    return 11.0 if _width_in.get() == WIDTH_IN else 8.0
 
 
 def colours(aqms: Iterable[str]) -> dict[str, str]:
@@ -208,11 +235,12 @@ def share_axes(axes: Sequence[Axes]) -> None:
                 put(one, min(low for low, _ in ends), max(high for _, high in ends))
 
 
-def _title(drawing: Figure, title: str) -> None:
+def _title(drawing: Figure, title: str, y: float | None = None) -> None:
     share = _width_in.get() / WIDTH_IN
     text = textwrap.fill(title, int(78 * share) + 1) if len(title) > 78 * share else title
-    size = 11 if share == 1 else 8
-    drawing.suptitle(text, x=0.01, ha="left", fontsize=size, fontweight="bold", color=INK)
+    drawing.suptitle(
+        text, x=0.01, y=y, ha="left", fontsize=_title_points(), fontweight="bold", color=INK
+    )
 
 
 def filled(text: str) -> str:
@@ -268,32 +296,6 @@ def svg(drawing: Figure) -> str:
     return _written(drawing, "svg", {"Date": None, "Creator": None}).decode()
 
 
-def check_format(form: str) -> None:
-    """Whether figures can be saved so.
-
-    Raises:
-        InputError: there is no such format, or it needs LaTeX, which is not on this machine.
-    """
-    if form not in FORMATS:
-        raise InputError(f"--format {form}: is none of {', '.join(FORMATS)}")
-    if form == "pgf":
-        _tex_system()
-
-
-def _tex_system() -> str:
-    """The program that measures texts for PGF: the user's own, else the first that is there."""
-    wanted: str = mpl.rcParams["pgf.texsystem"]
-    is_usual = wanted == mpl.rcParamsDefault["pgf.texsystem"]
-    systems: dict[str, None] = dict.fromkeys((wanted, *(_TEX_SYSTEMS if is_usual else ())))
-    found = next((system for system in systems if shutil.which(system)), None)
-    if found is None:
-        raise InputError(
-            f"--format pgf: needs LaTeX, and there is no {' or '.join(systems)}; {_ARM_TEX}, or "
-            "write pdf"
-        )
-    return found
-
-
 def saved(drawing: Figure, form: str) -> bytes:
     """A figure in one of `FORMATS`; the same figure gives the same bytes.
 
@@ -324,7 +326,7 @@ def _written(drawing: Figure, form: str, metadata: dict[str, None]) -> bytes:
         if form in _CANVASES and all(mpl.rcParams[key] == usual for key, usual in _PLAIN.items()):
             _draw_once(drawing, form, metadata, buffer)
         elif form == "pgf":
-            with mpl.rc_context({"pgf.texsystem": _tex_system()}):
+            with mpl.rc_context({"pgf.texsystem": tex_system()}):
                 drawing.savefig(buffer, format=form)
         else:
             drawing.savefig(buffer, format=form, metadata=metadata)

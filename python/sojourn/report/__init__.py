@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import (
@@ -23,10 +24,14 @@ from sojourn.comparing.fairness import all_warnings
 from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
 from sojourn.describing.finite import without_nan
 from sojourn.engines import registry
+from sojourn.plots.palette import PALETTE
 from sojourn.report import interactive
 from sojourn.report.inline import inline_svg
 
-__all__ = ["facts_of_machine", "inline_svg", "page", "save", "template", "to_json"]
+if TYPE_CHECKING:
+    from sojourn.plots.beside import Drawers
+
+__all__ = ["facts_of_machine", "get_ready", "inline_svg", "page", "save", "template", "to_json"]
 
 FORMAT = 1
 _HERE = Path(__file__).parent
@@ -50,6 +55,7 @@ def save(
     folder: Path,
     formats: Sequence[str] = ("svg", "png"),
     size: str = "page",
+    drawing: Drawers | None = None,
 ) -> list[str]:
     """Write figures, ``report.html`` and, last, ``comparison.json``; returns their names.
 
@@ -58,37 +64,48 @@ def save(
         folder: where.
         formats: of the figures; see `sojourn.plots.style.FORMATS`.
         size: ``page`` or ``column``, the width of the figures; those of the report are a page wide.
+        drawing: made for these formats and this size; by default it is begun now.
 
     Raises:
         InputError: there is no such format or size.
         OSError: the folder cannot be written, or the disk is full.
     """
-    from sojourn import plots
-    from sojourn.plots import style
+    from sojourn.plots.beside import drawers
 
+    if drawing is None:
+        with drawers(formats, size) as own:
+            return save(comparison, folder, formats, size, own)
     files.remove(folder / files.COMPARISON)
-    figures = plots.draw_all(comparison)
-    drawings = {name: style.svg(figure) for name, figure in figures.items()}
-    contents: dict[str, str | bytes] = {}
-    with style.sized(size):
-        # Those of the report are a page wide; an SVG of that size is drawn once for both.
-        known = drawings if size == "page" else {}
-        files_of = figures if size == "page" else plots.draw_all(comparison)
-        for name, figure in files_of.items():
-            for form in formats:
-                contents[f"figures/{name}.{form}"] = (
-                    known[name] if form == "svg" and name in known else style.saved(figure, form)
-                )
-    contents["report.html"] = page(comparison, drawings)
+    begun = drawing.begin(comparison)
+    # These are computed while the figures are drawn.
+    facts, context = to_json(comparison), context_of(comparison)
+    figures = begun.figures()
+    contents: dict[str, str | bytes] = {
+        f"figures/{name}.{form}": forms[size, form]
+        for name, forms in figures.items()
+        for form in formats
+    }
+    drawings = {name: forms["page", "svg"].decode() for name, forms in figures.items()}
+    contents["report.html"] = page(comparison, drawings, context)
     for name, content in contents.items():
         files.write(folder / name, content)
     names = [*contents, files.COMPARISON]
-    facts = to_json(comparison) | {"files": names}
-    files.write(folder / files.COMPARISON, files.sealed(facts))
+    files.write(folder / files.COMPARISON, files.sealed(facts | {"files": names}))
     return names
 
 
-def page(comparison: ComparedRuns, drawings: Mapping[str, str]) -> str:
+def get_ready() -> None:
+    """Load what `save` needs of large libraries, so that nobody waits for it after the runs."""
+    import scipy.special  # noqa: F401
+
+    template(_HERE, "page.html.j2")
+
+
+def page(
+    comparison: ComparedRuns,
+    drawings: Mapping[str, str],
+    context: Mapping[str, Any] | None = None,
+) -> str:
     """The report as one HTML page, without an address outside the page.
 
     It is whole without script; where `make web` has built the live page, script adds plots to
@@ -97,16 +114,16 @@ def page(comparison: ComparedRuns, drawings: Mapping[str, str]) -> str:
     Args:
         comparison: what it is about.
         drawings: figures as SVG, by kind.
+        context: what `context_of` gave; by default it is asked now.
     """
-    from sojourn.plots import style
-
     inlined = [
         {"name": name, "svg": inline_svg(svg, name), "caption": _CAPTIONS[name]}
         for name, svg in drawings.items()
     ]
-    context = _context(comparison) | {
+    whole = {
+        **(context or context_of(comparison)),
         "style": PAGE_CSS.read_text(encoding="utf-8"),
-        "palette": style.PALETTE,
+        "palette": PALETTE,
         "drawings": inlined,
         "interactive": interactive.parts(comparison),
         "facts": _facts(comparison),
@@ -115,12 +132,12 @@ def page(comparison: ComparedRuns, drawings: Mapping[str, str]) -> str:
         "sets": comparison.scenario.sets,
         "resolved": json.dumps(json.loads(comparison.scenario.resolved_json()), indent=1),
     }
-    return str(template(_HERE, "page.html.j2").render(context))
+    return str(template(_HERE, "page.html.j2").render(whole))
 
 
 def fragment(comparison: ComparedRuns) -> str:
     """The table and the conclusions, for Jupyter."""
-    return str(template(_HERE, "fragment.html.j2").render(_context(comparison)))
+    return str(template(_HERE, "fragment.html.j2").render(context_of(comparison)))
 
 
 def to_json(comparison: ComparedRuns) -> dict[str, Any]:
@@ -151,7 +168,8 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
     return clean
 
 
-def _context(comparison: ComparedRuns) -> dict[str, Any]:
+def context_of(comparison: ComparedRuns) -> dict[str, Any]:
+    """What the table and the conclusions say, for templates."""
     return {
         "title": comparison.scenario.name,
         "link": comparison.link,
@@ -217,6 +235,7 @@ def _runs(comparison: ComparedRuns) -> list[dict[str, Any]]:
     ]
 
 
+@functools.cache
 def template(folder: Path, name: str) -> Any:
     """A template for a page; its texts are escaped and every name in it must be given."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined

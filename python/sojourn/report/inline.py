@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from sojourn.plots import style
+from sojourn.plots import palette
 
 _VARIABLES = {
-    style.INK: "--ink",
-    style.MUTED: "--muted",
-    style.GRID: "--grid",
-    style.PAPER: "--paper",
-    style.LOSS: "--loss",
-    style.MARK: "--mark",
-} | {colour: f"--series-{i}" for i, colour in enumerate(style.PALETTE)}
+    palette.INK: "--ink",
+    palette.MUTED: "--muted",
+    palette.GRID: "--grid",
+    palette.PAPER: "--paper",
+    palette.LOSS: "--loss",
+    palette.MARK: "--mark",
+} | {colour: f"--series-{i}" for i, colour in enumerate(palette.PALETTE)}
 
 _COLOUR = re.compile("|".join(_VARIABLES))
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)

@@ -89,13 +89,12 @@ def _numbers(values: Floats) -> list[float | None]:
 
 def _distributions(results: Results, link: str) -> Mapping[str, tuple[Floats, Floats]]:
     from sojourn.plots import data
-    from sojourn.plots.delay_cdf import grid
 
     pooled = {a: data.distribution(runs, "queue", link, "delay") for a, runs in results.items()}
     pooled = {aqm: found for aqm, found in pooled.items() if found}
     if not pooled:
         return {}
-    x_s, _is_log = grid(list(pooled.values()))
+    x_s, _is_log = data.delay_grid(list(pooled.values()))
     return {aqm: (x_s * 1e3, found.share_below(x_s)) for aqm, found in pooled.items()}
 
 
@@ -115,9 +114,9 @@ def _delays(results: Results, link: str) -> Mapping[str, tuple[Floats, Floats]]:
 
 
 def _clouds(results: Results, link: str) -> Mapping[str, tuple[Floats, Floats]]:
-    from sojourn.plots.plane import points_of
+    from sojourn.plots.data import bulk_points
 
     clouds = {
-        aqm: cloud[np.argsort(cloud[:, 0])] for aqm, cloud in points_of(results, link).items()
+        aqm: cloud[np.argsort(cloud[:, 0])] for aqm, cloud in bulk_points(results, link).items()
     }
     return {aqm: (cloud[:, 0], cloud[:, 1]) for aqm, cloud in clouds.items()}

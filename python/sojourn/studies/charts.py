@@ -17,7 +17,7 @@ from sojourn.comparing.statistics import Estimate
 from sojourn.describing.quantity import quantity
 from sojourn.studies.results import PointEstimates
 
-# As `sojourn.plots.style.PALETTE`, but the first readable on dark paper too.
+# As `sojourn.plots.palette.PALETTE`, but the first readable on dark paper too.
 PALETTE = (
     "#7b8494", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
     "#6a5acd", "#b0446f", "#999933", "#44aa99", "#a0522d", "#aa4499", "#2e8b57",

@@ -1,0 +1,31 @@
+"""Colours of all figures and of the report, without matplotlib.
+
+Those of AQMs are the colours of Okabe and Ito (Color Universal Design, 2008), which people with
+colour-blindness tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is
+dark grey.
+"""
+
+INK = "#22262b"
+MUTED = "#6b7480"
+GRID = "#dfe3e8"
+PAPER = "#ffffff"
+LOSS = "#b3261e"
+MARK = "#8250df"
+PALETTE = (
+    "#4d5561", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+    # From the eighth on: Paul Tol's muted set (SRON technical note, 2021), but for what is near.
+    "#332288", "#882255", "#999933", "#44aa99", "#661100", "#aa4499", "#117733",
+)  # fmt: skip
+# In figures of papers, where an AQM has the same colour throughout.
+AQM_COLOURS = {
+    "taildrop": PALETTE[0],
+    "droptail": PALETTE[0],
+    "pie": PALETTE[1],
+    "codel": PALETTE[2],
+    "madpie": PALETTE[3],
+    "pi2": PALETTE[4],
+    "codel_act": PALETTE[5],
+    "fq_codel": PALETTE[6],
+    "ared": PALETTE[3],
+    "red": PALETTE[4],
+}
