@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 agreement-wide pi2-ns3 bench wheel instructions instructions-write \
+        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer pi2-ns3 bench wheel instructions instructions-write \
         coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes test-web walk walk-atlas clean
@@ -96,6 +96,12 @@ agreement-ns3: $(VENV)/developed
 ##                 and a half on one core; what is done is kept, so that it may be interrupted
 agreement-wide: $(VENV)/developed
 	$(BIN)/sojourn agree --grid wide --seeds $(or $(SEEDS),10) --page docs/agreement-wide.md > /dev/null
+
+## agreement-newer: DualPI2 and segmentation offload on the simulator and on Linux 7.2, whose guest kernel
+##                  must be there; writes docs/agreement-newer.md. A quarter of an hour
+agreement-newer: $(VENV)/developed
+	$(BIN)/sojourn agree --grid newer --kernel 7.2 --seeds $(or $(SEEDS),10) \
+	    --page docs/agreement-newer.md > /dev/null
 
 ## pi2-ns3: the figures of PI2's paper on both; writes its table in docs/agreement-ns3.md
 pi2-ns3: $(VENV)/developed

@@ -16,19 +16,23 @@ from sojourn.describing.library import load
 from sojourn.engines import registry
 
 
-def test_every_pair_of_levels_that_can_be_combined_meets_in_a_cell() -> None:
-    cells = wide.cells()
-    assert 60 <= len(cells) <= 120
+@pytest.mark.parametrize(("design", "least", "most"), [(wide.WIDE, 60, 120), (wide.NEWER, 15, 40)])
+def test_every_pair_of_levels_that_can_be_combined_meets_in_a_cell(
+    design: wide.Design, least: int, most: int
+) -> None:
+    cells = wide.cells(design)
+    assert least <= len(cells) <= most
     assert all(wide.is_allowed(cell) for cell in cells)
-    for one, other in combinations(wide.FACTORS, 2):
+    for one, other in combinations(design.factors, 2):
         met = {(cell[one], cell[other]) for cell in cells}
-        for pair in product(wide.FACTORS[one], wide.FACTORS[other]):
+        for pair in product(design.factors[one], design.factors[other]):
             # A pair alone may be allowed and have no whole cell: DCTCP marks, pfifo does not.
-            assert pair in met or not _has_cell(dict(zip((one, other), pair, strict=True))), pair
+            levels = dict(zip((one, other), pair, strict=True))
+            assert pair in met or not _has_cell(design, levels), pair
 
 
-def _has_cell(levels: wide.Cell) -> bool:
-    rest = {name: of for name, of in wide.FACTORS.items() if name not in levels}
+def _has_cell(design: wide.Design, levels: wide.Cell) -> bool:
+    rest = {name: of for name, of in design.factors.items() if name not in levels}
     return any(
         wide.is_allowed({**levels, **dict(zip(rest, choice, strict=True))})
         for choice in product(*rest.values())
@@ -43,10 +47,12 @@ def test_a_pair_that_no_cell_may_have_is_left_out() -> None:
     assert {(cell["b"], cell["c"]) for cell in cells} == set(product((1, 2), repeat=2))
 
 
-def test_every_cell_is_a_scenario_of_its_own_of_limited_length() -> None:
-    scenarios = [wide.scenario(cell) for cell in wide.cells()]
+@pytest.mark.parametrize("design", wide.DESIGNS)
+def test_every_cell_is_a_scenario_of_its_own_of_limited_length(design: wide.Design) -> None:
+    cells = wide.cells(design)
+    scenarios = [wide.scenario(cell) for cell in cells]
     assert len({scenario.name for scenario in scenarios}) == len(scenarios)
-    for cell, scenario in zip(wide.cells(), scenarios, strict=True):
+    for cell, scenario in zip(cells, scenarios, strict=True):
         packets = int(cell["rate"]) * 1e6 / 12_000 * scenario.duration_s
         assert 19_000 <= packets <= 450_000, scenario.name
 
@@ -113,7 +119,7 @@ def test_a_page_counts_close_far_and_unknown_values() -> None:
     # Marks happen on neither engine, and completion times are not known of every run.
     assert [cell.metric for cell in compared.cells] == ["queue/b/delay_p50"]
     assert compared.unknown == ["class/x/completion_p50"]
-    found = WideAgreement(("sim", "linux"), 2, [compared])
+    found = WideAgreement(wide.WIDE, ("sim", "linux"), 2, [compared])
     page = wide_page.as_markdown(found)
     assert "Of 1 values 0 (0.0 %) agree within 10%" in page
     assert "| a cell | queue/b/delay_p50 | 21 / 30.5 ms | -31 % |" in page
@@ -131,7 +137,7 @@ def test_half_of_the_references_seeds_are_compared_with_its_other_half() -> None
     [itself], [first] = compared.halves
     assert itself.values == pytest.approx((0.021, 0.031))
     assert first.values == pytest.approx((0.040, 0.031))
-    page = wide_page.as_markdown(WideAgreement(("sim", "linux"), 5, [compared]))
+    page = wide_page.as_markdown(WideAgreement(wide.WIDE, ("sim", "linux"), 5, [compared]))
     assert "over 2 seeds `linux` agrees with 2 other seeds of its own in 0 (0.0 %)" in page
     assert compare("a cell", wide.cells()[0], (ours[:3], theirs[:3])).halves == ([], [])
 
@@ -152,7 +158,7 @@ def test_causes_are_said_where_they_show(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_an_engine_agrees_with_itself_in_every_value(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [cell for cell in wide.cells() if cell["rate"] == 10 and cell["flows"] == 4][:1]
-    monkeypatch.setattr(wide, "cells", lambda: cells)
+    monkeypatch.setattr(wide, "cells", lambda _design: cells)
     found = agree([registry.DEFAULT, registry.DEFAULT], seeds=2)
     assert found.cells and all(cell.agrees_closely for cell in found.cells)
     assert [compared.levels for compared in found.compared] == cells

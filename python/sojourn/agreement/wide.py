@@ -1,17 +1,35 @@
-"""The wide grid: the range of real hosts as a covering design.
+"""The wide grids: the range of real hosts as covering designs.
 
-Seven factors, of which every two levels that can be combined meet in at least one cell
-(`sojourn.agreement.covering`). A full product would be 33,000 cells.
+Several factors, of which every two levels that can be combined meet in at least one cell
+(`sojourn.agreement.covering`). A full product of the larger one would be 33,000 cells.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sojourn import _core
-from sojourn.agreement.covering import Cell, covering
+from sojourn.agreement.covering import Cell, Level, covering
 
-FACTORS = {
+
+@dataclass(frozen=True)
+class Design:
+    """A covering design.
+
+    Attributes:
+        name: what ``--grid`` calls it.
+        title: of its page.
+        factors: by name the levels; rates in Mbit/s, round trips of half of the flows each where
+            mixed.
+    """
+
+    name: str
+    title: str
+    factors: Mapping[str, Sequence[Level]]
+
+
+WIDE = Design("wide", "Agreement over the range of real hosts", {
     "aqm": (
         "pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "ared", "choke", "cake", "sfq", "sfb",
     ),
@@ -21,8 +39,22 @@ FACTORS = {
     "rtt": ("5 ms", "20 ms", "100 ms", "500 ms", "mixed"),
     "tcp": ("reno", "cubic", "paced cubic", "bbr", "dctcp"),
     "ecn": (False, True),
-}  # fmt: skip
-"""By name the levels; rates in Mbit/s, round trips of half of the flows each where mixed."""
+})  # fmt: skip
+"""What every kernel from 6.1 on has."""
+
+NEWER = Design("newer", "Agreement on newer kernels: DualPI2 and segmentation offload", {
+    "aqm": ("dualpi2", "codel", "fq_codel", "pie"),
+    "traffic": ("bulk", "files", "cbr"),
+    "flows": (1, 4, 16, 64),
+    "rate": (10, 50, 200),
+    "rtt": ("5 ms", "20 ms", "100 ms"),
+    "tcp": ("reno", "cubic", "bbr", "dctcp"),
+    "ecn": (False, True),
+    "offload": ("off", "tso:64kB"),
+})  # fmt: skip
+"""DualPI2, which Linux has from 6.17 on, and hosts with segmentation offload."""
+
+DESIGNS = (WIDE, NEWER)
 
 _RTTS_MS = {"5 ms": [5], "20 ms": [20], "100 ms": [100], "500 ms": [500], "mixed": [10, 100]}
 _WITHOUT_ECN = ("pfifo", "sfq")
@@ -44,9 +76,9 @@ _PACKETS, _ROUND_TRIPS, _LEAST_MS = 20_000, 40, 4_000
 _MOST_PACKETS, _LEAST_ROUND_TRIPS = 150_000, 10
 
 
-def cells() -> list[Cell]:
-    """The cells: a level of every factor."""
-    return covering(FACTORS, is_allowed)
+def cells(design: Design = WIDE) -> list[Cell]:
+    """The cells of a design: a level of every factor."""
+    return covering(design.factors, is_allowed)
 
 
 def is_allowed(cell: Cell) -> bool:
@@ -68,10 +100,15 @@ def name(cell: Cell) -> str:
     """What a cell is called: its levels."""
     ecn = " ecn" if cell["ecn"] else ""
     beside = "" if cell["traffic"] == "bulk" else f" + {cell['traffic']}"
+    offload = ", tso" if _offload(cell) != "off" else ""
     return (
         f"{cell['aqm']}{ecn} {cell['rate']} Mbit/s {cell['rtt']} "
-        f"{cell['flows']} x {cell['tcp']}{beside}"
+        f"{cell['flows']} x {cell['tcp']}{beside}{offload}"
     )
+
+
+def _offload(cell: Cell) -> str:
+    return str(cell.get("offload", "off"))
 
 
 @dataclass(frozen=True)
@@ -144,9 +181,10 @@ def _queue(cell: Cell, path: _Path) -> str:
         "cake": "cake",
         "sfq": f"sfq:limit={min(4000, max(50, path.packets(100)))}p",
         "sfb": "sfb",
+        "dualpi2": f"dualpi2@linux:limit={limit}p",
     }[str(cell["aqm"])]
-    if not cell["ecn"] or cell["aqm"] in ("cake", "sfb"):
-        return text  # these two mark whatever can be marked
+    if not cell["ecn"] or cell["aqm"] in ("cake", "sfb", "dualpi2"):
+        return text  # these three mark whatever can be marked
     return f"{text},ecn=true"
 
 
@@ -188,6 +226,7 @@ def _tcp(cell: Cell) -> list[str]:
         *paced,
         f'cc = "{control}"',
         f"ecn = {str(cell['ecn']).lower()}",
+        *([f'offload = "{_offload(cell)}"'] if _offload(cell) != "off" else []),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Running the wide grid on two engines, and its cells."""
+"""Running a wide grid on two engines, and its cells."""
 
 from __future__ import annotations
 
@@ -54,14 +54,16 @@ class Compared:
 
 @dataclass(frozen=True)
 class WideAgreement:
-    """The wide grid on two engines.
+    """A wide grid on two engines.
 
     Attributes:
+        design: the grid.
         names: the engines; the second is the reference.
         seeds: how many seeds each cell is a mean of.
         compared: the cells of the design.
     """
 
+    design: wide.Design
     names: tuple[str, str]
     seeds: int
     compared: list[Compared]
@@ -87,12 +89,13 @@ def agree(
     on: Sequence[EngineSelection],
     *,
     seeds: int,
+    design: wide.Design = wide.WIDE,
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = DEFAULT_STORE,
 ) -> WideAgreement:
-    """Run the wide grid on two engines; arguments and errors are those of `runs.agree`."""
-    cells = wide.cells()
+    """Run a wide grid on two engines; other arguments and errors are those of `runs.agree`."""
+    cells = wide.cells(design)
     scenarios = [wide.scenario(cell) for cell in cells]
     tasks = both(scenarios, on, seeds)
     found = paired(run_each(tasks, _measured, jobs=jobs, progress=progress, store=store), seeds)
@@ -100,7 +103,7 @@ def agree(
         compare(scenario.name, levels, runs)
         for scenario, levels, runs in zip(scenarios, cells, found, strict=True)
     ]
-    return WideAgreement((on[0].name, on[1].name), seeds, compared)
+    return WideAgreement(design, (on[0].name, on[1].name), seeds, compared)
 
 
 def compare(

@@ -20,14 +20,16 @@ Examples:
   sojourn agree demo.toml --seeds 5 --out out
   sojourn agree --grid --page agreement.md
   sojourn agree --grid wide --seeds 10 --page agreement-wide.md
+  sojourn agree --grid newer --kernel 7.2 --page agreement-newer.md
   sojourn agree --engines sim,ns3 --grid --page agreement-ns3.md
 """
 )
 @click.argument("files_", metavar="[FILE]...", nargs=-1)
 @click.option(
-    "--grid", type=click.Choice(["usual", "wide"]), is_flag=False, flag_value="usual",
+    "--grid", type=click.Choice(["usual", "wide", "newer"]), is_flag=False, flag_value="usual",
     help="A shipped grid of scenarios as well: the usual one for these engines, or, alone, the "
-    "wide one over rates, round trips, numbers of flows, TCPs and traffic.",
+    "wide one over rates, round trips, numbers of flows, TCPs and traffic, or the one of DualPI2 "
+    "and segmentation offload, which wants a newer kernel.",
 )  # fmt: skip
 @click.option(
     "--engines", "on", default="sim,linux", metavar="ENGINE,ENGINE", show_default=True,
@@ -46,7 +48,8 @@ Examples:
     "is kept.",
 )  # fmt: skip
 @options.out_option(
-    "Save agreement.md, agreement.json and, unless the grid is wide, a QQ plot per scenario in DIR."
+    "Save agreement.md, agreement.json and, of files and of the usual grid, a QQ plot per scenario "
+    "in DIR."
 )
 def agree(
     files_: tuple[str, ...],
@@ -66,10 +69,11 @@ def agree(
     from sojourn.agreement import grid as shipped
     from sojourn.agreement import page as usual_page
     from sojourn.agreement import runs as usual_runs
-    from sojourn.agreement import wide_page, wide_runs
+    from sojourn.agreement import wide, wide_page, wide_runs
 
-    if grid == "wide" and files_:
-        raise click.UsageError("--grid wide runs alone; leave the files out")
+    designs = {design.name: design for design in wide.DESIGNS}
+    if grid in designs and files_:
+        raise click.UsageError(f"--grid {grid} runs alone; leave the files out")
     names = on.split(",")
     scenarios = [*map(load, files_), *(shipped.scenarios(names) if grid == "usual" else [])]
     if not (scenarios or grid):
@@ -79,8 +83,9 @@ def agree(
     how: dict[str, Any] = {
         "seeds": seeds, "jobs": jobs, "progress": console.meter(), "store": options.store(fresh),
     }  # fmt: skip
-    if grid == "wide":
-        return _show(wide_runs.agree(selected, **how), wide_page, page, out)
+    if grid in designs:
+        found = wide_runs.agree(selected, design=designs[grid], **how)
+        return _show(found, wide_page, page, out)
     return _show(usual_runs.agree(scenarios, selected, **how), usual_page, page, out)
 
 
