@@ -20,7 +20,8 @@ _SIM_AND_LINUX = {
         "Under CoDel, seed 1, the first 2,550 packets come to both queues at the same times, to "
         "0.3 ms, where the guest's captures are read every millisecond (fact "
         "[linux-26](facts/linux.md)). Then the kernel's CUBIC adds a packet to its window 11 ms "
-        "sooner; why is not known. Under PIE the first difference is a random drop."
+        "sooner, because an acknowledgement came 25 us later 2.5 s before, in the next jiffy (fact "
+        "[linux-32](facts/linux.md)). Under PIE the first difference is a random drop."
     ),
     "codel 16 x cubic ecn": (
         "A SYN is not ECN-capable, and Linux gives up ECN for a connection whose SYN is lost "

@@ -4,7 +4,8 @@
 //! from the amount of data in flight; growth is at most one packet per two delivered; `W_est`
 //! always grows by 8/15 per window, never by 1; time is counted in jiffies of a millisecond; and
 //! for 1/32 s the curve is not computed again for the same window, even if a reduction has come in
-//! between. Deviations from Linux: None known.
+//! between. Deviations from Linux: the cube root in `K` is exact, where Linux's is up to 0.2 % off
+//! (fact tcp-6).
 
 use sojourn_aqm::params;
 use sojourn_aqm::{Span, Time};

@@ -170,6 +170,12 @@ impl DelayedAck {
         self.quick > 0
     }
 
+    /// Quick acknowledgements that are left.
+    #[cfg(test)]
+    pub(crate) fn quick_left(&self) -> u32 {
+        self.quick
+    }
+
     /// Whether `segments` in order are acknowledged now; otherwise the timer is set.
     #[inline]
     pub(crate) fn is_due_after(&mut self, now: Time, segments: u32) -> bool {

@@ -1,6 +1,7 @@
 //! The receiving side of a TCP connection: reassembly, acknowledgements, SACK blocks, ECN feedback
 //! (RFC 9293, RFC 2018, RFC 2883, RFC 3168; Linux 6.1 `tcp_data_queue`).
 
+mod marks;
 mod reading;
 
 use std::mem;
@@ -222,21 +223,16 @@ impl Receiver {
         if self.timestamps {
             self.rtt.on_segment(now, packet.stamp);
         }
-        let echoed = self.echo;
-        if packet.seq == self.next {
-            // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
-            // hole that lasts longer than a timeout leads to quick acknowledgements.
+        // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
+        // hole that lasts longer than a timeout leads to quick acknowledgements.
+        let in_order = packet.seq == self.next;
+        if in_order {
             self.acks.on_data(now, self.window.segments());
-            self.grow_window(true);
         }
-        let feedback_due = match &mut self.accurate {
-            Some(counters) => counters.count(packet.ecn, packet.ip_bytes),
-            None => {
-                self.take_mark(packet);
-                self.echoes_runs && echoed != self.echo
-            }
-        };
-        let now_due = packet.signal || feedback_due;
+        let now_due = packet.signal | self.take_ecn(packet);
+        if in_order {
+            self.grow_window(true); // after the mark (fact tcp-35)
+        }
         let duplicate =
             packet.seq < self.next || packet.seq > self.next && self.beyond.contains(packet.seq);
         if duplicate {
@@ -289,28 +285,6 @@ impl Receiver {
     pub fn count_marked_control(&mut self) {
         if let Some(counters) = &mut self.accurate {
             counters.count_control();
-        }
-    }
-
-    /// CWR clears the echo before a mark on the same segment sets it again (RFC 3168 §6.1.3).
-    fn take_mark(&mut self, packet: &Packet) {
-        let marked = packet.ecn == Ecn::Ce;
-        if packet.ecn != Ecn::NotEct {
-            self.ect_seen = true;
-        } else if self.ect_seen {
-            self.acks.on_mark(self.window.segments()); // a retransmission (RFC 3168 §6.1.5)
-        }
-        if !marked && !self.echo {
-            return;
-        }
-        if packet.signal || self.echoes_runs {
-            self.echo = false;
-        }
-        if marked {
-            if !self.echo && !self.echoes_runs {
-                self.acks.on_mark(self.window.segments());
-            }
-            self.echo = true;
         }
     }
 

@@ -203,6 +203,35 @@ fn while_the_window_grows_each_segment_is_acknowledged_at_once() {
     assert_eq!(acknowledged, Vec::from_iter(51..571));
 }
 
+/// Linux `tcp_event_data_recv`: `tcp_ecn_check_ce` asks for two quick acknowledgements, then
+/// `tcp_grow_window` sets the lowest bit of their number (fact tcp-35).
+#[test]
+fn a_mark_on_a_segment_by_which_the_window_grows_makes_three_acknowledgements_quick() {
+    let acknowledged = |grows: bool| {
+        let rule = AckRule { quick: 2, every: u32::MAX, ..LINUX.ack };
+        let mut receiver = Receiver::new(rule, true);
+        receiver.on_syn(Time::ZERO, &data(0));
+        let take = |receiver: &mut Receiver, ms: u64, seq: u32, ecn: Ecn| {
+            let now = Time::ZERO + Span::from_millis(ms);
+            let answer = receiver.on_data(now, &Packet { sent: now, ecn, ..data(seq) });
+            if answer == Answer::Now {
+                receiver.acknowledge(now, 0, 0, 52);
+            }
+            answer == Answer::Now
+        };
+        // Fifty segments in the first round trip; the first after it finds a larger buffer, which
+        // 520 segments fill.
+        let first = if grows { 60 } else { 1_000 };
+        for seq in 0..first {
+            take(&mut receiver, 100 + 100 * u64::from(seq / 50), seq, Ecn::Ect0);
+        }
+        let marked = take(&mut receiver, 100 + 100 * u64::from(first / 50), first, Ecn::Ce);
+        (marked, receiver.acks.quick_left())
+    };
+    assert_eq!(acknowledged(true), (true, 2));
+    assert_eq!(acknowledged(false), (true, 1));
+}
+
 /// Linux `tcp_recvmsg_locked` calls `tcp_rcv_space_adjust` after each segment that it has copied.
 #[test]
 fn what_waited_behind_a_hole_counts_for_the_round_trip_after_it_is_filled() {

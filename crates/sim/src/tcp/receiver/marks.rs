@@ -1,0 +1,42 @@
+//! How a receiver takes in the marks of segments (RFC 3168 §6.1.3, RFC 8257 §3.2, RFC 9768; Linux
+//! 6.1 `tcp_ecn_check_ce`).
+
+use sojourn_aqm::Ecn;
+
+use super::Receiver;
+use crate::packet::Packet;
+
+impl Receiver {
+    /// Takes in how a segment is marked. Returns whether that is told at once.
+    #[inline]
+    pub(super) fn take_ecn(&mut self, packet: &Packet) -> bool {
+        if let Some(counters) = &mut self.accurate {
+            return counters.count(packet.ecn, packet.ip_bytes);
+        }
+        let echoed = self.echo;
+        self.take_mark(packet);
+        self.echoes_runs && echoed != self.echo
+    }
+
+    /// CWR clears the echo before a mark on the same segment sets it again (RFC 3168 §6.1.3).
+    fn take_mark(&mut self, packet: &Packet) {
+        let marked = packet.ecn == Ecn::Ce;
+        if packet.ecn != Ecn::NotEct {
+            self.ect_seen = true;
+        } else if self.ect_seen {
+            self.acks.on_mark(self.window.segments()); // a retransmission (RFC 3168 §6.1.5)
+        }
+        if !marked && !self.echo {
+            return;
+        }
+        if packet.signal || self.echoes_runs {
+            self.echo = false;
+        }
+        if marked {
+            if !self.echo && !self.echoes_runs {
+                self.acks.on_mark(self.window.segments());
+            }
+            self.echo = true;
+        }
+    }
+}
