@@ -272,10 +272,13 @@ static void catch_up(struct sojourn_sched_data *q, struct Qdisc *sch, u64 now)
 static void on_update(struct timer_list *timer)
 {
 	struct sojourn_sched_data *q = container_of(timer, struct sojourn_sched_data, updates);
-	spinlock_t *root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
+	spinlock_t *root_lock;
 	struct aqm *aqm;
 	u64 due;
 
+	/* The root is read under RCU (Linux 7.2 sch_pie.c, pie_timer). */
+	rcu_read_lock();
+	root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
 	spin_lock(root_lock);
 	aqm = q->aqm;
 	if (aqm->period_ns) {
@@ -287,6 +290,7 @@ static void on_update(struct timer_list *timer)
 		mod_timer(&q->updates, jiffies + nsecs_to_jiffies(aqm->period_ns) - 1);
 	}
 	spin_unlock(root_lock);
+	rcu_read_unlock();
 }
 
 static ktime_t next_exact_update(const struct aqm *aqm)
@@ -305,7 +309,8 @@ static enum hrtimer_restart on_exact_update(struct hrtimer *timer)
 	rcu_read_lock();
 	root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
 	spin_lock(root_lock);
-	if (q->aqm->is_dualpi2) {
+	/* A change of the AQM that this has waited for may have set the timer anew. */
+	if (q->aqm->is_dualpi2 && !hrtimer_is_queued(timer)) {
 		sojourn_on_timer(q->aqm->handle, now_of(q->aqm));
 		hrtimer_set_expires(timer, next_exact_update(q->aqm));
 		again = HRTIMER_RESTART;

@@ -24,6 +24,40 @@ def test_sources_that_are_not_there_are_refused_with_the_line_of_apt(
         archives.sources(str(tmp_path / "linux.tar.xz"))
 
 
+@pytest.mark.parametrize("text", ["", "latest", "6", "6.12-rc1"])
+def test_a_text_that_names_no_release_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=f"'{text}': is no release of a kernel .* such as 6.12"):
+        archives.release_asked(text)
+
+
+def test_sources_with_another_layout_are_refused_and_not_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    archive = _archive(tmp_path, "9.9", "VERSION = 9\nPATCHLEVEL = 9\nSUBLEVEL = 1\n")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(kernel, "missing", lambda: "")
+    with pytest.raises(InputError, match=r"arch/um/\S+: is not there; .* give it with --kernel"):
+        kernel.build(_Silent(), archive=archive)
+    assert list(kernel.cache().iterdir()) == []
+
+
+def test_an_archive_that_ends_early_is_refused_with_what_tar_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    version = "VERSION = 9\nPATCHLEVEL = 9\nSUBLEVEL = 1\n"
+    archive = _archive(tmp_path, "9.9", version, noise=os.urandom(1 << 21))
+    archive.write_bytes(archive.read_bytes()[: -(1 << 19)])
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(kernel, "missing", lambda: "")
+    with pytest.raises(InputError, match=r"`tar .*end.*; fetch linux-source-9.9.tar.xz again"):
+        kernel.build(_Silent(), archive=archive)
+
+
+class _Silent:
+    def step(self, done: float, what: str) -> None:
+        """Say nothing."""
+
+
 def test_a_newer_release_is_taken_only_if_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -91,13 +125,7 @@ def _of_release(release: str, program: bytes) -> Path:
 def test_an_archive_that_is_not_installed_says_its_version_itself(
     tmp_path: Path, makefile: str, version: str
 ) -> None:
-    source = tmp_path / "linux-source-7.2"
-    (source / "Documentation").mkdir(parents=True)
-    (source / "Documentation" / "Makefile").write_text("VERSION = 1\n")
-    (source / "Makefile").write_text(makefile)
-    archive = tmp_path / "linux-source-7.2.tar.xz"
-    with tarfile.open(archive, "w:xz") as tar:
-        tar.add(source, source.name)
+    archive = _archive(tmp_path, "7.2", makefile)
     if version:
         assert archives.version_of(archive) == version
         return
@@ -106,6 +134,20 @@ def test_an_archive_that_is_not_installed_says_its_version_itself(
     archive.write_bytes(b"half")
     with pytest.raises(InputError, match="is damaged"):
         archives.version_of(archive)
+
+
+def _archive(folder: Path, release: str, makefile: str, noise: bytes = b"") -> Path:
+    """An archive of sources that has little but a Makefile; `noise` is a file behind it."""
+    source = folder / f"linux-source-{release}"
+    (source / "Documentation").mkdir(parents=True)
+    (source / "Documentation" / "Makefile").write_text("VERSION = 1\n")
+    (source / "Makefile").write_text(makefile)
+    (source / "noise").write_bytes(noise)
+    archive = folder / f"linux-source-{release}.tar.xz"
+    with tarfile.open(archive, "w:xz") as tar:
+        for name in ("Documentation", "Makefile", "noise"):
+            tar.add(source / name, f"{source.name}/{name}")
+    return archive
 
 
 def test_the_compiler_of_the_web_page_serves_for_modules_too(

@@ -133,6 +133,29 @@ def test_a_module_of_other_sources_or_none_at_all_is_refused(tmp_path: Path) -> 
         module.require(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("folder", "release", "hz", "command"),
+    [
+        ("6.1.192-2-1000hz-0", "6.1", 1000, "sojourn kernel module`"),
+        ("7.2.13-250hz-0", "7.2", 250, "sojourn kernel module --release 7.2 --hz 250`"),
+        ("6.1.192-2-1000hz-debug-0", "6.1", 1000, "sojourn kernel module --debug`"),
+    ],
+)
+def test_a_missing_module_is_refused_with_the_command_for_its_kernel(
+    tmp_path: Path, folder: str, release: str, hz: int, command: str
+) -> None:
+    program = tmp_path / folder / kernel.PROGRAM
+    program.parent.mkdir()
+    program.write_bytes(b"uml_dir=")
+    program.chmod(0o755)
+    about = {"version": f"{release}.9", "hz": hz, "configuration": "",
+             "source": f"linux-source-{release}.tar.xz, SHA-256 0"}  # fmt: skip
+    (program.parent / "about.json").write_text(json.dumps(about))
+    with pytest.raises(InputError, match=r"no module for the kernel in .* yet; ") as error:
+        module.require(program.parent)
+    assert f"`{command} makes it" in str(error.value)
+
+
 @needs_kernel
 @pytest.mark.parametrize("where", ["host", "uml"])
 def test_a_module_is_loaded_in_a_guest_only(where: str) -> None:

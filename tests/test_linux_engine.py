@@ -428,6 +428,20 @@ def test_what_the_kernel_cannot_do_is_refused_before_it_starts(
     assert error.value.place.endswith(place)
 
 
+def test_a_run_on_a_kernel_with_other_roots_in_cake_is_warned_of() -> None:
+    """Fact linux-30."""
+
+    def warned(queue: str, version: str | None) -> list[str]:
+        plan = json.loads(_core.linux_plan(scenario(queue), version=version))
+        return [text for text in plan["warnings"] if "inverse roots" in text]
+
+    for queue, version in (("cake", "6.1.192-2"), ("cake", "own"), ("cake", None)):
+        assert warned(queue, version) == []
+    assert warned("cake:inverse_roots=linux-6.12", "7.2.13") == []
+    (text,) = warned("cake", "7.2.13")
+    assert text.startswith("links.bottleneck.queue: the kernel's cake has")
+
+
 def test_more_than_one_bottleneck_is_refused() -> None:
     with pytest.raises(ScenarioError, match="engine linux"):
         _core.linux_plan(load("two-way"))

@@ -1099,6 +1099,14 @@ AboutCobalt()
              nullptr,
              "Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks "
              "no others then. Source: ns-3 CobaltQueueDisc: UseL4s."},
+            {"InverseRoots",
+             "inverse_roots",
+             SojournParameter::WORD,
+             "linux-6.1",
+             nullptr,
+             "Table of 1 / sqrt(count): `linux-6.1`, or `linux-6.12` as in that release and "
+             "later. One of linux-6.1, linux-6.12. Source: Linux 6.1 sch_cake.c, "
+             "cobalt_cache_init."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
@@ -1990,6 +1998,14 @@ AboutCake()
              "none",
              nullptr,
              "Cells of the link below. One of none, atm, ptm. Source: Linux sch_cake.c: noatm."},
+            {"InverseRoots",
+             "inverse_roots",
+             SojournParameter::WORD,
+             "linux-6.1",
+             nullptr,
+             "Table of COBALT's 1 / sqrt(count): `linux-6.1`, or `linux-6.12` as in that "
+             "release and later, by which the second signal comes 40 us later. One of "
+             "linux-6.1, linux-6.12. Source: Linux 6.1 sch_cake.c, cobalt_cache_init."},
         },
         {
         },
@@ -2497,6 +2513,14 @@ AboutFqCobalt()
              nullptr,
              "Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks "
              "no others then. Source: ns-3 CobaltQueueDisc: UseL4s."},
+            {"InverseRoots",
+             "inverse_roots",
+             SojournParameter::WORD,
+             "linux-6.1",
+             nullptr,
+             "Table of 1 / sqrt(count): `linux-6.1`, or `linux-6.12` as in that release and "
+             "later. One of linux-6.1, linux-6.12. Source: Linux 6.1 sch_cake.c, "
+             "cobalt_cache_init."},
             {"Flows",
              "flows",
              SojournParameter::WHOLE,

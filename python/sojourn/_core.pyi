@@ -341,11 +341,17 @@ def run(
 def linux_wish(scenario: Scenario) -> tuple[str, str, int]:
     """Where a scenario asks the kernel to run, whether the bottleneck is ours, the kernel's HZ."""
 
-def linux_plan(scenario: Scenario, hz: int | None = None, delays_in_router: bool = False) -> str:
+def linux_plan(
+    scenario: Scenario,
+    hz: int | None = None,
+    delays_in_router: bool = False,
+    version: str | None = None,
+) -> str:
     """What the engine ``linux`` will do for a scenario, as JSON.
 
-    `hz` are the timer interrupts of the kernel, by default as the scenario asks for them; with
-    `delays_in_router` a router of ours delays packets itself, and no delay element is needed.
+    `hz` are the timer interrupts of the kernel, by default as the scenario asks for them, and
+    `version` is that of the kernel, such as ``7.2.13``, if it is known; with `delays_in_router` a
+    router of ours delays packets itself, and no delay element is needed.
 
     Raises:
         ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.

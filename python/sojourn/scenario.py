@@ -834,6 +834,8 @@ class Cobalt(_Aqm):
             ``l4s``. Source: ns-3 CobaltQueueDisc: CeThreshold. Default: ``"off"``.
         l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
             others then. Source: ns-3 CobaltQueueDisc: UseL4s. Default: ``False``.
+        inverse_roots: Table of 1 / sqrt(count): ``linux-6.1``, or ``linux-6.12`` as in that release
+            and later. Source: Linux 6.1 sch_cake.c, cobalt_cache_init. Default: ``"linux-6.1"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -852,6 +854,7 @@ class Cobalt(_Aqm):
     ecn: bool | None = None
     ce_threshold: str | None = None
     l4s: bool | None = None
+    inverse_roots: Literal["linux-6.1", "linux-6.12"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
 
@@ -1219,6 +1222,9 @@ class Cake(_Aqm):
         mpu: Least size of a packet on the link below. Source: Linux sch_cake.c: raw. Default:
             ``"0B"``.
         cells: Cells of the link below. Source: Linux sch_cake.c: noatm. Default: ``"none"``.
+        inverse_roots: Table of COBALT's 1 / sqrt(count): ``linux-6.1``, or ``linux-6.12`` as in
+            that release and later, by which the second signal comes 40 us later. Source: Linux 6.1
+            sch_cake.c, cobalt_cache_init. Default: ``"linux-6.1"``.
     """
 
     _kind: ClassVar[str | None] = "cake"
@@ -1233,6 +1239,7 @@ class Cake(_Aqm):
     overhead: str | None = None
     mpu: str | None = None
     cells: Literal["none", "atm", "ptm"] | None = None
+    inverse_roots: Literal["linux-6.1", "linux-6.12"] | None = None
 
 
 _FqCodelDialect: TypeAlias = Literal[
@@ -1490,6 +1497,8 @@ class FqCobalt(_Aqm):
             ``l4s``. Source: ns-3 CobaltQueueDisc: CeThreshold. Default: ``"off"``.
         l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
             others then. Source: ns-3 CobaltQueueDisc: UseL4s. Default: ``False``.
+        inverse_roots: Table of 1 / sqrt(count): ``linux-6.1``, or ``linux-6.12`` as in that release
+            and later. Source: Linux 6.1 sch_cake.c, cobalt_cache_init. Default: ``"linux-6.1"``.
         limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
@@ -1519,6 +1528,7 @@ class FqCobalt(_Aqm):
     ecn: bool | None = None
     ce_threshold: str | None = None
     l4s: bool | None = None
+    inverse_roots: Literal["linux-6.1", "linux-6.12"] | None = None
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,7 @@ def main(folder: Path) -> None:
         ("aqms", lambda: [_fares(aqm) for aqm in trials["aqms"]]),
         ("refused", lambda: _refused(trials["refused"])),
         ("changes", lambda: _storm_of_changes(trials["aqms"])),
+        ("down", lambda: [_down_and_up(aqm) for aqm in trials["down"]]),
         ("segments", lambda: [_largest_frame(kind) for kind in trials["segments"]]),
         ("packets", lambda: _storm_of_packets(trials["packets"])),
         ("unloading", lambda: _unload(folder)),
@@ -204,6 +205,27 @@ def _storm_of_changes(aqms: list[str]) -> dict[str, Any]:
             "left_or_dropped": shown["packets"] + shown["drops"] >= sent}  # fmt: skip
 
 
+def _down_and_up(aqm: str) -> dict[str, Any]:
+    """Take the interface down while packets wait, and up again: they are freed, others pass."""
+    _shape("1mbit")
+    _ours(aqm)
+    senders = _senders(8)
+    _flood(senders, 25)
+    waited = _shown()["qlen"]
+    _run("ip", "link", "set", "r1", "down")
+    left = _shown()["qlen"]
+    _shape("100mbit")
+    _ours(aqm, verb="change")
+    _run("ip", "link", "set", "r1", "up")
+    before = _shown()["packets"]
+    for _ in range(TURN):
+        _flood(senders, 1)
+        time.sleep(0.05)
+    for each in senders:
+        each.close()
+    return {"aqm": aqm, "waited": waited, "left": left, "passed": _shown()["packets"] - before}
+
+
 def _largest_frame(kind: str) -> list[Any]:
     """The largest frame that a connection with segmentation offload has behind a discipline."""
     _set(*kind.split())
@@ -215,10 +237,16 @@ def _largest_frame(kind: str) -> list[Any]:
     with _within("sender"):
         sender = socket.create_connection((RECEIVER, PORT), timeout=10)
     receiver, _ = listener.accept()
+    sender.setblocking(False)
+    receiver.setblocking(False)
     largest = 0
-    for _ in range(40):
-        sender.send(b"y" * 100_000)
-        receiver.recv(1 << 20)
+    for _ in range(200):
+        # Neither waits for the other: a window that is closed opens when the receiver reads.
+        with suppress(BlockingIOError):
+            sender.send(b"y" * 100_000)
+        with suppress(BlockingIOError):
+            receiver.recv(1 << 20)
+        time.sleep(0.002)
         while True:
             try:
                 largest = max(largest, len(tap.recv(1 << 17)))
@@ -236,7 +264,7 @@ def _storm_of_packets(aqms: list[str]) -> list[dict[str, Any]]:
         _shape("100kbit")
         _ours(aqm)
         senders = _senders(64)
-        sent = sum(_flood(senders, 40) for _ in range(TURN))
+        sent = sum(_flood(senders, 50) for _ in range(TURN))
         shown = _shown()
         for each in senders:
             each.close()

@@ -38,10 +38,16 @@ AQMS = (
     "taildrop:limit=100p", "taildrop:limit=125kB", "codel@linux", "codel@linux:ecn=true",
     "fq_codel@linux", "fq_codel@linux:ecn=true", "pie@linux:hz=1000",
     "pie@linux:hz=1000,ecn=true", "fq_pie@linux:hz=1000",
-    "red@linux", "choke", "sfq", "sfb", "cake",
+    "red@linux", "choke", "sfq", "sfb",
 )  # fmt: skip
-# Those that a newer kernel has beside them; flows have ECN where the text says so.
-NEWER = {"6.1": (), "7.2": ("dualpi2@linux", "dualpi2@linux+ecn", "dualpi2@linux+l4s")}
+# Those that a release has beside them: CAKE with its table of roots (fact linux-30), and DualPI2;
+# flows have ECN where the text says so.
+OF_RELEASE = {
+    "6.1": ("cake",),
+    "7.2": (
+        "cake:inverse_roots=linux-6.12", "dualpi2@linux", "dualpi2@linux+ecn", "dualpi2@linux+l4s",
+    ),
+}  # fmt: skip
 # TCP with ECN; beside it datagrams with ECT(1), in packets of two sizes.
 ECN, L4S = "+ecn", "+l4s"
 HEAD = "| AQM | flows | rate | packets | drops | marks | kernel and ours |"
@@ -202,7 +208,7 @@ def outcome(case: Case) -> Outcome:
 
 def cases(queues: Iterable[str] = (), release: str = archives.DEFAULT_RELEASE) -> list[Case]:
     """All cases of these AQMs, or of all that a kernel has."""
-    named = tuple(queues) or (*AQMS, *NEWER[release])
+    named = tuple(queues) or (*AQMS, *OF_RELEASE[release])
     return [Case(*each, release) for each in product(named, FLOWS, RATES)]
 
 

@@ -24,17 +24,21 @@ pub fn linux_wish(scenario: &Scenario) -> (&'static str, &'static str, u32) {
 }
 
 /// What is done for a scenario on real hosts, as JSON: on a kernel of `hz`, by default that of the
-/// scenario; with `delays_in_router` our router applies the delays itself.
+/// scenario, and of a `version` if one is known; with `delays_in_router` our router applies the
+/// delays itself.
 #[pyfunction]
-#[pyo3(signature = (scenario, hz=None, delays_in_router=false))]
+#[pyo3(signature = (scenario, hz=None, delays_in_router=false, version=None))]
 pub fn linux_plan(
     scenario: &Scenario,
     hz: Option<u32>,
     delays_in_router: bool,
+    version: Option<&str>,
 ) -> Result<String, Refusal> {
     let loaded = &scenario.loaded;
     let resolved = loaded.scenario.resolved();
-    let kernel = planning::Kernel { hz: hz.unwrap_or(resolved.linux.hz), delays_in_router };
+    let release = version.and_then(planning::release_of);
+    let hz = hz.unwrap_or(resolved.linux.hz);
+    let kernel = planning::Kernel { hz, delays_in_router, release };
     let plan =
         planning::plan(resolved, kernel).map_err(|error| error.in_file(&loaded.source.origin))?;
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))

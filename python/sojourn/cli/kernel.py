@@ -54,12 +54,12 @@ def build(hz: str, source: str | None, jobs: int, debug: bool) -> int:
 
     What was begun is gone on with. The kernel is kept in the cache, by version and configuration.
     """
-    release = archives.release_asked(source) if source else None
+    release = archives.release_asked(source) if source is not None else None
     found = guest_kernel.find(int(hz), release, debug=debug)
     if found is not None:
         print(f"{found}, is there already")
         return 0
-    archive = archives.sources(source) if source else None
+    archive = archives.sources(source) if source is not None else None
     meter: Any = _Bar() if sys.stderr.isatty() else _Lines()
     with meter:
         made = guest_kernel.build(meter, hz=int(hz), jobs=jobs, archive=archive, debug=debug)
@@ -110,6 +110,7 @@ def _target(
     found = guest_kernel.find(hz, release, debug=debug)
     if found is None:
         what, option = (f" {release}", f" --source {release}") if release else ("", "")
+        option += "" if hz == guest_kernel.DEFAULT_HZ else f" --hz {hz}"
         option += " --debug" if debug else ""
         raise InputError(
             f"kernel module: there is no guest kernel{what} of {hz} Hz yet; `sojourn kernel "

@@ -9,7 +9,7 @@
 //!   signal; Linux starts with both at 0 and so signals the second packet above target ever seen
 //!   (`linux_exact` does the same; fact aqm-30).
 //! - The inverse root is exact; theirs is a table up to 15, then 32-bit Newton steps, as here in
-//!   `linux_exact`.
+//!   `linux_exact`. Linux 6.12 and later have another table than 6.1 (`inverse_roots`).
 //! - BLUE may move at any time; in Linux not before one target after time zero.
 //! - Linux widens the target by the number of bulk flows in its ingress mode, which is not offered.
 //!
@@ -22,6 +22,17 @@ use crate::params::OrOff;
 use crate::params::rules::contradiction;
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
+use crate::words;
+
+words! {
+    /// Whose table of 1 / sqrt(count) for small counts.
+    pub enum InverseRoots {
+        /// Computed when the module is loaded (Linux 6.1 sch_cake.c, cobalt_cache_init).
+        Linux6_1 = "linux-6.1",
+        /// Constants (Linux 6.12 and 7.2 sch_cake.c, inv_sqrt_cache; fact linux-30).
+        Linux6_12 = "linux-6.12",
+    }
+}
 
 params! {
     /// Parameters of COBALT.
@@ -48,6 +59,9 @@ params! {
         /// Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks no
         /// others then.
         l4s: bool, ANY, "ns-3 CobaltQueueDisc: UseL4s" => false;
+        /// Table of 1 / sqrt(count): `linux-6.1`, or `linux-6.12` as in that release and later.
+        inverse_roots: InverseRoots, ANY, "Linux 6.1 sch_cake.c, cobalt_cache_init"
+            => InverseRoots::Linux6_1;
     } behaviour {
         "a fresh inverse root is": "1: the first signal comes after an interval",
             "ns-3 CobaltQueueDisc; our choice: a whole interval, as CoDel waits",
@@ -75,7 +89,11 @@ params! {
         true => Ok(()),
         false => Err(contradiction(params, "target", "less than", "interval", "RFC 8289 §4.3")),
     };
-    unused: |dialect| if dialect == "ns3" { &[] } else { &["ce_threshold", "l4s"] };
+    unused: |dialect| match dialect {
+        "ns3" => &["inverse_roots"],
+        "linux_exact" => &["ce_threshold", "l4s"],
+        _ => &["ce_threshold", "l4s", "inverse_roots"],
+    };
 }
 
 /// 1 / sqrt(count).
@@ -89,7 +107,7 @@ enum InverseRoot {
 }
 
 /// Linux 6.1 sch_cake.c, cobalt_cache_init: four Newton steps from the root before.
-const ROOTS: [u32; 16] = {
+const ROOTS_6_1: [u32; 16] = {
     let mut roots = [u32::MAX; 16];
     let mut count = 1;
     while count < 16 {
@@ -105,6 +123,25 @@ const ROOTS: [u32; 16] = {
     roots
 };
 
+/// Linux 6.12 sch_cake.c, inv_sqrt_cache: constants, of which these three are others than those
+/// of 6.1, whose four steps do not reach them.
+const ROOTS_6_12: [u32; 16] = {
+    let mut roots = ROOTS_6_1;
+    roots[2] = 3_037_000_500;
+    roots[3] = 2_479_700_525;
+    roots[6] = 1_753_413_056;
+    roots
+};
+
+impl InverseRoots {
+    const fn table(self) -> &'static [u32; 16] {
+        match self {
+            InverseRoots::Linux6_1 => &ROOTS_6_1,
+            InverseRoots::Linux6_12 => &ROOTS_6_12,
+        }
+    }
+}
+
 /// x (3 - count x^2) / 2 in 2^32-ths (Linux 6.1 sch_cake.c, cobalt_newton_step).
 const fn improved(root: u32, count: u32) -> u32 {
     let square = (root as u64 * root as u64) >> 32;
@@ -113,11 +150,11 @@ const fn improved(root: u32, count: u32) -> u32 {
 }
 
 impl InverseRoot {
-    fn for_count(self, count: u32) -> InverseRoot {
+    fn for_count(self, count: u32, roots: InverseRoots) -> InverseRoot {
         match self {
             InverseRoot::Exact(_) => InverseRoot::Exact(1.0 / libm::sqrt(f64::from(count.max(1)))),
             InverseRoot::Newton(root) => {
-                let small = ROOTS.get(count as usize).copied();
+                let small = roots.table().get(count as usize).copied();
                 InverseRoot::Newton(small.unwrap_or_else(|| improved(root, count)))
             }
         }
@@ -200,7 +237,7 @@ impl Cobalt {
 
     fn set_count(&mut self, count: u32) {
         self.count = count;
-        self.inverse_root = self.inverse_root.for_count(count);
+        self.inverse_root = self.inverse_root.for_count(count, self.params.inverse_roots);
     }
 
     /// BLUE moves at most once per target (Linux `cobalt_queue_full`).

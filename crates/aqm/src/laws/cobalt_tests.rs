@@ -259,10 +259,35 @@ fn the_rule_of_four_packet_times_follows_the_rate_and_is_not_in_ns3() {
 #[test]
 fn roots_are_a_table_up_to_15_and_then_newton_steps() {
     let off = |root: u32, count: u32| f64::from(root) / 4_294_967_296.0 * f64::from(count).sqrt();
-    for (count, root) in (1..).zip(&super::ROOTS[1..]) {
+    for (count, root) in (1..).zip(&super::ROOTS_6_1[1..]) {
         assert!((off(*root, count) - 1.0).abs() < 1e-3, "{count}: {root}");
     }
-    let sixteen = super::InverseRoot::Newton(super::ROOTS[15]).for_count(16);
+    let fifteen = super::InverseRoot::Newton(super::ROOTS_6_1[15]);
+    let sixteen = fifteen.for_count(16, InverseRoots::Linux6_1);
     let super::InverseRoot::Newton(root) = sixteen else { panic!("{sixteen:?}") };
     assert!(root != 1 << 30 && (off(root, 16) - 1.0).abs() < 2e-3, "{root}");
+}
+
+/// Fact linux-30: the constants of Linux 6.12 and 7.2, `inv_sqrt_cache`, are 1 / sqrt(count) to two
+/// units of 2^-32; the root of a half in 6.1 is 4 10^-4 of an interval off.
+#[test]
+fn the_roots_of_linux_6_12_are_exact_to_the_last_digits() {
+    let off = |root: u32, count: u32| f64::from(root) - 4_294_967_296.0 / f64::from(count).sqrt();
+    for (count, root) in (1..).zip(&super::ROOTS_6_12[1..]) {
+        assert!(off(*root, count).abs() <= 2.0, "{count}: {root}");
+    }
+    assert!(off(super::ROOTS_6_1[2], 2) < -1e6);
+}
+
+/// Fact linux-30.
+#[test]
+fn under_the_roots_of_linux_6_12_the_second_signal_is_40_us_later() {
+    let next_after_two = |roots| {
+        let usual = CobaltParams::of_dialect("linux_exact").unwrap();
+        let mut law = Cobalt::new(&CobaltParams { inverse_roots: roots, ..usual }, &env());
+        signals(&mut law, Span::from_millis(20), 2);
+        var(&law, "drop_next")
+    };
+    let apart = next_after_two(InverseRoots::Linux6_12) - next_after_two(InverseRoots::Linux6_1);
+    assert!((39e-6..41e-6).contains(&apart), "{apart}");
 }

@@ -92,6 +92,11 @@ fn read_kind(
             let why = format!("`{name}` has flow queues already; write `{name}` or `fq({law})`");
             Err(SpecError::new("kind", why))
         }
+        (_, None, None) if name == "cake_mq" => {
+            let why = "`cake_mq` (Linux 7.0) shares a rate among the transmit queues of an \
+                       interface, and a link here has one; write `cake:bandwidth=RATE`";
+            Err(SpecError::new("kind", why.to_owned()))
+        }
         (_, None, None) => {
             let known = names().chain(laws.iter().map(CustomLaw::name));
             Err(SpecError::unknown_kind("AQM", name, known))
@@ -152,6 +157,12 @@ mod tests {
         assert!(refusal("fq_codle").contains("did you mean `fq_codel`"));
         assert!(refusal("pie:targt=5ms").contains("did you mean `target`"));
         assert!(refusal("pie@rfc8O33").contains("did you mean `rfc8033`"));
+    }
+
+    /// Fact linux-33.
+    #[test]
+    fn cake_of_several_transmit_queues_is_refused_with_cake_of_one() {
+        assert!(refusal("cake_mq:bandwidth=10mbit").contains("write `cake:bandwidth=RATE`"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use sojourn_aqm::{QdiscSpec, units};
 use super::{Host, LIMIT_PACKETS, Limit, PHASE, ROUND, RandomTraffic, kinds};
 
 /// Settings that some parameters need to have an effect: a mark limit needs marks, the weight of a
-/// rate needs a delay from the rate.
+/// rate needs a delay from the rate, a root that is off by little needs many signals.
 const NEEDED: &[&str] = &[
     "",
     "ecn=true",
@@ -28,6 +28,7 @@ const NEEDED: &[&str] = &[
     "bin_max=20,increment=0.1,rehash_interval=900ms",
     "limit=1000000p,memory_limit=30kB",
     "l4s=true",
+    "target=100us,interval=30ms",
 ];
 
 /// What becomes of every packet, or none if the settings are refused.

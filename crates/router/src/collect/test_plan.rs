@@ -22,6 +22,6 @@ app = { kind = "bulk" }
 pub(super) fn plan() -> Plan {
     let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
     let scenario = Scenario::load(TEXT, &Source::default(), &none).unwrap();
-    let kernel = planning::Kernel { hz: 1000, delays_in_router: false };
+    let kernel = planning::Kernel { hz: 1000, delays_in_router: false, release: None };
     planning::plan(scenario.resolved(), kernel).unwrap()
 }

@@ -2,7 +2,7 @@
 //! and reads it back. tc has no words for its options, so they go by netlink.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -15,6 +15,7 @@ use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::netlink::{Netlink, attribute, attributes, find};
 use crate::plan::ModuleAqm;
+use crate::planning::release_of;
 use crate::run_files::{MODULE, ModuleReport};
 use crate::tc::MODULE_KIND;
 
@@ -53,11 +54,19 @@ pub(super) fn load(folder: &Path) -> Result<(), Failure> {
     let file = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     finit_module(&file, c"", ModuleInitFlags::empty()).map_err(|error| {
         format!(
-            "the kernel refuses the module sch_sojourn: {error}; {}; `sojourn kernel module` makes \
-             it for this kernel",
-            log()
+            "the kernel refuses the module sch_sojourn: {error}; {}; `sojourn kernel module{}` \
+             makes it for this kernel",
+            log(),
+            release_option()
         )
     })
+}
+
+/// The option that names the release of this kernel.
+fn release_option() -> String {
+    let version = fs::read_to_string("/proc/sys/kernel/osrelease");
+    let release = version.ok().and_then(|version| release_of(&version));
+    release.map_or_else(String::new, |(major, minor)| format!(" --release {major}.{minor}"))
 }
 
 /// The options of the discipline.

@@ -223,7 +223,8 @@ fn kernel_bottleneck(
     }
     let place = format!("links.{}.queue", link.name);
     let rate_bps = rates[0].1.as_bps();
-    let context = TcContext { mtu_bytes: link.queue_mtu_bytes(), rate_bps, hz: kernel.hz };
+    let mtu_bytes = link.queue_mtu_bytes();
+    let context = TcContext { mtu_bytes, rate_bps, hz: kernel.hz, release: kernel.release };
     let discipline = match scenario.linux.bottleneck {
         LinuxBottleneck::SojournModule => tc::module(&link.queue),
         LinuxBottleneck::Kernel | LinuxBottleneck::Sojourn => tc::translate(&link.queue, &context),

@@ -30,6 +30,14 @@ pub struct Kernel {
     pub hz: u32,
     /// Whether our router applies the delays itself, so that the kernel needs no netem.
     pub delays_in_router: bool,
+    /// The numbers of its release, such as 7 and 2; `None` where it is unknown.
+    pub release: Option<(u32, u32)>,
+}
+
+/// The release that a kernel's version names, such as 6 and 1 of `6.1.0-50-amd64`.
+pub fn release_of(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split(|letter: char| !letter.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 /// Plans a run.
@@ -138,5 +146,17 @@ fn warn(scenario: &Resolved, kernel: Kernel, warnings: &mut Vec<String>) {
                 group.name, tcp.profile
             ));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_is_the_first_two_numbers_of_a_version() {
+        let debian = ["6.1.192-2", "6.1.0-56-amd64", "7.2.13"].map(release_of);
+        assert_eq!(debian, [Some((6, 1)), Some((6, 1)), Some((7, 2))]);
+        assert_eq!(["own", "", "7"].map(release_of), [None; 3]);
     }
 }

@@ -404,7 +404,8 @@ app = {{ kind = "bulk" }}
         );
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let scenario = Scenario::load(&text, &Source::default(), &none).unwrap();
-        plan(scenario.resolved(), Kernel { hz: 1000, delays_in_router: false }).unwrap()
+        plan(scenario.resolved(), Kernel { hz: 1000, delays_in_router: false, release: None })
+            .unwrap()
     }
 
     fn lines(commands: &[Command]) -> Vec<String> {
@@ -452,7 +453,7 @@ app = {{ kind = "bulk" }}
                     app = { kind = \"bulk\" }\n";
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let scenario = Scenario::load(text, &Source::default(), &none).unwrap();
-        let kernel = Kernel { hz: 1000, delays_in_router: false };
+        let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };
         let commands = plan(scenario.resolved(), kernel).unwrap().commands;
         let lines = lines(&commands);
         let segments = |device: &str| {

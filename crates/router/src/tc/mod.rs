@@ -21,6 +21,8 @@ pub struct TcContext {
     pub rate_bps: u64,
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
+    /// The numbers of its release, such as 7 and 2, where it is known.
+    pub release: Option<(u32, u32)>,
 }
 
 /// A discipline as arguments of `tc qdisc add`.
@@ -331,14 +333,29 @@ fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("flows", "1024"), ("overhead", "0B"), ("mpu", "0B"), ("cells", "none")])?;
     // tc derives the target from the RTT, as `target` by default follows from `interval`.
     w.of_dialect(&["target"]);
+    inverse_roots(w);
     Ok(())
+}
+
+/// A kernel has the table of its release built in (fact linux-30).
+fn inverse_roots(w: &mut Writer<'_>) {
+    let asked = w.value("inverse_roots");
+    let Some(release) = w.context.release else { return };
+    let built_in = if release >= (6, 12) { "linux-6.12" } else { "linux-6.1" };
+    if asked != Some(built_in) {
+        w.warn(format!(
+            "the kernel's cake has the inverse roots of {built_in}; with \
+             `inverse_roots={built_in}` the simulator has them too"
+        ));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CONTEXT: TcContext = TcContext { mtu_bytes: 1500, rate_bps: 10_000_000, hz: 1000 };
+    const CONTEXT: TcContext =
+        TcContext { mtu_bytes: 1500, rate_bps: 10_000_000, hz: 1000, release: None };
 
     fn translated(text: &str, context: &TcContext) -> Result<TcDiscipline, String> {
         translate(&QdiscSpec::parse(text).unwrap(), context)
@@ -385,6 +402,21 @@ mod tests {
         let codel = translated("codel@linux:limit=125kB", &CONTEXT).unwrap();
         assert_eq!(codel.arguments[..3], ["codel", "limit", "84"]);
         assert!(codel.warnings[0].contains("84 packets"), "{:?}", codel.warnings);
+    }
+
+    /// Fact linux-30.
+    #[test]
+    fn another_table_of_inverse_roots_than_the_kernels_is_a_warning() {
+        let warned = |text, release| {
+            let context = TcContext { release: Some(release), ..CONTEXT };
+            translated(text, &context).unwrap().warnings
+        };
+        let newer = "cake:inverse_roots=linux-6.12";
+        for (text, release) in [("cake", (6, 1)), (newer, (6, 12)), (newer, (7, 2))] {
+            assert_eq!(warned(text, release), Vec::<String>::new(), "{text} {release:?}");
+        }
+        assert!(warned("cake", (7, 2))[0].contains("`inverse_roots=linux-6.12`"));
+        assert!(warned(newer, (6, 11))[0].contains("has the inverse roots of linux-6.1;"));
     }
 
     #[test]

@@ -198,7 +198,8 @@ mod tests {
     use crate::plan::{KernelQdisc, Width};
     use crate::tc::{TcContext, translate};
 
-    const CONTEXT: TcContext = TcContext { mtu_bytes: 1500, rate_bps: 10_000_000, hz: 1000 };
+    const CONTEXT: TcContext =
+        TcContext { mtu_bytes: 1500, rate_bps: 10_000_000, hz: 1000, release: None };
 
     fn translated(text: &str) -> Result<KernelQdisc, String> {
         let discipline = translate(&QdiscSpec::parse(text).unwrap(), &CONTEXT)?;

@@ -127,7 +127,7 @@ class Host:
             ScenarioError: this engine cannot do what the scenario asks for.
             InputError: this kernel lacks what it needs.
         """
-        text = _core.linux_plan(scenario, hz(), delays_in_router=True)
+        text = _core.linux_plan(scenario, hz(), delays_in_router=True, version=self.version)
         plan = json.loads(text)
         kinds = {row["kind"] for row in plan["expected"]}
         if "kernel" in plan["bottleneck"]:

@@ -82,7 +82,8 @@ class Uml:
         Raises:
             ScenarioError: this engine cannot do what the scenario asks for.
         """
-        return _core.linux_plan(scenario, _DEBIAN_HZ if self._is_debian else None)
+        hz = _DEBIAN_HZ if self._is_debian else None
+        return _core.linux_plan(scenario, hz, version=self.version)
 
     def carry_out(self, folder: Folder, plan: str, _seed: int, watcher: Watcher) -> None:
         """Carry out a plan; its results are in the folder afterwards."""

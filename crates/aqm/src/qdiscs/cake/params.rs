@@ -1,6 +1,6 @@
 //! The parameters of CAKE, and what follows from them at a rate.
 
-use crate::laws::cobalt::CobaltParams;
+use crate::laws::cobalt::{CobaltParams, InverseRoots};
 use crate::params;
 use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrOff, Params};
@@ -54,6 +54,10 @@ params! {
         mpu: Bytes, ANY, "Linux sch_cake.c: raw" => Bytes(0);
         /// Cells of the link below.
         cells: Cells, ANY, "Linux sch_cake.c: noatm" => Cells::None;
+        /// Table of COBALT's 1 / sqrt(count): `linux-6.1`, or `linux-6.12` as in that release and
+        /// later, by which the second signal comes 40 us later.
+        inverse_roots: InverseRoots, ANY, "Linux 6.1 sch_cake.c, cobalt_cache_init"
+            => InverseRoots::Linux6_1;
     } behaviour {
         "a flow's quantum": "1514 bytes (with a bandwidth, a 4096th of its bytes per second, \
             at least 300) over the bulk flows of its busier host, rounded at random",
@@ -93,7 +97,7 @@ impl CakeParams {
         let target = self.target.max(Span::from_nanos(frame.as_nanos() * 3 / 2));
         let interval = (self.interval + (target - self.target)).max(target.times(2));
         let usual = CobaltParams::of_dialect("linux_exact").expect("it is declared");
-        CobaltParams { target, interval, ..usual }
+        CobaltParams { target, interval, inverse_roots: self.inverse_roots, ..usual }
     }
 
     /// The time of a largest packet at the bandwidth, 0 without one.

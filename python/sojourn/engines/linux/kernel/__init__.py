@@ -28,8 +28,10 @@ _HERE = Path(__file__).parent
 _OPTIONS = _HERE / "options.config"
 # Over them, for a kernel that looks for errors.
 _DEBUG_OPTIONS = _HERE / "debug.config"
-_PROGRAM = "linux"
+PROGRAM = "linux"
 _ABOUT = "about.json"
+# In the name of the folder of a kernel that looks for errors.
+_DEBUG = "-debug"
 # In the help of every User-Mode Linux kernel.
 _UML_OPTION = b"uml_dir="
 _TOOLS = ("bc", "bison", "flex", "gcc", "make", "tar", "xz")
@@ -65,6 +67,11 @@ class Kernel:
     hz: int | None
     source: str = ""
     release: str = ""
+
+    @property
+    def is_debug(self) -> bool:
+        """Whether it looks for errors, as the name of its folder says."""
+        return f"{_DEBUG}-" in self.path.parent.name
 
     def __str__(self) -> str:
         """One line about it."""
@@ -112,7 +119,7 @@ def find(hz: int = DEFAULT_HZ, release: str | None = None, *, debug: bool = Fals
 
 def _built(about: Path, configuration: str | None) -> Kernel | None:
     """The kernel of a folder of the cache; None if it has another configuration or is damaged."""
-    program = about.parent / _PROGRAM
+    program = about.parent / PROGRAM
     try:
         facts = json.loads(about.read_text())
         if configuration not in (None, facts["configuration"]):
@@ -197,8 +204,8 @@ def build(
         debug: with the kernel's own checks for errors, which make it slow.
 
     Raises:
-        InputError: a package is missing, the disk is too small, or the build failed.
-        OSError: the cache cannot be written.
+        InputError: a package is missing, the cache cannot be written or is too small, or the build
+            failed.
     """
     if (lacks := missing()) != "":
         raise InputError(f"kernel build: {lacks}")
@@ -206,12 +213,17 @@ def build(
     assert tarball is not None, "missing() has looked for it"
     version = archives.version_of(tarball)
     configuration = _configuration(hz, debug)
-    folder = cache() / f"{version}-{hz}hz{'-debug' if debug else ''}-{configuration[:8]}"
+    folder = cache() / f"{version}-{hz}hz{_DEBUG if debug else ''}-{configuration[:8]}"
     work = folder.with_name(folder.name + ".partial")
-    work.mkdir(parents=True, exist_ok=True)
+    _make_folder(work)
     _check_disk(work)
     source = _unpack(tarball, work, meter)
-    changes.adapt(source, hz)
+    try:
+        changes.adapt(source, hz)
+    except InputError:
+        # Nothing can come of these sources.
+        shutil.rmtree(work)
+        raise
     _configure(source, _options(debug))
     _make(source, jobs, meter)
     about = {
@@ -219,20 +231,20 @@ def build(
         "hz": hz,
         "configuration": configuration,
         "source": f"{tarball.name}, SHA-256 {_digest(tarball)}",
-        "sha256": _digest(source / _PROGRAM),
+        "sha256": _digest(source / PROGRAM),
     }
     module_tree.keep(source, folder)
-    _keep(source / _PROGRAM, folder, about)
+    _keep(source / PROGRAM, folder, about)
     shutil.rmtree(work)
     meter.step(1.0, "done")
     source_text = str(about["source"])
-    return Kernel(folder / _PROGRAM, version, hz, source_text, archives.release_of(tarball.name))
+    return Kernel(folder / PROGRAM, version, hz, source_text, archives.release_of(tarball.name))
 
 
 def _keep(program: Path, folder: Path, about: Mapping[str, object]) -> None:
     """Put a program and what is known of it into a folder of the cache."""
     with files.Together() as together:
-        with together.open(folder / _PROGRAM) as file, program.open("rb") as made:
+        with together.open(folder / PROGRAM) as file, program.open("rb") as made:
             shutil.copyfileobj(made, file)
             os.fchmod(file.fileno(), 0o755)
         with together.open(folder / _ABOUT) as file:
@@ -260,6 +272,16 @@ def _configuration(hz: int, debug: bool = False) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"kernel build: {folder}: {error.strerror}; set XDG_CACHE_HOME to a folder that can be "
+            "written"
+        ) from None
+
+
 def _check_disk(folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     held = sum(path.stat().st_size for path in folder.glob("*") if path.is_file())
@@ -276,7 +298,8 @@ def _unpack(tarball: Path, work: Path, meter: Meter) -> Path:
     if not done.exists():
         meter.step(0.0, f"unpacking {tarball.name}")
         shutil.rmtree(source, ignore_errors=True)
-        _run(["tar", "-xJf", str(tarball), "-C", str(work)], work)
+        remedy = f"fetch {tarball.name} again if it is damaged"
+        _run(["tar", "-xJf", str(tarball), "-C", str(work)], work, remedy)
         done.touch()
     return source
 
@@ -302,13 +325,16 @@ def _make(source: Path, jobs: int, meter: Meter) -> None:
             meter.step(min(0.99, done / _STEPS), line.strip())
 
 
-def _run(command: list[str], folder: Path) -> None:
-    for _line in _lines(command, folder):
+def _run(command: list[str], folder: Path, remedy: str = "") -> None:
+    for _line in _lines(command, folder, remedy):
         pass
 
 
-def _lines(command: list[str], folder: Path) -> Iterator[str]:
-    """The output of a program by lines; it ends with us, and its last lines go into the error."""
+def _lines(command: list[str], folder: Path, remedy: str = "") -> Iterator[str]:
+    """The output of a program by lines; it ends with us, and its last lines go into the error.
+
+    With them goes a remedy, by default to go on or to begin anew.
+    """
     environment = os.environ | _FIXED
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True, errors="replace",
@@ -325,7 +351,7 @@ def _lines(command: list[str], folder: Path) -> Iterator[str]:
             raise
         if process.wait() != 0:
             said = " | ".join(last[-5:])
+            usual = f"run the command again to go on, or remove {cache()} to begin anew"
             raise InputError(
-                f"kernel build: `{' '.join(command)}` failed: {said}; run the command again to go "
-                f"on, or remove {cache()} to begin anew"
+                f"kernel build: `{' '.join(command)}` failed: {said}; {remedy or usual}"
             )

@@ -34,6 +34,11 @@ def sources(release: str) -> Path:
             f"kernel build: {archive}: is no archive of kernel sources; give one of a package of "
             "Debian's, such as /usr/src/linux-source-6.12.tar.xz"
         )
+    if not _is_release(release):
+        raise InputError(
+            f"kernel build: --source {release!r}: is no release of a kernel and no path; give one "
+            "such as 6.12, or /usr/src/linux-source-6.12.tar.xz"
+        )
     archive = FOLDER / f"linux-source-{release}.tar.xz"
     if archive.is_file():
         return archive
@@ -44,6 +49,10 @@ def sources(release: str) -> Path:
         "which /etc/apt/sources.list must name first, and --source takes the path of an archive "
         f"too{'; here is ' + others if others else ''}"
     )
+
+
+def _is_release(text: str) -> bool:
+    return re.fullmatch(r"[0-9]+(\.[0-9]+)+", text) is not None
 
 
 def usual() -> Path | None:
@@ -61,9 +70,9 @@ def release_asked(text: str) -> str:
     """The release that a text names, by itself or as the path of an archive.
 
     Raises:
-        InputError: there is no archive of that path.
+        InputError: it is no release, or there is no archive of that path.
     """
-    return release_of(sources(text)) if "/" in text else text
+    return text if _is_release(text) else release_of(sources(text))
 
 
 def release_of(archive: Path | str) -> str:

@@ -65,6 +65,9 @@ def adapt(source: Path, hz: int) -> None:
     Raises:
         InputError: the sources are not those that they were made for.
     """
+    for name in dict.fromkeys(name for name, *_ in CHANGES):
+        if not (source / name).is_file():
+            raise _unknown(source / name, "is not there")
     for ours in OURS:
         shutil.copy(ours, source / "arch/um/os-Linux" / ours.name)
     rules = source / "arch/um/os-Linux/Makefile"
@@ -80,8 +83,12 @@ def _edit(path: Path, old: str, new: str) -> None:
     if new in text:
         return
     if text.count(old) != 1:
-        raise InputError(
-            f"kernel build: {path} is not as in Debian's 6.1, 6.12 and 7.2; take one of these, "
-            "or build your own and give it with --kernel"
-        )
+        raise _unknown(path, "has another text")
     path.write_text(text.replace(old, new))
+
+
+def _unknown(path: Path, what: str) -> InputError:
+    return InputError(
+        f"kernel build: {path}: {what}; these are not the sources of Debian's 6.1, 6.12 or "
+        "7.2: take those, or build a kernel of your own and give it with --kernel"
+    )

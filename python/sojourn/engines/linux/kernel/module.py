@@ -13,12 +13,14 @@ import platform
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import files, programs
 from sojourn.authoring.new import source_tree
-from sojourn.engines.linux.kernel import module_tree, rust
+from sojourn.engines.linux import kernel
+from sojourn.engines.linux.kernel import archives, module_tree, rust
 from sojourn.errors import InputError
 
 NAME = "sch_sojourn.ko"
@@ -114,7 +116,7 @@ def require(folder: Path) -> Path:
     Raises:
         InputError: it was not made yet, or from other sources than those of this tree.
     """
-    remedy = "`sojourn kernel module` makes it in about a minute"
+    remedy = f"`{_command(folder)}` makes it in about a minute"
     try:
         about = json.loads((folder / _ABOUT).read_text())
         made_from, digest = about["sources"], about["sha256"]
@@ -130,6 +132,20 @@ def require(folder: Path) -> Path:
     if tree is not None and _sources(tree) != made_from:
         raise InputError(f"{folder / NAME}: was made from other sources than {tree}; {remedy}")
     return folder / NAME
+
+
+def _command(folder: Path) -> str:
+    """What makes the module for the guest kernel in ``folder``."""
+    words = ["sojourn kernel module"]
+    with suppress(InputError):
+        found = kernel.own(folder / kernel.PROGRAM)
+        if found.release not in ("", archives.DEFAULT_RELEASE):
+            words.append(f"--release {found.release}")
+        if found.hz not in (None, kernel.DEFAULT_HZ):
+            words.append(f"--hz {found.hz}")
+        if found.is_debug:
+            words.append("--debug")
+    return " ".join(words)
 
 
 def find(folder: Path) -> Path | None:
