@@ -18,7 +18,7 @@ from sojourn.engines import registry
 
 @pytest.mark.parametrize(("design", "least", "most"), [(wide.WIDE, 60, 120), (wide.NEWER, 15, 40)])
 def test_every_pair_of_levels_that_can_be_combined_meets_in_a_cell(
-    design: wide.Design, least: int, most: int
+    design: wide.CoveringDesign, least: int, most: int
 ) -> None:
     cells = wide.cells(design)
     assert least <= len(cells) <= most
@@ -31,7 +31,7 @@ def test_every_pair_of_levels_that_can_be_combined_meets_in_a_cell(
             assert pair in met or not _has_cell(design, levels), pair
 
 
-def _has_cell(design: wide.Design, levels: wide.Cell) -> bool:
+def _has_cell(design: wide.CoveringDesign, levels: wide.Cell) -> bool:
     rest = {name: of for name, of in design.factors.items() if name not in levels}
     return any(
         wide.is_allowed({**levels, **dict(zip(rest, choice, strict=True))})
@@ -48,7 +48,7 @@ def test_a_pair_that_no_cell_may_have_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("design", wide.DESIGNS)
-def test_every_cell_is_a_scenario_of_its_own_of_limited_length(design: wide.Design) -> None:
+def test_every_cell_is_a_scenario_of_its_own_of_limited_length(design: wide.CoveringDesign) -> None:
     cells = wide.cells(design)
     scenarios = [wide.scenario(cell) for cell in cells]
     assert len({scenario.name for scenario in scenarios}) == len(scenarios)

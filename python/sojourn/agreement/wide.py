@@ -14,7 +14,7 @@ from sojourn.agreement.covering import Cell, Level, covering
 
 
 @dataclass(frozen=True)
-class Design:
+class CoveringDesign:
     """A covering design.
 
     Attributes:
@@ -29,7 +29,7 @@ class Design:
     factors: Mapping[str, Sequence[Level]]
 
 
-WIDE = Design("wide", "Agreement over the range of real hosts", {
+WIDE = CoveringDesign("wide", "Agreement over the range of real hosts", {
     "aqm": (
         "pfifo", "codel", "fq_codel", "pie", "fq_pie", "red", "ared", "choke", "cake", "sfq", "sfb",
     ),
@@ -42,7 +42,7 @@ WIDE = Design("wide", "Agreement over the range of real hosts", {
 })  # fmt: skip
 """What every kernel from 6.1 on has."""
 
-NEWER = Design("newer", "Agreement on newer kernels: DualPI2 and segmentation offload", {
+NEWER = CoveringDesign("newer", "Agreement on newer kernels: DualPI2 and segmentation offload", {
     "aqm": ("dualpi2", "codel", "fq_codel", "pie"),
     "traffic": ("bulk", "files", "cbr"),
     "flows": (1, 4, 16, 64),
@@ -76,7 +76,7 @@ _PACKETS, _ROUND_TRIPS, _LEAST_MS = 20_000, 40, 4_000
 _MOST_PACKETS, _LEAST_ROUND_TRIPS = 150_000, 10
 
 
-def cells(design: Design = WIDE) -> list[Cell]:
+def cells(design: CoveringDesign = WIDE) -> list[Cell]:
     """The cells of a design: a level of every factor."""
     return covering(design.factors, is_allowed)
 

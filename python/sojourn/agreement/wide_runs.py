@@ -63,7 +63,7 @@ class WideAgreement:
         compared: the cells of the design.
     """
 
-    design: wide.Design
+    design: wide.CoveringDesign
     names: tuple[str, str]
     seeds: int
     compared: list[Compared]
@@ -89,7 +89,7 @@ def agree(
     on: Sequence[EngineSelection],
     *,
     seeds: int,
-    design: wide.Design = wide.WIDE,
+    design: wide.CoveringDesign = wide.WIDE,
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = DEFAULT_STORE,
