@@ -98,7 +98,7 @@ agreement-wide: $(VENV)/developed
 	$(BIN)/sojourn agree --grid wide --seeds $(or $(SEEDS),10) --page docs/agreement-wide.md > /dev/null
 
 ## agreement-newer: DualPI2 and segmentation offload on the simulator and on Linux 7.2, whose guest kernel
-##                  must be there; writes docs/agreement-newer.md. A quarter of an hour
+##                  must be there; writes docs/agreement-newer.md. Seven minutes
 agreement-newer: $(VENV)/developed
 	$(BIN)/sojourn agree --grid newer --kernel 7.2 --seeds $(or $(SEEDS),10) \
 	    --page docs/agreement-newer.md > /dev/null
