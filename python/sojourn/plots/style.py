@@ -297,7 +297,7 @@ def svg(drawing: Figure) -> str:
 
 
 def saved(drawing: Figure, form: str) -> bytes:
-    """A figure in one of `FORMATS`; the same figure gives the same bytes.
+    """A figure in one of `outputs.FORMATS`; the same figure gives the same bytes.
 
     Raises:
         InputError: there is no such format, or it needs LaTeX, which is not on this machine.

@@ -62,7 +62,7 @@ def save(
     Args:
         comparison: what it is about.
         folder: where.
-        formats: of the figures; see `sojourn.plots.style.FORMATS`.
+        formats: of the figures; see `sojourn.plots.outputs.FORMATS`.
         size: ``page`` or ``column``, the width of the figures; those of the report are a page wide.
         drawing: made for these formats and this size; by default it is begun now.
 
