@@ -94,6 +94,6 @@ mod tests {
     fn the_ends_of_an_idle_flow_take_less_than_two_kilobytes() {
         let bytes = size_of::<Stream>() + size_of::<AccessLink>();
         // 2,000 are the aim; what was used is held, so that growth is noticed.
-        assert!(bytes <= 1_968, "{bytes}");
+        assert!(bytes <= 1_984, "{bytes}");
     }
 }

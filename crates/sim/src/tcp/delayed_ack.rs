@@ -218,8 +218,9 @@ impl DelayedAck {
     }
 
     /// Whether a duplicate with the number `next` is sent now; otherwise it is held back (Linux
-    /// `__tcp_ack_snd_check`).
-    pub(crate) fn is_duplicate_due(&mut self, now: Time, next: u32) -> bool {
+    /// `__tcp_ack_snd_check`), for a twentieth of a round trip: the receiver's mean or that of the
+    /// handshake, whichever is shorter.
+    pub(crate) fn is_duplicate_due(&mut self, now: Time, next: u32, mean: Option<Span>) -> bool {
         if !self.rule.compression || self.quick > 0 {
             return true;
         }
@@ -236,7 +237,8 @@ impl DelayedAck {
         self.held.count += 1;
         if self.held.due == Time::NEVER {
             let twentieth = |rtt: Span| Span::from_nanos(rtt.as_nanos() / 20);
-            let wait = self.rtt.map_or(Span::ZERO, twentieth).min(MAX_HOLD);
+            let shorter = self.rtt.into_iter().chain(mean).min();
+            let wait = shorter.map_or(Span::ZERO, twentieth).min(MAX_HOLD);
             self.held.due = now + wait + HOLD_SLACK;
         }
         false
@@ -345,7 +347,7 @@ mod tests {
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
         acks.on_established(Span::from_millis(10));
         let mut due = |next| {
-            let due = acks.is_duplicate_due(at(5), next);
+            let due = acks.is_duplicate_due(at(5), next, None);
             if due {
                 acks.on_sent();
             }
@@ -359,6 +361,20 @@ mod tests {
         assert_eq!(acks.due(), at(5) + Span::from_micros(600));
     }
 
+    /// Fact tcp-37.
+    #[test]
+    fn duplicates_are_held_back_by_the_shorter_of_two_round_trips() {
+        let held_us = |mean_ms: Option<u64>| {
+            let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
+            acks.on_established(Span::from_millis(10));
+            let mean = mean_ms.map(Span::from_millis);
+            let due = [(); 4].map(|()| acks.is_duplicate_due(at(5), 7, mean));
+            assert_eq!(due, [true, true, true, false]);
+            acks.due().since(at(5)).as_nanos() / 1000
+        };
+        assert_eq!([None, Some(20), Some(6)].map(held_us), [600, 600, 400]);
+    }
+
     #[test]
     fn other_stacks_count_segments_and_wait_for_a_fixed_time() {
         let mut every = DelayedAck::new(NEWRENO.ack, None);
@@ -367,7 +383,7 @@ mod tests {
         let rule = AckRule { every: 2, ..profile("pi2-ns3").unwrap().ack };
         let mut delayed = DelayedAck::new(rule, None);
         delayed.on_data(at(0), MANY);
-        assert!(!delayed.is_due_after(at(0), 1) && delayed.is_duplicate_due(at(0), 0));
+        assert!(!delayed.is_due_after(at(0), 1) && delayed.is_duplicate_due(at(0), 0, None));
         assert_eq!(delayed.due(), at(200));
         delayed.on_duplicate(MANY);
         assert!(!delayed.is_due_after(at(0), 1), "quick acknowledgements are Linux's");

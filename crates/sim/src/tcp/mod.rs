@@ -21,6 +21,7 @@ mod recent_stamp;
 mod reordering;
 pub(crate) mod rtt;
 pub mod rules;
+mod sack_blocks;
 mod scoreboard;
 pub mod sender;
 mod timer_wheel;

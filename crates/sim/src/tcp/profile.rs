@@ -54,6 +54,10 @@ pub struct AckRule {
     /// Whether a sample of the receiver's round trip below the mean takes its place (Linux 6.1.192
     /// `tcp_rcv_rtt_update`; in 6.1 as released, and before, it counts an eighth as any).
     pub least_rtt: bool,
+    /// Whether a SACK block is the whole row that its last segment is in (RFC 2018 §4, ns-2), not
+    /// what has extended one of the blocks that the receiver remembers (Linux
+    /// `tcp_sack_new_ofo_skb`).
+    pub whole_rows: bool,
     /// Whether SACK blocks and the AccECN option count in the size of an acknowledgement.
     pub counts_options: bool,
 }
@@ -244,6 +248,7 @@ const LINUX_ACK: AckRule = AckRule {
     compression: true,
     answers_push: true,
     least_rtt: true,
+    whole_rows: false,
     counts_options: true,
 };
 
@@ -256,6 +261,7 @@ const EVERY_PACKET: AckRule = AckRule {
     compression: false,
     answers_push: false,
     least_rtt: false,
+    whole_rows: true,
     counts_options: false,
 };
 

@@ -18,23 +18,26 @@ use super::ranges::Ranges;
 use super::receive_window::{ReceiveWindow, WindowRule};
 use super::recent_stamp::RecentStamp;
 use super::rtt::{ReceiverRtt, stamp};
-use crate::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
+use super::sack_blocks::SackBlocks;
+use crate::packet::{Block, Packet, PacketKind};
 
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     next: u32,
     beyond: Ranges,
-    /// Blocks for SACK, the most recently changed first; empty ones at the end.
-    recent: [Block; SACK_BLOCKS],
-    /// The last duplicates, reported once, in the first block (RFC 2883 §4); empty without any.
-    duplicates: Block,
+    blocks: SackBlocks,
+    /// The last segment if it was a duplicate, reported once, in the first block (RFC 2883 §4);
+    /// else empty.
+    duplicate: Block,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
     acks: DelayedAck,
     window: ReceiveWindow,
     /// Another acknowledgement is due for the window alone.
     owes_window: bool,
+    /// The next segment has let go of an acknowledgement that was held back, and brings no other.
+    is_answered: bool,
     /// The round trip that its window follows; without timestamps that of the handshake.
     rtt: ReceiverRtt,
     sack: bool,
@@ -73,12 +76,13 @@ impl Receiver {
         Receiver {
             next: 0,
             beyond: Ranges::default(),
-            recent: [Block::default(); SACK_BLOCKS],
-            duplicates: Block::default(),
+            blocks: SackBlocks::new(rule.whole_rows),
+            duplicate: Block::default(),
             unacknowledged: 0,
             acks: DelayedAck::new(rule, None),
             window: ReceiveWindow::new(WindowRule::default()),
             owes_window: false,
+            is_answered: false,
             rtt: ReceiverRtt::new(rule.least_rtt),
             sack,
             timestamps: false,
@@ -154,29 +158,34 @@ impl Receiver {
 
     /// Whether pending data must be acknowledged before this segment is taken in: a run of marks
     /// begins or ends with it (RFC 8257 §3.2), or it would push out a SACK block that is held back.
+    /// In the latter case it brings no acknowledgement of its own (fact tcp-37).
     #[inline]
-    pub fn must_answer_before(&self, packet: &Packet) -> bool {
+    pub fn must_answer_before(&mut self, packet: &Packet) -> bool {
         if self.is_too_old(packet) {
             return false;
         }
         let run_ends =
             self.echo != (packet.ecn == Ecn::Ce) && self.echoes_runs && self.unacknowledged > 0;
-        run_ends || self.acks.is_holding() && self.crowds_out(packet.seq)
+        self.is_answered =
+            self.acks.is_holding() && packet.seq > self.next && self.blocks.crowds_out(packet.seq);
+        if self.is_answered {
+            self.note_before_answer(packet.seq);
+        }
+        run_ends || self.is_answered
+    }
+
+    /// What the acknowledgement that a segment lets go reports of it: that it is a copy, or one
+    /// more of a block (Linux `tcp_sack_new_ofo_skb` extends the block first and sends then).
+    fn note_before_answer(&mut self, seq: u32) {
+        self.blocks.extend(seq);
+        let end = seq + u32::from(self.beyond.contains(seq));
+        self.duplicate = Block { start: seq, end };
     }
 
     /// Whether timestamps show that segments sent later came before it (PAWS, RFC 7323 §5.3).
     #[inline]
     fn is_too_old(&self, packet: &Packet) -> bool {
         self.timestamps && self.stamp.overtakes(packet.sent)
-    }
-
-    /// Whether a segment out of order would push a block from the places that are certain to be
-    /// reported (Linux `TCP_SACK_BLOCKS_EXPECTED`).
-    fn crowds_out(&self, seq: u32) -> bool {
-        const EXPECTED: usize = 2;
-        let blocks = self.recent.iter().take_while(|block| !block.is_empty());
-        let touched = blocks.clone().position(|block| block.start <= seq + 1 && seq <= block.end);
-        seq > self.next && touched.unwrap_or(blocks.count()) >= EXPECTED
     }
 
     /// The next segment expected, RCV.NXT.
@@ -217,6 +226,7 @@ impl Receiver {
             }
             return Answer::Now;
         }
+        self.duplicate = Block::default(); // Linux `tcp_data_queue`
         if packet.seq + self.unacknowledged <= self.next {
             self.stamp.update(packet.sent);
         }
@@ -233,20 +243,12 @@ impl Receiver {
         if in_order {
             self.grow_window(true); // after the mark (fact tcp-35)
         }
-        let duplicate =
-            packet.seq < self.next || packet.seq > self.next && self.beyond.contains(packet.seq);
-        if duplicate {
+        if packet.seq < self.next {
             self.take_duplicate(packet.seq);
             return Answer::Now;
         }
         if packet.seq > self.next {
-            self.acks.on_gap(self.window.segments());
-            if self.sack {
-                self.grow_window(false); // without SACK the duplicate must look like one
-            }
-            self.store(packet.seq);
-            let now = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next);
-            return if now { Answer::Now } else { Answer::Later };
+            return self.take_beyond(now, packet.seq, now_due);
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
@@ -263,16 +265,35 @@ impl Receiver {
         }
     }
 
-    /// Several segments may arrive at once before one acknowledgement: the first duplicates among
-    /// them are reported (Linux `tcp_dsack_extend`).
+    /// What has been acknowledged arrives again.
     fn take_duplicate(&mut self, seq: u32) {
         self.acks.on_duplicate(self.window.segments());
-        if self.duplicates.is_empty() {
-            self.duplicates = Block { start: seq, end: seq };
+        self.duplicate = Block { start: seq, end: seq + 1 };
+    }
+
+    /// Takes in a segment out of order, or a copy of one that waits (Linux `tcp_data_queue_ofo`). A
+    /// copy asks for no quick acknowledgements and may be held back as any; whether it is reported
+    /// then is a matter of what comes first, the acknowledgement or another segment.
+    fn take_beyond(&mut self, now: Time, seq: u32, now_due: bool) -> Answer {
+        self.acks.on_gap(self.window.segments());
+        let waits = self.beyond.contains(seq);
+        if self.sack && !waits {
+            self.grow_window(false); // without SACK the duplicate must look like one
         }
-        if self.duplicates.end == seq {
-            self.duplicates.end = seq + 1;
+        let row = self.beyond.insert(Block { start: seq, end: seq + 1 }, |_| {});
+        self.blocks.add(seq, row);
+        if !waits {
+            self.window.on_held(seq - row.start, row.end - seq - 1);
         }
+        if mem::take(&mut self.is_answered) {
+            return Answer::Later;
+        }
+        if waits {
+            self.duplicate = Block { start: seq, end: seq + 1 };
+        }
+        let mean = self.rtt.mean();
+        let is_due = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next, mean);
+        if is_due { Answer::Now } else { Answer::Later }
     }
 
     /// The byte counters in the AccECN option of the last acknowledgement: ECT(1), CE, ECT(0), or
@@ -288,19 +309,6 @@ impl Receiver {
         }
     }
 
-    fn store(&mut self, seq: u32) {
-        let merged = self.beyond.insert(Block { start: seq, end: seq + 1 }, |_| {});
-        self.window.on_held(seq - merged.start, merged.end - seq - 1);
-        let apart = |b: &Block| b.end < merged.start || b.start > merged.end;
-        let mut blocks = [Block::default(); SACK_BLOCKS];
-        blocks[0] = merged;
-        let others = self.recent.iter().filter(|b| !b.is_empty() && apart(b));
-        for (place, block) in blocks[1..].iter_mut().zip(others) {
-            *place = *block;
-        }
-        self.recent = blocks;
-    }
-
     /// The next segment has arrived, and with it everything stored directly beyond.
     #[inline]
     fn advance(&mut self) {
@@ -310,12 +318,7 @@ impl Receiver {
             if let Some(block) = self.beyond.take_at(self.next) {
                 self.next = block.end;
             }
-            let mut kept = [Block::default(); SACK_BLOCKS];
-            let waiting = self.recent.iter().filter(|b| b.end > self.next);
-            for (place, block) in kept.iter_mut().zip(waiting) {
-                *place = *block;
-            }
-            self.recent = kept;
+            self.blocks.forget_below(self.next);
         }
         self.window.on_in_order(self.next - before - 1);
         self.unacknowledged += self.next - before;
@@ -327,12 +330,8 @@ impl Receiver {
         let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, echo);
         ack.ecn = self.ack_field;
         let mut blocks = 0;
-        if self.sack && !(self.duplicates.is_empty() && self.recent[0].is_empty()) {
-            ack.sack = self.recent;
-            if !self.duplicates.is_empty() {
-                ack.sack.rotate_right(1); // the oldest block is dropped
-                ack.sack[0] = mem::take(&mut self.duplicates);
-            }
+        if self.sack && !(self.duplicate.is_empty() && self.blocks.is_empty()) {
+            ack.sack = self.blocks.report(mem::take(&mut self.duplicate));
             blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
         }
         ack.signal = self.echo;

@@ -21,7 +21,7 @@ fn sack_blocks_are_sent_most_recent_first() {
     let ack = [2, 4, 6, 8].map(|seq| receive(&mut receiver, &data(seq)).unwrap())[3];
     assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
     let ack = receive(&mut receiver, &data(5)).unwrap();
-    assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 7), (8, 9), (0, 0)]);
+    assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 7), (8, 9), (2, 3)]);
 }
 
 /// Linux selftests, `tcp_dsack_mult.pkt`.
@@ -33,9 +33,9 @@ fn a_duplicate_is_reported_once_in_the_first_block() {
     let ack = receive(&mut receiver, &data(0)).unwrap();
     assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(0, 1), (6, 7), (4, 5)]);
     let ack = receive(&mut receiver, &data(4)).unwrap();
-    assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 5), (6, 7), (4, 5)]);
+    assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(4, 5), (4, 5), (6, 7)]);
     let ack = receive(&mut receiver, &data(8)).unwrap();
-    assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (6, 7), (4, 5)]);
+    assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (4, 5), (6, 7)]);
 }
 
 /// Linux `tcp_validate_incoming`: a copy that waited in another queue while later ones passed it.
@@ -121,6 +121,42 @@ fn a_held_back_acknowledgement_is_sent_before_one_of_its_blocks_is_pushed_out() 
     }
     let before = |seq| receiver.must_answer_before(&data(seq));
     assert_eq!([8, 11, 15].map(before), [false, false, true]);
+}
+
+/// Fact tcp-37.
+#[test]
+fn a_segment_that_lets_an_acknowledgement_go_brings_no_other_and_sets_no_timer() {
+    let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
+    receiver.on_syn(Time::ZERO, &data(0));
+    for seq in [0, 5, 7, 9, 10] {
+        receive(&mut receiver, &data(seq));
+    }
+    assert_ne!(receiver.delayed_ack(), Time::NEVER, "one is held back");
+    // It joins the third of the blocks, and is reported there before it comes first.
+    assert!(receiver.must_answer_before(&data(4)));
+    let ack = receiver.acknowledge(Time::ZERO, 0, 0, 52);
+    assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(9, 11), (7, 8), (4, 6)]);
+    assert!(receive(&mut receiver, &data(4)).is_none());
+    assert_eq!(receiver.delayed_ack(), Time::NEVER);
+    assert!(receive(&mut receiver, &data(3)).is_none());
+    assert_ne!(receiver.delayed_ack(), Time::NEVER, "the next is held back again");
+}
+
+/// Fact tcp-37.
+#[test]
+fn a_copy_of_a_segment_that_waits_is_held_back_as_any_segment_out_of_order() {
+    let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
+    receiver.on_syn(Time::ZERO, &data(0));
+    for seq in [0, 5, 6, 7] {
+        receive(&mut receiver, &data(seq));
+    }
+    assert!(receive(&mut receiver, &data(6)).is_none());
+    assert_eq!(receiver.acks.quick_left(), 0, "it asks for no quick acknowledgements");
+    let first = |ack: Packet| (ack.sack[0].start, ack.sack[0].end);
+    let later = |receiver: &mut Receiver| first(receiver.acknowledge(Time::ZERO, 0, 0, 52));
+    assert_eq!(later(&mut receiver.clone()), (6, 7), "it is reported");
+    assert!(receive(&mut receiver, &data(8)).is_none());
+    assert_eq!(later(&mut receiver), (5, 9), "but not after another segment");
 }
 
 #[test]

@@ -17,7 +17,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 45] = [
+pub const RULES: [ProfileRule; 46] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -185,6 +185,19 @@ pub const RULES: [ProfileRule; 45] = [
         "where a scenario names none: it grows with what arrives, to half of the largest buffer",
     ),
     rule(
+        "SACK blocks",
+        |p| {
+            match (p.sack, p.ack.whole_rows) {
+                (false, _) => "none",
+                (true, true) => "whole rows",
+                (true, false) => "of four",
+            }
+            .to_owned()
+        },
+        "the whole row that a segment is in (RFC 2018 §4), or what extends one of the four that \
+         are remembered (`tcp_sack_new_ofo_skb`)",
+    ),
+    rule(
         "ACKs of duplicates",
         |p| duplicates(p).to_owned(),
         "whether those beyond the third are compressed; whether SACK blocks and AccECN count in \
@@ -331,6 +344,7 @@ mod tests {
                     compression: _,
                     answers_push: _,
                     least_rtt: _,
+                    whole_rows: _,
                     counts_options: _,
                 },
         } = LINUX;

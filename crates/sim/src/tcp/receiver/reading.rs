@@ -19,7 +19,8 @@ impl Receiver {
         }
         match self.beyond.is_empty() {
             true => had_holes,
-            false => self.acks.is_duplicate_due(now, self.next), // counts as a duplicate
+            // It counts as a duplicate.
+            false => self.acks.is_duplicate_due(now, self.next, self.rtt.mean()),
         }
     }
 

@@ -1,0 +1,140 @@
+//! The SACK blocks of a receiver, the most recently changed first (RFC 2018 §4).
+//!
+//! A Linux receiver remembers four, and a segment out of order extends one of these or begins
+//! another (Linux 6.1 tcp_input.c, `tcp_sack_new_ofo_skb`, `tcp_sack_maybe_coalesce`). So a segment
+//! that fills a hole in a row which is not among them is reported alone. RFC 2018 §4, and ns-2,
+//! report the whole row.
+
+use std::array;
+
+use crate::packet::{Block, SACK_BLOCKS};
+
+/// Most blocks that are remembered (Linux `TCP_NUM_SACKS`).
+const MOST: usize = 4;
+/// Blocks that are certain to be reported where acknowledgements may be lost (Linux
+/// `TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED: usize = 2;
+
+/// The blocks of one receiver.
+#[derive(Clone, Debug)]
+pub(crate) struct SackBlocks {
+    /// Empty ones at the end.
+    blocks: [Block; MOST],
+    /// Whether a block is the whole row that its last segment is in.
+    whole_rows: bool,
+}
+
+impl SackBlocks {
+    /// No blocks.
+    pub(crate) fn new(whole_rows: bool) -> SackBlocks {
+        SackBlocks { blocks: [Block::default(); MOST], whole_rows }
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks[0].is_empty()
+    }
+
+    fn known(&self) -> impl Iterator<Item = Block> {
+        self.blocks.into_iter().take_while(|block| !block.is_empty())
+    }
+
+    /// Whether a segment out of order would push a block from the places that are certain to be
+    /// reported.
+    pub(crate) fn crowds_out(&self, seq: u32) -> bool {
+        let segment = Block { start: seq, end: seq + 1 };
+        let touched = self.known().position(|block| touch(block, segment));
+        touched.unwrap_or_else(|| self.known().count()) >= EXPECTED
+    }
+
+    /// A segment out of order joins the block that it touches, which keeps its place.
+    pub(crate) fn extend(&mut self, seq: u32) {
+        let segment = Block { start: seq, end: seq + 1 };
+        let place = self.known().position(|block| touch(block, segment));
+        if let Some(place) = place {
+            self.blocks[place] = union(self.blocks[place], segment);
+        }
+    }
+
+    /// A segment has arrived out of order and is in this row now.
+    pub(crate) fn add(&mut self, seq: u32, row: Block) {
+        let segment = Block { start: seq, end: seq + 1 };
+        let mut changed = match self.known().find(|&block| touch(block, segment)) {
+            _ if self.whole_rows => row,
+            Some(block) => union(block, segment),
+            None => segment,
+        };
+        let mut blocks = [Block::default(); MOST];
+        let mut places = blocks[1..].iter_mut();
+        for block in self.known() {
+            if touch(block, changed) {
+                changed = union(block, changed);
+            } else if let Some(place) = places.next() {
+                *place = block;
+            }
+        }
+        blocks[0] = changed;
+        self.blocks = blocks;
+    }
+
+    /// Everything below `next` is in order now.
+    pub(crate) fn forget_below(&mut self, next: u32) {
+        let mut waiting = self.blocks.into_iter().filter(|block| block.end > next);
+        self.blocks = array::from_fn(|_| waiting.next().unwrap_or_default());
+    }
+
+    /// What an acknowledgement reports, after a duplicate (RFC 2883 §4) if there is one.
+    #[inline]
+    pub(crate) fn report(&self, duplicate: Block) -> [Block; SACK_BLOCKS] {
+        let [first, second, third, _] = self.blocks;
+        match duplicate.is_empty() {
+            true => [first, second, third],
+            false => [duplicate, first, second],
+        }
+    }
+}
+
+/// Whether two blocks overlap or are adjacent.
+fn touch(one: Block, other: Block) -> bool {
+    one.start <= other.end && other.start <= one.end
+}
+
+/// What two blocks that touch cover.
+fn union(one: Block, other: Block) -> Block {
+    Block { start: one.start.min(other.start), end: one.end.max(other.end) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ranges::Ranges;
+    use super::*;
+
+    /// The blocks reported after these segments.
+    fn reported(whole_rows: bool, segments: &[u32]) -> [(u32, u32); SACK_BLOCKS] {
+        let (mut blocks, mut beyond) = (SackBlocks::new(whole_rows), Ranges::default());
+        for &seq in segments {
+            let row = beyond.insert(Block { start: seq, end: seq + 1 }, |_| {});
+            blocks.add(seq, row);
+        }
+        blocks.report(Block::default()).map(|block| (block.start, block.end))
+    }
+
+    /// Fact tcp-38.
+    #[test]
+    fn a_segment_that_fills_a_hole_in_a_row_that_is_forgotten_is_reported_alone() {
+        let forgotten = [5, 6, 8, 20, 22, 24, 26, 7];
+        assert_eq!(reported(false, &forgotten), [(7, 8), (26, 27), (24, 25)]);
+        assert_eq!(reported(true, &forgotten), [(5, 9), (26, 27), (24, 25)]);
+        assert_eq!(reported(false, &[5, 6, 8, 20, 7]), [(5, 9), (20, 21), (0, 0)], "remembered");
+    }
+
+    /// Linux `TCP_NUM_SACKS`.
+    #[test]
+    fn the_fourth_block_is_remembered_but_not_reported() {
+        let four = [5, 10, 15, 20];
+        assert_eq!(reported(false, &four), [(20, 21), (15, 16), (10, 11)]);
+        let joined = [&four[..], &[6]].concat();
+        assert_eq!(reported(false, &joined), [(5, 7), (20, 21), (15, 16)]);
+    }
+}
