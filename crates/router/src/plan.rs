@@ -345,6 +345,11 @@ impl Plan {
         is_kernels && (self.wire.is_some() || self.reverse.is_some())
     }
 
+    /// The interface of the receivers that is a TUN device of ours.
+    pub fn receivers_tun(&self) -> &'static str {
+        if self.has_wire() && self.wire.is_none() { "back" } else { "in" }
+    }
+
     /// The namespaces that the run needs.
     pub fn namespaces(&self) -> &'static [Netns] {
         if self.has_wire() { &Netns::ALL } else { &Netns::ALL[..Netns::Wire as usize] }

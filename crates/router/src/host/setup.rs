@@ -90,9 +90,13 @@ fn devices(plan: &Plan) -> Vec<(Netns, String)> {
         devices.push((Netns::Router, format!("r{group}")));
     }
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
-        let peer = if plan.has_wire() { (Netns::Wire, "wire") } else { (Netns::Receivers, "in") };
         let of_router = ["out", "served", "sent"].map(|name| (Netns::Router, name));
-        let all = of_router.into_iter().chain([peer]);
+        let behind: &[_] = match (plan.has_wire(), plan.receivers_tun()) {
+            (false, _) => &[(Netns::Receivers, "in")],
+            (true, "in") => &[(Netns::Wire, "wire")],
+            (true, _) => &[(Netns::Wire, "wire"), (Netns::Wire, "far"), (Netns::Receivers, "in")],
+        };
+        let all = of_router.into_iter().chain(behind.iter().copied());
         devices.extend(all.map(|(netns, name)| (netns, name.to_owned())));
     }
     devices

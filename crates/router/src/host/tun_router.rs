@@ -111,7 +111,7 @@ impl TunRouter {
         let open = |netns, name: &str| {
             hosts.within(netns, || tun::open(name)).map_err(|e| format!("{DEVICE}: {e}"))
         };
-        let (near, far) = (open(netns, name)?, open(Netns::Receivers, "in")?);
+        let (near, far) = (open(netns, name)?, open(Netns::Receivers, plan.receivers_tun())?);
         for file in [&near, &far] {
             hosts.watch_token(file, TUN_TOKEN).map_err(|e| format!("{DEVICE}: {e}"))?;
         }

@@ -8,6 +8,7 @@
 //! transmission begins; a netem behind it takes the time of each on the link.
 
 mod bottleneck;
+mod egress;
 pub(crate) mod flows;
 pub(crate) mod refusal;
 mod settings;
@@ -19,9 +20,10 @@ use sojourn_scenario::resolved::{Resolved, Tcp};
 use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
 use bottleneck::{bottleneck, links, reverse_link, wire};
+use egress::Egress;
 use refusal::{Planned, refuse};
 pub(crate) use topology::CREDITS_PER_BYTE;
-use topology::{Commands, Egress, in_few_batches};
+use topology::{Commands, in_few_batches};
 
 /// The kernel that a run is planned for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,12 +59,11 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let laws = laws(scenario, &bottleneck, reverse.as_ref())?;
     let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
     let has_wire = !is_ours && (wire.is_some() || reverse.is_some());
-    let egress = if is_ours {
-        Egress::Tun
-    } else if has_wire {
-        Egress::Wire
-    } else {
-        Egress::Veth
+    let egress = match (is_ours, &wire, &reverse) {
+        (true, ..) => Egress::Tun,
+        (false, Some(_), _) => Egress::Wire,
+        (false, None, Some(_)) => Egress::WireBack,
+        (false, None, None) => Egress::Veth,
     };
     let mut out = Commands::default();
     out.hosts(scenario, link, &bottleneck, egress);

@@ -3,6 +3,7 @@
 use sojourn_aqm::{Rate, Span};
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 
+use super::egress::Egress;
 use crate::plan::{
     Bottleneck, Command, Expected, MIRROR, Netns, SenderCapture, receiver_address, sender_address,
 };
@@ -23,25 +24,6 @@ const RECEIVERS: (Netns, &str) = (Netns::Receivers, "in");
 /// run a byte a packet fast with one (fact linux-23); slopes are 32 bits of kbit/s, and that of
 /// sending is up to 10 Gbit/s.
 pub(crate) const CREDITS_PER_BYTE: u64 = 200;
-
-/// How packets leave the router towards the receivers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Egress {
-    /// Through the TUN devices of our router, which may apply the delays itself.
-    Tun,
-    /// From the kernel's router over a veth pair to the receivers.
-    Veth,
-    /// From the kernel's router over a veth pair to our wire, which hands them to the receivers by
-    /// TUN devices.
-    Wire,
-}
-
-impl Egress {
-    /// Whether the kernel's router, and not ours, sends them, over an interface with neighbours.
-    fn is_veth(self) -> bool {
-        self != Egress::Tun
-    }
-}
 
 /// The commands that set up the hosts, and what must be read back afterwards.
 #[derive(Default)]
@@ -72,9 +54,12 @@ impl Commands {
             self.pair(index, group);
         }
         let largest_mtu = scenario.flows.iter().map(|group| mtu(&group.app)).max().unwrap_or(1500);
-        let has_wire = egress == Egress::Wire;
+        let has_wire = egress.has_wire();
         if egress.is_veth() {
             self.link_time(link, if has_wire { (Netns::Wire, "wire") } else { RECEIVERS });
+        }
+        if egress == Egress::WireBack {
+            self.veth_behind_wire(scenario.flows.len(), largest_mtu);
         }
         for (netns, device, address, peer) in [
             (Netns::Router, "out", "10.2.255.254/16", "02:00:00:02:00:01"),
@@ -193,13 +178,31 @@ impl Commands {
         }
     }
 
+    /// What passes no wire of ours goes to the receivers over a veth pair: from a TUN device they
+    /// would get memory that they cannot merge (fact linux-34).
+    fn veth_behind_wire(&mut self, groups: usize, largest_mtu: u32) {
+        self.ip(
+            Netns::Router,
+            "link add in address 02:00:00:03:00:01 netns receivers type veth peer name far \
+             address 02:00:00:03:00:fe netns wire",
+        );
+        self.up(Netns::Wire, "far", largest_mtu, 1);
+        self.up(Netns::Receivers, "back", largest_mtu, 1);
+        for receiver in (0..groups).map(|index| dotted(receiver_address(index))) {
+            self.ip(
+                Netns::Wire,
+                &format!("neigh add {receiver} lladdr 02:00:00:03:00:01 dev far nud permanent"),
+            );
+            self.ip(Netns::Wire, &format!("route add {receiver}/32 dev far"));
+        }
+    }
+
     fn receivers(&mut self, index: usize, group: &FlowGroup, egress: Egress) {
         let receiver = dotted(receiver_address(index));
         self.ip(Netns::Receivers, &format!("address add {receiver}/32 dev in"));
-        let via = if egress == Egress::Veth { "via 10.2.255.254 " } else { "" };
         let at_once = group.app.tcp().is_some_and(|tcp| tcp.ack_every == Some(1));
         let quick = if at_once { " quickack 1" } else { "" };
-        self.ip(Netns::Receivers, &format!("route add 10.1.{index}.0/24 {via}dev in{quick}"));
+        self.ip(Netns::Receivers, &format!("route add 10.1.{index}.0/24 {}{quick}", egress.back()));
         if egress.is_veth() {
             self.ip(
                 Netns::Router,
@@ -444,6 +447,31 @@ app = {{ kind = "bulk" }}
         assert!(shaper.contains(slopes), "{shaper}");
         let (send, port) = (1_999_600_000_u64, 10_000_000);
         assert_eq!((1500 * send / port, 1500 * send % port), (299_940, 0));
+    }
+
+    /// Fact linux-34.
+    #[test]
+    fn only_what_passes_a_wire_of_ours_comes_to_the_receivers_from_a_tun_device() {
+        let planned = |wire: &str| {
+            let text = format!(
+                "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\n{wire}\
+                 [links.acks]\nrate = \"1mbit\"\n[[flows]]\npath = [\"b\"]\n\
+                 reverse = [\"acks\"]\nrtt = \"20ms\"\napp = {{ kind = \"bulk\" }}\n"
+            );
+            let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+            let scenario = Scenario::load(&text, &Source::default(), &none).unwrap();
+            let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };
+            plan(scenario.resolved(), kernel).unwrap()
+        };
+        let has = |plan: &Plan, line: &str| lines(&plan.commands).iter().any(|each| each == line);
+        let lossless = planned("");
+        assert_eq!(lossless.receivers_tun(), "back");
+        assert!(has(&lossless, "route add 10.2.0.1/32 dev far"), "a veth pair");
+        assert!(has(&lossless, "route add 10.1.0.0/24 dev back"), "acknowledgements");
+        let lossy = planned("loss = { kind = \"bernoulli\", rate = 0.01 }\n");
+        assert_eq!(lossy.receivers_tun(), "in");
+        assert!(has(&lossy, "route add 10.1.0.0/24 dev in"));
+        assert!(!has(&lossy, "route add 10.2.0.1/32 dev far"));
     }
 
     #[test]

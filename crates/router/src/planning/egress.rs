@@ -1,0 +1,36 @@
+//! The ways from the router to the receivers, and from them.
+
+/// How packets leave the router towards the receivers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Egress {
+    /// Through the TUN devices of our router, which may apply the delays itself.
+    Tun,
+    /// From the kernel's router over a veth pair to the receivers.
+    Veth,
+    /// From the kernel's router over a veth pair to our wire, which hands them to the receivers by
+    /// TUN devices.
+    Wire,
+    /// From the kernel's router over two veth pairs; what comes back passes TUN devices of ours.
+    WireBack,
+}
+
+impl Egress {
+    /// Whether the kernel's router, and not ours, sends them, over an interface with neighbours.
+    pub(super) fn is_veth(self) -> bool {
+        self != Egress::Tun
+    }
+
+    /// Whether there is a namespace between that router and the receivers.
+    pub(super) fn has_wire(self) -> bool {
+        matches!(self, Egress::Wire | Egress::WireBack)
+    }
+
+    /// How receivers send: the interface, and the neighbour if it has one.
+    pub(super) fn back(self) -> &'static str {
+        match self {
+            Egress::Tun | Egress::Wire => "dev in",
+            Egress::Veth => "via 10.2.255.254 dev in",
+            Egress::WireBack => "dev back",
+        }
+    }
+}
