@@ -29,9 +29,14 @@ PORT = 7000
 FULL = b"x" * 1472
 # What a kernel says of itself when it is ill (Documentation/admin-guide/bug-hunting.rst).
 ILL = re.compile(
-    r"BUG:|WARNING:|KASAN|Oops|stack trace|lock state|deadlock|suspicious RCU|general protection"
+    r"BUG:|WARNING:|KASAN|Oops|Call Trace|lock state|deadlock|suspicious RCU|general protection"
     r"|refcount_t|scheduling while atomic|invalid context|circular locking"
 )
+# So many lines of the log after such a one say where.
+WHERE = 24
+# Written to the log before the module is loaded. What stands above is not ours: under lockdep
+# User-Mode Linux 6.1 warns of its own maple tree when the first programs are started.
+LOADED = "trials of sch_sojourn begin"
 # How often a discipline is changed under load, and the module loaded and unloaded.
 CHANGES, LOADS = 400, 5
 TURN = 25
@@ -44,6 +49,7 @@ def main(folder: Path) -> None:
     os.environ["TC_LIB_DIR"] = str(folder)
     trials = json.loads((folder / "trials.json").read_text())
     found: dict[str, Any] = {"kernel": os.uname().release}
+    Path("/dev/kmsg").write_text(LOADED)
     _insmod(folder)
     _hosts()
     each: tuple[tuple[str, Callable[[], Any]], ...] = (
@@ -61,7 +67,7 @@ def main(folder: Path) -> None:
         except (RuntimeError, OSError, ValueError, KeyError, StopIteration) as error:
             found[name] = f"failed: {error!r}"
         (folder / "found.json").write_text(json.dumps(found, indent=1))
-    found["ill"] = [line for line in _log() if ILL.search(line)]
+    found["ill"] = _ill(_log())
     found["ended"] = True
     (folder / "found.json").write_text(json.dumps(found, indent=1))
 
@@ -292,6 +298,17 @@ def _unload(folder: Path) -> dict[str, Any]:
         _insmod(folder)
     loaded = "sch_sojourn" in Path("/proc/modules").read_text()
     return {"in_use": in_use, "times": LOADS, "loaded": loaded}
+
+
+def _ill(log: list[str]) -> list[str]:
+    """What the kernel says of itself that it should not, each with the lines that say where."""
+    found = []
+    begin = log.index(LOADED) if LOADED in log else 0  # old lines make room for new ones
+    rest = iter(log[begin:])
+    for line in rest:
+        if ILL.search(line):
+            found.append("\n".join([line, *itertools.islice(rest, WHERE)]))
+    return found
 
 
 def _log() -> list[str]:

@@ -32,7 +32,9 @@ PAGE = HERE.parents[1] / "docs" / "kernel-module.md"
 BEGIN, END = "<!-- module: begin -->\n", "<!-- module: end -->\n"
 # What a guest has; a storm of packets needs more than the kernel gives at once (65,536 packets).
 MEMORY = "256M"
-PATIENCE_S = 1800.0
+# KASAN keeps a byte for eight, redzones around everything and what was freed for a while.
+DEBUG_MEMORY = "1G"
+PATIENCE_S = 5400.0
 LITTLE_MEMORY = ("codel@linux:limit=1000000p", "fq_codel@linux:limit=1000000p")
 REFUSED = ("nonsense", "codel@linux:target=-1ms", "pie:alpha=1", "x" * 1100)
 # A shaper in the library holds packets back while the interface goes down.
@@ -93,7 +95,7 @@ def tried(which: kernel.Kernel) -> dict[str, Any]:
             "mount -t proc proc /proc && mount -t sysfs sysfs /sys\n"
             f"exec {python} -I -S /run/inside.py /run\n"
         )
-        command = guest.command_of(which, 1, memory=MEMORY)
+        command = guest.command_of(which, 1, memory=DEBUG_MEMORY if which.is_debug else MEMORY)
         seen = guest.sight(which.path, folder, "{}")
         with (
             folder.console.open("wb") as console,
