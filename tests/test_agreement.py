@@ -28,6 +28,9 @@ def test_noise_does_not_make_cells_agree_but_is_reported() -> None:
     assert CellAgreement("s", "drop_rate", (0.023, 0.020), noise=0.0005).is_apart
     assert CellAgreement("s", "drop_rate", (0.023, 0.020)).is_apart
     assert not CellAgreement("s", "drop_rate", (0.021, 0.020)).is_apart
+    assert CellAgreement("s", "drop_rate", (0.021, 0.020), noise=0.0005).differs
+    assert noisy.differs
+    assert not CellAgreement("s", "drop_rate", (0.023, 0.020), noise=0.004).differs
 
 
 def test_one_seed_leaves_the_noise_unknown_and_calls_no_cell_apart() -> None:

@@ -56,6 +56,11 @@ class CellAgreement:
         return self._difference > self._allowed(RELATIVE, DELAY_S) + self.noise
 
     @property
+    def differs(self) -> bool:
+        """Whether the difference, however small, is beyond the noise, which is known."""
+        return self._difference > self.noise
+
+    @property
     def is_time(self) -> bool:
         """Whether the metric is a time in seconds."""
         return self.metric.rpartition("/")[2].startswith(("delay", "completion"))

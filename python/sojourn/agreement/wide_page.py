@@ -38,7 +38,7 @@ def as_json(agreement: WideAgreement) -> str:
             agreement.names[0]: cell.values[0], agreement.names[1]: cell.values[1],
             "noise": cell.noise if math.isfinite(cell.noise) else None,
             "agrees": cell.agrees, "agrees_closely": cell.agrees_closely,
-            "is_apart": cell.is_apart,
+            "is_apart": cell.is_apart, "differs": cell.differs,
         }
         for compared in agreement.compared
         for cell in compared.cells
@@ -106,7 +106,10 @@ def _chance(agreement: WideAgreement) -> list[str]:
         f"of its own in {_share(itself, 'agrees')} of the values, and in "
         f"{_share(itself, 'agrees_closely')} within the second tolerance. Over {half} "
         f"`{name}` agrees with the same others in {_share(first, 'agrees')} and "
-        f"{_share(first, 'agrees_closely')}.",
+        f"{_share(first, 'agrees_closely')}. By more than the 95 % interval of their difference, "
+        f"however small it is, {_share(agreement.cells, 'differs')} of the values above differ "
+        f"over all seeds, and {_share(itself, 'differs')} of `{reference}` with its own "
+        f"{others}.",
         "",
     ]
 
