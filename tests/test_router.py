@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -223,7 +222,7 @@ def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
     python = "/usr/bin/python3"
     if not os.access(python, os.X_OK):
         pytest.skip(f"{python}: is not there")
-    if stat.S_IMODE(os.stat("/dev/net/tun").st_mode) & 0o006 != 0o006:
+    if Path("/dev/net/tun").stat().st_mode & 0o006 != 0o006:
         pytest.skip("/dev/net/tun: this machine opens it to root alone")
     shared = Path("/tmp") / f"sojourn-test-{os.getpid()}"
     shared.mkdir(mode=0o755)
