@@ -29,8 +29,8 @@ PORT = 7000
 FULL = b"x" * 1472
 # What a kernel says of itself when it is ill (Documentation/admin-guide/bug-hunting.rst).
 ILL = re.compile(
-    r"BUG:|WARNING:|KASAN|Oops|Call Trace|lock state|deadlock|suspicious RCU|general protection"
-    r"|refcount_t|scheduling while atomic|invalid context|circular locking"
+    r"BUG:|WARNING:|KASAN|Oops|stack trace|lock state|deadlock|suspicious RCU|general protection"
+    r"|Call Trace|refcount_t|scheduling while atomic|invalid context|circular locking"
 )
 # So many lines of the log after such a one say where.
 WHERE = 24

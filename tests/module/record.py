@@ -34,7 +34,7 @@ BEGIN, END = "<!-- module: begin -->\n", "<!-- module: end -->\n"
 MEMORY = "256M"
 # KASAN keeps a byte for eight, redzones around everything and what was freed for a while.
 DEBUG_MEMORY = "1G"
-PATIENCE_S = 5400.0
+PATIENCE_S = 1800.0
 LITTLE_MEMORY = ("codel@linux:limit=1000000p", "fq_codel@linux:limit=1000000p")
 REFUSED = ("nonsense", "codel@linux:target=-1ms", "pie:alpha=1", "x" * 1100)
 # A shaper in the library holds packets back while the interface goes down.

@@ -345,9 +345,15 @@ impl Plan {
         is_kernels && (self.wire.is_some() || self.reverse.is_some())
     }
 
+    /// Whether that namespace forwards data to the receivers itself, so that only what comes back
+    /// passes TUN devices of ours (fact linux-34).
+    pub fn forwards_data(&self) -> bool {
+        self.has_wire() && self.wire.is_none()
+    }
+
     /// The interface of the receivers that is a TUN device of ours.
     pub fn receivers_tun(&self) -> &'static str {
-        if self.has_wire() && self.wire.is_none() { "back" } else { "in" }
+        if self.forwards_data() { "back" } else { "in" }
     }
 
     /// The namespaces that the run needs.

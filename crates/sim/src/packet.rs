@@ -16,6 +16,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// One segment.
+    pub const fn one(seq: u32) -> Block {
+        Block { start: seq, end: seq + 1 }
+    }
+
     /// Whether it names no segment.
     pub const fn is_empty(self) -> bool {
         self.start == self.end

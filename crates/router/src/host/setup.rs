@@ -91,10 +91,12 @@ fn devices(plan: &Plan) -> Vec<(Netns, String)> {
     }
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
         let of_router = ["out", "served", "sent"].map(|name| (Netns::Router, name));
-        let behind: &[_] = match (plan.has_wire(), plan.receivers_tun()) {
+        let behind: &[_] = match (plan.has_wire(), plan.forwards_data()) {
             (false, _) => &[(Netns::Receivers, "in")],
-            (true, "in") => &[(Netns::Wire, "wire")],
-            (true, _) => &[(Netns::Wire, "wire"), (Netns::Wire, "far"), (Netns::Receivers, "in")],
+            (true, false) => &[(Netns::Wire, "wire")],
+            (true, true) => {
+                &[(Netns::Wire, "wire"), (Netns::Wire, "far"), (Netns::Receivers, "in")]
+            }
         };
         let all = of_router.into_iter().chain(behind.iter().copied());
         devices.extend(all.map(|(netns, name)| (netns, name.to_owned())));

@@ -58,7 +58,6 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let (wire, reverse) = (wire(link), reverse_link(scenario, links, &mut warnings)?);
     let laws = laws(scenario, &bottleneck, reverse.as_ref())?;
     let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
-    let has_wire = !is_ours && (wire.is_some() || reverse.is_some());
     let egress = match (is_ours, &wire, &reverse) {
         (true, ..) => Egress::Tun,
         (false, Some(_), _) => Egress::Wire,
@@ -81,7 +80,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         bins_ns: scenario.record.bins.map(Span::as_nanos),
         sender_capture,
         hz: kernel.hz,
-        settings: settings::settings(scenario, timestamps, has_wire, flows.len())?,
+        settings: settings::settings(scenario, timestamps, egress.has_wire(), flows.len())?,
         commands: in_few_batches(out.commands),
         expected: out.expected,
         bottleneck,

@@ -268,7 +268,7 @@ impl Receiver {
     /// What has been acknowledged arrives again.
     fn take_duplicate(&mut self, seq: u32) {
         self.acks.on_duplicate(self.window.segments());
-        self.duplicate = Block { start: seq, end: seq + 1 };
+        self.duplicate = Block::one(seq);
     }
 
     /// Takes in a segment out of order, or a copy of one that waits (Linux `tcp_data_queue_ofo`). A
@@ -280,7 +280,7 @@ impl Receiver {
         if self.sack && !waits {
             self.grow_window(false); // without SACK the duplicate must look like one
         }
-        let row = self.beyond.insert(Block { start: seq, end: seq + 1 }, |_| {});
+        let row = self.beyond.insert(Block::one(seq), |_| {});
         self.blocks.add(seq, row);
         if !waits {
             self.window.on_held(seq - row.start, row.end - seq - 1);
@@ -289,7 +289,7 @@ impl Receiver {
             return Answer::Later;
         }
         if waits {
-            self.duplicate = Block { start: seq, end: seq + 1 };
+            self.duplicate = Block::one(seq);
         }
         let mean = self.rtt.mean();
         let is_due = now_due || !self.sack || self.acks.is_duplicate_due(now, self.next, mean);

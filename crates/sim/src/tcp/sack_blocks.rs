@@ -40,29 +40,30 @@ impl SackBlocks {
         self.blocks.into_iter().take_while(|block| !block.is_empty())
     }
 
+    /// The place of the first block that a segment touches.
+    fn touched(&self, seq: u32) -> Option<usize> {
+        self.known().position(|block| touch(block, Block::one(seq)))
+    }
+
     /// Whether a segment out of order would push a block from the places that are certain to be
     /// reported.
     pub(crate) fn crowds_out(&self, seq: u32) -> bool {
-        let segment = Block { start: seq, end: seq + 1 };
-        let touched = self.known().position(|block| touch(block, segment));
-        touched.unwrap_or_else(|| self.known().count()) >= EXPECTED
+        self.touched(seq).unwrap_or_else(|| self.known().count()) >= EXPECTED
     }
 
     /// A segment out of order joins the block that it touches, which keeps its place.
     pub(crate) fn extend(&mut self, seq: u32) {
-        let segment = Block { start: seq, end: seq + 1 };
-        let place = self.known().position(|block| touch(block, segment));
-        if let Some(place) = place {
-            self.blocks[place] = union(self.blocks[place], segment);
+        if let Some(place) = self.touched(seq) {
+            self.blocks[place] = union(self.blocks[place], Block::one(seq));
         }
     }
 
     /// A segment has arrived out of order and is in this row now.
     pub(crate) fn add(&mut self, seq: u32, row: Block) {
-        let segment = Block { start: seq, end: seq + 1 };
-        let mut changed = match self.known().find(|&block| touch(block, segment)) {
+        let segment = Block::one(seq);
+        let mut changed = match self.touched(seq) {
             _ if self.whole_rows => row,
-            Some(block) => union(block, segment),
+            Some(place) => union(self.blocks[place], segment),
             None => segment,
         };
         let mut blocks = [Block::default(); MOST];
@@ -114,7 +115,7 @@ mod tests {
     fn reported(whole_rows: bool, segments: &[u32]) -> [(u32, u32); SACK_BLOCKS] {
         let (mut blocks, mut beyond) = (SackBlocks::new(whole_rows), Ranges::default());
         for &seq in segments {
-            let row = beyond.insert(Block { start: seq, end: seq + 1 }, |_| {});
+            let row = beyond.insert(Block::one(seq), |_| {});
             blocks.add(seq, row);
         }
         blocks.report(Block::default()).map(|block| (block.start, block.end))
