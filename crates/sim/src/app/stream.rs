@@ -230,7 +230,7 @@ impl Stream {
         }
         self.answer = None;
         if packet.kind == PacketKind::HandshakeAck {
-            self.receiver.on_established(out.now);
+            self.receiver.on_established(out.now, packet.stamp);
             return None;
         }
         if self.receiver.must_answer_before(packet) {
@@ -257,7 +257,7 @@ impl Stream {
     /// Answers a SYN, or a copy of it.
     fn answer_syn(&mut self, syn: &Packet, out: &mut Outbox<'_>) {
         let first = self.answer.take();
-        let (field, flags) = self.receiver.on_syn(out.now, syn);
+        let (field, flags) = self.receiver.on_syn(syn);
         let (stamp, expired) = first.map_or((syn.sent, 0), |first| (first.stamp, first.expired));
         self.send_answer(SynAnswer { stamp, field, flags, expired, due: Time::NEVER }, out);
     }
@@ -266,6 +266,7 @@ impl Stream {
         let mut packet = self.control_packet(PacketKind::SynAck, answer.stamp);
         (packet.ecn, packet.ace) = (answer.field, answer.flags);
         (packet.window, packet.stamp) = (self.receiver.window(), stamp(out.now));
+        self.receiver.on_syn_ack(out.now);
         out.reply(packet);
         let Profile { rto, answers_again, .. } = self.setup.profile;
         if answers_again {
@@ -340,7 +341,7 @@ impl Stream {
         let agreed = self.setup.agree(answer.ace, opening.syns);
         if handshake_ack {
             let mut ack = self.control_packet(PacketKind::HandshakeAck, now);
-            ack.rehashes = self.rehashes(opening.syns - 1);
+            (ack.stamp, ack.rehashes) = (answer.stamp, self.rehashes(opening.syns - 1));
             ack.ecn = self.setup.handshake_field(&agreed);
             out.send(ack);
         }

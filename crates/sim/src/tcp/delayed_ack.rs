@@ -76,9 +76,9 @@ impl DelayedAck {
         }
     }
 
-    /// The round trip of the handshake.
-    pub(crate) fn on_established(&mut self, rtt: Span) {
-        self.rtt = Some(rtt);
+    /// The round trip of the handshake, if it is known.
+    pub(crate) fn on_established(&mut self, rtt: Option<Span>) {
+        self.rtt = rtt;
     }
 
     /// When an acknowledgement is due.
@@ -286,7 +286,7 @@ mod tests {
     /// The waits after segments that arrive at these times, each acknowledged by the timer.
     fn waits(rtt_ms: u64, times_ms: &[u64]) -> Vec<f64> {
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
-        acks.on_established(Span::from_millis(rtt_ms));
+        acks.on_established(Some(Span::from_millis(rtt_ms)));
         let wait = |&ms: &u64| {
             acks.on_data(at(ms), MANY);
             assert!(!acks.is_due_after(at(ms), 1));
@@ -308,7 +308,7 @@ mod tests {
     fn the_delay_follows_short_gaps() {
         // 80 ms after the timer; a gap of 10 ms takes it to 60, then to 50: half of it and 20 ms.
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
-        acks.on_established(Span::from_millis(200));
+        acks.on_established(Some(Span::from_millis(200)));
         acks.on_data(at(0), MANY);
         acks.is_due_after(at(0), 1);
         acks.on_timer(at(40));
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn a_pause_longer_than_the_timeout_restarts_quick_acknowledgements() {
         let mut acks = DelayedAck::new(LINUX.ack, None);
-        acks.on_established(Span::from_millis(100));
+        acks.on_established(Some(Span::from_millis(100)));
         let mut quick = |start_ms: u64| {
             let mut count = 0;
             acks.on_data(at(start_ms), MANY);
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn duplicates_after_the_third_are_held_back_a_twentieth_of_a_round_trip() {
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
-        acks.on_established(Span::from_millis(10));
+        acks.on_established(Some(Span::from_millis(10)));
         let mut due = |next| {
             let due = acks.is_duplicate_due(at(5), next, None);
             if due {
@@ -366,7 +366,7 @@ mod tests {
     fn duplicates_are_held_back_by_the_shorter_of_two_round_trips() {
         let held_us = |mean_ms: Option<u64>| {
             let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
-            acks.on_established(Span::from_millis(10));
+            acks.on_established(Some(Span::from_millis(10)));
             let mean = mean_ms.map(Span::from_millis);
             let due = [(); 4].map(|()| acks.is_duplicate_due(at(5), 7, mean));
             assert_eq!(due, [true, true, true, false]);
@@ -393,7 +393,7 @@ mod tests {
     fn a_gap_of_twenty_milliseconds_is_short_and_one_as_long_as_the_delay_changes_nothing() {
         let after = |gap_ms: u64| {
             let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
-            acks.on_established(Span::from_millis(200));
+            acks.on_established(Some(Span::from_millis(200)));
             acks.on_data(at(0), MANY);
             acks.ato = Span::from_millis(100);
             acks.on_data(at(gap_ms), MANY);
@@ -423,7 +423,7 @@ mod tests {
         // The timeout after a handshake of 100 ms is 300 ms.
         let quick_after = |gap_ms: u64| {
             let mut acks = DelayedAck::new(LINUX.ack, None);
-            acks.on_established(Span::from_millis(100));
+            acks.on_established(Some(Span::from_millis(100)));
             acks.on_data(at(0), MANY);
             acks.quick = 1;
             acks.on_data(at(gap_ms), MANY);

@@ -1,6 +1,7 @@
 //! The receiving side of a TCP connection: reassembly, acknowledgements, SACK blocks, ECN feedback
 //! (RFC 9293, RFC 2018, RFC 2883, RFC 3168; Linux 6.1 `tcp_data_queue`).
 
+mod handshake;
 mod marks;
 mod reading;
 
@@ -48,8 +49,10 @@ pub struct Receiver {
     agreed: Option<Mode>,
     /// The ECN field of its acknowledgements.
     ack_field: Ecn,
-    /// When the SYN-ACK left, until the first segment completes the handshake; else never.
+    /// When the first SYN-ACK was sent, until it is answered; else never.
     opened: Time,
+    /// SYN-ACKs sent.
+    syn_acks: u8,
     /// Every run of marks is echoed exactly (RFC 8257 §3.2).
     echoes_runs: bool,
     /// Marks are counted instead of echoed (RFC 9768).
@@ -91,6 +94,7 @@ impl Receiver {
             agreed: None,
             ack_field: Ecn::NotEct,
             opened: Time::NEVER,
+            syn_acks: 0,
             echoes_runs: false,
             accurate: None,
             ect_seen: false,
@@ -126,8 +130,7 @@ impl Receiver {
 
     /// Answers a SYN: returns the ECN field and the flags of the SYN-ACK. The first SYN sets the
     /// mode, the flags report how the latest arrived (RFC 9768 §3.1.4.2).
-    pub fn on_syn(&mut self, now: Time, syn: &Packet) -> (Ecn, Flags) {
-        self.opened = now;
+    pub fn on_syn(&mut self, syn: &Packet) -> (Ecn, Flags) {
         let mode = match self.agreed {
             Some(mode) => mode,
             None => {
@@ -203,20 +206,10 @@ impl Receiver {
         self.acks.on_timer(now);
     }
 
-    /// The SYN-ACK is answered for the first time: the round trip is known.
-    #[inline]
-    pub fn on_established(&mut self, now: Time) {
-        if self.opened != Time::NEVER {
-            let opened = mem::replace(&mut self.opened, Time::NEVER);
-            self.acks.on_established(now.since(opened));
-            self.window.on_established(now);
-        }
-    }
-
     /// Takes in a segment.
     #[inline]
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
-        self.on_established(now);
+        self.on_established(now, packet.stamp);
         if self.window.is_unread() {
             self.read(now);
         }

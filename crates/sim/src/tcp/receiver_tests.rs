@@ -127,7 +127,8 @@ fn a_held_back_acknowledgement_is_sent_before_one_of_its_blocks_is_pushed_out() 
 #[test]
 fn a_segment_that_lets_an_acknowledgement_go_brings_no_other_and_sets_no_timer() {
     let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
-    receiver.on_syn(Time::ZERO, &data(0));
+    receiver.on_syn(&data(0));
+    receiver.on_syn_ack(Time::ZERO);
     for seq in [0, 5, 7, 9, 10] {
         receive(&mut receiver, &data(seq));
     }
@@ -146,7 +147,8 @@ fn a_segment_that_lets_an_acknowledgement_go_brings_no_other_and_sets_no_timer()
 #[test]
 fn a_copy_of_a_segment_that_waits_is_held_back_as_any_segment_out_of_order() {
     let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
-    receiver.on_syn(Time::ZERO, &data(0));
+    receiver.on_syn(&data(0));
+    receiver.on_syn_ack(Time::ZERO);
     for seq in [0, 5, 6, 7] {
         receive(&mut receiver, &data(seq));
     }
@@ -164,7 +166,8 @@ fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
     // Segments beyond the hole keep coming, but only those in order count.
     let acks_after = |hole_ms: u64| {
         let mut receiver = linux(2).with_window(WindowRule::Fixed(1_000));
-        receiver.on_syn(Time::ZERO, &Packet::new(PacketKind::Syn, 0, 0, 0, 52, Time::ZERO));
+        receiver.on_syn(&Packet::new(PacketKind::Syn, 0, 0, 0, 52, Time::ZERO));
+        receiver.on_syn_ack(Time::ZERO);
         let mut take = |ms: u64, seq: u32| {
             let answer = receiver.on_data(Time::ZERO + Span::from_millis(ms), &data(seq));
             let now = answer == Answer::Now;
@@ -220,7 +223,8 @@ fn a_pushed_segment_is_acknowledged_at_once_if_nothing_is_missing() {
 #[test]
 fn while_the_window_grows_each_segment_is_acknowledged_at_once() {
     let mut receiver = Receiver::new(AckRule { quick: 0, every: u32::MAX, ..LINUX.ack }, true);
-    receiver.on_syn(Time::ZERO, &data(0));
+    receiver.on_syn(&data(0));
+    receiver.on_syn_ack(Time::ZERO);
     let rtt = Span::from_millis(100);
     let mut now = Time::ZERO;
     let mut acknowledged = Vec::new();
@@ -246,7 +250,8 @@ fn a_mark_on_a_segment_by_which_the_window_grows_makes_three_acknowledgements_qu
     let acknowledged = |grows: bool| {
         let rule = AckRule { quick: 2, every: u32::MAX, ..LINUX.ack };
         let mut receiver = Receiver::new(rule, true);
-        receiver.on_syn(Time::ZERO, &data(0));
+        receiver.on_syn(&data(0));
+        receiver.on_syn_ack(Time::ZERO);
         let take = |receiver: &mut Receiver, ms: u64, seq: u32, ecn: Ecn| {
             let now = Time::ZERO + Span::from_millis(ms);
             let answer = receiver.on_data(now, &Packet { sent: now, ecn, ..data(seq) });
@@ -272,7 +277,8 @@ fn a_mark_on_a_segment_by_which_the_window_grows_makes_three_acknowledgements_qu
 #[test]
 fn what_waited_behind_a_hole_counts_for_the_round_trip_after_it_is_filled() {
     let mut receiver = linux(1);
-    receiver.on_syn(Time::ZERO, &data(0));
+    receiver.on_syn(&data(0));
+    receiver.on_syn_ack(Time::ZERO);
     let mut take = |ms: u64, seq: u32| {
         receiver.on_data(Time::ZERO + Span::from_millis(ms), &data(seq));
     };
@@ -287,7 +293,8 @@ fn what_waited_behind_a_hole_counts_for_the_round_trip_after_it_is_filled() {
 fn a_segment_that_fills_one_of_several_holes_counts_as_a_duplicate() {
     // Linux `__tcp_ack_snd_check` with data out of order: three at once, then one is held back.
     let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
-    receiver.on_syn(Time::ZERO, &data(0));
+    receiver.on_syn(&data(0));
+    receiver.on_syn_ack(Time::ZERO);
     let mut now = |seq| receive(&mut receiver, &data(seq)).is_some();
     assert!(!now(0) && now(5) && now(7), "holes at 1 to 4 and at 6");
     assert_eq!([1, 9, 10, 11].map(&mut now), [true, true, true, false]);

@@ -51,7 +51,7 @@ impl ReceiverRtt {
             return;
         }
         self.last_echo = echo;
-        let sample = u64::from(stamp(now).wrapping_sub(echo).max(1)) * (TICK_NS / 1000);
+        let sample = ticks_since(now, echo) * (TICK_NS / 1000);
         self.eighths = NonZeroU64::new(match self.eighths.map(NonZeroU64::get) {
             Some(mean) if sample << 3 >= mean || !self.falls => mean - (mean >> 3) + sample,
             _ => sample << 3,
@@ -68,6 +68,17 @@ impl ReceiverRtt {
 /// Whether a timestamp was taken in an earlier tick than another time.
 pub(crate) fn is_stamped_before(stamp: Time, other: Time) -> bool {
     stamp_ticks(stamp) < stamp_ticks(other)
+}
+
+/// Ticks since a timestamp that is echoed, at least one.
+#[inline]
+fn ticks_since(now: Time, echo: u32) -> u64 {
+    u64::from(stamp(now).wrapping_sub(echo).max(1))
+}
+
+/// The round trip since an echo of the timestamp of a [`Packet`](crate::packet::Packet).
+pub(crate) fn rtt_of_echo(now: Time, echo: u32) -> Span {
+    Span::from_nanos(ticks_since(now, echo) * TICK_NS)
 }
 
 /// The round trip since an echoed timestamp: whole ticks, at least one.
