@@ -32,6 +32,16 @@ pub(crate) struct Delivery {
     pub(crate) newest: Option<Transmission>,
 }
 
+/// Segments that were acknowledged and of which there was nothing to say but that they were sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Untouched {
+    /// How many.
+    pub(crate) packets: u32,
+    /// When the first and the last of them was sent.
+    pub(crate) oldest_sent: Time,
+    pub(crate) newest_sent: Time,
+}
+
 /// What is known when an acknowledgement arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
@@ -47,6 +57,38 @@ pub(crate) struct Arrival {
 }
 
 impl Scoreboard {
+    /// Whether nothing is SACKed or lost.
+    #[inline]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.sacked == 0 && self.lost == 0 && self.ranges.is_empty()
+    }
+
+    /// Takes in an acknowledgement without SACK blocks while nothing is SACKed or lost, if it
+    /// advances over segments of which there is nothing to say but that they were sent: the same as
+    /// [`Scoreboard::acknowledge`]. If not, nothing changes.
+    #[inline]
+    pub(crate) fn acknowledge_untouched(&mut self, now: Time, ack: u32) -> Option<Untouched> {
+        let first = self.una;
+        let is_untouched = first < ack && (first..ack).all(|seq| self.record(seq).flags == 0);
+        if !is_untouched {
+            return None;
+        }
+        let oldest_sent = self.record(first).sent;
+        let newest_sent = self.record(ack - 1).sent;
+        self.note_newest(now, Transmission { sent: newest_sent, seq: ack - 1 });
+        self.una = ack;
+        Some(Untouched { packets: ack - first, oldest_sent, newest_sent })
+    }
+
+    /// A transmission has arrived.
+    #[inline]
+    fn note_newest(&mut self, now: Time, transmission: Transmission) {
+        // Linux `tcp_rack_advance`: also the round trip of an arrival that is not the newest.
+        self.last_rtt = now.since(transmission.sent);
+        self.newest = self.newest.max(transmission);
+        self.advanced = true;
+    }
+
     /// Takes in one acknowledgement.
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: u32, sack: &[Block], arrival: &Arrival) -> Delivery {
@@ -139,9 +181,7 @@ impl Scoreboard {
             (delivery.oldest_sent, delivery.newest_sent) = (Some(oldest), Some(newest));
             delivery.reordered = (first < highest).then_some(first);
             delivery.newest = Some(transmission);
-            self.last_rtt = arrival.now.since(newest);
-            self.newest = self.newest.max(transmission);
-            self.advanced = true;
+            self.note_newest(arrival.now, transmission);
         }
         next
     }
@@ -207,10 +247,7 @@ impl Scoreboard {
             && (min_rtt.is_some_and(|min| now.since(sent) < min)
                 || echo.is_some_and(|echo| is_stamped_before(echo, sent)));
         if !of_original {
-            // Linux `tcp_rack_advance`: also the round trip of an arrival that is not the newest.
-            self.last_rtt = now.since(sent);
-            self.newest = self.newest.max(transmission);
-            self.advanced = true;
+            self.note_newest(now, transmission);
         }
     }
 }

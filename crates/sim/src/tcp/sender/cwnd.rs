@@ -23,7 +23,15 @@ impl Sender {
             return self.reduce_cwnd(delivery.packets, delivery.advanced, marked);
         }
         let held = was_reducing && self.profile.growth.not_at_end;
-        if held || !self.may_raise_cwnd(delivery) || !self.is_cwnd_limited() {
+        if !held && self.may_raise_cwnd(delivery) {
+            self.grow_cwnd(acked);
+        }
+    }
+
+    /// Grows the window for what was delivered, if it limits the flow.
+    #[inline]
+    pub(super) fn grow_cwnd(&mut self, acked: &Ack) {
+        if !self.is_cwnd_limited() {
             return;
         }
         let per_ack = match self.window.in_slow_start() {

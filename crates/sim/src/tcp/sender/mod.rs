@@ -15,6 +15,7 @@ mod cwnd_validation;
 mod ecn;
 mod episode;
 mod loss_detection;
+mod plain_ack;
 mod sack;
 mod segments;
 mod send_window;
@@ -61,6 +62,8 @@ pub struct Sender {
     window: Window,
     /// The congestion window alone limits sending, in every state.
     cwnd_only: bool,
+    /// See [`plain_ack`].
+    plain_acks: bool,
     usage: CwndUsage,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -106,6 +109,7 @@ impl Sender {
             needs,
             window: Window { old: profile.growth, ..Window::new(segments.initial_window) },
             cwnd_only: profile.limited_transmit && !held_back,
+            plain_acks: plain_ack::are_usual(&needs, &segments),
             usage: CwndUsage::default(),
             board,
             rtt: RttEstimator::new(&profile.rto),
@@ -146,8 +150,16 @@ impl Sender {
         }
         self.update_send_window(ack.seq, ack.window);
         self.note_window(ack.window, ack.window_rest);
-        let is_newer = ack.stamp > self.echo;
+        let restart = self.take_plain_ack(now, ack) || self.take_ack(now, ack);
         self.echo = self.echo.max(ack.stamp);
+        self.send_allowed(now, restart, emit);
+        self.write(self.board.nxt()); // Linux `tcp_data_snd_check`, `tcp_check_space`
+    }
+
+    /// Takes in an acknowledgement. Returns whether it restarts the timer.
+    #[inline(never)]
+    fn take_ack(&mut self, now: Time, ack: &Packet) -> bool {
+        let is_newer = ack.stamp > self.echo;
         let before = Before {
             una: self.board.una(),
             in_flight: self.board.in_flight(),
@@ -187,9 +199,7 @@ impl Sender {
         // Linux `tcp_identify_packet_loss` leaves the reordering timer alone.
         self.note_partial_ack(delivery.advanced);
         let kept = marked.waits || self.episode.keeps_timer;
-        let restart = !kept && (delivery.advanced || self.confirms_head(&delivery));
-        self.send_allowed(now, restart, emit);
-        self.write(self.board.nxt()); // Linux `tcp_data_snd_check`, `tcp_check_space`
+        !kept && (delivery.advanced || self.confirms_head(&delivery))
     }
 
     /// One of the timers is due.

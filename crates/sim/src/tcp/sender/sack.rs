@@ -1,6 +1,6 @@
 //! What an acknowledgement reports: delivered segments, duplicates, and a round-trip sample.
 
-use sojourn_aqm::Time;
+use sojourn_aqm::{Span, Time};
 
 use super::{Before, Sender, State};
 use crate::cc::Ack;
@@ -77,14 +77,20 @@ impl Sender {
             nxt: self.board.nxt(),
             paced: self.pacer.is_some(),
         };
+        self.take_samples(&acked, delivery.oldest_sent.map(since).or(echoed));
+        acked
+    }
+
+    /// Takes in the round trips that an acknowledgement shows; `rtt` is that of the oldest segment.
+    #[inline]
+    pub(super) fn take_samples(&mut self, acked: &Ack, rtt: Option<Span>) {
         if let Some(newest) = acked.rtt {
             self.rtt.observe_min(newest);
         }
-        if let Some(rtt) = delivery.oldest_sent.map(since).or(echoed) {
+        if let Some(rtt) = rtt {
             self.rtt.sample(rtt, acked.una, acked.nxt);
-            self.cc.on_rtt(&acked, &mut self.window);
+            self.cc.on_rtt(acked, &mut self.window);
         }
-        acked
     }
 
     /// Without SACK, a duplicate acknowledgement means that some segment has arrived (Linux

@@ -1,0 +1,52 @@
+//! The usual acknowledgement: nothing is amiss, and it covers segments of which there is nothing to
+//! say but that they were sent. Of the steps that [`Sender::take_ack`] takes only those are left
+//! that change something then (Linux `tcp_ack` without `FLAG_SLOWPATH`).
+
+use sojourn_aqm::Time;
+
+use super::{Segments, Sender, State};
+use crate::cc::{Ack, Feedback, Needs, WindowControl};
+use crate::packet::Packet;
+
+/// Whether a connection has plain acknowledgements: its control only grows the window, and is not
+/// told of each that echoes no mark.
+pub(super) fn are_usual(needs: &Needs, segments: &Segments) -> bool {
+    let grows = needs.window_control == WindowControl::Growth;
+    grows && needs.feedback != Feedback::Runs && !segments.accurate
+}
+
+impl Sender {
+    /// Takes in a plain acknowledgement. Returns whether it is one; if not, nothing has changed.
+    #[inline]
+    pub(super) fn take_plain_ack(&mut self, now: Time, ack: &Packet) -> bool {
+        if !self.may_be_plain(ack) {
+            return false;
+        }
+        let Some(untouched) = self.board.acknowledge_untouched(now, ack.seq) else { return false };
+        self.timeouts.count = 0;
+        self.episode.first_retransmission = Time::NEVER;
+        self.episode.keeps_timer = false;
+        let acked = Ack {
+            now,
+            delivered: untouched.packets,
+            rtt: Some(now.since(untouched.newest_sent)),
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            paced: self.pacer.is_some(),
+        };
+        self.take_samples(&acked, Some(now.since(untouched.oldest_sent)));
+        self.grow_cwnd(&acked);
+        self.set_pacing_rate();
+        true
+    }
+
+    #[inline]
+    fn may_be_plain(&self, ack: &Packet) -> bool {
+        self.plain_acks
+            && self.episode.state == State::Open
+            && self.tail_probe.is_none()
+            && self.board.is_whole()
+            && ack.sack[0].is_empty()
+            && !ack.signal
+    }
+}
