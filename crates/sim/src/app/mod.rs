@@ -31,7 +31,7 @@ impl AccessLink {
     }
 
     /// Sends a packet towards the first queue.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: Time, packet: Packet, agenda: &mut Agenda) {
         let left = self.link.pass(now, packet.ip_bytes);
         self.wire.push_at(left + self.delay, packet, agenda);
