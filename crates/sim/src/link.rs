@@ -105,15 +105,15 @@ impl ScheduledLink {
     pub(crate) fn arrive<const NOTES: bool>(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        packet: &mut Packet,
         agenda: &mut Agenda,
         probe: &mut LinkProbe<'_, NOTES>,
         forward: impl FnMut(Time, Packet, &mut Agenda),
     ) {
         self.settle(now, probe);
-        self.enter(&mut packet);
+        self.enter(packet);
         probe.arrived();
-        if self.link.enqueue(now, packet, probe) {
+        if self.link.enqueue(now, *packet, probe) {
             self.set_timer(agenda);
             self.schedule(now, agenda, forward);
         }

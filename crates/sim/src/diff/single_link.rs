@@ -119,10 +119,10 @@ impl<'a> SingleLink<'a> {
             SERVER => link.on_service(now, agenda, &mut probe, |_, _, _| {}),
             TIMER => link.on_timer(now, agenda, &mut probe),
             _ => {
-                let (_, packet) = arrivals.packets[*arrived];
+                let (_, mut packet) = arrivals.packets[*arrived];
                 *arrived += 1;
                 agenda.set(SLOTS.alarm(ARRIVAL), arrivals.time(*arrived));
-                link.arrive(now, packet, agenda, &mut probe, |_, _, _| {});
+                link.arrive(now, &mut packet, agenda, &mut probe, |_, _, _| {});
             }
         }
     }

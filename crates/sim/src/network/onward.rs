@@ -23,8 +23,9 @@ pub(crate) struct Onward {
 }
 
 impl Onward {
-    /// A packet has left a link at `now`, or will have by then: it goes on the wire.
-    #[inline]
+    /// A packet has left a link at `now`, or will have by then: it goes on the wire. Inlined, as
+    /// the packet is copied once more for a call.
+    #[inline(always)]
     pub(crate) fn forward(
         &mut self,
         link: usize,

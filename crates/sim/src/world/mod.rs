@@ -191,12 +191,12 @@ impl World {
                 _ => self.end_bin(now),
             };
         };
-        let packet = wire.pop(now, &mut self.network.agenda);
+        let mut packet = wire.pop(now, &mut self.network.agenda);
         if end != End::Link && self.flows.len() >= MANY_FLOWS {
             self.prefetch_flows(slot - wires, end);
         }
         match end {
-            End::Link => self.arrive::<NOTES>(now, packet),
+            End::Link => self.arrive::<NOTES>(now, &mut packet),
             End::Receiver => self.receive(now, &packet),
             End::Sender => self.answer(now, &packet),
         }
@@ -230,13 +230,13 @@ impl World {
 
     /// A packet arrives at the next link of its route.
     #[inline]
-    fn arrive<const NOTES: bool>(&mut self, now: Time, packet: Packet) {
+    fn arrive<const NOTES: bool>(&mut self, now: Time, packet: &mut Packet) {
         let link = self.network.onward.legs[packet.leg as usize].link as usize;
         if NOTES
             && let Some((recorded, arrivals)) = &mut self.recorded_arrivals
             && *recorded == link
         {
-            arrivals.push((now, packet));
+            arrivals.push((now, *packet));
         }
         let Network { links, agenda, probe, onward, .. } = &mut self.network;
         let mut probe = probe.at_link::<NOTES>(now, link);

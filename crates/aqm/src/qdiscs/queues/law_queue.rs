@@ -28,7 +28,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     pub(crate) fn offer(
         &mut self,
         now: Time,
-        mut packet: P,
+        packet: P,
         full: bool,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
@@ -42,7 +42,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
                 Verdict::Mark(_) if full => {} // it is dropped below
                 Verdict::Mark(cause) => {
                     report_state(self.law, sink);
-                    mark(&mut packet, now, Stage::Enqueue, cause, sink);
+                    self.push_marked(now, packet, cause, sink);
+                    return true;
                 }
                 Verdict::Drop(cause) => {
                     report_state(self.law, sink);
@@ -59,6 +60,14 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         }
         self.waiting.push(now, packet);
         true
+    }
+
+    /// Appends a packet that is marked before. Apart, as a packet that may change is copied twice
+    /// more.
+    #[inline(never)]
+    fn push_marked(&mut self, now: Time, mut packet: P, cause: Cause, sink: &mut dyn Sink<P>) {
+        mark(&mut packet, now, Stage::Enqueue, cause, sink);
+        self.waiting.push(now, packet);
     }
 
     /// Asks the law about the head and drops packets until it lets one pass, which it may have
