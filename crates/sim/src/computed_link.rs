@@ -41,7 +41,7 @@ impl ComputedLink {
 
     /// A packet arrives at the link, which is at a place of the probe. Returns when it will have
     /// left; none if it is dropped.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass(
         &mut self,
         now: Time,
@@ -63,6 +63,7 @@ impl ComputedLink {
     }
 
     /// A packet that has to wait, or finds no room.
+    #[inline(never)]
     fn wait(
         &mut self,
         now: Time,

@@ -33,7 +33,7 @@ impl ScheduledDelayLine {
     }
 
     /// A packet enters that arrives at `arrival`, not before any other.
-    #[inline]
+    #[inline(always)]
     pub fn push_at(&mut self, arrival: Time, packet: Packet, agenda: &mut Agenda) {
         let is_next = self.line.push_at(arrival, packet);
         self.schedule(is_next, agenda);
@@ -45,11 +45,17 @@ impl ScheduledDelayLine {
         self.schedule(is_next, agenda);
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule(&self, is_next: bool, agenda: &mut Agenda) {
         if is_next {
-            agenda.set(self.alarm, self.line.next_arrival());
+            self.set_alarm(agenda);
         }
+    }
+
+    /// Apart, as most packets follow another.
+    #[inline(never)]
+    fn set_alarm(&self, agenda: &mut Agenda) {
+        agenda.set(self.alarm, self.line.next_arrival());
     }
 
     /// Takes the packet that arrives now and sets the alarm for the next.

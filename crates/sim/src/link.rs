@@ -72,7 +72,7 @@ impl ScheduledLink {
 
     /// A packet arrives at a link whose departures are computed, which is at a place of the probe.
     /// Returns when it will have left; none if it is dropped.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass(
         &mut self,
         now: Time,

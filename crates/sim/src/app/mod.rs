@@ -77,7 +77,7 @@ impl Outbox<'_> {
     }
 
     /// From the receiver towards the sender.
-    #[inline]
+    #[inline(always)]
     pub fn reply(&mut self, mut packet: Packet) {
         (packet.lane, packet.group) = (self.lane, self.number);
         packet.leg = self.group.first_legs.backward;

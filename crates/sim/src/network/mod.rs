@@ -73,7 +73,7 @@ pub(crate) struct Network {
 
 impl Network {
     /// A receiver of a group sends a packet towards the sender.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_back(&mut self, now: Time, group: &Group, mut packet: Packet) {
         let wire = &mut self.onward.wires[group.back].0;
         let Some(link) = group.computed else {

@@ -318,6 +318,7 @@ impl Receiver {
     }
 
     /// The acknowledgement to send now. `bytes` is its IP size.
+    #[inline(always)]
     pub fn acknowledge(&mut self, now: Time, flow: u32, connection: u16, bytes: u32) -> Packet {
         let echo = self.stamp.echo();
         let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, echo);
