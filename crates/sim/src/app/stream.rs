@@ -3,6 +3,8 @@
 //! A connection opens with a SYN through the queues; its round trip gives the first sample. The
 //! sender opens it, as in ns-2. A user of files opens a new connection for each file.
 
+mod timers;
+
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_measure::EcnConnections;
 use sojourn_traffic::{FinishedTransfer, TransferPlan};
@@ -92,46 +94,6 @@ impl Stream {
             observer: setup_observes.then(Box::default),
             delivered_bytes: 0,
             ce_bytes: 0,
-        }
-    }
-
-    /// The next of its timers.
-    #[inline]
-    pub fn next_timer(&self) -> Time {
-        let sender = self.sender.as_ref().map_or(Time::NEVER, Sender::next_timer);
-        let opening = self.opening.as_ref().map_or(Time::NEVER, |opening| opening.due);
-        let answer = self.answer.as_ref().map_or(Time::NEVER, |answer| answer.due);
-        let rare = self.next_start.min(self.stop).min(opening).min(answer);
-        sender.min(self.receiver.delayed_ack()).min(rare)
-    }
-
-    /// One of its timers is due.
-    pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
-        let now = out.now;
-        if self.stop <= now {
-            self.finish(now);
-        }
-        if self.next_start <= now {
-            self.next_start = Time::NEVER;
-            self.open(out);
-        }
-        if let Some(opening) = self.opening.as_mut().filter(|opening| opening.due <= now) {
-            opening.timeout = opening.timeout + opening.timeout;
-            opening.due = self.setup.profile.expiry(now, now + opening.timeout);
-            opening.syns += 1;
-            let before = opening.syns - 1;
-            out.send(self.syn(before, now));
-        }
-        if let Some(answer) = self.answer.take_if(|answer| answer.due <= now) {
-            let expired = answer.expired.saturating_add(1);
-            self.send_answer(SynAnswer { expired, ..*answer }, out);
-        }
-        if self.receiver.delayed_ack() <= now {
-            self.receiver.on_timer(now);
-            self.acknowledge(out);
-        }
-        if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
-            sender.on_timer(now, &mut seen_by(&mut self.observer, out));
         }
     }
 

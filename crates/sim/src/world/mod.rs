@@ -255,21 +255,22 @@ impl World {
         });
     }
 
-    /// Lets a flow act with an outbox, and sets its alarm.
+    /// Lets a flow act with an outbox. That gives the next of the timers that may have been set,
+    /// which is returned, and to which the alarm of the flow is moved if it is later.
     #[inline]
-    fn with_flow<T>(
+    fn with_flow(
         &mut self,
         now: Time,
         flow: usize,
-        act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>) -> T,
-    ) -> T {
+        act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>) -> Time,
+    ) -> Time {
         let World { flows, network, groups, slots, .. } = self;
         let SimulatedFlow { ends, access, group } = &mut flows[flow];
         let (number, group) = (*group as u8, &groups[*group as usize]);
         let mut out = Outbox { now, access, network, group, number, lane: 0 };
-        let result = act(ends, &mut out);
-        network.agenda.advance(slots.of_flow(flow), ends.next_timer());
-        result
+        let due = act(ends, &mut out);
+        network.agenda.advance(slots.of_flow(flow), due);
+        due
     }
 
     /// A packet reaches its receiver.
@@ -286,11 +287,13 @@ impl World {
                 if let Some(finished) = stream.on_data(packet, out) {
                     record_transfer((now, warmup), packet.flow, finished, out);
                 }
+                stream.next_receiver_timer()
             }
             FlowEnds::Page(page) => {
                 if let Some(finished) = page.on_data(packet, out) {
                     record_transfer((now, warmup), packet.flow, finished, out);
                 }
+                page.next_timer()
             }
             FlowEnds::Datagrams(flow) => {
                 let delay = flow.on_arrival(now, packet);
@@ -298,6 +301,7 @@ impl World {
                 if probe.counting {
                     probe.classes[group.class].one_way.add(delay.as_nanos());
                 }
+                Time::NEVER
             }
         });
     }
@@ -309,10 +313,12 @@ impl World {
             FlowEnds::Stream(stream) => {
                 stream.on_ack(packet, out);
                 stream.observed().for_each(|rtt| note_rtt(rtt, out));
+                stream.next_sender_timer()
             }
             FlowEnds::Page(page) => {
                 page.on_ack(packet, out);
                 page.observed().for_each(|rtt| note_rtt(rtt, out));
+                page.next_timer()
             }
             FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
         });
@@ -321,17 +327,19 @@ impl World {
     /// The alarm of a flow is due. Its deadline may have moved away since it was set.
     #[inline(never)]
     fn on_flow_timer(&mut self, now: Time, flow: usize) {
-        self.with_flow(now, flow, |flow, out| {
-            if flow.next_timer() <= now {
+        let mut due = self.flows[flow].ends.next_timer();
+        if due <= now {
+            due = self.with_flow(now, flow, |flow, out| {
                 match flow {
                     FlowEnds::Stream(stream) => stream.on_timer(out),
                     FlowEnds::Datagrams(flow) => flow.on_timer(out),
                     FlowEnds::Page(page) => page.on_timer(out),
                 }
-            }
-        });
+                flow.next_timer()
+            });
+        }
         // `with_flow` advances an alarm only, and this one is in the past.
-        self.network.agenda.set(self.slots.of_flow(flow), self.flows[flow].ends.next_timer());
+        self.network.agenda.set(self.slots.of_flow(flow), due);
     }
 }
 

@@ -1,0 +1,60 @@
+//! The timers of a flow over TCP.
+
+use sojourn_aqm::Time;
+
+use super::{Stream, SynAnswer, seen_by};
+use crate::app::Outbox;
+use crate::tcp::Sender;
+
+impl Stream {
+    /// The next of its timers.
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        let opening = self.opening.as_ref().map_or(Time::NEVER, |opening| opening.due);
+        let ends = self.next_sender_timer().min(self.next_receiver_timer());
+        ends.min(self.stop).min(opening)
+    }
+
+    /// The next of the timers that an answer may set.
+    #[inline]
+    pub fn next_sender_timer(&self) -> Time {
+        self.sender.as_ref().map_or(Time::NEVER, Sender::next_timer)
+    }
+
+    /// The next of the timers that a packet at the receiver may set.
+    #[inline]
+    pub fn next_receiver_timer(&self) -> Time {
+        let answer = self.answer.as_ref().map_or(Time::NEVER, |answer| answer.due);
+        self.receiver.delayed_ack().min(self.next_start).min(answer)
+    }
+
+    /// One of its timers is due.
+    pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
+        let now = out.now;
+        if self.stop <= now {
+            self.finish(now);
+        }
+        if self.next_start <= now {
+            self.next_start = Time::NEVER;
+            self.open(out);
+        }
+        if let Some(opening) = self.opening.as_mut().filter(|opening| opening.due <= now) {
+            opening.timeout = opening.timeout + opening.timeout;
+            opening.due = self.setup.profile.expiry(now, now + opening.timeout);
+            opening.syns += 1;
+            let before = opening.syns - 1;
+            out.send(self.syn(before, now));
+        }
+        if let Some(answer) = self.answer.take_if(|answer| answer.due <= now) {
+            let expired = answer.expired.saturating_add(1);
+            self.send_answer(SynAnswer { expired, ..*answer }, out);
+        }
+        if self.receiver.delayed_ack() <= now {
+            self.receiver.on_timer(now);
+            self.acknowledge(out);
+        }
+        if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
+            sender.on_timer(now, &mut seen_by(&mut self.observer, out));
+        }
+    }
+}
