@@ -48,6 +48,13 @@ impl<P> DelayLine<P> {
         is_next
     }
 
+    /// The same if others are in flight and there is memory for it; returns whether it has entered.
+    #[inline]
+    pub fn push_behind(&mut self, arrival: Time, packet: P) -> bool {
+        debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
+        self.in_flight.push_behind((arrival, packet))
+    }
+
     /// A packet enters at `start`, which may lie in the future: it may overtake others. Packets
     /// that come out at the same time do so in the order of these calls. Returns whether it is the
     /// next to come out.

@@ -75,6 +75,19 @@ impl<T> Ring<T> {
         self.end = self.end.wrapping_add(1);
     }
 
+    /// Appends an item if there are others and a place is free, as mostly, which takes no call.
+    /// Returns whether it did.
+    #[inline]
+    pub fn push_behind(&mut self, item: T) -> bool {
+        let has_room = !self.is_empty() && self.len() < self.places.len();
+        if has_room {
+            let place = self.end & self.mask();
+            self.places[place] = Some(item);
+            self.end = self.end.wrapping_add(1);
+        }
+        has_room
+    }
+
     /// Takes the oldest item.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
@@ -142,7 +155,9 @@ mod tests {
                         plain.insert(place, step);
                     }
                     _ => {
-                        ring.push_back(step);
+                        if step < 70 || !ring.push_behind(step) {
+                            ring.push_back(step);
+                        }
                         plain.push_back(step);
                     }
                 }

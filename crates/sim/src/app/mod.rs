@@ -31,8 +31,8 @@ impl AccessLink {
     }
 
     /// Sends a packet towards the first queue.
-    #[inline(always)]
-    pub fn send(&mut self, now: Time, packet: Packet, agenda: &mut Agenda) {
+    #[inline(never)]
+    pub fn send(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
         let left = self.link.pass(now, packet.ip_bytes);
         self.wire.push_at(left + self.delay, packet, agenda);
     }
@@ -73,7 +73,7 @@ impl Outbox<'_> {
     pub fn send(&mut self, mut packet: Packet) {
         (packet.lane, packet.group) = (self.lane, self.number);
         packet.leg = self.group.first_legs.forward;
-        self.access.send(self.now, packet, &mut self.network.agenda);
+        self.access.send(self.now, &packet, &mut self.network.agenda);
     }
 
     /// From the receiver towards the sender.

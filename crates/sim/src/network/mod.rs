@@ -77,7 +77,7 @@ impl Network {
     pub(crate) fn send_back(&mut self, now: Time, group: &Group, mut packet: Packet) {
         let wire = &mut self.onward.wires[group.back].0;
         let Some(link) = group.computed else {
-            return wire.push(now, packet, &mut self.agenda);
+            return wire.push(now, &packet, &mut self.agenda);
         };
         let arrival = wire.enter(now, packet.ip_bytes);
         if arrival >= self.computed_until {
@@ -85,7 +85,7 @@ impl Network {
         } else if let Some(left) =
             self.links[link].pass(arrival, &mut packet, (&mut self.probe, link))
         {
-            self.onward.forward(link, left, packet, &mut self.agenda);
+            self.onward.forward(link, left, &mut packet, &mut self.agenda);
         }
     }
 
@@ -94,7 +94,7 @@ impl Network {
         let Network { links, onward, probe, agenda, computed_until } = self;
         while let Some((now, mut packet)) = onward.wires[wire].0.take_before(*computed_until) {
             if let Some(left) = links[link].pass(now, &mut packet, (probe, link)) {
-                onward.forward(link, left, packet, agenda);
+                onward.forward(link, left, &mut packet, agenda);
             }
         }
     }

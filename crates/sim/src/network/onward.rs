@@ -23,14 +23,13 @@ pub(crate) struct Onward {
 }
 
 impl Onward {
-    /// A packet has left a link at `now`, or will have by then: it goes on the wire. Inlined, as
-    /// the packet is copied once more for a call.
-    #[inline(always)]
+    /// A packet has left a link at `now`, or will have by then: it goes on the wire.
+    #[inline(never)]
     pub(crate) fn forward(
         &mut self,
         link: usize,
         now: Time,
-        mut packet: Packet,
+        packet: &mut Packet,
         agenda: &mut Agenda,
     ) {
         let wire = &mut self.wires[self.legs[packet.leg as usize].wire as usize].0;
@@ -38,30 +37,28 @@ impl Onward {
         match &mut self.impairments[link] {
             None => wire.push(now, packet, agenda),
             Some(impairment) => {
-                let is_lost = !impair(impairment, now, packet, wire, agenda);
-                if is_lost && packet.kind == PacketKind::Datagram {
-                    self.losses.add(packet.flow, packet.seq);
-                }
+                impair(impairment, now, packet, wire, (agenda, &mut self.losses));
             }
         }
     }
 }
 
-/// Puts a packet on an impaired wire, if it is not lost; returns whether it is on its way.
+/// Puts a packet on an impaired wire, if it is not lost there.
+#[inline(never)]
 fn impair(
     impairment: &mut Impairment,
     now: Time,
-    mut packet: Packet,
+    packet: &mut Packet,
     wire: &mut ScheduledDelayLine,
-    agenda: &mut Agenda,
-) -> bool {
+    (agenda, losses): (&mut Agenda, &mut DatagramLosses),
+) {
     if impairment.bleaches() {
         packet.ecn = Ecn::NotEct;
     }
     match impairment.pass(now) {
-        None => return false,
-        Some(start) if impairment.reorders() => wire.insert(start, packet, agenda),
+        None if packet.kind == PacketKind::Datagram => losses.add(packet.flow, packet.seq),
+        None => {}
+        Some(start) if impairment.reorders() => wire.insert(start, *packet, agenda),
         Some(start) => wire.push(start, packet, agenda),
     }
-    true
 }

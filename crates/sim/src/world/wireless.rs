@@ -33,9 +33,9 @@ impl World {
             if attempt == Attempt::Failed {
                 continue;
             }
-            let packet = links[link].take_head(now, agenda, &mut probe);
+            let mut packet = links[link].take_head(now, agenda, &mut probe);
             match attempt {
-                Attempt::Received => onward.forward(link, now, packet, agenda),
+                Attempt::Received => onward.forward(link, now, &mut packet, agenda),
                 Attempt::GivenUp => probe.gave_up(&packet),
                 Attempt::Failed => unreachable!("a failed frame is sent again"),
             }
