@@ -90,54 +90,29 @@ impl Slots {
     }
 }
 
-/// A winner tree, the children of each node side by side: those of the root first, then those of
-/// its first child, and so on level by level.
+/// A node of a tree.
 #[derive(Clone, Debug)]
-struct Tree {
-    nodes: Vec<[u64; CHILDREN]>,
-    /// The node that holds the first leaves.
-    first_leaves: usize,
-    /// The smallest of all leaves.
-    earliest: u64,
+struct Node {
+    /// Alarms, or the smallest of those below each child.
+    children: [u64; CHILDREN],
+    /// Where the smallest of them goes: a place, four to a node; below [`TREES`] a root.
+    parent: usize,
 }
 
-impl Tree {
-    fn new(leaves: usize) -> Tree {
-        let (mut first_leaves, mut last_level) = (0, 1);
-        while last_level * CHILDREN < leaves {
-            first_leaves += last_level;
-            last_level *= CHILDREN;
-        }
-        let nodes = first_leaves + leaves.div_ceil(CHILDREN).max(1);
-        Tree { nodes: vec![[UNSET; CHILDREN]; nodes], first_leaves, earliest: UNSET }
+/// Adds the nodes of a tree with so many leaves, its root first, then level by level, the children
+/// of each node side by side. Returns the place of the first leaf.
+fn add_tree(nodes: &mut Vec<Node>, root: usize, leaves: usize) -> usize {
+    let (mut inner, mut last_level) = (0, 1);
+    while last_level * CHILDREN < leaves {
+        inner += last_level;
+        last_level *= CHILDREN;
     }
-
-    #[inline]
-    fn leaf(&self, place: usize) -> u64 {
-        self.nodes[self.first_leaves + place / CHILDREN][place % CHILDREN]
+    let base = nodes.len();
+    for node in 0..inner + leaves.div_ceil(CHILDREN).max(1) {
+        let parent = if node == 0 { root } else { base * CHILDREN + node - 1 };
+        nodes.push(Node { children: [UNSET; CHILDREN], parent });
     }
-
-    /// Sets a leaf.
-    #[inline]
-    fn set(&mut self, place: usize, key: u64) {
-        let mut node = self.first_leaves + place / CHILDREN;
-        let mut child = place % CHILDREN;
-        let mut winner = key;
-        loop {
-            let children = &mut self.nodes[node];
-            if children[child] == winner {
-                return;
-            }
-            children[child] = winner;
-            winner = smallest(children);
-            if node == 0 {
-                self.earliest = winner;
-                return;
-            }
-            child = (node - 1) % CHILDREN;
-            node = (node - 1) / CHILDREN;
-        }
-    }
+    (base + inner) * CHILDREN
 }
 
 #[inline]
@@ -162,7 +137,11 @@ pub struct Agenda {
     /// not hold.
     slot_bits: u32,
     horizon_ns: u64,
-    trees: [Tree; TREES],
+    /// Of all trees; as many as would hold the roots are left out.
+    nodes: Vec<Node>,
+    /// By tree: the place of its first leaf, and the smallest of its leaves.
+    first_leaves: [usize; TREES],
+    roots: [u64; TREES],
 }
 
 impl Agenda {
@@ -171,10 +150,14 @@ impl Agenda {
         let Slots { media, wires, accesses, flows, sampler, .. } = *slots;
         let rare = wires - media + (slots.count() - sampler);
         let leaves = [media, accesses - wires, flows - accesses, sampler - flows, rare];
+        let left_out = Node { children: [UNSET; CHILDREN], parent: 0 };
+        let mut nodes = vec![left_out; TREES.div_ceil(CHILDREN)];
         Agenda {
             slot_bits: slot_bits(slots.count()),
             horizon_ns: horizon(slots.count()).as_nanos(),
-            trees: leaves.map(Tree::new),
+            first_leaves: std::array::from_fn(|tree| add_tree(&mut nodes, tree, leaves[tree])),
+            nodes,
+            roots: [UNSET; TREES],
         }
     }
 
@@ -184,30 +167,52 @@ impl Agenda {
         if nanos < self.horizon_ns { nanos << self.slot_bits | slot as u64 } else { UNSET }
     }
 
+    #[inline]
+    fn leaf(&self, alarm: Alarm) -> usize {
+        self.first_leaves[alarm.kind as usize] + alarm.leaf
+    }
+
     /// Sets an alarm.
     #[inline]
     pub(crate) fn set(&mut self, alarm: Alarm, time: Time) {
-        let key = self.key(alarm.slot, time);
-        self.trees[alarm.kind as usize].set(alarm.leaf, key);
+        self.replay(self.leaf(alarm), self.key(alarm.slot, time));
     }
 
     /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
     /// moved away look again when it is due.
     #[inline]
     pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {
-        let key = self.key(alarm.slot, time);
-        let tree = &mut self.trees[alarm.kind as usize];
-        if key < tree.leaf(alarm.leaf) {
-            tree.set(alarm.leaf, key);
+        let (leaf, key) = (self.leaf(alarm), self.key(alarm.slot, time));
+        if key < self.nodes[leaf / CHILDREN].children[leaf % CHILDREN] {
+            self.replay(leaf, key);
+        }
+    }
+
+    /// Sets a leaf, and what follows from it up to the root.
+    #[inline]
+    fn replay(&mut self, leaf: usize, key: u64) {
+        let (mut place, mut winner) = (leaf, key);
+        loop {
+            let node = &mut self.nodes[place / CHILDREN];
+            let child = &mut node.children[place % CHILDREN];
+            if *child == winner {
+                return;
+            }
+            *child = winner;
+            winner = smallest(&node.children);
+            place = node.parent;
+            if place < TREES {
+                self.roots[place] = winner;
+                return;
+            }
         }
     }
 
     /// The next alarm that is due; the time is [`Time::NEVER`] if none is set.
     #[inline]
     pub(crate) fn next(&self) -> (Time, Slot) {
-        let [servers, wires, accesses, flows, rare] = &self.trees;
-        let often = servers.earliest.min(wires.earliest).min(accesses.earliest);
-        let key = often.min(flows.earliest).min(rare.earliest);
+        let [servers, wires, accesses, flows, rare] = self.roots;
+        let key = servers.min(wires).min(accesses).min(flows).min(rare);
         let time = if key == UNSET { Time::NEVER } else { Time::from_nanos(key >> self.slot_bits) };
         (time, (key & ((1 << self.slot_bits) - 1)) as usize)
     }
