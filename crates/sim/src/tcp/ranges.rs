@@ -20,6 +20,11 @@ impl Ranges {
     #[inline]
     pub(crate) fn insert(&mut self, block: Block, mut fresh: impl FnMut(Block)) -> Block {
         debug_assert!(!block.is_empty(), "an empty block holds no segment");
+        if let Some(last) = self.blocks.back_mut().filter(|last| last.end == block.start) {
+            fresh(block);
+            last.end = block.end;
+            return *last;
+        }
         let first = self.first_ending_from(block.start);
         let Some(touched) = self.blocks.get(first).copied().filter(|b| b.start <= block.end) else {
             fresh(block);

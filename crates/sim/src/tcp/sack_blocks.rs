@@ -61,6 +61,12 @@ impl SackBlocks {
     /// A segment has arrived out of order and is in this row now.
     pub(crate) fn add(&mut self, seq: u32, row: Block) {
         let segment = Block::one(seq);
+        let [first, ..] = &mut self.blocks;
+        // Most extend the first block, and no other lies in a row that is no larger.
+        if !first.is_empty() && touch(*first, segment) && union(*first, segment) == row {
+            *first = row;
+            return;
+        }
         let mut changed = match self.touched(seq) {
             _ if self.whole_rows => row,
             Some(place) => union(self.blocks[place], segment),

@@ -89,26 +89,31 @@ impl Scoreboard {
         self.advanced = true;
     }
 
-    /// Takes in one acknowledgement.
+    /// Takes in one acknowledgement, and notes what it delivers.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, ack: u32, sack: &[Block], arrival: &Arrival) -> Delivery {
-        let mut delivery = Delivery { advanced: ack > self.una, ..Delivery::default() };
+    pub(crate) fn acknowledge(
+        &mut self,
+        ack: u32,
+        sack: &[Block],
+        arrival: &Arrival,
+        delivery: &mut Delivery,
+    ) {
+        delivery.advanced = ack > self.una;
         let highest = self.highest();
-        let next = self.deliver_untouched(ack, arrival, highest, &mut delivery);
+        let next = self.deliver_untouched(ack, arrival, highest, delivery);
         if next < ack {
-            self.deliver_others(next..ack, arrival, highest, &mut delivery);
+            self.deliver_others(next..ack, arrival, highest, delivery);
         }
         if !self.sack && delivery.advanced {
-            self.forget_duplicates(&mut delivery);
+            self.forget_duplicates(delivery);
         }
         self.una = self.una.max(ack);
         self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
-            self.take_sack(sack, highest, arrival, &mut delivery);
+            self.take_sack(sack, highest, arrival, delivery);
         }
         // From the number to the distance (Linux `tcp_check_sack_reordering`).
         delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
-        delivery
     }
 
     #[inline(never)]

@@ -49,7 +49,7 @@ use super::pacing::Pacer;
 use super::profile::{Profile, Style};
 use super::reordering::Reordering;
 use super::rtt::RttEstimator;
-use super::scoreboard::Scoreboard;
+use super::scoreboard::{Delivery, Scoreboard};
 use crate::cc::{CongestionControl, Needs, Window, WindowControl};
 use crate::packet::Packet;
 
@@ -166,7 +166,8 @@ impl Sender {
             state: self.episode.state,
         };
         let echo = self.profile.timestamps.then_some(ack.sent);
-        let (mut delivery, dsack) = self.process_sack(now, ack, echo);
+        let mut delivery = Delivery::default();
+        let dsack = self.process_sack(now, ack, echo, &mut delivery);
         let acked = self.sample_rtt(now, &delivery, echo);
         if !self.profile.sack && !delivery.advanced {
             self.count_duplicate_ack(&mut delivery);

@@ -17,19 +17,20 @@ pub(super) fn is_dsack(ack: &Packet) -> bool {
 }
 
 impl Sender {
-    /// Updates the scoreboard (RFC 6675 §4, `Update()`). Returns what was delivered, and the D-SACK
-    /// block if there is one. `echo`: the timestamp echoed.
+    /// Updates the scoreboard (RFC 6675 §4, `Update()`), and notes what was delivered. Returns the
+    /// D-SACK block if there is one. `echo`: the timestamp echoed.
     #[inline]
     pub(super) fn process_sack(
         &mut self,
         now: Time,
         ack: &Packet,
         echo: Option<Time>,
-    ) -> (Delivery, Option<Block>) {
+        delivery: &mut Delivery,
+    ) -> Option<Block> {
         let sack = self.sack_blocks(ack);
         let point = self.point_of_last_timeout();
         let arrival = Arrival { now, point, min_rtt: self.rtt.min(), echo };
-        let mut delivery = self.board.acknowledge(ack.seq, sack, &arrival);
+        self.board.acknowledge(ack.seq, sack, &arrival, delivery);
         if let Some(distance) = delivery.reordered {
             self.reordering.observe(distance);
         }
@@ -41,7 +42,7 @@ impl Sender {
                 self.board.reset_duplicates();
             }
         }
-        (delivery, dsack)
+        dsack
     }
 
     /// Whether a recovery is under way that the acknowledgement number has not completed: only then
