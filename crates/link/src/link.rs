@@ -121,6 +121,33 @@ impl<P: Packet> Link<P> {
         }
     }
 
+    /// The same where the server is one of a steady line, but the next packet is handed to
+    /// `forward` at once, with the time at which it will have left. That saves its place in the
+    /// server. From then on the host calls [`Link::settle`] as after [`Link::send_ahead`].
+    ///
+    /// # Panics
+    /// With another server.
+    #[inline]
+    pub fn serve_ahead<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        observer: &mut O,
+        mut forward: impl FnMut(Time, &mut P),
+    ) {
+        let Server::Steady(server) = &mut self.server else {
+            panic!("only a steady line knows when a packet will have left");
+        };
+        if let Some(mut packet) = server.sent() {
+            forward(now, &mut packet);
+        }
+        self.next_service = server.start_ahead(now, &mut self.queue, observer, forward);
+    }
+
+    /// Whether its server is one of a steady line.
+    pub fn is_steady(&self) -> bool {
+        matches!(self.server, Server::Steady(_))
+    }
+
     /// Takes the packet in service ahead of time if nothing waits behind it, with the time at which
     /// it will have left. That saves a service unless another packet arrives until then. From then
     /// on the host calls [`Link::settle`] before whatever it does with this link or reads of it.

@@ -294,9 +294,13 @@ fn history(discipline: &str, ahead: bool) -> (Vec<(u64, u32)>, Vec<Vec<u64>>) {
             let now = link.next_service().min(link.next_timer());
             link.settle(now, &mut report);
             if link.next_service() <= now {
-                let us = now.as_nanos() / 1_000;
-                link.on_service(now, &mut report, |packet| left.push((us, packet.0)));
-                take_ahead(&mut link, ahead, &mut left);
+                let mut push = |at: Time, packet: &mut Numbered| {
+                    left.push((at.as_nanos() / 1_000, packet.0));
+                };
+                match ahead {
+                    true => link.serve_ahead(now, &mut report, push),
+                    false => link.on_service(now, &mut report, |mut packet| push(now, &mut packet)),
+                }
             } else {
                 link.on_timer(now);
             }

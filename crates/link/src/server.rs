@@ -88,7 +88,7 @@ enum Ahead {
     No,
     /// Nothing came behind it: its service ends without a call.
     Alone(Time),
-    /// Something came behind it: its service ends with a call, whatever waits by then.
+    /// Something waits or came behind it: its service ends with a call, whatever waits by then.
     Followed,
 }
 
@@ -155,6 +155,30 @@ impl<P: Packet> Steady<P> {
             // A shaping discipline may hold packets back; then the server tries again later.
             None => queue.held_until(),
         }
+    }
+
+    /// Hands the next packet to `forward` with the time at which it will have left; returns when to
+    /// call again.
+    #[inline(always)]
+    pub(crate) fn start_ahead<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        queue: &mut Queue<P>,
+        observer: &mut O,
+        mut forward: impl FnMut(Time, &mut P),
+    ) -> Time {
+        self.change_rate(now, queue);
+        // It stays where the discipline has put it.
+        let mut departure = queue.depart(now, observer);
+        let Some(departure) = &mut departure else {
+            self.ahead = Ahead::No;
+            return queue.held_until();
+        };
+        let left = self.transmitter.begin(now, departure, observer);
+        forward(left, &mut departure.packet);
+        let is_alone = queue.is_empty();
+        self.ahead = if is_alone { Ahead::Alone(left) } else { Ahead::Followed };
+        if is_alone { Time::NEVER } else { left }
     }
 
     /// Takes a packet into service that goes through an empty queue; returns when to call again.

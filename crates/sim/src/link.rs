@@ -57,10 +57,10 @@ impl ScheduledLink {
         }
     }
 
-    /// The same, but packets behind which nothing waits are forwarded ahead of time (see
-    /// [`Link::send_ahead`]), where nothing happens to them on the wire that would notice.
+    /// The same, but the packets of a steady line are forwarded ahead of time (see
+    /// [`Link::serve_ahead`]), where nothing happens to them on the wire that would notice.
     pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
-        ScheduledLink { sends_ahead, ..self }
+        ScheduledLink { sends_ahead: sends_ahead && self.link.is_steady(), ..self }
     }
 
     /// From now on its departures are computed, if they follow from its arrivals; returns whether
@@ -108,7 +108,7 @@ impl ScheduledLink {
         packet: &mut Packet,
         agenda: &mut Agenda,
         probe: &mut LinkProbe<'_, NOTES>,
-        forward: impl FnMut(Time, Packet, &mut Agenda),
+        forward: impl FnMut(Time, &mut Packet, &mut Agenda),
     ) {
         self.settle(now, probe);
         self.enter(packet);
@@ -127,9 +127,13 @@ impl ScheduledLink {
         now: Time,
         agenda: &mut Agenda,
         probe: &mut LinkProbe<'_, NOTES>,
-        mut forward: impl FnMut(Time, Packet, &mut Agenda),
+        mut forward: impl FnMut(Time, &mut Packet, &mut Agenda),
     ) {
-        self.link.on_service(now, probe, |packet| forward(now, packet, agenda));
+        if self.sends_ahead {
+            self.link.serve_ahead(now, probe, |left, packet| forward(left, packet, agenda));
+            return self.set_service(agenda);
+        }
+        self.link.on_service(now, probe, |mut packet| forward(now, &mut packet, agenda));
         self.schedule(now, agenda, forward);
     }
 
@@ -196,12 +200,12 @@ impl ScheduledLink {
         &mut self,
         now: Time,
         agenda: &mut Agenda,
-        mut forward: impl FnMut(Time, Packet, &mut Agenda),
+        mut forward: impl FnMut(Time, &mut Packet, &mut Agenda),
     ) {
         if self.sends_ahead
-            && let Some((left, packet)) = self.link.send_ahead()
+            && let Some((left, mut packet)) = self.link.send_ahead()
         {
-            forward(left, packet, agenda);
+            forward(left, &mut packet, agenda);
         }
         self.set_service(agenda);
         if let Some(medium) = self.alarms.medium

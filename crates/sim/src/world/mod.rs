@@ -240,8 +240,8 @@ impl World {
         }
         let Network { links, agenda, probe, onward, .. } = &mut self.network;
         let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].arrive(now, packet, agenda, &mut probe, |left, mut packet, agenda| {
-            onward.forward(link, left, &mut packet, agenda);
+        links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
+            onward.forward(link, left, packet, agenda);
         });
     }
 
@@ -250,8 +250,8 @@ impl World {
     fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
         let Network { links, agenda, probe, onward, .. } = &mut self.network;
         let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].on_service(now, agenda, &mut probe, |left, mut packet, agenda| {
-            onward.forward(link, left, &mut packet, agenda);
+        links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
+            onward.forward(link, left, packet, agenda);
         });
     }
 
