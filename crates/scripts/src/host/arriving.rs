@@ -165,7 +165,7 @@ impl TestedHost {
     }
 
     /// When we took the timestamp that is echoed.
-    fn time_of(&self, echo: u32) -> Time {
+    pub(super) fn time_of(&self, echo: u32) -> Time {
         let written = self.written_stamps.iter().rfind(|(value, _)| *value == echo);
         if let Some((_, taken)) = written {
             return *taken;

@@ -98,7 +98,7 @@ impl TestedHost {
         }
         let mut syn = Packet::new(PacketKind::Syn, 0, 1, 0, HEADER_BYTES, now);
         (syn.ace, syn.ecn) = (segment.flags.ace, super::arriving::field(segment.field));
-        let answer = self.receiver.on_syn(now, &syn);
+        let answer = self.receiver.on_syn(&syn);
         let (since, attempts, due) = earlier.unwrap_or((now, 0, now + timeout));
         // The first SYN decides (RFC 9768 §3.1.4.2).
         let (mode, lost_ecn) = match &self.stage {
@@ -167,6 +167,7 @@ impl TestedHost {
         let mode = opening.mode;
         let mut sent = self.handshake(now, answers);
         if answers {
+            self.receiver.on_syn_ack(now);
             (sent.ecn, sent.ace) = answer;
             if mode == Mode::Accurate {
                 // RFC 9768 §3.2.3.2.1, §3.1.4.2: a SYN-ACK sent again has no option, and after two
@@ -247,7 +248,10 @@ impl TestedHost {
         let mangled = reports && (ace == 0 || fallback && is_mangled(Ecn::NotEct, arrived))
             || accurate && opening.lost_ecn;
         let window = segment.window.unwrap_or_default() << shift;
-        self.establish(now, (window, super::arriving::stamp(segment).map(|s| s.0)), !mangled);
+        let stamp = super::arriving::stamp(segment);
+        let echo = stamp.map_or(0, |(_, echo)| self.time_of(echo).as_nanos() / 1_000_000);
+        self.receiver.on_established(now, echo as u32);
+        self.establish(now, (window, stamp.map(|s| s.0)), !mangled);
         if let Stage::Open(ends) = &mut self.stage
             && reports
             && arrived == Ecn::Ce

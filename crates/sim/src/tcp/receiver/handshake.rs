@@ -18,7 +18,8 @@ impl Receiver {
         self.syn_acks = self.syn_acks.saturating_add(1);
     }
 
-    /// A packet with this echo of a timestamp has arrived: the first answers the SYN-ACK.
+    /// A packet with this echo of a timestamp, in milliseconds, has arrived: the first answers the
+    /// SYN-ACK.
     #[inline]
     pub fn on_established(&mut self, now: Time, echo: u32) {
         if self.opened != Time::NEVER {
