@@ -47,8 +47,8 @@ pub fn linux_plan(
 }
 
 /// Carries out the plan in `folder`. In a guest (`place` is `guest` in virtual time, `uml` in real
-/// time) that is `/run`, and the guest is powered off afterwards; on a `host` it is mounted there for
-/// this process and its children alone.
+/// time) that is `/run`, and the guest is powered off afterwards; on a `host` it is mounted there
+/// for this process and its children alone.
 #[pyfunction]
 pub fn linux_host(py: Python<'_>, folder: &str, place: &str) -> PyResult<()> {
     #[cfg(target_os = "linux")]

@@ -16,12 +16,13 @@ mod setup;
 mod tun_router;
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use crate::laws::{LoadedLaws, PlannedLaw};
-use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::netns::enter_private;
+use crate::linux::{Failure, sys};
 use crate::plan::Plan;
 use crate::run_files::{PLAN, RunResult, STATUS, Status};
 use crate::traffic;
@@ -105,7 +106,7 @@ fn carry_out(
     let plan: Plan = serde_json::from_str(&text).map_err(|e| format!("{PLAN}: {e}"))?;
     let laws = load(&plan.laws)?;
     if place == Place::Guest {
-        clock::sleep_until_step(BEGIN_STEP_NS).map_err(|e| format!("clock: {e}"))?;
+        begin_alike().map_err(|e| format!("clock: {e}"))?;
     }
     let hosts = Hosts::open(folder, plan.namespaces())?;
     let router = TunRouter::open(&plan, &laws, &hosts)?;
@@ -138,4 +139,11 @@ fn carry_out(
     let result = RunResult::new(&plan, offloads, before);
     RunLoop::new(&plan, folder, hosts, clock, result)?.run(programs, captures, router)?;
     laws.failure().map_or(Ok(()), Err)
+}
+
+/// Waits until what the guest's programs did before no longer matters: neither by the clock, nor by
+/// what the scheduler remembers of them (fact linux-35).
+fn begin_alike() -> io::Result<()> {
+    sys::schedule_first()?;
+    clock::sleep_until_step(BEGIN_STEP_NS)
 }

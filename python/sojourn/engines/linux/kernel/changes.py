@@ -34,7 +34,7 @@ CHANGES = (
         "config HZ\n\tint\n\tdefault {hz}\n",
     ),
     # Every random number is drawn from the seed: those of the kernel, single ones and of a batch,
-    # and those of programs. Nothing of the times of interrupts is kept once they are not needed.
+    # and those of programs. The times of interrupts are not mixed in, which takes a timer.
     (
         "drivers/char/random.c",
         "static void crng_make_state(",
@@ -69,7 +69,7 @@ CHANGES = (
     (
         "drivers/char/random.c",
         "\tunsigned int new_count;\n\n\tfast_mix(",
-        "\tunsigned int new_count;\n\n\tif (rng_seeded && crng_ready())\n\t\treturn;\n\tfast_mix(",
+        "\tunsigned int new_count;\n\n\tif (rng_seeded)\n\t\treturn;\n\tfast_mix(",
     ),
     # In virtual time a timer expires at a multiple of 256 ns, the step of the clock's readings:
     # where between two steps the clock stands would depend on all timers since the start.
