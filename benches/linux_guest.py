@@ -82,9 +82,7 @@ def _run(which: kernel.Kernel, scenario: _core.Scenario, seccomp: bool) -> Timed
         if json.loads(plan)["module"]:
             shutil.copy(module.require(which.path.parent), folder.shared / module.NAME)
         began = time.monotonic()
-        guest.run(
-            which, folder, plan, scenario.seed, _core.Cancel(), restarts=True, seccomp=seccomp
-        )
+        guest.run(which, folder, plan, scenario.seed, _core.Cancel(), seccomp=seccomp)
         took_s = time.monotonic() - began
         run = _core.linux_collect(scenario, plan, str(folder.shared), "{}", True, took_s)
     if run.invalid:

@@ -357,11 +357,15 @@ def linux_plan(
         ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
     """
 
-def linux_host(folder: str, private: bool) -> None:
+def linux_host(folder: str, place: str) -> None:
     """Carry out ``plan.json`` in `folder`, ``/run`` in a guest, whose first process this is.
 
-    Results and ``status.json`` are in the folder afterwards, and the guest ends. With `private`
-    this is the host: the folder is mounted at ``/run`` for this process and its children alone.
+    Results and ``status.json`` are in the folder afterwards, and the guest ends. `place` is
+    ``guest`` in virtual time, ``uml`` in a guest in real time, or ``host``: there the folder is
+    mounted at ``/run`` for this process and its children alone.
+
+    Raises:
+        ValueError: there is no such place.
     """
 
 def linux_collect(

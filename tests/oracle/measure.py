@@ -155,7 +155,7 @@ def _run(case: Case, bottleneck: str) -> _core.Run:
     with child.scratch() as folder:
         if bottleneck == module.BOTTLENECK:
             shutil.copy(module.require(found.path.parent), folder.shared / module.NAME)
-        guest.run(found, folder, plan, scenario.seed, _core.Cancel(), restarts=True)
+        guest.run(found, folder, plan, scenario.seed, _core.Cancel())
         facts = json.dumps({"kernel": found.version})
         return _core.linux_collect(scenario, plan, str(folder.shared), facts, True, 0.0)
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+#[cfg(target_os = "linux")]
+use sojourn_router::host::Place;
 use sojourn_router::plan::Plan;
 use sojourn_router::{collect, planning};
 use sojourn_sim::cc::CustomControls;
@@ -44,21 +46,25 @@ pub fn linux_plan(
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
-/// Carries out the plan in `folder`. In a guest that is `/run`, and the guest is powered off
-/// afterwards; on a host (`private`) it is mounted there for this process and its children alone.
+/// Carries out the plan in `folder`. In a guest (`place` is `guest` in virtual time, `uml` in real
+/// time) that is `/run`, and the guest is powered off afterwards; on a `host` it is mounted there
+/// for this process and its children alone.
 #[pyfunction]
-pub fn linux_host(py: Python<'_>, folder: &str, private: bool) -> PyResult<()> {
+pub fn linux_host(py: Python<'_>, folder: &str, place: &str) -> PyResult<()> {
     #[cfg(target_os = "linux")]
     {
+        let place = Place::of(place).ok_or_else(|| {
+            PyValueError::new_err(format!("place: {place}; must be guest, uml or host"))
+        })?;
         let load = |laws: &[_]| {
             Python::attach(|py| law::load(py, laws).map_err(|error| error.to_string()))
         };
-        py.detach(|| sojourn_router::host::run(Path::new(folder), private, load));
+        py.detach(|| sojourn_router::host::run(Path::new(folder), place, load));
         Ok(())
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = (py, folder, private);
+        let _ = (py, folder, place);
         Err(pyo3::exceptions::PyOSError::new_err("the engine linux needs Linux"))
     }
 }

@@ -4,9 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use nix::sys::prctl;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use nix::time::{ClockId as Reading, clock_gettime};
+use nix::time::{ClockId as Reading, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 use sojourn_aqm::Time;
 
 /// The clock of the kernel's packet time stamps.
@@ -62,6 +63,17 @@ impl AsFd for Clock {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.timer.as_fd()
     }
+}
+
+/// Sleeps until the clock is at a multiple of `step_ns`. The kernel wakes this thread, and its
+/// children, no later than its timer expires: not by what else is due (fact linux-14).
+pub(super) fn sleep_until_step(step_ns: u64) -> io::Result<()> {
+    const SLACK_NS: u64 = 1;
+    prctl::set_timerslack(SLACK_NS)?;
+    let until_ns = (reading()? as u64 + 1).next_multiple_of(step_ns) as i64;
+    let until = TimeSpec::new(until_ns / 1_000_000_000, until_ns % 1_000_000_000);
+    clock_nanosleep(CLOCK, ClockNanosleepFlags::TIMER_ABSTIME, &until)?;
+    Ok(())
 }
 
 /// Waits until the clock is at a multiple of `step_ns`: a discipline whose timer counts from when

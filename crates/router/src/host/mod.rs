@@ -16,12 +16,13 @@ mod setup;
 mod tun_router;
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use crate::laws::{LoadedLaws, PlannedLaw};
-use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::netns::enter_private;
+use crate::linux::{Failure, sys};
 use crate::plan::Plan;
 use crate::run_files::{PLAN, RunResult, STATUS, Status};
 use crate::traffic;
@@ -34,21 +35,55 @@ const SETTLE_NS: u64 = 100_000_000;
 /// In a guest time zero is a whole second of its clock, however long the set-up took: interrupts of
 /// its timer, and all that they do, come at the same times of the scenario (fact linux-8).
 const GUEST_STEP_NS: u64 = 1_000_000_000;
+/// In virtual time all set-up begins at a multiple of this on the guest's clock. Its clock starts
+/// at such a multiple, and what programs do before takes far less, so that it is always the same
+/// second: what the kernel draws and when its timers expire does not depend on these programs
+/// (fact linux-35).
+const BEGIN_STEP_NS: u64 = 10_000_000_000;
 /// Where the folder of a run is mounted.
 const MOUNTED: &str = "/run";
 
+/// Where a plan is carried out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In a guest in virtual time.
+    Guest,
+    /// In a guest in real time.
+    Uml,
+    /// On a host.
+    Host,
+}
+
+impl Place {
+    /// The place of a word: `guest`, `uml` or `host`.
+    pub fn of(word: &str) -> Option<Place> {
+        match word {
+            "guest" => Some(Place::Guest),
+            "uml" => Some(Place::Uml),
+            "host" => Some(Place::Host),
+            _ => None,
+        }
+    }
+
+    /// Time zero of a run is a multiple of this on the clock, nanoseconds.
+    const fn step_ns(self) -> u64 {
+        match self {
+            Place::Guest | Place::Uml => GUEST_STEP_NS,
+            Place::Host => 1,
+        }
+    }
+}
+
 /// Carries out the plan in `folder` and writes results there, the status last. A guest has the
-/// folder at `/run` and is powered off afterwards; on a host (`private`) it is mounted there for
-/// this process and its children alone. `load` loads the laws that the plan names beside the
-/// registered ones.
+/// folder at `/run` and is powered off afterwards; on a host it is mounted there for this process
+/// and its children alone. `load` loads the laws that the plan names beside the registered ones.
 pub fn run(
     folder: &Path,
-    private: bool,
+    place: Place,
     load: impl FnOnce(&[PlannedLaw]) -> Result<LoadedLaws, String>,
 ) {
-    let entered = if private { enter_private(folder) } else { Ok(()) };
-    let step_ns = if private { 1 } else { GUEST_STEP_NS };
-    let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED), step_ns, load));
+    let entered = if place == Place::Host { enter_private(folder) } else { Ok(()) };
+    let ended = entered.and_then(|()| carry_out(Path::new(MOUNTED), place, load));
     let status = match ended {
         Ok(()) => Status { ok: true, failure: String::new() },
         Err(failure) => Status { ok: false, failure },
@@ -56,7 +91,7 @@ pub fn run(
     let text = serde_json::to_string(&status).expect("a status is plain");
     // If even this cannot be written, the missing file shows it.
     let _ = fs::write(folder.join(STATUS), text);
-    if !private {
+    if place != Place::Host {
         // It does not return unless this is not a guest; then the caller ends.
         let _ = nix::sys::reboot::reboot(nix::sys::reboot::RebootMode::RB_POWER_OFF);
     }
@@ -64,12 +99,15 @@ pub fn run(
 
 fn carry_out(
     folder: &Path,
-    step_ns: u64,
+    place: Place,
     load: impl FnOnce(&[PlannedLaw]) -> Result<LoadedLaws, String>,
 ) -> Result<(), Failure> {
     let text = fs::read_to_string(folder.join(PLAN)).map_err(|e| format!("{PLAN}: {e}"))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|e| format!("{PLAN}: {e}"))?;
     let laws = load(&plan.laws)?;
+    if place == Place::Guest {
+        begin_alike().map_err(|e| format!("clock: {e}"))?;
+    }
     let hosts = Hosts::open(folder, plan.namespaces())?;
     let router = TunRouter::open(&plan, &laws, &hosts)?;
     setup::set_up(&plan, &hosts)?;
@@ -80,7 +118,7 @@ fn carry_out(
         aqm_module::load(folder)?;
     }
     if plan.at_whole_second {
-        clock::wait_for_step(step_ns).map_err(|e| format!("clock: {e}"))?;
+        clock::wait_for_step(place.step_ns()).map_err(|e| format!("clock: {e}"))?;
     }
     if let Some(module) = &plan.module {
         aqm_module::install(module, &hosts)?;
@@ -97,8 +135,15 @@ fn carry_out(
         let program = traffic::program(&plan, index, &hosts);
         programs.push(program.map_err(|e| format!("flow {index} of `{}`: {e}", flow.name))?);
     }
-    let clock = Clock::start(SETTLE_NS, step_ns).map_err(|e| format!("clock: {e}"))?;
+    let clock = Clock::start(SETTLE_NS, place.step_ns()).map_err(|e| format!("clock: {e}"))?;
     let result = RunResult::new(&plan, offloads, before);
     RunLoop::new(&plan, folder, hosts, clock, result)?.run(programs, captures, router)?;
     laws.failure().map_or(Ok(()), Err)
+}
+
+/// Waits until what the guest's programs did before no longer matters: neither by the clock, nor by
+/// what the scheduler remembers of them (fact linux-35).
+fn begin_alike() -> io::Result<()> {
+    sys::schedule_first()?;
+    clock::sleep_until_step(BEGIN_STEP_NS)
 }

@@ -99,6 +99,20 @@ pub(crate) fn pace(socket: &Socket) -> io::Result<()> {
     Ok(setsockopt(socket, MaxPacingRate, &(libc::c_ulong::MAX >> 1))?)
 }
 
+/// Has this thread, and its children, run before all threads that share the processor by what each
+/// has consumed (`SCHED_FIFO`).
+///
+/// # Errors
+/// The error of the system call.
+pub(crate) fn schedule_first() -> io::Result<()> {
+    // SAFETY: all-zero bytes are a valid `sched_param`, a plain C structure.
+    let mut param: libc::sched_param = unsafe { mem::zeroed() };
+    param.sched_priority = 1;
+    // SAFETY: the structure lives through the call; 0 is this thread.
+    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const param) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Reads `TCP_INFO` of a socket: the same as sock_diag's, without a search for the socket.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 """The first program of a guest, or of a run on the host; nothing but the compiled core is imported.
 
-Run as ``python -I -S boot.py PATH-OF-CORE FOLDER PATHS [private]``, so that it starts fast; PATHS
-is where modules are found.
+Run as ``python -S boot.py PATH-OF-CORE FOLDER PATHS PLACE``, so that it starts fast; PATHS is
+where modules are found, PLACE is ``guest``, ``uml`` or ``host``.
 """
 
 from importlib.machinery import ExtensionFileLoader
@@ -16,4 +16,4 @@ loader.exec_module(core)
 # Laws in files are loaded with the package around this core, from where our parent has it.
 modules[loader.name] = core
 path[:] = argv[3].split(":")
-core.linux_host(argv[2], argv[4:] == ["private"])
+core.linux_host(argv[2], argv[4])

@@ -24,13 +24,18 @@ from sojourn.engines.supervise import landlock_version
 _HERE = Path(__file__).parent
 _PACKAGE = Path(_core.__file__).parent
 BOOT = _HERE / "boot.py"
+NAME = "guest"
 INIT = "init"
 # Only touched pages count. A gigabit for half a second is some 250 MB of packets.
 _MEMORY = "2G"
 # All memory may hold packets of TCP (pages): a share of it, which the kernel would choose, stops
 # flows where the path is long and fast (docs/facts/linux.md, linux-18).
 _TCP_MEMORY = f"echo '{' '.join(['524288'] * 3)}' > /proc/sys/net/ipv4/tcp_mem"
-# The guest's clock begins here, in nanoseconds, so that no date of the host gets in.
+# Our program is scheduled first in, first out (docs/facts/linux.md, linux-35); the kernel would
+# hold it back after 0.95 s of work in a second.
+_NO_THROTTLE = "echo -1 > /proc/sys/kernel/sched_rt_runtime_us"
+# The guest's clock begins here, in nanoseconds, so that no date of the host gets in: a multiple of
+# BEGIN_STEP_NS in crates/router/src/host/mod.rs, so that every run begins in the same second.
 _EPOCH_NS = 1_600_000_000_000_000_000
 # Messages of a kernel that ends early, and what helps.
 REMEDIES = {
@@ -52,8 +57,7 @@ _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
 
 
 def run(
-    kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher, *,
-    restarts: bool = False, seccomp: bool = True,
+    kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher, *, seccomp: bool = True,
 ) -> None:  # fmt: skip
     """Carry out a plan in virtual time; its results are in the folder afterwards.
 
@@ -63,16 +67,14 @@ def run(
         plan: the plan, as JSON.
         seed: of the kernel's random numbers.
         watcher: receives its progress.
-        restarts: whether these numbers begin anew each second, so that two runs draw the same
-            even if their set-up differs.
         seccomp: whether a kernel that can switches to programs without ptrace.
 
     Raises:
         Cancelled: the watcher stopped it.
         RunFailed: the guest did not come to its end; the message says why.
     """
-    write_script(folder, [_TCP_MEMORY])
-    command = command_of(kernel, seed, restarts=restarts, seccomp=seccomp)
+    write_script(folder, NAME, [_TCP_MEMORY, _NO_THROTTLE])
+    command = command_of(kernel, seed, seccomp=seccomp)
     carry_out(command, folder, plan, watcher, "guest", sight(kernel.path, folder, plan), REMEDIES)
 
 
@@ -104,14 +106,15 @@ def paths() -> str:
     return ":".join(os.path.realpath(path) for path in sys.path if path)
 
 
-def write_script(folder: Folder, before: Sequence[str] = ()) -> None:
+def write_script(folder: Folder, place: str, before: Sequence[str] = ()) -> None:
     """Write the script of the guest's first shell: `before`, then it becomes our program."""
     program = [
-        os.path.realpath(sys.executable), "-I", "-S", str(BOOT), str(_core.__file__), "/run",
-        paths(),
+        os.path.realpath(sys.executable), "-P", "-s", "-S", str(BOOT), str(_core.__file__), "/run",
+        paths(), place,
     ]  # fmt: skip
     lines = [
-        "export PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+        # Else a law in Python would see the elements of a set in another order in each guest.
+        "export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONHASHSEED=0",
         "mount -t proc proc /proc && mount -t sysfs sysfs /sys",
         *before,
         f"exec {' '.join(map(shlex.quote, program))}",
@@ -120,14 +123,13 @@ def write_script(folder: Folder, before: Sequence[str] = ()) -> None:
 
 
 def command_of(
-    kernel: Kernel, seed: int, *, restarts: bool = False, seccomp: bool = True,
-    memory: str = _MEMORY,
-) -> list[str]:  # fmt: skip
+    kernel: Kernel, seed: int, *, seccomp: bool = True, memory: str = _MEMORY
+) -> list[str]:
     """How a guest kernel is started in virtual time, with that much memory."""
     faster = _seccomp(kernel.path) if seccomp else []
     return command(kernel.path, [
         "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}",
-        f"rngseed={seed}{'/s' if restarts else ''}", "console=stderr0", *faster,
+        f"rngseed={seed}", "console=stderr0", *faster,
     ], memory)  # fmt: skip
 
 

@@ -143,7 +143,7 @@ class Host:
     def carry_out(self, folder: Folder, plan: str, _seed: int, watcher: Watcher) -> None:
         """Carry out a plan; its results are in the folder afterwards."""
         command = [sys.executable, "-I", "-S", str(guest.BOOT), str(_core.__file__),
-                   str(folder.shared), guest.paths(), "private"]  # fmt: skip
+                   str(folder.shared), guest.paths(), NAME]  # fmt: skip
         carry_out(command, folder, plan, watcher, "run on the host")
 
 

@@ -88,7 +88,7 @@ class Uml:
     def carry_out(self, folder: Folder, plan: str, _seed: int, watcher: Watcher) -> None:
         """Carry out a plan; its results are in the folder afterwards."""
         modules = _in_order(_wanted(json.loads(plan)), self.version) if self._is_debian else []
-        guest.write_script(folder, [f"insmod {shlex.quote(str(path))}" for path in modules])
+        guest.write_script(folder, NAME, [f"insmod {shlex.quote(str(path))}" for path in modules])
         command = guest.command(self._kernel, _OPTIONS, _MEMORY)
         seen = guest.sight(self._kernel, folder, plan)
         carry_out(command, folder, plan, watcher, "guest", seen, guest.REMEDIES)

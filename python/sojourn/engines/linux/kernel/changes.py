@@ -33,25 +33,50 @@ CHANGES = (
         "config HZ\n\tint\n\tdefault 100\n",
         "config HZ\n\tint\n\tdefault {hz}\n",
     ),
+    # Every random number is drawn from the seed: those of the kernel, single ones and of a batch,
+    # and those of programs. The times of interrupts are not mixed in, which takes a timer.
     (
         "drivers/char/random.c",
-        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
-        "extern int rng_restarts;\n"
-        "extern void rng_of_second(void *buf, size_t len, unsigned long long now_ns);\n\n"
-        "static void _get_random_bytes(void *buf, size_t len)\n{\n",
+        "static void crng_make_state(",
+        "extern int rng_seeded;\n"
+        "extern void rng_of_second(void *buf, size_t len, unsigned long long now_ns,\n"
+        "\t\t\t  int for_programs);\n\n"
+        "static void crng_make_state(",
+    ),
+    (
+        "drivers/char/random.c",
+        "\t/*\n\t * For the fast path, ",
+        "\tif (rng_seeded) {\n"
+        "\t\tchacha_init_consts(chacha_state);\n"
+        "\t\trng_of_second((u32 *)chacha_state + 4, 48, ktime_get_real_ns(), 1);\n"
+        "\t\trng_of_second(random_data, random_data_len, ktime_get_real_ns(), 1);\n"
+        "\t\treturn;\n\t}\n\n"
+        "\t/*\n\t * For the fast path, ",
     ),
     (
         "drivers/char/random.c",
         "\tif (!len)\n\t\treturn;\n\n\tfirst_block_len = min_t(size_t, 32, len);\n",
         "\tif (!len)\n\t\treturn;\n"
-        "\tif (rng_restarts) {\n"
-        "\t\trng_of_second(buf, len, ktime_get_real_ns());\n\t\treturn;\n\t}\n\n"
+        "\tif (rng_seeded) {\n"
+        "\t\trng_of_second(buf, len, ktime_get_real_ns(), 0);\n\t\treturn;\n\t}\n\n"
         "\tfirst_block_len = min_t(size_t, 32, len);\n",
     ),
     (
         "drivers/char/random.c",
         "\tif  (!crng_ready()) {\t",
-        "\tif  (rng_restarts || !crng_ready()) {\t",
+        "\tif  (rng_seeded || !crng_ready()) {\t",
+    ),
+    (
+        "drivers/char/random.c",
+        "\tunsigned int new_count;\n\n\tfast_mix(",
+        "\tunsigned int new_count;\n\n\tif (rng_seeded)\n\t\treturn;\n\tfast_mix(",
+    ),
+    # In virtual time a timer expires at a multiple of 256 ns, the step of the clock's readings:
+    # where between two steps the clock stands would depend on all timers since the start.
+    (
+        "arch/um/kernel/time.c",
+        "\t\t\t\t      time_travel_time + delta);\n",
+        "\t\t\t\t      roundup(time_travel_time + delta, TIMER_MULTIPLIER));\n",
     ),
 )
 # How makefiles of 6.1 include their rules, and how those of 6.12 do.

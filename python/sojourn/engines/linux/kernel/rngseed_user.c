@@ -3,12 +3,12 @@
  * Random numbers from a seed, for a guest that runs the same way twice.
  *
  * This file is compiled into a User-Mode Linux kernel and is therefore under the GPL, version 2,
- * unlike the rest of Sojourn. With the boot option rngseed=N the kernel asks this generator
- * (splitmix64) wherever it would ask its host for random bytes. Without the option it asks the host.
+ * unlike the rest of Sojourn. With the boot option rngseed=N every random number of the kernel is
+ * drawn from the seed N (splitmix64), and the numbers begin anew with each second of its clock.
+ * Without the option the kernel asks its host.
  *
- * With rngseed=N/s every random number of the kernel is drawn from the seed, and the numbers begin
- * anew with each second of its clock. Otherwise they also depend on the times of all interrupts since
- * the start, so that two runs with another set-up draw other numbers for the same packets.
+ * The kernel's own generator takes in the times of all interrupts since the start. They depend on
+ * what programs do before a run, so that another version of a program would give other numbers.
  */
 
 #include <stddef.h>
@@ -19,24 +19,19 @@
 #include <os.h>
 
 static unsigned long long seed, state;
-static int seeded;
 /* Asked by drivers/char/random.c, as changed by ours, for each random number. */
-int rng_restarts;
+int rng_seeded;
 
 static int __init rngseed_setup(char *text, int *add)
 {
-	char *end;
-
-	state = seed = strtoull(text, &end, 0);
-	seeded = 1;
-	rng_restarts = end[0] == '/' && end[1] == 's';
+	state = seed = strtoull(text, NULL, 0);
+	rng_seeded = 1;
 	return 0;
 }
 
 __uml_setup("rngseed=", rngseed_setup,
-"rngseed=N[/s]\n"
-"    Draw the kernel's random numbers from the seed N instead of the host; with /s all of them,\n"
-"    and anew from each second on.\n\n"
+"rngseed=N\n"
+"    Draw all random numbers from the seed N instead of the host, anew from each second on.\n\n"
 );
 
 static unsigned long long next_number(unsigned long long *from)
@@ -49,23 +44,28 @@ static unsigned long long next_number(unsigned long long *from)
 }
 
 /*
+ * The next bytes of this second's numbers. Those for programs are others than the kernel's own, so
+ * that what programs draw moves none of the kernel's. The seed is mixed before the second is
+ * combined with it: no two seeds draw the same numbers in different seconds.
+ *
  * A number of 16, 32 or 64 bits is the upper part of one draw, so that one who needs 16 bits and
  * draws 32 gets the same.
  */
-void rng_of_second(void *buf, size_t len, unsigned long long now_ns)
+void rng_of_second(void *buf, size_t len, unsigned long long now_ns, int for_programs)
 {
-	static unsigned long long second, state_of_second;
-	unsigned long long this_second = now_ns / 1000000000, start, number;
+	static unsigned long long second = -1ull, states[2];
+	unsigned long long this_second = now_ns / 1000000000, start = seed, number;
 	unsigned char *bytes = buf;
 	size_t part;
 
 	if (this_second != second) {
-		start = seed ^ this_second;
-		state_of_second = next_number(&start);
+		start = next_number(&start) ^ this_second;
+		states[0] = next_number(&start);
+		states[1] = next_number(&start);
 		second = this_second;
 	}
 	for (; len; bytes += part, len -= part) {
-		number = next_number(&state_of_second);
+		number = next_number(&states[!!for_programs]);
 		part = len < sizeof(number) ? len : sizeof(number);
 		memcpy(bytes, (unsigned char *)&number + sizeof(number) - part, part);
 	}
@@ -76,7 +76,7 @@ ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)
 	unsigned char *bytes = buf;
 	size_t i;
 
-	if (!seeded)
+	if (!rng_seeded)
 		return getrandom(buf, len, flags);
 	for (i = 0; i < len; i++)
 		bytes[i] = next_number(&state) & 0xff;
