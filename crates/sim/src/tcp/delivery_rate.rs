@@ -32,6 +32,9 @@ impl RateSample {
     }
 }
 
+/// The SYN has been delivered before the first segment (Linux `tcp_clean_rtx_queue`; fact tcp-40).
+const SYN: u64 = 1;
+
 /// State recorded with a packet when it left.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
@@ -48,6 +51,7 @@ struct Record {
 pub(crate) struct DeliveryRate {
     /// A ring by segment number, as long as was ever outstanding.
     records: Vec<Record>,
+    /// Packets delivered, and when the last was (Linux `tp->delivered`).
     delivered: u64,
     delivered_at: Time,
     /// When the most recently delivered packet left: the start of the next sending interval.
@@ -62,7 +66,7 @@ impl Default for DeliveryRate {
     fn default() -> DeliveryRate {
         DeliveryRate {
             records: vec![Record::default(); 16],
-            delivered: 0,
+            delivered: SYN,
             delivered_at: Time::ZERO,
             first_sent: Time::ZERO,
             lost: 0,
@@ -72,7 +76,7 @@ impl Default for DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Packets delivered in total.
+    /// Packets delivered in total, the SYN among them.
     pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }
