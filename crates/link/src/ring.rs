@@ -70,9 +70,7 @@ impl<T> Ring<T> {
         if self.len() == self.places.len() {
             self.grow();
         }
-        let place = self.end & self.mask();
-        self.places[place] = Some(item);
-        self.end = self.end.wrapping_add(1);
+        self.append(item);
     }
 
     /// Appends an item if there are others and a place is free, as mostly, which takes no call.
@@ -81,11 +79,17 @@ impl<T> Ring<T> {
     pub fn push_behind(&mut self, item: T) -> bool {
         let has_room = !self.is_empty() && self.len() < self.places.len();
         if has_room {
-            let place = self.end & self.mask();
-            self.places[place] = Some(item);
-            self.end = self.end.wrapping_add(1);
+            self.append(item);
         }
         has_room
+    }
+
+    /// Appends an item where a place is free.
+    #[inline(always)]
+    fn append(&mut self, item: T) {
+        let place = self.end & self.mask();
+        self.places[place] = Some(item);
+        self.end = self.end.wrapping_add(1);
     }
 
     /// Takes the oldest item.
