@@ -153,7 +153,6 @@ impl Sender {
         let restart = self.take_plain_ack(now, ack) || self.take_ack(now, ack);
         self.echo = self.echo.max(ack.stamp);
         self.send_allowed(now, restart, emit);
-        self.write(self.board.nxt()); // Linux `tcp_data_snd_check`, `tcp_check_space`
     }
 
     /// Takes in an acknowledgement. Returns whether it restarts the timer.

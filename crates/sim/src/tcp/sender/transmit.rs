@@ -64,6 +64,7 @@ impl Sender {
         let (sent, deferred) = self.send_new(now, room, allowed, emit);
         if sent > 0 {
             self.sent.last_at = now;
+            self.write(self.board.nxt()); // Linux `tcp_event_new_data_sent`, `tcp_check_space`
         }
         if self.needs.rate_samples && sent == unsent {
             self.mark_app_limited();

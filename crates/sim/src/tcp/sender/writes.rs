@@ -115,6 +115,12 @@ impl Writes {
         chunk > 0 && end == whole
     }
 
+    /// Bytes written.
+    #[cfg(test)]
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
     fn segment(&self, byte: u64) -> u32 {
         (byte / self.payload) as u32
     }

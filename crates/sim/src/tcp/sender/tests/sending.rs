@@ -12,3 +12,26 @@ fn a_connection_is_busy_until_everything_is_acknowledged() {
     let times = script.sender.times(Time::ZERO + Span::from_millis(500));
     assert_eq!((times.busy, times.rwnd_limited), (Span::from_millis(120), Span::ZERO));
 }
+
+/// Linux `tcp_event_new_data_sent` wakes the program for what the pacing timer sends too, so that
+/// it writes as often as 128 KiB have left (fact tcp-41).
+#[test]
+fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
+    let mut script = Script::start("bbr", 10, 2_000, 100);
+    let mut ends = Vec::new();
+    // Ten segments are acknowledged together, which leave one by one.
+    for arrived in (10..1_500).step_by(10) {
+        let due = script.now + Span::from_millis(100);
+        script.ack(arrived, &[]);
+        while script.sender.next_timer() < due {
+            script.expire();
+            let written = script.sender.writes.as_ref().unwrap().written();
+            if ends.last() != Some(&written) {
+                ends.push(written);
+            }
+        }
+        script.now = due;
+    }
+    let writes = ends.windows(2).map(|two| two[1] - two[0]).collect::<Vec<_>>();
+    assert!(writes.len() > 5 && writes.iter().all(|&bytes| bytes == 132_000), "{writes:?}");
+}
