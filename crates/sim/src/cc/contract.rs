@@ -14,6 +14,8 @@ pub struct Ack {
     pub delivered: u32,
     /// The newest round-trip sample, if this acknowledgement gave one.
     pub rtt: Option<Span>,
+    /// Smoothed round-trip time before this acknowledgement; zero before the first sample.
+    pub srtt: Span,
     /// The acknowledgement number.
     pub una: u32,
     /// The next number to send.

@@ -10,9 +10,9 @@
 use sojourn_aqm::params;
 use sojourn_aqm::{Span, Time};
 
-use super::hystart::HyStart;
+use super::hystart::{HyStart, SlowStartPath};
 use super::hystart_plus::HyStartPlus;
-use super::{Ack, CongestionControl, Control, Window};
+use super::{Ack, CongestionControl, Control, Start, Window};
 
 params! {
     /// Parameters of CUBIC.
@@ -64,6 +64,7 @@ const MIN_RECOMPUTE: u64 = HZ / 32;
 pub struct Cubic {
     params: CubicParams,
     beta_cubic: u64,
+    payload_bytes: u32,
     hystart: HyStart,
     hystart_plus: HyStartPlus,
     delay_min: Option<Span>,
@@ -167,6 +168,10 @@ impl Epoch {
 }
 
 impl CongestionControl for Cubic {
+    fn on_start(&mut self, start: &Start) {
+        self.payload_bytes = start.payload_bytes;
+    }
+
     fn reduce(&mut self, window: &Window) -> u32 {
         self.epoch = None;
         let cwnd = u64::from(window.cwnd);
@@ -210,13 +215,14 @@ impl CongestionControl for Cubic {
         if self.params.hystart_plus {
             self.hystart_plus.on_rtt(ack, rtt, window);
         } else if self.params.hystart {
-            self.hystart.on_rtt(ack, rtt, delay_min, window);
+            let path = SlowStartPath { delay_min, payload_bytes: self.payload_bytes };
+            self.hystart.on_rtt(ack, rtt, &path, window);
         }
     }
 
     fn on_timeout(&mut self) {
         // Linux `bictcp_reset`: everything, `W_max` and the minimum delay too.
-        *self = Cubic::new(&self.params);
+        *self = Cubic { payload_bytes: self.payload_bytes, ..Cubic::new(&self.params) };
     }
 
     fn on_idle(&mut self, now: Time, idle: Span, _window: &mut Window) {
@@ -237,6 +243,7 @@ impl Control for Cubic {
         Cubic {
             params: params.clone(),
             beta_cubic: (params.beta * SCALE as f64) as u64,
+            payload_bytes: 0,
             hystart: HyStart::new(params.hystart_late_rounds),
             hystart_plus: HyStartPlus::default(),
             delay_min: None,
@@ -322,6 +329,7 @@ mod tests {
             now: Time::ZERO + Span::from_millis(ms),
             delivered: 1,
             rtt: Some(Span::from_millis(rtt_ms)),
+            srtt: Span::ZERO,
             una: 1,
             nxt: 70,
             paced: false,
@@ -375,8 +383,15 @@ mod tests {
         let credit = |friendly_counts_acks| {
             let linux = CubicParams::of_dialect("linux").unwrap();
             let mut cubic = super::Cubic::new(&CubicParams { friendly_counts_acks, ..linux });
-            let ack =
-                Ack { now: Time::ZERO, delivered: 2, rtt: None, una: 2, nxt: 70, paced: false };
+            let ack = Ack {
+                now: Time::ZERO,
+                delivered: 2,
+                rtt: None,
+                srtt: Span::ZERO,
+                una: 2,
+                nxt: 70,
+                paced: false,
+            };
             cubic.update(&ack, &Window::above(70, 70));
             cubic.epoch.unwrap().w_est_credit
         };
@@ -389,7 +404,15 @@ mod tests {
         cubic.w_max = 100;
         cubic.delay_min = Some(Span::from_millis(100));
         let window = Window::above(70, 70);
-        let ack = Ack { now: Time::ZERO, delivered: 1, rtt: None, una: 1, nxt: 70, paced: false };
+        let ack = Ack {
+            now: Time::ZERO,
+            delivered: 1,
+            rtt: None,
+            srtt: Span::ZERO,
+            una: 1,
+            nxt: 70,
+            paced: false,
+        };
         cubic.update(&ack, &window);
         assert_eq!(cubic.cnt, 23);
         let mut fresh = super::Cubic::new(&CubicParams::of_dialect("linux").unwrap());
@@ -406,6 +429,7 @@ mod tests {
                 now: Time::ZERO + Span::from_millis(ms),
                 delivered: 1,
                 rtt: None,
+                srtt: Span::ZERO,
                 una: 1,
                 nxt: 70,
                 paced: false,

@@ -105,8 +105,8 @@ impl Control for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_aqm::Time;
     use sojourn_aqm::params::Params as _;
+    use sojourn_aqm::{Span, Time};
 
     fn dctcp() -> Dctcp {
         Dctcp::new(&DctcpParams::of_dialect("linux").expect("the dialect is declared"))
@@ -119,6 +119,7 @@ mod tests {
             now: Time::ZERO,
             delivered,
             rtt: None,
+            srtt: Span::ZERO,
             una,
             nxt: una + 10,
             paced: false,

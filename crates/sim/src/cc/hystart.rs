@@ -4,6 +4,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::{Ack, Window};
+use crate::tcp::pacing;
 
 /// Active from this window on (`hystart_low_window`).
 const LOW_WINDOW: u32 = 16;
@@ -11,11 +12,22 @@ const LOW_WINDOW: u32 = 16;
 const MIN_SAMPLES: u32 = 8;
 /// Acknowledgements further apart than this break a train (`hystart_ack_delta_us`).
 const ACK_DELTA: Span = Span::from_millis(2);
-/// Linux `hystart_ack_delay`: four of the largest bursts at the pacing rate, at most this. With
-/// bursts of 64 kB it is less only above 2 Gbit/s, so it is constant here (fact tcp-7).
-const CUSHION: Span = Span::from_millis(1);
+/// Four of the largest bursts (`sk_gso_max_size`): 64 KiB less room for headers (`MAX_TCP_HEADER`
+/// and one byte).
+const BURSTS_BYTES: f64 = 4.0 * (65_536.0 - 257.0);
+/// The cushion is at most so long, in us.
+const LONGEST_CUSHION: f64 = 1000.0;
 const DELAY_MIN: Span = Span::from_millis(4);
 const DELAY_MAX: Span = Span::from_millis(16);
+
+/// What is known of the path of a flow in slow start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlowStartPath {
+    /// The shortest round-trip time.
+    pub(crate) delay_min: Span,
+    /// Payload of a full segment.
+    pub(crate) payload_bytes: u32,
+}
 
 /// The detector of one slow start.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +55,13 @@ impl HyStart {
     }
 
     /// Takes a sample; sets the threshold to the window if slow start should end.
-    pub(crate) fn on_rtt(&mut self, ack: &Ack, rtt: Span, delay_min: Span, window: &mut Window) {
+    pub(crate) fn on_rtt(
+        &mut self,
+        ack: &Ack,
+        rtt: Span,
+        path: &SlowStartPath,
+        window: &mut Window,
+    ) {
         if self.found || !window.in_slow_start() {
             return;
         }
@@ -64,7 +82,8 @@ impl HyStart {
         if !active {
             return;
         }
-        self.found = round.is_train_long(ack, delay_min) || round.has_delay_risen(rtt, delay_min);
+        self.found =
+            round.is_train_long(ack, path, window) || round.has_delay_risen(rtt, path.delay_min);
         if self.found {
             window.ssthresh = window.cwnd;
         }
@@ -74,13 +93,13 @@ impl HyStart {
 impl Round {
     /// Whether acknowledgements have arrived back to back for half of the minimum round trip and
     /// the cushion; for all of it if sending is paced.
-    fn is_train_long(&mut self, ack: &Ack, delay_min: Span) -> bool {
+    fn is_train_long(&mut self, ack: &Ack, path: &SlowStartPath, window: &Window) -> bool {
         let now = ack.now;
         if now.since(self.last_ack) > ACK_DELTA {
             return false;
         }
         self.last_ack = now;
-        let threshold = delay_min + CUSHION;
+        let threshold = path.delay_min + cushion(ack.srtt, path.payload_bytes, window);
         now.since(self.start) > if ack.paced { threshold } else { threshold.half() }
     }
 
@@ -96,6 +115,14 @@ impl Round {
     }
 }
 
+/// The time of four bursts at the pacing rate (`hystart_ack_delay`), which is that of the last
+/// acknowledgement, whether packets are paced or not (fact tcp-7).
+fn cushion(srtt: Span, payload_bytes: u32, window: &Window) -> Span {
+    let rate = pacing::rate_of_window(window, 0, srtt).unwrap_or(0.0);
+    let micros = BURSTS_BYTES * 1e6 / (rate * f64::from(payload_bytes));
+    Span::from_micros(micros.min(LONGEST_CUSHION) as u64)
+}
+
 /// How far the delay may rise: an eighth of the minimum round trip, 4 ms to 16 ms
 /// (`HYSTART_DELAY_THRESH`).
 fn delay_thresh(delay_min: Span) -> Span {
@@ -109,15 +136,19 @@ mod tests {
     #[test]
     fn a_train_is_long_after_half_the_round_trip_and_a_cushion() {
         let start = Time::ZERO + Span::from_secs(1);
-        let after = |us: u64, paced: bool| {
+        let after = |us: u64, paced: bool, cwnd: u32| {
             let now = start + Span::from_micros(us);
             let mut round = Round { start, last_ack: now, end: 100, sample_cnt: 0, curr_rtt: None };
-            let ack = Ack { now, delivered: 1, rtt: None, una: 1, nxt: 100, paced };
-            round.is_train_long(&ack, Span::from_millis(10))
+            let srtt = Span::from_millis(10);
+            let ack = Ack { now, delivered: 1, rtt: None, srtt, una: 1, nxt: 100, paced };
+            let path = SlowStartPath { delay_min: Span::from_millis(10), payload_bytes: 1448 };
+            round.is_train_long(&ack, &path, &Window::new(cwnd))
         };
         // Linux: (10 ms + 1 ms) / 2, paced all of it.
-        assert_eq!([after(5_500, false), after(5_501, false)], [false, true]);
-        assert_eq!([after(11_000, true), after(11_001, true)], [false, true]);
+        assert_eq!([after(5_500, false, 100), after(5_501, false, 100)], [false, true]);
+        assert_eq!([after(11_000, true, 100), after(11_001, true, 100)], [false, true]);
+        // Of 2,000 segments two windows a round trip are 4.6 Gbit/s: 4 x 65,279 B in 450 us.
+        assert_eq!([after(10_450, true, 2000), after(10_451, true, 2000)], [false, true]);
     }
 
     #[test]

@@ -107,6 +107,7 @@ mod tests {
                 now: Time::ZERO,
                 delivered: 1,
                 rtt: Some(rtt),
+                srtt: rtt,
                 una,
                 nxt: 10 * n + 10,
                 paced: false,

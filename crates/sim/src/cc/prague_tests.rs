@@ -31,6 +31,7 @@ impl Flow {
                 now: Time::ZERO + Span::from_millis(self.now_ms),
                 delivered,
                 rtt: Some(srtt),
+                srtt,
                 una: self.una,
                 nxt: self.una + self.sent,
                 paced: true,

@@ -57,7 +57,7 @@ impl Control for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_aqm::Time;
+    use sojourn_aqm::{Span, Time};
 
     fn reno() -> Reno {
         Reno { abe: false }
@@ -77,7 +77,15 @@ mod tests {
     fn grows_by_one_packet_per_round_trip_with_or_without_delayed_acks() {
         for delivered in [1, 2] {
             let mut window = Window::above(10, 5);
-            let ack = Ack { now: Time::ZERO, delivered, rtt: None, una: 0, nxt: 10, paced: false };
+            let ack = Ack {
+                now: Time::ZERO,
+                delivered,
+                rtt: None,
+                srtt: Span::ZERO,
+                una: 0,
+                nxt: 10,
+                paced: false,
+            };
             (0..10 / delivered).for_each(|_| reno().grow(&ack, &mut window));
             assert_eq!(window.cwnd, 11);
         }

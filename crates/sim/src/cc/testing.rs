@@ -28,7 +28,15 @@ pub(super) fn progress(ms: u64, total: u64, bw: f64, in_flight: u32) -> Progress
     let rtt = Some(Span::from_millis(100));
     let now = Time::ZERO + Span::from_millis(ms);
     Progress {
-        ack: Ack { now, delivered: 2, rtt, una: 0, nxt: 0, paced: true },
+        ack: Ack {
+            now,
+            delivered: 2,
+            rtt,
+            srtt: Span::from_millis(100),
+            una: 0,
+            nxt: 0,
+            paced: true,
+        },
         in_flight,
         prior_in_flight: in_flight + 2,
         lost: 0,

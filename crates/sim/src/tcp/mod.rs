@@ -8,7 +8,7 @@ pub(crate) mod delivery_rate;
 mod ecn_ability;
 mod initial_window;
 pub mod negotiation;
-mod pacing;
+pub(crate) mod pacing;
 mod pipe;
 pub mod profile;
 mod prr;

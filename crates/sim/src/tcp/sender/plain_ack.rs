@@ -30,6 +30,7 @@ impl Sender {
             now,
             delivered: untouched.packets,
             rtt: Some(now.since(untouched.newest_sent)),
+            srtt: self.rtt.smoothed(),
             una: self.board.una(),
             nxt: self.board.nxt(),
             paced: self.pacer.is_some(),

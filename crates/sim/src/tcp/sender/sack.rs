@@ -74,6 +74,7 @@ impl Sender {
             now,
             delivered: delivery.packets,
             rtt: delivery.newest_sent.map(since).or(echoed),
+            srtt: self.rtt.smoothed(),
             una: self.board.una(),
             nxt: self.board.nxt(),
             paced: self.pacer.is_some(),
