@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from itertools import combinations, product
-from math import gcd
 
 import pytest
 
 import sojourn
 from sojourn.agreement import causes, measures, wide, wide_page
+from sojourn.agreement.cells import CellAgreement
 from sojourn.agreement.covering import covering
 from sojourn.agreement.wide_runs import Measured, WideAgreement, agree, compare
 from sojourn.describing.library import load
@@ -72,7 +73,7 @@ def test_datagrams_of_the_grid_have_no_common_measure_with_full_packets() -> Non
     assert cells
     for cell in cells:
         app = json.loads(wide.scenario(cell).resolved_json())["flows"][-1]["app"]
-        assert gcd(int(app["packet"].removesuffix("B")), 1500) == 1, "bytes, and so times"
+        assert math.gcd(int(app["packet"].removesuffix("B")), 1500) == 1, "bytes, and so times"
 
 
 def _rtt_ms(cell: wide.Cell) -> int:
@@ -140,6 +141,19 @@ def test_half_of_the_references_seeds_are_compared_with_its_other_half() -> None
     page = wide_page.as_markdown(WideAgreement(wide.WIDE, ("sim", "linux"), 5, [compared]))
     assert "over 2 seeds `linux` agrees with 2 other seeds of its own in 0 (0.0 %)" in page
     assert compare("a cell", wide.cells()[0], (ours[:3], theirs[:3])).halves == ([], [])
+
+
+def test_how_often_the_reference_agrees_with_itself_follows_from_its_seeds() -> None:
+    def cell(error: float) -> CellAgreement:
+        return CellAgreement("a cell", "queue/b/drop_rate", (0.1, 0.1), error=error)
+
+    # A difference of two means of the standard error 0.01 / sqrt(2) has that of 0.01: one of them
+    # is what a tenth of 0.1 allows, half of one what a twentieth does.
+    found = cell(0.01 / math.sqrt(2))
+    assert found.agrees_with_itself == pytest.approx(0.6827, abs=1e-4)
+    assert found.agrees_closely_with_itself == pytest.approx(0.3829, abs=1e-4)
+    assert cell(0.0).agrees_closely_with_itself == 1.0
+    assert math.isnan(cell(math.nan).agrees_with_itself)
 
 
 def test_what_is_known_of_gaps_is_said_of_scenarios_with_its_words() -> None:

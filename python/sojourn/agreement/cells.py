@@ -25,12 +25,14 @@ class CellAgreement:
         metric: its name in table ``summary``, perhaps behind scope and name.
         values: on the first engine and on the second, which is the reference.
         noise: half of the 95 % interval of their difference over the seeds; NaN for one seed.
+        error: standard error of the second value, over its seeds; NaN for one seed.
     """
 
     scenario: str
     metric: str
     values: tuple[float, float]
     noise: float = 0.0
+    error: float = math.nan
 
     @property
     def gap(self) -> float:
@@ -59,6 +61,24 @@ class CellAgreement:
     def differs(self) -> bool:
         """Whether the difference, however small, is beyond the noise, which is known."""
         return self._difference > self.noise
+
+    @property
+    def agrees_with_itself(self) -> float:
+        """How likely the reference would agree with as many other seeds of its own.
+
+        By a normal distribution; NaN where `error` is.
+        """
+        return self._within(self._allowed(RELATIVE, DELAY_S))
+
+    @property
+    def agrees_closely_with_itself(self) -> float:
+        """The same for `agrees_closely`."""
+        return self._within(self._allowed(CLOSE_RELATIVE, CLOSE_DELAY_S))
+
+    def _within(self, allowed: float) -> float:
+        if self.error == 0.0:
+            return 1.0
+        return math.erf(allowed / self.error / 2)  # a difference of two varies by sqrt(2) error
 
     @property
     def is_time(self) -> bool:

@@ -111,7 +111,16 @@ def _chance(agreement: WideAgreement) -> list[str]:
         f"over all seeds, and {_share(itself, 'differs')} of `{reference}` with its own "
         f"{others}.",
         "",
+        f"What can be had: by how much seeds of `{reference}` differ, it would agree with "
+        f"{agreement.seeds} other seeds of its own in "
+        f"{_likely(agreement.cells, 'agrees_with_itself')} of the values, and in "
+        f"{_likely(agreement.cells, 'agrees_closely_with_itself')} within the second tolerance.",
+        "",
     ]
+
+
+def _likely(cells: Sequence[CellAgreement], chance: str) -> str:
+    return f"{100 * math.fsum(getattr(cell, chance) for cell in cells) / len(cells):.1f} %"
 
 
 def _share(cells: Sequence[CellAgreement], verdict: str) -> str:

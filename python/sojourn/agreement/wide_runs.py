@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import stdev
 
 from sojourn.agreement import measures, wide
 from sojourn.agreement.cells import CellAgreement
@@ -143,7 +144,10 @@ def _cell(
 ) -> CellAgreement:
     first, second = (estimate([run.values[metric] for run in engine]) for engine in runs)
     noise = math.hypot(first.half_width, second.half_width)
-    return CellAgreement(name, metric, (first.mean, second.mean), noise)
+    reference = [run.values[metric] for run in runs[1]]
+    spread = stdev(reference) if len(reference) > 1 else math.nan
+    error = spread / math.sqrt(len(reference))
+    return CellAgreement(name, metric, (first.mean, second.mean), noise, error)
 
 
 def _measured(_place: int, result: Result) -> Measured:
