@@ -190,7 +190,9 @@ impl Stream {
             self.acknowledge(out);
             return None;
         }
-        self.answer = None;
+        if self.answer.is_some() {
+            self.answer = None;
+        }
         if packet.kind == PacketKind::HandshakeAck {
             self.receiver.on_established(out.now, packet.stamp);
             return None;

@@ -93,20 +93,20 @@ impl DelayedAck {
     }
 
     /// A segment has arrived in order (Linux `tcp_event_data_recv`). `window`: the receive window
-    /// in segments, here and below.
+    /// in segments, here and below; it is a division, and seldom needed.
     #[inline]
-    pub(crate) fn on_data(&mut self, now: Time, window: u32) {
+    pub(crate) fn on_data(&mut self, now: Time, window: impl Fn() -> u32) {
         if !self.rule.adaptive {
             return;
         }
         let last = mem::replace(&mut self.last_data, now);
         match (last != Time::NEVER).then(|| now.since(last)) {
-            None => self.go_quick(self.rule.quick, window),
+            None => self.go_quick(self.rule.quick, window()),
             Some(gap) if gap <= MIN_DELAY.half() => self.ato = self.ato.half() + MIN_DELAY.half(),
             Some(gap) if gap < self.ato => {
                 self.ato = (self.ato.half() + gap).min(self.timeout());
             }
-            Some(gap) if gap > self.timeout() => self.raise_quick(self.rule.quick, window),
+            Some(gap) if gap > self.timeout() => self.raise_quick(self.rule.quick, window()),
             Some(_) => {}
         }
     }
@@ -288,7 +288,7 @@ mod tests {
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
         acks.on_established(Some(Span::from_millis(rtt_ms)));
         let wait = |&ms: &u64| {
-            acks.on_data(at(ms), MANY);
+            acks.on_data(at(ms), || MANY);
             assert!(!acks.is_due_after(at(ms), 1));
             let due = acks.due();
             acks.on_timer(due);
@@ -309,15 +309,15 @@ mod tests {
         // 80 ms after the timer; a gap of 10 ms takes it to 60, then to 50: half of it and 20 ms.
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
         acks.on_established(Some(Span::from_millis(200)));
-        acks.on_data(at(0), MANY);
+        acks.on_data(at(0), || MANY);
         acks.is_due_after(at(0), 1);
         acks.on_timer(at(40));
         acks.on_sent();
-        acks.on_data(at(10), MANY);
+        acks.on_data(at(10), || MANY);
         assert_eq!(acks.ato, Span::from_millis(60));
-        acks.on_data(at(20), MANY);
+        acks.on_data(at(20), || MANY);
         assert_eq!(acks.ato, Span::from_millis(50));
-        acks.on_data(at(55), MANY);
+        acks.on_data(at(55), || MANY);
         assert_eq!(acks.ato, Span::from_millis(60), "25 and the gap of 35");
     }
 
@@ -327,18 +327,18 @@ mod tests {
         acks.on_established(Some(Span::from_millis(100)));
         let mut quick = |start_ms: u64| {
             let mut count = 0;
-            acks.on_data(at(start_ms), MANY);
+            acks.on_data(at(start_ms), || MANY);
             while acks.is_due_after(at(start_ms), 1) {
                 acks.on_sent();
                 count += 1;
-                acks.on_data(at(start_ms), MANY);
+                acks.on_data(at(start_ms), || MANY);
             }
             acks.on_sent();
             count
         };
         assert_eq!([quick(0), quick(250), quick(600)], [16, 0, 16]);
         let mut small = DelayedAck::new(LINUX.ack, None);
-        small.on_data(at(0), 10);
+        small.on_data(at(0), || 10);
         assert_eq!(small.quick, 5, "half of the window");
     }
 
@@ -378,11 +378,11 @@ mod tests {
     #[test]
     fn other_stacks_count_segments_and_wait_for_a_fixed_time() {
         let mut every = DelayedAck::new(NEWRENO.ack, None);
-        every.on_data(at(0), MANY);
+        every.on_data(at(0), || MANY);
         assert!(every.is_due_after(at(0), 1));
         let rule = AckRule { every: 2, ..profile("pi2-ns3").unwrap().ack };
         let mut delayed = DelayedAck::new(rule, None);
-        delayed.on_data(at(0), MANY);
+        delayed.on_data(at(0), || MANY);
         assert!(!delayed.is_due_after(at(0), 1) && delayed.is_duplicate_due(at(0), 0, None));
         assert_eq!(delayed.due(), at(200));
         delayed.on_duplicate(MANY);
@@ -394,9 +394,9 @@ mod tests {
         let after = |gap_ms: u64| {
             let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
             acks.on_established(Some(Span::from_millis(200)));
-            acks.on_data(at(0), MANY);
+            acks.on_data(at(0), || MANY);
             acks.ato = Span::from_millis(100);
-            acks.on_data(at(gap_ms), MANY);
+            acks.on_data(at(gap_ms), || MANY);
             acks.ato
         };
         // Half of 100 ms and 20 ms; half of it and the gap; unchanged.
@@ -424,9 +424,9 @@ mod tests {
         let quick_after = |gap_ms: u64| {
             let mut acks = DelayedAck::new(LINUX.ack, None);
             acks.on_established(Some(Span::from_millis(100)));
-            acks.on_data(at(0), MANY);
+            acks.on_data(at(0), || MANY);
             acks.quick = 1;
-            acks.on_data(at(gap_ms), MANY);
+            acks.on_data(at(gap_ms), || MANY);
             acks.quick
         };
         assert_eq!([300, 301].map(quick_after), [1, 16]);

@@ -147,7 +147,12 @@ impl ReceiveBuffer {
     /// of the first, up to a number (Linux `tcp_try_coalesce`).
     #[inline]
     fn memory(&self, segments: u32) -> u32 {
-        segments * self.payload() + segments.div_ceil(MERGED) * OVERHEAD
+        let rows = match segments {
+            0 => 0,
+            1..=MERGED => 1, // nearly always
+            _ => segments.div_ceil(MERGED),
+        };
+        segments * self.payload() + rows * OVERHEAD
     }
 
     /// Whether less than half of the window is free (Linux `__tcp_select_window`, which then ends
@@ -162,10 +167,23 @@ impl ReceiveBuffer {
         room < self.clamp.min(window_of(self.size)) >> 1
     }
 
+    /// Whether less than half of the window is free, and whether the window to announce is no
+    /// smaller than the last.
+    #[inline]
+    pub(super) fn is_low_and_keeps_size(&self, unread: u32) -> (bool, bool) {
+        let room = self.room(unread);
+        (self.is_little(room), self.select_of(room) >= self.window)
+    }
+
     /// The window to announce, if nothing need be kept of the last (Linux `__tcp_select_window`).
     #[inline]
     fn select(&self, unread: u32) -> u32 {
-        let mut room = self.room(unread);
+        self.select_of(self.room(unread))
+    }
+
+    /// The same with so much room.
+    #[inline]
+    fn select_of(&self, mut room: u32) -> u32 {
         if self.is_little(room) {
             room -= room % self.unit();
             if room < window_of(self.size) >> 4 || room < self.payload() {
@@ -196,12 +214,6 @@ impl ReceiveBuffer {
         self.window = window.min(u32::from(u16::MAX) << self.scale);
         self.edge = self.byte(next).wrapping_add(self.window);
         self.segments()
-    }
-
-    /// Whether the window to announce is no smaller than the last.
-    #[inline]
-    pub(super) fn keeps_size(&self, unread: u32) -> bool {
-        self.select(unread) >= self.window
     }
 
     /// Whether the window to announce is twice what is left of the last, which is less than half of
@@ -372,7 +384,7 @@ mod tests {
         // All but every fifth of 40 segments arrive: eight rows take 56576 B, and 37248 B of window
         // are left.
         (0..32).for_each(|segment| buffer.on_held(segment % 4, 0));
-        assert!(!buffer.keeps_size(0));
+        assert!(!buffer.is_low_and_keeps_size(0).1);
         assert_eq!(edge(&mut buffer, 0, 0), 65_536, "65160 B in units of 512");
         // A filled hole releases four; its acknowledgement keeps the edge, rounded up to 512.
         buffer.on_released(4);

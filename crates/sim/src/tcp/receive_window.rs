@@ -96,13 +96,13 @@ impl ReceiveWindow {
         }
     }
 
-    /// Whether the window to announce now is no smaller than the one announced last (Linux
-    /// `__tcp_ack_snd_check`).
+    /// Whether less than half of the buffer is free, and whether the window to announce now is no
+    /// smaller than the one announced last (Linux `__tcp_select_window`, `__tcp_ack_snd_check`).
     #[inline]
-    pub fn keeps_size(&self) -> bool {
+    pub fn is_low_and_keeps_size(&self) -> (bool, bool) {
         match &self.kind {
-            Kind::Segments(_) => true,
-            Kind::Buffer(buffer) => buffer.keeps_size(self.unread),
+            Kind::Segments(_) => (false, true),
+            Kind::Buffer(buffer) => buffer.is_low_and_keeps_size(self.unread),
         }
     }
 

@@ -164,6 +164,12 @@ impl Receiver {
     /// In the latter case it brings no acknowledgement of its own (fact tcp-37).
     #[inline]
     pub fn must_answer_before(&mut self, packet: &Packet) -> bool {
+        debug_assert!(!self.is_answered, "an answer belongs to one segment");
+        (self.echoes_runs || self.acks.is_holding()) && self.is_answered_by(packet)
+    }
+
+    #[inline(never)]
+    fn is_answered_by(&mut self, packet: &Packet) -> bool {
         if self.is_too_old(packet) {
             return false;
         }
@@ -230,7 +236,7 @@ impl Receiver {
         // hole that lasts longer than a timeout leads to quick acknowledgements.
         let in_order = packet.seq == self.next;
         if in_order {
-            self.acks.on_data(now, self.window.segments());
+            self.acks.on_data(now, || self.window.segments());
         }
         let now_due = packet.signal | self.take_ecn(packet);
         if in_order {

@@ -13,6 +13,9 @@ impl Receiver {
         if let Some(counters) = &mut self.accurate {
             return counters.count(packet.ecn, packet.ip_bytes);
         }
+        if packet.ecn == Ecn::NotEct && !self.ect_seen {
+            return false; // never marked either
+        }
         let echoed = self.echo;
         self.take_mark(packet);
         self.echoes_runs && echoed != self.echo

@@ -10,11 +10,15 @@ impl Receiver {
     /// `__tcp_ack_snd_check`).
     #[inline]
     pub(super) fn is_answered_unread(&mut self, now: Time, now_due: bool, had_holes: bool) -> bool {
-        let enough = self.acks.are_enough(self.unacknowledged);
-        if enough && self.window.is_low() {
-            self.acks.on_low_buffer();
+        let mut is_due = now_due;
+        if self.acks.are_enough(self.unacknowledged) {
+            let (is_low, keeps_size) = self.window.is_low_and_keeps_size();
+            if is_low {
+                self.acks.on_low_buffer();
+            }
+            is_due |= keeps_size;
         }
-        if now_due || self.acks.is_quick() || enough && self.window.keeps_size() {
+        if is_due || self.acks.is_quick() {
             return true;
         }
         match self.beyond.is_empty() {
