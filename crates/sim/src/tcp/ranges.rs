@@ -53,6 +53,23 @@ impl Ranges {
         merged
     }
 
+    /// Adds a block that begins in the last one or beyond it, and returns the part of it that was
+    /// not yet in the set, which may be empty. None for any other block, which is not added.
+    #[inline]
+    pub(crate) fn append(&mut self, block: Block) -> Option<Block> {
+        debug_assert!(!block.is_empty(), "an empty block holds no segment");
+        match self.blocks.back_mut() {
+            Some(last) if block.start < last.start => return None,
+            Some(last) if block.start <= last.end => {
+                let start = last.end;
+                last.end = last.end.max(block.end);
+                return Some(Block { start, end: last.end });
+            }
+            Some(_) | None => self.blocks.push_back(block),
+        }
+        Some(block)
+    }
+
     /// The place of the first block that ends at `seq` or above it.
     #[inline]
     fn first_ending_from(&self, seq: u32) -> usize {
@@ -132,12 +149,16 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_like_a_set_of_numbers(
-            inserts in prop::collection::vec((0u32..60, 1u32..8), 1..60), floor in 0u32..60,
+            inserts in prop::collection::vec((0u32..60, 1u32..8), 1..60),
+            floor in 0u32..60,
+            append in any::<bool>(),
         ) {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
             for (start, len) in inserts {
                 let mut fresh = BTreeSet::new();
                 let block = Block { start, end: start + len };
+                let appended = if append { ranges.append(block) } else { None };
+                fresh.extend(appended.into_iter().flat_map(|b| b.start..b.end));
                 let merged = ranges.insert(block, |b| fresh.extend(b.start..b.end));
                 let expected: BTreeSet<u32> =
                     (block.start..block.end).filter(|seq| !set.contains(seq)).collect();

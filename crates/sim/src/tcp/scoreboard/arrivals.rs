@@ -5,7 +5,7 @@ use std::ops::Range;
 use sojourn_aqm::{Span, Time};
 
 use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED, Scoreboard, Transmission};
-use crate::packet::Block;
+use crate::packet::{Block, SACK_BLOCKS};
 use crate::tcp::rtt::is_stamped_before;
 
 /// What one acknowledgement delivered.
@@ -95,14 +95,14 @@ impl Scoreboard {
         &mut self,
         ack: u32,
         sack: &[Block],
-        arrival: &Arrival,
+        mut arrival: Arrival,
         delivery: &mut Delivery,
     ) {
         delivery.advanced = ack > self.una;
         let highest = self.highest();
-        let next = self.deliver_untouched(ack, arrival, highest, delivery);
+        let next = self.deliver_untouched(ack, &arrival, highest, delivery);
         if next < ack {
-            self.deliver_others(next..ack, arrival, highest, delivery);
+            self.deliver_others(next..ack, &arrival, highest, delivery);
         }
         if !self.sack && delivery.advanced {
             self.forget_duplicates(delivery);
@@ -110,7 +110,8 @@ impl Scoreboard {
         self.una = self.una.max(ack);
         self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
-            self.take_sack(sack, highest, arrival, delivery);
+            arrival.echo = None; // Linux compares it only for what is acknowledged cumulatively
+            self.take_sack(sack, highest, &arrival, delivery);
         }
         // From the number to the distance (Linux `tcp_check_sack_reordering`).
         delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
@@ -124,37 +125,63 @@ impl Scoreboard {
         arrival: &Arrival,
         delivery: &mut Delivery,
     ) {
-        let mut ranges = std::mem::take(&mut self.ranges);
-        ranges.forget_below(self.una);
-        let cumulative = (delivery.oldest_sent.take(), delivery.newest_sent.take());
-        // Linux compares the echo only for segments acknowledged cumulatively.
-        let arrival = &Arrival { echo: None, ..*arrival };
-        let last_rtt = (delivery.packets > 0).then_some(self.last_rtt);
-        for &Block { start, end } in sack {
-            let block = Block { start: start.max(self.una), end: end.min(self.nxt) };
+        self.ranges.forget_below(self.una);
+        // Linux `tcp_clean_rtx_queue`: the timeout takes its sample from what was acknowledged
+        // cumulatively if that gives one, the congestion control from what was SACKed. Linux
+        // processes SACKed segments first, and RACK's round trip is that of the last segment.
+        let cumulative = (delivery.packets > 0)
+            .then(|| (delivery.oldest_sent.take(), delivery.newest_sent.take(), self.last_rtt));
+        let mut taken = [Block::default(); SACK_BLOCKS];
+        for (&Block { start, end }, taken) in sack.iter().zip(&mut taken) {
+            if start == end {
+                break;
+            }
+            *taken = Block { start, end: end.min(self.nxt) };
+            let block = Block { start: start.max(self.una), ..*taken };
             // Most blocks repeat those of the last acknowledgement, as in Linux
             // `tcp_sacktag_write_queue` (`recv_sack_cache`).
-            if block.start >= block.end || self.last_blocks.contains(&Block { start, end }) {
-                continue;
+            if block.start < block.end && !self.last_blocks.contains(&Block { start, end }) {
+                self.take_block(block, highest, arrival, delivery);
             }
-            ranges.insert(block, |fresh| {
-                for seq in fresh.start..fresh.end {
-                    self.deliver(seq, arrival, highest, delivery);
-                    self.record(seq).flags |= SACKED;
-                    self.sacked += 1;
-                    delivery.sacked += 1;
-                }
-            });
         }
-        // Linux `tcp_clean_rtx_queue`: the timeout takes its sample from what was acknowledged
-        // cumulatively if that gives one, the congestion control from what was SACKed.
-        delivery.oldest_sent = cumulative.0.or(delivery.oldest_sent);
-        delivery.newest_sent = delivery.newest_sent.or(cumulative.1);
-        // Linux processes SACKed segments first, and RACK's round trip is that of the last segment.
-        self.last_rtt = last_rtt.unwrap_or(self.last_rtt);
+        self.last_blocks = taken;
+        if let Some((oldest_sent, newest_sent, last_rtt)) = cumulative {
+            delivery.oldest_sent = oldest_sent.or(delivery.oldest_sent);
+            delivery.newest_sent = delivery.newest_sent.or(newest_sent);
+            self.last_rtt = last_rtt;
+        }
+    }
+
+    /// Takes in what a block reports.
+    #[inline]
+    fn take_block(
+        &mut self,
+        block: Block,
+        highest: u32,
+        arrival: &Arrival,
+        delivery: &mut Delivery,
+    ) {
+        if let Some(fresh) = self.ranges.append(block) {
+            return self.deliver_sacked(fresh, highest, arrival, delivery);
+        }
+        let mut ranges = std::mem::take(&mut self.ranges);
+        ranges.insert(block, |fresh| self.deliver_sacked(fresh, highest, arrival, delivery));
         self.ranges = ranges;
-        let taken = |block: &Block| Block { end: block.end.min(self.nxt), ..*block };
-        self.last_blocks = std::array::from_fn(|i| sack.get(i).map(taken).unwrap_or_default());
+    }
+
+    fn deliver_sacked(
+        &mut self,
+        fresh: Block,
+        highest: u32,
+        arrival: &Arrival,
+        delivery: &mut Delivery,
+    ) {
+        for seq in fresh.start..fresh.end {
+            self.deliver(seq, arrival, highest, delivery);
+        }
+        let count = fresh.end - fresh.start;
+        self.sacked += count;
+        delivery.sacked += count;
     }
 
     /// Delivers the lowest segments, up to `ack`, of which there is nothing to say but that they
@@ -169,6 +196,9 @@ impl Scoreboard {
         delivery: &mut Delivery,
     ) -> u32 {
         let first = self.una;
+        if ack <= first {
+            return first;
+        }
         let oldest = self.record(first).sent;
         let (mut next, mut newest) = (first, oldest);
         while next < ack {
@@ -221,7 +251,8 @@ impl Scoreboard {
         std::mem::take(&mut self.advanced)
     }
 
-    /// Counts a segment as arrived, for the first time.
+    /// Counts a segment as arrived, for the first time. One that is acknowledged cumulatively is
+    /// not looked at again.
     #[inline]
     fn deliver(&mut self, seq: u32, arrival: &Arrival, highest: u32, delivery: &mut Delivery) {
         let Arrival { now, point, min_rtt, echo } = *arrival;
@@ -241,11 +272,11 @@ impl Scoreboard {
         if flags & RETRANSMITTED != 0 {
             self.retransmitted -= 1;
         }
-        if flags & (LOST | RETRANSMITTED) != 0 {
-            self.record(seq).flags &= !(LOST | RETRANSMITTED);
-        }
+        self.record(seq).flags = flags & !(LOST | RETRANSMITTED) | SACKED;
         let transmission = Transmission { sent, seq };
-        delivery.newest = delivery.newest.max(Some(transmission));
+        if delivery.newest.is_none_or(|newest| newest < transmission) {
+            delivery.newest = Some(transmission);
+        }
         // RFC 8985 §6.2 step 2: too early to acknowledge the retransmission, or in answer to
         // something sent before it, so the original has arrived.
         let of_original = flags & EVER_RETRANSMITTED != 0

@@ -23,8 +23,18 @@ impl Scoreboard {
     /// more than a round trip and the reordering `window` ago. Also returns when the last of those
     /// still within the window will be due.
     pub(crate) fn detect_lost(&mut self, now: Time, window: Span) -> (Marked, Option<Time>) {
-        let timeout = self.last_rtt + window;
         self.note_overtaken();
+        let (marked, last_due) = match self.waiting.is_empty() {
+            true => (0, None),
+            false => self.detect_lost_waiting(now, self.last_rtt + window),
+        };
+        let (again, due) = self.detect_lost_again(now, window);
+        let due = last_due.max(due);
+        (Marked { segments: marked + again, again, waits: due.is_some() }, due)
+    }
+
+    /// RACK for first transmissions.
+    fn detect_lost_waiting(&mut self, now: Time, timeout: Span) -> (u32, Option<Time>) {
         let mut marked = 0;
         while let Some(sent) = self.first_waiting()
             && sent.sent + timeout <= now
@@ -33,19 +43,15 @@ impl Scoreboard {
             self.mark_lost(sent.seq);
             marked += 1;
         }
-        let last_due = self.last_waiting().map(|sent| sent.sent + timeout);
-        let (again, due) = self.detect_lost_again(now, window);
-        let due = last_due.max(due);
-        (Marked { segments: marked + again, again, waits: due.is_some() }, due)
+        (marked, self.last_waiting().map(|sent| sent.sent + timeout))
     }
 
     /// Moves first transmissions that were sent before the newest arrival to `waiting`, each once,
     /// so that a segment within the reordering window is not looked at again for every one sent
     /// after.
     fn note_overtaken(&mut self) {
-        self.judged = self.judged.max(self.una);
-        while self.judged < self.nxt {
-            let seq = self.judged;
+        let mut seq = self.judged.max(self.una);
+        while seq < self.nxt {
             let Record { sent, flags } = *self.record(seq);
             let recent = Transmission { sent, seq } >= self.newest;
             if recent && flags & EVER_RETRANSMITTED == 0 {
@@ -54,8 +60,9 @@ impl Scoreboard {
             if flags & (SACKED | LOST | RETRANSMITTED) == 0 {
                 self.wait(Transmission { sent, seq });
             }
-            self.judged += 1;
+            seq += 1;
         }
+        self.judged = seq;
     }
 
     /// Inserts in the order of sending. That is the order of numbers, except after
@@ -105,6 +112,11 @@ impl Scoreboard {
 
     /// RACK for retransmissions.
     fn detect_lost_again(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
+        // They lie in the order of sending: mostly all were sent after the newest arrival.
+        let first = self.retransmissions.front();
+        if first.is_none_or(|first| first.transmission.sent > self.newest.sent) {
+            return (0, None);
+        }
         let timeout = self.last_rtt + window;
         let mut marked = 0;
         while let Some(Retransmission { transmission, .. }) = self.oldest_retransmission() {

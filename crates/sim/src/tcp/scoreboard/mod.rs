@@ -16,7 +16,7 @@ mod losses;
 pub(crate) use arrivals::{Arrival, Delivery};
 pub(crate) use losses::Marked;
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
 use sojourn_aqm::{Span, Time};
@@ -38,12 +38,35 @@ struct Record {
 }
 
 /// A transmission, in RACK's order: by time, then by number (RFC 8985 §6.2, `RACK_sent_after()`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Transmission {
     /// When it left.
     pub(crate) sent: Time,
     /// Its number.
     pub(crate) seq: u32,
+}
+
+impl Transmission {
+    /// Its place in that order, as one number: two of them are compared in half as many
+    /// instructions as two pairs.
+    #[inline]
+    fn place(self) -> u128 {
+        u128::from(self.sent.as_nanos()) << 64 | u128::from(self.seq)
+    }
+}
+
+impl Ord for Transmission {
+    #[inline]
+    fn cmp(&self, other: &Transmission) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+impl PartialOrd for Transmission {
+    #[inline]
+    fn partial_cmp(&self, other: &Transmission) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// A retransmission.

@@ -26,7 +26,7 @@ fn sent(sack: bool, count: u32) -> Scoreboard {
 
 fn acknowledge(board: &mut Scoreboard, ack: u32, sack: &[Block], arrival: &Arrival) -> Delivery {
     let mut delivery = Delivery::default();
-    board.acknowledge(ack, sack, arrival, &mut delivery);
+    board.acknowledge(ack, sack, *arrival, &mut delivery);
     delivery
 }
 

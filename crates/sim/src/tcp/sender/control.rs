@@ -69,6 +69,12 @@ impl Sender {
     /// Reports every packet newly marked lost to the congestion control.
     #[inline]
     pub(super) fn report_losses(&mut self, now: Time) {
+        if self.rate.is_some() {
+            self.report_fresh_losses(now);
+        }
+    }
+
+    fn report_fresh_losses(&mut self, now: Time) {
         let Some(rate) = &mut self.rate else { return };
         for seq in self.board.take_fresh_losses() {
             self.cc.on_lost(now, &rate.on_lost(seq), &mut self.window);

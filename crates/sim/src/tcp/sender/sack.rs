@@ -30,7 +30,7 @@ impl Sender {
         let sack = self.sack_blocks(ack);
         let point = self.point_of_last_timeout();
         let arrival = Arrival { now, point, min_rtt: self.rtt.min(), echo };
-        self.board.acknowledge(ack.seq, sack, &arrival, delivery);
+        self.board.acknowledge(ack.seq, sack, arrival, delivery);
         if let Some(distance) = delivery.reordered {
             self.reordering.observe(distance);
         }
@@ -52,14 +52,11 @@ impl Sender {
         self.episode.state == State::Recovery && self.board.una() < self.episode.recovery_point
     }
 
-    /// The SACK blocks of an acknowledgement, if SACK was negotiated (RFC 2018 §2).
+    /// The SACK blocks of an acknowledgement, if SACK was negotiated (RFC 2018 §2) and there are
+    /// any; they end at the first empty one.
     #[inline]
     fn sack_blocks<'a>(&self, ack: &'a Packet) -> &'a [Block] {
-        if !self.profile.sack || ack.sack[0].is_empty() {
-            return &[];
-        }
-        let count = ack.sack.iter().position(|block| block.is_empty()).unwrap_or(ack.sack.len());
-        &ack.sack[..count]
+        if self.profile.sack && !ack.sack[0].is_empty() { &ack.sack } else { &[] }
     }
 
     /// Takes a round-trip sample by Karn's rule (RFC 6298 §3): a segment that was sent more than
