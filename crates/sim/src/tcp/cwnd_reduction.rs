@@ -40,8 +40,6 @@ pub(crate) struct AckInReduction {
     pub(crate) advanced: bool,
     /// It advanced that number and revealed no loss (RFC 9937 `SafeACK`).
     pub(crate) safe: bool,
-    /// Where rate halving stops.
-    pub(crate) min_cwnd: u32,
 }
 
 impl CwndReduction {
@@ -65,8 +63,14 @@ impl CwndReduction {
         }
     }
 
-    /// Adjusts the window on an acknowledgement.
-    pub(crate) fn on_ack(&mut self, ack: &AckInReduction, window: &mut Window) {
+    /// Adjusts the window on an acknowledgement. `min_cwnd`: where rate halving stops.
+    #[inline]
+    pub(crate) fn on_ack(
+        &mut self,
+        ack: &AckInReduction,
+        min_cwnd: impl Fn() -> u32,
+        window: &mut Window,
+    ) {
         match self {
             CwndReduction::Proportional { prr, eager } if ack.delivered > 0 => {
                 let AckInReduction { delivered, in_flight, safe, .. } = *ack;
@@ -75,7 +79,7 @@ impl CwndReduction {
                 window.cwnd = (in_flight + snd_cnt).max(1);
             }
             CwndReduction::Halving(halving) => {
-                halving.on_ack(ack.in_flight, ack.min_cwnd, window);
+                halving.on_ack(ack.in_flight, min_cwnd(), window);
             }
             CwndReduction::Pipe(pipe) => pipe.on_ack(ack.advanced),
             // RFC 6582 §3.2 step 3: a partial acknowledgement retransmits the new head at once, and
@@ -134,7 +138,7 @@ mod tests {
     use super::*;
 
     fn ack(delivered: u32, in_flight: u32) -> AckInReduction {
-        AckInReduction { delivered, in_flight, advanced: false, safe: false, min_cwnd: 0 }
+        AckInReduction { delivered, in_flight, advanced: false, safe: false }
     }
 
     #[test]
@@ -161,9 +165,9 @@ mod tests {
             let mut window = Window::above(20, 10);
             let mut reduction = CwndReduction::start(style, &mut window, 20);
             reduction.on_sent();
-            reduction.on_ack(&ack(1, 5), &mut window);
+            reduction.on_ack(&ack(1, 5), || 0, &mut window);
             assert_eq!(window.cwnd, cwnd);
-            reduction.on_ack(&ack(0, 5), &mut window);
+            reduction.on_ack(&ack(0, 5), || 0, &mut window);
             assert_eq!(window.cwnd, cwnd, "nothing was delivered");
         }
     }
@@ -174,12 +178,12 @@ mod tests {
         let mut reduction = CwndReduction::start(Style::AtOnce, &mut window, 20);
         assert_eq!([reduction.room(0, 10), reduction.room(3, 10)], [1, 3]);
         reduction.on_sent();
-        reduction.on_ack(&ack(1, 15), &mut window);
+        reduction.on_ack(&ack(1, 15), || 0, &mut window);
         assert_eq!(reduction.room(0, 10), 0, "a duplicate retransmits nothing");
         let full = AckInReduction { advanced: true, safe: true, ..ack(1, 15) };
-        reduction.on_ack(&full, &mut window);
+        reduction.on_ack(&full, || 0, &mut window);
         assert_eq!(reduction.room(0, 10), 0, "it shows no loss");
-        reduction.on_ack(&AckInReduction { safe: false, ..full }, &mut window);
+        reduction.on_ack(&AckInReduction { safe: false, ..full }, || 0, &mut window);
         assert_eq!(reduction.room(0, 10), 1);
     }
 }

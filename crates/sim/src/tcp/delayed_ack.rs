@@ -136,9 +136,10 @@ impl DelayedAck {
     }
 
     /// A segment has arrived out of order.
-    pub(crate) fn on_gap(&mut self, window: u32) {
+    #[inline]
+    pub(crate) fn on_gap(&mut self, window: impl Fn() -> u32) {
         if self.rule.quick_at_gaps {
-            self.go_quick(self.rule.quick, window);
+            self.go_quick(self.rule.quick, window());
         }
     }
 

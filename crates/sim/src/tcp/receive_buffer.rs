@@ -230,6 +230,12 @@ impl ReceiveBuffer {
     /// A segment beyond the next expected waits, after and before rows of so many.
     #[inline]
     pub(super) fn on_held(&mut self, after: u32, before: u32) {
+        if before == 0 {
+            // Most rows grow at their end, where only the first of so many brings overhead.
+            let overhead = if after.is_multiple_of(MERGED) { OVERHEAD } else { 0 };
+            self.held += self.payload() + overhead;
+            return;
+        }
         let row = self.memory(after + 1 + before);
         self.held = self.held + row - self.memory(after) - self.memory(before);
     }

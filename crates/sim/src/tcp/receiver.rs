@@ -274,12 +274,12 @@ impl Receiver {
     /// copy asks for no quick acknowledgements and may be held back as any; whether it is reported
     /// then is a matter of what comes first, the acknowledgement or another segment.
     fn take_beyond(&mut self, now: Time, seq: u32, now_due: bool) -> Answer {
-        self.acks.on_gap(self.window.segments());
-        let waits = self.beyond.contains(seq);
+        self.acks.on_gap(|| self.window.segments());
+        let mut waits = true;
+        let row = self.beyond.insert(Block::one(seq), |_| waits = false);
         if self.sack && !waits {
             self.grow_window(false); // without SACK the duplicate must look like one
         }
-        let row = self.beyond.insert(Block::one(seq), |_| {});
         self.blocks.add(seq, row);
         if !waits {
             self.window.on_held(seq - row.start, row.end - seq - 1);

@@ -38,8 +38,10 @@ impl Sender {
             true => self.profile.slow_start_per_ack,
             false => self.profile.avoidance_per_ack,
         };
-        let counted = Ack { delivered: acked.delivered.min(per_ack), ..*acked };
-        self.cc.grow(&counted, &mut self.window);
+        match acked.delivered <= per_ack {
+            true => self.cc.grow(acked, &mut self.window),
+            false => self.cc.grow(&Ack { delivered: per_ack, ..*acked }, &mut self.window),
+        }
     }
 
     /// The window grows for what is acknowledged; with much reordering also for what is SACKed
@@ -52,15 +54,14 @@ impl Sender {
     }
 
     /// One step of the present reduction (RFC 9937 §6 and others).
+    #[inline]
     pub(super) fn reduce_cwnd(&mut self, delivered: u32, advanced: bool, marked: u32) {
-        let ack = AckInReduction {
-            delivered,
-            in_flight: self.board.in_flight(),
-            advanced,
-            safe: advanced && marked == 0,
-            min_cwnd: self.cc.min_cwnd_of_rate_halving(self.window.ssthresh),
-        };
-        self.episode.reduction.on_ack(&ack, &mut self.window);
+        let in_flight = self.board.in_flight();
+        let safe = advanced && marked == 0;
+        let ack = AckInReduction { delivered, in_flight, advanced, safe };
+        let ssthresh = self.window.ssthresh;
+        let min_cwnd = || self.cc.min_cwnd_of_rate_halving(ssthresh);
+        self.episode.reduction.on_ack(&ack, min_cwnd, &mut self.window);
     }
 
     /// Prevents a burst after a dubious acknowledgement (Linux `tcp_moderate_cwnd`, before 3.10).

@@ -13,6 +13,7 @@ const REORDER_SLACK: Span = Span::from_millis(2);
 
 impl Sender {
     /// Marks lost segments on an acknowledgement.
+    #[inline]
     pub(super) fn detect_losses(&mut self, now: Time, advanced: bool) -> Marked {
         if !self.profile.sack {
             return self.detect_by_duplicates(advanced);

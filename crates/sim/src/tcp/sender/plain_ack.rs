@@ -35,7 +35,9 @@ impl Sender {
             nxt: self.board.nxt(),
             paced: self.pacer.is_some(),
         };
-        self.take_samples(&acked, Some(now.since(untouched.oldest_sent)));
+        self.rtt.observe_min(now.since(untouched.newest_sent));
+        self.rtt.sample(now.since(untouched.oldest_sent), acked.una, acked.nxt);
+        self.cc.on_rtt(&acked, &mut self.window);
         self.grow_cwnd(&acked);
         self.set_pacing_rate();
         true
