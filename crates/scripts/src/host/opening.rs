@@ -138,7 +138,7 @@ impl TestedHost {
             header_bytes: HEADER_BYTES,
         };
         Receiver::new(profile.ack, self.sack)
-            .with_tick(profile.ack, profile.tick)
+            .with_timer_wheel(profile.ack, profile.timer_wheel)
             .with_timestamps(self.stamps)
             .with_ecn(ability)
     }

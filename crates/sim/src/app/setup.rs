@@ -44,9 +44,9 @@ impl Setup {
 
     /// The receiver of a new connection.
     pub(super) fn receiver(&self) -> Receiver {
-        let Profile { ack, sack, tick, timestamps, .. } = self.profile;
+        let Profile { ack, sack, timer_wheel, timestamps, .. } = self.profile;
         Receiver::new(ack, sack)
-            .with_tick(ack, tick)
+            .with_timer_wheel(ack, timer_wheel)
             .with_timestamps(timestamps)
             .with_ecn(self.ability)
             .with_window(self.window)

@@ -33,8 +33,8 @@ const HOLD_SLACK: Span = Span::from_micros(100);
 #[derive(Clone, Debug)]
 pub(crate) struct DelayedAck {
     rule: AckRule,
-    /// Timers expire on ticks of this length; zero: at any time.
-    tick: Span,
+    /// Timers expire on the ticks of a timer wheel.
+    wheel: bool,
     /// The present delay, if it adapts (Linux `icsk_ack.ato`).
     ato: Span,
     /// Quick acknowledgements left (Linux `icsk_ack.quick`).
@@ -62,10 +62,10 @@ struct Held {
 
 impl DelayedAck {
     /// Before the first segment.
-    pub(crate) fn new(rule: AckRule, tick: Option<Span>) -> DelayedAck {
+    pub(crate) fn new(rule: AckRule, wheel: bool) -> DelayedAck {
         DelayedAck {
             rule,
-            tick: tick.unwrap_or(Span::ZERO),
+            wheel,
             ato: MIN_DELAY,
             quick: 0,
             last_data: Time::NEVER,
@@ -184,10 +184,8 @@ impl DelayedAck {
             return true;
         }
         let wait = if self.rule.adaptive { self.bounded_wait() } else { self.rule.delay };
-        let due = match self.tick {
-            Span::ZERO => now + wait,
-            tick => timer_wheel::expiry(now, now + wait, tick),
-        };
+        let due = now + wait;
+        let due = if self.wheel { timer_wheel::expiry(now, due) } else { due };
         self.due = self.due.min(due);
         false
     }
@@ -286,7 +284,7 @@ mod tests {
 
     /// The waits after segments that arrive at these times, each acknowledged by the timer.
     fn waits(rtt_ms: u64, times_ms: &[u64]) -> Vec<f64> {
-        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
         acks.on_established(Some(Span::from_millis(rtt_ms)));
         let wait = |&ms: &u64| {
             acks.on_data(at(ms), || MANY);
@@ -308,7 +306,7 @@ mod tests {
     #[test]
     fn the_delay_follows_short_gaps() {
         // 80 ms after the timer; a gap of 10 ms takes it to 60, then to 50: half of it and 20 ms.
-        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
         acks.on_established(Some(Span::from_millis(200)));
         acks.on_data(at(0), || MANY);
         acks.is_due_after(at(0), 1);
@@ -324,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_pause_longer_than_the_timeout_restarts_quick_acknowledgements() {
-        let mut acks = DelayedAck::new(LINUX.ack, None);
+        let mut acks = DelayedAck::new(LINUX.ack, false);
         acks.on_established(Some(Span::from_millis(100)));
         let mut quick = |start_ms: u64| {
             let mut count = 0;
@@ -338,14 +336,14 @@ mod tests {
             count
         };
         assert_eq!([quick(0), quick(250), quick(600)], [16, 0, 16]);
-        let mut small = DelayedAck::new(LINUX.ack, None);
+        let mut small = DelayedAck::new(LINUX.ack, false);
         small.on_data(at(0), || 10);
         assert_eq!(small.quick, 5, "half of the window");
     }
 
     #[test]
     fn duplicates_after_the_third_are_held_back_a_twentieth_of_a_round_trip() {
-        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
         acks.on_established(Some(Span::from_millis(10)));
         let mut due = |next| {
             let due = acks.is_duplicate_due(at(5), next, None);
@@ -366,7 +364,7 @@ mod tests {
     #[test]
     fn duplicates_are_held_back_by_the_shorter_of_two_round_trips() {
         let held_us = |mean_ms: Option<u64>| {
-            let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
+            let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
             acks.on_established(Some(Span::from_millis(10)));
             let mean = mean_ms.map(Span::from_millis);
             let due = [(); 4].map(|()| acks.is_duplicate_due(at(5), 7, mean));
@@ -378,11 +376,11 @@ mod tests {
 
     #[test]
     fn other_stacks_count_segments_and_wait_for_a_fixed_time() {
-        let mut every = DelayedAck::new(NEWRENO.ack, None);
+        let mut every = DelayedAck::new(NEWRENO.ack, false);
         every.on_data(at(0), || MANY);
         assert!(every.is_due_after(at(0), 1));
         let rule = AckRule { every: 2, ..profile("pi2-ns3").unwrap().ack };
-        let mut delayed = DelayedAck::new(rule, None);
+        let mut delayed = DelayedAck::new(rule, false);
         delayed.on_data(at(0), || MANY);
         assert!(!delayed.is_due_after(at(0), 1) && delayed.is_duplicate_due(at(0), 0, None));
         assert_eq!(delayed.due(), at(200));
@@ -393,7 +391,7 @@ mod tests {
     #[test]
     fn a_gap_of_twenty_milliseconds_is_short_and_one_as_long_as_the_delay_changes_nothing() {
         let after = |gap_ms: u64| {
-            let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, None);
+            let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
             acks.on_established(Some(Span::from_millis(200)));
             acks.on_data(at(0), || MANY);
             acks.ato = Span::from_millis(100);
@@ -407,14 +405,14 @@ mod tests {
 
     #[test]
     fn marks_start_two_quick_acknowledgements_and_duplicates_sixteen() {
-        let mut acks = DelayedAck::new(LINUX.ack, None);
+        let mut acks = DelayedAck::new(LINUX.ack, false);
         acks.on_mark(MANY);
         assert_eq!(acks.quick, 2);
         acks.on_duplicate(MANY);
         assert_eq!(acks.quick, 16);
         acks.on_mark(MANY);
         assert_eq!(acks.quick, 16, "never fewer");
-        let mut small = DelayedAck::new(LINUX.ack, None);
+        let mut small = DelayedAck::new(LINUX.ack, false);
         small.on_duplicate(2);
         assert_eq!(small.quick, 2, "at least two");
     }
@@ -423,7 +421,7 @@ mod tests {
     fn only_a_gap_longer_than_the_timeout_restarts_quick_acknowledgements() {
         // The timeout after a handshake of 100 ms is 300 ms.
         let quick_after = |gap_ms: u64| {
-            let mut acks = DelayedAck::new(LINUX.ack, None);
+            let mut acks = DelayedAck::new(LINUX.ack, false);
             acks.on_established(Some(Span::from_millis(100)));
             acks.on_data(at(0), || MANY);
             acks.quick = 1;

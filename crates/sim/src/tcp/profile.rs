@@ -214,8 +214,8 @@ pub struct Profile {
     pub offload_bytes: Option<u32>,
     /// Retransmission timeout.
     pub rto: RtoRule,
-    /// The tick of the timer wheel (Linux since 4.8); none: timers are exact.
-    pub tick: Option<Span>,
+    /// Timers expire on the ticks of a timer wheel (Linux since 4.8); otherwise they are exact.
+    pub timer_wheel: bool,
     /// Where a scenario names no receive window, it grows with what arrives, up to half of the
     /// largest buffer (Linux `tcp_rcv_space_adjust`, `tcp_moderate_rcvbuf`; facts tcp-24, tcp-28).
     /// Otherwise the receiver is never the limit.
@@ -227,7 +227,7 @@ pub struct Profile {
 impl Profile {
     /// When a timer expires that is set at `now` for `due`.
     pub(crate) fn expiry(&self, now: Time, due: Time) -> Time {
-        self.tick.map_or(due, |tick| timer_wheel::expiry(now, due, tick))
+        if self.timer_wheel { timer_wheel::expiry(now, due) } else { due }
     }
 }
 
@@ -303,7 +303,7 @@ pub const LINUX: Profile = Profile {
     pacing: false,
     offload_bytes: None,
     rto: LINUX_RTO,
-    tick: Some(Span::from_millis(1)),
+    timer_wheel: true,
     autotuning: true,
     ack: LINUX_ACK,
 };
@@ -333,7 +333,7 @@ pub const LINUX_2_6: Profile = Profile {
     syn_option_bytes: 0,
     autotuning: false,
     rto: RtoRule { initial: Span::from_secs(3), ..LINUX_RTO },
-    tick: None,
+    timer_wheel: false,
     ack: AckRule {
         quick_at_gaps: true,
         compression: false,
@@ -376,7 +376,7 @@ pub const NEWRENO: Profile = Profile {
         floor: RtoFloor::Whole(Span::from_millis(200)),
         max: Span::from_secs(60),
     },
-    tick: None,
+    timer_wheel: false,
     ack: EVERY_PACKET,
     syn_option_bytes: 0,
     autotuning: false,

@@ -7,7 +7,7 @@ mod reading;
 
 use std::mem;
 
-use sojourn_aqm::{Ecn, Span, Time};
+use sojourn_aqm::{Ecn, Time};
 
 use super::accecn::AccEcnCounters;
 use super::accecn_option::{OptionRoom, sack_bytes};
@@ -82,7 +82,7 @@ impl Receiver {
             blocks: SackBlocks::new(rule.whole_rows),
             duplicate: Block::default(),
             unacknowledged: 0,
-            acks: DelayedAck::new(rule, None),
+            acks: DelayedAck::new(rule, false),
             window: ReceiveWindow::new(WindowRule::default()),
             owes_window: false,
             is_answered: false,
@@ -108,9 +108,9 @@ impl Receiver {
         Receiver { window: ReceiveWindow::new(rule), ..self }
     }
 
-    /// The same with timers that expire on ticks of this length.
-    pub fn with_tick(self, rule: AckRule, tick: Option<Span>) -> Receiver {
-        Receiver { acks: DelayedAck::new(rule, tick), ..self }
+    /// The same with timers that expire on the ticks of a timer wheel, or do not.
+    pub fn with_timer_wheel(self, rule: AckRule, wheel: bool) -> Receiver {
+        Receiver { acks: DelayedAck::new(rule, wheel), ..self }
     }
 
     /// The same with timestamps on segments: they take option space and show old copies.

@@ -1,3 +1,5 @@
+use sojourn_aqm::Span;
+
 use super::super::profile::LINUX;
 use super::*;
 

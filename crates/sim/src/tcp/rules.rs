@@ -1,6 +1,7 @@
 //! The rules of profiles in words, for documentation pages and `explain`.
 
 use super::profile::{Detection, Idle, InitialWindow, Moderation, Profile, RtoFloor, Style};
+use super::timer_wheel::TICK;
 
 /// A rule that every profile has.
 pub struct ProfileRule {
@@ -154,7 +155,7 @@ pub const RULES: [ProfileRule; 46] = [
     ),
     rule(
         "timers",
-        |p| p.tick.map_or("exact".to_owned(), |tick| format!("on ticks of {tick}")),
+        |p| if p.timer_wheel { format!("on ticks of {TICK}") } else { "exact".to_owned() },
         "when timers expire; long ones on a coarser grid (kernel/time/timer.c since 4.8)",
     ),
     rule("packets per ACK", |p| p.ack.every.to_string(), "that one ACK covers at most"),
@@ -332,7 +333,7 @@ mod tests {
             pacing: _,
             offload_bytes: _,
             rto: RtoRule { initial: _, floor: _, max: _ },
-            tick: _,
+            timer_wheel: _,
             autotuning: _,
             ack:
                 AckRule {

@@ -9,13 +9,17 @@ const FINE_TICKS: u64 = 63;
 const LEVEL_SHIFT: u32 = 3;
 /// The longest wait of a connection, two minutes, lies on this level.
 const TOP_LEVEL: u32 = 4;
+/// A tick (`CONFIG_HZ` = 1000). It is a constant because nearly every packet divides by it.
+pub(super) const TICK: Span = Span::from_millis(1);
+const TICK_NS: u64 = TICK.as_nanos();
 /// The time in which the timers of a level are called, in nanoseconds; of all levels 80 us.
 const LEVEL_NS: u64 = 1 << 14;
 
-/// When a timer is called that is set at `now` for `due`, with ticks of the length `tick`: in its
-/// turn after the end of the slot that it falls into (fact tcp-21).
-pub(crate) fn expiry(now: Time, due: Time, tick: Span) -> Time {
-    let (end, level) = slot_end(now, due, tick);
+/// When a timer is called that is set at `now` for `due`: in its turn after the end of the slot
+/// that it falls into (fact tcp-21).
+#[inline]
+pub(crate) fn expiry(now: Time, due: Time) -> Time {
+    let (end, level) = slot_end(now, due);
     end + turn(now, end.since(now), level)
 }
 
@@ -32,10 +36,10 @@ fn turn(now: Time, wait: Span, level: u32) -> Span {
 }
 
 /// The end of the slot of a timer, and its level (`calc_wheel_index`).
-fn slot_end(now: Time, due: Time, tick: Span) -> (Time, u32) {
-    let tick = tick.as_nanos();
-    let wait = due.since(now).as_nanos().div_ceil(tick);
-    let expires = now.as_nanos() / tick + wait;
+#[inline]
+fn slot_end(now: Time, due: Time) -> (Time, u32) {
+    let wait = due.since(now).as_nanos().div_ceil(TICK_NS);
+    let expires = now.as_nanos() / TICK_NS + wait;
     let (mut level, mut level_end) = (0, FINE_TICKS);
     while wait >= level_end {
         level += 1;
@@ -44,7 +48,7 @@ fn slot_end(now: Time, due: Time, tick: Span) -> (Time, u32) {
     let shift = LEVEL_SHIFT * level;
     let slot = (expires >> shift) + 1;
     debug_assert!((slot << shift) > expires, "never early");
-    (Time::from_nanos((slot << shift) * tick), level)
+    (Time::from_nanos((slot << shift) * TICK_NS), level)
 }
 
 #[cfg(test)]
@@ -55,7 +59,7 @@ mod tests {
     fn a_timer_expires_a_tick_late_and_after_63_ticks_up_to_eight() {
         let end_us = |now_us: u64, wait_us: u64| {
             let now = Time::ZERO + Span::from_micros(now_us);
-            let (at, _) = slot_end(now, now + Span::from_micros(wait_us), Span::from_millis(1));
+            let (at, _) = slot_end(now, now + Span::from_micros(wait_us));
             at.since(Time::ZERO).as_nanos() / 1000
         };
         // Delayed acknowledgements: 40 ms from the last tick, and one.
@@ -69,8 +73,6 @@ mod tests {
         assert_eq!(end_us(0, 1_000_000), 1_024_000);
     }
 
-    const TICK: Span = Span::from_millis(1);
-
     fn ms(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
@@ -78,7 +80,7 @@ mod tests {
     /// Linux `enqueue_timer` puts a timer at the head of the list of its slot.
     #[test]
     fn of_the_timers_of_a_slot_the_one_set_last_is_called_first() {
-        let called = [0, 2, 4, 6].map(|set| expiry(ms(set), ms(1_000), TICK));
+        let called = [0, 2, 4, 6].map(|set| expiry(ms(set), ms(1_000)));
         assert!(called.is_sorted_by(|earlier, later| later < earlier), "{called:?}");
         assert!(called.iter().all(|at| at.since(ms(1_024)) < Span::from_micros(81)));
     }
@@ -86,8 +88,8 @@ mod tests {
     /// Linux `expire_timers` begins with the coarsest level that `collect_expired_timers` found.
     #[test]
     fn of_the_timers_of_a_tick_the_one_that_waited_on_a_coarser_level_is_called_first() {
-        let called = [(0, 4_000), (3_500, 4_089), (4_080, 4_095)]
-            .map(|(set, due)| expiry(ms(set), ms(due), TICK));
+        let called =
+            [(0, 4_000), (3_500, 4_089), (4_080, 4_095)].map(|(set, due)| expiry(ms(set), ms(due)));
         assert!(called.is_sorted(), "{called:?}");
         assert!(called.iter().all(|at| at.since(ms(4_096)) < Span::from_micros(81)), "{called:?}");
     }

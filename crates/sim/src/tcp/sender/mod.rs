@@ -116,7 +116,7 @@ impl Sender {
             reordering: Reordering::new(profile.max_reordering),
             episode: Episode::default(),
             timeouts: TimeoutState::default(),
-            timers: Timers::new(profile.tick),
+            timers: Timers::new(profile.timer_wheel),
             tail_probe: None,
             send_window: SendWindow::default(),
             echo: 0,

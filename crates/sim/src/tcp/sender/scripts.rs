@@ -9,7 +9,8 @@ use crate::packet::{Block, PacketKind};
 use crate::tcp::profile::Idle;
 
 /// The scripts negotiate no timestamps.
-const LINUX: Profile = Profile { timestamps: false, tick: None, ..crate::tcp::profile::LINUX };
+const LINUX: Profile =
+    Profile { timestamps: false, timer_wheel: false, ..crate::tcp::profile::LINUX };
 
 const FILES: [&str; 4] = [
     include_str!("../../../testdata/scripts/recovery.txt"),

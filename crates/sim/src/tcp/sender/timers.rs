@@ -30,12 +30,13 @@ pub(super) struct Timers {
     due: Time,
     /// When a packet that only pacing holds back may leave.
     pacing_due: Time,
-    tick: Option<Span>,
+    /// They expire on the ticks of a timer wheel.
+    wheel: bool,
 }
 
 impl Timers {
-    pub(super) fn new(tick: Option<Span>) -> Timers {
-        Timers { pending: Timer::Off, due: Time::NEVER, pacing_due: Time::NEVER, tick }
+    pub(super) fn new(wheel: bool) -> Timers {
+        Timers { pending: Timer::Off, due: Time::NEVER, pacing_due: Time::NEVER, wheel }
     }
 
     #[inline]
@@ -59,7 +60,7 @@ impl Timers {
     }
 
     pub(super) fn set(&mut self, now: Time, timer: Timer, due: Time) {
-        self.due = self.tick.map_or(due, |tick| timer_wheel::expiry(now, due, tick));
+        self.due = if self.wheel { timer_wheel::expiry(now, due) } else { due };
         self.pending = timer;
     }
 

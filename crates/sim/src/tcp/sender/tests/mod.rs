@@ -19,7 +19,7 @@ use crate::packet::{Block, PacketKind};
 use crate::tcp::profile::{self, Idle, LINUX_2_6, NEWRENO, RENO, SACK, TAHOE};
 
 /// Exact timers, so that times are those of the rules.
-const LINUX: Profile = Profile { tick: None, ..profile::LINUX };
+const LINUX: Profile = Profile { timer_wheel: false, ..profile::LINUX };
 
 /// A sender whose acknowledgements are written by hand.
 struct Script {
