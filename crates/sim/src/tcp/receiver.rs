@@ -232,28 +232,30 @@ impl Receiver {
         if self.timestamps {
             self.rtt.on_segment(now, packet.stamp);
         }
+        if packet.seq != self.next {
+            return self.take_out_of_order(now, packet);
+        }
         // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
         // hole that lasts longer than a timeout leads to quick acknowledgements.
-        let in_order = packet.seq == self.next;
-        if in_order {
-            self.acks.on_data(now, || self.window.segments());
-        }
+        self.acks.on_data(now, || self.window.segments());
         let now_due = packet.signal | self.take_ecn(packet);
-        if in_order {
-            self.grow_window(true); // after the mark (fact tcp-35)
-        }
-        if packet.seq < self.next {
-            self.take_duplicate(packet.seq);
-            return Answer::Now;
-        }
-        if packet.seq > self.next {
-            return self.take_beyond(now, packet.seq, now_due);
-        }
+        self.grow_window(true); // after the mark (fact tcp-35)
         let had_holes = !self.beyond.is_empty();
         self.advance();
         self.acks.on_push(packet.push);
         let unread = self.is_answered_unread(now, now_due, had_holes);
         if unread || self.is_answered_read(now) { Answer::Now } else { Answer::Later }
+    }
+
+    /// Takes in a segment that is not the next.
+    #[inline(never)]
+    fn take_out_of_order(&mut self, now: Time, packet: &Packet) -> Answer {
+        let now_due = packet.signal | self.take_ecn(packet);
+        if packet.seq > self.next {
+            return self.take_beyond(now, packet.seq, now_due);
+        }
+        self.take_duplicate(packet.seq);
+        Answer::Now
     }
 
     /// A larger window is told at once (Linux `tcp_grow_window`).
