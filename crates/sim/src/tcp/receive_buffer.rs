@@ -155,20 +155,15 @@ impl ReceiveBuffer {
         segments * self.payload() + rows * OVERHEAD
     }
 
-    /// Whether less than half of the window is free (Linux `__tcp_select_window`, which then ends
-    /// quick acknowledgements).
-    #[inline]
-    pub(super) fn is_low(&self, unread: u32) -> bool {
-        self.is_little(self.room(unread))
-    }
-
+    /// Whether so much room is less than half of the window (Linux `__tcp_select_window`, which
+    /// then ends quick acknowledgements).
     #[inline]
     fn is_little(&self, room: u32) -> bool {
         room < self.clamp.min(window_of(self.size)) >> 1
     }
 
-    /// Whether less than half of the window is free, and whether the window to announce is no
-    /// smaller than the last.
+    /// Whether there is little room, and whether the window to announce is no smaller than the
+    /// last.
     #[inline]
     pub(super) fn is_low_and_keeps_size(&self, unread: u32) -> (bool, bool) {
         let room = self.room(unread);
@@ -206,14 +201,15 @@ impl ReceiveBuffer {
     }
 
     /// Announces a window; nothing that was announced is taken back (Linux `tcp_select_window`).
-    /// Returns it in segments.
+    /// Returns it in segments, and whether there is little room.
     #[inline]
-    pub(super) fn announce(&mut self, next: u32, unread: u32) -> u32 {
-        let (selected, left) = (self.select(unread), self.left(next));
+    pub(super) fn announce(&mut self, next: u32, unread: u32) -> (u32, bool) {
+        let room = self.room(unread);
+        let (selected, left) = (self.select_of(room), self.left(next));
         let window = if selected < left { self.rounded_up(left) } else { selected };
         self.window = window.min(u32::from(u16::MAX) << self.scale);
         self.edge = self.byte(next).wrapping_add(self.window);
-        self.segments()
+        (self.segments(), self.is_little(room))
     }
 
     /// Whether the window to announce is twice what is left of the last, which is less than half of
@@ -322,7 +318,7 @@ mod tests {
     fn the_first_window_holds_a_segment_more_than_the_next() {
         let mut buffer = buffer();
         assert_eq!(buffer.segments(), 45, "65160 B in the answer to the SYN");
-        assert_eq!(buffer.announce(1, 1), 44);
+        assert_eq!(buffer.announce(1, 1), (44, false));
         assert_eq!(buffer.window, 126 * 512, "64088 B in units of 512");
         assert!(!buffer.on_segment(1), "the first window fills the first buffer");
     }
@@ -354,7 +350,7 @@ mod tests {
                 buffer.on_segment(1);
             }
             window = (2 * window).min(2_000);
-            let announced = buffer.announce(next, 0);
+            let (announced, _) = buffer.announce(next, 0);
             assert!(announced >= window, "{announced} for {window}");
         }
         assert_eq!((buffer.clamp, buffer.offered), (3 << 20, (3 << 20) - 1364));
@@ -409,6 +405,6 @@ mod tests {
         let mut buffer = buffer();
         (0..83).for_each(|after| buffer.on_held(after, 0));
         assert_eq!(buffer.select(0), 0, "2244 B are less than 4096");
-        assert_eq!(buffer.announce(10, 0), 35, "65160 - 14480 B are left");
+        assert_eq!(buffer.announce(10, 0).0, 35, "65160 - 14480 B are left");
     }
 }

@@ -87,11 +87,12 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window to announce now, in segments, with the next segment expected.
+    /// The window to announce now, in segments, with the next segment expected; and whether less
+    /// than half of the buffer is free (Linux `__tcp_select_window`).
     #[inline]
-    pub fn announce(&mut self, next: u32) -> u32 {
+    pub fn announce(&mut self, next: u32) -> (u32, bool) {
         match &mut self.kind {
-            Kind::Segments(window) => window.segments,
+            Kind::Segments(window) => (window.segments, false),
             Kind::Buffer(buffer) => buffer.announce(next, self.unread),
         }
     }
@@ -103,15 +104,6 @@ impl ReceiveWindow {
         match &self.kind {
             Kind::Segments(_) => (false, true),
             Kind::Buffer(buffer) => buffer.is_low_and_keeps_size(self.unread),
-        }
-    }
-
-    /// Whether less than half of the buffer is free (Linux `__tcp_select_window`).
-    #[inline]
-    pub fn is_low(&self) -> bool {
-        match &self.kind {
-            Kind::Segments(_) => false,
-            Kind::Buffer(buffer) => buffer.is_low(self.unread),
         }
     }
 
@@ -280,7 +272,7 @@ mod tests {
             window.on_read(now, next, Some(Span::from_millis(20)));
         }
         assert!(window.on_segment(true), "it may grow");
-        assert_eq!(window.announce(8), 8);
+        assert_eq!(window.announce(8), (8, false));
     }
 
     #[test]
@@ -309,7 +301,7 @@ mod tests {
         receive_window.on_in_order(0);
         receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
         let grown = (0..1_000).filter(|_| receive_window.on_segment(true)).count();
-        assert_eq!((grown, receive_window.announce(2_000)), (100, u32::MAX));
+        assert_eq!((grown, receive_window.announce(2_000).0), (100, u32::MAX));
     }
 
     #[test]
@@ -317,11 +309,11 @@ mod tests {
         for (rule, expected) in [(WindowRule::Fixed(90), 90), (WindowRule::default(), u32::MAX)] {
             let mut receive_window = ReceiveWindow::new(rule);
             (0..80).for_each(|after| receive_window.on_held(after, 0));
-            assert_eq!(receive_window.announce(0), expected);
+            assert_eq!(receive_window.announce(0).0, expected);
             receive_window.on_in_order(0);
             let after = Time::ZERO + Span::from_secs(1);
             receive_window.on_read(after, 500, Some(Span::from_millis(1)));
-            assert_eq!(receive_window.announce(500), expected);
+            assert_eq!(receive_window.announce(500).0, expected);
         }
     }
 }

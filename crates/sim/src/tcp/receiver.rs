@@ -20,7 +20,7 @@ use super::receive_window::{ReceiveWindow, WindowRule};
 use super::recent_stamp::RecentStamp;
 use super::rtt::{ReceiverRtt, stamp};
 use super::sack_blocks::SackBlocks;
-use crate::packet::{Block, Packet, PacketKind};
+use crate::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
 
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
@@ -334,13 +334,15 @@ impl Receiver {
         let mut blocks = 0;
         if self.sack && !(self.duplicate.is_empty() && self.blocks.is_empty()) {
             ack.sack = self.blocks.report(mem::take(&mut self.duplicate));
-            blocks = ack.sack.iter().filter(|block| !block.is_empty()).count() as u32;
+            let empty = ack.sack.iter().position(|block| block.is_empty());
+            blocks = empty.unwrap_or(SACK_BLOCKS) as u32;
         }
         ack.signal = self.echo;
-        if self.window.is_low() {
+        let (window, is_low) = self.window.announce(self.next);
+        if is_low {
             self.acks.on_low_buffer();
         }
-        (ack.window, ack.stamp) = (self.window.announce(self.next), stamp(now));
+        (ack.window, ack.stamp) = (window, stamp(now));
         ack.window_rest = self.window.rest();
         let room = self.report_marks(now, blocks, &mut ack);
         if self.counts_options {

@@ -95,10 +95,13 @@ impl SackBlocks {
     #[inline]
     pub(crate) fn report(&self, duplicate: Block) -> [Block; SACK_BLOCKS] {
         let [first, second, third, _] = self.blocks;
-        match duplicate.is_empty() {
-            true => [first, second, third],
-            false => [duplicate, first, second],
-        }
+        if duplicate.is_empty() { [first, second, third] } else { self.report_after(duplicate) }
+    }
+
+    #[cold]
+    fn report_after(&self, duplicate: Block) -> [Block; SACK_BLOCKS] {
+        let [first, second, ..] = self.blocks;
+        [duplicate, first, second]
     }
 }
 
