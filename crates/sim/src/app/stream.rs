@@ -182,20 +182,12 @@ impl Stream {
         if self.is_stale(packet) {
             return None;
         }
-        if packet.kind == PacketKind::Syn {
-            self.answer_syn(packet, out);
-            return None;
-        }
-        if packet.kind == PacketKind::WindowProbe {
-            self.acknowledge(out);
+        if packet.kind != PacketKind::Data {
+            self.on_control(packet, out);
             return None;
         }
         if self.answer.is_some() {
             self.answer = None;
-        }
-        if packet.kind == PacketKind::HandshakeAck {
-            self.receiver.on_established(out.now, packet.stamp);
-            return None;
         }
         if self.receiver.must_answer_before(packet) {
             self.acknowledge(out);
@@ -216,6 +208,24 @@ impl Stream {
             self.acknowledge(out);
         }
         if complete { self.complete(out.now) } else { None }
+    }
+
+    /// A packet without data reaches the receiver.
+    #[cold]
+    fn on_control(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
+        match packet.kind {
+            PacketKind::Syn => self.answer_syn(packet, out),
+            PacketKind::WindowProbe => self.acknowledge(out),
+            PacketKind::HandshakeAck => {
+                self.answer = None;
+                self.receiver.on_established(out.now, packet.stamp);
+            }
+            PacketKind::Data
+            | PacketKind::Ack
+            | PacketKind::SynAck
+            | PacketKind::Datagram
+            | PacketKind::Request => unreachable!("no receiver gets these"),
+        }
     }
 
     /// Answers a SYN, or a copy of it.
@@ -295,6 +305,7 @@ impl Stream {
 
     /// The first answer to a SYN opens the connection. Where the stack acknowledges it, that is a
     /// packet of its own, ahead of the data (Linux `tcp_rcv_synsent_state_process`).
+    #[cold]
     fn establish(&mut self, opening: &Opening, answer: &Packet, out: &mut Outbox<'_>) {
         let now = out.now;
         let Profile { timestamps, handshake_ack, .. } = self.setup.profile;
