@@ -8,13 +8,17 @@ use crate::packet::Packet;
 
 impl Receiver {
     /// Takes in how a segment is marked. Returns whether that is told at once.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_ecn(&mut self, packet: &Packet) -> bool {
+        // Without ECN nothing was ever marked.
+        let has_ecn = packet.ecn != Ecn::NotEct || self.ect_seen || self.accurate.is_some();
+        has_ecn && self.take_ecn_field(packet)
+    }
+
+    #[inline(never)]
+    fn take_ecn_field(&mut self, packet: &Packet) -> bool {
         if let Some(counters) = &mut self.accurate {
             return counters.count(packet.ecn, packet.ip_bytes);
-        }
-        if packet.ecn == Ecn::NotEct && !self.ect_seen {
-            return false; // never marked either
         }
         let echoed = self.echo;
         self.take_mark(packet);
