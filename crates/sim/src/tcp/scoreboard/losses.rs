@@ -23,14 +23,15 @@ impl Scoreboard {
     /// more than a round trip and the reordering `window` ago. Also returns when the last of those
     /// still within the window will be due.
     pub(crate) fn detect_lost(&mut self, now: Time, window: Span) -> (Marked, Option<Time>) {
-        self.note_overtaken();
-        let (marked, last_due) = match self.waiting.is_empty() {
+        let timeout = self.last_rtt + window;
+        let at_once = self.judge_overtaken(now, timeout);
+        let (later, last_due) = match self.waiting.is_empty() {
             true => (0, None),
-            false => self.detect_lost_waiting(now, self.last_rtt + window),
+            false => self.detect_lost_waiting(now, timeout),
         };
         let (again, due) = self.detect_lost_again(now, window);
         let due = last_due.max(due);
-        (Marked { segments: marked + again, again, waits: due.is_some() }, due)
+        (Marked { segments: at_once + later + again, again, waits: due.is_some() }, due)
     }
 
     /// RACK for first transmissions.
@@ -48,8 +49,10 @@ impl Scoreboard {
 
     /// Moves first transmissions that were sent before the newest arrival to `waiting`, each once,
     /// so that a segment within the reordering window is not looked at again for every one sent
-    /// after.
-    fn note_overtaken(&mut self) {
+    /// after. Those that are lost by now are marked instead, if none waits before them. Returns how
+    /// many were marked.
+    fn judge_overtaken(&mut self, now: Time, timeout: Span) -> u32 {
+        let mut marked = 0;
         let mut seq = self.judged.max(self.una);
         while seq < self.nxt {
             let Record { sent, flags } = *self.record(seq);
@@ -57,12 +60,16 @@ impl Scoreboard {
             if recent && flags & EVER_RETRANSMITTED == 0 {
                 break;
             }
-            if flags & (SACKED | LOST | RETRANSMITTED) == 0 {
+            if flags == 0 && self.waiting.is_empty() && sent + timeout <= now {
+                self.mark_lost(seq);
+                marked += 1;
+            } else if flags & (SACKED | LOST | RETRANSMITTED) == 0 {
                 self.wait(Transmission { sent, seq });
             }
             seq += 1;
         }
         self.judged = seq;
+        marked
     }
 
     /// Inserts in the order of sending. That is the order of numbers, except after
