@@ -111,10 +111,11 @@ def _chance(agreement: WideAgreement) -> list[str]:
         f"over all seeds, and {_share(itself, 'differs')} of `{reference}` with its own "
         f"{others}.",
         "",
-        f"What can be had: by how much seeds of `{reference}` differ, it would agree with "
-        f"{agreement.seeds} other seeds of its own in "
-        f"{_likely(agreement.cells, 'agrees_with_itself')} of the values, and in "
-        f"{_likely(agreement.cells, 'agrees_closely_with_itself')} within the second tolerance.",
+        f"By how much its seeds differ, `{reference}` would agree with {agreement.seeds} other "
+        f"seeds of its own in {_likely(agreement.cells, 'agrees_with_itself')} of the values, and "
+        f"in {_likely(agreement.cells, 'agrees_closely_with_itself')} within the second tolerance "
+        "(by a normal distribution). A seed of both engines has the same starts, sizes and pauses "
+        "of its flows, which brings their means closer than that.",
         "",
     ]
 
