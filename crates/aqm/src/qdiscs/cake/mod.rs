@@ -346,7 +346,7 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
             } else if let Some(bytes) = self.judge(now, index, rng, sink) {
                 self.states[index as usize].credits -= i64::from(bytes);
                 self.shaper.charge(bytes);
-                let departure = self.flows.pop(index);
+                let departure = self.flows.pop(index, bytes);
                 self.heap.shrank(index, |index| self.flows.bytes(index));
                 self.heap.count_departure();
                 return departure;

@@ -257,15 +257,14 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
             let credits = &mut self.credits[index as usize];
             if *credits <= 0 {
                 *credits += self.quantum;
-                self.lists.remove_head(list);
-                self.lists.append(DrrList::Old, index);
+                self.lists.make_last(list);
                 continue;
             }
             self.wake(index, now);
             match self.flows.judge(index, now, rng, sink) {
                 Some(bytes) => {
                     self.credits[index as usize] -= i64::from(bytes);
-                    return self.flows.pop(index);
+                    return self.flows.pop(index, bytes);
                 }
                 None => self.retire(list, index),
             }

@@ -88,6 +88,21 @@ impl DrrLists {
         ends.length -= 1;
     }
 
+    /// The head of a list goes to the end of the old ones.
+    #[inline(always)]
+    pub(crate) fn make_last(&mut self, list: DrrList) {
+        let Ends { first, last, length } = self.ends[list as usize];
+        debug_assert!(length > 0, "only a list with a head loses it");
+        if list == DrrList::New {
+            self.remove_head(DrrList::New);
+            return self.append(DrrList::Old, first);
+        }
+        // It stays listed, and is behind itself where it is alone.
+        self.places[last as usize].next = first;
+        let second = self.places[first as usize].next;
+        self.ends[DrrList::Old as usize] = Ends { first: second, last: first, length };
+    }
+
     /// All listed queues, in the order of service.
     pub(crate) fn listed(&self) -> impl Iterator<Item = u32> {
         self.walk(DrrList::New).chain(self.walk(DrrList::Old))
@@ -125,8 +140,26 @@ mod tests {
         for _ in 0..3 {
             lists.append(DrrList::Old, 0);
             assert_eq!(lists.head(), Some((DrrList::Old, 0)));
+            lists.make_last(DrrList::Old);
+            assert_eq!(lists.listed().collect::<Vec<_>>(), [0]);
             lists.remove_head(DrrList::Old);
             assert_eq!(lists.head(), None);
         }
+    }
+
+    #[test]
+    fn the_head_of_either_list_can_become_the_last_of_the_old_ones() {
+        let mut lists = DrrLists::new(4);
+        [2, 1].map(|index| lists.append(DrrList::New, index));
+        [0, 3].map(|index| lists.append(DrrList::Old, index));
+        let mut after = |list| {
+            lists.make_last(list);
+            lists.listed().collect::<Vec<_>>()
+        };
+        assert_eq!(after(DrrList::Old), [2, 1, 3, 0]);
+        assert_eq!(after(DrrList::New), [1, 3, 0, 2]);
+        assert_eq!(after(DrrList::Old), [1, 0, 2, 3]);
+        assert!((0..4).all(|index| lists.contains(index)));
+        assert_eq!((lists.length(DrrList::New), lists.length(DrrList::Old)), (1, 3));
     }
 }

@@ -114,19 +114,19 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         let before = self.packets(index);
         let mut queue = self.queue(index);
         let passes = queue.judge(now, rng, sink);
-        let (left, bytes) = (queue.waiting.packets(), queue.waiting.bytes() + queue.elsewhere);
-        self.total = Total { packets: self.total.packets - (before - left), bytes };
+        let left = queue.waiting.packets();
+        if left < before {
+            let bytes = queue.waiting.bytes() + queue.elsewhere;
+            self.total = Total { packets: self.total.packets - (before - left), bytes };
+        }
         passes
     }
 
-    /// Takes the head of a queue.
+    /// Takes the head of a queue, which has been judged and has so many bytes.
     #[inline]
-    pub(crate) fn pop(&mut self, index: u32) -> Option<Departure<P>> {
-        let departure = self.pool.pop(&mut self.flows[index as usize].chain);
-        if let Some(Departure { packet, .. }) = &departure {
-            self.total.remove(packet.bytes());
-        }
-        departure
+    pub(crate) fn pop(&mut self, index: u32, bytes: u32) -> Option<Departure<P>> {
+        self.total.remove(bytes);
+        self.pool.pop(&mut self.flows[index as usize].chain)
     }
 
     /// Drops the head of a queue to make room. Returns its size, or none if the queue is empty.

@@ -63,8 +63,15 @@ impl<P: Packet> Pool<P> {
     /// Appends a packet.
     #[inline]
     pub(crate) fn push(&mut self, chain: &mut Chain, enqueued: Time, packet: P) {
+        if self.taken == self.packets.len() {
+            return self.push_to_new_place(chain, enqueued, packet);
+        }
         let bytes = u64::from(packet.bytes());
-        let place = self.place(enqueued, packet);
+        let place = self.free;
+        self.free = self.links[place as usize].next;
+        self.taken += 1;
+        debug_assert!(self.packets[place as usize].is_none(), "a free place is empty");
+        self.packets[place as usize] = Some(Departure { packet, enqueued });
         if chain.is_empty() {
             chain.first = place;
         } else {
@@ -105,34 +112,28 @@ impl<P: Packet> Pool<P> {
         self.packets[chain.first as usize].as_mut()
     }
 
-    #[inline]
-    fn place(&mut self, enqueued: Time, packet: P) -> u32 {
-        let is_full = self.taken == self.packets.len();
-        self.taken += 1;
-        if is_full {
-            self.packets.push(Some(Departure { packet, enqueued }));
-            self.links.push(Link::default());
-            return self.packets.len() as u32 - 1;
-        }
-        let place = self.free;
-        self.free = self.links[place as usize].next;
-        debug_assert!(self.packets[place as usize].is_none(), "a free place is empty");
-        self.packets[place as usize] = Some(Departure { packet, enqueued });
-        place
+    /// Appends a packet where all places are taken. Apart, as a call in between makes `push` save
+    /// its registers.
+    #[cold]
+    #[inline(never)]
+    fn push_to_new_place(&mut self, chain: &mut Chain, enqueued: Time, packet: P) {
+        self.free = self.packets.len() as u32;
+        self.packets.push(None);
+        self.links.push(Link::default());
+        self.push(chain, enqueued, packet);
     }
 
     #[inline]
     fn release(&mut self, chain: &mut Chain, place: u32) -> Option<Departure<P>> {
-        let departure = self.packets[place as usize].take();
-        debug_assert!(departure.is_some(), "a place in a chain holds a packet");
-        if let Some(Departure { packet, .. }) = &departure {
-            chain.bytes -= u64::from(packet.bytes());
-        }
+        // Counted before it is taken, so that it is copied in one piece.
+        let held = self.packets[place as usize].as_ref();
+        debug_assert!(held.is_some(), "a place in a chain holds a packet");
+        chain.bytes -= u64::from(held?.packet.bytes());
         chain.packets -= 1;
         self.links[place as usize].next = self.free;
         self.free = place;
         self.taken -= 1;
-        departure
+        self.packets[place as usize].take()
     }
 }
 
