@@ -29,9 +29,21 @@ impl<P: Packet> Link<P> {
     /// Offers a packet to the queue. Returns whether the queue was empty and the packet is on its
     /// way: then the server has been woken, and [`Link::next_service`] and [`Link::next_timer`] may
     /// have changed.
-    #[inline]
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
         let was_empty = self.queue.is_empty();
+        self.enqueue_behind(now, packet, was_empty, observer)
+    }
+
+    /// The same for a host that counts and so knows whether the queue was empty.
+    #[inline(always)]
+    pub fn enqueue_behind<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        packet: P,
+        was_empty: bool,
+        observer: &mut O,
+    ) -> bool {
+        debug_assert_eq!(was_empty, self.queue.is_empty(), "the host counts all");
         if was_empty
             && let Server::Steady(server) = &mut self.server
             && server.is_idle()

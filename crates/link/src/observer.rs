@@ -13,4 +13,9 @@ pub trait LinkObserver<P>: Sink<P> {
     fn busy(&mut self, bytes: u32, span: Span);
     /// A delivery opportunity of a recorded link has carried `bytes`.
     fn carried(&mut self, bytes: u32);
+    /// Whether nothing waits in the queue, by what was reported; none where the observer does not
+    /// count that. One that does saves asking the discipline, which is a call through a table.
+    fn is_queue_empty(&self) -> Option<bool> {
+        None
+    }
 }

@@ -20,13 +20,15 @@ pub struct LinkProbe<'a, const NOTES: bool> {
 }
 
 impl<const NOTES: bool> LinkProbe<'_, NOTES> {
-    /// A packet arrives.
+    /// A packet arrives. Returns whether nothing waited.
     #[inline]
-    pub fn arrived(&mut self) {
-        if self.stats.is_empty() {
+    pub fn arrived(&mut self) -> bool {
+        let was_empty = self.stats.is_empty();
+        if was_empty {
             self.stats.delay_over_time.begin(self.now);
         }
         self.stats.arrives(self.now);
+        was_empty
     }
 
     /// A packet leaves the queue.
@@ -35,6 +37,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         let packet = packet.view();
         let sojourn = self.now.since(enqueued).as_nanos();
         let stats = &mut *self.stats;
+        stats.leaves();
         stats.total.sent += 1;
         let interval = &mut stats.interval;
         interval.departed += 1;
@@ -59,6 +62,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         let packet = packet.view();
         let stats = &mut *self.stats;
         stats.arrives(self.now);
+        stats.leaves();
         stats.total.sent += 1;
         stats.interval.departed += 1;
         stats.interval.bytes += u64::from(packet.bytes);
@@ -137,6 +141,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// A packet was dropped.
     pub fn dropped(&mut self, packet: &impl Measured, enqueued: Time, stage: Stage, cause: Cause) {
         let packet = packet.view();
+        self.stats.leaves();
         self.stats.signals(enqueued, false, cause.class());
         self.stats.interval.drops += 1;
         self.lose(&packet);
@@ -252,6 +257,11 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
     #[inline]
     fn carried(&mut self, bytes: u32) {
         LinkProbe::carried(self, bytes);
+    }
+
+    #[inline]
+    fn is_queue_empty(&self) -> Option<bool> {
+        Some(self.stats.is_empty())
     }
 }
 

@@ -112,8 +112,8 @@ impl ScheduledLink {
     ) {
         self.settle(now, probe);
         self.enter(packet);
-        probe.arrived();
-        if self.link.enqueue(now, *packet, probe) {
+        let was_empty = probe.arrived();
+        if self.link.enqueue_behind(now, *packet, was_empty, probe) {
             self.set_timer(agenda);
             self.schedule(now, agenda, forward);
         }
