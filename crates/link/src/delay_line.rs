@@ -1,95 +1,59 @@
-//! A path with a fixed propagation delay and no loss.
+//! A path with a fixed propagation delay and no loss, and the packets on it.
+
+use std::collections::VecDeque;
 
 use sojourn_aqm::{Rate, Span, Time};
 
-use crate::{Ring, SerialLink};
+use crate::Propagation;
 
-/// Packets in flight, in the order in which they come out. The path may contain serial links that
-/// several flows share; as the delay is the same for all packets, it does not matter where they
-/// are.
+/// Packets in flight, in the order in which they come out.
 #[derive(Debug)]
 pub struct DelayLine<P> {
-    delay: Span,
-    links: Vec<SerialLink>,
-    in_flight: Ring<(Time, P)>,
+    propagation: Propagation,
+    in_flight: VecDeque<(Time, P)>,
 }
 
 impl<P> DelayLine<P> {
     /// An empty line.
     pub fn new(delay: Span) -> DelayLine<P> {
-        DelayLine { delay, links: Vec::new(), in_flight: Ring::default() }
+        DelayLine { propagation: Propagation::new(delay), in_flight: VecDeque::new() }
     }
 
     /// The same with serial links of these rates, one after the other.
     pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> DelayLine<P> {
-        DelayLine { links: rates.into_iter().map(SerialLink::new).collect(), ..self }
+        DelayLine { propagation: self.propagation.with_links(rates), ..self }
     }
 
     /// A packet of `bytes` enters now. Returns whether it is the next to come out.
-    #[inline]
     pub fn push(&mut self, now: Time, packet: P, bytes: u32) -> bool {
-        let arrival = self.enter(now, bytes);
-        self.push_at(arrival, packet)
-    }
-
-    /// The same, but the caller keeps the packet: returns when it comes out.
-    #[inline]
-    pub fn enter(&mut self, now: Time, bytes: u32) -> Time {
-        self.links.iter_mut().fold(now, |at, link| link.pass(at, bytes)) + self.delay
-    }
-
-    /// A packet enters that comes out at `arrival`, not before any other. Returns whether it is the
-    /// next to come out.
-    #[inline]
-    pub fn push_at(&mut self, arrival: Time, packet: P) -> bool {
+        let arrival = self.propagation.enter(now, bytes);
         debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
         let is_next = self.in_flight.is_empty();
         self.in_flight.push_back((arrival, packet));
         is_next
     }
 
-    /// The same if others are in flight and there is memory for it; returns whether it has entered.
-    #[inline]
-    pub fn push_behind(&mut self, arrival: Time, packet: P) -> bool {
-        debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
-        self.in_flight.push_behind((arrival, packet))
-    }
-
     /// A packet enters at `start`, which may lie in the future: it may overtake others. Packets
     /// that come out at the same time do so in the order of these calls. Returns whether it is the
     /// next to come out.
     pub fn insert(&mut self, start: Time, packet: P) -> bool {
-        debug_assert!(self.links.is_empty(), "a serial link serves in the order of arrival");
-        let arrival = start + self.delay;
-        let is_later = |&(at, _): &(Time, P)| at > arrival;
-        let mut place = self.in_flight.len();
-        while place > 0 && self.in_flight.get(place - 1).is_some_and(is_later) {
-            place -= 1;
-        }
+        debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
+        let arrival = start + self.propagation.delay();
+        let later = self.in_flight.iter().rev().take_while(|(at, _)| *at > arrival).count();
+        let place = self.in_flight.len() - later;
         self.in_flight.insert(place, (arrival, packet));
         place == 0
     }
 
     /// When the next packet comes out; never, if there is none.
-    #[inline]
     pub fn next_arrival(&self) -> Time {
         self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
     }
 
     /// Takes the next packet, with the time at which it comes out. Whether that time has come is
     /// for the host to know; see [`DelayLine::next_arrival`].
-    #[inline]
     pub fn pop(&mut self) -> Option<(Time, P)> {
         self.in_flight.pop_front()
-    }
-
-    /// The same for packets that are copied, which is cheaper.
-    #[inline]
-    pub fn pop_copy(&mut self) -> Option<(Time, P)>
-    where
-        P: Copy,
-    {
-        self.in_flight.pop_front_copy()
     }
 
     /// Takes the next packet if it has come out by `now`, with the time at which it did.
@@ -102,13 +66,7 @@ impl<P> DelayLine<P> {
 
     /// The propagation delay.
     pub fn delay(&self) -> Span {
-        self.delay
-    }
-
-    /// The packet that comes out after so many others.
-    #[inline]
-    pub fn get(&self, place: usize) -> Option<&P> {
-        self.in_flight.get(place).map(|(_, packet)| packet)
+        self.propagation.delay()
     }
 
     /// How many packets are in flight.

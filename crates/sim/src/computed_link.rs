@@ -3,10 +3,11 @@
 //! that the link needs no events where its arrivals are known in their order.
 
 use sojourn_aqm::{Backlog, Cause, Departure, Limit, Rate, Span, Stage, Time};
-use sojourn_link::{Ring, Transmitter};
+use sojourn_link::Transmitter;
 use sojourn_measure::{LinkProbe, Probe};
 
 use crate::packet::Packet;
+use crate::ring::Ring;
 
 /// Such a link.
 #[derive(Debug)]
@@ -86,7 +87,8 @@ impl ComputedLink {
     /// Reports what has started by now.
     pub(crate) fn settle(&mut self, now: Time, (probe, place): (&mut Probe, usize)) {
         while self.waiting.front().is_some_and(|first| first.start <= now) {
-            let Some(Waiting { start, span, departure }) = self.waiting.pop_front() else { return };
+            let Some(&mut first) = self.waiting.pop_front() else { return };
+            let Waiting { start, span, departure } = first;
             let Departure { packet, enqueued } = departure;
             self.waiting_bytes -= u64::from(packet.link_bytes);
             let mut probe = probe.at_link::<false>(start, place);
@@ -111,7 +113,7 @@ impl ComputedLink {
 
     /// Empties the queue at the end of a run.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(Packet, Time)) {
-        while let Some(Waiting { departure, .. }) = self.waiting.pop_front() {
+        while let Some(&mut Waiting { departure, .. }) = self.waiting.pop_front() {
             take(departure.packet, departure.enqueued);
         }
         self.waiting_bytes = 0;

@@ -1,28 +1,31 @@
-//! A path of the simulator: a [`DelayLine`] with its alarm. It is first in, first out, so that only
-//! its next packet needs the alarm.
+//! A path of the simulator, with its alarm. It is first in, first out, so that only its next packet
+//! needs the alarm.
 
 use sojourn_aqm::{Rate, Span, Time};
-use sojourn_link::DelayLine;
+use sojourn_link::Propagation;
 
 use crate::agenda::{Agenda, Alarm};
 use crate::packet::Packet;
+use crate::ring::Ring;
 
-/// Packets in flight over one distance.
+/// Packets in flight over one distance, in the order in which they arrive.
 #[derive(Debug)]
 pub struct ScheduledDelayLine {
-    line: DelayLine<Packet>,
+    propagation: Propagation,
+    in_flight: Ring<(Time, Packet)>,
     alarm: Alarm,
 }
 
 impl ScheduledDelayLine {
     /// An empty line with its alarm.
     pub(crate) fn new(delay: Span, alarm: Alarm) -> ScheduledDelayLine {
-        ScheduledDelayLine { line: DelayLine::new(delay), alarm }
+        let propagation = Propagation::new(delay);
+        ScheduledDelayLine { propagation, in_flight: Ring::default(), alarm }
     }
 
     /// The same with access links that several flows share, one after the other.
     pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> ScheduledDelayLine {
-        ScheduledDelayLine { line: self.line.with_links(rates), ..self }
+        ScheduledDelayLine { propagation: self.propagation.with_links(rates), ..self }
     }
 
     /// A packet enters now.
@@ -36,36 +39,54 @@ impl ScheduledDelayLine {
     /// takes no call, so that the caller need not save its registers.
     #[inline(always)]
     pub fn push_at(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
-        if !self.line.push_behind(arrival, *packet) {
+        debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
+        if !self.in_flight.push_behind((arrival, *packet)) {
             self.push_any(arrival, packet, agenda);
         }
     }
 
     #[inline(never)]
     fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
-        let is_next = self.line.push_at(arrival, *packet);
+        let is_next = self.in_flight.is_empty();
+        self.in_flight.push_back((arrival, *packet));
         self.schedule(is_next, agenda);
     }
 
-    /// A packet enters at `start`, which may be in the future: it may overtake others.
+    /// A packet enters at `start`, which may be in the future: it may overtake others. Packets that
+    /// arrive at the same time do so in the order of these calls.
     pub fn insert(&mut self, start: Time, packet: Packet, agenda: &mut Agenda) {
-        let is_next = self.line.insert(start, packet);
-        self.schedule(is_next, agenda);
+        debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
+        let arrival = start + self.propagation.delay();
+        let is_later = |&(at, _): &(Time, Packet)| at > arrival;
+        let mut place = self.in_flight.len();
+        while place > 0 && self.in_flight.get(place - 1).is_some_and(is_later) {
+            place -= 1;
+        }
+        self.in_flight.insert(place, (arrival, packet));
+        self.schedule(place == 0, agenda);
     }
 
     #[inline]
     fn schedule(&self, is_next: bool, agenda: &mut Agenda) {
         if is_next {
-            agenda.set(self.alarm, self.line.next_arrival());
+            agenda.set(self.alarm, self.next_arrival());
         }
     }
 
-    /// Takes the packet that arrives now and sets the alarm for the next.
+    /// When the next packet arrives; never, if there is none.
+    #[inline]
+    fn next_arrival(&self) -> Time {
+        self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
+    }
+
+    /// Takes the packet that arrives now and sets the alarm for the next. It stays where it is
+    /// until another enters.
     #[inline(always)]
-    pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> Packet {
-        let (arrival, packet) = self.line.pop_copy().expect("the alarm is set for a packet");
-        debug_assert_eq!(arrival, now, "a delay line delivers at the time it announced");
-        agenda.set(self.alarm, self.line.next_arrival());
+    pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> &mut Packet {
+        let taken = self.in_flight.pop_front_before(|&(next_arrival, _)| next_arrival);
+        let ((arrival, packet), next) = taken.expect("the alarm is set for a packet");
+        debug_assert_eq!(*arrival, now, "a delay line delivers at the time it announced");
+        agenda.set(self.alarm, next.unwrap_or(Time::NEVER));
         packet
     }
 
@@ -73,28 +94,28 @@ impl ScheduledDelayLine {
     /// when it arrives.
     #[inline]
     pub(crate) fn enter(&mut self, now: Time, bytes: u32) -> Time {
-        self.line.enter(now, bytes)
+        self.propagation.enter(now, bytes)
     }
 
     /// A packet stays in the line until the caller asks for it; no alarm says when it arrives.
     pub(crate) fn keep(&mut self, arrival: Time, packet: Packet) {
-        self.line.push_at(arrival, packet);
+        self.in_flight.push_back((arrival, packet));
     }
 
     /// Takes the next packet that was kept if it arrives before `until`, with the time at which it
     /// does.
     pub(crate) fn take_before(&mut self, until: Time) -> Option<(Time, Packet)> {
-        if self.line.next_arrival() >= until { None } else { self.line.pop_copy() }
+        if self.next_arrival() >= until { None } else { self.in_flight.pop_front().copied() }
     }
 
     /// The packet that arrives after so many others.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&Packet> {
-        self.line.get(place)
+        self.in_flight.get(place).map(|(_, packet)| packet)
     }
 
     /// The propagation delay.
     pub fn delay(&self) -> Span {
-        self.line.delay()
+        self.propagation.delay()
     }
 }

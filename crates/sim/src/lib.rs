@@ -18,6 +18,7 @@ mod memory;
 mod network;
 pub mod packet;
 mod prefetch;
+mod ring;
 pub mod session;
 pub mod tcp;
 mod wlan;

@@ -191,7 +191,7 @@ impl World {
                 _ => self.end_bin(now),
             };
         };
-        let mut packet = wire.pop(now, &mut self.network.agenda);
+        let mut packet = *wire.pop(now, &mut self.network.agenda);
         if end != End::Link && self.flows.len() >= MANY_FLOWS {
             self.prefetch_flows(slot - wires, end);
         }

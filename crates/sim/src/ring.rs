@@ -1,16 +1,16 @@
-//! A queue in a ring: `VecDeque` with a number of places that is a power of two, so that a place
-//! is found with one mask. That saves a tenth of what taking a packet from a [`DelayLine`] costs.
-//!
-//! [`DelayLine`]: crate::DelayLine
+//! A queue in a ring: `VecDeque` for items that are copied, with a number of places that is a power
+//! of two, so that a place is found with one mask, and every place holds an item, so that none is
+//! asked whether it does.
 
 /// Places of the first allocation.
 const FIRST_PLACES: usize = 4;
 
 /// First in, first out. An empty ring that was never used allocates nothing.
 #[derive(Clone, Debug)]
-pub struct Ring<T> {
-    /// A power of two, or empty. Those outside `first..end` are none, or what was copied from them.
-    places: Vec<Option<T>>,
+pub(crate) struct Ring<T> {
+    /// A power of two, or empty. Those outside `first..end` hold what was copied from them, or what
+    /// they were filled with.
+    places: Vec<T>,
     /// How many items were taken, and put in, since the start, modulo 2^64.
     first: usize,
     end: usize,
@@ -22,16 +22,16 @@ impl<T> Default for Ring<T> {
     }
 }
 
-impl<T> Ring<T> {
+impl<T: Copy> Ring<T> {
     /// How many items are in it.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.end.wrapping_sub(self.first)
     }
 
     /// Whether there is none.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.first == self.end
     }
 
@@ -42,33 +42,33 @@ impl<T> Ring<T> {
 
     /// The oldest item.
     #[inline]
-    pub fn front(&self) -> Option<&T> {
+    pub(crate) fn front(&self) -> Option<&T> {
         if self.is_empty() {
             return None;
         }
-        self.places[self.first & self.mask()].as_ref()
+        Some(&self.places[self.first & self.mask()])
     }
 
     /// The newest item.
     #[inline]
-    pub fn back(&self) -> Option<&T> {
+    pub(crate) fn back(&self) -> Option<&T> {
         self.get(self.len().wrapping_sub(1))
     }
 
     /// The item behind so many others.
     #[inline]
-    pub fn get(&self, place: usize) -> Option<&T> {
+    pub(crate) fn get(&self, place: usize) -> Option<&T> {
         if place >= self.len() {
             return None;
         }
-        self.places[self.first.wrapping_add(place) & self.mask()].as_ref()
+        Some(&self.places[self.first.wrapping_add(place) & self.mask()])
     }
 
     /// Appends an item.
     #[inline]
-    pub fn push_back(&mut self, item: T) {
+    pub(crate) fn push_back(&mut self, item: T) {
         if self.len() == self.places.len() {
-            self.grow();
+            self.grow(item);
         }
         self.append(item);
     }
@@ -76,7 +76,7 @@ impl<T> Ring<T> {
     /// Appends an item if there are others and a place is free, as mostly, which takes no call.
     /// Returns whether it did.
     #[inline]
-    pub fn push_behind(&mut self, item: T) -> bool {
+    pub(crate) fn push_behind(&mut self, item: T) -> bool {
         let has_room = !self.is_empty() && self.len() < self.places.len();
         if has_room {
             self.append(item);
@@ -88,38 +88,42 @@ impl<T> Ring<T> {
     #[inline(always)]
     fn append(&mut self, item: T) {
         let place = self.end & self.mask();
-        self.places[place] = Some(item);
+        self.places[place] = item;
         self.end = self.end.wrapping_add(1);
     }
 
-    /// Takes the oldest item.
+    /// Takes the oldest item, which stays where it is until the next call.
     #[inline]
-    pub fn pop_front(&mut self) -> Option<T> {
+    pub(crate) fn pop_front(&mut self) -> Option<&mut T> {
         if self.is_empty() {
             return None;
         }
         let place = self.first & self.mask();
-        let item = self.places[place].take();
         self.first = self.first.wrapping_add(1);
-        item
+        Some(&mut self.places[place])
     }
 
-    /// Takes a copy of the oldest item, which is cheaper: its place is left as it is.
-    #[inline]
-    pub fn pop_front_copy(&mut self) -> Option<T>
-    where
-        T: Copy,
-    {
-        let item = *self.front()?;
+    /// The same, with something of the item that is the oldest then.
+    #[inline(always)]
+    pub(crate) fn pop_front_before<R>(
+        &mut self,
+        look: impl FnOnce(&T) -> R,
+    ) -> Option<(&mut T, Option<R>)> {
+        let (mask, place) = (self.mask(), self.first & self.mask());
+        // With the second test the compiler knows that both places are within bounds.
+        if self.is_empty() || place >= self.places.len() {
+            return None;
+        }
         self.first = self.first.wrapping_add(1);
-        Some(item)
+        let next = (!self.is_empty()).then(|| look(&self.places[self.first & mask]));
+        Some((&mut self.places[place], next))
     }
 
     /// Puts an item behind so many others; those that follow move back.
     ///
     /// # Panics
     /// If there are not so many.
-    pub fn insert(&mut self, place: usize, item: T) {
+    pub(crate) fn insert(&mut self, place: usize, item: T) {
         assert!(place <= self.len(), "an item stands behind others that are there");
         self.push_back(item);
         let mask = self.mask();
@@ -129,13 +133,15 @@ impl<T> Ring<T> {
         }
     }
 
+    /// Doubles the places. The new ones are filled with some item.
     #[cold]
-    fn grow(&mut self) {
-        let mut items = std::mem::take(self);
-        self.places.resize_with((2 * items.places.len()).max(FIRST_PLACES), || None);
-        while let Some(item) = items.pop_front() {
-            self.push_back(item);
-        }
+    fn grow(&mut self, filler: T) {
+        let places = (2 * self.places.len()).max(FIRST_PLACES);
+        let mut items = Vec::with_capacity(places);
+        items.extend((0..self.len()).filter_map(|place| self.get(place)));
+        (self.first, self.end) = (0, items.len());
+        items.resize(places, filler);
+        self.places = items;
     }
 }
 
@@ -152,7 +158,14 @@ mod tests {
             let (mut ring, mut plain) = (Ring::default(), VecDeque::new());
             for step in steps {
                 match step {
-                    0..35 => prop_assert_eq!(ring.pop_front(), plain.pop_front()),
+                    0..20 => prop_assert_eq!(ring.pop_front().copied(), plain.pop_front()),
+                    20..35 => {
+                        let popped = ring.pop_front_before(|&next| next);
+                        let popped = popped.map(|(&mut item, next)| (item, next));
+                        let first = plain.pop_front();
+                        let expected = first.map(|item| (item, plain.front().copied()));
+                        prop_assert_eq!(popped, expected);
+                    }
                     35..40 => {
                         let place = step % (plain.len() + 1);
                         ring.insert(place, step);
