@@ -100,8 +100,8 @@ impl ScheduledLink {
     }
 
     /// A packet arrives at the queue. What is sent ahead goes to `forward` with the time at which
-    /// it will have left.
-    #[inline]
+    /// it will have left. There are two calls, one of which is in the main loop.
+    #[inline(always)]
     pub(crate) fn arrive<const NOTES: bool>(
         &mut self,
         now: Time,

@@ -71,7 +71,42 @@ pub(crate) struct Network {
     pub(crate) computed_until: Time,
 }
 
+/// The link whose arrivals are recorded, if one is, and the arrivals so far.
+pub(crate) type RecordedLink = Option<(usize, Vec<(Time, Packet)>)>;
+
 impl Network {
+    /// A packet arrives at the next link of its route.
+    #[inline(always)]
+    pub(crate) fn arrive<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        recorded: &mut RecordedLink,
+    ) {
+        let link = self.onward.legs[packet.leg as usize].link as usize;
+        if NOTES
+            && let Some((place, arrivals)) = recorded
+            && *place == link
+        {
+            arrivals.push((now, *packet));
+        }
+        let Network { links, agenda, probe, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, link);
+        links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
+            onward.forward(link, left, packet, agenda);
+        });
+    }
+
+    /// A server has finished: the packet goes on the wire.
+    #[inline]
+    pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
+        let Network { links, agenda, probe, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, link);
+        links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
+            onward.forward(link, left, packet, agenda);
+        });
+    }
+
     /// A receiver of a group sends a packet towards the sender.
     #[inline(always)]
     pub(crate) fn send_back(&mut self, now: Time, group: &Group, mut packet: Packet) {

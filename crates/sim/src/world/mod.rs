@@ -27,7 +27,7 @@ use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
 use crate::app::{AccessLink, Outbox};
-use crate::network::{End, Group, Network};
+use crate::network::{End, Group, Network, RecordedLink};
 use crate::packet::{Packet, PacketKind};
 use crate::prefetch::{MANY_FLOWS, prefetch};
 
@@ -73,7 +73,7 @@ pub(crate) struct World {
     /// What their use is measured against.
     pub(crate) utilisations: Vec<Utilisation>,
     /// The link whose arrivals are recorded, and the arrivals so far.
-    pub(crate) recorded_arrivals: Option<(usize, Vec<(Time, Packet)>)>,
+    pub(crate) recorded_arrivals: RecordedLink,
     /// The wireless LANs.
     pub(crate) wireless_lans: Vec<WirelessLan>,
     /// The groups.
@@ -173,30 +173,36 @@ impl World {
     fn handle<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
         let Slots { media, wires, accesses, flows, sampler, .. } = self.slots;
         if slot < media {
-            return self.on_server::<NOTES>(now, slot);
+            return self.network.on_server::<NOTES>(now, slot);
         }
         if slot < wires {
             return self.on_rare::<NOTES>(now, slot);
         }
-        // There is one call of each, so that they are compiled into this.
-        let (wire, end) = if slot < accesses {
-            let (wire, end) = &mut self.network.onward.wires[slot - wires];
-            (wire, *end)
-        } else if slot < flows {
-            (self.flows[slot - accesses].access.wire(), End::Link)
-        } else {
-            return match slot {
-                _ if slot < sampler => self.on_flow_timer(now, slot - flows),
-                _ if slot == sampler => self.sample(now),
-                _ => self.end_bin(now),
-            };
-        };
-        let mut packet = *wire.pop(now, &mut self.network.agenda);
+        if slot < accesses {
+            return self.on_wire::<NOTES>(now, slot - wires);
+        }
+        if slot < flows {
+            let World { network, flows, recorded_arrivals, .. } = self;
+            let packet = flows[slot - accesses].access.wire().pop(now, &mut network.agenda);
+            return network.arrive::<NOTES>(now, packet, recorded_arrivals);
+        }
+        match slot {
+            _ if slot < sampler => self.on_flow_timer(now, slot - flows),
+            _ if slot == sampler => self.sample(now),
+            _ => self.end_bin(now),
+        }
+    }
+
+    /// A packet reaches the end of a wire.
+    #[inline(always)]
+    fn on_wire<const NOTES: bool>(&mut self, now: Time, wire: usize) {
+        let (line, end) = &mut self.network.onward.wires[wire];
+        let (mut packet, end) = (*line.pop(now, &mut self.network.agenda), *end);
         if end != End::Link && self.flows.len() >= MANY_FLOWS {
-            self.prefetch_flows(slot - wires, end);
+            self.prefetch_flows(wire, end);
         }
         match end {
-            End::Link => self.arrive::<NOTES>(now, &mut packet),
+            End::Link => self.arrive_at_next::<NOTES>(now, &mut packet),
             End::Receiver => self.receive(now, &packet),
             End::Sender => self.answer(now, &packet),
         }
@@ -228,31 +234,11 @@ impl World {
         self.network.links[link].on_timer(now, &mut self.network.agenda, &mut probe);
     }
 
-    /// A packet arrives at the next link of its route.
-    #[inline]
-    fn arrive<const NOTES: bool>(&mut self, now: Time, packet: &mut Packet) {
-        let link = self.network.onward.legs[packet.leg as usize].link as usize;
-        if NOTES
-            && let Some((recorded, arrivals)) = &mut self.recorded_arrivals
-            && *recorded == link
-        {
-            arrivals.push((now, *packet));
-        }
-        let Network { links, agenda, probe, onward, .. } = &mut self.network;
-        let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(link, left, packet, agenda);
-        });
-    }
-
-    /// A server has finished: the packet goes on the wire.
-    #[inline]
-    fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        let Network { links, agenda, probe, onward, .. } = &mut self.network;
-        let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(link, left, packet, agenda);
-        });
+    /// A packet arrives that has passed a link or a wire before. Apart, so that what a packet does
+    /// that comes from its sender is compiled into the main loop.
+    #[inline(never)]
+    fn arrive_at_next<const NOTES: bool>(&mut self, now: Time, packet: &mut Packet) {
+        self.network.arrive::<NOTES>(now, packet, &mut self.recorded_arrivals);
     }
 
     /// Lets a flow act with an outbox. That gives the next of the timers that may have been set,
