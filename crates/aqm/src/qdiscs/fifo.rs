@@ -113,8 +113,8 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
-        self.queue().judge(now, rng, sink)?;
-        self.fifo.pop()
+        let bytes = self.queue().judge(now, rng, sink)?;
+        self.fifo.pop_judged(bytes)
     }
 
     fn next_timer(&self) -> Option<Time> {

@@ -326,6 +326,7 @@ pub struct Pie {
 }
 
 impl Aqm for Pie {
+    #[inline(always)]
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         self.controller.on_enqueue(now, head, queue, rng)
     }
@@ -334,6 +335,7 @@ impl Aqm for Pie {
         self.controller.on_overflow(queue);
     }
 
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
         self.controller.on_dequeue(now, head, queue)
     }

@@ -131,6 +131,7 @@ impl Standard {
     }
 
     /// RFC 8033 §5.4: derandomised selection, with one draw at most.
+    #[inline(always)]
     fn selects(&mut self, rng: &mut Rng) -> bool {
         if self.drop_prob == 0.0 {
             self.accumulator.clear();
@@ -146,7 +147,7 @@ impl Standard {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_enqueue(
         &mut self,
         now: Time,
@@ -210,7 +211,7 @@ impl Standard {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
         match &mut self.source {
             Source::Stamps { zero_when_empty } => {

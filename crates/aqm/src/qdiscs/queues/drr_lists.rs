@@ -150,8 +150,11 @@ mod tests {
     #[test]
     fn the_head_of_either_list_can_become_the_last_of_the_old_ones() {
         let mut lists = DrrLists::new(4);
-        [2, 1].map(|index| lists.append(DrrList::New, index));
-        [0, 3].map(|index| lists.append(DrrList::Old, index));
+        for (list, index) in
+            [(DrrList::New, 2), (DrrList::New, 1), (DrrList::Old, 0), (DrrList::Old, 3)]
+        {
+            lists.append(list, index);
+        }
         let mut after = |list| {
             lists.make_last(list);
             lists.listed().collect::<Vec<_>>()
