@@ -39,30 +39,34 @@ const UNSET: u64 = u64::MAX;
 /// The children of a node.
 const CHILDREN: usize = 4;
 
-/// The trees, each of the alarms of one kind.
+/// The trees, each of the alarms of one kind of component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub(crate) enum Kind {
+    /// The servers of links.
     Server,
+    /// Wires.
     Wire,
+    /// Access links.
     Access,
+    /// Flows.
     Flow,
+    /// Wireless LANs, queue timers, the sampler and the end of bins.
     Rare,
 }
 const TREES: usize = 5;
 
-/// Where an alarm is kept.
+/// Where an alarm of an agenda is kept: its slot and the place of its leaf.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alarm {
     slot: Slot,
-    kind: Kind,
     leaf: usize,
 }
 
 impl Slots {
-    /// Where the alarm of a slot is kept.
-    pub(crate) fn alarm(&self, slot: Slot) -> Alarm {
+    /// The tree in which the alarm of a slot is, and the number of its leaf there.
+    fn leaf_of(&self, slot: Slot) -> (Kind, usize) {
         let Slots { media, wires, accesses, flows, sampler, .. } = *self;
-        let (kind, leaf) = if slot < media {
+        if slot < media {
             (Kind::Server, slot)
         } else if slot < wires {
             (Kind::Rare, slot - media)
@@ -71,17 +75,10 @@ impl Slots {
         } else if slot < flows {
             (Kind::Access, slot - accesses)
         } else if slot < sampler {
-            return self.of_flow(slot - flows);
+            (Kind::Flow, slot - flows)
         } else {
             (Kind::Rare, wires - media + slot - sampler)
-        };
-        Alarm { slot, kind, leaf }
-    }
-
-    /// Where the alarm of a flow is kept.
-    #[inline]
-    pub(crate) fn of_flow(&self, flow: usize) -> Alarm {
-        Alarm { slot: self.flows + flow, kind: Kind::Flow, leaf: flow }
+        }
     }
 
     /// How many slots there are.
@@ -133,12 +130,14 @@ pub(crate) fn horizon(slots: usize) -> Time {
 /// All alarms of a world.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// How many bits of an alarm are its slot, and the first time in nanoseconds that the others do
-    /// not hold.
+    /// How many bits of an alarm are its slot, and the number in which these are set.
     slot_bits: u32,
+    slot_mask: u64,
+    /// The first time in nanoseconds that the other bits do not hold.
     horizon_ns: u64,
     /// Of all trees; as many as would hold the roots are left out.
     nodes: Vec<Node>,
+    slots: Slots,
     /// By tree: the place of its first leaf, and the smallest of its leaves.
     first_leaves: [usize; TREES],
     roots: [u64; TREES],
@@ -154,11 +153,26 @@ impl Agenda {
         let mut nodes = vec![left_out; TREES.div_ceil(CHILDREN)];
         Agenda {
             slot_bits: slot_bits(slots.count()),
+            slot_mask: (1 << slot_bits(slots.count())) - 1,
             horizon_ns: horizon(slots.count()).as_nanos(),
             first_leaves: std::array::from_fn(|tree| add_tree(&mut nodes, tree, leaves[tree])),
             nodes,
+            slots: *slots,
             roots: [UNSET; TREES],
         }
+    }
+
+    /// Where the alarm of a slot is kept.
+    pub(crate) fn alarm(&self, slot: Slot) -> Alarm {
+        let (kind, leaf) = self.slots.leaf_of(slot);
+        Alarm { slot, leaf: self.first_leaves[kind as usize] + leaf }
+    }
+
+    /// Where the alarm of a flow is kept.
+    #[inline]
+    pub(crate) fn of_flow(&self, flow: usize) -> Alarm {
+        let leaf = self.first_leaves[Kind::Flow as usize] + flow;
+        Alarm { slot: self.slots.flows + flow, leaf }
     }
 
     #[inline]
@@ -167,22 +181,18 @@ impl Agenda {
         if nanos < self.horizon_ns { nanos << self.slot_bits | slot as u64 } else { UNSET }
     }
 
-    #[inline]
-    fn leaf(&self, alarm: Alarm) -> usize {
-        self.first_leaves[alarm.kind as usize] + alarm.leaf
-    }
-
     /// Sets an alarm.
     #[inline]
     pub(crate) fn set(&mut self, alarm: Alarm, time: Time) {
-        self.replay(self.leaf(alarm), self.key(alarm.slot, time));
+        self.replay(alarm.leaf, self.key(alarm.slot, time));
     }
 
     /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
     /// moved away look again when it is due.
     #[inline]
     pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {
-        let (leaf, key) = (self.leaf(alarm), self.key(alarm.slot, time));
+        let Alarm { slot, leaf } = alarm;
+        let key = self.key(slot, time);
         if key < self.nodes[leaf / CHILDREN].children[leaf % CHILDREN] {
             self.replay(leaf, key);
         }
@@ -208,13 +218,35 @@ impl Agenda {
         }
     }
 
-    /// The next alarm that is due; the time is [`Time::NEVER`] if none is set.
+    /// The next alarm that is due; the time is the horizon if none is set.
     #[inline]
     pub(crate) fn next(&self) -> (Time, Slot) {
+        let key = self.soonest();
+        (Time::from_nanos(key >> self.slot_bits), (key & self.slot_mask) as usize)
+    }
+
+    #[inline]
+    fn soonest(&self) -> u64 {
         let [servers, wires, accesses, flows, rare] = self.roots;
-        let key = servers.min(wires).min(accesses).min(flows).min(rare);
-        let time = if key == UNSET { Time::NEVER } else { Time::from_nanos(key >> self.slot_bits) };
-        (time, (key & ((1 << self.slot_bits) - 1)) as usize)
+        servers.min(wires).min(accesses).min(flows).min(rare)
+    }
+
+    /// The kind of the component whose alarm is the next that is due, if one is set: the tree whose
+    /// root it is, which takes less than to look where its slot lies. The most frequent come first.
+    #[inline]
+    pub(crate) fn next_kind(&self) -> Kind {
+        let (soonest, [servers, wires, accesses, flows, _]) = (self.soonest(), self.roots);
+        if soonest == wires {
+            Kind::Wire
+        } else if soonest == accesses {
+            Kind::Access
+        } else if soonest == servers {
+            Kind::Server
+        } else if soonest == flows {
+            Kind::Flow
+        } else {
+            Kind::Rare
+        }
     }
 }
 
@@ -255,12 +287,17 @@ mod tests {
             for (slot, time) in steps {
                 let slot = slot % slots.count();
                 let time = time.map_or(Time::NEVER, Time::from_nanos);
-                agenda.set(slots.alarm(slot), time);
+                agenda.set(agenda.alarm(slot), time);
                 plain[slot] = time;
                 let first = plain.iter().enumerate().map(|(slot, &time)| (time, slot)).min();
+                let first = first.filter(|&(time, _)| time < Time::NEVER);
                 let (time, slot) = agenda.next();
-                prop_assert_eq!(Some(time), first.map(|f| f.0));
-                prop_assert!(time == Time::NEVER || Some(slot) == first.map(|f| f.1));
+                if first.is_none() {
+                    prop_assert_eq!(time, horizon(slots.count()));
+                } else {
+                    prop_assert_eq!(Some((time, slot)), first);
+                    prop_assert_eq!(agenda.next_kind(), slots.leaf_of(slot).0);
+                }
             }
         }
     }
@@ -271,7 +308,8 @@ mod tests {
             let mut counts = [0; 6];
             counts[kind] = 3;
             let slots = slots(counts);
-            let (mut agenda, alarm) = (Agenda::new(&slots), slots.alarm(1));
+            let mut agenda = Agenda::new(&slots);
+            let alarm = agenda.alarm(1);
             agenda.set(alarm, Time::from_nanos(5));
             agenda.advance(alarm, Time::from_nanos(9));
             assert_eq!(agenda.next(), (Time::from_nanos(5), 1));
@@ -288,9 +326,9 @@ mod tests {
         let hours = horizon.as_nanos() / 3_600_000_000_000;
         assert_eq!(hours, 2, "a million flows leave 43 bits for the time");
         let last = Time::from_nanos(horizon.as_nanos() - 1);
-        agenda.set(slots.alarm(1), horizon);
-        assert_eq!(agenda.next().0, Time::NEVER);
-        agenda.set(slots.alarm(2_000_003), last);
+        agenda.set(agenda.alarm(1), horizon);
+        assert_eq!(agenda.next().0, horizon);
+        agenda.set(agenda.alarm(2_000_003), last);
         assert_eq!(agenda.next(), (last, 2_000_003));
     }
 }

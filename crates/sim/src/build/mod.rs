@@ -3,11 +3,11 @@
 mod ends;
 mod links;
 mod transport;
+mod ways;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use sojourn_aqm::{Rate, Rng, Span, Time};
+use sojourn_aqm::{Rng, Span, Time};
 use sojourn_link::{Impairment, SerialLink};
 use sojourn_measure::{Bins, DatagramLosses, EcnConnections, Probe, Utilisation};
 use sojourn_scenario::draw;
@@ -16,9 +16,10 @@ use sojourn_traffic::{CustomApp, TransferPlan};
 
 use self::ends::{ecn, initial_window, with_fallback};
 pub(crate) use self::links::{discipline, link};
-use self::links::{impairment, radio, wireless_lans};
+use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
+use self::ways::{WIRES_PER_GROUP, groups, links_with_onward_wires, wires};
 use crate::agenda::{self, Agenda, Slots};
 use crate::app::AccessLink;
 use crate::app::datagrams::DatagramFlow;
@@ -28,14 +29,10 @@ use crate::app::stream::Stream;
 use crate::cc::CustomControls;
 use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
-use crate::network::{End, FirstLegs, Group, Leg, Network, Onward};
+use crate::network::{Network, Onward};
 use crate::tcp::Segments;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Brought, SimError, drop_elsewhere};
-
-/// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
-/// link.
-const WIRES_PER_GROUP: usize = 3;
 
 /// Whether the caller still wants the run is asked once for so many flows: some milliseconds.
 const FLOWS_PER_LOOK: u32 = 4096;
@@ -75,10 +72,10 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     check_end(end, slots, flows)?;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
-    let (groups, legs) = groups(plan, &classes, &onward);
-    let wires = wires(plan, &onward, slots);
     let impairments: Vec<Option<Impairment>> =
         plan.links.iter().map(|link| impairment(plan, link)).collect();
+    let (groups, legs) = groups(plan, &classes, &onward);
+    let wires = wires(plan, &onward, (slots.wires, &agenda));
     let links = (0..plan.links.len())
         .map(|i| {
             let link = link_at(plan, i, &slots, &mut agenda)?;
@@ -88,7 +85,7 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
         .collect::<Result<Vec<_>, _>>()?;
     let sampling = plan.record;
     if sampling.states || sampling.flows {
-        agenda.set(slots.alarm(slots.sampler), Time::ZERO + sampling.sample);
+        agenda.set(agenda.alarm(slots.sampler), Time::ZERO + sampling.sample);
     }
     let network = Network {
         agenda,
@@ -126,7 +123,8 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     if let Some(bins) = world.bins.take() {
         let reserves: Vec<_> =
             world.network.links.iter().map(|link| link.reserve(Time::ZERO)).collect();
-        world.network.agenda.set(slots.alarm(slots.binner), bins.over_at());
+        let agenda = &mut world.network.agenda;
+        agenda.set(agenda.alarm(slots.binner), bins.over_at());
         world.bins = Some(bins.with_reserves(&reserves));
     }
     world.network.probe.notes.wants_packets = plan.record.packets;
@@ -158,16 +156,7 @@ fn link_at(
     slots: &Slots,
     agenda: &mut Agenda,
 ) -> Result<ScheduledLink, SimError> {
-    let alarms = (slots.alarm(place), slots.alarm(slots.timers + place));
-    link(plan, place, alarms, |wlan| slots.alarm(slots.media + wlan), agenda)
-}
-
-/// The links behind which a way goes on to another, in their order. Only they have a wire of their
-/// own, so that most worlds have few wires.
-fn links_with_onward_wires(plan: &Resolved) -> Vec<usize> {
-    let ways = plan.flows.iter().flat_map(|group| [&group.path, &group.reverse]);
-    let onward = ways.flat_map(|way| way.split_last().map_or(&[][..], |(_, before)| before));
-    BTreeSet::from_iter(onward.copied()).into_iter().collect()
+    link(plan, place, (place, slots.timers + place), |wlan| slots.media + wlan, agenda)
 }
 
 fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
@@ -183,71 +172,6 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
         sampler: accesses + 2 * flows,
         binner: accesses + 2 * flows + 1,
     }
-}
-
-/// The groups of flows, with their ways; their classes are places in `classes`.
-fn groups(plan: &Resolved, classes: &[String], onward: &[usize]) -> (Vec<Group>, Vec<Leg>) {
-    let class_of: BTreeMap<&str, usize> =
-        classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
-    let mut legs = Vec::new();
-    let groups = plan.flows.iter().enumerate().map(|(place, group)| {
-        let first_wire = onward.len() + WIRES_PER_GROUP * place;
-        let forward = add_way(&mut legs, plan, [&group.path, &group.reverse], onward, first_wire);
-        let backward =
-            add_way(&mut legs, plan, [&group.reverse, &group.path], onward, first_wire + 2);
-        Group {
-            class: *class_of.get(group.class.as_str()).expect("every class is listed"),
-            first_legs: FirstLegs { forward, backward },
-            back: first_wire + 1,
-            computed: None,
-        }
-    });
-    (groups.collect(), legs)
-}
-
-/// Adds a way over these links, the last of which sends on the wire `exit`; returns its beginning.
-fn add_way(
-    legs: &mut Vec<Leg>,
-    plan: &Resolved,
-    [links, other_way]: [&[usize]; 2],
-    onward: &[usize],
-    exit: usize,
-) -> u32 {
-    let first = u32::try_from(legs.len()).expect("all ways together have fewer than 2^32 links");
-    for (place, &link) in links.iter().enumerate() {
-        let is_last = place + 1 == links.len();
-        let own = || onward.binary_search(&link).expect("a way goes on behind it");
-        let wire = if is_last { exit } else { own() };
-        let radio = radio(plan, link, other_way);
-        let station = plan.station_of(link, other_way).map(|station| station as u32);
-        legs.push(Leg { link: link as u32, wire: wire as u32, radio, station });
-    }
-    first
-}
-
-/// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that
-/// a group shares are serial links on its wires.
-fn wires(plan: &Resolved, onward: &[usize], slots: Slots) -> Vec<(ScheduledDelayLine, End)> {
-    let mut wires: Vec<(Span, End, Vec<Rate>)> =
-        onward.iter().map(|&link| (plan.links[link].delay, End::Link, Vec::new())).collect();
-    for group in &plan.flows {
-        let delay_of = |links: &[usize]| links.last().map_or(Span::ZERO, |&l| plan.links[l].delay);
-        let rates = |ends: [Option<Rate>; 2]| ends.into_iter().flatten().collect::<Vec<_>>();
-        let (near, far) = (group.sender_downlink, group.receiver_rate);
-        let (back, back_rates) = match group.reverse.is_empty() {
-            true => (End::Sender, rates([far, near])),
-            false => (End::Link, rates([far, None])),
-        };
-        let to_receiver = delay_of(&group.path) + group.egress_delay;
-        let to_sender = delay_of(&group.reverse) + group.return_egress_delay;
-        wires.push((to_receiver, End::Receiver, rates([far, None])));
-        wires.push((group.return_delay, back, back_rates));
-        wires.push((to_sender, End::Sender, rates([near, None])));
-    }
-    let wire = |(i, (delay, end, rates))| {
-        (ScheduledDelayLine::new(delay, slots.alarm(slots.wires + i)).with_links(rates), end)
-    };
-    wires.into_iter().enumerate().map(wire).collect()
 }
 
 /// Adds the flows of a group. Their random streams are named by the group and their place in it, so
@@ -284,8 +208,9 @@ fn add_flows(
             (start, stop),
             &stream,
         );
-        world.network.agenda.set(world.slots.of_flow(index), ends.next_timer());
-        let alarm = world.slots.alarm(world.slots.accesses + index);
+        let agenda = &mut world.network.agenda;
+        agenda.set(agenda.of_flow(index), ends.next_timer());
+        let alarm = agenda.alarm(world.slots.accesses + index);
         let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
         let link = SerialLink::new(group.access_rate);
         let access = AccessLink::new(link, group.access_delay, wire);

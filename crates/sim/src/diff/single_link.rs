@@ -93,14 +93,13 @@ impl<'a> SingleLink<'a> {
         let mut plan = plan.clone();
         plan.record.signals = true; // so that the AQM is watched
         let mut agenda = Agenda::new(&SLOTS);
-        let alarms = (SLOTS.alarm(SERVER), SLOTS.alarm(TIMER));
-        let built = build::link(&plan, link, alarms, |_| SLOTS.alarm(ARRIVAL), &mut agenda)?;
+        let built = build::link(&plan, link, (SERVER, TIMER), |_| ARRIVAL, &mut agenda)?;
         let end = Time::ZERO + plan.duration;
         let mut probe = Probe::new(1, 0, (Time::ZERO, end));
         (probe.notes.wants_packets, probe.notes.wants_signals) = (true, true);
         let start = probe.links[0].totals(Time::ZERO, built.reserve(Time::ZERO));
         probe.end_warmup([start]);
-        agenda.set(SLOTS.alarm(ARRIVAL), arrivals.time(0));
+        agenda.set(agenda.alarm(ARRIVAL), arrivals.time(0));
         Ok(SingleLink { arrivals, arrived: 0, agenda, link: built, probe, end })
     }
 
@@ -121,7 +120,7 @@ impl<'a> SingleLink<'a> {
             _ => {
                 let (_, mut packet) = arrivals.packets[*arrived];
                 *arrived += 1;
-                agenda.set(SLOTS.alarm(ARRIVAL), arrivals.time(*arrived));
+                agenda.set(agenda.alarm(ARRIVAL), arrivals.time(*arrived));
                 link.arrive(now, &mut packet, agenda, &mut probe, |_, _, _| {});
             }
         }

@@ -30,7 +30,8 @@ impl World {
                 utilisations: &self.utilisations,
             },
         );
-        self.network.agenda.set(self.slots.alarm(self.slots.binner), bins.over_at());
+        let agenda = &mut self.network.agenda;
+        agenda.set(agenda.alarm(self.slots.binner), bins.over_at());
         self.bins = Some(bins);
         self.compute_to_next_reading();
     }

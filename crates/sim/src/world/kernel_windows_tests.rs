@@ -131,7 +131,7 @@ fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });
     let server = Server::steady(Rate::from_bps(100_000_000), Vec::new());
-    let [service, timer] = [0, world.slots.timers].map(|slot| world.slots.alarm(slot));
+    let [service, timer] = [0, world.slots.timers].map(|slot| world.network.agenda.alarm(slot));
     let alarms = LinkAlarms { service, timer, medium: None };
     let link = Link::new(queue, Rng::stream(1, "queue", 0), server);
     world.network.links[0] = ScheduledLink::new(link, 0, alarms, &mut world.network.agenda);

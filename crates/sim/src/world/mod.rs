@@ -22,7 +22,7 @@ use sojourn_traffic::FinishedTransfer;
 
 pub(crate) use self::sampling::empty_queue;
 pub(crate) use self::wireless::WirelessLan;
-use crate::agenda::{Slot, Slots};
+use crate::agenda::{Kind, Slot, Slots};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
@@ -150,7 +150,7 @@ impl World {
             if self.events.is_multiple_of(EVENTS_PER_CHECK) && !keep_going(now) {
                 return false;
             }
-            self.handle::<NOTES>(now, slot);
+            self.handle::<NOTES>(now, self.network.agenda.next_kind(), slot);
         }
         self.end_run::<NOTES>();
         true
@@ -170,26 +170,18 @@ impl World {
     }
 
     #[inline]
-    fn handle<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
-        let Slots { media, wires, accesses, flows, sampler, .. } = self.slots;
-        if slot < media {
-            return self.network.on_server::<NOTES>(now, slot);
-        }
-        if slot < wires {
-            return self.on_rare::<NOTES>(now, slot);
-        }
-        if slot < accesses {
-            return self.on_wire::<NOTES>(now, slot - wires);
-        }
-        if slot < flows {
-            let World { network, flows, recorded_arrivals, .. } = self;
-            let packet = flows[slot - accesses].access.wire().pop(now, &mut network.agenda);
-            return network.arrive::<NOTES>(now, packet, recorded_arrivals);
-        }
-        match slot {
-            _ if slot < sampler => self.on_flow_timer(now, slot - flows),
-            _ if slot == sampler => self.sample(now),
-            _ => self.end_bin(now),
+    fn handle<const NOTES: bool>(&mut self, now: Time, kind: Kind, slot: Slot) {
+        let Slots { wires, accesses, flows, .. } = self.slots;
+        match kind {
+            Kind::Wire => self.on_wire::<NOTES>(now, slot - wires),
+            Kind::Access => {
+                let World { network, flows, recorded_arrivals, .. } = self;
+                let packet = flows[slot - accesses].access.wire().pop(now, &mut network.agenda);
+                network.arrive::<NOTES>(now, packet, recorded_arrivals);
+            }
+            Kind::Server => self.network.on_server::<NOTES>(now, slot),
+            Kind::Flow => self.on_flow_timer(now, slot - flows),
+            Kind::Rare => self.on_rare::<NOTES>(now, slot),
         }
     }
 
@@ -223,13 +215,17 @@ impl World {
         }
     }
 
-    /// A wireless LAN or a queue timer is due.
+    /// A wireless LAN, a queue timer, the sampler or the end of a bin is due.
     #[inline(never)]
     fn on_rare<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
-        if slot < self.slots.timers {
-            return self.on_medium::<NOTES>(now, slot - self.slots.media);
+        let Slots { media, timers, sampler, .. } = self.slots;
+        match slot {
+            _ if slot < timers => return self.on_medium::<NOTES>(now, slot - media),
+            _ if slot == sampler => return self.sample(now),
+            _ if slot > sampler => return self.end_bin(now),
+            _ => {}
         }
-        let link = slot - self.slots.timers;
+        let link = slot - timers;
         let mut probe = self.network.probe.at_link::<NOTES>(now, link);
         self.network.links[link].on_timer(now, &mut self.network.agenda, &mut probe);
     }
@@ -250,12 +246,12 @@ impl World {
         flow: usize,
         act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>) -> Time,
     ) -> Time {
-        let World { flows, network, groups, slots, .. } = self;
+        let World { flows, network, groups, .. } = self;
         let SimulatedFlow { ends, access, group } = &mut flows[flow];
         let (number, group) = (*group as u8, &groups[*group as usize]);
         let mut out = Outbox { now, access, network, group, number, lane: 0 };
         let due = act(ends, &mut out);
-        network.agenda.advance(slots.of_flow(flow), due);
+        network.agenda.advance(network.agenda.of_flow(flow), due);
         due
     }
 
@@ -325,7 +321,8 @@ impl World {
             });
         }
         // `with_flow` advances an alarm only, and this one is in the past.
-        self.network.agenda.set(self.slots.of_flow(flow), due);
+        let agenda = &mut self.network.agenda;
+        agenda.set(agenda.of_flow(flow), due);
     }
 }
 

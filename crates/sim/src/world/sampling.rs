@@ -22,7 +22,8 @@ impl World {
                 self.sample_control(flow, now);
             }
         }
-        self.network.agenda.set(self.slots.alarm(self.slots.sampler), now + self.sampling.every);
+        let agenda = &mut self.network.agenda;
+        agenda.set(agenda.alarm(self.slots.sampler), now + self.sampling.every);
     }
 
     /// Records the state of a flow's sender and of its congestion control.

@@ -15,12 +15,13 @@ impl World {
     /// Handles the next event, which is due before the end.
     pub(crate) fn handle_next<const NOTES: bool>(&mut self) {
         let (now, slot) = self.network.agenda.next();
+        let kind = self.network.agenda.next_kind();
         debug_assert!(now < self.end, "what would happen at the end does not");
         if now >= self.warmup && !self.network.probe.counting {
             self.end_warmup();
         }
         self.events += 1;
-        self.handle::<NOTES>(now, slot);
+        self.handle::<NOTES>(now, kind, slot);
     }
 
     /// Ends the run after its last event.

@@ -48,8 +48,8 @@ impl World {
                 medium.offer(now, station, packet.link_bytes, radio);
             }
         }
-        let alarm = self.slots.alarm(self.slots.media + place);
-        self.network.agenda.set(alarm, medium.next());
+        let agenda = &mut self.network.agenda;
+        agenda.set(agenda.alarm(self.slots.media + place), medium.next());
     }
 
     /// A link has sent. Who serves stations by airtime accounts what it sends to a station, however
