@@ -4,7 +4,7 @@
 
 use sojourn_aqm::{Backlog, Cause, Departure, Limit, Rate, Span, Stage, Time};
 use sojourn_link::Transmitter;
-use sojourn_measure::{LinkProbe, Probe};
+use sojourn_measure::Probe;
 
 use crate::packet::Packet;
 use crate::ring::Ring;
@@ -50,17 +50,16 @@ impl ComputedLink {
         (probe, place): (&mut Probe, usize),
     ) -> Option<Time> {
         if !self.waiting.is_empty() {
-            self.settle(now, (probe, place));
+            self.settle(now, (&mut *probe, place));
         }
-        let mut probe = probe.at_link::<false>(now, place);
         let is_full = self.is_full_for(packet.link_bytes);
         if self.free_at <= now && !is_full {
             let span = self.transmitter.next(packet.link_bytes);
-            probe.passed(packet, span);
+            probe.at_link::<false>(now, place).passed(packet, span);
             self.free_at = now + span;
             return Some(self.free_at);
         }
-        self.wait(now, packet, &mut probe)
+        self.wait(now, packet, (probe, place))
     }
 
     /// A packet that has to wait, or finds no room.
@@ -69,8 +68,9 @@ impl ComputedLink {
         &mut self,
         now: Time,
         packet: &Packet,
-        probe: &mut LinkProbe<'_, false>,
+        (probe, place): (&mut Probe, usize),
     ) -> Option<Time> {
+        let mut probe = probe.at_link::<false>(now, place);
         probe.arrived();
         if self.is_full_for(packet.link_bytes) {
             probe.dropped(packet, now, Stage::Enqueue, Cause::Overflow);

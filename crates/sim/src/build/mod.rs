@@ -74,7 +74,8 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     let classes = plan.classes();
     let impairments: Vec<Option<Impairment>> =
         plan.links.iter().map(|link| impairment(plan, link)).collect();
-    let (groups, legs) = groups(plan, &classes, &onward);
+    let is_impaired = |link: usize| impairments[link].is_some();
+    let (groups, legs) = groups(plan, &classes, &onward, &is_impaired);
     let wires = wires(plan, &onward, (slots.wires, &agenda));
     let links = (0..plan.links.len())
         .map(|i| {

@@ -27,13 +27,14 @@ pub(super) fn groups(
     plan: &Resolved,
     classes: &[String],
     onward: &[usize],
+    is_impaired: &dyn Fn(usize) -> bool,
 ) -> (Vec<Group>, Vec<Leg>) {
     let class_of: BTreeMap<&str, usize> =
         classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
     let mut legs = Vec::new();
     let groups = plan.flows.iter().enumerate().map(|(place, group)| {
         let first_wire = onward.len() + WIRES_PER_GROUP * place;
-        let mut add = |ways, exit| add_way(&mut legs, plan, ways, onward, exit);
+        let mut add = |ways, exit| add_way((&mut legs, is_impaired), plan, ways, onward, exit);
         let forward = add([&group.path, &group.reverse], first_wire);
         let backward = add([&group.reverse, &group.path], first_wire + 2);
         Group {
@@ -48,7 +49,7 @@ pub(super) fn groups(
 
 /// Adds a way over these links, the last of which sends on the wire `exit`; returns its beginning.
 fn add_way(
-    legs: &mut Vec<Leg>,
+    (legs, is_impaired): (&mut Vec<Leg>, &dyn Fn(usize) -> bool),
     plan: &Resolved,
     [links, other_way]: [&[usize]; 2],
     onward: &[usize],
@@ -61,7 +62,8 @@ fn add_way(
         let wire = if is_last { exit } else { own() };
         let radio = radio(plan, link, other_way);
         let station = plan.station_of(link, other_way).map(|station| station as u32);
-        legs.push(Leg { link: link as u32, wire: wire as u32, radio, station });
+        let is_impaired = is_impaired(link);
+        legs.push(Leg { link: link as u32, wire: wire as u32, radio, station, is_impaired });
     }
     first
 }

@@ -33,6 +33,8 @@ pub(crate) struct Leg {
     pub(crate) radio: u32,
     /// On a wireless LAN, the transmitter to which it sends, if one is known: a place among links.
     pub(crate) station: Option<u32>,
+    /// Whether the wire behind the link does more to packets than to delay them evenly.
+    pub(crate) is_impaired: bool,
 }
 
 /// What the flows of a group share.
@@ -93,7 +95,7 @@ impl Network {
         let Network { links, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, link);
         links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(link, left, packet, agenda);
+            onward.forward(left, packet, agenda);
         });
     }
 
@@ -103,7 +105,7 @@ impl Network {
         let Network { links, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, link);
         links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(link, left, packet, agenda);
+            onward.forward(left, packet, agenda);
         });
     }
 
@@ -120,7 +122,7 @@ impl Network {
         } else if let Some(left) =
             self.links[link].pass(arrival, &mut packet, (&mut self.probe, link))
         {
-            self.onward.forward(link, left, &mut packet, &mut self.agenda);
+            self.onward.forward(left, &mut packet, &mut self.agenda);
         }
     }
 
@@ -129,7 +131,7 @@ impl Network {
         let Network { links, onward, probe, agenda, computed_until } = self;
         while let Some((now, mut packet)) = onward.wires[wire].0.take_before(*computed_until) {
             if let Some(left) = links[link].pass(now, &mut packet, (probe, link)) {
-                onward.forward(link, left, &mut packet, agenda);
+                onward.forward(left, &mut packet, agenda);
             }
         }
     }

@@ -25,40 +25,33 @@ pub(crate) struct Onward {
 impl Onward {
     /// A packet has left a link at `now`, or will have by then: it goes on the wire.
     #[inline(never)]
-    pub(crate) fn forward(
-        &mut self,
-        link: usize,
-        now: Time,
-        packet: &mut Packet,
-        agenda: &mut Agenda,
-    ) {
-        let wire = &mut self.wires[self.legs[packet.leg as usize].wire as usize].0;
-        packet.leg += 1;
-        match &mut self.impairments[link] {
-            None => wire.push(now, packet, agenda),
-            Some(impairment) => {
-                impair(impairment, now, packet, wire, (agenda, &mut self.losses));
-            }
+    pub(crate) fn forward(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
+        let Leg { wire, is_impaired, .. } = self.legs[packet.leg as usize];
+        if is_impaired {
+            return self.forward_impaired(now, packet, agenda);
         }
+        packet.leg += 1;
+        self.wires[wire as usize].0.push(now, packet, agenda);
     }
-}
 
-/// Puts a packet on an impaired wire, if it is not lost there.
-#[inline(never)]
-fn impair(
-    impairment: &mut Impairment,
-    now: Time,
-    packet: &mut Packet,
-    wire: &mut ScheduledDelayLine,
-    (agenda, losses): (&mut Agenda, &mut DatagramLosses),
-) {
-    if impairment.bleaches() {
-        packet.ecn = Ecn::NotEct;
-    }
-    match impairment.pass(now) {
-        None if packet.kind == PacketKind::Datagram => losses.add(packet.flow, packet.seq),
-        None => {}
-        Some(start) if impairment.reorders() => wire.insert(start, *packet, agenda),
-        Some(start) => wire.push(start, packet, agenda),
+    /// The same on an impaired wire, if the packet is not lost there.
+    #[inline(never)]
+    fn forward_impaired(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
+        let Leg { link, wire, .. } = self.legs[packet.leg as usize];
+        packet.leg += 1;
+        let impairment = self.impairments[link as usize].as_mut();
+        let impairment = impairment.expect("the wire of an impaired leg is impaired");
+        let wire = &mut self.wires[wire as usize].0;
+        if impairment.bleaches() {
+            packet.ecn = Ecn::NotEct;
+        }
+        match impairment.pass(now) {
+            None if packet.kind == PacketKind::Datagram => {
+                self.losses.add(packet.flow, packet.seq);
+            }
+            None => {}
+            Some(start) if impairment.reorders() => wire.insert(start, *packet, agenda),
+            Some(start) => wire.push(start, packet, agenda),
+        }
     }
 }
