@@ -37,6 +37,8 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         let packet = packet.view();
         let sojourn = self.now.since(enqueued).as_nanos();
         let stats = &mut *self.stats;
+        // First, so that what it needs of the packet is not kept in memory over the histogram.
+        stats.digest.mix(self.now, event(&packet, 0));
         stats.leaves();
         stats.total.sent += 1;
         let interval = &mut stats.interval;
@@ -48,7 +50,6 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         if self.counting {
             stats.delays.add(sojourn);
         }
-        stats.digest.mix(self.now, event(&packet, 0));
         if NOTES {
             self.write(&packet, enqueued, Fate::Sent);
         }

@@ -15,7 +15,13 @@ pub(crate) struct Transmissions {
 struct Transmission {
     bytes: u32,
     span: Span,
-    end: Time,
+    began: Time,
+}
+
+impl Transmission {
+    fn end(&self) -> Time {
+        self.began + self.span
+    }
 }
 
 /// What a server had carried by some time, or between two times.
@@ -39,10 +45,10 @@ impl Transmissions {
     /// A transmission of so many bytes begins now and takes so long.
     #[inline]
     pub(crate) fn begin(&mut self, now: Time, bytes: u32, span: Span) {
-        debug_assert!(self.present.end <= now, "one transmission at a time");
+        debug_assert!(self.present.end() <= now, "one transmission at a time");
         self.busy = self.busy + span;
         self.bytes += u64::from(bytes);
-        self.present = Transmission { bytes, span, end: now + span };
+        self.present = Transmission { bytes, span, began: now };
     }
 
     /// What is reported when it has been carried: so many bytes in so much time.
@@ -54,14 +60,15 @@ impl Transmissions {
 
     /// What had been carried by `now`, which is not before the present transmission began.
     pub(crate) fn until(&self, now: Time) -> Carried {
-        let busy = Span::from_nanos(self.busy.as_nanos() - self.present.end.since(now).as_nanos());
+        let busy =
+            Span::from_nanos(self.busy.as_nanos() - self.present.end().since(now).as_nanos());
         Carried { busy, bits: self.bytes * 8 - self.bits_to_come(now) }
     }
 
     /// Bits of the present transmission that were not carried by `now`; one in part counts as such.
     pub(crate) fn bits_to_come(&self, now: Time) -> u64 {
-        let Transmission { bytes, span, end } = self.present;
-        let rest = u128::from(end.since(now).as_nanos());
+        let Transmission { bytes, span, .. } = self.present;
+        let rest = u128::from(self.present.end().since(now).as_nanos());
         if rest == 0 {
             return 0;
         }

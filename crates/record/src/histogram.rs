@@ -55,13 +55,23 @@ impl Histogram {
         }
         self.counts[bin] += 1;
         self.sum_ns += u128::from(ns);
-        self.max_ns = self.max_ns.max(ns);
-        self.min_ns = if self.min_ns == 0 { ns } else { self.min_ns.min(ns) };
+        // `max_ns` is 0 before the first value, so that this one is above it.
+        if ns > self.max_ns || ns < self.min_ns {
+            self.widen(ns);
+        }
     }
 
     #[cold]
     fn grow(&mut self, bin: usize) {
         self.counts.resize((bin + 1).next_power_of_two(), 0);
+    }
+
+    /// A value is smaller or larger than those before it. Apart, as that is rare.
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self, ns: u64) {
+        self.max_ns = self.max_ns.max(ns);
+        self.min_ns = if self.min_ns == 0 { ns } else { self.min_ns.min(ns) };
     }
 
     /// How many values.
