@@ -210,12 +210,13 @@ fn add_flows(
             &stream,
         );
         let agenda = &mut world.network.agenda;
-        agenda.set(agenda.of_flow(index), ends.next_timer());
+        let due = ends.next_timer();
+        agenda.set(agenda.of_flow(index), due);
         let alarm = agenda.alarm(world.slots.accesses + index);
         let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
         let link = SerialLink::new(group.access_rate);
         let access = AccessLink::new(link, group.access_delay, wire);
-        world.flows.push(SimulatedFlow { ends, access, group: place as u32 });
+        world.flows.push(SimulatedFlow { ends, access, group: place as u32, alarm: due });
         world.times.push((start, stop));
     }
     Ok(())

@@ -39,6 +39,8 @@ pub(crate) struct SimulatedFlow {
     pub(crate) access: AccessLink,
     /// Its group, by place.
     pub(crate) group: u32,
+    /// What its alarm is set to: most of what it does leaves that alone.
+    pub(crate) alarm: Time,
 }
 
 /// The two ends of a flow.
@@ -238,7 +240,8 @@ impl World {
     }
 
     /// Lets a flow act with an outbox. That gives the next of the timers that may have been set,
-    /// which is returned, and to which the alarm of the flow is moved if it is later.
+    /// which is returned, and to which the alarm of the flow is moved if it is later. When an alarm
+    /// is due whose deadline has moved away, the flow looks again.
     #[inline]
     fn with_flow(
         &mut self,
@@ -247,11 +250,14 @@ impl World {
         act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>) -> Time,
     ) -> Time {
         let World { flows, network, groups, .. } = self;
-        let SimulatedFlow { ends, access, group } = &mut flows[flow];
+        let SimulatedFlow { ends, access, group, alarm } = &mut flows[flow];
         let (number, group) = (*group as u8, &groups[*group as usize]);
         let mut out = Outbox { now, access, network, group, number, lane: 0 };
         let due = act(ends, &mut out);
-        network.agenda.advance(network.agenda.of_flow(flow), due);
+        if due < *alarm {
+            *alarm = due;
+            network.agenda.set(network.agenda.of_flow(flow), due);
+        }
         due
     }
 
@@ -320,7 +326,8 @@ impl World {
                 flow.next_timer()
             });
         }
-        // `with_flow` advances an alarm only, and this one is in the past.
+        // `with_flow` moves an alarm to an earlier time only, and this one is in the past.
+        self.flows[flow].alarm = due;
         let agenda = &mut self.network.agenda;
         agenda.set(agenda.of_flow(flow), due);
     }
