@@ -133,6 +133,7 @@ impl Exact {
 
     /// RFC 8289 §5.5: enter the dropping state, at the rate that worked last time if that was
     /// recent.
+    #[inline(never)]
     fn enter(&mut self, now: Time, drop_next: Option<Time>, can_mark: bool) -> Verdict {
         let resumed = match self.text {
             Text::Rfc8289 => self.resumed(now, drop_next),
@@ -179,6 +180,7 @@ impl Exact {
     }
 
     /// The packet after a dropped one is above target too.
+    #[inline(never)]
     fn after_drop(&mut self, drop_next: Time) -> Time {
         // RFC 8289 §5.5 counted when it dropped; Listing 1 of the paper and the draft count here.
         if self.text != Text::Rfc8289 {
@@ -214,7 +216,7 @@ impl Exact {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
         let above = self.is_above(now, head, queue);
         let can_mark = self.ecn && head.ecn.can_mark();

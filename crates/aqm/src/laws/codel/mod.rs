@@ -170,6 +170,8 @@ impl Engine {
 }
 
 impl Aqm for CoDel {
+    /// The arithmetic of the default is compiled into the caller, the other takes a call.
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
         match &mut self.0 {
             Engine::Exact(exact) => exact.on_dequeue(now, head, queue),

@@ -206,7 +206,8 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
     }
 
     /// A queue was found empty. A new one stays among the old for one more round, so that it cannot
-    /// become new again at once (RFC 8290 §4.2).
+    /// become new again at once (RFC 8290 §4.2). Apart, as few are.
+    #[inline(never)]
     fn retire(&mut self, list: DrrList, index: u32) {
         self.lists.remove_head(list);
         if list == DrrList::New && (self.always_retires || self.lists.length(DrrList::Old) > 0) {

@@ -93,15 +93,20 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
                     mark(packet, *enqueued, Stage::Dequeue, cause, sink);
                     return Some(head.bytes);
                 }
-                Verdict::Drop(cause) => {
-                    report_state(self.law, sink);
-                    let dropped = self.waiting.pop().expect("it was judged");
-                    sink.dropped(dropped.packet, dropped.enqueued, Stage::Dequeue, cause);
-                }
+                Verdict::Drop(cause) => self.drop_head(cause, sink),
             }
         }
         self.law.on_empty(now);
         None
+    }
+
+    /// Drops the head that was judged. Apart, as it is rare and a packet that leaves need not save
+    /// what it takes.
+    #[inline(never)]
+    fn drop_head(&mut self, cause: Cause, sink: &mut dyn Sink<P>) {
+        report_state(self.law, sink);
+        let Departure { packet, enqueued } = self.waiting.pop().expect("it was judged");
+        sink.dropped(packet, enqueued, Stage::Dequeue, cause);
     }
 
     /// The timer of the law is due.
