@@ -19,6 +19,9 @@ const SHARED_INFO: u32 = 320;
 const OVERHEAD: u32 = SK_BUFF + 1024;
 /// Most segments that share their overhead: a segment is one fragment (Linux `MAX_SKB_FRAGS`).
 const MERGED: u32 = 17;
+/// Segments in order that surely are one buffer: the payload of every 23rd lies in two pages, and
+/// takes two fragments (fact tcp-42).
+pub(super) const MERGED_WITH_NEXT: u32 = 16;
 /// Linux `sysctl_rmem_max`, which counts in the scale of the window (`tcp_select_initial_window`).
 const RMEM_MAX: u32 = 212_992;
 /// Largest scale of a window (RFC 7323 §2.3).

@@ -6,7 +6,7 @@ use std::mem;
 
 use sojourn_aqm::{Span, Time};
 
-use super::receive_buffer::{FIRST_SPACE, ReceiveBuffer, window_after};
+use super::receive_buffer::{FIRST_SPACE, MERGED_WITH_NEXT, ReceiveBuffer, window_after};
 
 /// How the receive window develops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -170,12 +170,17 @@ impl ReceiveWindow {
     }
 
     /// The program reads everything below `next`. Linux `tcp_recvmsg_locked` looks at the buffer
-    /// after each segment, and all are read at one time.
+    /// after each buffer that it has copied, and all are read at one time: what waited behind a
+    /// hole is mostly one with the segment that fills it (fact tcp-42).
     #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
         let unread = mem::take(&mut self.unread);
         if unread > 0 && self.is_round_trip_over(now, rtt) {
-            self.on_round_trip(now, next + 1 - unread);
+            let first = match &self.kind {
+                Kind::Buffer(_) if unread <= MERGED_WITH_NEXT => unread,
+                _ => 1,
+            };
+            self.on_round_trip(now, next + first - unread);
             // Where a round trip takes no time it is over again.
             if unread > 1 && self.is_round_trip_over(now, rtt) {
                 self.on_round_trip(now, next);
@@ -291,6 +296,23 @@ mod tests {
         }
         assert_eq!((segments, receive_window.offered()), (30, 104));
         assert_eq!(receive_window.segments(), u32::MAX);
+    }
+
+    /// Linux `tcp_ofo_queue` makes one buffer of up to 17 fragments (fact tcp-42).
+    #[test]
+    fn what_waited_behind_a_small_hole_counts_for_the_round_trip_that_ends() {
+        let grows_after = |waiting: u32| {
+            let rule = WindowRule::Autotuned { payload: 1448, most: 16 << 20 };
+            let mut window = ReceiveWindow::new(rule);
+            window.on_established(Time::ZERO);
+            (0..waiting).for_each(|before| window.on_held(before, 0));
+            window.on_in_order(waiting);
+            let rtt = Span::from_millis(20);
+            window.on_read(Time::ZERO + rtt, waiting + 1, Some(rtt));
+            window.on_segment(true)
+        };
+        // More than the ten segments that Linux assumes, and at most 16 in one buffer.
+        assert_eq!([9, 10, 15, 16].map(grows_after), [false, true, true, false]);
     }
 
     #[test]

@@ -12,8 +12,8 @@ const TOP_LEVEL: u32 = 4;
 /// A tick (`CONFIG_HZ` = 1000). It is a constant because nearly every packet divides by it.
 pub(super) const TICK: Span = Span::from_millis(1);
 const TICK_NS: u64 = TICK.as_nanos();
-/// The time in which the timers of a level are called, in nanoseconds; of all levels 80 us.
-const LEVEL_NS: u64 = 1 << 14;
+/// The time in which the timers of a level are called, in nanoseconds; of all levels 10 us.
+const LEVEL_NS: u64 = 1 << 11;
 
 /// When a timer is called that is set at `now` for `due`: in its turn after the end of the slot
 /// that it falls into (fact tcp-21).
@@ -25,12 +25,13 @@ pub(crate) fn expiry(now: Time, due: Time) -> Time {
 
 /// Timers that expire on one tick are called one after the other: those of a coarser level first
 /// (`collect_expired_timers`, `expire_timers`), within it the one that was set last first
-/// (`enqueue_timer`), here to about a tick. Which of two that were set in the same tick comes first
-/// is a matter of the nanosecond: never of the numbers of the flows.
+/// (`enqueue_timer`), here to about half of the time that a slot of the level takes. Which of those
+/// that were set at about one time comes first is a matter of the nanosecond: never of the numbers
+/// of the flows.
 fn turn(now: Time, wait: Span, level: u32) -> Span {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 over the golden ratio (Knuth, TAOCP 3, §6.4)
-    let waited = wait.as_nanos() >> (LEVEL_SHIFT * level + 17) << 5;
-    let mixed = now.as_nanos().wrapping_mul(GOLDEN) >> 59;
+    let waited = wait.as_nanos() >> (LEVEL_SHIFT * level + 19) << 4;
+    let mixed = now.as_nanos().wrapping_mul(GOLDEN) >> 60;
     let before = u64::from(TOP_LEVEL.saturating_sub(level)) * LEVEL_NS;
     Span::from_nanos(before + (waited | mixed).min(LEVEL_NS - 1))
 }
@@ -80,9 +81,9 @@ mod tests {
     /// Linux `enqueue_timer` puts a timer at the head of the list of its slot.
     #[test]
     fn of_the_timers_of_a_slot_the_one_set_last_is_called_first() {
-        let called = [0, 2, 4, 6].map(|set| expiry(ms(set), ms(1_000)));
+        let called = [0, 70, 140, 210].map(|set| expiry(ms(set), ms(1_000)));
         assert!(called.is_sorted_by(|earlier, later| later < earlier), "{called:?}");
-        assert!(called.iter().all(|at| at.since(ms(1_024)) < Span::from_micros(81)));
+        assert!(called.iter().all(|at| at.since(ms(1_024)) < Span::from_micros(11)));
     }
 
     /// Linux `expire_timers` begins with the coarsest level that `collect_expired_timers` found.
@@ -91,6 +92,6 @@ mod tests {
         let called =
             [(0, 4_000), (3_500, 4_089), (4_080, 4_095)].map(|(set, due)| expiry(ms(set), ms(due)));
         assert!(called.is_sorted(), "{called:?}");
-        assert!(called.iter().all(|at| at.since(ms(4_096)) < Span::from_micros(81)), "{called:?}");
+        assert!(called.iter().all(|at| at.since(ms(4_096)) < Span::from_micros(11)), "{called:?}");
     }
 }
