@@ -169,9 +169,9 @@ impl ReceiveWindow {
         }
     }
 
-    /// The program reads everything below `next`. Linux `tcp_recvmsg_locked` looks at the buffer
-    /// after each buffer that it has copied, and all are read at one time: what waited behind a
-    /// hole is mostly one with the segment that fills it (fact tcp-42).
+    /// The program reads everything below `next`. Linux `tcp_recvmsg_locked` looks at the round
+    /// trip after each buffer that it has copied, and all are read at one time. Few segments that
+    /// waited behind a hole are one buffer with that which fills it (fact tcp-42).
     #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
         let unread = mem::take(&mut self.unread);
