@@ -275,6 +275,12 @@ mod tests {
     use super::*;
     use sojourn_aqm::params::Params;
 
+    /// An acknowledgement at `ms` of the first segments of 70, without a round trip.
+    fn acknowledged(ms: u64, delivered: u32) -> Ack {
+        let (now, srtt) = (Time::ZERO + Span::from_millis(ms), Span::ZERO);
+        Ack { now, delivered, rtt: None, srtt, una: delivered, nxt: 70, paced: false }
+    }
+
     fn cubic() -> Cubic {
         Cubic::new(&CubicParams::of_dialect("linux").unwrap())
     }
@@ -326,13 +332,8 @@ mod tests {
         let mut cubic = cubic();
         let mut window = Window::above(70, 70);
         let at = |ms: u64, rtt_ms: u64| Ack {
-            now: Time::ZERO + Span::from_millis(ms),
-            delivered: 1,
             rtt: Some(Span::from_millis(rtt_ms)),
-            srtt: Span::ZERO,
-            una: 1,
-            nxt: 70,
-            paced: false,
+            ..acknowledged(ms, 1)
         };
         cubic.on_rtt(&at(0, 100), &mut window);
         cubic.grow(&at(0, 100), &mut window);
@@ -383,15 +384,7 @@ mod tests {
         let credit = |friendly_counts_acks| {
             let linux = CubicParams::of_dialect("linux").unwrap();
             let mut cubic = super::Cubic::new(&CubicParams { friendly_counts_acks, ..linux });
-            let ack = Ack {
-                now: Time::ZERO,
-                delivered: 2,
-                rtt: None,
-                srtt: Span::ZERO,
-                una: 2,
-                nxt: 70,
-                paced: false,
-            };
+            let ack = acknowledged(0, 2);
             cubic.update(&ack, &Window::above(70, 70));
             cubic.epoch.unwrap().w_est_credit
         };
@@ -404,15 +397,7 @@ mod tests {
         cubic.w_max = 100;
         cubic.delay_min = Some(Span::from_millis(100));
         let window = Window::above(70, 70);
-        let ack = Ack {
-            now: Time::ZERO,
-            delivered: 1,
-            rtt: None,
-            srtt: Span::ZERO,
-            una: 1,
-            nxt: 70,
-            paced: false,
-        };
+        let ack = acknowledged(0, 1);
         cubic.update(&ack, &window);
         assert_eq!(cubic.cnt, 23);
         let mut fresh = super::Cubic::new(&CubicParams::of_dialect("linux").unwrap());
@@ -425,19 +410,10 @@ mod tests {
         let count_after = |ms: u64| {
             let mut cubic = cubic();
             cubic.w_max = 100;
-            let ack = |ms: u64| Ack {
-                now: Time::ZERO + Span::from_millis(ms),
-                delivered: 1,
-                rtt: None,
-                srtt: Span::ZERO,
-                una: 1,
-                nxt: 70,
-                paced: false,
-            };
             let window = Window::above(70, 70);
-            cubic.update(&ack(0), &window);
+            cubic.update(&acknowledged(0, 1), &window);
             cubic.cnt = 7;
-            cubic.update(&ack(ms), &window);
+            cubic.update(&acknowledged(ms, 1), &window);
             cubic.cnt
         };
         assert_eq!(count_after(31), 7);

@@ -184,8 +184,7 @@ impl DelayedAck {
             return true;
         }
         let wait = if self.rule.adaptive { self.bounded_wait() } else { self.rule.delay };
-        let due = now + wait;
-        let due = if self.wheel { timer_wheel::expiry(now, due) } else { due };
+        let due = timer_wheel::expiry(self.wheel, now, now + wait);
         self.due = self.due.min(due);
         false
     }

@@ -227,7 +227,7 @@ pub struct Profile {
 impl Profile {
     /// When a timer expires that is set at `now` for `due`.
     pub(crate) fn expiry(&self, now: Time, due: Time) -> Time {
-        if self.timer_wheel { timer_wheel::expiry(now, due) } else { due }
+        timer_wheel::expiry(self.timer_wheel, now, due)
     }
 }
 

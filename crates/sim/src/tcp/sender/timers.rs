@@ -60,7 +60,7 @@ impl Timers {
     }
 
     pub(super) fn set(&mut self, now: Time, timer: Timer, due: Time) {
-        self.due = if self.wheel { timer_wheel::expiry(now, due) } else { due };
+        self.due = timer_wheel::expiry(self.wheel, now, due);
         self.pending = timer;
     }
 
