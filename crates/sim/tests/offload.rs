@@ -52,6 +52,10 @@ fn an_unpaced_sender_uses_its_window_in_bursts_too() {
     assert_eq!(median(bursts("cubic", 50, None)), 2);
     let joined = median(bursts("cubic", 50, Some(64_000)));
     assert!((3..=4).contains(&joined), "{joined}");
-    // And every 2.4 ms at 10 Mbit/s.
-    assert_eq!(bursts("cubic", 10, Some(64_000)), bursts("cubic", 10, None));
+    // And every 2.4 ms at 10 Mbit/s: too late to be waited for. The ends of buffers leave single
+    // segments, 24 % of the bursts in the guest (fact tcp-44).
+    let slow = bursts("cubic", 10, Some(64_000));
+    let singles = slow.iter().filter(|&&length| length == 1).count() as f64 / slow.len() as f64;
+    assert!((0.15..0.3).contains(&singles), "{singles}");
+    assert_eq!(median(slow), 2);
 }

@@ -80,7 +80,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         bins_ns: scenario.record.bins.map(Span::as_nanos),
         sender_capture,
         hz: kernel.hz,
-        settings: settings::settings(scenario, timestamps, egress.has_wire(), flows.len())?,
+        settings: settings::settings(scenario, timestamps, egress.has_wire())?,
         commands: in_few_batches(out.commands),
         expected: out.expected,
         bottleneck,

@@ -5,15 +5,6 @@ use sojourn_scenario::resolved::{FIRST_BUFFER_BYTES, MOST_BUFFER_BYTES, Resolved
 use super::refusal::{Planned, refuse};
 use crate::plan::{Netns, SysctlSetting};
 
-/// The initial size of a send buffer: larger than Linux's own, so that few segments end a write
-/// (fact linux-5).
-fn send_buffer(flows: usize) -> usize {
-    const LINUX: usize = 16 << 10;
-    const LARGE: usize = 1 << 20;
-    const OF_ALL: usize = 64 << 20;
-    (OF_ALL / flows.max(1)).clamp(LINUX, LARGE)
-}
-
 /// The buffer in which a window may grow to what the scenario says, if it does: twice as much
 /// (Linux 6.1 tcp.h, `tcp_win_from_space`). It is a setting of a whole namespace.
 fn receive_buffer(scenario: &Resolved) -> Planned<Option<u64>> {
@@ -47,11 +38,10 @@ pub(super) fn settings(
     scenario: &Resolved,
     timestamps: bool,
     has_wire: bool,
-    flows: usize,
 ) -> Planned<Vec<SysctlSetting>> {
     let both = [Netns::Senders, Netns::Receivers];
     let largest = scenario.largest_buffer_bytes();
-    let send_buffer = format!("4096\t{}\t{largest}", send_buffer(flows));
+    let send_buffer = format!("4096\t{}\t{largest}", scenario.first_send_buffer_bytes());
     let most = receive_buffer(scenario)?.unwrap_or(largest);
     let receive_buffer = format!("4096\t{FIRST_BUFFER_BYTES}\t{most}");
     let of_tcp = [
@@ -95,7 +85,7 @@ mod tests {
                     path = [\"b\"]\nrtt = \"100ms\"\napp = { kind = \"bulk\" }\n";
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let scenario = Scenario::load(text, &Source::default(), &none).unwrap();
-        let settings = settings(scenario.resolved(), true, false, 1).unwrap();
+        let settings = settings(scenario.resolved(), true, false).unwrap();
         let of = |netns, name: &str| {
             let is_it = |s: &&SysctlSetting| s.netns == netns && s.path.ends_with(name);
             settings.iter().find(is_it).map(|s| s.value.parse::<u32>().unwrap())
@@ -117,7 +107,7 @@ mod tests {
         let text = format!("{head}rate = \"{rate}\"\n{groups}");
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let scenario = Scenario::load(&text, &Source::default(), &none).unwrap();
-        let settings = settings(scenario.resolved(), true, false, 1)?;
+        let settings = settings(scenario.resolved(), true, false)?;
         Ok(settings.into_iter().find(|s| s.path.ends_with("tcp_rmem")).unwrap().value)
     }
 

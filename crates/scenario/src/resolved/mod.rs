@@ -32,6 +32,11 @@ pub const MOST_BUFFER_BYTES: u64 = 1 << 30;
 /// Linux's own initial size of a receive buffer, half of which is window (fact linux-6; Linux 6.1
 /// tcp.h, `tcp_win_from_space`).
 pub const FIRST_BUFFER_BYTES: u64 = 131_072;
+/// Linux's own initial size of a send buffer, and the one that flows have here: larger, so that few
+/// segments end a write (fact linux-5), unless all of them together would take too much.
+const LINUX_SEND_BUFFER_BYTES: u64 = 16 << 10;
+const SEND_BUFFER_BYTES: u64 = 1 << 20;
+const ALL_SEND_BUFFERS_BYTES: u64 = 64 << 20;
 
 /// A whole run.
 #[derive(Clone, PartialEq, Debug)]
@@ -84,6 +89,13 @@ impl Resolved {
             rate.bytes_in(group.rtt + Span::from_millis(200)).saturating_mul(8)
         });
         wanted.max().unwrap_or(0).clamp(LEAST_BUFFER_BYTES, MOST_BUFFER_BYTES)
+    }
+
+    /// The initial size of each flow's send buffer in bytes.
+    pub fn first_send_buffer_bytes(&self) -> u64 {
+        let flows: u64 = self.flows.iter().map(|group| u64::from(group.count)).sum();
+        let share = ALL_SEND_BUFFERS_BYTES / flows.max(1);
+        share.clamp(LINUX_SEND_BUFFER_BYTES, SEND_BUFFER_BYTES)
     }
 
     /// To whom a transmitter of a wireless LAN sends the packets of a flow: the first transmitter

@@ -1,13 +1,29 @@
 //! The TCP settings of a scenario as senders and receivers take them.
 
-use sojourn_scenario::resolved::{AccEcnOption, MOST_BUFFER_BYTES, ReceiverEcn, Tcp};
+use sojourn_scenario::resolved::{AccEcnOption, MOST_BUFFER_BYTES, ReceiverEcn, Resolved, Tcp};
 
 use crate::cc::{Feedback, Needs};
 use crate::tcp::accecn::OptionRule;
 use crate::tcp::negotiation::Mode;
-use crate::tcp::profile::Profile;
+use crate::tcp::profile::{Profile, SendBufferRule};
 use crate::tcp::receive_window::WindowRule;
 use crate::tcp::receiver::EcnAbility;
+
+/// What the buffers of every TCP flow may take in a scenario.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffers {
+    pub(crate) to_send: SendBufferRule,
+    pub(crate) largest_bytes: u64,
+}
+
+impl Buffers {
+    pub(crate) fn of(plan: &Resolved) -> Buffers {
+        let largest_bytes = plan.largest_buffer_bytes();
+        let bytes = |bytes: u64| bytes.min(MOST_BUFFER_BYTES) as u32;
+        let (first, most) = (bytes(plan.first_send_buffer_bytes()), bytes(largest_bytes));
+        Buffers { to_send: SendBufferRule { first, most }, largest_bytes }
+    }
+}
 
 /// Initial window in packets.
 pub(crate) fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {

@@ -14,7 +14,7 @@ use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 use sojourn_traffic::{CustomApp, TransferPlan};
 
-use self::ends::{ecn, initial_window, with_fallback};
+use self::ends::{Buffers, ecn, initial_window, with_fallback};
 pub(crate) use self::links::{discipline, link};
 use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
@@ -49,10 +49,9 @@ pub(crate) fn world(
 ) -> Result<World, SimError> {
     check_brought(plan, brought)?;
     let mut world = without_flows(plan)?;
-    let largest_buffer_bytes = plan.largest_buffer_bytes();
-    let added = (0..plan.flows.len()).try_for_each(|place| {
-        add_flows(&mut world, (plan, place), largest_buffer_bytes, brought, keep_going)
-    });
+    let buffers = Buffers::of(plan);
+    let added = (0..plan.flows.len())
+        .try_for_each(|place| add_flows(&mut world, (plan, place), buffers, brought, keep_going));
     match added {
         Ok(()) => Ok(world),
         Err(error) => {
@@ -180,14 +179,14 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
 fn add_flows(
     world: &mut World,
     (plan, place): (&Resolved, usize),
-    largest_buffer_bytes: u64,
+    buffers: Buffers,
     brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
     let tcp = group.app.tcp();
-    let transport = tcp
-        .map(|tcp| transport((place, &group.name), (tcp, largest_buffer_bytes), &brought.controls));
+    let transport =
+        tcp.map(|tcp| transport((place, &group.name), (tcp, buffers), &brought.controls));
     let transport = transport.transpose()?;
     let transport = tcp.zip(transport);
     let app = brought.apps.get(&group.name);

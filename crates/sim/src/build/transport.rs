@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sojourn_aqm::params::SpecText;
 use sojourn_scenario::resolved::{Resolved, Tcp};
 
-use super::ends::{initial_window, window_rule};
+use super::ends::{Buffers, initial_window, window_rule};
 use crate::SimError;
 use crate::cc::{self, ConfiguredControl, CustomControls, Feedback};
 use crate::tcp::profile::{self, AckRule, Profile};
@@ -42,9 +42,9 @@ pub fn transports(
     plan: &Resolved,
     custom: &CustomControls,
 ) -> Result<Vec<TransportSummary>, SimError> {
-    let largest = plan.largest_buffer_bytes();
+    let buffers = Buffers::of(plan);
     let summary = |(index, name, tcp): (usize, &String, &Tcp)| {
-        let Transport { profile, cc, .. } = transport((index, name), (tcp, largest), custom)?;
+        let Transport { profile, cc, .. } = transport((index, name), (tcp, buffers), custom)?;
         Ok(TransportSummary {
             flows: name.clone(),
             cc: cc.in_full.clone(),
@@ -62,7 +62,7 @@ pub fn transports(
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
 pub(crate) fn transport(
     (index, name): (usize, &str),
-    (tcp, largest_buffer_bytes): (&Tcp, u64),
+    (tcp, buffers): (&Tcp, Buffers),
     custom: &CustomControls,
 ) -> Result<Transport, SimError> {
     let invalid = |key: &str| {
@@ -74,6 +74,7 @@ pub(crate) fn transport(
         profile.ack = AckRule { every, ..profile.ack };
     }
     profile.offload_bytes = tcp.offload_bytes;
+    profile.send_buffer = profile.ack.answers_push.then_some(buffers.to_send);
     let named = || cc::configure(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
     let cc = match custom.get(name) {
         Some(cc) => Arc::clone(cc),
@@ -87,6 +88,6 @@ pub(crate) fn transport(
             format!("{name} reads runs of classic echoes (RFC 8257 §3.2); leave `accecn` out");
         return Err(invalid("accecn")(why));
     }
-    let window = window_rule(tcp, &profile, largest_buffer_bytes);
+    let window = window_rule(tcp, &profile, buffers.largest_bytes);
     Ok(Transport { profile, window, cc })
 }

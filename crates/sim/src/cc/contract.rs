@@ -212,6 +212,11 @@ pub trait CongestionControl: Send {
     fn least_burst(&self) -> u32 {
         2
     }
+    /// How many windows the send buffer is to hold (Linux `tcp_sndbuf_expand`; the hook
+    /// `sndbuf_expand`).
+    fn windows_to_buffer(&self) -> u32 {
+        2
+    }
     /// It deliberately sends less: delivery-rate samples count as limited by the application.
     fn holds_back(&self) -> bool {
         false

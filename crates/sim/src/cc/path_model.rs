@@ -25,6 +25,9 @@ pub(crate) fn needs() -> Needs {
     Needs { window_control, rate_samples: true, pacing: Some(Span::ZERO), ..Needs::default() }
 }
 
+/// It may double its rate even in a recovery (Linux `bbr_sndbuf_expand`).
+pub(crate) const WINDOWS_TO_BUFFER: u32 = 3;
+
 /// Their modes; each version draws the transitions of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BbrMode {

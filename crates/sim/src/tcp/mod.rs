@@ -7,6 +7,7 @@ mod delayed_ack;
 pub(crate) mod delivery_rate;
 mod ecn_ability;
 mod initial_window;
+mod memory;
 pub mod negotiation;
 pub(crate) mod pacing;
 mod pipe;

@@ -64,11 +64,12 @@ impl Pacer {
         self.next.since(now)
     }
 
-    /// A packet leaves. The tenth is the first that makes the next one wait.
+    /// So many packets leave together. The tenth is the first that makes the next one wait.
     #[inline]
-    pub(crate) fn on_sent(&mut self, now: Time) {
-        self.sent = self.sent.saturating_add(1);
+    pub(crate) fn on_sent(&mut self, now: Time, packets: u32) {
+        self.sent = self.sent.saturating_add(packets);
         if let Some(gap) = self.gap.filter(|_| self.sent >= UNPACED) {
+            let gap = Span::from_nanos(gap.as_nanos() * u64::from(packets));
             let late = if self.next < now { now.since(self.next) } else { Span::ZERO };
             self.next = self.next.max(now) + gap.saturating_sub(late.min(gap.half()));
         }
@@ -104,7 +105,7 @@ mod tests {
         pacer.set_rate(Some(1000.0));
         (0..10).for_each(|_| {
             assert!(pacer.allows(Time::ZERO));
-            pacer.on_sent(Time::ZERO);
+            pacer.on_sent(Time::ZERO, 1);
         });
         assert!(!pacer.allows(at(999)) && pacer.allows(at(1000)));
     }
@@ -119,7 +120,17 @@ mod tests {
         for (late_us, gap_us) in [(0, 1000), (300, 700), (800, 500), (5000, 500)] {
             let mut pacer = pacing(Span::ZERO);
             let now = at(1_000_000 + late_us);
-            pacer.on_sent(now);
+            pacer.on_sent(now, 1);
+            assert_eq!(pacer.next(), now + Span::from_micros(gap_us), "{late_us} us late");
+        }
+    }
+
+    #[test]
+    fn a_burst_that_leaves_late_shortens_the_next_gap_by_half_of_its_own() {
+        for (late_us, gap_us) in [(0, 4000), (1500, 2500), (5000, 2000)] {
+            let mut pacer = pacing(Span::ZERO);
+            let now = at(1_000_000 + late_us);
+            pacer.on_sent(now, 4);
             assert_eq!(pacer.next(), now + Span::from_micros(gap_us), "{late_us} us late");
         }
     }
@@ -129,7 +140,7 @@ mod tests {
         let mut pacer = pacing(Span::from_millis(3));
         let mut left = 0;
         while pacer.allows(at(1_000_000)) {
-            pacer.on_sent(at(1_000_000));
+            pacer.on_sent(at(1_000_000), 1);
             left += 1;
         }
         assert_eq!((left, pacer.next()), (4, at(1_004_000)));

@@ -30,6 +30,15 @@ pub enum RtoFloor {
     Whole(Span),
 }
 
+/// How much memory what is written and not acknowledged may take (Linux `tcp_wmem`), in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SendBufferRule {
+    /// At first.
+    pub first: u32,
+    /// At most.
+    pub most: u32,
+}
+
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckRule {
@@ -212,6 +221,8 @@ pub struct Profile {
     /// The most bytes that are handed down at once and leave in a burst (TSO; Linux
     /// `sk_gso_max_size`); none: every packet is sent for itself.
     pub offload_bytes: Option<u32>,
+    /// The memory that what is written and not acknowledged may take; none: all that there is.
+    pub send_buffer: Option<SendBufferRule>,
     /// Retransmission timeout.
     pub rto: RtoRule,
     /// Timers expire on the ticks of a timer wheel (Linux since 4.8); otherwise they are exact.
@@ -302,6 +313,7 @@ pub const LINUX: Profile = Profile {
     idle: Idle::Halve,
     pacing: false,
     offload_bytes: None,
+    send_buffer: None,
     rto: LINUX_RTO,
     timer_wheel: true,
     autotuning: true,

@@ -15,6 +15,11 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.blocks.len() as u32
+    }
+
     /// Adds a block and calls `fresh` for every part of it that was not yet in the set. Returns the
     /// block of the set that now contains it.
     #[inline]

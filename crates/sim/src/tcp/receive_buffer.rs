@@ -9,14 +9,8 @@
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
 
-/// Room for headers in the guest's kernel (Linux `MAX_TCP_HEADER` where wireless LAN is
-/// configured), `struct sk_buff` and `struct skb_shared_info`, in whole cache lines (fact tcp-31).
-const HEADERS: u32 = 256;
-const SK_BUFF: u32 = 256;
-const SHARED_INFO: u32 = 320;
-/// What a segment takes of the buffer beside its payload: its sender's `tcp_stream_alloc_skb` takes
-/// headers and shared information from the allocator, which gives 1024 B (fact tcp-31).
-const OVERHEAD: u32 = SK_BUFF + 1024;
+use super::memory::{HEADERS, OVERHEAD, SHARED_INFO, SK_BUFF};
+
 /// Most segments that share their overhead: a segment is one fragment (Linux `MAX_SKB_FRAGS`).
 const MERGED: u32 = 17;
 /// Segments in order that surely are one buffer: the payload of every 23rd lies in two pages, and

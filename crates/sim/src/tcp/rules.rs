@@ -18,7 +18,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 46] = [
+pub const RULES: [ProfileRule; 47] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -32,6 +32,11 @@ pub const RULES: [ProfileRule; 46] = [
         "offload",
         |p| p.offload_bytes.map_or(yes(false), |bytes| format!("up to {bytes} B")),
         "what leaves in a burst (TSO); `offload` of a group of flows",
+    ),
+    rule(
+        "send buffer",
+        |p| p.send_buffer.map_or(yes(false), |b| format!("{} to {} B of memory", b.first, b.most)),
+        "limits what a program has written (`tcp_wmem`); of flows that model its writes",
     ),
     rule(
         "slow start",
@@ -332,6 +337,7 @@ mod tests {
             idle: _,
             pacing: _,
             offload_bytes: _,
+            send_buffer: _,
             rto: RtoRule { initial: _, floor: _, max: _ },
             timer_wheel: _,
             autotuning: _,

@@ -332,6 +332,10 @@ impl CongestionControl for Bbr {
         Some(self.path.pacing_rate)
     }
 
+    fn windows_to_buffer(&self) -> u32 {
+        path_model::WINDOWS_TO_BUFFER
+    }
+
     fn least_burst(&self) -> u32 {
         self.path.least_burst()
     }

@@ -222,6 +222,25 @@ impl Scoreboard {
         None
     }
 
+    /// SACKed segments, and in how many rows they lie.
+    pub(crate) fn sacked_rows(&self) -> (u32, u32) {
+        if self.sack { (self.sacked, self.ranges.count()) } else { (0, 0) }
+    }
+
+    /// How many segments from this lost one on, at most so many, left with it and are lost as well.
+    pub(crate) fn lost_together(&mut self, seq: u32, most: u32) -> u32 {
+        let is_lost = |record: &Record| record.flags & (LOST | RETRANSMITTED) == LOST;
+        let sent = self.record(seq).sent;
+        let mut end = seq + 1;
+        while end < self.nxt.min(seq + most) && {
+            let record = self.record(end);
+            record.sent == sent && is_lost(record)
+        } {
+            end += 1;
+        }
+        end - seq
+    }
+
     /// Counts a retransmission.
     pub(crate) fn retransmit(&mut self, now: Time, seq: u32) {
         let record = self.record(seq);

@@ -50,6 +50,21 @@ fn packets_in_flight_follow_sacks_losses_and_retransmissions() {
 }
 
 #[test]
+fn lost_segments_that_left_at_one_time_are_sent_again_together() {
+    let mut board = Scoreboard::new(true);
+    for now in [0, 0, 0, 0, 1, 1, 1, 1] {
+        board.send_new(ms(now));
+    }
+    acknowledge(&mut board, 0, &[block(6, 8)], &at(100));
+    board.mark_below(6);
+    assert_eq!([0, 2, 4].map(|seq| board.lost_together(seq, 10)), [4, 2, 2]);
+    assert_eq!(board.lost_together(0, 3), 3);
+    board.retransmit(ms(101), 2);
+    assert_eq!(board.lost_together(0, 10), 2);
+    assert_eq!(board.sacked_rows(), (2, 1));
+}
+
+#[test]
 fn sacks_count_once_and_only_for_outstanding_segments() {
     let mut board = sent(true, 10);
     acknowledge(&mut board, 2, &[block(8, 20)], &at(100));

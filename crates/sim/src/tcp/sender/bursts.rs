@@ -1,8 +1,8 @@
 //! Segmentation offload: TCP hands several segments down at once, which leave in a burst (Linux 6.1
-//! `tcp_tso_autosize`, `tcp_tso_should_defer`).
+//! `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_xmit_retransmit_queue`; fact tcp-44).
 //!
-//! Deviations from Linux: retransmissions leave one by one; bursts do not grow where the round trip
-//! is below 3 ms (`tcp_tso_rtt_log`). Small queues (`tcp_small_queue_check`)
+//! Deviations from Linux: what is lost of segments that left at one time is sent again together,
+//! also where they were several bursts without pacing. Small queues (`tcp_small_queue_check`)
 //! change nothing here: no other flow passes a sender's own link, so that it is the same where its
 //! packets wait. Receivers do not join what arrives (GRO): behind a slower link packets come one by
 //! one, and a receiver that looks after each has nothing to join.
@@ -11,40 +11,116 @@ use sojourn_aqm::{Span, Time};
 
 use super::{Sender, State};
 use crate::tcp::pacing;
+use crate::tcp::profile::Profile;
 
 /// A burst takes 2^-10 s at the pacing rate (Linux `sk_pacing_shift`).
 const BURSTS_PER_S: f64 = 1024.0;
+/// Over short paths it is larger, by a part of the largest burst that is halved every 2^9 us of the
+/// smallest round trip (Linux `tcp_tso_rtt_log`).
+const HALVED_EVERY_US_LOG2: u32 = 9;
+/// The largest burst, in bytes (Linux `sk_gso_max_size`).
+const LARGEST: u64 = 65_343;
 /// A part of the window that is always used at once (Linux `tcp_tso_win_divisor`).
 const WINDOW_DIVISOR: u32 = 3;
 /// Longest wait for the next acknowledgement, and since the last packet.
 const LONGEST_WAIT: Span = Span::from_millis(1);
 
+/// The most segments of a burst (Linux `sk_gso_max_segs`), 1 without offload.
+pub(super) fn most(profile: &Profile, payload_bytes: u32) -> u32 {
+    profile.offload_bytes.map_or(1, |bytes| (bytes / payload_bytes).max(1))
+}
+
+/// New data that may leave, in segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    /// What the congestion window has room for.
+    pub(super) room: u32,
+    /// What the receiver's window allows, and the application besides.
+    pub(super) window: u32,
+    pub(super) allowed: u32,
+    /// What is left of the first buffer, and whether others follow it.
+    pub(super) buffer: u32,
+    pub(super) is_followed: bool,
+}
+
+/// What happens to the first of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    /// So many segments leave.
+    Burst(u32),
+    /// It waits for the next acknowledgement; `by_cwnd`: for more room in the congestion window.
+    Deferred { by_cwnd: bool },
+}
+
 impl Sender {
-    /// The most segments of a burst, of so many bytes at most (Linux `tcp_tso_segs`).
-    pub(super) fn largest_burst(&self, offload_bytes: u32) -> u32 {
-        let most = (offload_bytes / self.segments.payload_bytes).max(1);
+    /// The most segments of a burst (Linux `tcp_tso_segs`).
+    pub(super) fn largest_burst(&self) -> u32 {
         let usual = || {
             let outstanding = self.board.outstanding();
             pacing::rate_of_window(&self.window, outstanding, self.rtt.smoothed())
         };
         let per_s = self.cc.pacing_rate().or_else(usual).unwrap_or(0.0);
-        ((per_s / BURSTS_PER_S) as u32).max(self.cc.least_burst()).min(most)
+        let payload = self.segments.payload_bytes;
+        let halvings =
+            self.rtt.min().map_or(u64::MAX, |rtt| (rtt.as_nanos() / 1_000) >> HALVED_EVERY_US_LOG2);
+        let extra = u32::try_from(halvings).ok().and_then(|halvings| LARGEST.checked_shr(halvings));
+        let bytes = per_s * f64::from(payload) / BURSTS_PER_S + extra.unwrap_or(0) as f64;
+        let segments = (bytes / f64::from(payload)) as u32;
+        segments.max(self.cc.least_burst()).min(most(&self.profile, payload))
+    }
+
+    /// How many segments from this lost one on are sent again together: those that left together
+    /// and are lost as well (Linux `tcp_xmit_retransmit_queue`).
+    pub(super) fn lost_burst(&mut self, seq: u32) -> u32 {
+        if self.profile.offload_bytes.is_none() {
+            return 1;
+        }
+        let most = self.largest_burst().min(self.room());
+        self.board.lost_together(seq, most)
+    }
+
+    /// What may leave, of so much room and so many segments allowed.
+    pub(super) fn waiting(&mut self, room: u32, allowed: u32) -> Waiting {
+        let next = self.board.nxt();
+        let end = self.writes.as_mut().and_then(|writes| writes.buffer_end(next));
+        Waiting {
+            room,
+            window: self.send_window.end().saturating_sub(next),
+            allowed,
+            buffer: end.map_or(self.unsent(), |end| end - next),
+            is_followed: end.is_some(),
+        }
+    }
+
+    /// The next burst, of at most so many segments.
+    pub(super) fn turn(&mut self, now: Time, waiting: &Waiting, most: u32) -> Turn {
+        if waiting.buffer > 1 && self.may_defer(now, waiting, most) {
+            let by_cwnd = waiting.room < waiting.window && waiting.room <= waiting.buffer;
+            return Turn::Deferred { by_cwnd };
+        }
+        // At least two bursts are in flight (Linux `tcp_cwnd_test`).
+        let part = waiting.room.min((self.window.cwnd / 2).max(1));
+        Turn::Burst(most.min(part).min(waiting.allowed).min(waiting.buffer))
     }
 
     /// Whether a burst smaller than it could be waits for the next acknowledgement, which is about
-    /// to come. The window has room for `room` segments, receiver and application allow `allowed`.
-    pub(super) fn defers_burst(&mut self, now: Time, room: u32, allowed: u32, most: u32) -> bool {
-        if most <= 1 || allowed <= 1 || self.episode.state >= State::Recovery {
+    /// to come (Linux `tcp_tso_should_defer`).
+    fn may_defer(&mut self, now: Time, waiting: &Waiting, most: u32) -> bool {
+        let limit = waiting.room.min(waiting.window);
+        let is_whole = waiting.is_followed && limit >= waiting.buffer;
+        if self.episode.state >= State::Recovery || limit >= most || is_whole {
             return false;
         }
-        let limit = room.min(allowed);
-        let is_pausing = now.since(self.sent.last_at) > LONGEST_WAIT;
-        let is_fraction = limit * WINDOW_DIVISOR >= self.window.cwnd;
-        if is_pausing || limit >= most || is_fraction || self.board.outstanding() == 0 {
+        // With pacing the clock of sending stands at the time of the next packet.
+        let paced_until = self.pacer.as_ref().map_or(Time::ZERO, |pacer| pacer.next());
+        let is_pausing = now.since(self.sent.last_at.max(paced_until)) > LONGEST_WAIT;
+        let offered = self.send_window.end().saturating_sub(self.board.una());
+        let is_fraction = limit.saturating_mul(WINDOW_DIVISOR) >= self.window.cwnd.min(offered);
+        if is_pausing || is_fraction || self.board.outstanding() == 0 {
             return false;
         }
         let srtt = self.rtt.smoothed();
         let wait = (self.board.head_sent() + srtt).since(now);
-        wait <= srtt.half().min(LONGEST_WAIT) && room <= allowed
+        wait <= srtt.half().min(LONGEST_WAIT)
     }
 }

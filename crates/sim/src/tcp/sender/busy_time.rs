@@ -1,7 +1,7 @@
 //! How long a connection was busy, and how long of that the receiver's window limited it:
 //! `tcpi_busy_time` and `tcpi_rwnd_limited` of `tcp_info` (Linux `tcp_chrono_start`). The third of
-//! these times, `tcpi_sndbuf_limited`, would always be zero: an application writes all its data at
-//! once.
+//! these times, `tcpi_sndbuf_limited`, is not kept: it counts in milliseconds, and stayed zero for
+//! flows of the guest whose buffer was full again and again (fact tcp-36).
 
 use sojourn_aqm::{Span, Time};
 

@@ -116,12 +116,17 @@ impl Sender {
         self.pacer.as_ref().is_none_or(|pacer| pacer.allows(now))
     }
 
+    /// So many segments leave in one burst; when the next may is worked out for all of them.
+    #[inline]
+    pub(super) fn pace(&mut self, now: Time, segments: u32) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, segments);
+        }
+    }
+
     /// A packet leaves, for the first time or again; the scoreboard has counted it.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Time, seq: u32, is_new: bool) {
-        if let Some(pacer) = &mut self.pacer {
-            pacer.on_sent(now);
-        }
         if let Some(rate) = &mut self.rate {
             if is_new && self.board.outstanding() == 1 {
                 rate.restart(now);
@@ -141,7 +146,7 @@ impl Sender {
 
     fn has_data_to_send(&mut self) -> bool {
         let lost = self.episode.state >= State::Recovery && self.board.next_lost().is_some();
-        lost || self.board.nxt() < self.segments.count
+        lost || self.unsent() > 0
     }
 }
 

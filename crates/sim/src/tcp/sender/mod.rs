@@ -18,6 +18,7 @@ mod loss_detection;
 mod plain_ack;
 mod sack;
 mod segments;
+mod send_buffer;
 mod send_window;
 mod status;
 mod tail_loss_probe;
@@ -37,6 +38,7 @@ use self::ecn::EcnState;
 use self::episode::Episode;
 pub use self::episode::State;
 pub use self::segments::Segments;
+use self::send_buffer::SendBuffer;
 use self::send_window::SendWindow;
 pub use self::status::SegmentCounts;
 use self::tail_loss_probe::TailLossProbe;
@@ -45,6 +47,7 @@ use self::timers::{Timer, Timers};
 use self::transmit::Sent;
 use self::writes::Writes;
 use super::delivery_rate::DeliveryRate;
+use super::memory;
 use super::pacing::Pacer;
 use super::profile::{Profile, Style};
 use super::reordering::Reordering;
@@ -101,7 +104,11 @@ impl Sender {
         if needs.rate_samples {
             board.keep_fresh_losses();
         }
-        let writes = Writes::new(segments.payload_bytes, segments.bytes());
+        let most = bursts::most(&profile, segments.payload_bytes);
+        let segment_bytes = segments.payload_bytes + segments.header_bytes - memory::IP_AND_TCP;
+        let windows = cc.windows_to_buffer();
+        let memory = profile.send_buffer.map(|rule| SendBuffer::new(rule, segment_bytes, windows));
+        let writes = Writes::new(segments.payload_bytes, most, memory, segments.bytes());
         let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
         Sender {
             segments,

@@ -67,7 +67,7 @@ impl Sender {
 
     /// Whether there is a next segment and the receiver's window admits it.
     pub(super) fn may_send_new_segment(&self) -> bool {
-        self.board.nxt() < self.segments.count.min(self.send_window.end)
+        self.unsent() > 0 && self.board.nxt() < self.send_window.end
     }
 
     /// Whether only the receiver's window stops the flow, and nothing outstanding will open it.

@@ -62,6 +62,7 @@ impl Sender {
         if self.tail_probe.is_some() || is_retrans && self.board.is_sacked(last) {
             return self.set_timeout_of_head(now);
         }
+        self.pace(now, 1);
         if is_retrans {
             self.board.send_probe(now, last);
             self.send_again(now, last, emit);

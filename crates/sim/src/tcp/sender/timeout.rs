@@ -74,6 +74,7 @@ impl Sender {
         self.queue_cwr();
         self.rtt.back_off();
         self.timers.set(now, Timer::Retransmission, now + self.rtt.timeout());
+        self.pace(now, 1);
         self.retransmit(now, self.board.una(), emit);
     }
 

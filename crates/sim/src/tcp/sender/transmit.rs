@@ -2,7 +2,9 @@
 
 use sojourn_aqm::Time;
 
+use super::bursts::Turn;
 use super::busy_time::Limit;
+use super::writes::Queue;
 use super::{Segments, Sender, State, Timer};
 use crate::packet::{Packet, PacketKind};
 use crate::tcp::pacing::Pacer;
@@ -15,14 +17,28 @@ pub(super) struct Sent {
     pub(super) retransmitted_bytes: u64,
 }
 
+/// New data on one occasion, in segments.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sending {
+    /// What the congestion window has room for.
+    room: u32,
+    /// What there was to send, and what of it the receiver's window allowed.
+    unsent: u32,
+    allowed: u32,
+    sent: u32,
+    /// The rest waits to fill a burst, for more room in the congestion window.
+    deferred: bool,
+}
+
 impl Sender {
     /// The application has something to send, perhaps after a pause: sends what the windows allow.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         if self.board.nxt() == 0 {
             self.mark_app_limited(); // nothing was written before
+            self.begin_to_write();
+        } else {
+            self.let_program_write(self.room(), 0);
         }
-        // The first window is sent while the program writes.
-        self.write(self.board.nxt().max(self.window.cwnd.min(self.segments.count)));
         self.restart_after_idle(now);
         self.send_allowed(now, false, emit);
     }
@@ -30,7 +46,7 @@ impl Sender {
     /// The application has so many segments in total; [`Sender::send`] sends them.
     pub fn append(&mut self, count: u32) {
         debug_assert!(count >= self.segments.count, "written data cannot be taken back");
-        if self.board.nxt() == self.segments.count {
+        if self.unsent() == 0 {
             self.mark_app_limited();
         }
         let written = self.segments.bytes();
@@ -41,32 +57,54 @@ impl Sender {
         }
     }
 
-    /// The program writes what there is room for when everything below `next` has been sent.
+    /// New segments that the program has written.
     #[inline]
-    pub(super) fn write(&mut self, next: u32) {
+    pub(super) fn unsent(&self) -> u32 {
+        let count = self.segments.count;
+        let written = self.writes.as_ref().map_or(count, |writes| writes.available(count));
+        written.saturating_sub(self.board.nxt())
+    }
+
+    /// The first window is sent while the program writes.
+    fn begin_to_write(&mut self) {
+        let burst = self.largest_burst().min((self.window.cwnd / 2).max(1));
         if let Some(writes) = &mut self.writes {
-            writes.on_sent(next, self.board.una());
+            writes.begin(self.window.cwnd.min(self.segments.count), burst);
         }
+    }
+
+    /// The program writes what there is room for (Linux `tcp_check_space`), once `sent` segments of
+    /// so much room in the congestion window have left. Returns whether it has written.
+    #[inline]
+    fn let_program_write(&mut self, room: u32, sent: u32) -> bool {
+        let next = self.board.nxt();
+        let Some(writes) = &mut self.writes else { return false };
+        // It is looked at behind each segment, the last of which may have filled the window.
+        if room > 1 || room > sent {
+            writes.provide_for(self.window.cwnd);
+        }
+        writes.is_awaited(next) && self.program_writes(next)
+    }
+
+    #[cold]
+    fn program_writes(&mut self, next: u32) -> bool {
+        let ran_out = self.unsent() == 0;
+        let (sacked, rows) = self.board.sacked_rows();
+        let (una, highest) = (self.board.una(), self.board.highest());
+        let queue = Queue { una, next, sacked, rows, highest };
+        let has_written = self.writes.as_mut().is_some_and(|writes| writes.wake(&queue));
+        if has_written && ran_out {
+            self.mark_app_limited();
+        }
+        has_written
     }
 
     /// Sends what the windows allow: first lost segments, then new data. `restart`: an
     /// acknowledgement restarts the timer.
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         self.retransmit_lost(now, emit);
-        let mut room = self.room();
-        let nxt = self.board.nxt();
-        let unsent = self.segments.count - nxt;
-        let allowed = unsent.min(self.send_window.end().saturating_sub(nxt));
-        if room.min(allowed) > 0 && self.board.in_flight() == 0 {
-            self.tell_idle(now);
-            room = self.room();
-        }
-        let (sent, deferred) = self.send_new(now, room, allowed, emit);
-        if sent > 0 {
-            self.sent.last_at = now;
-            self.write(self.board.nxt()); // Linux `tcp_event_new_data_sent`, `tcp_check_space`
-        }
-        if self.needs.rate_samples && sent == unsent {
+        let Sending { room, unsent, allowed, sent, deferred } = self.send_written(now, emit);
+        if self.needs.rate_samples && sent == unsent && self.writes.is_none() {
             self.mark_app_limited();
         }
         self.set_pacing_timer(now);
@@ -81,38 +119,82 @@ impl Sender {
         }
     }
 
-    /// Sends new data as far as the window has room, the receiver and the application allow, and
-    /// pacing lets it, in bursts where there is segmentation offload. Returns how many segments
-    /// left, and whether the rest waits to fill a burst (Linux `tcp_write_xmit`).
+    /// Sends new data; the program writes more while there is room for it, and what it has written
+    /// may leave at once.
     #[inline]
-    fn send_new(
-        &mut self,
-        now: Time,
-        room: u32,
-        allowed: u32,
-        emit: &mut impl FnMut(Packet),
-    ) -> (u32, bool) {
-        let mut sent = 0;
-        let Some(offload) = self.profile.offload_bytes else {
-            while sent < room.min(allowed) && self.pacing_allows(now) {
-                self.transmit(now, emit);
-                sent += 1;
+    fn send_written(&mut self, now: Time, emit: &mut impl FnMut(Packet)) -> Sending {
+        let mut sending = Sending { room: self.room(), ..Sending::default() };
+        loop {
+            let before = sending.sent;
+            if self.board.in_flight() == 0 && sending.room.min(self.allowed()) > 0 {
+                self.tell_idle(now);
+                sending.room = self.room();
             }
-            return (sent, false);
-        };
-        let most = self.largest_burst(offload);
-        while sent < room.min(allowed) && self.pacing_allows(now) {
-            let left = room - sent;
-            if self.defers_burst(now, left, allowed - sent, most) {
-                return (sent, left <= allowed - sent);
+            sending.unsent = before + self.unsent();
+            sending.allowed = before + self.allowed();
+            self.send_new(now, &mut sending, emit);
+            if sending.sent > before {
+                self.sent.last_at = now;
             }
-            // At least two bursts are in flight (Linux `tcp_cwnd_test`).
-            let part = left.min((self.window.cwnd / 2).max(1));
-            let burst = most.min(part).min(allowed - sent);
-            (0..burst).for_each(|_| self.transmit(now, emit));
-            sent += burst;
+            if !self.let_program_write(sending.room, sending.sent) {
+                return sending;
+            }
         }
-        (sent, false)
+    }
+
+    /// Sends new data as far as the window has room, the receiver and the application allow, and
+    /// pacing lets it, in bursts where there is segmentation offload (Linux `tcp_write_xmit`).
+    #[inline]
+    fn send_new(&mut self, now: Time, sending: &mut Sending, emit: &mut impl FnMut(Packet)) {
+        let limit = sending.room.min(sending.allowed);
+        if self.profile.offload_bytes.is_none() {
+            while sending.sent < limit && self.pacing_allows(now) {
+                self.pace(now, 1);
+                self.transmit(now, emit);
+                sending.sent += 1;
+            }
+            return;
+        }
+        sending.deferred = false;
+        let most = self.largest_burst();
+        while sending.sent < limit && self.pacing_allows(now) {
+            let (room, allowed) = (sending.room - sending.sent, sending.allowed - sending.sent);
+            let waiting = self.waiting(room, allowed);
+            match self.turn(now, &waiting, most) {
+                Turn::Deferred { by_cwnd } => {
+                    sending.deferred = by_cwnd;
+                    return;
+                }
+                Turn::Burst(burst) => {
+                    self.pace(now, burst);
+                    self.begin_burst(burst);
+                    (0..burst).for_each(|_| self.transmit(now, emit));
+                    sending.sent += burst;
+                }
+            }
+        }
+    }
+
+    /// So many new segments leave in one burst.
+    fn begin_burst(&mut self, burst: u32) {
+        let start = self.board.nxt();
+        if let Some(writes) = &mut self.writes {
+            writes.on_burst(start + burst);
+        }
+        self.push_last(start, burst);
+    }
+
+    /// So many segments from this one on leave together.
+    fn push_last(&mut self, start: u32, burst: u32) {
+        if let Some(writes) = self.writes.as_mut().filter(|_| burst > 1) {
+            writes.push_last(start + burst - 1);
+        }
+    }
+
+    /// New segments that the program and the receiver's window allow.
+    #[inline]
+    fn allowed(&self) -> u32 {
+        self.unsent().min(self.send_window.end().saturating_sub(self.board.nxt()))
     }
 
     /// Retransmits lost segments, lowest first (RFC 6675 §4, `NextSeg()` rule 1).
@@ -125,7 +207,10 @@ impl Sender {
             && self.pacing_allows(now)
             && let Some(seq) = self.board.next_lost()
         {
-            self.retransmit(now, seq, emit);
+            let burst = self.lost_burst(seq);
+            self.pace(now, burst);
+            self.push_last(seq, burst);
+            (seq..seq + burst).for_each(|seq| self.retransmit(now, seq, emit));
         }
     }
 

@@ -1,28 +1,54 @@
-//! Where a program's writes end: a Linux sender marks those segments with PSH, and others where
-//! half of the largest window has been written since the last (Linux 6.1 tcp.c,
-//! `tcp_sendmsg_locked`, `tcp_push`, `forced_push`; fact tcp-33).
+//! What a program writes, in buffers: a Linux sender marks the segments where writes end with PSH,
+//! and others where a buffer is full and half of the largest window has been written since the last
+//! (Linux 6.1 tcp.c, `tcp_sendmsg_locked`, `tcp_push`, `forced_push`; fact tcp-33). A buffer is one
+//! segment, or with segmentation offload what may leave in one burst (fact tcp-44).
 //!
-//! Deviations from Linux: a segment is full before it is sent, unless it is the last; with
-//! segmentation offload Linux looks at the window only where a burst is full.
+//! Deviation from Linux: a segment is full before it is sent, unless it is the last.
 
 use std::collections::VecDeque;
+
+use super::send_buffer::SendBuffer;
+use crate::tcp::memory::OVERHEAD;
 
 /// What the program writes at a time, in bytes (engine linux, `CHUNK_BYTES`).
 const CHUNK: u64 = 128 << 10;
 /// Unsent bytes that leave no room (`TCP_NOTSENT_LOWAT` of the same program).
 const FULL: u64 = 256 << 10;
 
+/// What is queued: sent and not acknowledged, all segments below `next`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Queue {
+    pub(super) una: u32,
+    pub(super) next: u32,
+    /// SACKed segments, in how many rows they lie, and one past the highest.
+    pub(super) sacked: u32,
+    pub(super) rows: u32,
+    pub(super) highest: u32,
+}
+
 /// The writes of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Writes {
     payload: u64,
+    /// The most segments of a buffer (`sk_gso_max_segs`).
+    most: u32,
+    /// The memory for what is written and not acknowledged, if that is limited.
+    memory: Option<SendBuffer>,
     /// Bytes that are still to be written.
     left: u64,
     /// Bytes written (`write_seq`), and where PSH was set last (`pushed_seq`).
     written: u64,
     pushed: u64,
+    /// Where the last buffer begins, or what is unsent of it.
+    last_buffer: u64,
+    /// With segmentation offload: where the buffers before it end, those that have not been sent.
+    ends: VecDeque<u32>,
+    /// And where those that have been sent end that may not have been acknowledged.
+    sent_ends: VecDeque<u32>,
     /// The largest window that the receiver has offered, in bytes (`max_window`).
     largest_window: u64,
+    /// One past the last whole segment that is written, or the largest number if all is.
+    ready: u32,
     /// The program is woken when everything below this segment has been sent.
     wakes_at: u32,
     /// The segments with PSH that may not have been acknowledged.
@@ -33,14 +59,20 @@ pub(super) struct Writes {
 }
 
 impl Writes {
-    /// Nothing is written yet of so many bytes.
-    pub(super) fn new(payload: u32, left: u64) -> Writes {
+    /// Nothing is written yet of so many bytes; a buffer takes so many segments at most.
+    pub(super) fn new(payload: u32, most: u32, memory: Option<SendBuffer>, left: u64) -> Writes {
         Writes {
             payload: u64::from(payload),
+            most,
+            memory,
             left,
             written: 0,
             pushed: 0,
+            last_buffer: 0,
+            ends: VecDeque::new(),
+            sent_ends: VecDeque::new(),
             largest_window: 0,
+            ready: 0,
             wakes_at: 0,
             marks: VecDeque::new(),
             next_mark: u32::MAX,
@@ -51,7 +83,7 @@ impl Writes {
     /// There are so many bytes more to write.
     pub(super) fn append(&mut self, bytes: u64) {
         self.left += bytes;
-        self.await_room();
+        self.settle();
     }
 
     /// The receiver offers a window of so many bytes.
@@ -60,26 +92,145 @@ impl Writes {
         self.largest_window = self.largest_window.max(bytes);
     }
 
-    /// Everything below `next` has been sent, and everything below `una` acknowledged.
+    /// Segments that may be sent, of so many in all.
     #[inline]
-    pub(super) fn on_sent(&mut self, next: u32, una: u32) {
-        if next >= self.wakes_at {
-            self.wake(next, una);
+    pub(super) fn available(&self, count: u32) -> u32 {
+        self.ready.min(count)
+    }
+
+    /// There is room in the congestion window, of so many segments.
+    #[inline]
+    pub(super) fn provide_for(&mut self, window: u32) {
+        if let Some(memory) = &mut self.memory {
+            memory.provide_for(window);
         }
     }
 
+    /// Whether so little is unsent that the program may go on once everything below `next` is sent.
+    #[inline]
+    pub(super) fn is_awaited(&self, next: u32) -> bool {
+        next >= self.wakes_at
+    }
+
+    /// The program writes if there is room for it. Returns whether it has.
     #[cold]
-    fn wake(&mut self, next: u32, una: u32) {
-        while self.marks.front().is_some_and(|&mark| mark < una) {
+    pub(super) fn wake(&mut self, queue: &Queue) -> bool {
+        while self.marks.front().is_some_and(|&mark| mark < queue.una) {
             self.marks.pop_front();
         }
-        while self.write(u64::from(next) * self.payload) {}
-        self.await_room();
+        let queued = self.queued(queue);
+        if self.memory.is_some_and(|memory| !memory.is_writeable(queued)) {
+            return false;
+        }
+        let before = self.written;
+        while self.write(queue, CHUNK) {}
+        self.settle();
+        self.written > before
+    }
+
+    /// The memory that what is written and not acknowledged takes. A row of SACKed segments is one
+    /// buffer (`tcp_shift_skb_data`).
+    fn queued(&mut self, queue: &Queue) -> u64 {
+        let bytes = self.written.saturating_sub(u64::from(queue.una) * self.payload);
+        let buffers = if self.most > 1 {
+            self.bursts(queue)
+        } else {
+            bytes.div_ceil(self.payload).saturating_sub(u64::from(queue.sacked - queue.rows))
+        };
+        bytes + buffers * u64::from(OVERHEAD)
+    }
+
+    /// Buffers with segmentation offload: bursts, rows of SACKed segments, the holes before them,
+    /// each of which is taken for one buffer, and what is unsent.
+    fn bursts(&mut self, queue: &Queue) -> u64 {
+        while self.sent_ends.front().is_some_and(|&end| end <= queue.una) {
+            self.sent_ends.pop_front();
+        }
+        let beyond = self.sent_ends.partition_point(|&end| end <= queue.highest);
+        let sent = self.sent_ends.len() - if queue.rows > 0 { beyond } else { 0 };
+        let unsent = self.written.saturating_sub(u64::from(queue.next) * self.payload);
+        sent as u64 + 2 * u64::from(queue.rows) + unsent.div_ceil(self.goal())
+    }
+
+    /// With segmentation offload: new segments up to this one leave in one burst.
+    pub(super) fn on_burst(&mut self, end: u32) {
+        self.sent_ends.push_back(end);
+    }
+
+    /// The last of several segments that leave together carries PSH, then and when it is sent again
+    /// (`__tcp_transmit_skb`).
+    pub(super) fn push_last(&mut self, last: u32) {
+        let place = self.marks.partition_point(|&mark| mark < last);
+        if self.marks.get(place) != Some(&last) {
+            self.marks.insert(place, last);
+        }
+        self.next_mark = self.next_mark.min(last);
+    }
+
+    /// The program begins to write, and `window` segments leave meanwhile, in bursts.
+    pub(super) fn begin(&mut self, window: u32, burst: u32) {
+        let mut chunk = CHUNK;
+        if self.most > 1 {
+            chunk -= self.send_while_writing(chunk.min(self.left), window, burst);
+        }
+        let queue = Queue { next: window, ..Queue::default() };
+        while self.write(&queue, chunk) {
+            chunk = CHUNK;
+        }
+        self.settle();
+    }
+
+    /// With the first buffer that is full a burst leaves, and makes room in it for as much, which
+    /// is looked at as a full buffer again (`tcp_push_one`). Returns how much of so many bytes is
+    /// written then.
+    fn send_while_writing(&mut self, bytes: u64, window: u32, burst: u32) -> u64 {
+        let first = self.goal();
+        if bytes <= first {
+            return 0;
+        }
+        self.written = first;
+        let mut sent = 0;
+        while sent < window {
+            let burst = burst.min(window - sent);
+            let more = u64::from(burst) * self.payload;
+            if self.written + more > bytes {
+                break;
+            }
+            sent += burst;
+            self.written += more;
+            self.last_buffer += more;
+            if self.written > self.pushed + self.largest_window / 2 {
+                self.pushed = self.written;
+            }
+        }
+        if self.pushed > 0 {
+            let pushed = self.pushed;
+            self.mark();
+            self.pushed = pushed;
+        }
+        self.left -= self.written;
+        self.written
+    }
+
+    /// The size of a buffer (`tcp_xmit_size_goal`, `tcp_bound_to_half_wnd`).
+    fn goal(&self) -> u64 {
+        let half = self.largest_window / 2 / self.payload;
+        half.clamp(1, u64::from(self.most)) * self.payload
+    }
+
+    /// One past the last segment that can leave together with this one, the next to be sent, and
+    /// whether the buffer is followed by others.
+    pub(super) fn buffer_end(&mut self, next: u32) -> Option<u32> {
+        while self.ends.front().is_some_and(|&end| end <= next) {
+            self.ends.pop_front();
+        }
+        self.ends.front().copied()
     }
 
     /// The program is woken when less than half of what leaves no room is unsent
     /// (`tcp_stream_memory_free`).
-    fn await_room(&mut self) {
+    fn settle(&mut self) {
+        self.ready = if self.left == 0 { u32::MAX } else { self.segment(self.written) };
         self.wakes_at = match self.written.checked_sub(FULL / 2) {
             _ if self.left == 0 => u32::MAX,
             Some(sent) => self.segment(sent) + 1,
@@ -87,32 +238,61 @@ impl Writes {
         };
     }
 
-    /// One write. Returns whether there may be room for another.
-    fn write(&mut self, sent: u64) -> bool {
-        let chunk = CHUNK.min(self.left);
-        let begun = !self.written.is_multiple_of(self.payload);
-        if begun && chunk > 0 && self.marks.back() == Some(&self.segment(self.written)) {
-            self.marks.pop_back(); // the segment does not end there any more
+    /// One write of so many bytes, or of what is left. Returns whether there may be room for another.
+    fn write(&mut self, queue: &Queue, bytes: u64) -> bool {
+        let sent = u64::from(queue.next) * self.payload;
+        let queued = self.queued(queue);
+        let chunk = bytes.min(self.left);
+        let goal = self.goal();
+        // A segment that has begun is not sent before it is full.
+        let whole_segments = self.written - self.written % self.payload;
+        self.last_buffer = self.last_buffer.max(sent.min(whole_segments));
+        let filled = self.written - self.last_buffer;
+        let grows = (1..goal).contains(&filled) && chunk > 0;
+        if grows && self.marks.back() == Some(&self.segment(self.written - 1)) {
+            self.marks.pop_back(); // the buffer does not end there any more
         }
-        // A segment is begun while there is room, and filled.
-        let room = (sent + FULL).max(self.written).next_multiple_of(self.payload);
+        // A buffer is begun while there is room, and filled.
+        let full_at =
+            |bytes: u64| self.last_buffer + (bytes - self.last_buffer).next_multiple_of(goal);
+        let room = full_at((sent + FULL).max(self.written)).min(self.room(queued, goal, filled));
         let (start, whole) = (self.written, self.written + chunk);
         let end = whole.min(room);
         loop {
             let after = self.written.max(self.pushed + self.largest_window / 2);
-            let full = (after / self.payload + 1) * self.payload;
+            let full = self.last_buffer + ((after - self.last_buffer) / goal + 1) * goal;
             if full > end || full >= whole {
                 break;
             }
-            self.written = full;
+            self.fill(full, goal);
             self.mark();
         }
-        self.written = end;
         if end > start {
+            self.fill(end, goal);
             self.mark();
         }
         self.left -= end - start;
         chunk > 0 && end == whole
+    }
+
+    /// Up to which byte there is memory while so much is queued: the last buffer, which is filled so
+    /// far, takes what still fits, and others are begun.
+    fn room(&self, queued: u64, goal: u64, filled: u64) -> u64 {
+        let Some(memory) = self.memory else { return u64::MAX };
+        let rest = filled.next_multiple_of(goal) - filled;
+        let buffers = memory.room(queued + rest).div_ceil(goal + u64::from(OVERHEAD));
+        self.written + rest + buffers * goal
+    }
+
+    /// Writes up to this byte.
+    fn fill(&mut self, end: u64, goal: u64) {
+        self.written = end;
+        let full = (end - 1 - self.last_buffer) / goal;
+        if self.most > 1 {
+            let ends = (1..=full).map(|n| self.segment(self.last_buffer + n * goal));
+            self.ends.extend(ends.collect::<Vec<u32>>());
+        }
+        self.last_buffer += full * goal;
     }
 
     /// Bytes written.
@@ -157,29 +337,78 @@ impl Writes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::profile::SendBufferRule;
+
+    fn sent(next: u32) -> Queue {
+        Queue { next, ..Queue::default() }
+    }
 
     /// Fact tcp-33: the segments with PSH of a flow in the guest until its first loss.
     #[test]
     fn half_of_the_first_window_and_the_ends_of_writes_are_pushed() {
-        let mut writes = Writes::new(1448, u64::MAX);
+        let mut writes = Writes::new(1448, 1, None, u64::MAX);
         writes.on_window(65_160);
-        writes.on_sent(10, 0);
+        writes.begin(10, 1);
         assert_eq!(writes.marks, [22, 45, 68, 113, 136, 159, 191]);
-        writes.on_sent(101, 0);
+        assert!(!writes.is_awaited(101));
         assert_eq!(writes.written, 192 * 1448, "128 KiB and more are unsent");
-        writes.on_sent(102, 0);
+        assert!(writes.is_awaited(102) && writes.wake(&sent(102)));
         assert_eq!(writes.written, 284 * 1448);
         assert_eq!(writes.marks.back(), Some(&283));
     }
 
+    /// Fact tcp-44.
+    #[test]
+    fn with_offload_a_buffer_takes_half_of_the_largest_window() {
+        let mut writes = Writes::new(1448, 44, None, u64::MAX);
+        writes.on_window(65_160);
+        writes.begin(10, 2);
+        // 22 segments, of which 10 have left, and their room was filled again.
+        assert_eq!(
+            [10, 31, 32, 54].map(|next| writes.buffer_end(next)),
+            [32, 32, 54, 76].map(Some)
+        );
+        assert_eq!(writes.marks.iter().take(3).collect::<Vec<_>>(), [&31, &53, &119]);
+        writes.on_window(200_000);
+        writes.wake(&sent(150));
+        // The last one began at 186, and grows too.
+        assert_eq!(writes.ends.iter().rev().take(3).collect::<Vec<_>>(), [&318, &274, &230]);
+    }
+
+    #[test]
+    fn of_segments_that_leave_together_the_last_is_pushed() {
+        let mut writes = Writes::new(1448, 44, None, u64::MAX);
+        writes.on_window(65_160);
+        writes.begin(10, 2);
+        writes.push_last(1);
+        assert_eq!([0, 1, 2, 31].map(|seq| writes.has_push(seq)), [false, true, false, true]);
+    }
+
+    /// Fact tcp-36.
+    #[test]
+    fn a_program_goes_on_when_a_third_of_the_memory_is_free() {
+        let rule = SendBufferRule { first: 273_000, most: 273_000 }; // a hundred segments
+        let memory = SendBuffer::new(rule, 1460, 2);
+        let mut writes = Writes::new(1448, 1, Some(memory), u64::MAX);
+        writes.on_window(65_160);
+        writes.begin(10, 1);
+        assert_eq!(writes.available(u32::MAX), 101);
+        let all_sent = |una, sacked, rows| Queue { una, next: 101, sacked, rows, highest: 101 };
+        assert!(!writes.wake(&all_sent(34, 0, 0)), "67 segments are queued");
+        assert!(writes.wake(&all_sent(35, 0, 0)) && writes.available(u32::MAX) == 136);
+        // In two rows 38 segments take the memory of headers twice.
+        let sacked = Queue { una: 60, next: 136, sacked: 40, rows: 2, highest: 136 };
+        assert!(writes.wake(&sacked) && writes.available(u32::MAX) == 178);
+    }
+
     #[test]
     fn the_last_segment_of_a_transfer_is_pushed() {
-        let mut writes = Writes::new(1448, 2 * 1448 + 100);
+        let mut writes = Writes::new(1448, 1, None, 2 * 1448 + 100);
         writes.on_window(65_160);
-        writes.on_sent(3, 0);
+        writes.begin(3, 1);
         assert_eq!([0, 1, 2].map(|seq| writes.has_push(seq)), [false, false, true]);
         writes.append(1_348);
-        writes.on_sent(3, 0);
+        writes.wake(&sent(3));
         assert_eq!(writes.marks, [2], "the rest of the segment ends it again");
         assert!(writes.has_push(2), "sent again");
     }

@@ -1,6 +1,7 @@
 //! Sending as far as windows and data allow.
 
 use super::*;
+use crate::tcp::profile::SendBufferRule;
 
 /// Linux `tcp_chrono_stop`: `tcpi_busy_time` ends when everything is acknowledged.
 #[test]
@@ -34,4 +35,23 @@ fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
     }
     let writes = ends.windows(2).map(|two| two[1] - two[0]).collect::<Vec<_>>();
     assert!(writes.len() > 5 && writes.iter().all(|&bytes| bytes == 132_000), "{writes:?}");
+}
+
+/// Linux marks samples as limited by the application where a program that waits for room in the send
+/// buffer has written everything that was sent (`tcp_rate_check_app_limited`; fact tcp-36).
+#[test]
+fn a_full_send_buffer_limits_what_bbr_samples() {
+    let limited = |first| {
+        let rule = SendBufferRule { first, most: first };
+        let profile = Profile { send_buffer: Some(rule), ..LINUX };
+        let mut script = Script::with(profile, "bbr", 40, 2_000, 100);
+        while script.sender.next_timer() < script.now + Span::from_millis(50) {
+            script.expire();
+        }
+        script.ack(script.sender.board.nxt(), &[]);
+        script.sender.rate.as_ref().unwrap().is_app_limited()
+    };
+    let segment = 1000 + 1280;
+    assert!(limited(30 * segment), "30 segments fill it, the window has room for 40");
+    assert!(!limited(200 * segment));
 }

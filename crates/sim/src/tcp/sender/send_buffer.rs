@@ -1,0 +1,81 @@
+//! The size of Linux's send buffer, and when a program that waits for room in it goes on (Linux 6.1
+//! tcp_input.c, `tcp_check_space`, `tcp_sndbuf_expand`; sock.h, `__sk_stream_is_writeable`; fact
+//! tcp-36).
+
+use crate::tcp::memory::{HEADERS, SHARED_INFO, SK_BUFF};
+use crate::tcp::profile::SendBufferRule;
+
+/// The fewest segments that are provided for (`TCP_INIT_CWND`).
+const FEWEST: u32 = 10;
+
+/// The send buffer of one connection, in bytes of memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SendBuffer {
+    size: u64,
+    most: u64,
+    /// What is provided for a segment of the congestion window (`tcp_sndbuf_expand`).
+    per_segment: u64,
+    /// The window that is provided for.
+    window: u32,
+}
+
+impl SendBuffer {
+    /// Of a connection whose segments have so many bytes, TCP's options among them. `windows`: how
+    /// many congestion windows it is to hold.
+    pub(super) fn new(rule: SendBufferRule, segment_bytes: u32, windows: u32) -> SendBuffer {
+        let segment = (segment_bytes + HEADERS + SHARED_INFO).next_power_of_two() + SK_BUFF;
+        let mut buffer = SendBuffer {
+            size: u64::from(rule.first),
+            most: u64::from(rule.most),
+            per_segment: u64::from(segment) * u64::from(windows),
+            window: 0,
+        };
+        buffer.provide_for(FEWEST);
+        buffer
+    }
+
+    /// Grows for a congestion window that is not filled.
+    #[inline]
+    pub(super) fn provide_for(&mut self, window: u32) {
+        if window > self.window {
+            self.window = window;
+            let wanted = u64::from(window) * self.per_segment;
+            self.size = self.size.max(wanted.min(self.most));
+        }
+    }
+
+    /// How much more it takes while so much is queued: another buffer is begun while there is room.
+    pub(super) fn room(&self, queued: u64) -> u64 {
+        self.size.saturating_sub(queued)
+    }
+
+    /// Whether a program that waits goes on: a third is free (`sk_stream_min_wspace`).
+    pub(super) fn is_writeable(&self, queued: u64) -> bool {
+        queued + queued / 2 <= self.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_provides_for_the_largest_window_that_was_not_filled() {
+        let rule = SendBufferRule { first: 16_384, most: 4 << 20 };
+        let mut buffer = SendBuffer::new(rule, 1460, 2);
+        assert_eq!(buffer.size, 2 * 10 * 2304, "`tcp_init_buffer_space`");
+        buffer.provide_for(100);
+        buffer.provide_for(50);
+        assert_eq!(buffer.size, 2 * 100 * 2304);
+        buffer.provide_for(10_000);
+        assert_eq!(buffer.size, 4 << 20);
+    }
+
+    #[test]
+    fn a_program_goes_on_when_a_third_is_free() {
+        let rule = SendBufferRule { first: 3_000_000, most: 3_000_000 };
+        let buffer = SendBuffer::new(rule, 1460, 2);
+        assert!(buffer.is_writeable(2_000_000) && !buffer.is_writeable(2_000_002));
+        assert_eq!((buffer.room(2_999_999), buffer.room(3_000_000)), (1, 0));
+    }
+}
