@@ -12,6 +12,7 @@ packages="busybox-static iproute2 kmod linux-headers-amd64 qemu-system-x86 user-
     util-linux"
 here=$(cd "$(dirname "$0")" && pwd)
 limit_s=1800
+emulated_limit_s=7200
 memory_mib=3072
 machine=""
 # A clock that jumps over idle time would jump over a time-out while a file is read.
@@ -97,8 +98,10 @@ quoted() {
 # counts instructions (one in a nanosecond) and jumps over idle time, so that whoever else works on
 # this machine stalls no run. No AMX: Debian's user-mode-linux cannot restore its registers.
 start_machine() {
-    can_virtualise ||
+    can_virtualise || {
         echo "tests/hosts: no /dev/kvm for this user, so the processor is emulated: slow" >&2
+        limit_s=$emulated_limit_s
+    }
     set -- -accel tcg,thread=single -icount shift=0,sleep=off -cpu max -smp 1
     if can_virtualise; then
         set -- -accel kvm -cpu host,-amx-tile,-amx-int8,-amx-bf16 -smp 2
