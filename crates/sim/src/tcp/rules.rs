@@ -35,8 +35,8 @@ pub const RULES: [ProfileRule; 47] = [
     ),
     rule(
         "send buffer",
-        |p| p.send_buffer.map_or(yes(false), |b| format!("{} to {} B of memory", b.first, b.most)),
-        "limits what a program has written (`tcp_wmem`); of flows that model its writes",
+        |p| (if p.ack.answers_push { "grows" } else { "never the limit" }).to_owned(),
+        "memory of what is written and not acknowledged, which stops the program (`tcp_wmem`)",
     ),
     rule(
         "slow start",
