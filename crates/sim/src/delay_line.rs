@@ -28,11 +28,21 @@ impl ScheduledDelayLine {
         ScheduledDelayLine { propagation: self.propagation.with_links(rates), ..self }
     }
 
-    /// A packet enters now.
+    /// A packet enters now. The rare path with several links is apart: a call in between would make
+    /// the caller save its registers.
     #[inline(always)]
     pub fn push(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
+        if self.propagation.has_several_links() {
+            return self.push_over_links(now, packet, agenda);
+        }
         let arrival = self.enter(now, packet.ip_bytes);
         self.push_at(arrival, packet, agenda);
+    }
+
+    #[inline(never)]
+    fn push_over_links(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
+        let arrival = self.enter(now, packet.ip_bytes);
+        self.push_any(arrival, packet, agenda);
     }
 
     /// A packet enters that arrives at `arrival`, not before any other. Most follow another: that
