@@ -1,4 +1,5 @@
-//! The lists of deficit round robin: queue numbers, new before old (RFC 8290 §4.2).
+//! Deficit round robin: lists of queue numbers, new before old, and the credits of each queue (RFC
+//! 8290 §4.2).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,6 +30,8 @@ struct Ends {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
+    /// Bytes that the queue may still send in this round.
+    credits: i64,
     is_listed: bool,
     /// The next queue of the list, unless this is the last.
     next: u32,
@@ -42,6 +45,17 @@ impl DrrLists {
 
     pub(crate) fn contains(&self, index: u32) -> bool {
         self.places[index as usize].is_listed
+    }
+
+    /// Bytes that a queue may still send in this round.
+    #[inline]
+    pub(crate) fn credits_mut(&mut self, index: u32) -> &mut i64 {
+        &mut self.places[index as usize].credits
+    }
+
+    /// The same, of a queue that may not exist.
+    pub(crate) fn credits(&self, index: u32) -> Option<i64> {
+        self.places.get(index as usize).map(|place| place.credits)
     }
 
     /// The list of a queue, by going through the new ones: for those who look on.
