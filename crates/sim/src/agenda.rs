@@ -184,7 +184,14 @@ impl Agenda {
     /// Sets an alarm.
     #[inline]
     pub(crate) fn set(&mut self, alarm: Alarm, time: Time) {
-        self.replay(alarm.leaf, self.key(alarm.slot, time));
+        self.replay::<false>(alarm.leaf, self.key(alarm.slot, time));
+    }
+
+    /// Sets the alarm that is due, which is the smallest of its tree.
+    #[inline]
+    pub(crate) fn set_due(&mut self, alarm: Alarm, time: Time) {
+        debug_assert_eq!(self.next().1, alarm.slot, "it is due");
+        self.replay::<true>(alarm.leaf, self.key(alarm.slot, time));
     }
 
     /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
@@ -194,18 +201,19 @@ impl Agenda {
         let Alarm { slot, leaf } = alarm;
         let key = self.key(slot, time);
         if key < self.nodes[leaf / CHILDREN].children[leaf % CHILDREN] {
-            self.replay(leaf, key);
+            self.replay::<false>(leaf, key);
         }
     }
 
-    /// Sets a leaf, and what follows from it up to the root.
+    /// Sets a leaf, and what follows from it up to the root. If it was the smallest of its tree, all
+    /// of that changes, which is not asked then.
     #[inline]
-    fn replay(&mut self, leaf: usize, key: u64) {
+    fn replay<const WAS_SMALLEST: bool>(&mut self, leaf: usize, key: u64) {
         let (mut place, mut winner) = (leaf, key);
         loop {
             let node = &mut self.nodes[place / CHILDREN];
             let child = &mut node.children[place % CHILDREN];
-            if *child == winner {
+            if !WAS_SMALLEST && *child == winner {
                 return;
             }
             *child = winner;
@@ -287,7 +295,13 @@ mod tests {
             for (slot, time) in steps {
                 let slot = slot % slots.count();
                 let time = time.map_or(Time::NEVER, Time::from_nanos);
-                agenda.set(agenda.alarm(slot), time);
+                let is_due = agenda.next().1 == slot;
+                let alarm = agenda.alarm(slot);
+                if is_due {
+                    agenda.set_due(alarm, time);
+                } else {
+                    agenda.set(alarm, time);
+                }
                 plain[slot] = time;
                 let first = plain.iter().enumerate().map(|(slot, &time)| (time, slot)).min();
                 let first = first.filter(|&(time, _)| time < Time::NEVER);

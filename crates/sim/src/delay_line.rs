@@ -96,7 +96,7 @@ impl ScheduledDelayLine {
         let taken = self.in_flight.pop_front_before(|&(next_arrival, _)| next_arrival);
         let ((arrival, packet), next) = taken.expect("the alarm is set for a packet");
         debug_assert_eq!(*arrival, now, "a delay line delivers at the time it announced");
-        agenda.set(self.alarm, next.unwrap_or(Time::NEVER));
+        agenda.set_due(self.alarm, next.unwrap_or(Time::NEVER));
         packet
     }
 

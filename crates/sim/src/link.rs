@@ -113,7 +113,8 @@ impl ScheduledLink {
         self.settle(now, probe);
         self.enter(packet);
         let was_empty = probe.arrived();
-        if self.link.enqueue_behind(now, *packet, was_empty, probe) {
+        let bytes = packet.link_bytes;
+        if self.link.enqueue_behind(now, bytes, || *packet, was_empty, probe) {
             self.set_timer(agenda);
             self.schedule(now, agenda, forward);
         }
