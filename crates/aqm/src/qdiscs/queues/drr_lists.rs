@@ -71,9 +71,11 @@ impl DrrLists {
     /// The queue to serve.
     #[inline]
     pub(crate) fn head(&self) -> Option<(DrrList, u32)> {
-        let list = if self.length(DrrList::New) > 0 { DrrList::New } else { DrrList::Old };
-        let ends = &self.ends[list as usize];
-        (ends.length > 0).then_some((list, ends.first))
+        let [new, old] = &self.ends;
+        if new.length > 0 {
+            return Some((DrrList::New, new.first));
+        }
+        (old.length > 0).then_some((DrrList::Old, old.first))
     }
 
     /// Puts a queue that is in neither list at the end of one.
