@@ -33,7 +33,7 @@ pub(crate) struct Slots {
     pub(crate) binner: Slot,
 }
 
-/// An alarm that is not set.
+/// In a place without an alarm; later than every alarm.
 const UNSET: u64 = u64::MAX;
 
 /// The children of a node.
@@ -177,8 +177,7 @@ impl Agenda {
 
     #[inline]
     fn key(&self, slot: Slot, time: Time) -> u64 {
-        let nanos = time.as_nanos();
-        if nanos < self.horizon_ns { nanos << self.slot_bits | slot as u64 } else { UNSET }
+        time.as_nanos().min(self.horizon_ns) << self.slot_bits | slot as u64
     }
 
     /// Sets an alarm.

@@ -114,8 +114,8 @@ impl ScheduledDelayLine {
 
     /// Takes the next packet that was kept if it arrives before `until`, with the time at which it
     /// does.
-    pub(crate) fn take_before(&mut self, until: Time) -> Option<(Time, Packet)> {
-        if self.next_arrival() >= until { None } else { self.in_flight.pop_front().copied() }
+    pub(crate) fn take_before(&mut self, until: Time) -> Option<&mut (Time, Packet)> {
+        if self.next_arrival() >= until { None } else { self.in_flight.pop_front() }
     }
 
     /// The packet that arrives after so many others.
