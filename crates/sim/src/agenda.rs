@@ -6,8 +6,8 @@
 //! replays its path to the root and stops where nothing changes; cancelling is setting it to
 //! [`Time::NEVER`]. There are no stale entries.
 //!
-//! Each kind of component that is set at every packet has a tree of its own, what is set rarely
-//! shares one: a shallow tree costs one level, and the next alarm is the smallest of five roots.
+//! Each kind of component that is set at every packet has a tree of its own, the others share one: a
+//! shallow tree costs one level, and the next alarm is the smallest of four roots.
 
 use sojourn_aqm::Time;
 
@@ -39,7 +39,7 @@ const UNSET: u64 = u64::MAX;
 /// The children of a node.
 const CHILDREN: usize = 4;
 
-/// The trees, each of the alarms of one kind of component.
+/// The kinds of components.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// The servers of links.
@@ -53,7 +53,13 @@ pub(crate) enum Kind {
     /// Wireless LANs, queue timers, the sampler and the end of bins.
     Rare,
 }
-const TREES: usize = 5;
+
+/// The trees of alarms: of servers, wires and access links, and of flows with all that is rare.
+const TREES: usize = 4;
+const SERVERS: usize = 0;
+const WIRES: usize = 1;
+const ACCESSES: usize = 2;
+const OTHERS: usize = 3;
 
 /// Where an alarm of an agenda is kept: its slot and the place of its leaf.
 #[derive(Clone, Copy, Debug)]
@@ -63,21 +69,20 @@ pub(crate) struct Alarm {
 }
 
 impl Slots {
-    /// The tree in which the alarm of a slot is, and the number of its leaf there.
-    fn leaf_of(&self, slot: Slot) -> (Kind, usize) {
-        let Slots { media, wires, accesses, flows, sampler, .. } = *self;
+    /// The tree in which the alarm of a slot is, and the number of its leaf there. Flows come first
+    /// in theirs.
+    fn leaf_of(&self, slot: Slot) -> (usize, usize) {
+        let Slots { media, wires, accesses, flows, .. } = *self;
         if slot < media {
-            (Kind::Server, slot)
+            (SERVERS, slot)
         } else if slot < wires {
-            (Kind::Rare, slot - media)
+            (OTHERS, self.count() - flows + slot - media)
         } else if slot < accesses {
-            (Kind::Wire, slot - wires)
+            (WIRES, slot - wires)
         } else if slot < flows {
-            (Kind::Access, slot - accesses)
-        } else if slot < sampler {
-            (Kind::Flow, slot - flows)
+            (ACCESSES, slot - accesses)
         } else {
-            (Kind::Rare, wires - media + slot - sampler)
+            (OTHERS, slot - flows)
         }
     }
 
@@ -146,9 +151,9 @@ pub struct Agenda {
 impl Agenda {
     /// An agenda in which no alarm is set.
     pub(crate) fn new(slots: &Slots) -> Agenda {
-        let Slots { media, wires, accesses, flows, sampler, .. } = *slots;
-        let rare = wires - media + (slots.count() - sampler);
-        let leaves = [media, accesses - wires, flows - accesses, sampler - flows, rare];
+        let Slots { media, wires, accesses, flows, .. } = *slots;
+        let others = slots.count() - flows + wires - media;
+        let leaves = [media, accesses - wires, flows - accesses, others];
         let left_out = Node { children: [UNSET; CHILDREN], parent: 0 };
         let mut nodes = vec![left_out; TREES.div_ceil(CHILDREN)];
         Agenda {
@@ -164,14 +169,14 @@ impl Agenda {
 
     /// Where the alarm of a slot is kept.
     pub(crate) fn alarm(&self, slot: Slot) -> Alarm {
-        let (kind, leaf) = self.slots.leaf_of(slot);
-        Alarm { slot, leaf: self.first_leaves[kind as usize] + leaf }
+        let (tree, leaf) = self.slots.leaf_of(slot);
+        Alarm { slot, leaf: self.first_leaves[tree] + leaf }
     }
 
     /// Where the alarm of a flow is kept.
     #[inline]
     pub(crate) fn of_flow(&self, flow: usize) -> Alarm {
-        let leaf = self.first_leaves[Kind::Flow as usize] + flow;
+        let leaf = self.first_leaves[OTHERS] + flow;
         Alarm { slot: self.slots.flows + flow, leaf }
     }
 
@@ -234,25 +239,25 @@ impl Agenda {
 
     #[inline]
     fn soonest(&self) -> u64 {
-        let [servers, wires, accesses, flows, rare] = self.roots;
-        servers.min(wires).min(accesses).min(flows).min(rare)
+        smallest(&self.roots)
     }
 
-    /// The kind of the component whose alarm is the next that is due, if one is set: the tree whose
-    /// root it is, which takes less than to look where its slot lies. The most frequent come first.
+    /// The kind of the component whose alarm is the next that is due, if one is set, by the tree
+    /// whose root it is: that takes less than to look where its slot lies. The most frequent come
+    /// first.
     #[inline]
     pub(crate) fn next_kind(&self) -> Kind {
-        let (soonest, [servers, wires, accesses, flows, _]) = (self.soonest(), self.roots);
-        if soonest == wires {
+        let soonest = self.soonest();
+        if soonest == self.roots[WIRES] {
             Kind::Wire
-        } else if soonest == accesses {
+        } else if soonest == self.roots[ACCESSES] {
             Kind::Access
-        } else if soonest == servers {
+        } else if soonest == self.roots[SERVERS] {
             Kind::Server
-        } else if soonest == flows {
-            Kind::Flow
         } else {
-            Kind::Rare
+            let slot = (soonest & self.slot_mask) as usize;
+            let is_flow = slot >= self.slots.flows && slot < self.slots.sampler;
+            if is_flow { Kind::Flow } else { Kind::Rare }
         }
     }
 }
@@ -277,6 +282,18 @@ mod tests {
             flows: flows_start,
             sampler,
             binner: sampler + 1,
+        }
+    }
+
+    fn kind(slots: &Slots, slot: Slot) -> Kind {
+        let Slots { media, wires, accesses, flows, sampler, .. } = *slots;
+        match slot {
+            _ if slot < media => Kind::Server,
+            _ if slot < wires => Kind::Rare,
+            _ if slot < accesses => Kind::Wire,
+            _ if slot < flows => Kind::Access,
+            _ if slot < sampler => Kind::Flow,
+            _ => Kind::Rare,
         }
     }
 
@@ -309,7 +326,7 @@ mod tests {
                     prop_assert_eq!(time, horizon(slots.count()));
                 } else {
                     prop_assert_eq!(Some((time, slot)), first);
-                    prop_assert_eq!(agenda.next_kind(), slots.leaf_of(slot).0);
+                    prop_assert_eq!(agenda.next_kind(), kind(&slots, slot));
                 }
             }
         }
