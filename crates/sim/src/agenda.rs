@@ -6,8 +6,8 @@
 //! replays its path to the root and stops where nothing changes; cancelling is setting it to
 //! [`Time::NEVER`]. There are no stale entries.
 //!
-//! Each kind of component that is set at every packet has a tree of its own, the others share one: a
-//! shallow tree costs one level, and the next alarm is the smallest of four roots.
+//! Each kind of component that is set at every packet has a tree of its own, the others share one:
+//! a shallow tree costs one level, and the next alarm is the smallest of four roots.
 
 use sojourn_aqm::Time;
 
@@ -209,8 +209,8 @@ impl Agenda {
         }
     }
 
-    /// Sets a leaf, and what follows from it up to the root. If it was the smallest of its tree, all
-    /// of that changes, which is not asked then.
+    /// Sets a leaf, and what follows from it up to the root. If it was the smallest of its tree,
+    /// all of that changes, which is not asked then.
     #[inline]
     fn replay<const WAS_SMALLEST: bool>(&mut self, leaf: usize, key: u64) {
         let (mut place, mut winner) = (leaf, key);
