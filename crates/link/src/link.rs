@@ -30,16 +30,18 @@ impl<P: Packet> Link<P> {
     /// way: then the server has been woken, and [`Link::next_service`] and [`Link::next_timer`] may
     /// have changed.
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
-        let was_empty = self.queue.is_empty();
-        self.enqueue_behind(now, packet, was_empty, observer)
+        let (bytes, was_empty) = (packet.bytes(), self.queue.is_empty());
+        self.enqueue_behind(now, bytes, || packet, was_empty, observer)
     }
 
-    /// The same for a host that counts and so knows whether the queue was empty.
+    /// The same for a host that counts and so knows whether the queue was empty. `packet` gives the
+    /// packet, which has so many bytes: made where it is handed on, it is copied once less.
     #[inline(always)]
     pub fn enqueue_behind<O: LinkObserver<P>>(
         &mut self,
         now: Time,
-        packet: P,
+        bytes: u32,
+        packet: impl FnOnce() -> P,
         was_empty: bool,
         observer: &mut O,
     ) -> bool {
@@ -47,14 +49,14 @@ impl<P: Packet> Link<P> {
         if was_empty
             && let Server::Steady(server) = &mut self.server
             && server.is_idle()
-            && self.queue.discipline.lets_through(packet.bytes())
+            && self.queue.discipline.lets_through(bytes)
         {
-            let departure = Departure { packet, enqueued: now };
+            let departure = Departure { packet: packet(), enqueued: now };
             self.next_service = server.pass(now, departure, &mut self.queue, observer);
             return true;
         }
         let Queue { discipline, rng } = &mut self.queue;
-        discipline.enqueue(now, packet, rng, observer);
+        discipline.enqueue(now, packet(), rng, observer);
         let is_woken = was_empty && !self.queue.is_empty();
         if is_woken {
             self.wake(now, observer);

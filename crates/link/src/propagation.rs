@@ -35,6 +35,12 @@ impl Propagation {
         self.links.is_empty()
     }
 
+    /// Whether it contains more than one serial link.
+    #[inline]
+    pub fn has_several_links(&self) -> bool {
+        self.links.len() > 1
+    }
+
     /// A packet of `bytes` enters now: returns when it comes out. Calls come in the order of time.
     /// Most paths have one link at most, which takes no loop.
     #[inline]

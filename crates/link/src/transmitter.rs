@@ -12,6 +12,16 @@ pub struct Transmitter {
     /// Nanoseconds per byte where that is a whole number: saves a division per packet.
     nanos_per_byte: Option<u64>,
     remainder: u64,
+    /// The size that was divided last, as most packets of a link have one size.
+    divided: Divided,
+}
+
+/// How long a packet of some size takes: whole nanoseconds, and the remainder of the division.
+#[derive(Clone, Copy, Debug, Default)]
+struct Divided {
+    bytes: u32,
+    nanos: u64,
+    remainder: u64,
 }
 
 impl Transmitter {
@@ -19,7 +29,7 @@ impl Transmitter {
     pub fn new(rate: Rate) -> Transmitter {
         let exact = BITS_TIMES_NANOS.is_multiple_of(rate.as_bps());
         let nanos_per_byte = exact.then(|| BITS_TIMES_NANOS / rate.as_bps());
-        Transmitter { rate, nanos_per_byte, remainder: 0 }
+        Transmitter { rate, nanos_per_byte, remainder: 0, divided: Divided::default() }
     }
 
     /// Its rate.
@@ -33,10 +43,16 @@ impl Transmitter {
         if let Some(nanos) = self.nanos_per_byte {
             return Span::from_nanos(u64::from(bytes) * nanos);
         }
-        // Below 2^64 for every packet up to 2 GB.
-        let total = u64::from(bytes) * BITS_TIMES_NANOS + self.remainder;
-        self.remainder = total % self.rate.as_bps();
-        Span::from_nanos(total / self.rate.as_bps())
+        if bytes != self.divided.bytes {
+            // Below 2^64 for every packet up to 2 GB.
+            let (total, rate) = (u64::from(bytes) * BITS_TIMES_NANOS, self.rate.as_bps());
+            self.divided = Divided { bytes, nanos: total / rate, remainder: total % rate };
+        }
+        let Divided { nanos, remainder, .. } = self.divided;
+        self.remainder += remainder;
+        let carries = self.remainder >= self.rate.as_bps();
+        self.remainder -= if carries { self.rate.as_bps() } else { 0 };
+        Span::from_nanos(nanos + u64::from(carries))
     }
 }
 
@@ -49,6 +65,18 @@ mod tests {
         let mut transmitter = Transmitter::new(Rate::from_bps(3_000_000));
         let total: u64 = (0..3_000).map(|_| transmitter.next(1_000).as_nanos()).sum();
         assert_eq!(total, 8_000_000_000); // 3 MB at 3 Mbit/s
+    }
+
+    /// What has been sent takes the time of all bits, rounded down, whatever the sizes were.
+    #[test]
+    fn sizes_in_turns_carry_one_remainder() {
+        let bps = 7_000_000_001;
+        let (mut transmitter, mut bits, mut nanos) = (Transmitter::new(Rate::from_bps(bps)), 0, 0);
+        for bytes in [40, 1500, 1500, 52, 0, 9000, 40, 1500].into_iter().cycle().take(1_000) {
+            bits += 8 * u64::from(bytes);
+            nanos += transmitter.next(bytes).as_nanos();
+            assert_eq!(nanos, bits * 1_000_000_000 / bps);
+        }
     }
 
     #[test]

@@ -227,7 +227,7 @@ mod tests {
     fn a_bin_has_what_was_added_within_it() {
         let at = |s: u64| Time::ZERO + Span::from_secs(s);
         let mut bins = Bins::new(Span::from_secs(2), 2, 1);
-        let mut link = LinkStats::new((Time::ZERO, at(4)));
+        let mut link = LinkStats::new(0, (Time::ZERO, at(4)));
         end(&mut bins, at(2), &[1_000, 500], slice::from_mut(&mut link));
         link.total.arrived = 10;
         link.total.dropped = [1, 1, 0];

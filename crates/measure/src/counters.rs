@@ -127,6 +127,8 @@ pub struct LinkStats {
     /// Airtime of frames that ended in the present bin, but was before it.
     pub(crate) airtime_before_bin: Span,
     pub(crate) window: (Time, Time),
+    /// The number of the link.
+    pub(crate) place: u16,
     /// Packets that have arrived and neither left nor been dropped; modulo 2^64, as an engine may
     /// report a departure before the arrival.
     waiting: u64,
@@ -153,8 +155,9 @@ pub struct LinkTotals {
 }
 
 impl LinkStats {
-    /// Nothing counted yet; `window` is from the end of the warm-up to the end of the run.
-    pub fn new(window: (Time, Time)) -> LinkStats {
+    /// Nothing counted yet at the link of this number; `window` is from the end of the warm-up to
+    /// the end of the run.
+    pub fn new(place: u16, window: (Time, Time)) -> LinkStats {
         LinkStats {
             total: Counters::default(),
             fates: Fates::default(),
@@ -169,6 +172,7 @@ impl LinkStats {
             late: Vec::new(),
             airtime_before_bin: Span::ZERO,
             window,
+            place,
             waiting: 0,
         }
     }
@@ -195,7 +199,13 @@ impl LinkStats {
     pub(crate) fn arrives(&mut self, now: Time) {
         self.total.arrived += 1;
         self.waiting = self.waiting.wrapping_add(1);
-        self.fates.arrived += u64::from(now >= self.window.0);
+        self.fates.arrived += u64::from(self.counts_at(now));
+    }
+
+    /// Whether what happens now counts in summaries: the warm-up is over.
+    #[inline]
+    pub(crate) fn counts_at(&self, now: Time) -> bool {
+        now >= self.window.0
     }
 
     /// A packet that arrived at `arrived` was dropped or marked.
@@ -205,7 +215,7 @@ impl LinkStats {
             counts[cause as usize] += 1;
         };
         count(&mut self.total.dropped, &mut self.total.marked);
-        if arrived >= self.window.0 {
+        if self.counts_at(arrived) {
             count(&mut self.fates.dropped, &mut self.fates.marked);
         }
         // The first bin begins with the run, and what happens as a bin ends belongs to it.

@@ -7,15 +7,12 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::counters::WAITED;
 use crate::digest::event;
-use crate::{DatagramLosses, LinkStats, Measured, Notes, PacketKind, PacketView};
+use crate::{LinkStats, Measured, Notes, PacketKind, PacketView};
 
 /// A probe at one link at one time.
 pub struct LinkProbe<'a, const NOTES: bool> {
     pub(crate) now: Time,
-    pub(crate) link: u16,
-    pub(crate) counting: bool,
     pub(crate) stats: &'a mut LinkStats,
-    pub(crate) losses: &'a mut DatagramLosses,
     pub(crate) notes: &'a mut Notes,
 }
 
@@ -47,7 +44,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         interval.delay_max_ns = interval.delay_max_ns.max(sojourn);
         interval.bytes += u64::from(packet.bytes);
         stats.delay_over_time.end(self.now, sojourn, stats.window.0);
-        if self.counting {
+        if stats.counts_at(self.now) {
             stats.delays.add(sojourn);
         }
         if NOTES {
@@ -68,7 +65,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         stats.interval.departed += 1;
         stats.interval.bytes += u64::from(packet.bytes);
         stats.delay_over_time.begin(self.now);
-        if self.counting {
+        if stats.counts_at(self.now) {
             stats.delays.add(0);
         }
         stats.digest.mix(self.now, event(&packet, 0));
@@ -106,7 +103,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         let start = Time::from_nanos(self.now.as_nanos() - airtime.as_nanos());
         stats.transmissions.add(received.unwrap_or(0), airtime);
         stats.airtime_before_bin = stats.airtime_before_bin + stats.bin_began.since(start);
-        if self.counting {
+        if stats.counts_at(self.now) {
             let before = &mut stats.at_warmup.carried.busy;
             *before = *before + stats.window.0.since(start);
         }
@@ -126,7 +123,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
 
     fn lose(&mut self, packet: &PacketView) {
         if packet.kind == PacketKind::Datagram {
-            self.losses.add(packet.flow, packet.seq);
+            self.notes.losses.add(packet.flow, packet.seq);
         }
     }
 
@@ -146,7 +143,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.stats.signals(enqueued, false, cause.class());
         self.stats.interval.drops += 1;
         self.lose(&packet);
-        if self.counting && stage != Stage::Enqueue {
+        if self.stats.counts_at(self.now) && stage != Stage::Enqueue {
             let waited = usize::from(stage == WAITED[1]);
             let sojourn = self.now.since(enqueued).as_nanos();
             self.stats.drop_delays[waited][cause.class() as usize].add(sojourn);
@@ -185,7 +182,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// The state of the law before the drop or mark that is reported next.
     pub fn evidence(&mut self, evidence: Evidence<'_>) {
         if NOTES && self.notes.wants_signals {
-            self.notes.evidence_vars[usize::from(self.link)] = evidence.vars;
+            self.notes.evidence_vars[usize::from(self.stats.place)] = evidence.vars;
             self.notes.evidence.extend_from_slice(evidence.values);
         }
     }
@@ -195,7 +192,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             return;
         }
         self.notes.packets.push(PacketRow {
-            queue: self.link,
+            queue: self.stats.place,
             flow: packet.flow,
             seq: packet.seq,
             bytes: packet.bytes,
@@ -214,9 +211,9 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             return;
         }
         let notes = &mut *self.notes;
-        let vars = notes.evidence_vars[usize::from(self.link)];
+        let vars = notes.evidence_vars[usize::from(self.stats.place)];
         notes.signals.push(SignalRow {
-            queue: self.link,
+            queue: self.stats.place,
             t: self.now,
             flow: packet.flow,
             seq: packet.seq,
@@ -515,9 +512,6 @@ mod tests {
         let run = |pass: bool| {
             let mut probe = probe();
             for (ms, seq) in [(8, 1), (12, 2), (15, 3)] {
-                if ms > 10 {
-                    probe.counting = true;
-                }
                 let mut link = probe.at_link::<true>(at(ms), 0);
                 if pass && seq != 2 {
                     link.passed(&packet(seq), Span::from_millis(1));

@@ -3,6 +3,8 @@
 use sojourn_aqm::Var;
 use sojourn_record::rows::{PacketRow, SignalRow};
 
+use crate::DatagramLosses;
+
 /// What is written down packet by packet, where that is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
@@ -18,4 +20,6 @@ pub struct Notes {
     pub evidence: Vec<f64>,
     /// The variables of the evidence, by link.
     pub evidence_vars: Vec<&'static [Var]>,
+    /// Datagrams that were lost at links, by flow; empty where an engine finds them otherwise.
+    pub losses: DatagramLosses,
 }

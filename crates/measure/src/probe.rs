@@ -3,7 +3,7 @@
 use sojourn_aqm::Time;
 use sojourn_record::rows::{StateRow, TransferRow};
 
-use crate::{ClassStats, DatagramLosses, Digest, LinkProbe, LinkStats, LinkTotals, Notes};
+use crate::{ClassStats, Digest, LinkProbe, LinkStats, LinkTotals, Notes};
 
 /// Everything an engine writes down while it runs.
 #[derive(Debug)]
@@ -12,8 +12,6 @@ pub struct Probe {
     pub links: Vec<LinkStats>,
     /// By class.
     pub classes: Vec<ClassStats>,
-    /// Datagrams that were lost at links, by flow; empty where an engine finds them otherwise.
-    pub losses: DatagramLosses,
     /// What is written down packet by packet.
     pub notes: Notes,
     /// Rows of the table `states`, if wanted.
@@ -28,9 +26,8 @@ impl Probe {
     /// A probe for a number of links and classes.
     pub fn new(links: usize, classes: usize, window: (Time, Time)) -> Probe {
         Probe {
-            links: vec![LinkStats::new(window); links],
+            links: (0..links).map(|place| LinkStats::new(place as u16, window)).collect(),
             classes: vec![ClassStats::default(); classes],
-            losses: DatagramLosses::default(),
             notes: Notes { evidence_vars: vec![&[]; links], ..Notes::default() },
             states: Vec::new(),
             transfers: Vec::new(),
@@ -42,14 +39,7 @@ impl Probe {
     /// packet by packet, and nothing checks whether it should be.
     #[inline]
     pub fn at_link<const NOTES: bool>(&mut self, now: Time, link: usize) -> LinkProbe<'_, NOTES> {
-        LinkProbe {
-            now,
-            link: link as u16,
-            counting: self.counting,
-            stats: &mut self.links[link],
-            losses: &mut self.losses,
-            notes: &mut self.notes,
-        }
+        LinkProbe { now, stats: &mut self.links[link], notes: &mut self.notes }
     }
 
     /// The warm-up is over: summaries count from here on. `totals` are those of each link.

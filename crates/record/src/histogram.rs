@@ -21,7 +21,6 @@ pub struct Histogram {
     /// Values that are zero; they are not in `counts`.
     zeros: u64,
     counts: Vec<u64>,
-    count: u64,
     sum_ns: u128,
     /// The smallest value that is not zero.
     min_ns: u64,
@@ -44,16 +43,15 @@ impl Histogram {
     /// Adds one value.
     #[inline]
     pub fn add(&mut self, ns: u64) {
-        self.count += 1;
         if ns == 0 {
             self.zeros += 1;
             return;
         }
         let bin = bin_of(ns);
-        if bin >= self.counts.len() {
-            self.grow(bin);
+        match self.counts.get_mut(bin) {
+            Some(count) => *count += 1,
+            None => self.count_in_new(bin),
         }
-        self.counts[bin] += 1;
         self.sum_ns += u128::from(ns);
         // `max_ns` is 0 before the first value, so that this one is above it.
         if ns > self.max_ns || ns < self.min_ns {
@@ -61,9 +59,11 @@ impl Histogram {
         }
     }
 
+    /// Counts a value in a bin for which there is no place yet.
     #[cold]
-    fn grow(&mut self, bin: usize) {
+    fn count_in_new(&mut self, bin: usize) {
         self.counts.resize((bin + 1).next_power_of_two(), 0);
+        self.counts[bin] = 1;
     }
 
     /// A value is smaller or larger than those before it. Apart, as that is rare.
@@ -74,26 +74,27 @@ impl Histogram {
         self.min_ns = if self.min_ns == 0 { ns } else { self.min_ns.min(ns) };
     }
 
-    /// How many values.
+    /// How many values, by adding up the bins.
     pub fn count(&self) -> u64 {
-        self.count
+        self.zeros + self.counts.iter().sum::<u64>()
     }
 
     /// The mean in nanoseconds; none without values.
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+        let count = self.count();
+        (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
     /// The largest value; none without values.
     pub fn max_ns(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.max_ns)
+        (self.count() > 0).then_some(self.max_ns)
     }
 
     /// The value that the fraction `q` of all values do not exceed, interpolated within its bin;
     /// none without values. `q` is in 0..=1; 0 gives the smallest value and 1 the largest.
     pub fn quantile_ns(&self, q: f64) -> Option<f64> {
         assert!((0.0..=1.0).contains(&q), "a quantile is a fraction");
-        let rank = q * self.count as f64;
+        let rank = q * self.count() as f64;
         let mut below = 0;
         for Bin { lower_ns, upper_ns, count } in self.bins() {
             if (below + count) as f64 >= rank {
@@ -174,7 +175,6 @@ mod tests {
         const BEFORE: u64 = 10_000_000_000;
         let mut histogram = of([2_000_000_000]);
         histogram.counts[bin_of(2_000_000_000)] = BEFORE;
-        histogram.count = BEFORE;
         histogram.sum_ns = u128::from(BEFORE) * 2_000_000_000;
         histogram.add(2_000_000_000);
         assert_eq!(histogram.count(), BEFORE + 1);

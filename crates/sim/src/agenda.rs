@@ -6,8 +6,8 @@
 //! replays its path to the root and stops where nothing changes; cancelling is setting it to
 //! [`Time::NEVER`]. There are no stale entries.
 //!
-//! Each kind of component that is set at every packet has a tree of its own, what is set rarely
-//! shares one: a shallow tree costs one level, and the next alarm is the smallest of five roots.
+//! Each kind of component that is set at every packet has a tree of its own, the others share one:
+//! a shallow tree costs one level, and the next alarm is the smallest of four roots.
 
 use sojourn_aqm::Time;
 
@@ -33,13 +33,13 @@ pub(crate) struct Slots {
     pub(crate) binner: Slot,
 }
 
-/// An alarm that is not set.
+/// In a place without an alarm; later than every alarm.
 const UNSET: u64 = u64::MAX;
 
 /// The children of a node.
 const CHILDREN: usize = 4;
 
-/// The trees, each of the alarms of one kind of component.
+/// The kinds of components.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// The servers of links.
@@ -53,7 +53,13 @@ pub(crate) enum Kind {
     /// Wireless LANs, queue timers, the sampler and the end of bins.
     Rare,
 }
-const TREES: usize = 5;
+
+/// The trees of alarms: of servers, wires and access links, and of flows with all that is rare.
+const TREES: usize = 4;
+const SERVERS: usize = 0;
+const WIRES: usize = 1;
+const ACCESSES: usize = 2;
+const OTHERS: usize = 3;
 
 /// Where an alarm of an agenda is kept: its slot and the place of its leaf.
 #[derive(Clone, Copy, Debug)]
@@ -63,21 +69,20 @@ pub(crate) struct Alarm {
 }
 
 impl Slots {
-    /// The tree in which the alarm of a slot is, and the number of its leaf there.
-    fn leaf_of(&self, slot: Slot) -> (Kind, usize) {
-        let Slots { media, wires, accesses, flows, sampler, .. } = *self;
+    /// The tree in which the alarm of a slot is, and the number of its leaf there. Flows come first
+    /// in theirs.
+    fn leaf_of(&self, slot: Slot) -> (usize, usize) {
+        let Slots { media, wires, accesses, flows, .. } = *self;
         if slot < media {
-            (Kind::Server, slot)
+            (SERVERS, slot)
         } else if slot < wires {
-            (Kind::Rare, slot - media)
+            (OTHERS, self.count() - flows + slot - media)
         } else if slot < accesses {
-            (Kind::Wire, slot - wires)
+            (WIRES, slot - wires)
         } else if slot < flows {
-            (Kind::Access, slot - accesses)
-        } else if slot < sampler {
-            (Kind::Flow, slot - flows)
+            (ACCESSES, slot - accesses)
         } else {
-            (Kind::Rare, wires - media + slot - sampler)
+            (OTHERS, slot - flows)
         }
     }
 
@@ -146,9 +151,9 @@ pub struct Agenda {
 impl Agenda {
     /// An agenda in which no alarm is set.
     pub(crate) fn new(slots: &Slots) -> Agenda {
-        let Slots { media, wires, accesses, flows, sampler, .. } = *slots;
-        let rare = wires - media + (slots.count() - sampler);
-        let leaves = [media, accesses - wires, flows - accesses, sampler - flows, rare];
+        let Slots { media, wires, accesses, flows, .. } = *slots;
+        let others = slots.count() - flows + wires - media;
+        let leaves = [media, accesses - wires, flows - accesses, others];
         let left_out = Node { children: [UNSET; CHILDREN], parent: 0 };
         let mut nodes = vec![left_out; TREES.div_ceil(CHILDREN)];
         Agenda {
@@ -164,27 +169,33 @@ impl Agenda {
 
     /// Where the alarm of a slot is kept.
     pub(crate) fn alarm(&self, slot: Slot) -> Alarm {
-        let (kind, leaf) = self.slots.leaf_of(slot);
-        Alarm { slot, leaf: self.first_leaves[kind as usize] + leaf }
+        let (tree, leaf) = self.slots.leaf_of(slot);
+        Alarm { slot, leaf: self.first_leaves[tree] + leaf }
     }
 
     /// Where the alarm of a flow is kept.
     #[inline]
     pub(crate) fn of_flow(&self, flow: usize) -> Alarm {
-        let leaf = self.first_leaves[Kind::Flow as usize] + flow;
+        let leaf = self.first_leaves[OTHERS] + flow;
         Alarm { slot: self.slots.flows + flow, leaf }
     }
 
     #[inline]
     fn key(&self, slot: Slot, time: Time) -> u64 {
-        let nanos = time.as_nanos();
-        if nanos < self.horizon_ns { nanos << self.slot_bits | slot as u64 } else { UNSET }
+        time.as_nanos().min(self.horizon_ns) << self.slot_bits | slot as u64
     }
 
     /// Sets an alarm.
     #[inline]
     pub(crate) fn set(&mut self, alarm: Alarm, time: Time) {
-        self.replay(alarm.leaf, self.key(alarm.slot, time));
+        self.replay::<false>(alarm.leaf, self.key(alarm.slot, time));
+    }
+
+    /// Sets the alarm that is due, which is the smallest of its tree.
+    #[inline]
+    pub(crate) fn set_due(&mut self, alarm: Alarm, time: Time) {
+        debug_assert_eq!(self.next().1, alarm.slot, "it is due");
+        self.replay::<true>(alarm.leaf, self.key(alarm.slot, time));
     }
 
     /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
@@ -194,18 +205,19 @@ impl Agenda {
         let Alarm { slot, leaf } = alarm;
         let key = self.key(slot, time);
         if key < self.nodes[leaf / CHILDREN].children[leaf % CHILDREN] {
-            self.replay(leaf, key);
+            self.replay::<false>(leaf, key);
         }
     }
 
-    /// Sets a leaf, and what follows from it up to the root.
+    /// Sets a leaf, and what follows from it up to the root. If it was the smallest of its tree,
+    /// all of that changes, which is not asked then.
     #[inline]
-    fn replay(&mut self, leaf: usize, key: u64) {
+    fn replay<const WAS_SMALLEST: bool>(&mut self, leaf: usize, key: u64) {
         let (mut place, mut winner) = (leaf, key);
         loop {
             let node = &mut self.nodes[place / CHILDREN];
             let child = &mut node.children[place % CHILDREN];
-            if *child == winner {
+            if !WAS_SMALLEST && *child == winner {
                 return;
             }
             *child = winner;
@@ -227,25 +239,25 @@ impl Agenda {
 
     #[inline]
     fn soonest(&self) -> u64 {
-        let [servers, wires, accesses, flows, rare] = self.roots;
-        servers.min(wires).min(accesses).min(flows).min(rare)
+        smallest(&self.roots)
     }
 
-    /// The kind of the component whose alarm is the next that is due, if one is set: the tree whose
-    /// root it is, which takes less than to look where its slot lies. The most frequent come first.
+    /// The kind of the component whose alarm is the next that is due, if one is set, by the tree
+    /// whose root it is: that takes less than to look where its slot lies. The most frequent come
+    /// first.
     #[inline]
     pub(crate) fn next_kind(&self) -> Kind {
-        let (soonest, [servers, wires, accesses, flows, _]) = (self.soonest(), self.roots);
-        if soonest == wires {
+        let soonest = self.soonest();
+        if soonest == self.roots[WIRES] {
             Kind::Wire
-        } else if soonest == accesses {
+        } else if soonest == self.roots[ACCESSES] {
             Kind::Access
-        } else if soonest == servers {
+        } else if soonest == self.roots[SERVERS] {
             Kind::Server
-        } else if soonest == flows {
-            Kind::Flow
         } else {
-            Kind::Rare
+            let slot = (soonest & self.slot_mask) as usize;
+            let is_flow = slot >= self.slots.flows && slot < self.slots.sampler;
+            if is_flow { Kind::Flow } else { Kind::Rare }
         }
     }
 }
@@ -273,6 +285,18 @@ mod tests {
         }
     }
 
+    fn kind(slots: &Slots, slot: Slot) -> Kind {
+        let Slots { media, wires, accesses, flows, sampler, .. } = *slots;
+        match slot {
+            _ if slot < media => Kind::Server,
+            _ if slot < wires => Kind::Rare,
+            _ if slot < accesses => Kind::Wire,
+            _ if slot < flows => Kind::Access,
+            _ if slot < sampler => Kind::Flow,
+            _ => Kind::Rare,
+        }
+    }
+
     proptest! {
         #[test]
         fn finds_the_alarm_that_a_linear_search_finds(
@@ -287,7 +311,13 @@ mod tests {
             for (slot, time) in steps {
                 let slot = slot % slots.count();
                 let time = time.map_or(Time::NEVER, Time::from_nanos);
-                agenda.set(agenda.alarm(slot), time);
+                let is_due = agenda.next().1 == slot;
+                let alarm = agenda.alarm(slot);
+                if is_due {
+                    agenda.set_due(alarm, time);
+                } else {
+                    agenda.set(alarm, time);
+                }
                 plain[slot] = time;
                 let first = plain.iter().enumerate().map(|(slot, &time)| (time, slot)).min();
                 let first = first.filter(|&(time, _)| time < Time::NEVER);
@@ -296,7 +326,7 @@ mod tests {
                     prop_assert_eq!(time, horizon(slots.count()));
                 } else {
                     prop_assert_eq!(Some((time, slot)), first);
-                    prop_assert_eq!(agenda.next_kind(), slots.leaf_of(slot).0);
+                    prop_assert_eq!(agenda.next_kind(), kind(&slots, slot));
                 }
             }
         }

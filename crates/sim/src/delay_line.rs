@@ -28,11 +28,21 @@ impl ScheduledDelayLine {
         ScheduledDelayLine { propagation: self.propagation.with_links(rates), ..self }
     }
 
-    /// A packet enters now.
+    /// A packet enters now. The rare path with several links is apart: a call in between would make
+    /// the caller save its registers.
     #[inline(always)]
     pub fn push(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
+        if self.propagation.has_several_links() {
+            return self.push_over_links(now, packet, agenda);
+        }
         let arrival = self.enter(now, packet.ip_bytes);
         self.push_at(arrival, packet, agenda);
+    }
+
+    #[inline(never)]
+    fn push_over_links(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
+        let arrival = self.enter(now, packet.ip_bytes);
+        self.push_any(arrival, packet, agenda);
     }
 
     /// A packet enters that arrives at `arrival`, not before any other. Most follow another: that
@@ -86,7 +96,7 @@ impl ScheduledDelayLine {
         let taken = self.in_flight.pop_front_before(|&(next_arrival, _)| next_arrival);
         let ((arrival, packet), next) = taken.expect("the alarm is set for a packet");
         debug_assert_eq!(*arrival, now, "a delay line delivers at the time it announced");
-        agenda.set(self.alarm, next.unwrap_or(Time::NEVER));
+        agenda.set_due(self.alarm, next.unwrap_or(Time::NEVER));
         packet
     }
 
@@ -104,8 +114,8 @@ impl ScheduledDelayLine {
 
     /// Takes the next packet that was kept if it arrives before `until`, with the time at which it
     /// does.
-    pub(crate) fn take_before(&mut self, until: Time) -> Option<(Time, Packet)> {
-        if self.next_arrival() >= until { None } else { self.in_flight.pop_front().copied() }
+    pub(crate) fn take_before(&mut self, until: Time) -> Option<&mut (Time, Packet)> {
+        if self.next_arrival() >= until { None } else { self.in_flight.pop_front() }
     }
 
     /// The packet that arrives after so many others.

@@ -113,7 +113,8 @@ impl ScheduledLink {
         self.settle(now, probe);
         self.enter(packet);
         let was_empty = probe.arrived();
-        if self.link.enqueue_behind(now, *packet, was_empty, probe) {
+        let bytes = packet.link_bytes;
+        if self.link.enqueue_behind(now, bytes, || *packet, was_empty, probe) {
             self.set_timer(agenda);
             self.schedule(now, agenda, forward);
         }
@@ -131,7 +132,8 @@ impl ScheduledLink {
     ) {
         if self.sends_ahead {
             self.link.serve_ahead(now, probe, |left, packet| forward(left, packet, agenda));
-            return self.set_service(agenda);
+            self.service = self.link.next_service();
+            return agenda.set_due(self.alarms.service, self.service);
         }
         self.link.on_service(now, probe, |mut packet| forward(now, &mut packet, agenda));
         self.schedule(now, agenda, forward);

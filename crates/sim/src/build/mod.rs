@@ -119,7 +119,7 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
         end,
         events: 0,
     };
-    world.network.probe.losses = DatagramLosses::new(flows);
+    world.network.probe.notes.losses = DatagramLosses::new(flows);
     if let Some(bins) = world.bins.take() {
         let reserves: Vec<_> =
             world.network.links.iter().map(|link| link.reserve(Time::ZERO)).collect();

@@ -129,7 +129,7 @@ impl Network {
     /// What was kept on a wire before a link whose departures are computed passes it.
     pub(crate) fn pass_answers(&mut self, link: usize, wire: usize) {
         let Network { links, onward, probe, agenda, computed_until } = self;
-        while let Some((now, mut packet)) = onward.wires[wire].0.take_before(*computed_until) {
+        while let Some(&mut (now, mut packet)) = onward.wires[wire].0.take_before(*computed_until) {
             if let Some(left) = links[link].pass(now, &mut packet, (probe, link)) {
                 onward.forward(left, &mut packet, agenda);
             }

@@ -54,7 +54,7 @@ impl World {
         for (index, flow) in self.flows.iter_mut().enumerate() {
             if let FlowEnds::Datagrams(flow) = &mut flow.ends {
                 let first = flow.count_from_now();
-                self.network.probe.losses.count_from(index, first);
+                self.network.probe.notes.losses.count_from(index, first);
                 self.network.onward.losses.count_from(index, first);
             }
         }
@@ -87,7 +87,7 @@ impl World {
             match flow {
                 FlowEnds::Datagrams(flow) => FlowCount {
                     received: flow.received,
-                    lost: self.network.probe.losses.of(index)
+                    lost: self.network.probe.notes.losses.of(index)
                         + self.network.onward.losses.of(index),
                     ..count
                 },

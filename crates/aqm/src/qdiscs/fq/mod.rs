@@ -99,8 +99,6 @@ pub const VARS: &[Var] = &[
 #[derive(Debug)]
 pub struct Fq<P, L> {
     flows: FlowQueues<P, L>,
-    /// Bytes that each queue may still send in this round.
-    credits: Vec<i64>,
     lists: DrrLists,
     limit: Limit,
     memory_limit: u64,
@@ -125,7 +123,6 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         let count = params.flows as usize;
         Fq {
             flows: FlowQueues::new(count, law),
-            credits: vec![0; count],
             lists: DrrLists::new(count),
             limit: params.limit,
             memory_limit: params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0),
@@ -167,15 +164,23 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         total.is_over(self.limit) || total.bytes > self.memory_limit
     }
 
-    /// Whether a packet is dropped because there is no room for it. Where the fattest queue makes
-    /// room, only a packet that would not fit alone is refused: it must not evict all others first.
-    fn refuses(&self, bytes: u32) -> bool {
-        let present = match self.overflow {
-            FqOverflow::Arrival => self.flows.total(),
-            FqOverflow::Fattest => Total::default(),
-        };
+    /// Whether a packet would be too much beside what waits.
+    fn is_full_for(&self, bytes: u32, present: Total) -> bool {
         present.is_full_for(bytes, self.limit)
             || present.bytes + u64::from(bytes) > self.memory_limit
+    }
+
+    /// Whether a packet for which there is no room is dropped. Where the fattest queue makes room,
+    /// only one that would not fit alone is refused: it must not evict all others first.
+    fn refuses(&self, bytes: u32) -> bool {
+        self.overflow == FqOverflow::Arrival || self.is_full_for(bytes, Total::default())
+    }
+
+    #[cold]
+    fn make_room(&mut self, now: Time, sink: &mut dyn Sink<P>) {
+        while self.is_over_limit() {
+            self.shed(now, sink);
+        }
     }
 
     /// The fattest queue loses half of its packets (RFC 8290 §4.1) or of its bytes (Linux
@@ -223,7 +228,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         }
         debug_assert!(due >= self.alarm, "the laws of one discipline share one grid of timers");
         if !self.lists.contains(index) {
-            self.credits[index as usize] = self.quantum;
+            *self.lists.credits_mut(index) = self.quantum;
             self.lists.append(DrrList::New, index);
         }
     }
@@ -231,14 +236,15 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
 
 impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let full = self.refuses(packet.bytes());
+        let is_full = self.is_full_for(packet.bytes(), self.flows.total());
+        let is_refused = is_full && self.refuses(packet.bytes());
         let index = self.queue_of(packet.sender_hash());
         self.note_use(index);
         self.wake(index, now);
-        if self.flows.offer(index, now, packet, full, rng, sink) {
+        if self.flows.offer(index, now, packet, is_refused, rng, sink) {
             self.admit(index);
-            while self.is_over_limit() {
-                self.shed(now, sink);
+            if is_full {
+                self.make_room(now, sink);
             }
         } else if self.flows.is_empty(index) && !self.lists.contains(index) {
             // The queue is not listed and will not be asked, so its law learns now that it is
@@ -255,7 +261,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     ) -> Option<Departure<P>> {
         loop {
             let (list, index) = self.lists.head()?;
-            let credits = &mut self.credits[index as usize];
+            let credits = self.lists.credits_mut(index);
             if *credits <= 0 {
                 *credits += self.quantum;
                 self.lists.make_last(list);
@@ -264,7 +270,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
             self.wake(index, now);
             match self.flows.judge(index, now, rng, sink) {
                 Some(bytes) => {
-                    self.credits[index as usize] -= i64::from(bytes);
+                    *self.lists.credits_mut(index) -= i64::from(bytes);
                     return self.flows.pop(index, bytes);
                 }
                 None => self.retire(list, index),
@@ -307,7 +313,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     }
 
     fn turn(&self, queue: u32) -> Option<Turn> {
-        let &credits = self.credits.get(queue as usize)?;
+        let credits = self.lists.credits(queue)?;
         let list = match self.lists.list_of(queue) {
             None => TurnList::Inactive,
             Some(DrrList::New) => TurnList::New,

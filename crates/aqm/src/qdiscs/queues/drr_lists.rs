@@ -1,4 +1,5 @@
-//! The lists of deficit round robin: queue numbers, new before old (RFC 8290 §4.2).
+//! Deficit round robin: lists of queue numbers, new before old, and the credits of each queue (RFC
+//! 8290 §4.2).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,6 +30,8 @@ struct Ends {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
+    /// Bytes that the queue may still send in this round.
+    credits: i64,
     is_listed: bool,
     /// The next queue of the list, unless this is the last.
     next: u32,
@@ -44,6 +47,17 @@ impl DrrLists {
         self.places[index as usize].is_listed
     }
 
+    /// Bytes that a queue may still send in this round.
+    #[inline]
+    pub(crate) fn credits_mut(&mut self, index: u32) -> &mut i64 {
+        &mut self.places[index as usize].credits
+    }
+
+    /// The same, of a queue that may not exist.
+    pub(crate) fn credits(&self, index: u32) -> Option<i64> {
+        self.places.get(index as usize).map(|place| place.credits)
+    }
+
     /// The list of a queue, by going through the new ones: for those who look on.
     pub(crate) fn list_of(&self, index: u32) -> Option<DrrList> {
         let is_new = || self.walk(DrrList::New).any(|listed| listed == index);
@@ -57,9 +71,11 @@ impl DrrLists {
     /// The queue to serve.
     #[inline]
     pub(crate) fn head(&self) -> Option<(DrrList, u32)> {
-        let list = if self.length(DrrList::New) > 0 { DrrList::New } else { DrrList::Old };
-        let ends = &self.ends[list as usize];
-        (ends.length > 0).then_some((list, ends.first))
+        let [new, old] = &self.ends;
+        if new.length > 0 {
+            return Some((DrrList::New, new.first));
+        }
+        (old.length > 0).then_some((DrrList::Old, old.first))
     }
 
     /// Puts a queue that is in neither list at the end of one.

@@ -126,7 +126,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
     #[inline]
     pub(crate) fn pop(&mut self, index: u32, bytes: u32) -> Option<Departure<P>> {
         self.total.remove(bytes);
-        self.pool.pop(&mut self.flows[index as usize].chain)
+        self.pool.pop_sized(&mut self.flows[index as usize].chain, bytes)
     }
 
     /// Drops the head of a queue to make room. Returns its size, or none if the queue is empty.

@@ -17,13 +17,15 @@ pub(crate) struct Pool<P> {
     /// None while the place is free.
     packets: Vec<Option<Departure<P>>>,
     links: Vec<Link>,
-    taken: usize,
-    /// The place to take next, unless all are taken. The free ones are linked.
+    /// The place to take next, [`NO_PLACE`] if all are taken. The free ones are linked.
     free: u32,
 }
 
+/// No place has this number.
+const NO_PLACE: u32 = u32::MAX;
+
 /// The neighbours of a packet. They mean nothing at the ends of a chain.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Link {
     /// The one behind it.
     next: u32,
@@ -57,19 +59,18 @@ impl Chain {
 
 impl<P: Packet> Pool<P> {
     pub(crate) fn new() -> Self {
-        Pool { packets: Vec::new(), links: Vec::new(), taken: 0, free: 0 }
+        Pool { packets: Vec::new(), links: Vec::new(), free: NO_PLACE }
     }
 
     /// Appends a packet.
     #[inline]
     pub(crate) fn push(&mut self, chain: &mut Chain, enqueued: Time, packet: P) {
-        if self.taken == self.packets.len() {
-            return self.push_to_new_place(chain, enqueued, packet);
-        }
-        let bytes = u64::from(packet.bytes());
         let place = self.free;
-        self.free = self.links[place as usize].next;
-        self.taken += 1;
+        let Some(link) = self.links.get(place as usize) else {
+            return self.push_to_new_place(chain, enqueued, packet);
+        };
+        self.free = link.next;
+        let bytes = u64::from(packet.bytes());
         debug_assert!(self.packets[place as usize].is_none(), "a free place is empty");
         self.packets[place as usize] = Some(Departure { packet, enqueued });
         if chain.is_empty() {
@@ -86,12 +87,18 @@ impl<P: Packet> Pool<P> {
     /// Takes the head.
     #[inline]
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> Option<Departure<P>> {
-        if chain.is_empty() {
-            return None;
-        }
+        // Looked at before it is taken, so that it is copied in one piece.
+        let bytes = self.head(chain)?.packet.bytes();
+        self.pop_sized(chain, bytes)
+    }
+
+    /// Takes the head, which is there and has so many bytes: it need not be looked at again.
+    #[inline]
+    pub(crate) fn pop_sized(&mut self, chain: &mut Chain, bytes: u32) -> Option<Departure<P>> {
+        debug_assert!(!chain.is_empty(), "who knows the size has seen a head");
         let place = chain.first;
         chain.first = self.links[place as usize].next;
-        self.release(chain, place)
+        self.release(chain, place, bytes)
     }
 
     /// Takes the tail.
@@ -100,8 +107,9 @@ impl<P: Packet> Pool<P> {
             return None;
         }
         let place = chain.last;
+        let bytes = self.packets[place as usize].as_ref()?.packet.bytes();
         chain.last = self.links[place as usize].previous;
-        self.release(chain, place)
+        self.release(chain, place, bytes)
     }
 
     #[inline]
@@ -119,21 +127,20 @@ impl<P: Packet> Pool<P> {
     fn push_to_new_place(&mut self, chain: &mut Chain, enqueued: Time, packet: P) {
         self.free = self.packets.len() as u32;
         self.packets.push(None);
-        self.links.push(Link::default());
+        self.links.push(Link { next: NO_PLACE, previous: NO_PLACE });
         self.push(chain, enqueued, packet);
     }
 
+    /// Takes a packet of so many bytes out of its place, which becomes free.
     #[inline]
-    fn release(&mut self, chain: &mut Chain, place: u32) -> Option<Departure<P>> {
-        // Counted before it is taken, so that it is copied in one piece.
-        let held = self.packets[place as usize].as_ref();
-        debug_assert!(held.is_some(), "a place in a chain holds a packet");
-        chain.bytes -= u64::from(held?.packet.bytes());
+    fn release(&mut self, chain: &mut Chain, place: u32, bytes: u32) -> Option<Departure<P>> {
+        chain.bytes -= u64::from(bytes);
         chain.packets -= 1;
         self.links[place as usize].next = self.free;
         self.free = place;
-        self.taken -= 1;
-        self.packets[place as usize].take()
+        let held = self.packets[place as usize].take();
+        debug_assert!(held.is_some(), "a place in a chain holds a packet");
+        held
     }
 }
 
