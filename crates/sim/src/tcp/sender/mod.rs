@@ -16,6 +16,7 @@ mod ecn;
 mod episode;
 mod loss_detection;
 mod plain_ack;
+mod plain_duplicate;
 mod sack;
 mod segments;
 mod send_window;
@@ -62,8 +63,9 @@ pub struct Sender {
     window: Window,
     /// The congestion window alone limits sending, in every state.
     cwnd_only: bool,
-    /// See [`plain_ack`].
+    /// See [`plain_ack`] and [`plain_duplicate`].
     plain_acks: bool,
+    plain_duplicates: bool,
     usage: CwndUsage,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -102,6 +104,7 @@ impl Sender {
             board.keep_fresh_losses();
         }
         let writes = Writes::new(segments.payload_bytes, segments.bytes());
+        let plain_acks = plain_ack::are_usual(&needs, &segments);
         let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
         Sender {
             segments,
@@ -109,7 +112,8 @@ impl Sender {
             needs,
             window: Window { old: profile.growth, ..Window::new(segments.initial_window) },
             cwnd_only: profile.limited_transmit && !held_back,
-            plain_acks: plain_ack::are_usual(&needs, &segments),
+            plain_acks,
+            plain_duplicates: plain_acks && plain_duplicate::are_usual(&profile),
             usage: CwndUsage::default(),
             board,
             rtt: RttEstimator::new(&profile.rto),
@@ -150,7 +154,11 @@ impl Sender {
         }
         self.update_send_window(ack.seq, ack.window);
         self.note_window(ack.window, ack.window_rest);
-        let restart = self.take_plain_ack(now, ack) || self.take_ack(now, ack);
+        let restart = self.take_plain_ack(now, ack)
+            || match self.is_plain_duplicate(ack) {
+                true => self.take_plain_duplicate(now, ack),
+                false => self.take_ack(now, ack),
+            };
         self.echo = self.echo.max(ack.stamp);
         self.send_allowed(now, restart, emit);
     }
