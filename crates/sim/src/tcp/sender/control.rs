@@ -119,6 +119,12 @@ impl Sender {
     /// A packet leaves, for the first time or again; the scoreboard has counted it.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Time, seq: u32, is_new: bool) {
+        if self.tells_sent {
+            self.tell_sent(now, seq, is_new);
+        }
+    }
+
+    fn tell_sent(&mut self, now: Time, seq: u32, is_new: bool) {
         if let Some(pacer) = &mut self.pacer {
             pacer.on_sent(now);
         }

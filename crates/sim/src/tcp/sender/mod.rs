@@ -80,6 +80,8 @@ pub struct Sender {
     ecn: EcnState,
     pacer: Option<Pacer>,
     rate: Option<Box<DeliveryRate>>,
+    /// There is one of these, which is told of every packet.
+    tells_sent: bool,
     busy: BusyTime,
     sent: Sent,
     /// Where the program's writes end, if that is marked.
@@ -127,6 +129,7 @@ impl Sender {
             ecn: EcnState::new(&segments),
             pacer: burst.map(Pacer::new),
             rate: needs.rate_samples.then(Box::default),
+            tells_sent: burst.is_some() || needs.rate_samples,
             busy: BusyTime::default(),
             sent: Sent::default(),
             writes: profile.ack.answers_push.then(|| Box::new(writes)),
