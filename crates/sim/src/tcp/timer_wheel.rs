@@ -39,7 +39,8 @@ fn turn(now: Time, wait_ns: u64, level: u32) -> u64 {
     let waited = wait_ns >> (LEVEL_SHIFT * level + 17) << 2;
     let mixed = now.as_nanos().wrapping_mul(GOLDEN) >> 62;
     let before = u64::from(TOP_LEVEL.saturating_sub(level)) * LEVEL_NS;
-    before + (waited | mixed).min(LEVEL_NS - 1)
+    debug_assert!(waited | mixed < LEVEL_NS, "a level has so much for all that it may hold");
+    before + (waited | mixed)
 }
 
 /// The end of the slot of a timer, and its level (`calc_wheel_index`).
