@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer pi2-ns3 bench wheel instructions instructions-write \
-        coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
+        instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes test-web walk walk-atlas clean
 .DELETE_ON_ERROR:
@@ -241,6 +241,12 @@ instructions:
 ## instructions-write: the same, into that table
 instructions-write:
 	cargo run --release --quiet --package sojourn-benches -- reference write
+
+## instructions-wheel: the same, beside the goals, of the bench compiled as `make wheel` compiles the
+##                     package, into benches/instructions-wheel.toml. Needs `rustup component add
+##                     llvm-tools`; some ten minutes
+instructions-wheel: $(VENV)/developed
+	PYTHON=$(BIN)/python sh benches/wheel.sh
 
 ## web: the page of `sojourn live`: the simulator as WebAssembly, and the bundle (docs/browser.md)
 web: web/node_modules/.package-lock.json

@@ -57,6 +57,7 @@ fn main() {
         ["count", program, ref arguments @ ..] => count(program, arguments),
         ["reference", "check"] => reference::check(),
         ["reference", "write"] => reference::write(),
+        ["reference", "write-wheel"] => reference::write_wheel(),
         ["reference", case, milliseconds] => {
             println!("packets {}", reference::Case::of(case).run(number(milliseconds)));
             print_peak();
@@ -68,7 +69,8 @@ fn main() {
             let parts = PARTS.map(|part| part.0).join(" | ");
             eprintln!(
                 "usage: sojourn-benches [{parts} | reference check | reference write | \
-                 reference CASE MILLISECONDS | load steps | load groups | entries AQM... | \
+                 reference write-wheel | reference CASE MILLISECONDS | load steps | \
+                 load groups | entries AQM... | \
                  laws LIBRARY... | law LAW PACKETS LIBRARY... | count PROGRAM ARGUMENT... | \
                  pairs AQM PACKETS FLOWS PAIRS | once AQM FLOWS MBIT SECONDS | \
                  window MBIT LOST_PER_MILLE SECONDS]"

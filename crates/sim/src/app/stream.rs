@@ -64,9 +64,9 @@ pub struct Stream {
     /// Payload sent and retransmitted by former connections.
     past_bytes: (u64, u64),
     past_times: BusyTimes,
+    /// Payload that they delivered in order.
+    past_delivered_bytes: u64,
     observer: Option<Box<Observer>>,
-    /// Payload delivered in order.
-    pub delivered_bytes: u64,
     /// Payload received with CE.
     pub ce_bytes: u64,
 }
@@ -91,8 +91,8 @@ impl Stream {
             cut_off: None,
             past_bytes: (0, 0),
             past_times: BusyTimes::default(),
+            past_delivered_bytes: 0,
             observer: setup_observes.then(Box::default),
-            delivered_bytes: 0,
             ce_bytes: 0,
         }
     }
@@ -130,6 +130,7 @@ impl Stream {
     fn connect(&mut self, bytes: Option<u64>, out: &mut Outbox<'_>) {
         let now = out.now;
         self.close(now);
+        self.past_delivered_bytes = self.delivered_bytes();
         self.setup.next_connection();
         let segments = &mut self.setup.segments;
         let payload = u64::from(segments.payload_bytes);
@@ -196,14 +197,8 @@ impl Stream {
         if packet.ecn == Ecn::Ce {
             self.ce_bytes += u64::from(segments.payload(packet.seq));
         }
-        let before = self.receiver.next();
         let answer = self.receiver.on_data(out.now, packet);
-        let after = self.receiver.next();
-        if after > before {
-            let full = u64::from(after - before - 1) * u64::from(segments.payload_bytes);
-            self.delivered_bytes += full + u64::from(segments.payload(after - 1));
-        }
-        let complete = after == segments.count;
+        let complete = self.receiver.next() == segments.count;
         if answer == Answer::Now || complete {
             self.acknowledge(out);
         }
@@ -345,10 +340,7 @@ impl Stream {
         prefetch(&self.setup.segments);
         match end {
             End::Sender => prefetch(&self.sender),
-            End::Receiver => {
-                prefetch(&self.receiver);
-                prefetch(&self.delivered_bytes);
-            }
+            End::Receiver => prefetch(&self.receiver),
             End::Link => {}
         }
     }
@@ -362,6 +354,11 @@ impl Stream {
     pub fn bytes_sent(&self) -> (u64, u64) {
         let (sent, again) = self.sender.as_ref().map_or((0, 0), Sender::bytes_sent);
         (self.past_bytes.0 + sent, self.past_bytes.1 + again)
+    }
+
+    /// Payload delivered in order.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.past_delivered_bytes + self.setup.segments.bytes_below(self.receiver.next())
     }
 
     /// How long its connections have been busy, and how long of that the receive window limited

@@ -41,8 +41,10 @@ pub(crate) struct DelayedAck {
     quick: u32,
     /// When the last segment in order arrived (Linux `icsk_ack.lrcvtime`), or never.
     last_data: Time,
-    /// Round trip of the handshake.
+    /// Round trip of the handshake, and the longest delay after it (Linux `tcp_send_delayed_ack`: a
+    /// round trip, but at least 40 ms).
     rtt: Option<Span>,
+    longest: Span,
     due: Time,
     held: Held,
     /// A segment with PSH has not been acknowledged (Linux `ICSK_ACK_PUSHED`).
@@ -70,6 +72,7 @@ impl DelayedAck {
             quick: 0,
             last_data: Time::NEVER,
             rtt: None,
+            longest: MAX_DELAY,
             due: Time::NEVER,
             held: Held { next: 0, sent: 0, count: 0, due: Time::NEVER },
             pushed: false,
@@ -79,6 +82,7 @@ impl DelayedAck {
     /// The round trip of the handshake, if it is known.
     pub(crate) fn on_established(&mut self, rtt: Option<Span>) {
         self.rtt = rtt;
+        self.longest = rtt.map_or(MAX_DELAY, |rtt| rtt.max(MIN_DELAY).min(MAX_DELAY));
     }
 
     /// When an acknowledgement is due.
@@ -183,7 +187,7 @@ impl DelayedAck {
         if self.are_enough(segments) || self.quick > 0 {
             return true;
         }
-        let wait = if self.rule.adaptive { self.bounded_wait() } else { self.rule.delay };
+        let wait = if self.rule.adaptive { self.ato.min(self.longest) } else { self.rule.delay };
         let due = timer_wheel::expiry(self.wheel, now, now + wait);
         self.due = self.due.min(due);
         false
@@ -207,12 +211,6 @@ impl DelayedAck {
     #[inline]
     pub(crate) fn is_pushed(&self) -> bool {
         self.pushed
-    }
-
-    /// Linux `tcp_send_delayed_ack`: no longer than a round trip, but at least 40 ms.
-    fn bounded_wait(&self) -> Span {
-        let most = self.rtt.map_or(MAX_DELAY, |rtt| rtt.max(MIN_DELAY).min(MAX_DELAY));
-        self.ato.min(most)
     }
 
     /// Whether a duplicate with the number `next` is sent now; otherwise it is held back (Linux

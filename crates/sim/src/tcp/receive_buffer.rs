@@ -26,11 +26,16 @@ pub(super) const FIRST_SPACE: u32 = 10;
 const CUSHION: u64 = 16;
 /// Most bytes of a round trip that count (Linux has them in an `int`).
 const MOST_COPIED: u32 = i32::MAX as u32;
-const MICROSECOND: Span = Span::from_micros(1);
+const MICROSECOND_NS: u64 = 1000;
 
 /// Half of the memory is window (Linux `tcp_win_from_space` with `tcp_adv_win_scale` = 1).
 const fn window_of(memory: u32) -> u32 {
     memory - (memory >> 1)
+}
+
+/// Half of the window of a buffer.
+fn half_window(clamp: u32, size: u32) -> u32 {
+    clamp.min(window_of(size)) >> 1
 }
 
 /// The window for more than ever arrived in a round trip, of which so much did before: twice as
@@ -57,6 +62,8 @@ pub(super) struct ReceiveBuffer {
     /// (`rcv_ssthresh`).
     clamp: u32,
     offered: u32,
+    /// Half of the window: less room than that is little.
+    little: u32,
     /// The window announced last (`rcv_wnd`), and where it ends, modulo 2^32.
     window: u32,
     edge: u32,
@@ -86,6 +93,7 @@ impl ReceiveBuffer {
             most,
             clamp,
             offered,
+            little: half_window(clamp, size),
             window,
             edge: window,
             held: 0,
@@ -156,7 +164,7 @@ impl ReceiveBuffer {
     /// then ends quick acknowledgements).
     #[inline]
     fn is_little(&self, room: u32) -> bool {
-        room < self.clamp.min(window_of(self.size)) >> 1
+        room < self.little
     }
 
     /// Whether there is little room, and whether the window to announce is no smaller than the
@@ -258,9 +266,10 @@ impl ReceiveBuffer {
     /// `tcp_rcv_space_adjust`).
     #[inline]
     pub(super) fn is_round_trip_over(&self, now: Time, rtt: Option<Span>) -> bool {
-        let passed = now.since(self.since);
+        let passed = now.as_nanos() - self.since.as_nanos();
         rtt.is_some_and(|rtt| {
-            passed + MICROSECOND > rtt && passed.as_nanos() / 1000 >= rtt.as_nanos() / 1000
+            let rtt = rtt.as_nanos();
+            passed + MICROSECOND_NS > rtt && passed / MICROSECOND_NS >= rtt / MICROSECOND_NS
         })
     }
 
@@ -291,13 +300,14 @@ impl ReceiveBuffer {
         if size > self.size {
             self.size = size;
             self.clamp = window_of(size);
+            self.little = half_window(self.clamp, size);
         }
     }
 }
 
 /// The microsecond that it is in (Linux `tcp_mstamp`).
 fn whole_micros(time: Time) -> Time {
-    Time::ZERO + Span::from_micros(time.as_nanos() / 1000)
+    Time::ZERO + Span::from_micros(time.as_nanos() / MICROSECOND_NS)
 }
 
 #[cfg(test)]

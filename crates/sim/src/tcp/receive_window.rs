@@ -175,7 +175,8 @@ impl ReceiveWindow {
     #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
         let unread = mem::take(&mut self.unread);
-        if unread > 0 && self.is_round_trip_over(now, rtt) {
+        debug_assert!(unread > 0, "there is something to read");
+        if self.is_round_trip_over(now, rtt) {
             let first = match &self.kind {
                 Kind::Buffer(_) if unread <= MERGED_WITH_NEXT => unread,
                 _ => 1,

@@ -216,9 +216,7 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         self.on_established(now, packet.stamp);
-        if self.window.is_unread() {
-            self.read(now);
-        }
+        self.read(now);
         if self.is_too_old(packet) {
             if packet.seq < self.next {
                 self.take_duplicate(packet.seq);

@@ -91,7 +91,6 @@ pub(crate) fn stamped_rtt(now: Time, echo: Time) -> Span {
 /// division takes four instructions, and there are five for an acknowledgement.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
-    initial_ns: i64,
     max_ns: i64,
     /// Floors of the variance term and of the timeout.
     min_variance_ns: i64,
@@ -110,6 +109,9 @@ pub(crate) struct RttEstimator {
     round_end: u32,
     /// Consecutive timeouts (Linux `icsk_backoff`).
     backoff: u32,
+    /// The timeout without backoff, which is read more often than it changes, and with it.
+    base_ns: i64,
+    timeout: Span,
     min: Option<Span>,
 }
 
@@ -122,7 +124,6 @@ impl RttEstimator {
             RtoFloor::Whole(floor) => (GRANULARITY_NS, nanos(floor), false),
         };
         RttEstimator {
-            initial_ns: nanos(rule.initial),
             max_ns: nanos(rule.max),
             min_variance_ns,
             min_timeout_ns,
@@ -133,6 +134,8 @@ impl RttEstimator {
             variance: 0,
             round_end: 0,
             backoff: 0,
+            base_ns: nanos(rule.initial),
+            timeout: rule.initial.min(rule.max),
             min: None,
         }
     }
@@ -146,8 +149,14 @@ impl RttEstimator {
     /// Takes a sample. `una` and `nxt` delimit what is outstanding, to separate round trips.
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Span, una: u32, nxt: u32) {
+        self.estimate(rtt.as_nanos().max(1) as i64, una, nxt);
         self.backoff = 0;
-        let rtt = rtt.as_nanos().max(1) as i64;
+        self.base_ns = ((self.srtt8 >> 3) + self.variance).max(self.min_timeout_ns);
+        self.timeout = Span::from_nanos(self.base_ns.min(self.max_ns) as u64);
+    }
+
+    #[inline]
+    fn estimate(&mut self, rtt: i64, una: u32, nxt: u32) {
         if self.srtt8 == 0 {
             self.srtt8 = rtt * 8;
             self.deviation = rtt * 2;
@@ -188,17 +197,14 @@ impl RttEstimator {
     /// The timer has expired: the next timeout is twice as long (RFC 6298 §5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(31);
+        let doubled = self.base_ns << self.backoff.min(20);
+        self.timeout = Span::from_nanos(doubled.min(self.max_ns) as u64);
     }
 
     /// The retransmission timeout, RTO.
     #[inline]
     pub(crate) fn timeout(&self) -> Span {
-        let base = if self.srtt8 == 0 {
-            self.initial_ns
-        } else {
-            ((self.srtt8 >> 3) + self.variance).max(self.min_timeout_ns)
-        };
-        Span::from_nanos((base << self.backoff.min(20)).min(self.max_ns) as u64)
+        self.timeout
     }
 
     /// Smoothed round-trip time; zero before the first sample.

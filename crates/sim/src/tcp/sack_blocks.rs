@@ -62,8 +62,13 @@ impl SackBlocks {
     pub(crate) fn add(&mut self, seq: u32, row: Block) {
         let segment = Block::one(seq);
         let [first, ..] = &mut self.blocks;
-        // Most extend the first block, and no other lies in a row that is no larger.
-        if !first.is_empty() && touch(*first, segment) && union(*first, segment) == row {
+        // Most are the first, or extend the first block, and no other lies in a row that is no
+        // larger.
+        if first.is_empty() {
+            *first = if self.whole_rows { row } else { segment };
+            return;
+        }
+        if touch(*first, segment) && union(*first, segment) == row {
             *first = row;
             return;
         }

@@ -12,6 +12,8 @@ const TOP_LEVEL: u32 = 4;
 /// A tick (`CONFIG_HZ` = 1000). It is a constant because nearly every packet divides by it.
 pub(super) const TICK: Span = Span::from_millis(1);
 const TICK_NS: u64 = TICK.as_nanos();
+/// Added before a division that rounds up; `div_ceil` takes twice as many instructions.
+const NEARLY_A_TICK_NS: u64 = TICK_NS - 1;
 /// The time in which the timers of a level are called, in nanoseconds; of all levels 10 us.
 const LEVEL_NS: u64 = 1 << 11;
 
@@ -23,26 +25,28 @@ pub(crate) fn expiry(on_wheel: bool, now: Time, due: Time) -> Time {
         return due;
     }
     let (end, level) = slot_end(now, due);
-    end + turn(now, end.since(now), level)
+    let wait = end.as_nanos() - now.as_nanos();
+    Time::from_nanos(end.as_nanos() + turn(now, wait, level))
 }
 
 /// Timers that expire on one tick are called one after the other: those of a coarser level first
 /// (`collect_expired_timers`, `expire_timers`), within it the one that was set last first
 /// (`enqueue_timer`), here to about an eighth of the time that a slot of the level takes. Which of
 /// those that were set at about one time comes first is a matter of the nanosecond: never of the
-/// numbers of the flows.
-fn turn(now: Time, wait: Span, level: u32) -> Span {
+/// numbers of the flows. Returns nanoseconds after the tick.
+fn turn(now: Time, wait_ns: u64, level: u32) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 over the golden ratio (Knuth, TAOCP 3, §6.4)
-    let waited = wait.as_nanos() >> (LEVEL_SHIFT * level + 17) << 2;
+    let waited = wait_ns >> (LEVEL_SHIFT * level + 17) << 2;
     let mixed = now.as_nanos().wrapping_mul(GOLDEN) >> 62;
     let before = u64::from(TOP_LEVEL.saturating_sub(level)) * LEVEL_NS;
-    Span::from_nanos(before + (waited | mixed).min(LEVEL_NS - 1))
+    debug_assert!(waited | mixed < LEVEL_NS, "a level has so much for all that it may hold");
+    before + (waited | mixed)
 }
 
 /// The end of the slot of a timer, and its level (`calc_wheel_index`).
 #[inline]
 fn slot_end(now: Time, due: Time) -> (Time, u32) {
-    let wait = due.since(now).as_nanos().div_ceil(TICK_NS);
+    let wait = (due.since(now).as_nanos() + NEARLY_A_TICK_NS) / TICK_NS;
     let expires = now.as_nanos() / TICK_NS + wait;
     let (mut level, mut level_end) = (0, FINE_TICKS);
     while wait >= level_end {

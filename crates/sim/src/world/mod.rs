@@ -110,8 +110,8 @@ impl FlowEnds {
     /// Payload that it has delivered so far.
     pub(crate) fn delivered_bytes(&self) -> u64 {
         match self {
-            FlowEnds::Stream(stream) => stream.delivered_bytes,
-            FlowEnds::Page(page) => page.streams().map(|stream| stream.delivered_bytes).sum(),
+            FlowEnds::Stream(stream) => stream.delivered_bytes(),
+            FlowEnds::Page(page) => page.streams().map(Stream::delivered_bytes).sum(),
             FlowEnds::Datagrams(flow) => flow.received_bytes,
         }
     }

@@ -46,8 +46,10 @@ impl Receiver {
     /// The program reads what is in order.
     #[inline]
     pub(super) fn read(&mut self, now: Time) {
-        let rtt = self.rtt.mean().or(self.acks.rtt());
-        self.window.on_read(now, self.next, rtt);
+        if self.window.is_unread() {
+            let rtt = self.rtt.mean().or(self.acks.rtt());
+            self.window.on_read(now, self.next, rtt);
+        }
     }
 
     /// Whether the program, reading after an acknowledgement, has made room for twice the window

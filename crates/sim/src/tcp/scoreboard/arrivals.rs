@@ -95,7 +95,7 @@ impl Scoreboard {
         &mut self,
         ack: u32,
         sack: &[Block],
-        mut arrival: Arrival,
+        arrival: Arrival,
         delivery: &mut Delivery,
     ) {
         delivery.advanced = ack > self.una;
@@ -110,10 +110,28 @@ impl Scoreboard {
         self.una = self.una.max(ack);
         self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
-            arrival.echo = None; // Linux compares it only for what is acknowledged cumulatively
-            self.take_sack(sack, highest, &arrival, delivery);
+            // Linux compares the echo only for what is acknowledged cumulatively.
+            self.take_sack(sack, highest, &Arrival { echo: None, ..arrival }, delivery);
         }
-        // From the number to the distance (Linux `tcp_check_sack_reordering`).
+        self.measure_reordering(delivery);
+    }
+
+    /// The same of an acknowledgement that does not advance and has SACK blocks.
+    #[inline]
+    pub(crate) fn acknowledge_sacked(
+        &mut self,
+        sack: &[Block],
+        arrival: Arrival,
+        delivery: &mut Delivery,
+    ) {
+        debug_assert!(self.sack && arrival.echo.is_none(), "nothing is acknowledged cumulatively");
+        self.take_sack(sack, self.highest(), &arrival, delivery);
+        self.measure_reordering(delivery);
+    }
+
+    /// From the number to the distance (Linux `tcp_check_sack_reordering`).
+    #[inline]
+    fn measure_reordering(&self, delivery: &mut Delivery) {
         delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
     }
 

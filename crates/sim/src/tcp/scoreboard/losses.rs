@@ -75,12 +75,10 @@ impl Scoreboard {
     /// Inserts in the order of sending. That is the order of numbers, except after
     /// [`Scoreboard::forget_losses`] for segments that were retransmitted.
     fn wait(&mut self, transmission: Transmission) {
-        let place = match self.waiting.back() {
-            Some(&last) if last > transmission => {
-                self.waiting.partition_point(|&earlier| earlier < transmission)
-            }
-            _ => self.waiting.len(),
-        };
+        if self.waiting.back().is_none_or(|&last| last <= transmission) {
+            return self.waiting.push_back(transmission);
+        }
+        let place = self.waiting.partition_point(|&earlier| earlier < transmission);
         self.waiting.insert(place, transmission);
     }
 

@@ -19,14 +19,18 @@ impl Sender {
             return self.detect_by_duplicates(advanced);
         }
         match self.profile.detection {
-            Detection::Rack => {
-                self.reordering.update(self.board.una(), self.board.nxt());
-                // Linux `tcp_rack_mark_lost`: what waits, waits for its timer.
-                if self.board.take_advanced() { self.detect_by_time(now) } else { <_>::default() }
-            }
+            Detection::Rack => self.detect_losses_by_rack(now),
             Detection::Fack => self.detect_by_distance(now, advanced),
             Detection::Duplicates => self.detect_by_sacks(),
         }
+    }
+
+    /// The same where losses are detected by time.
+    #[inline]
+    pub(super) fn detect_losses_by_rack(&mut self, now: Time) -> Marked {
+        self.reordering.update(self.board.una(), self.board.nxt());
+        // Linux `tcp_rack_mark_lost`: what waits, waits for its timer.
+        if self.board.take_advanced() { self.detect_by_time(now) } else { <_>::default() }
     }
 
     /// RFC 8985 §6.2 steps 4 and 5. The reordering window is zero once losses are certain: three

@@ -16,6 +16,7 @@ mod ecn;
 mod episode;
 mod loss_detection;
 mod plain_ack;
+mod plain_duplicate;
 mod sack;
 mod segments;
 mod send_buffer;
@@ -65,8 +66,9 @@ pub struct Sender {
     window: Window,
     /// The congestion window alone limits sending, in every state.
     cwnd_only: bool,
-    /// See [`plain_ack`].
+    /// See [`plain_ack`] and [`plain_duplicate`].
     plain_acks: bool,
+    plain_duplicates: bool,
     usage: CwndUsage,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -109,6 +111,7 @@ impl Sender {
         let windows = cc.windows_to_buffer();
         let memory = profile.send_buffer.map(|rule| SendBuffer::new(rule, segment_bytes, windows));
         let writes = Writes::new(segments.payload_bytes, most, memory, segments.bytes());
+        let plain_acks = plain_ack::are_usual(&needs, &segments);
         let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
         Sender {
             segments,
@@ -116,7 +119,8 @@ impl Sender {
             needs,
             window: Window { old: profile.growth, ..Window::new(segments.initial_window) },
             cwnd_only: profile.limited_transmit && !held_back,
-            plain_acks: plain_ack::are_usual(&needs, &segments),
+            plain_acks,
+            plain_duplicates: plain_acks && plain_duplicate::are_usual(&profile),
             usage: CwndUsage::default(),
             board,
             rtt: RttEstimator::new(&profile.rto),
@@ -157,7 +161,11 @@ impl Sender {
         }
         self.update_send_window(ack.seq, ack.window);
         self.note_window(ack.window, ack.window_rest);
-        let restart = self.take_plain_ack(now, ack) || self.take_ack(now, ack);
+        let restart = self.take_plain_ack(now, ack)
+            || match self.is_plain_duplicate(ack) {
+                true => self.take_plain_duplicate(now, ack),
+                false => self.take_ack(now, ack),
+            };
         self.echo = self.echo.max(ack.stamp);
         self.send_allowed(now, restart, emit);
     }

@@ -27,11 +27,17 @@ impl Segments {
     /// Payload of all segments.
     pub fn bytes(&self) -> u64 {
         match self.count {
-            0 => 0,
             u32::MAX => u64::MAX,
-            count => {
-                let full = u64::from(count - 1) * u64::from(self.payload_bytes);
-                full + u64::from(self.last_payload_bytes)
+            count => self.bytes_below(count),
+        }
+    }
+
+    /// Payload of the segments below a number.
+    pub fn bytes_below(&self, seq: u32) -> u64 {
+        match seq.checked_sub(1) {
+            None => 0,
+            Some(last) => {
+                u64::from(last) * u64::from(self.payload_bytes) + u64::from(self.payload(last))
             }
         }
     }

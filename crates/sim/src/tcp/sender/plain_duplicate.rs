@@ -1,0 +1,49 @@
+//! The usual duplicate in a recovery: it does not advance, SACKs something, and nothing else is to
+//! be said of it. Of the steps that [`Sender::take_ack`] takes only those are left that change
+//! something then. Where losses are many these are nearly half of what that function would get.
+
+use sojourn_aqm::Time;
+
+use super::sack::is_dsack;
+use super::{Sender, State};
+use crate::packet::Packet;
+use crate::tcp::profile::{Detection, Profile};
+use crate::tcp::scoreboard::{Arrival, Delivery};
+
+/// Whether a connection has plain duplicates, if it has plain acknowledgements: it has SACK, and
+/// losses are detected by time.
+pub(super) fn are_usual(profile: &Profile) -> bool {
+    profile.sack && profile.detection == Detection::Rack
+}
+
+impl Sender {
+    /// Whether an acknowledgement is such a duplicate.
+    #[inline]
+    pub(super) fn is_plain_duplicate(&self, ack: &Packet) -> bool {
+        self.plain_duplicates
+            && self.episode.state == State::Recovery
+            && ack.seq == self.board.una()
+            && ack.seq < self.episode.recovery_point
+            && self.tail_probe.is_none()
+            && !ack.sack[0].is_empty()
+            && !is_dsack(ack)
+            && !ack.signal
+    }
+
+    /// Takes it in. Returns whether it restarts the timer.
+    #[inline(never)]
+    pub(super) fn take_plain_duplicate(&mut self, now: Time, ack: &Packet) -> bool {
+        let mut delivery = Delivery::default();
+        let point = self.point_of_last_timeout();
+        let arrival = Arrival { now, point, min_rtt: self.rtt.min(), echo: None };
+        self.board.acknowledge_sacked(&ack.sack, arrival, &mut delivery);
+        self.note_reordering(&delivery);
+        self.sample_rtt(now, &delivery, None);
+        let marked = self.detect_losses_by_rack(now);
+        self.report_losses(now);
+        self.reduce_cwnd(delivery.packets, false, marked.segments);
+        self.set_pacing_rate();
+        self.episode.keeps_timer = false;
+        !marked.waits && self.confirms_head(&delivery)
+    }
+}
