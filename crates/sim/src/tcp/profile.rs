@@ -3,6 +3,8 @@
 //!
 //! tidy: allow(length): the fields and all stacks are one table, read side by side.
 
+use std::num::NonZeroU32;
+
 use sojourn_aqm::{Span, Time};
 use sojourn_traffic::{TcpProfile, tcp_profile};
 
@@ -34,7 +36,7 @@ pub enum RtoFloor {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendBufferRule {
     /// At first.
-    pub first: u32,
+    pub first: NonZeroU32,
     /// At most.
     pub most: u32,
 }

@@ -11,10 +11,10 @@ const FEWEST: u32 = 10;
 /// The send buffer of one connection, in bytes of memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendBuffer {
-    size: u64,
-    most: u64,
+    size: u32,
+    most: u32,
     /// What is provided for a segment of the congestion window (`tcp_sndbuf_expand`).
-    per_segment: u64,
+    per_segment: u32,
     /// The window that is provided for.
     window: u32,
 }
@@ -25,9 +25,9 @@ impl SendBuffer {
     pub(super) fn new(rule: SendBufferRule, segment_bytes: u32, windows: u32) -> SendBuffer {
         let segment = (segment_bytes + HEADERS + SHARED_INFO).next_power_of_two() + SK_BUFF;
         let mut buffer = SendBuffer {
-            size: u64::from(rule.first),
-            most: u64::from(rule.most),
-            per_segment: u64::from(segment) * u64::from(windows),
+            size: rule.first.get(),
+            most: rule.most,
+            per_segment: segment * windows,
             window: 0,
         };
         buffer.provide_for(FEWEST);
@@ -39,29 +39,35 @@ impl SendBuffer {
     pub(super) fn provide_for(&mut self, window: u32) {
         if window > self.window {
             self.window = window;
-            let wanted = u64::from(window) * self.per_segment;
+            let wanted = window.saturating_mul(self.per_segment);
             self.size = self.size.max(wanted.min(self.most));
         }
     }
 
     /// How much more it takes while so much is queued: another buffer is begun while there is room.
     pub(super) fn room(&self, queued: u64) -> u64 {
-        self.size.saturating_sub(queued)
+        u64::from(self.size).saturating_sub(queued)
     }
 
     /// Whether a program that waits goes on: a third is free (`sk_stream_min_wspace`).
     pub(super) fn is_writeable(&self, queued: u64) -> bool {
-        queued + queued / 2 <= self.size
+        queued + queued / 2 <= u64::from(self.size)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
+
+    fn rule(first: u32, most: u32) -> SendBufferRule {
+        SendBufferRule { first: NonZeroU32::new(first).unwrap(), most }
+    }
 
     #[test]
     fn a_buffer_provides_for_the_largest_window_that_was_not_filled() {
-        let rule = SendBufferRule { first: 16_384, most: 4 << 20 };
+        let rule = rule(16_384, 4 << 20);
         let mut buffer = SendBuffer::new(rule, 1460, 2);
         assert_eq!(buffer.size, 2 * 10 * 2304, "`tcp_init_buffer_space`");
         buffer.provide_for(100);
@@ -73,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_program_goes_on_when_a_third_is_free() {
-        let rule = SendBufferRule { first: 3_000_000, most: 3_000_000 };
+        let rule = rule(3_000_000, 3_000_000);
         let buffer = SendBuffer::new(rule, 1460, 2);
         assert!(buffer.is_writeable(2_000_000) && !buffer.is_writeable(2_000_002));
         assert_eq!((buffer.room(2_999_999), buffer.room(3_000_000)), (1, 0));

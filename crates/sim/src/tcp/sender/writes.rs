@@ -336,6 +336,8 @@ impl Writes {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
     use crate::tcp::profile::SendBufferRule;
 
@@ -387,7 +389,8 @@ mod tests {
     /// Fact tcp-36.
     #[test]
     fn a_program_goes_on_when_a_third_of_the_memory_is_free() {
-        let rule = SendBufferRule { first: 273_000, most: 273_000 }; // a hundred segments
+        let first = NonZeroU32::new(273_000).unwrap(); // a hundred segments
+        let rule = SendBufferRule { first, most: 273_000 };
         let memory = SendBuffer::new(rule, 1460, 2);
         let mut writes = Writes::new(1448, 1, Some(memory), u64::MAX);
         writes.on_window(65_160);

@@ -42,7 +42,8 @@ fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
 #[test]
 fn a_full_send_buffer_limits_what_bbr_samples() {
     let limited = |first| {
-        let rule = SendBufferRule { first, most: first };
+        let first = std::num::NonZeroU32::new(first).unwrap();
+        let rule = SendBufferRule { first, most: u32::from(first) };
         let profile = Profile { send_buffer: Some(rule), ..LINUX };
         let mut script = Script::with(profile, "bbr", 40, 2_000, 100);
         while script.sender.next_timer() < script.now + Span::from_millis(50) {
