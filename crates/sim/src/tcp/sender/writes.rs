@@ -238,7 +238,8 @@ impl Writes {
         };
     }
 
-    /// One write of so many bytes, or of what is left. Returns whether there may be room for another.
+    /// One write of so many bytes, or of what is left. Returns whether there may be room for
+    /// another.
     fn write(&mut self, queue: &Queue, bytes: u64) -> bool {
         let sent = u64::from(queue.next) * self.payload;
         let queued = self.queued(queue);
@@ -275,8 +276,8 @@ impl Writes {
         chunk > 0 && end == whole
     }
 
-    /// Up to which byte there is memory while so much is queued: the last buffer, which is filled so
-    /// far, takes what still fits, and others are begun.
+    /// Up to which byte there is memory while so much is queued: the last buffer, which is filled
+    /// so far, takes what still fits, and others are begun.
     fn room(&self, queued: u64, goal: u64, filled: u64) -> u64 {
         let Some(memory) = self.memory else { return u64::MAX };
         let rest = filled.next_multiple_of(goal) - filled;

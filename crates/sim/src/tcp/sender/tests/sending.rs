@@ -37,8 +37,8 @@ fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
     assert!(writes.len() > 5 && writes.iter().all(|&bytes| bytes == 132_000), "{writes:?}");
 }
 
-/// Linux marks samples as limited by the application where a program that waits for room in the send
-/// buffer has written everything that was sent (`tcp_rate_check_app_limited`; fact tcp-36).
+/// Linux marks samples as limited by the application where a program that waits for room in the
+/// send buffer has written everything that was sent (`tcp_rate_check_app_limited`; fact tcp-36).
 #[test]
 fn a_full_send_buffer_limits_what_bbr_samples() {
     let limited = |first| {
