@@ -33,9 +33,10 @@ impl Ranges {
         let first = self.first_ending_from(block.start);
         let Some(touched) = self.blocks.get(first).copied().filter(|b| b.start <= block.end) else {
             fresh(block);
-            match first == self.blocks.len() {
-                true => self.blocks.push_back(block), // nearly always
-                false => self.blocks.insert(first, block),
+            if first == self.blocks.len() {
+                self.blocks.push_back(block); // nearly always
+            } else {
+                self.blocks.insert(first, block);
             }
             return block;
         };

@@ -229,16 +229,12 @@ impl Scoreboard {
 
     /// How many segments from this lost one on, at most so many, left with it and are lost as well.
     pub(crate) fn lost_together(&mut self, seq: u32, most: u32) -> u32 {
-        let is_lost = |record: &Record| record.flags & (LOST | RETRANSMITTED) == LOST;
         let sent = self.record(seq).sent;
-        let mut end = seq + 1;
-        while end < self.nxt.min(seq + most) && {
-            let record = self.record(end);
-            record.sent == sent && is_lost(record)
-        } {
-            end += 1;
-        }
-        end - seq
+        let others = (seq + 1..self.nxt.min(seq + most)).take_while(|&other| {
+            let record = self.record(other);
+            record.sent == sent && record.flags & (LOST | RETRANSMITTED) == LOST
+        });
+        1 + others.count() as u32
     }
 
     /// Counts a retransmission.

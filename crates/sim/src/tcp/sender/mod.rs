@@ -161,11 +161,13 @@ impl Sender {
         }
         self.update_send_window(ack.seq, ack.window);
         self.note_window(ack.window, ack.window_rest);
-        let restart = self.take_plain_ack(now, ack)
-            || match self.is_plain_duplicate(ack) {
-                true => self.take_plain_duplicate(now, ack),
-                false => self.take_ack(now, ack),
-            };
+        let restart = if self.take_plain_ack(now, ack) {
+            true
+        } else if self.is_plain_duplicate(ack) {
+            self.take_plain_duplicate(now, ack)
+        } else {
+            self.take_ack(now, ack)
+        };
         self.echo = self.echo.max(ack.stamp);
         self.send_allowed(now, restart, emit);
     }

@@ -104,6 +104,7 @@ impl Sender {
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         self.retransmit_lost(now, emit);
         let Sending { room, unsent, allowed, sent, deferred } = self.send_written(now, emit);
+        // A program whose writes are modelled says so itself, when it goes on.
         if self.needs.rate_samples && sent == unsent && self.writes.is_none() {
             self.mark_app_limited();
         }
@@ -187,7 +188,7 @@ impl Sender {
     /// So many segments from this one on leave together.
     fn push_last(&mut self, start: u32, burst: u32) {
         if let Some(writes) = self.writes.as_mut().filter(|_| burst > 1) {
-            writes.push_last(start + burst - 1);
+            writes.push(start + burst - 1);
         }
     }
 

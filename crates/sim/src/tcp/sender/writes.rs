@@ -157,9 +157,9 @@ impl Writes {
         self.sent_ends.push_back(end);
     }
 
-    /// The last of several segments that leave together carries PSH, then and when it is sent again
+    /// A segment carries PSH whenever it is sent, such as the last of several that leave together
     /// (`__tcp_transmit_skb`).
-    pub(super) fn push_last(&mut self, last: u32) {
+    pub(super) fn push(&mut self, last: u32) {
         let place = self.marks.partition_point(|&mark| mark < last);
         if self.marks.get(place) != Some(&last) {
             self.marks.insert(place, last);
@@ -204,9 +204,7 @@ impl Writes {
             }
         }
         if self.pushed > 0 {
-            let pushed = self.pushed;
-            self.mark();
-            self.pushed = pushed;
+            self.push(self.segment(self.written - 1));
         }
         self.left -= self.written;
         self.written
@@ -308,11 +306,7 @@ impl Writes {
 
     /// The last segment written gets PSH.
     fn mark(&mut self) {
-        let last = self.segment(self.written - 1);
-        if self.marks.back() != Some(&last) {
-            self.marks.push_back(last);
-        }
-        self.next_mark = self.next_mark.min(last);
+        self.push(self.segment(self.written - 1));
         self.pushed = self.written;
     }
 
@@ -383,7 +377,7 @@ mod tests {
         let mut writes = Writes::new(1448, 44, None, u64::MAX);
         writes.on_window(65_160);
         writes.begin(10, 2);
-        writes.push_last(1);
+        writes.push(1);
         assert_eq!([0, 1, 2, 31].map(|seq| writes.has_push(seq)), [false, true, false, true]);
     }
 
