@@ -239,8 +239,9 @@ pub struct KernelQdisc {
 pub struct QdiscOption {
     /// Its name, with its unit.
     pub name: String,
-    /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h).
-    pub attribute: u16,
+    /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h); none where that is
+    /// this structure itself, as SFQ's is.
+    pub attribute: Option<u16>,
     /// The width of its numbers.
     pub width: Width,
     /// Its numbers: one, or the members of a structure.

@@ -43,12 +43,14 @@ fn written(option: &QdiscOption) -> Vec<u8> {
         Width::U8 => vec![*value as u8],
         Width::U32 => value.to_ne_bytes().to_vec(),
     });
-    attribute(option.attribute, &bytes.collect::<Vec<u8>>())
+    let bytes = bytes.collect::<Vec<u8>>();
+    option.attribute.map_or(bytes.clone(), |number| attribute(number, &bytes))
 }
 
 fn compare(qdisc: &KernelQdisc, shown: &[u8]) -> Result<(), Failure> {
     for option in &qdisc.options {
-        let found = find(shown, option.attribute).map(|value| numbers(value, option.width));
+        let value = option.attribute.map_or(Some(shown), |number| find(shown, number));
+        let found = value.map(|value| numbers(value, option.width));
         if found.as_ref() != Some(&option.shown) {
             return Err(format!(
                 "qdisc {} at out: {}: asked for {:?}, of which the kernel shows {:?}, found {:?}",
@@ -79,7 +81,8 @@ mod tests {
 
     fn option(attribute: u16, width: Width, values: &[u32]) -> QdiscOption {
         let (values, shown) = (values.to_vec(), values.to_vec());
-        QdiscOption { name: format!("option {attribute}"), attribute, width, values, shown }
+        let name = format!("option {attribute}");
+        QdiscOption { name, attribute: Some(attribute), width, values, shown }
     }
 
     fn qdisc() -> KernelQdisc {
@@ -107,6 +110,16 @@ mod tests {
     fn options_have_their_width() {
         let read: Vec<u8> = qdisc().options.iter().flat_map(written).collect();
         assert_eq!(read, shown(10_000, 2));
+    }
+
+    #[test]
+    fn a_structure_may_be_all_the_options() {
+        let whole = QdiscOption { attribute: None, ..option(0, Width::U32, &[1514, 0, 127]) };
+        let bytes = [1514u32, 0, 127].map(u32::to_ne_bytes).concat();
+        assert_eq!(written(&whole), bytes);
+        let sfq = KernelQdisc { kind: "sfq".to_owned(), options: vec![whole] };
+        assert_eq!(compare(&sfq, &bytes), Ok(()));
+        assert!(compare(&sfq, &bytes[..8]).unwrap_err().ends_with("found [1514, 0]"));
     }
 
     #[test]

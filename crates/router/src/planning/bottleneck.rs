@@ -7,8 +7,9 @@ use sojourn_scenario::resolved::{
 };
 
 use super::Kernel;
+use super::delays;
 use super::refusal::{Planned, refuse};
-use super::topology::{self, VETH_BPS, rate_change};
+use super::topology::{VETH_BPS, rate_change};
 use crate::plan::{
     Bottleneck, Direction, GroupDelays, ModuleAqm, ReverseLink, RouterLinkPlan, Service, WirePlan,
 };
@@ -240,9 +241,9 @@ fn kernel_bottleneck(
 /// The delays that netem would apply to each group.
 fn delays(scenario: &Resolved, link: &Link) -> Vec<GroupDelays> {
     let groups = scenario.flows.iter().map(|group| GroupDelays {
-        forward_ns: topology::forward_delay(group, link).as_nanos(),
-        access_bps: topology::access_bps(group),
-        return_ns: topology::return_delay(group, scenario).as_nanos(),
+        forward_ns: delays::forward_delay(group, link, delays::access_bps(group)).as_nanos(),
+        access_bps: delays::access_bps(group),
+        return_ns: delays::return_delay(group, scenario).as_nanos(),
     });
     groups.collect()
 }

@@ -2,12 +2,14 @@
 //!
 //! The topology is a dumbbell of three network namespaces. Every group of flows has its own
 //! interface at the senders (`s0`, `s1`, ...), whose netem delays what it sends by all propagation
-//! on the path to the receiver; the router's side of it (`r0`, ...) delays what comes back. So the
+//! on the path to the receiver, and groups of the same access share one such line (fact linux-37);
+//! the router's side of it (`r0`, ...) delays what comes back. So the
 //! queue at the router's interface `out` (or at the TUN devices of our own router) is the only
 //! place where packets wait for each other. The kernel's shaper hands a packet on when its
 //! transmission begins; a netem behind it takes the time of each on the link.
 
 mod bottleneck;
+mod delays;
 mod egress;
 pub(crate) mod flows;
 pub(crate) mod refusal;

@@ -1,8 +1,9 @@
 //! Interfaces, addresses, routes, delays and queues, as commands of `ip` and `tc`.
 
-use sojourn_aqm::{Rate, Span};
+use sojourn_aqm::Span;
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 
+use super::delays::{AccessLine, forward_delay, micros, return_delay};
 use super::egress::Egress;
 use crate::plan::{
     Bottleneck, Command, Expected, MIRROR, Netns, SenderCapture, receiver_address, sender_address,
@@ -81,8 +82,8 @@ impl Commands {
             self.wire(largest_mtu);
         }
         let has_netem = has_netem(bottleneck);
-        for (index, group) in scenario.flows.iter().enumerate().filter(|_| has_netem) {
-            self.delays(index, group, (forward_delay(group, link), return_delay(group, scenario)));
+        for index in (0..scenario.flows.len()).filter(|_| has_netem) {
+            self.delays(index, scenario, link);
         }
         if egress.is_veth() {
             self.up(Netns::Router, "served", largest_mtu, 1);
@@ -133,8 +134,8 @@ impl Commands {
         let (mtu, sender) = (mtu(&group.app), dotted(sender_address(index)));
         let receiver = dotted(receiver_address(index));
         let near = format!("10.1.{index}.254");
-        let (s_mac, r_mac) =
-            (format!("02:00:00:01:{index:02x}:01"), format!("02:00:00:01:{index:02x}:fe"));
+        // One address for all of the router's side: groups may share a line.
+        let (s_mac, r_mac) = (format!("02:00:00:01:{index:02x}:01"), "02:00:00:01:00:fe");
         self.ip(
             Netns::Router,
             &format!(
@@ -211,19 +212,34 @@ impl Commands {
         }
     }
 
-    /// The netem of a group, with the access rate of all its flows together.
-    fn delays(&mut self, index: usize, group: &FlowGroup, (forward, back): (Span, Span)) {
-        self.commands.push(forward_netem(index, group, forward));
-        let line = format!(
-            "qdisc add dev r{index} root netem limit {DELAY_LIMIT_PACKETS} delay {}us",
-            micros(back)
-        );
-        self.commands.push(command(Netns::Router, "tc", &line));
-        for (netns, device) in [(Netns::Senders, 's'), (Netns::Router, 'r')] {
-            let (device, kind) = (format!("{device}{index}"), "netem".to_owned());
-            let options = vec![("limit".to_owned(), u64::from(DELAY_LIMIT_PACKETS))];
-            self.expected.push(Expected { netns, device, kind, options });
+    /// The delays of a group: before the queue that of its access line, which is a netem at the
+    /// interface of the line's first group, and on the way back one of its own.
+    fn delays(&mut self, index: usize, scenario: &Resolved, link: &Link) {
+        let group = &scenario.flows[index];
+        let line = AccessLine::of(index, &scenario.flows);
+        let (netns, sender) = (Netns::Senders, format!("s{index}"));
+        if line.first == index {
+            let delay = forward_delay(group, link, line.bps);
+            self.commands.push(forward_netem(&line, delay));
+            self.expect_netem(netns, sender);
+        } else {
+            let onto = format!("action mirred egress redirect dev s{}", line.first);
+            self.commands.push(command(netns, "tc", &format!("qdisc add dev {sender} clsact")));
+            let all = format!("filter add dev {sender} egress matchall {onto}");
+            self.commands.push(command(netns, "tc", &all));
+            let (kind, options) = ("clsact".to_owned(), Vec::new());
+            self.expected.push(Expected { netns, device: sender, kind, options });
         }
+        let (back, device) = (micros(return_delay(group, scenario)), format!("r{index}"));
+        let line =
+            format!("qdisc add dev {device} root netem limit {DELAY_LIMIT_PACKETS} delay {back}us");
+        self.commands.push(command(Netns::Router, "tc", &line));
+        self.expect_netem(Netns::Router, device);
+    }
+
+    fn expect_netem(&mut self, netns: Netns, device: String) {
+        let options = vec![("limit".to_owned(), u64::from(DELAY_LIMIT_PACKETS))];
+        self.expected.push(Expected { netns, device, kind: "netem".to_owned(), options });
     }
 
     /// Where packets are captured as they are sent, before netem delays them: the egress hook of
@@ -238,7 +254,8 @@ impl Commands {
         }
         self.ip(Netns::Senders, &format!("link add {MIRROR} type dummy"));
         self.ip(Netns::Senders, &format!("link set {MIRROR} up"));
-        for device in (0..scenario.flows.len()).map(|index| format!("s{index}")) {
+        let is_first = |&index: &usize| AccessLine::of(index, &scenario.flows).first == index;
+        for device in (0..scenario.flows.len()).filter(is_first).map(|index| format!("s{index}")) {
             let hook = format!("qdisc add dev {device} clsact");
             let copies = format!(
                 "filter add dev {device} egress matchall action mirred egress mirror dev {MIRROR}"
@@ -279,16 +296,6 @@ fn has_netem(bottleneck: &Bottleneck) -> bool {
     }
 }
 
-/// The delay of a packet to the receiver without its time in the queue, on the link, and its
-/// serialisation at the access rate of the whole group: all propagation, and of a full packet the
-/// rest of the serialisation at the flow's own access rate.
-pub(super) fn forward_delay(group: &FlowGroup, link: &Link) -> Span {
-    let bytes = u64::from(group.app.packet_bytes());
-    let shared = Rate::from_bps(access_bps(group)).time_for(bytes);
-    let access = group.access_rate.time_for(bytes).saturating_sub(shared);
-    group.access_delay + access + link.delay + group.egress_delay
-}
-
 /// The netem behind the shaper: it delays each packet by its time on the link.
 fn link_netem(verb: &str, link: &Link, bps: u64) -> Command {
     let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
@@ -299,10 +306,10 @@ fn link_netem(verb: &str, link: &Link, bps: u64) -> Command {
 }
 
 /// The netem before the queue. Its rate keeps packets in order.
-fn forward_netem(index: usize, group: &FlowGroup, delay: Span) -> Command {
-    let (delay, bps) = (micros(delay), access_bps(group));
+fn forward_netem(line: &AccessLine, delay: Span) -> Command {
+    let (AccessLine { first, bps }, delay) = (line, micros(delay));
     let line = format!(
-        "qdisc add dev s{index} root netem limit {DELAY_LIMIT_PACKETS} delay {delay}us \
+        "qdisc add dev s{first} root netem limit {DELAY_LIMIT_PACKETS} delay {delay}us \
          rate {bps}bit"
     );
     command(Netns::Senders, "tc", &line)
@@ -311,22 +318,6 @@ fn forward_netem(index: usize, group: &FlowGroup, delay: Span) -> Command {
 /// The commands for another rate: it changes the shaper, and the time of packets on the link.
 pub(super) fn rate_change(link: &Link, bps: u64) -> [Command; 2] {
     [shaper("change", link, bps), link_netem("change", link, bps)]
-}
-
-/// Rounded to whole microseconds, as tc takes them.
-fn micros(delay: Span) -> u64 {
-    (delay.as_nanos() + 500) / 1000
-}
-
-/// All propagation to the senders; the queue of a reverse link comes before it.
-pub(super) fn return_delay(group: &FlowGroup, scenario: &Resolved) -> Span {
-    let links = group.reverse.iter().map(|&link| scenario.links[link].delay);
-    links.fold(group.return_delay + group.return_egress_delay, |sum, delay| sum + delay)
-}
-
-/// The access rate of a group's flows together.
-pub(super) fn access_bps(group: &FlowGroup) -> u64 {
-    group.access_rate.as_bps().saturating_mul(u64::from(group.count))
 }
 
 /// The same commands in an order that needs few processes: those of one program in one namespace
@@ -472,6 +463,42 @@ app = {{ kind = "bulk" }}
         assert_eq!(lossy.receivers_tun(), "in");
         assert!(has(&lossy, "route add 10.1.0.0/24 dev in"));
         assert!(!has(&lossy, "route add 10.2.0.1/32 dev far"));
+    }
+
+    /// Fact linux-37.
+    #[test]
+    fn groups_of_the_same_access_share_a_line_in_which_packets_keep_their_order() {
+        let group = |name: &str, rest: &str| {
+            format!(
+                "[[flows]]\nname = \"{name}\"\npath = [\"b\"]\naccess_rate = \"1gbit\"\n{rest}\n\
+                 app = {{ kind = \"bulk\" }}\n"
+            )
+        };
+        let groups = [
+            group("a", "count = 3\nrtt = \"20ms\""),
+            group("far", "rtt = \"30ms\""),
+            group("b", "count = 2\nrtt = \"20ms\""),
+            group("short", "packet = \"1000B\"\nrtt = \"20ms\""),
+        ];
+        let text = format!(
+            "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\n{}",
+            groups.concat()
+        );
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(&text, &Source::default(), &none).unwrap();
+        let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };
+        let lines = lines(&plan(scenario.resolved(), kernel).unwrap().commands);
+        let of = |device: &str| {
+            let is_its = |line: &&String| {
+                line.contains(&format!("add dev {device} ")) && !line.contains("clsact")
+            };
+            lines.iter().find(is_its).unwrap().clone()
+        };
+        let end = |line: String| line.split_once("delay ").unwrap().1.to_owned();
+        assert_eq!(end(of("s0")), "10010us rate 5000000000bit", "all five flows together");
+        assert_eq!(end(of("s1")), "15000us rate 1000000000bit");
+        assert!(of("s2").ends_with("egress matchall action mirred egress redirect dev s0"));
+        assert!(end(of("s3")).ends_with("rate 1000000000bit"));
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
             || !drops_at_head && !matches!(kind.as_str(), "taildrop" | "sfq"),
         adaptation: None,
         netlink: None,
-        at_whole_second: matches!(kind.as_str(), "dualpi2" | "sfb"),
+        at_whole_second: matches!(kind.as_str(), "dualpi2" | "sfb" | "sfq"),
     })
 }
 
@@ -104,7 +104,7 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         "fq_pie" => fq_pie(&mut writer)?,
         "red" | "ared" => red(&mut writer, &kind, spec.dialect.as_deref())?,
         "choke" => choke(&mut writer)?,
-        "sfq" => sfq(&mut writer)?,
+        "sfq" => netlink_options::sfq(&mut writer)?,
         "sfb" => netlink_options::sfb(&mut writer)?,
         "cake" => cake(&mut writer)?,
         "dualpi2" => netlink_options::dualpi2(&mut writer)?,
@@ -284,30 +284,6 @@ fn choke(w: &mut Writer<'_>) -> Refusable<()> {
         w.argument("ecn");
     }
     w.built_in(&[("hard_drop", "false")])
-}
-
-fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
-    w.argument("sfq");
-    let limit = w.limit_packets()?;
-    w.pair("limit", limit);
-    w.expect("limit", limit);
-    for name in ["divisor", "flows", "depth"] {
-        let number = w.whole(name)?;
-        w.pair(name, number);
-    }
-    if let Some(quantum) = w.option_bytes("quantum")? {
-        w.pair("quantum", quantum);
-    }
-    if let Some(perturb) = w.span("perturb")? {
-        if perturb.as_nanos() % 1_000_000_000 != 0 {
-            return Err(format!("`perturb` of {perturb}: tc takes whole seconds"));
-        }
-        w.pair("perturb", perturb.as_nanos() / 1_000_000_000);
-    }
-    if w.is_true("headdrop") {
-        w.argument("headdrop");
-    }
-    Ok(())
 }
 
 fn cake(w: &mut Writer<'_>) -> Refusable<()> {

@@ -1,15 +1,18 @@
 //! Disciplines of the kernel that are made by netlink, not by the installed tc: iproute2 6.1 has no
 //! words for `dualpi2`, and none for the `ecn_prob` of `fq_pie`; it takes probabilities of `sfb` as
 //! decimals, reads its times in other units than it shows (fact linux-13), and as a program of its
-//! own it draws random numbers before SFB draws its secret.
+//! own it draws random numbers before SFB or SFQ draw the secret of their hash.
 
-use sojourn_aqm::units;
+use sojourn_aqm::{Span, units};
 
 use super::Refusable;
 use super::writer::Writer;
 use crate::plan::{KernelQdisc, QdiscOption, Width};
 
 const PERCENT: f64 = 100.0;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+/// Packets, where none are given (Linux 6.1 sch_sfq.c, SFQ_MAX_DEPTH).
+const USUAL_SFQ_LIMIT: u64 = 127;
 /// Of Linux's DualPI2 (sch_dualpi2.c, dualpi2_policy).
 const MOST_COUPLING: u64 = 255;
 
@@ -28,11 +31,16 @@ impl Options {
 
     /// An option of four bytes of which the kernel shows another number.
     fn kept(&mut self, attribute: u16, name: &str, value: u64, shown: u64) -> Refusable<()> {
-        self.structure(attribute, name, &[(value, shown)])
+        self.structure(Some(attribute), name, &[(value, shown)])
     }
 
     /// A structure of numbers of four bytes, each with what the kernel shows of it.
-    fn structure(&mut self, attribute: u16, name: &str, members: &[(u64, u64)]) -> Refusable<()> {
+    fn structure(
+        &mut self,
+        attribute: Option<u16>,
+        name: &str,
+        members: &[(u64, u64)],
+    ) -> Refusable<()> {
         let whole = |number: u64| {
             u32::try_from(number)
                 .map_err(|_| format!("`{name}` of {number}: the kernel takes at most {}", u32::MAX))
@@ -48,7 +56,7 @@ impl Options {
     /// An option of one byte.
     fn byte(&mut self, attribute: u16, name: &str, value: u8) {
         let (name, width, values) = (name.to_owned(), Width::U8, vec![u32::from(value)]);
-        let shown = values.clone();
+        let (attribute, shown) = (Some(attribute), values.clone());
         self.0.options.push(QdiscOption { name, attribute, width, values, shown });
     }
 }
@@ -163,7 +171,43 @@ pub(super) fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
     let mut out = Options::new("sfb");
     let names = "rehash and warmup, ms; bin_max, bin_target; increment, decrement, 1/65535; limit; \
                  penalty_rate, penalty_burst";
-    out.structure(1, names, &members)?;
+    out.structure(Some(1), names, &members)?;
+    w.out.netlink = Some(out.0);
+    Ok(())
+}
+
+/// `struct tc_sfq_qopt_v1`, which is all of `TCA_OPTIONS` (Linux 6.1
+/// include/uapi/linux/pkt_sched.h).
+pub(super) fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
+    /// What follows `headdrop`: RED in every queue, and its counters, none of which is used.
+    const RED_WORDS: usize = 11;
+    w.argument("sfq");
+    w.out.at_whole_second = true;
+    let quantum = w.option_bytes("quantum")?.unwrap_or(u64::from(w.context.mtu_bytes));
+    let perturb = w.span("perturb")?.unwrap_or(Span::ZERO);
+    if perturb.as_nanos() % NANOS_PER_SECOND != 0 {
+        return Err(format!("`perturb` of {perturb}: the kernel takes whole seconds"));
+    }
+    let shown_limit = w.limit_packets()?;
+    // A limit that is given bounds the number of queues too (sch_sfq.c, sfq_change).
+    let is_usual = shown_limit == USUAL_SFQ_LIMIT;
+    let (limit, flows) = (if is_usual { 0 } else { shown_limit }, w.whole("flows")?);
+    let shown_flows = if is_usual { flows } else { flows.min(shown_limit) };
+    let both = |number: u64| (number, number);
+    let mut members = vec![
+        both(quantum),
+        both(perturb.as_nanos() / NANOS_PER_SECOND),
+        (limit, shown_limit),
+        both(w.whole("divisor")?),
+        (flows, shown_flows),
+        both(w.whole("depth")?),
+        both(u64::from(w.is_true("headdrop"))),
+    ];
+    members.extend([(0, 0); RED_WORDS]);
+    let mut out = Options::new("sfq");
+    let names = "quantum, bytes; perturb, s; limit, packets; divisor; flows; depth, packets; \
+                 headdrop; no RED";
+    out.structure(None, names, &members)?;
     w.out.netlink = Some(out.0);
     Ok(())
 }
@@ -195,7 +239,7 @@ fn in_ticks(micros: u64) -> u64 {
 mod tests {
     use sojourn_aqm::QdiscSpec;
 
-    use crate::plan::{KernelQdisc, Width};
+    use crate::plan::{KernelQdisc, QdiscOption, Width};
     use crate::tc::{TcContext, translate};
 
     const CONTEXT: TcContext =
@@ -208,7 +252,8 @@ mod tests {
 
     /// Attribute, value and what is shown.
     fn numbers(qdisc: &KernelQdisc) -> Vec<(u16, u32, u32)> {
-        qdisc.options.iter().map(|it| (it.attribute, it.values[0], it.shown[0])).collect()
+        let number = |it: &QdiscOption| (it.attribute.unwrap(), it.values[0], it.shown[0]);
+        qdisc.options.iter().map(number).collect()
     }
 
     /// Linux 7.2 sch_dualpi2.c, dualpi2_reset_default.
@@ -263,6 +308,21 @@ mod tests {
         let context = TcContext { hz: 250, ..CONTEXT };
         let rounded = translate(&QdiscSpec::parse("sfb:warmup=3ms").unwrap(), &context).unwrap();
         assert_eq!(rounded.netlink.unwrap().options[0].shown[1], 4);
+    }
+
+    #[test]
+    fn a_limit_of_sfq_that_is_given_bounds_its_queues() {
+        let usual = translated("sfq").unwrap();
+        let zeros = [0; 11];
+        assert_eq!(usual.options[0].attribute, None);
+        assert_eq!(usual.options[0].values[..7], [1500, 0, 0, 1024, 128, 127, 0]);
+        assert_eq!(usual.options[0].shown[..7], [1500, 0, 127, 1024, 128, 127, 0]);
+        assert_eq!(usual.options[0].values[7..], zeros);
+        let few = translated("sfq:limit=20p,perturb=10s,headdrop=true").unwrap();
+        assert_eq!(few.options[0].values[..7], [1500, 10, 20, 1024, 128, 127, 1]);
+        assert_eq!(few.options[0].shown[..7], [1500, 10, 20, 1024, 20, 127, 1]);
+        let refused = translated("sfq:perturb=1500ms").unwrap_err();
+        assert!(refused.contains("whole seconds"), "{refused}");
     }
 
     #[test]
