@@ -27,6 +27,9 @@ pub(crate) struct ScheduledLink {
     /// What the alarms of discipline and server are set to.
     timer: Time,
     service: Time,
+    /// How much later than it is due the host may call for a service; see
+    /// [`ScheduledLink::serve_late`].
+    slack: Span,
     /// Whether it contends for its medium already.
     contends: bool,
     /// Whether a packet goes on the wire as soon as it is known when it will have left.
@@ -51,6 +54,7 @@ impl ScheduledLink {
             alarms,
             timer,
             service,
+            slack: Span::ZERO,
             contends: false,
             sends_ahead: false,
             computed: None,
@@ -61,6 +65,20 @@ impl ScheduledLink {
     /// [`Link::serve_ahead`]), where nothing happens to them on the wire that would notice.
     pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
         ScheduledLink { sends_ahead: sends_ahead && self.link.is_steady(), ..self }
+    }
+
+    /// From now on a service may come later than it is due by the least delay behind the link: what
+    /// it sends arrives nowhere before. Whoever gives the link something, or looks at it, asks
+    /// [`ScheduledLink::overdue`] first. The server of a wireless link depends on others.
+    pub(crate) fn serve_late(&mut self, least_delay: Span) {
+        self.slack = if self.alarms.medium.is_none() { least_delay } else { Span::ZERO };
+    }
+
+    /// When the next service was due, if that is by now.
+    #[inline]
+    pub(crate) fn overdue(&self, now: Time) -> Option<Time> {
+        let due = self.link.next_service();
+        (due <= now).then_some(due)
     }
 
     /// From now on its departures are computed, if they follow from its arrivals; returns whether
@@ -121,7 +139,7 @@ impl ScheduledLink {
     }
 
     /// The server has finished something: hands every packet that has left to `forward`, with the
-    /// time at which it did, and what is sent ahead.
+    /// time at which it did, and what is sent ahead. The alarm is for the caller to set.
     #[inline]
     pub(crate) fn on_service<const NOTES: bool>(
         &mut self,
@@ -132,11 +150,17 @@ impl ScheduledLink {
     ) {
         if self.sends_ahead {
             self.link.serve_ahead(now, probe, |left, packet| forward(left, packet, agenda));
-            self.service = self.link.next_service();
-            return agenda.set_due(self.alarms.service, self.service);
+        } else {
+            self.link.on_service(now, probe, |mut packet| forward(now, &mut packet, agenda));
         }
-        self.link.on_service(now, probe, |mut packet| forward(now, &mut packet, agenda));
-        self.schedule(now, agenda, forward);
+    }
+
+    /// The services that were due are over: sets the alarm of the server, which was due.
+    #[inline]
+    pub(crate) fn end_service(&mut self, now: Time, agenda: &mut Agenda) {
+        self.service = self.link.next_service() + self.slack;
+        agenda.set_due(self.alarms.service, self.service);
+        self.contend(now, agenda);
     }
 
     /// What was sent ahead and has left by now makes room for the next; see [`Link::settle`].
@@ -186,17 +210,20 @@ impl ScheduledLink {
         }
     }
 
-    /// Sets the alarm of the server, unless what was sent ahead has left it where it is.
+    /// Sets the alarm of the server, unless what was sent ahead has left it where it is. Where a
+    /// service may come late, an alarm that is early finds nothing to do and is set again.
     #[inline]
     fn set_service(&mut self, agenda: &mut Agenda) {
-        let due = self.link.next_service();
-        if due != self.service {
+        let due = self.link.next_service() + self.slack;
+        let may_stay =
+            if self.slack > Span::ZERO { self.service <= due } else { self.service == due };
+        if !may_stay {
             self.service = due;
             agenda.set(self.alarms.service, due);
         }
     }
 
-    /// Sets the alarm of the server. With its first packet a wireless link joins the contention.
+    /// Sets the alarm of the server after an arrival.
     #[inline]
     fn schedule(
         &mut self,
@@ -210,6 +237,12 @@ impl ScheduledLink {
             forward(left, &mut packet, agenda);
         }
         self.set_service(agenda);
+        self.contend(now, agenda);
+    }
+
+    /// With its first packet a wireless link joins the contention.
+    #[inline]
+    fn contend(&mut self, now: Time, agenda: &mut Agenda) {
         if let Some(medium) = self.alarms.medium
             && !self.contends
             && self.link.head().is_some()

@@ -115,7 +115,10 @@ impl<'a> SingleLink<'a> {
         let SingleLink { arrivals, arrived, agenda, link, probe, .. } = self;
         let mut probe = probe.at_link::<true>(now, 0);
         match slot {
-            SERVER => link.on_service(now, agenda, &mut probe, |_, _, _| {}),
+            SERVER => {
+                link.on_service(now, agenda, &mut probe, |_, _, _| {});
+                link.end_service(now, agenda);
+            }
             TIMER => link.on_timer(now, agenda, &mut probe),
             _ => {
                 let (_, mut packet) = arrivals.packets[*arrived];

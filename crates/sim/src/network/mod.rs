@@ -2,7 +2,7 @@
 
 mod onward;
 
-use sojourn_aqm::Time;
+use sojourn_aqm::{Span, Time};
 use sojourn_measure::Probe;
 
 pub(crate) use self::onward::Onward;
@@ -92,6 +92,9 @@ impl Network {
         {
             arrivals.push((now, *packet));
         }
+        if self.links[link].overdue(now).is_some() {
+            self.serve_overdue::<NOTES>(now, link);
+        }
         let Network { links, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, link);
         links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
@@ -99,14 +102,43 @@ impl Network {
         });
     }
 
-    /// A server has finished: the packet goes on the wire.
+    /// The alarm of a server is due.
     #[inline]
     pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
+        self.serve_overdue::<NOTES>(now, link);
+        self.links[link].end_service(now, &mut self.agenda);
+    }
+
+    /// The server of a link does what was due by now, each as of its time: packets go on the wire.
+    #[inline(never)]
+    fn serve_overdue<const NOTES: bool>(&mut self, now: Time, link: usize) {
         let Network { links, agenda, probe, onward, .. } = self;
-        let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(left, packet, agenda);
-        });
+        while let Some(due) = links[link].overdue(now) {
+            let mut probe = probe.at_link::<NOTES>(due, link);
+            links[link].on_service(due, agenda, &mut probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+        }
+    }
+
+    /// The timer of a discipline is due.
+    pub(crate) fn on_timer<const NOTES: bool>(&mut self, now: Time, link: usize) {
+        self.serve_overdue::<NOTES>(now, link);
+        let mut probe = self.probe.at_link::<NOTES>(now, link);
+        self.links[link].on_timer(now, &mut self.agenda, &mut probe);
+    }
+
+    /// From now on services may come late where that changes nothing.
+    pub(crate) fn serve_late(&mut self) {
+        let mut least_delays = vec![None; self.links.len()];
+        for leg in &self.onward.legs {
+            let delay = self.onward.wires[leg.wire as usize].0.delay();
+            let least: &mut Option<Span> = &mut least_delays[leg.link as usize];
+            *least = Some(least.map_or(delay, |least| least.min(delay)));
+        }
+        for (link, least_delay) in self.links.iter_mut().zip(least_delays) {
+            link.serve_late(least_delay.unwrap_or(Span::ZERO));
+        }
     }
 
     /// A receiver of a group sends a packet towards the sender.
@@ -136,10 +168,13 @@ impl Network {
         }
     }
 
-    /// Reports what has happened up to now at links whose departures are computed.
-    pub(crate) fn settle_computed(&mut self, now: Time) {
-        for (place, link) in self.links.iter_mut().enumerate() {
+    /// Brings every link to where it is when everything up to now has happened.
+    pub(crate) fn settle(&mut self, now: Time) {
+        for place in 0..self.links.len() {
+            self.serve_overdue::<false>(now, place);
+            let link = &mut self.links[place];
             link.settle_computed(now, (&mut self.probe, place));
+            link.settle(now, &mut self.probe.at_link::<false>(now, place));
         }
     }
 }

@@ -161,7 +161,7 @@ impl World {
     /// The end has come: what is still open is closed and counted.
     fn end_run<const NOTES: bool>(&mut self) {
         // What would happen at the end does not.
-        self.settle_links(Time::from_nanos(self.end.as_nanos() - 1));
+        self.network.settle(Time::from_nanos(self.end.as_nanos() - 1));
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
             self.end_bin(self.end);
         }
@@ -227,9 +227,7 @@ impl World {
             _ if slot > sampler => return self.end_bin(now),
             _ => {}
         }
-        let link = slot - timers;
-        let mut probe = self.network.probe.at_link::<NOTES>(now, link);
-        self.network.links[link].on_timer(now, &mut self.network.agenda, &mut probe);
+        self.network.on_timer::<NOTES>(now, slot - timers);
     }
 
     /// A packet arrives that has passed a link or a wire before. Apart, so that what a packet does
