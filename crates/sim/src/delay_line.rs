@@ -55,8 +55,9 @@ impl ScheduledDelayLine {
         }
     }
 
+    /// The same without that haste.
     #[inline(never)]
-    fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
+    pub(crate) fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         let is_next = self.in_flight.is_empty();
         self.in_flight.push_back((arrival, *packet));
         self.schedule(is_next, agenda);
@@ -116,6 +117,12 @@ impl ScheduledDelayLine {
     /// does.
     pub(crate) fn take_before(&mut self, until: Time) -> Option<&mut (Time, Packet)> {
         if self.next_arrival() >= until { None } else { self.in_flight.pop_front() }
+    }
+
+    /// Whether no packet is in flight.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.in_flight.is_empty()
     }
 
     /// The packet that arrives after so many others.

@@ -13,6 +13,7 @@ use crate::agenda::Agenda;
 use crate::delay_line::ScheduledDelayLine;
 use crate::network::{Group, Network};
 use crate::packet::Packet;
+use crate::uplink::Uplink;
 
 /// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events:
 /// a packet starts when the one before it has left.
@@ -30,14 +31,23 @@ impl AccessLink {
         AccessLink { link, wire, delay }
     }
 
-    /// Sends a packet towards the first queue.
+    /// Sends a packet towards the first queue: on the uplink of its group, if no other of this flow
+    /// is still before that and it overtakes none there.
     #[inline(never)]
-    pub fn send(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
-        let left = self.link.pass(now, packet.ip_bytes);
-        self.wire.push_at(left + self.delay, packet, agenda);
+    pub(crate) fn send(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        uplink: &mut Uplink,
+        agenda: &mut Agenda,
+    ) {
+        let arrival = self.link.pass(now, packet.ip_bytes) + self.delay;
+        if !(self.wire.is_empty() && uplink.push_last(arrival, packet, agenda)) {
+            self.wire.push_any(arrival, packet, agenda);
+        }
     }
 
-    /// Where packets are until they reach the first queue.
+    /// Where packets are until they reach the first queue, unless they are on the uplink.
     #[inline]
     pub fn wire(&mut self) -> &mut ScheduledDelayLine {
         &mut self.wire
@@ -53,7 +63,7 @@ pub struct Outbox<'a> {
     /// What lies between the ends of flows.
     pub(crate) network: &'a mut Network,
     /// The flow's group.
-    pub(crate) group: &'a Group,
+    pub(crate) group: &'a mut Group,
     /// Its number, modulo 256.
     pub number: u8,
     /// Which of its connections the flow uses; to routers they are separate flows.
@@ -63,8 +73,9 @@ pub struct Outbox<'a> {
 impl Outbox<'_> {
     /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
-        let Outbox { now, group, number, .. } = *self;
+        let Outbox { now, number, .. } = *self;
         let (access, network) = (&mut *self.access, &mut *self.network);
+        let group = &mut *self.group;
         Outbox { now, access, network, group, number, lane }
     }
 
@@ -73,7 +84,8 @@ impl Outbox<'_> {
     pub fn send(&mut self, mut packet: Packet) {
         (packet.lane, packet.group) = (self.lane, self.number);
         packet.leg = self.group.first_legs.forward;
-        self.access.send(self.now, &packet, &mut self.network.agenda);
+        let Outbox { now, access, network, group, .. } = self;
+        access.send(*now, &packet, &mut group.uplink, &mut network.agenda);
     }
 
     /// From the receiver towards the sender.

@@ -171,6 +171,7 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
         flows: accesses + flows,
         sampler: accesses + 2 * flows,
         binner: accesses + 2 * flows + 1,
+        uplinks: plan.flows.len(),
     }
 }
 

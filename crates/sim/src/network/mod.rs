@@ -9,6 +9,7 @@ pub(crate) use self::onward::Onward;
 use crate::agenda::Agenda;
 use crate::link::ScheduledLink;
 use crate::packet::Packet;
+use crate::uplink::Uplink;
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +45,8 @@ pub(crate) struct Group {
     pub(crate) class: usize,
     /// Where its ways begin.
     pub(crate) first_legs: FirstLegs,
+    /// What lies between its senders and the first link.
+    pub(crate) uplink: Uplink,
     /// The wire that receivers answer into.
     pub(crate) back: usize,
     /// The first link of the way back, if its departures are computed.
@@ -113,9 +116,11 @@ impl Network {
     #[inline(never)]
     fn serve_overdue<const NOTES: bool>(&mut self, now: Time, link: usize) {
         let Network { links, agenda, probe, onward, .. } = self;
-        while let Some(due) = links[link].overdue(now) {
-            let mut probe = probe.at_link::<NOTES>(due, link);
-            links[link].on_service(due, agenda, &mut probe, |left, packet, agenda| {
+        let mut probe = probe.at_link::<NOTES>(now, link);
+        let link = &mut links[link];
+        while let Some(due) = link.overdue(now) {
+            probe.set_time(due);
+            link.on_service(due, agenda, &mut probe, |left, packet, agenda| {
                 onward.forward(left, packet, agenda);
             });
         }

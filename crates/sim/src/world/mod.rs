@@ -176,11 +176,13 @@ impl World {
         let Slots { wires, accesses, flows, .. } = self.slots;
         match kind {
             Kind::Wire => self.on_wire::<NOTES>(now, slot - wires),
-            Kind::Access => {
-                let World { network, flows, recorded_arrivals, .. } = self;
-                let packet = flows[slot - accesses].access.wire().pop(now, &mut network.agenda);
+            Kind::Uplink => {
+                let World { network, groups, flows, recorded_arrivals, .. } = self;
+                let uplink = &mut groups[flows[slot - accesses].group as usize].uplink;
+                let packet = uplink.pop(now, &mut network.agenda);
                 network.arrive::<NOTES>(now, packet, recorded_arrivals);
             }
+            Kind::Access => self.on_access::<NOTES>(now, slot - accesses),
             Kind::Server => self.network.on_server::<NOTES>(now, slot),
             Kind::Flow => self.on_flow_timer(now, slot - flows),
             Kind::Rare => self.on_rare::<NOTES>(now, slot),
@@ -230,8 +232,15 @@ impl World {
         self.network.on_timer::<NOTES>(now, slot - timers);
     }
 
-    /// A packet arrives that has passed a link or a wire before. Apart, so that what a packet does
-    /// that comes from its sender is compiled into the main loop.
+    /// A packet arrives that was not on the uplink of its group.
+    fn on_access<const NOTES: bool>(&mut self, now: Time, flow: usize) {
+        let wire = self.flows[flow].access.wire();
+        let mut packet = *wire.pop(now, &mut self.network.agenda);
+        self.arrive_at_next::<NOTES>(now, &mut packet);
+    }
+
+    /// A packet arrives over a wire. Apart, so that what a packet does that comes over an uplink is
+    /// compiled into the main loop.
     #[inline(never)]
     fn arrive_at_next<const NOTES: bool>(&mut self, now: Time, packet: &mut Packet) {
         self.network.arrive::<NOTES>(now, packet, &mut self.recorded_arrivals);
@@ -249,7 +258,7 @@ impl World {
     ) -> Time {
         let World { flows, network, groups, .. } = self;
         let SimulatedFlow { ends, access, group, alarm } = &mut flows[flow];
-        let (number, group) = (*group as u8, &groups[*group as usize]);
+        let (number, group) = (*group as u8, &mut groups[*group as usize]);
         let mut out = Outbox { now, access, network, group, number, lane: 0 };
         let due = act(ends, &mut out);
         if due < *alarm {
