@@ -61,7 +61,8 @@ pub(crate) enum Kind {
     Rare,
 }
 
-/// The trees of alarms: of wires, uplinks and access links, and of flows with all that is rare.
+/// The trees of alarms: of wires, of uplinks and servers, of access links, and of flows with all
+/// that is rare.
 const TREES: usize = 4;
 const WIRES: usize = 0;
 const UPLINKS: usize = 1;
@@ -76,12 +77,14 @@ pub(crate) struct Alarm {
 }
 
 impl Slots {
-    /// The tree in which the alarm of a slot is, and the number of its leaf there. Flows come first
-    /// in theirs.
+    /// The tree in which the alarm of a slot is, and the number of its leaf there. Uplinks and flows
+    /// come first in theirs.
     fn leaf_of(&self, slot: Slot) -> (usize, usize) {
-        let Slots { wires, accesses, flows, .. } = *self;
-        if slot < wires {
-            (OTHERS, self.count() - flows + slot)
+        let Slots { media, wires, accesses, flows, uplinks, .. } = *self;
+        if slot < media {
+            (UPLINKS, uplinks + slot)
+        } else if slot < wires {
+            (OTHERS, self.count() - flows + slot - media)
         } else if slot < accesses {
             (WIRES, slot - wires)
         } else if slot < flows {
@@ -156,9 +159,9 @@ pub struct Agenda {
 impl Agenda {
     /// An agenda in which no alarm is set.
     pub(crate) fn new(slots: &Slots) -> Agenda {
-        let Slots { wires, accesses, flows, uplinks, .. } = *slots;
-        let others = slots.count() - flows + wires;
-        let leaves = [accesses - wires, uplinks, flows - accesses, others];
+        let Slots { media, wires, accesses, flows, uplinks, .. } = *slots;
+        let others = slots.count() - flows + wires - media;
+        let leaves = [accesses - wires, uplinks + media, flows - accesses, others];
         let left_out = Node { children: [UNSET; CHILDREN], parent: 0 };
         let mut nodes = vec![left_out; TREES.div_ceil(CHILDREN)];
         Agenda {
@@ -265,26 +268,17 @@ impl Agenda {
     #[inline]
     pub(crate) fn next_kind(&self) -> Kind {
         let soonest = self.soonest();
+        let slot = (soonest & self.slot_mask) as usize;
+        let Slots { media, flows, sampler, .. } = self.slots;
         if soonest == self.roots[WIRES] {
             Kind::Wire
         } else if soonest == self.roots[UPLINKS] {
-            Kind::Uplink
+            if slot < media { Kind::Server } else { Kind::Uplink }
         } else if soonest == self.roots[ACCESSES] {
             Kind::Access
         } else {
-            self.other_kind((soonest & self.slot_mask) as usize)
-        }
-    }
-
-    #[inline]
-    fn other_kind(&self, slot: Slot) -> Kind {
-        let Slots { media, flows, sampler, .. } = self.slots;
-        if slot >= flows && slot < sampler {
-            Kind::Flow
-        } else if slot < media {
-            Kind::Server
-        } else {
-            Kind::Rare
+            let is_flow = slot >= flows && slot < sampler;
+            if is_flow { Kind::Flow } else { Kind::Rare }
         }
     }
 }

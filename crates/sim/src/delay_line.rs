@@ -59,7 +59,7 @@ impl ScheduledDelayLine {
     #[inline(never)]
     pub(crate) fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         let is_next = self.in_flight.is_empty();
-        self.in_flight.push_back((arrival, *packet));
+        self.in_flight.push_back_made(|| (arrival, *packet));
         self.schedule(is_next, agenda);
     }
 

@@ -46,7 +46,7 @@ impl Uplink {
     #[inline(never)]
     fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         let is_next = self.under_way.is_empty();
-        self.under_way.push_back((arrival, *packet));
+        self.under_way.push_back_made(|| (arrival, *packet));
         if is_next {
             agenda.set(agenda.of_uplink(self.place, packet.flow as usize), arrival);
         }

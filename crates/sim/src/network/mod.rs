@@ -3,7 +3,7 @@
 mod onward;
 
 use sojourn_aqm::{Span, Time};
-use sojourn_measure::Probe;
+use sojourn_measure::{LinkProbe, Probe};
 
 pub(crate) use self::onward::Onward;
 use crate::agenda::Agenda;
@@ -95,12 +95,13 @@ impl Network {
         {
             arrivals.push((now, *packet));
         }
-        if self.links[link].overdue(now).is_some() {
-            self.serve_overdue::<NOTES>(now, link);
-        }
         let Network { links, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
+        let link = &mut links[link];
+        if link.overdue(now).is_some() {
+            serve_overdue(link, now, agenda, &mut probe, onward);
+        }
+        link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
             onward.forward(left, packet, agenda);
         });
     }
@@ -108,29 +109,18 @@ impl Network {
     /// The alarm of a server is due.
     #[inline]
     pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        self.serve_overdue::<NOTES>(now, link);
-        self.links[link].end_service(now, &mut self.agenda);
-    }
-
-    /// The server of a link does what was due by now, each as of its time: packets go on the wire.
-    #[inline(never)]
-    fn serve_overdue<const NOTES: bool>(&mut self, now: Time, link: usize) {
         let Network { links, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, link);
-        let link = &mut links[link];
-        while let Some(due) = link.overdue(now) {
-            probe.set_time(due);
-            link.on_service(due, agenda, &mut probe, |left, packet, agenda| {
-                onward.forward(left, packet, agenda);
-            });
-        }
+        serve_overdue(&mut links[link], now, agenda, &mut probe, onward);
+        links[link].end_service(now, agenda);
     }
 
     /// The timer of a discipline is due.
     pub(crate) fn on_timer<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        self.serve_overdue::<NOTES>(now, link);
-        let mut probe = self.probe.at_link::<NOTES>(now, link);
-        self.links[link].on_timer(now, &mut self.agenda, &mut probe);
+        let Network { links, agenda, probe, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, link);
+        serve_overdue(&mut links[link], now, agenda, &mut probe, onward);
+        links[link].on_timer(now, agenda, &mut probe);
     }
 
     /// From now on services may come late where that changes nothing.
@@ -175,11 +165,31 @@ impl Network {
 
     /// Brings every link to where it is when everything up to now has happened.
     pub(crate) fn settle(&mut self, now: Time) {
-        for place in 0..self.links.len() {
-            self.serve_overdue::<false>(now, place);
-            let link = &mut self.links[place];
-            link.settle_computed(now, (&mut self.probe, place));
-            link.settle(now, &mut self.probe.at_link::<false>(now, place));
+        let Network { links, agenda, probe, onward, .. } = self;
+        for (place, link) in links.iter_mut().enumerate() {
+            link.settle_computed(now, (probe, place));
+            let mut probe = probe.at_link::<false>(now, place);
+            serve_overdue(link, now, agenda, &mut probe, onward);
+            link.settle(now, &mut probe);
         }
     }
+}
+
+/// The server of a link does what was due by now, each as of its time: packets go on the wire. The
+/// time of the probe is now, before and after. Apart, so that an arrival alone saves nothing.
+#[inline(never)]
+fn serve_overdue<const NOTES: bool>(
+    link: &mut ScheduledLink,
+    now: Time,
+    agenda: &mut Agenda,
+    probe: &mut LinkProbe<'_, NOTES>,
+    onward: &mut Onward,
+) {
+    while let Some(due) = link.overdue(now) {
+        probe.set_time(due);
+        link.on_service(due, agenda, probe, |left, packet, agenda| {
+            onward.forward(left, packet, agenda);
+        });
+    }
+    probe.set_time(now);
 }
