@@ -110,7 +110,7 @@ impl ScheduledDelayLine {
 
     /// A packet stays in the line until the caller asks for it; no alarm says when it arrives.
     pub(crate) fn keep(&mut self, arrival: Time, packet: Packet) {
-        self.in_flight.push_back((arrival, packet));
+        self.in_flight.push_back_made(|| (arrival, packet));
     }
 
     /// Takes the next packet that was kept if it arrives before `until`, with the time at which it

@@ -30,6 +30,8 @@ pub(crate) struct ScheduledLink {
     /// How much later than it is due the host may call for a service; see
     /// [`ScheduledLink::serve_late`].
     slack: Span,
+    /// The uplink from which it takes packets by itself.
+    pub(crate) pulls: Option<usize>,
     /// Whether it contends for its medium already.
     contends: bool,
     /// Whether a packet goes on the wire as soon as it is known when it will have left.
@@ -55,6 +57,7 @@ impl ScheduledLink {
             timer,
             service,
             slack: Span::ZERO,
+            pulls: None,
             contends: false,
             sends_ahead: false,
             computed: None,
@@ -68,17 +71,30 @@ impl ScheduledLink {
     }
 
     /// From now on a service may come later than it is due by the least delay behind the link: what
-    /// it sends arrives nowhere before. Whoever gives the link something, or looks at it, asks
-    /// [`ScheduledLink::overdue`] first. The server of a wireless link depends on others.
+    /// it sends arrives nowhere before. Whoever gives the link something, or looks at it, has it do
+    /// first what is overdue. The server of a wireless link depends on others.
     pub(crate) fn serve_late(&mut self, least_delay: Span) {
         self.slack = if self.alarms.medium.is_none() { least_delay } else { Span::ZERO };
     }
 
-    /// When the next service was due, if that is by now.
+    /// Whether its services may come late.
+    pub(crate) fn may_be_late(&self) -> bool {
+        self.slack > Span::ZERO
+    }
+
+    /// When the next service is due.
     #[inline]
-    pub(crate) fn overdue(&self, now: Time) -> Option<Time> {
-        let due = self.link.next_service();
-        (due <= now).then_some(due)
+    pub(crate) fn next_service(&self) -> Time {
+        self.link.next_service()
+    }
+
+    /// A packet arrives then, which the link takes when it looks for it.
+    pub(crate) fn expect(&mut self, arrival: Time, agenda: &mut Agenda) {
+        let due = arrival + self.slack;
+        if due < self.service {
+            self.service = due;
+            agenda.set(self.alarms.service, due);
+        }
     }
 
     /// From now on its departures are computed, if they follow from its arrivals; returns whether
@@ -155,10 +171,11 @@ impl ScheduledLink {
         }
     }
 
-    /// The services that were due are over: sets the alarm of the server, which was due.
+    /// What was due is done: sets the alarm of the server, which was due, for the next service or
+    /// the next packet that the link takes by itself.
     #[inline]
-    pub(crate) fn end_service(&mut self, now: Time, agenda: &mut Agenda) {
-        self.service = self.link.next_service() + self.slack;
+    pub(crate) fn end_service(&mut self, now: Time, next_arrival: Time, agenda: &mut Agenda) {
+        self.service = self.link.next_service().min(next_arrival) + self.slack;
         agenda.set_due(self.alarms.service, self.service);
         self.contend(now, agenda);
     }

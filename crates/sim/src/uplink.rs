@@ -7,53 +7,73 @@ use crate::packet::Packet;
 use crate::ring::Ring;
 
 /// Packets of all flows of a group in the order in which they reach the first queue; those of one
-/// instant in the order of their flows. Only the next one needs an alarm. A packet that would
-/// overtake others stays on a wire of its access link.
-#[derive(Clone, Debug)]
+/// instant in the order of their flows. A packet that would overtake others stays on a wire of its
+/// access link.
+#[derive(Debug)]
 pub(crate) struct Uplink {
     /// Its number, as the agenda counts them.
     place: usize,
+    /// The link to which it leads.
+    pub(crate) link: usize,
+    /// Whether that link takes packets when it looks for them; else an alarm says when the next
+    /// one arrives.
+    pub(crate) is_pulled: bool,
     under_way: Ring<(Time, Packet)>,
-    /// When the last packet that has entered arrives, and its flow.
-    last: (Time, u32),
+    /// The last packet that has entered.
+    last: Arrival,
 }
 
+/// When a packet arrives, and its flow: the order of arrivals over uplinks.
+pub(crate) type Arrival = (Time, u32);
+
 impl Uplink {
-    /// An empty uplink.
-    pub(crate) fn new(place: usize) -> Uplink {
-        Uplink { place, under_way: Ring::default(), last: (Time::ZERO, 0) }
+    /// An empty uplink to a link.
+    pub(crate) fn new(place: usize, link: usize) -> Uplink {
+        let under_way = Ring::default();
+        Uplink { place, link, is_pulled: false, under_way, last: (Time::ZERO, 0) }
     }
 
-    /// A packet enters that arrives at `arrival`, if it is the last then. Returns whether it is.
+    /// Whether a packet that arrives then overtakes no other.
     #[inline(always)]
-    pub(crate) fn push_last(
-        &mut self,
-        arrival: Time,
-        packet: &Packet,
-        agenda: &mut Agenda,
-    ) -> bool {
-        if (arrival, packet.flow) < self.last {
-            return false;
-        }
-        self.last = (arrival, packet.flow);
-        if !self.under_way.push_behind((arrival, *packet)) {
-            self.push_any(arrival, packet, agenda);
-        }
-        true
+    pub(crate) fn can_take(&self, arrival: Arrival) -> bool {
+        arrival >= self.last
     }
 
-    /// Apart, as a call in between makes the caller save its registers.
-    #[inline(never)]
-    fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
+    /// A packet enters that overtakes no other. Returns whether it follows another, as most do,
+    /// which takes no call; else the caller calls [`Uplink::push_any`].
+    #[inline(always)]
+    pub(crate) fn push_behind(&mut self, arrival: Time, packet: &Packet) -> bool {
+        self.last = (arrival, packet.flow);
+        self.under_way.push_behind((arrival, *packet))
+    }
+
+    /// A packet enters that overtakes no other. Returns whether it is the next to arrive.
+    pub(crate) fn push_any(&mut self, arrival: Time, packet: &Packet) -> bool {
         let is_next = self.under_way.is_empty();
         self.under_way.push_back_made(|| (arrival, *packet));
-        if is_next {
-            agenda.set(agenda.of_uplink(self.place, packet.flow as usize), arrival);
-        }
+        is_next
     }
 
-    /// Takes the packet that arrives now and sets the alarm for the next. It stays where it is
-    /// until another enters.
+    /// Sets the alarm for the next packet, which is of this flow.
+    pub(crate) fn set_alarm(&self, (arrival, flow): Arrival, agenda: &mut Agenda) {
+        agenda.set(agenda.of_uplink(self.place, flow as usize), arrival);
+    }
+
+    /// When the next packet arrives; never, if there is none.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Time {
+        self.under_way.front().map_or(Time::NEVER, |&(arrival, _)| arrival)
+    }
+
+    /// Takes the next packet if it arrives before `limit`, with the time at which it does. It
+    /// stays where it is until another enters.
+    #[inline]
+    pub(crate) fn take_before(&mut self, limit: Arrival) -> Option<&mut (Time, Packet)> {
+        let (arrival, packet) = self.under_way.front()?;
+        if (*arrival, packet.flow) < limit { self.under_way.pop_front() } else { None }
+    }
+
+    /// Takes the packet that arrives now and sets the alarm for the next.
     #[inline(always)]
     pub(crate) fn pop(&mut self, now: Time, agenda: &mut Agenda) -> &mut Packet {
         let next = |(arrival, packet): &(Time, Packet)| (*arrival, packet.flow as usize);
@@ -84,11 +104,18 @@ mod tests {
             binner: 19,
             uplinks: 1,
         };
-        let (mut agenda, mut uplink) = (Agenda::new(&slots), Uplink::new(0));
+        let (mut agenda, mut uplink) = (Agenda::new(&slots), Uplink::new(0, 0));
         let packet = |flow| Packet::new(PacketKind::Data, flow, 0, 0, 1_000, Time::ZERO);
         let pushed = [(5, 3), (4, 8), (5, 2), (5, 3), (5, 4), (6, 0)];
-        let entered = pushed
-            .map(|(ns, flow)| uplink.push_last(Time::from_nanos(ns), &packet(flow), &mut agenda));
+        let entered = pushed.map(|(ns, flow)| {
+            let (arrival, packet) = (Time::from_nanos(ns), packet(flow));
+            let enters = uplink.can_take((arrival, flow));
+            if enters && !uplink.push_behind(arrival, &packet) && uplink.push_any(arrival, &packet)
+            {
+                uplink.set_alarm((arrival, flow), &mut agenda);
+            }
+            enters
+        });
         assert_eq!(entered, [true, false, false, true, true, true]);
         for (ns, flow) in [(5, 3), (5, 3), (5, 4), (6, 0)] {
             assert_eq!(agenda.next(), (Time::from_nanos(ns), flow as usize));

@@ -1,5 +1,5 @@
-//! A link serves late what arrives nowhere before, unless packets are recorded: the results are
-//! those of an event for each service.
+//! A link does late what changes nothing elsewhere before, unless packets are recorded: the results
+//! are those of an event for each arrival and each service.
 
 use proptest::prelude::*;
 use sojourn_aqm::{Span, Time};
@@ -87,14 +87,18 @@ proptest! {
 }
 
 #[test]
-fn few_services_have_an_event_where_the_way_behind_the_link_is_long() {
-    let with_delay = |delay: Span| {
-        let plan = scenario(3, vec![Link { delay, ..link("link0", "pie", 60_000) }], vec![]);
-        let flows = vec![FlowGroup { egress_delay: Span::ZERO, ..bulk(3, "reno") }];
-        let [late, by_events] = both(&Resolved { flows, ..plan });
+fn few_arrivals_and_services_have_an_event_where_the_way_behind_the_link_is_long() {
+    let saved = |delay: Span, groups: usize| {
+        let link = Link { delay, ..link("link0", "pie", 60_000) };
+        let group = FlowGroup { egress_delay: Span::ZERO, ..bulk(2, "reno") };
+        let named = |place: usize| FlowGroup { name: format!("{place}"), ..group.clone() };
+        let [late, by_events] = both(&scenario(3, vec![link], (0..groups).map(named).collect()));
         let served = metric(&late, Scope::Queue, "link0", "sent");
         (by_events.events - late.events) as f64 / served
     };
-    assert!(with_delay(ms(48)) > 0.9, "{}", with_delay(ms(48)));
-    assert_eq!(with_delay(Span::ZERO), 0.0);
+    let [one_group, two_groups, at_once] =
+        [(48, 1), (48, 2), (0, 1)].map(|(millis, groups)| saved(ms(millis), groups));
+    assert!(one_group > 1.7, "{one_group}: arrivals and services");
+    assert!((0.8..1.0).contains(&two_groups), "{two_groups}: services");
+    assert_eq!(at_once, 0.0);
 }

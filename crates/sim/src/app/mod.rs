@@ -9,11 +9,9 @@ pub mod stream;
 use sojourn_aqm::{Span, Time};
 use sojourn_link::SerialLink;
 
-use crate::agenda::Agenda;
 use crate::delay_line::ScheduledDelayLine;
 use crate::network::{Group, Network};
 use crate::packet::Packet;
-use crate::uplink::Uplink;
 
 /// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events:
 /// a packet starts when the one before it has left.
@@ -38,12 +36,12 @@ impl AccessLink {
         &mut self,
         now: Time,
         packet: &Packet,
-        uplink: &mut Uplink,
-        agenda: &mut Agenda,
+        uplink: usize,
+        network: &mut Network,
     ) {
         let arrival = self.link.pass(now, packet.ip_bytes) + self.delay;
-        if !(self.wire.is_empty() && uplink.push_last(arrival, packet, agenda)) {
-            self.wire.push_any(arrival, packet, agenda);
+        if !(self.wire.is_empty() && network.send_up(uplink, arrival, packet)) {
+            self.wire.push_any(arrival, packet, &mut network.agenda);
         }
     }
 
@@ -63,7 +61,7 @@ pub struct Outbox<'a> {
     /// What lies between the ends of flows.
     pub(crate) network: &'a mut Network,
     /// The flow's group.
-    pub(crate) group: &'a mut Group,
+    pub(crate) group: &'a Group,
     /// Its number, modulo 256.
     pub number: u8,
     /// Which of its connections the flow uses; to routers they are separate flows.
@@ -73,9 +71,8 @@ pub struct Outbox<'a> {
 impl Outbox<'_> {
     /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
-        let Outbox { now, number, .. } = *self;
+        let Outbox { now, group, number, .. } = *self;
         let (access, network) = (&mut *self.access, &mut *self.network);
-        let group = &mut *self.group;
         Outbox { now, access, network, group, number, lane }
     }
 
@@ -85,7 +82,7 @@ impl Outbox<'_> {
         (packet.lane, packet.group) = (self.lane, self.number);
         packet.leg = self.group.first_legs.forward;
         let Outbox { now, access, network, group, .. } = self;
-        access.send(*now, &packet, &mut group.uplink, &mut network.agenda);
+        access.send(*now, &packet, group.uplink, network);
     }
 
     /// From the receiver towards the sender.

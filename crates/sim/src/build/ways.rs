@@ -9,7 +9,6 @@ use super::links::radio;
 use crate::agenda::{Agenda, Slot};
 use crate::delay_line::ScheduledDelayLine;
 use crate::network::{End, FirstLegs, Group, Leg};
-use crate::uplink::Uplink;
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
 /// link.
@@ -41,7 +40,7 @@ pub(super) fn groups(
         Group {
             class: *class_of.get(group.class.as_str()).expect("every class is listed"),
             first_legs: FirstLegs { forward, backward },
-            uplink: Uplink::new(place),
+            uplink: place,
             back: first_wire + 1,
             computed: None,
         }

@@ -125,7 +125,7 @@ impl<'a> SingleLink<'a> {
         match slot {
             SERVER => {
                 link.on_service(now, agenda, &mut probe, |_, _, _| {});
-                link.end_service(now, agenda);
+                link.end_service(now, Time::NEVER, agenda);
             }
             TIMER => link.on_timer(now, agenda, &mut probe),
             _ => {

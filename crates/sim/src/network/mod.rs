@@ -9,7 +9,7 @@ pub(crate) use self::onward::Onward;
 use crate::agenda::Agenda;
 use crate::link::ScheduledLink;
 use crate::packet::Packet;
-use crate::uplink::Uplink;
+use crate::uplink::{Arrival, Uplink};
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,8 +45,8 @@ pub(crate) struct Group {
     pub(crate) class: usize,
     /// Where its ways begin.
     pub(crate) first_legs: FirstLegs,
-    /// What lies between its senders and the first link.
-    pub(crate) uplink: Uplink,
+    /// What lies between its senders and the first link, by place.
+    pub(crate) uplink: usize,
     /// The wire that receivers answer into.
     pub(crate) back: usize,
     /// The first link of the way back, if its departures are computed.
@@ -68,6 +68,8 @@ pub(crate) struct Network {
     pub(crate) agenda: Agenda,
     /// The links.
     pub(crate) links: Vec<ScheduledLink>,
+    /// What lies between senders and links, by group.
+    pub(crate) uplinks: Vec<Uplink>,
     /// What lies behind the links.
     pub(crate) onward: Onward,
     /// The probe.
@@ -80,26 +82,68 @@ pub(crate) struct Network {
 pub(crate) type RecordedLink = Option<(usize, Vec<(Time, Packet)>)>;
 
 impl Network {
-    /// A packet arrives at the next link of its route.
+    /// A packet enters an uplink, if it overtakes none there: returns whether it does.
+    #[inline(always)]
+    pub(crate) fn send_up(&mut self, uplink: usize, arrival: Time, packet: &Packet) -> bool {
+        let line = &mut self.uplinks[uplink];
+        let can_take = line.can_take((arrival, packet.flow));
+        if can_take && !line.push_behind(arrival, packet) {
+            self.send_up_any(uplink, arrival, packet);
+        }
+        can_take
+    }
+
+    /// Apart, as a call in between makes the caller save its registers.
+    #[inline(never)]
+    fn send_up_any(&mut self, uplink: usize, arrival: Time, packet: &Packet) {
+        let Network { links, uplinks, agenda, .. } = self;
+        let line = &mut uplinks[uplink];
+        if !line.push_any(arrival, packet) {
+            return;
+        }
+        match line.is_pulled {
+            true => links[line.link].expect(arrival, agenda),
+            false => line.set_alarm((arrival, packet.flow), agenda),
+        }
+    }
+
+    /// The next packet of an uplink arrives.
+    #[inline]
+    pub(crate) fn on_uplink<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        uplink: usize,
+        recorded: &mut RecordedLink,
+    ) {
+        let mut packet = *self.uplinks[uplink].pop(now, &mut self.agenda);
+        self.arrive::<NOTES>(now, &mut packet, None, recorded);
+    }
+
+    /// A packet arrives at the next link of its route, over a wire or from the access link of this
+    /// flow.
     #[inline(always)]
     pub(crate) fn arrive<const NOTES: bool>(
         &mut self,
         now: Time,
         packet: &mut Packet,
+        flow: Option<u32>,
         recorded: &mut RecordedLink,
     ) {
-        let link = self.onward.legs[packet.leg as usize].link as usize;
+        let place = self.onward.legs[packet.leg as usize].link as usize;
         if NOTES
-            && let Some((place, arrivals)) = recorded
-            && *place == link
+            && let Some((watched, arrivals)) = recorded
+            && *watched == place
         {
             arrivals.push((now, *packet));
         }
-        let Network { links, agenda, probe, onward, .. } = self;
-        let mut probe = probe.at_link::<NOTES>(now, link);
-        let link = &mut links[link];
-        if link.overdue(now).is_some() {
-            serve_overdue(link, now, agenda, &mut probe, onward);
+        let Network { links, uplinks, agenda, probe, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, place);
+        let link = &mut links[place];
+        if link.next_service() <= now || link.pulls.is_some() {
+            // Of one instant, wires come first, then access links in the order of their flows.
+            let limit = (now, flow.map_or(0, |flow| flow + 1));
+            let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
+            catch_up((link, uplink), (now, limit), agenda, &mut probe, onward);
         }
         link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
             onward.forward(left, packet, agenda);
@@ -108,22 +152,32 @@ impl Network {
 
     /// The alarm of a server is due.
     #[inline]
-    pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        let Network { links, agenda, probe, onward, .. } = self;
-        let mut probe = probe.at_link::<NOTES>(now, link);
-        serve_overdue(&mut links[link], now, agenda, &mut probe, onward);
-        links[link].end_service(now, agenda);
+    pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, place: usize) {
+        self.catch_up_at::<NOTES>(place, (now, (now, 0)));
+        let Network { links, uplinks, agenda, .. } = self;
+        let link = &mut links[place];
+        let next_arrival = link.pulls.map(|uplink| uplinks[uplink].next_arrival());
+        link.end_service(now, next_arrival.unwrap_or(Time::NEVER), agenda);
     }
 
     /// The timer of a discipline is due.
-    pub(crate) fn on_timer<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        let Network { links, agenda, probe, onward, .. } = self;
-        let mut probe = probe.at_link::<NOTES>(now, link);
-        serve_overdue(&mut links[link], now, agenda, &mut probe, onward);
-        links[link].on_timer(now, agenda, &mut probe);
+    pub(crate) fn on_timer<const NOTES: bool>(&mut self, now: Time, place: usize) {
+        self.catch_up_at::<NOTES>(place, (now, (now, 0)));
+        let mut probe = self.probe.at_link::<NOTES>(now, place);
+        self.links[place].on_timer(now, &mut self.agenda, &mut probe);
     }
 
-    /// From now on services may come late where that changes nothing.
+    /// Brings a link to where it is now, after the arrivals over its uplink before `limit`.
+    fn catch_up_at<const NOTES: bool>(&mut self, place: usize, (now, limit): (Time, Arrival)) {
+        let Network { links, uplinks, agenda, probe, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, place);
+        let link = &mut links[place];
+        let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
+        catch_up((link, uplink), (now, limit), agenda, &mut probe, onward);
+    }
+
+    /// From now on services, and arrivals over the only uplink to a link, may come late where that
+    /// changes nothing.
     pub(crate) fn serve_late(&mut self) {
         let mut least_delays = vec![None; self.links.len()];
         for leg in &self.onward.legs {
@@ -133,6 +187,15 @@ impl Network {
         }
         for (link, least_delay) in self.links.iter_mut().zip(least_delays) {
             link.serve_late(least_delay.unwrap_or(Span::ZERO));
+        }
+        let mut uplinks_to = vec![0; self.links.len()];
+        self.uplinks.iter().for_each(|uplink| uplinks_to[uplink.link] += 1);
+        for (place, uplink) in self.uplinks.iter_mut().enumerate() {
+            let link = &mut self.links[uplink.link];
+            uplink.is_pulled = uplinks_to[uplink.link] == 1 && link.may_be_late();
+            if uplink.is_pulled {
+                link.pulls = Some(place);
+            }
         }
     }
 
@@ -155,7 +218,7 @@ impl Network {
 
     /// What was kept on a wire before a link whose departures are computed passes it.
     pub(crate) fn pass_answers(&mut self, link: usize, wire: usize) {
-        let Network { links, onward, probe, agenda, computed_until } = self;
+        let Network { links, onward, probe, agenda, computed_until, .. } = self;
         while let Some(&mut (now, mut packet)) = onward.wires[wire].0.take_before(*computed_until) {
             if let Some(left) = links[link].pass(now, &mut packet, (probe, link)) {
                 onward.forward(left, &mut packet, agenda);
@@ -165,31 +228,43 @@ impl Network {
 
     /// Brings every link to where it is when everything up to now has happened.
     pub(crate) fn settle(&mut self, now: Time) {
-        let Network { links, agenda, probe, onward, .. } = self;
-        for (place, link) in links.iter_mut().enumerate() {
-            link.settle_computed(now, (probe, place));
-            let mut probe = probe.at_link::<false>(now, place);
-            serve_overdue(link, now, agenda, &mut probe, onward);
-            link.settle(now, &mut probe);
+        let after = now + Span::from_nanos(1);
+        for place in 0..self.links.len() {
+            self.catch_up_at::<false>(place, (now, (after, 0)));
+            let link = &mut self.links[place];
+            link.settle_computed(now, (&mut self.probe, place));
+            link.settle(now, &mut self.probe.at_link::<false>(now, place));
         }
     }
 }
 
-/// The server of a link does what was due by now, each as of its time: packets go on the wire. The
-/// time of the probe is now, before and after. Apart, so that an arrival alone saves nothing.
+/// What was due at a link by now, each as of its time: its server sends, and packets arrive over
+/// the uplink from which it takes them, those before `limit`. The time of the probe is now, before
+/// and after. Apart, so that an arrival alone saves no registers.
 #[inline(never)]
-fn serve_overdue<const NOTES: bool>(
-    link: &mut ScheduledLink,
-    now: Time,
+fn catch_up<const NOTES: bool>(
+    (link, mut uplink): (&mut ScheduledLink, Option<&mut Uplink>),
+    (now, limit): (Time, Arrival),
     agenda: &mut Agenda,
     probe: &mut LinkProbe<'_, NOTES>,
     onward: &mut Onward,
 ) {
-    while let Some(due) = link.overdue(now) {
-        probe.set_time(due);
-        link.on_service(due, agenda, probe, |left, packet, agenda| {
-            onward.forward(left, packet, agenda);
-        });
+    loop {
+        let due = link.next_service();
+        let limit = limit.min((due, 0));
+        if let Some((arrival, packet)) = uplink.as_mut().and_then(|line| line.take_before(limit)) {
+            probe.set_time(*arrival);
+            link.arrive(*arrival, packet, agenda, probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+        } else if due <= now {
+            probe.set_time(due);
+            link.on_service(due, agenda, probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+        } else {
+            break;
+        }
     }
     probe.set_time(now);
 }

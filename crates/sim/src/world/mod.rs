@@ -177,10 +177,8 @@ impl World {
         match kind {
             Kind::Wire => self.on_wire::<NOTES>(now, slot - wires),
             Kind::Uplink => {
-                let World { network, groups, flows, recorded_arrivals, .. } = self;
-                let uplink = &mut groups[flows[slot - accesses].group as usize].uplink;
-                let packet = uplink.pop(now, &mut network.agenda);
-                network.arrive::<NOTES>(now, packet, recorded_arrivals);
+                let uplink = self.flows[slot - accesses].group as usize;
+                self.network.on_uplink::<NOTES>(now, uplink, &mut self.recorded_arrivals);
             }
             Kind::Access => self.on_access::<NOTES>(now, slot - accesses),
             Kind::Server => self.network.on_server::<NOTES>(now, slot),
@@ -234,16 +232,16 @@ impl World {
 
     /// A packet arrives that was not on the uplink of its group.
     fn on_access<const NOTES: bool>(&mut self, now: Time, flow: usize) {
-        let wire = self.flows[flow].access.wire();
-        let mut packet = *wire.pop(now, &mut self.network.agenda);
-        self.arrive_at_next::<NOTES>(now, &mut packet);
+        let World { network, flows, recorded_arrivals, .. } = self;
+        let packet = flows[flow].access.wire().pop(now, &mut network.agenda);
+        network.arrive::<NOTES>(now, packet, Some(flow as u32), recorded_arrivals);
     }
 
     /// A packet arrives over a wire. Apart, so that what a packet does that comes over an uplink is
     /// compiled into the main loop.
     #[inline(never)]
     fn arrive_at_next<const NOTES: bool>(&mut self, now: Time, packet: &mut Packet) {
-        self.network.arrive::<NOTES>(now, packet, &mut self.recorded_arrivals);
+        self.network.arrive::<NOTES>(now, packet, None, &mut self.recorded_arrivals);
     }
 
     /// Lets a flow act with an outbox. That gives the next of the timers that may have been set,
@@ -258,7 +256,7 @@ impl World {
     ) -> Time {
         let World { flows, network, groups, .. } = self;
         let SimulatedFlow { ends, access, group, alarm } = &mut flows[flow];
-        let (number, group) = (*group as u8, &mut groups[*group as usize]);
+        let (number, group) = (*group as u8, &groups[*group as usize]);
         let mut out = Outbox { now, access, network, group, number, lane: 0 };
         let due = act(ends, &mut out);
         if due < *alarm {
