@@ -88,6 +88,12 @@ impl ScheduledLink {
         self.link.next_service()
     }
 
+    /// When the timer of its discipline is due.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Time {
+        self.timer
+    }
+
     /// A packet arrives then, which the link takes when it looks for it.
     pub(crate) fn expect(&mut self, arrival: Time, agenda: &mut Agenda) {
         let due = arrival + self.slack;

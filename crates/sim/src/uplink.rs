@@ -19,6 +19,8 @@ pub(crate) struct Uplink {
     /// one arrives.
     pub(crate) is_pulled: bool,
     under_way: Ring<(Time, Packet)>,
+    /// When the next packet arrives; never, if there is none.
+    next_arrival: Time,
     /// The last packet that has entered.
     last: Arrival,
 }
@@ -30,7 +32,8 @@ impl Uplink {
     /// An empty uplink to a link.
     pub(crate) fn new(place: usize, link: usize) -> Uplink {
         let under_way = Ring::default();
-        Uplink { place, link, is_pulled: false, under_way, last: (Time::ZERO, 0) }
+        let (next_arrival, last) = (Time::NEVER, (Time::ZERO, 0));
+        Uplink { place, link, is_pulled: false, under_way, next_arrival, last }
     }
 
     /// Whether a packet that arrives then overtakes no other.
@@ -51,6 +54,9 @@ impl Uplink {
     pub(crate) fn push_any(&mut self, arrival: Time, packet: &Packet) -> bool {
         let is_next = self.under_way.is_empty();
         self.under_way.push_back_made(|| (arrival, *packet));
+        if is_next {
+            self.next_arrival = arrival;
+        }
         is_next
     }
 
@@ -62,26 +68,38 @@ impl Uplink {
     /// When the next packet arrives; never, if there is none.
     #[inline]
     pub(crate) fn next_arrival(&self) -> Time {
-        self.under_way.front().map_or(Time::NEVER, |&(arrival, _)| arrival)
+        self.next_arrival
     }
 
-    /// Takes the next packet if it arrives before `limit`, with the time at which it does. It
-    /// stays where it is until another enters.
-    #[inline]
-    pub(crate) fn take_before(&mut self, limit: Arrival) -> Option<&mut (Time, Packet)> {
-        let (arrival, packet) = self.under_way.front()?;
-        if (*arrival, packet.flow) < limit { self.under_way.pop_front() } else { None }
-    }
-
-    /// Takes the packet that arrives now and sets the alarm for the next.
+    /// Takes the next packet, which is there. It stays where it is until another enters.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, now: Time, agenda: &mut Agenda) -> &mut Packet {
-        let next = |(arrival, packet): &(Time, Packet)| (*arrival, packet.flow as usize);
-        let taken = self.under_way.pop_front_before(next);
-        let ((arrival, packet), next) = taken.expect("the alarm is set for a packet");
-        debug_assert_eq!(*arrival, now, "a packet arrives at the time it announced");
-        let (next, flow) = next.unwrap_or((Time::NEVER, 0));
-        agenda.set_due(agenda.of_uplink(self.place, flow), next);
+    pub(crate) fn take(&mut self) -> &mut Packet {
+        self.take_before_next().0
+    }
+
+    /// The same, with the next one then.
+    #[inline(always)]
+    fn take_before_next(&mut self) -> (&mut Packet, Arrival) {
+        let Uplink { under_way, next_arrival, .. } = self;
+        let taken = under_way.pop_front_before(|&(arrival, Packet { flow, .. })| (arrival, flow));
+        let ((_, packet), next) = taken.expect("one that arrives is there");
+        let next = next.unwrap_or((Time::NEVER, 0));
+        *next_arrival = next.0;
+        (packet, next)
+    }
+
+    /// Takes the next packet if it arrives now and is not of a later flow than this.
+    pub(crate) fn take_of(&mut self, now: Time, flow: u32) -> Option<Packet> {
+        let &(arrival, packet) = self.under_way.front()?;
+        (arrival == now && packet.flow <= flow).then(|| *self.take())
+    }
+
+    /// Takes the packet whose alarm is due and sets that for the next.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self, agenda: &mut Agenda) -> &mut Packet {
+        let place = self.place;
+        let (packet, (arrival, flow)) = self.take_before_next();
+        agenda.set_due(agenda.of_uplink(place, flow as usize), arrival);
         packet
     }
 }
@@ -119,7 +137,7 @@ mod tests {
         assert_eq!(entered, [true, false, false, true, true, true]);
         for (ns, flow) in [(5, 3), (5, 3), (5, 4), (6, 0)] {
             assert_eq!(agenda.next(), (Time::from_nanos(ns), flow as usize));
-            assert_eq!(uplink.pop(Time::from_nanos(ns), &mut agenda).flow, flow);
+            assert_eq!(uplink.pop(&mut agenda).flow, flow);
         }
         assert_eq!(agenda.next().0, crate::agenda::horizon(slots.count()), "none is left");
     }

@@ -9,7 +9,7 @@ pub(crate) use self::onward::Onward;
 use crate::agenda::Agenda;
 use crate::link::ScheduledLink;
 use crate::packet::Packet;
-use crate::uplink::{Arrival, Uplink};
+use crate::uplink::Uplink;
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,18 +115,34 @@ impl Network {
         uplink: usize,
         recorded: &mut RecordedLink,
     ) {
-        let mut packet = *self.uplinks[uplink].pop(now, &mut self.agenda);
-        self.arrive::<NOTES>(now, &mut packet, None, recorded);
+        let mut packet = *self.uplinks[uplink].pop(&mut self.agenda);
+        self.arrive::<NOTES>(now, &mut packet, recorded);
     }
 
-    /// A packet arrives at the next link of its route, over a wire or from the access link of this
-    /// flow.
+    /// A packet arrives at its first link that was not on an uplink. Of one instant, packets of
+    /// access links come in the order of their flows.
+    pub(crate) fn arrive_from_access<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        recorded: &mut RecordedLink,
+    ) {
+        let place = self.onward.legs[packet.leg as usize].link as usize;
+        if let Some(uplink) = self.links[place].pulls {
+            self.catch_up_at::<NOTES>(place, (now, now));
+            while let Some(mut before) = self.uplinks[uplink].take_of(now, packet.flow) {
+                self.arrive::<NOTES>(now, &mut before, recorded);
+            }
+        }
+        self.arrive::<NOTES>(now, packet, recorded);
+    }
+
+    /// A packet arrives at the next link of its route.
     #[inline(always)]
     pub(crate) fn arrive<const NOTES: bool>(
         &mut self,
         now: Time,
         packet: &mut Packet,
-        flow: Option<u32>,
         recorded: &mut RecordedLink,
     ) {
         let place = self.onward.legs[packet.leg as usize].link as usize;
@@ -140,10 +156,8 @@ impl Network {
         let mut probe = probe.at_link::<NOTES>(now, place);
         let link = &mut links[place];
         if link.next_service() <= now || link.pulls.is_some() {
-            // Of one instant, wires come first, then access links in the order of their flows.
-            let limit = (now, flow.map_or(0, |flow| flow + 1));
             let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
-            catch_up((link, uplink), (now, limit), agenda, &mut probe, onward);
+            catch_up((link, uplink), (now, now), agenda, &mut probe, onward);
         }
         link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
             onward.forward(left, packet, agenda);
@@ -153,22 +167,19 @@ impl Network {
     /// The alarm of a server is due.
     #[inline]
     pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, place: usize) {
-        self.catch_up_at::<NOTES>(place, (now, (now, 0)));
+        self.catch_up_at::<NOTES>(place, (now, now));
         let Network { links, uplinks, agenda, .. } = self;
         let link = &mut links[place];
         let next_arrival = link.pulls.map(|uplink| uplinks[uplink].next_arrival());
         link.end_service(now, next_arrival.unwrap_or(Time::NEVER), agenda);
     }
 
-    /// The timer of a discipline is due.
-    pub(crate) fn on_timer<const NOTES: bool>(&mut self, now: Time, place: usize) {
-        self.catch_up_at::<NOTES>(place, (now, (now, 0)));
-        let mut probe = self.probe.at_link::<NOTES>(now, place);
-        self.links[place].on_timer(now, &mut self.agenda, &mut probe);
-    }
-
     /// Brings a link to where it is now, after the arrivals over its uplink before `limit`.
-    fn catch_up_at<const NOTES: bool>(&mut self, place: usize, (now, limit): (Time, Arrival)) {
+    pub(crate) fn catch_up_at<const NOTES: bool>(
+        &mut self,
+        place: usize,
+        (now, limit): (Time, Time),
+    ) {
         let Network { links, uplinks, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, place);
         let link = &mut links[place];
@@ -230,7 +241,7 @@ impl Network {
     pub(crate) fn settle(&mut self, now: Time) {
         let after = now + Span::from_nanos(1);
         for place in 0..self.links.len() {
-            self.catch_up_at::<false>(place, (now, (after, 0)));
+            self.catch_up_at::<false>(place, (now, after));
             let link = &mut self.links[place];
             link.settle_computed(now, (&mut self.probe, place));
             link.settle(now, &mut self.probe.at_link::<false>(now, place));
@@ -238,32 +249,41 @@ impl Network {
     }
 }
 
-/// What was due at a link by now, each as of its time: its server sends, and packets arrive over
-/// the uplink from which it takes them, those before `limit`. The time of the probe is now, before
-/// and after. Apart, so that an arrival alone saves no registers.
+/// What was due at a link by now, each as of its time: its server sends, its discipline has a timer,
+/// and packets arrive over the uplink from which it takes them, those before `limit`. Of one instant
+/// that is their order. The time of the probe is now, before and after. Apart, so that an arrival
+/// alone saves no registers.
 #[inline(never)]
 fn catch_up<const NOTES: bool>(
     (link, mut uplink): (&mut ScheduledLink, Option<&mut Uplink>),
-    (now, limit): (Time, Arrival),
+    (now, limit): (Time, Time),
     agenda: &mut Agenda,
     probe: &mut LinkProbe<'_, NOTES>,
     onward: &mut Onward,
 ) {
     loop {
-        let due = link.next_service();
-        let limit = limit.min((due, 0));
-        if let Some((arrival, packet)) = uplink.as_mut().and_then(|line| line.take_before(limit)) {
-            probe.set_time(*arrival);
-            link.arrive(*arrival, packet, agenda, probe, |left, packet, agenda| {
+        let (due, timer) = (link.next_service(), link.next_timer());
+        let next = due.min(timer);
+        let arrival = uplink.as_ref().map_or(Time::NEVER, |uplink| uplink.next_arrival());
+        if arrival < next.min(limit)
+            && let Some(uplink) = &mut uplink
+        {
+            probe.set_time(arrival);
+            link.arrive(arrival, uplink.take(), agenda, probe, |left, packet, agenda| {
                 onward.forward(left, packet, agenda);
             });
-        } else if due <= now {
-            probe.set_time(due);
+            continue;
+        }
+        if next > now {
+            break;
+        }
+        probe.set_time(next);
+        if due <= timer {
             link.on_service(due, agenda, probe, |left, packet, agenda| {
                 onward.forward(left, packet, agenda);
             });
         } else {
-            break;
+            link.on_timer(timer, agenda, probe);
         }
     }
     probe.set_time(now);

@@ -227,21 +227,21 @@ impl World {
             _ if slot > sampler => return self.end_bin(now),
             _ => {}
         }
-        self.network.on_timer::<NOTES>(now, slot - timers);
+        self.network.catch_up_at::<NOTES>(slot - timers, (now, now));
     }
 
     /// A packet arrives that was not on the uplink of its group.
     fn on_access<const NOTES: bool>(&mut self, now: Time, flow: usize) {
         let World { network, flows, recorded_arrivals, .. } = self;
         let packet = flows[flow].access.wire().pop(now, &mut network.agenda);
-        network.arrive::<NOTES>(now, packet, Some(flow as u32), recorded_arrivals);
+        network.arrive_from_access::<NOTES>(now, packet, recorded_arrivals);
     }
 
     /// A packet arrives over a wire. Apart, so that what a packet does that comes over an uplink is
     /// compiled into the main loop.
     #[inline(never)]
     fn arrive_at_next<const NOTES: bool>(&mut self, now: Time, packet: &mut Packet) {
-        self.network.arrive::<NOTES>(now, packet, None, &mut self.recorded_arrivals);
+        self.network.arrive::<NOTES>(now, packet, &mut self.recorded_arrivals);
     }
 
     /// Lets a flow act with an outbox. That gives the next of the timers that may have been set,
