@@ -17,6 +17,12 @@ pub struct LinkProbe<'a, const NOTES: bool> {
 }
 
 impl<const NOTES: bool> LinkProbe<'_, NOTES> {
+    /// What is reported from here on happens at that time.
+    #[inline]
+    pub fn set_time(&mut self, now: Time) {
+        self.now = now;
+    }
+
     /// A packet arrives. Returns whether nothing waited.
     #[inline]
     pub fn arrived(&mut self) -> bool {

@@ -8,6 +8,9 @@
 //!
 //! Each kind of component that is set at every packet has a tree of its own, the others share one:
 //! a shallow tree costs one level, and the next alarm is the smallest of four roots.
+//!
+//! The uplink of a group has no slot of its own: its alarm is that of the access link from which
+//! its next packet came, so that packets of one instant come in the order of their flows.
 
 use sojourn_aqm::Time;
 
@@ -31,6 +34,8 @@ pub(crate) struct Slots {
     pub(crate) sampler: Slot,
     /// The end of bins, the last.
     pub(crate) binner: Slot,
+    /// How many uplinks there are, which have no slots.
+    pub(crate) uplinks: usize,
 }
 
 /// In a place without an alarm; later than every alarm.
@@ -46,6 +51,8 @@ pub(crate) enum Kind {
     Server,
     /// Wires.
     Wire,
+    /// Uplinks.
+    Uplink,
     /// Access links.
     Access,
     /// Flows.
@@ -54,10 +61,11 @@ pub(crate) enum Kind {
     Rare,
 }
 
-/// The trees of alarms: of servers, wires and access links, and of flows with all that is rare.
+/// The trees of alarms: of wires, of uplinks and servers, of access links, and of flows with all
+/// that is rare.
 const TREES: usize = 4;
-const SERVERS: usize = 0;
-const WIRES: usize = 1;
+const WIRES: usize = 0;
+const UPLINKS: usize = 1;
 const ACCESSES: usize = 2;
 const OTHERS: usize = 3;
 
@@ -69,12 +77,12 @@ pub(crate) struct Alarm {
 }
 
 impl Slots {
-    /// The tree in which the alarm of a slot is, and the number of its leaf there. Flows come first
-    /// in theirs.
+    /// The tree in which the alarm of a slot is, and the number of its leaf there. Uplinks and flows
+    /// come first in theirs.
     fn leaf_of(&self, slot: Slot) -> (usize, usize) {
-        let Slots { media, wires, accesses, flows, .. } = *self;
+        let Slots { media, wires, accesses, flows, uplinks, .. } = *self;
         if slot < media {
-            (SERVERS, slot)
+            (UPLINKS, uplinks + slot)
         } else if slot < wires {
             (OTHERS, self.count() - flows + slot - media)
         } else if slot < accesses {
@@ -151,9 +159,9 @@ pub struct Agenda {
 impl Agenda {
     /// An agenda in which no alarm is set.
     pub(crate) fn new(slots: &Slots) -> Agenda {
-        let Slots { media, wires, accesses, flows, .. } = *slots;
+        let Slots { media, wires, accesses, flows, uplinks, .. } = *slots;
         let others = slots.count() - flows + wires - media;
-        let leaves = [media, accesses - wires, flows - accesses, others];
+        let leaves = [accesses - wires, uplinks + media, flows - accesses, others];
         let left_out = Node { children: [UNSET; CHILDREN], parent: 0 };
         let mut nodes = vec![left_out; TREES.div_ceil(CHILDREN)];
         Agenda {
@@ -180,6 +188,13 @@ impl Agenda {
         Alarm { slot: self.slots.flows + flow, leaf }
     }
 
+    /// Where the alarm of an uplink is kept whose next packet is of this flow.
+    #[inline]
+    pub(crate) fn of_uplink(&self, uplink: usize, flow: usize) -> Alarm {
+        let leaf = self.first_leaves[UPLINKS] + uplink;
+        Alarm { slot: self.slots.accesses + flow, leaf }
+    }
+
     #[inline]
     fn key(&self, slot: Slot, time: Time) -> u64 {
         time.as_nanos().min(self.horizon_ns) << self.slot_bits | slot as u64
@@ -194,7 +209,7 @@ impl Agenda {
     /// Sets the alarm that is due, which is the smallest of its tree.
     #[inline]
     pub(crate) fn set_due(&mut self, alarm: Alarm, time: Time) {
-        debug_assert_eq!(self.next().1, alarm.slot, "it is due");
+        debug_assert_eq!(self.key_at(alarm.leaf), self.soonest(), "it is due");
         self.replay::<true>(alarm.leaf, self.key(alarm.slot, time));
     }
 
@@ -204,9 +219,14 @@ impl Agenda {
     pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {
         let Alarm { slot, leaf } = alarm;
         let key = self.key(slot, time);
-        if key < self.nodes[leaf / CHILDREN].children[leaf % CHILDREN] {
+        if key < self.key_at(leaf) {
             self.replay::<false>(leaf, key);
         }
+    }
+
+    #[inline]
+    fn key_at(&self, leaf: usize) -> u64 {
+        self.nodes[leaf / CHILDREN].children[leaf % CHILDREN]
     }
 
     /// Sets a leaf, and what follows from it up to the root. If it was the smallest of its tree,
@@ -244,19 +264,20 @@ impl Agenda {
 
     /// The kind of the component whose alarm is the next that is due, if one is set, by the tree
     /// whose root it is: that takes less than to look where its slot lies. The most frequent come
-    /// first.
+    /// first; what is on an uplink was sent before what is still on the access link of its flow.
     #[inline]
     pub(crate) fn next_kind(&self) -> Kind {
         let soonest = self.soonest();
+        let slot = (soonest & self.slot_mask) as usize;
+        let Slots { media, flows, sampler, .. } = self.slots;
         if soonest == self.roots[WIRES] {
             Kind::Wire
+        } else if soonest == self.roots[UPLINKS] {
+            if slot < media { Kind::Server } else { Kind::Uplink }
         } else if soonest == self.roots[ACCESSES] {
             Kind::Access
-        } else if soonest == self.roots[SERVERS] {
-            Kind::Server
         } else {
-            let slot = (soonest & self.slot_mask) as usize;
-            let is_flow = slot >= self.slots.flows && slot < self.slots.sampler;
+            let is_flow = slot >= flows && slot < sampler;
             if is_flow { Kind::Flow } else { Kind::Rare }
         }
     }
@@ -282,6 +303,7 @@ mod tests {
             flows: flows_start,
             sampler,
             binner: sampler + 1,
+            uplinks: 3,
         }
     }
 
@@ -346,6 +368,31 @@ mod tests {
             agenda.advance(alarm, Time::from_nanos(2));
             assert_eq!(agenda.next(), (Time::from_nanos(2), 1));
         }
+    }
+
+    #[test]
+    fn packets_of_one_instant_come_in_the_order_of_flows_whatever_they_are_on() {
+        let slots = slots([0, 0, 0, 0, 9, 9]);
+        let mut agenda = Agenda::new(&slots);
+        let now = Time::from_nanos(7);
+        agenda.set(agenda.of_uplink(2, 5), now);
+        agenda.set(agenda.alarm(slots.accesses + 4), now);
+        agenda.set(agenda.of_uplink(0, 3), now);
+        agenda.set(agenda.alarm(slots.accesses + 5), now);
+        for (kind, flow) in
+            [(Kind::Uplink, 3), (Kind::Access, 4), (Kind::Uplink, 5), (Kind::Access, 5)]
+        {
+            assert_eq!((agenda.next(), agenda.next_kind()), ((now, slots.accesses + flow), kind));
+            let uplink = if flow == 3 { 0 } else { 2 };
+            agenda.set_due(
+                match kind {
+                    Kind::Uplink => agenda.of_uplink(uplink, flow),
+                    _ => agenda.alarm(slots.accesses + flow),
+                },
+                Time::NEVER,
+            );
+        }
+        assert_eq!(agenda.next().0, horizon(slots.count()));
     }
 
     #[test]

@@ -55,10 +55,11 @@ impl ScheduledDelayLine {
         }
     }
 
+    /// The same without that haste.
     #[inline(never)]
-    fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
+    pub(crate) fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         let is_next = self.in_flight.is_empty();
-        self.in_flight.push_back((arrival, *packet));
+        self.in_flight.push_back_made(|| (arrival, *packet));
         self.schedule(is_next, agenda);
     }
 
@@ -109,13 +110,19 @@ impl ScheduledDelayLine {
 
     /// A packet stays in the line until the caller asks for it; no alarm says when it arrives.
     pub(crate) fn keep(&mut self, arrival: Time, packet: Packet) {
-        self.in_flight.push_back((arrival, packet));
+        self.in_flight.push_back_made(|| (arrival, packet));
     }
 
     /// Takes the next packet that was kept if it arrives before `until`, with the time at which it
     /// does.
     pub(crate) fn take_before(&mut self, until: Time) -> Option<&mut (Time, Packet)> {
         if self.next_arrival() >= until { None } else { self.in_flight.pop_front() }
+    }
+
+    /// Whether no packet is in flight.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.in_flight.is_empty()
     }
 
     /// The packet that arrives after so many others.

@@ -21,6 +21,7 @@ mod prefetch;
 mod ring;
 pub mod session;
 pub mod tcp;
+mod uplink;
 mod wlan;
 mod world;
 

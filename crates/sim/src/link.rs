@@ -27,6 +27,11 @@ pub(crate) struct ScheduledLink {
     /// What the alarms of discipline and server are set to.
     timer: Time,
     service: Time,
+    /// How much later than it is due the host may call for a service; see
+    /// [`ScheduledLink::serve_late`].
+    slack: Span,
+    /// The uplink from which it takes packets by itself.
+    pub(crate) pulls: Option<usize>,
     /// Whether it contends for its medium already.
     contends: bool,
     /// Whether a packet goes on the wire as soon as it is known when it will have left.
@@ -51,6 +56,8 @@ impl ScheduledLink {
             alarms,
             timer,
             service,
+            slack: Span::ZERO,
+            pulls: None,
             contends: false,
             sends_ahead: false,
             computed: None,
@@ -61,6 +68,39 @@ impl ScheduledLink {
     /// [`Link::serve_ahead`]), where nothing happens to them on the wire that would notice.
     pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
         ScheduledLink { sends_ahead: sends_ahead && self.link.is_steady(), ..self }
+    }
+
+    /// From now on a service may come later than it is due by the least delay behind the link: what
+    /// it sends arrives nowhere before. Whoever gives the link something, or looks at it, has it do
+    /// first what is overdue. The server of a wireless link depends on others.
+    pub(crate) fn serve_late(&mut self, least_delay: Span) {
+        self.slack = if self.alarms.medium.is_none() { least_delay } else { Span::ZERO };
+    }
+
+    /// Whether its services may come late.
+    pub(crate) fn may_be_late(&self) -> bool {
+        self.slack > Span::ZERO
+    }
+
+    /// When the next service is due.
+    #[inline]
+    pub(crate) fn next_service(&self) -> Time {
+        self.link.next_service()
+    }
+
+    /// When the timer of its discipline is due.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Time {
+        self.timer
+    }
+
+    /// A packet arrives then, which the link takes when it looks for it.
+    pub(crate) fn expect(&mut self, arrival: Time, agenda: &mut Agenda) {
+        let due = arrival + self.slack;
+        if due < self.service {
+            self.service = due;
+            agenda.set(self.alarms.service, due);
+        }
     }
 
     /// From now on its departures are computed, if they follow from its arrivals; returns whether
@@ -121,7 +161,7 @@ impl ScheduledLink {
     }
 
     /// The server has finished something: hands every packet that has left to `forward`, with the
-    /// time at which it did, and what is sent ahead.
+    /// time at which it did, and what is sent ahead. The alarm is for the caller to set.
     #[inline]
     pub(crate) fn on_service<const NOTES: bool>(
         &mut self,
@@ -132,11 +172,18 @@ impl ScheduledLink {
     ) {
         if self.sends_ahead {
             self.link.serve_ahead(now, probe, |left, packet| forward(left, packet, agenda));
-            self.service = self.link.next_service();
-            return agenda.set_due(self.alarms.service, self.service);
+        } else {
+            self.link.on_service(now, probe, |mut packet| forward(now, &mut packet, agenda));
         }
-        self.link.on_service(now, probe, |mut packet| forward(now, &mut packet, agenda));
-        self.schedule(now, agenda, forward);
+    }
+
+    /// What was due is done: sets the alarm of the server, which was due, for the next service or
+    /// the next packet that the link takes by itself.
+    #[inline]
+    pub(crate) fn end_service(&mut self, now: Time, next_arrival: Time, agenda: &mut Agenda) {
+        self.service = self.link.next_service().min(next_arrival) + self.slack;
+        agenda.set_due(self.alarms.service, self.service);
+        self.contend(now, agenda);
     }
 
     /// What was sent ahead and has left by now makes room for the next; see [`Link::settle`].
@@ -186,17 +233,20 @@ impl ScheduledLink {
         }
     }
 
-    /// Sets the alarm of the server, unless what was sent ahead has left it where it is.
+    /// Sets the alarm of the server, unless what was sent ahead has left it where it is. Where a
+    /// service may come late, an alarm that is early finds nothing to do and is set again.
     #[inline]
     fn set_service(&mut self, agenda: &mut Agenda) {
-        let due = self.link.next_service();
-        if due != self.service {
+        let due = self.link.next_service() + self.slack;
+        let may_stay =
+            if self.slack > Span::ZERO { self.service <= due } else { self.service == due };
+        if !may_stay {
             self.service = due;
             agenda.set(self.alarms.service, due);
         }
     }
 
-    /// Sets the alarm of the server. With its first packet a wireless link joins the contention.
+    /// Sets the alarm of the server after an arrival.
     #[inline]
     fn schedule(
         &mut self,
@@ -210,6 +260,12 @@ impl ScheduledLink {
             forward(left, &mut packet, agenda);
         }
         self.set_service(agenda);
+        self.contend(now, agenda);
+    }
+
+    /// With its first packet a wireless link joins the contention.
+    #[inline]
+    fn contend(&mut self, now: Time, agenda: &mut Agenda) {
         if let Some(medium) = self.alarms.medium
             && !self.contends
             && self.link.head().is_some()

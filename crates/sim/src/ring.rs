@@ -67,10 +67,16 @@ impl<T: Copy> Ring<T> {
     /// Appends an item.
     #[inline]
     pub(crate) fn push_back(&mut self, item: T) {
+        self.push_back_made(|| item);
+    }
+
+    /// Appends what `item` makes: at once in its place, which saves a copy.
+    #[inline]
+    pub(crate) fn push_back_made(&mut self, item: impl Fn() -> T) {
         if self.len() == self.places.len() {
-            self.grow(item);
+            self.grow(item());
         }
-        self.append(item);
+        self.append(item());
     }
 
     /// Appends an item if there are others and a place is free, as mostly, which takes no call.

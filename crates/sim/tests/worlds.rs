@@ -7,6 +7,7 @@ mod diff;
 mod ecn;
 mod hand_computed;
 mod handshake;
+mod late_services;
 mod laws;
 mod measures;
 mod offload;

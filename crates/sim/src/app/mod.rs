@@ -9,7 +9,6 @@ pub mod stream;
 use sojourn_aqm::{Span, Time};
 use sojourn_link::SerialLink;
 
-use crate::agenda::Agenda;
 use crate::delay_line::ScheduledDelayLine;
 use crate::network::{Group, Network};
 use crate::packet::Packet;
@@ -30,14 +29,23 @@ impl AccessLink {
         AccessLink { link, wire, delay }
     }
 
-    /// Sends a packet towards the first queue.
+    /// Sends a packet towards the first queue: on the uplink of its group, if no other of this flow
+    /// is still before that and it overtakes none there.
     #[inline(never)]
-    pub fn send(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
-        let left = self.link.pass(now, packet.ip_bytes);
-        self.wire.push_at(left + self.delay, packet, agenda);
+    pub(crate) fn send(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        uplink: usize,
+        network: &mut Network,
+    ) {
+        let arrival = self.link.pass(now, packet.ip_bytes) + self.delay;
+        if !(self.wire.is_empty() && network.send_up(uplink, arrival, packet)) {
+            self.wire.push_any(arrival, packet, &mut network.agenda);
+        }
     }
 
-    /// Where packets are until they reach the first queue.
+    /// Where packets are until they reach the first queue, unless they are on the uplink.
     #[inline]
     pub fn wire(&mut self) -> &mut ScheduledDelayLine {
         &mut self.wire
@@ -73,7 +81,8 @@ impl Outbox<'_> {
     pub fn send(&mut self, mut packet: Packet) {
         (packet.lane, packet.group) = (self.lane, self.number);
         packet.leg = self.group.first_legs.forward;
-        self.access.send(self.now, &packet, &mut self.network.agenda);
+        let Outbox { now, access, network, group, .. } = self;
+        access.send(*now, &packet, group.uplink, network);
     }
 
     /// From the receiver towards the sender.

@@ -31,6 +31,7 @@ use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
 use crate::network::{Network, Onward};
 use crate::tcp::Segments;
+use crate::uplink::Uplink;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Brought, SimError, drop_elsewhere};
 
@@ -87,9 +88,11 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     if sampling.states || sampling.flows {
         agenda.set(agenda.alarm(slots.sampler), Time::ZERO + sampling.sample);
     }
+    let uplink = |(place, group): (usize, &FlowGroup)| Uplink::new(place, group.path[0]);
     let network = Network {
         agenda,
         links,
+        uplinks: plan.flows.iter().enumerate().map(uplink).collect(),
         onward: Onward { wires, legs, impairments, losses: DatagramLosses::new(flows) },
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         computed_until: Time::ZERO,
@@ -171,6 +174,7 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
         flows: accesses + flows,
         sampler: accesses + 2 * flows,
         binner: accesses + 2 * flows + 1,
+        uplinks: plan.flows.len(),
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn groups(
         Group {
             class: *class_of.get(group.class.as_str()).expect("every class is listed"),
             first_legs: FirstLegs { forward, backward },
+            uplink: place,
             back: first_wire + 1,
             computed: None,
         }

@@ -19,8 +19,16 @@ const SERVER: Slot = 0;
 const TIMER: Slot = 1;
 const ARRIVAL: Slot = 2;
 /// Arrivals take the place of a wire.
-const SLOTS: Slots =
-    Slots { media: 1, timers: 1, wires: 2, accesses: 3, flows: 3, sampler: 3, binner: 4 };
+const SLOTS: Slots = Slots {
+    media: 1,
+    timers: 1,
+    wires: 2,
+    accesses: 3,
+    flows: 3,
+    sampler: 3,
+    binner: 4,
+    uplinks: 0,
+};
 
 /// Recorded arrivals at a link in their order. A packet's sequence number is its place among them,
 /// so that rows about different packets can be distinguished; laws never read it.
@@ -115,7 +123,10 @@ impl<'a> SingleLink<'a> {
         let SingleLink { arrivals, arrived, agenda, link, probe, .. } = self;
         let mut probe = probe.at_link::<true>(now, 0);
         match slot {
-            SERVER => link.on_service(now, agenda, &mut probe, |_, _, _| {}),
+            SERVER => {
+                link.on_service(now, agenda, &mut probe, |_, _, _| {});
+                link.end_service(now, Time::NEVER, agenda);
+            }
             TIMER => link.on_timer(now, agenda, &mut probe),
             _ => {
                 let (_, mut packet) = arrivals.packets[*arrived];

@@ -2,13 +2,14 @@
 
 mod onward;
 
-use sojourn_aqm::Time;
-use sojourn_measure::Probe;
+use sojourn_aqm::{Span, Time};
+use sojourn_measure::{LinkProbe, Probe};
 
 pub(crate) use self::onward::Onward;
 use crate::agenda::Agenda;
 use crate::link::ScheduledLink;
 use crate::packet::Packet;
+use crate::uplink::Uplink;
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +45,8 @@ pub(crate) struct Group {
     pub(crate) class: usize,
     /// Where its ways begin.
     pub(crate) first_legs: FirstLegs,
+    /// What lies between its senders and the first link, by place.
+    pub(crate) uplink: usize,
     /// The wire that receivers answer into.
     pub(crate) back: usize,
     /// The first link of the way back, if its departures are computed.
@@ -65,6 +68,8 @@ pub(crate) struct Network {
     pub(crate) agenda: Agenda,
     /// The links.
     pub(crate) links: Vec<ScheduledLink>,
+    /// What lies between senders and links, by group.
+    pub(crate) uplinks: Vec<Uplink>,
     /// What lies behind the links.
     pub(crate) onward: Onward,
     /// The probe.
@@ -77,6 +82,61 @@ pub(crate) struct Network {
 pub(crate) type RecordedLink = Option<(usize, Vec<(Time, Packet)>)>;
 
 impl Network {
+    /// A packet enters an uplink, if it overtakes none there: returns whether it does.
+    #[inline(always)]
+    pub(crate) fn send_up(&mut self, uplink: usize, arrival: Time, packet: &Packet) -> bool {
+        let line = &mut self.uplinks[uplink];
+        let can_take = line.can_take((arrival, packet.flow));
+        if can_take && !line.push_behind(arrival, packet) {
+            self.send_up_any(uplink, arrival, packet);
+        }
+        can_take
+    }
+
+    /// Apart, as a call in between makes the caller save its registers.
+    #[inline(never)]
+    fn send_up_any(&mut self, uplink: usize, arrival: Time, packet: &Packet) {
+        let Network { links, uplinks, agenda, .. } = self;
+        let line = &mut uplinks[uplink];
+        if !line.push_any(arrival, packet) {
+            return;
+        }
+        match line.is_pulled {
+            true => links[line.link].expect(arrival, agenda),
+            false => line.set_alarm((arrival, packet.flow), agenda),
+        }
+    }
+
+    /// The next packet of an uplink arrives.
+    #[inline]
+    pub(crate) fn on_uplink<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        uplink: usize,
+        recorded: &mut RecordedLink,
+    ) {
+        let mut packet = *self.uplinks[uplink].pop(&mut self.agenda);
+        self.arrive::<NOTES>(now, &mut packet, recorded);
+    }
+
+    /// A packet arrives at its first link that was not on an uplink. Of one instant, packets of
+    /// access links come in the order of their flows.
+    pub(crate) fn arrive_from_access<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        recorded: &mut RecordedLink,
+    ) {
+        let place = self.onward.legs[packet.leg as usize].link as usize;
+        if let Some(uplink) = self.links[place].pulls {
+            self.catch_up_at::<NOTES>(place, (now, now));
+            while let Some(mut before) = self.uplinks[uplink].take_of(now, packet.flow) {
+                self.arrive::<NOTES>(now, &mut before, recorded);
+            }
+        }
+        self.arrive::<NOTES>(now, packet, recorded);
+    }
+
     /// A packet arrives at the next link of its route.
     #[inline(always)]
     pub(crate) fn arrive<const NOTES: bool>(
@@ -85,28 +145,69 @@ impl Network {
         packet: &mut Packet,
         recorded: &mut RecordedLink,
     ) {
-        let link = self.onward.legs[packet.leg as usize].link as usize;
+        let place = self.onward.legs[packet.leg as usize].link as usize;
         if NOTES
-            && let Some((place, arrivals)) = recorded
-            && *place == link
+            && let Some((watched, arrivals)) = recorded
+            && *watched == place
         {
             arrivals.push((now, *packet));
         }
-        let Network { links, agenda, probe, onward, .. } = self;
-        let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
+        let Network { links, uplinks, agenda, probe, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, place);
+        let link = &mut links[place];
+        if link.next_service() <= now || link.pulls.is_some() {
+            let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
+            catch_up((link, uplink), (now, now), agenda, &mut probe, onward);
+        }
+        link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
             onward.forward(left, packet, agenda);
         });
     }
 
-    /// A server has finished: the packet goes on the wire.
+    /// The alarm of a server is due.
     #[inline]
-    pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, link: usize) {
-        let Network { links, agenda, probe, onward, .. } = self;
-        let mut probe = probe.at_link::<NOTES>(now, link);
-        links[link].on_service(now, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(left, packet, agenda);
-        });
+    pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, place: usize) {
+        self.catch_up_at::<NOTES>(place, (now, now));
+        let Network { links, uplinks, agenda, .. } = self;
+        let link = &mut links[place];
+        let next_arrival = link.pulls.map(|uplink| uplinks[uplink].next_arrival());
+        link.end_service(now, next_arrival.unwrap_or(Time::NEVER), agenda);
+    }
+
+    /// Brings a link to where it is now, after the arrivals over its uplink before `limit`.
+    pub(crate) fn catch_up_at<const NOTES: bool>(
+        &mut self,
+        place: usize,
+        (now, limit): (Time, Time),
+    ) {
+        let Network { links, uplinks, agenda, probe, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, place);
+        let link = &mut links[place];
+        let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
+        catch_up((link, uplink), (now, limit), agenda, &mut probe, onward);
+    }
+
+    /// From now on services, and arrivals over the only uplink to a link, may come late where that
+    /// changes nothing.
+    pub(crate) fn serve_late(&mut self) {
+        let mut least_delays = vec![None; self.links.len()];
+        for leg in &self.onward.legs {
+            let delay = self.onward.wires[leg.wire as usize].0.delay();
+            let least: &mut Option<Span> = &mut least_delays[leg.link as usize];
+            *least = Some(least.map_or(delay, |least| least.min(delay)));
+        }
+        for (link, least_delay) in self.links.iter_mut().zip(least_delays) {
+            link.serve_late(least_delay.unwrap_or(Span::ZERO));
+        }
+        let mut uplinks_to = vec![0; self.links.len()];
+        self.uplinks.iter().for_each(|uplink| uplinks_to[uplink.link] += 1);
+        for (place, uplink) in self.uplinks.iter_mut().enumerate() {
+            let link = &mut self.links[uplink.link];
+            uplink.is_pulled = uplinks_to[uplink.link] == 1 && link.may_be_late();
+            if uplink.is_pulled {
+                link.pulls = Some(place);
+            }
+        }
     }
 
     /// A receiver of a group sends a packet towards the sender.
@@ -128,7 +229,7 @@ impl Network {
 
     /// What was kept on a wire before a link whose departures are computed passes it.
     pub(crate) fn pass_answers(&mut self, link: usize, wire: usize) {
-        let Network { links, onward, probe, agenda, computed_until } = self;
+        let Network { links, onward, probe, agenda, computed_until, .. } = self;
         while let Some(&mut (now, mut packet)) = onward.wires[wire].0.take_before(*computed_until) {
             if let Some(left) = links[link].pass(now, &mut packet, (probe, link)) {
                 onward.forward(left, &mut packet, agenda);
@@ -136,10 +237,54 @@ impl Network {
         }
     }
 
-    /// Reports what has happened up to now at links whose departures are computed.
-    pub(crate) fn settle_computed(&mut self, now: Time) {
-        for (place, link) in self.links.iter_mut().enumerate() {
+    /// Brings every link to where it is when everything up to now has happened.
+    pub(crate) fn settle(&mut self, now: Time) {
+        let after = now + Span::from_nanos(1);
+        for place in 0..self.links.len() {
+            self.catch_up_at::<false>(place, (now, after));
+            let link = &mut self.links[place];
             link.settle_computed(now, (&mut self.probe, place));
+            link.settle(now, &mut self.probe.at_link::<false>(now, place));
         }
     }
+}
+
+/// What was due at a link by now, each as of its time: its server sends, its discipline has a timer,
+/// and packets arrive over the uplink from which it takes them, those before `limit`. Of one instant
+/// that is their order. The time of the probe is now, before and after. Apart, so that an arrival
+/// alone saves no registers.
+#[inline(never)]
+fn catch_up<const NOTES: bool>(
+    (link, mut uplink): (&mut ScheduledLink, Option<&mut Uplink>),
+    (now, limit): (Time, Time),
+    agenda: &mut Agenda,
+    probe: &mut LinkProbe<'_, NOTES>,
+    onward: &mut Onward,
+) {
+    loop {
+        let (due, timer) = (link.next_service(), link.next_timer());
+        let next = due.min(timer);
+        let arrival = uplink.as_ref().map_or(Time::NEVER, |uplink| uplink.next_arrival());
+        if arrival < next.min(limit)
+            && let Some(uplink) = &mut uplink
+        {
+            probe.set_time(arrival);
+            link.arrive(arrival, uplink.take(), agenda, probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+            continue;
+        }
+        if next > now {
+            break;
+        }
+        probe.set_time(next);
+        if due <= timer {
+            link.on_service(due, agenda, probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+        } else {
+            link.on_timer(timer, agenda, probe);
+        }
+    }
+    probe.set_time(now);
 }

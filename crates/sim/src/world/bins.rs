@@ -9,7 +9,7 @@ impl World {
     /// A bin is over. What remains at the end of a run and is shorter than a bin is left out.
     pub(super) fn end_bin(&mut self, now: Time) {
         if now < self.end {
-            self.network.settle_computed(now);
+            self.network.settle(now);
         }
         let Some(mut bins) = self.bins.take() else { return };
         let delivered: Vec<u64> =

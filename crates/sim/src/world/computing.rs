@@ -31,6 +31,7 @@ impl World {
             }
         }
         self.network.computed_until = self.next_reading();
+        self.network.serve_late();
     }
 
     /// When what links have counted is read next, where what happens from then on is not read yet.

@@ -161,7 +161,7 @@ impl World {
     /// The end has come: what is still open is closed and counted.
     fn end_run<const NOTES: bool>(&mut self) {
         // What would happen at the end does not.
-        self.settle_links(Time::from_nanos(self.end.as_nanos() - 1));
+        self.network.settle(Time::from_nanos(self.end.as_nanos() - 1));
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
             self.end_bin(self.end);
         }
@@ -176,11 +176,11 @@ impl World {
         let Slots { wires, accesses, flows, .. } = self.slots;
         match kind {
             Kind::Wire => self.on_wire::<NOTES>(now, slot - wires),
-            Kind::Access => {
-                let World { network, flows, recorded_arrivals, .. } = self;
-                let packet = flows[slot - accesses].access.wire().pop(now, &mut network.agenda);
-                network.arrive::<NOTES>(now, packet, recorded_arrivals);
+            Kind::Uplink => {
+                let uplink = self.flows[slot - accesses].group as usize;
+                self.network.on_uplink::<NOTES>(now, uplink, &mut self.recorded_arrivals);
             }
+            Kind::Access => self.on_access::<NOTES>(now, slot - accesses),
             Kind::Server => self.network.on_server::<NOTES>(now, slot),
             Kind::Flow => self.on_flow_timer(now, slot - flows),
             Kind::Rare => self.on_rare::<NOTES>(now, slot),
@@ -227,13 +227,18 @@ impl World {
             _ if slot > sampler => return self.end_bin(now),
             _ => {}
         }
-        let link = slot - timers;
-        let mut probe = self.network.probe.at_link::<NOTES>(now, link);
-        self.network.links[link].on_timer(now, &mut self.network.agenda, &mut probe);
+        self.network.catch_up_at::<NOTES>(slot - timers, (now, now));
     }
 
-    /// A packet arrives that has passed a link or a wire before. Apart, so that what a packet does
-    /// that comes from its sender is compiled into the main loop.
+    /// A packet arrives that was not on the uplink of its group.
+    fn on_access<const NOTES: bool>(&mut self, now: Time, flow: usize) {
+        let World { network, flows, recorded_arrivals, .. } = self;
+        let packet = flows[flow].access.wire().pop(now, &mut network.agenda);
+        network.arrive_from_access::<NOTES>(now, packet, recorded_arrivals);
+    }
+
+    /// A packet arrives over a wire. Apart, so that what a packet does that comes over an uplink is
+    /// compiled into the main loop.
     #[inline(never)]
     fn arrive_at_next<const NOTES: bool>(&mut self, now: Time, packet: &mut Packet) {
         self.network.arrive::<NOTES>(now, packet, &mut self.recorded_arrivals);

@@ -48,7 +48,7 @@ impl World {
     /// The warm-up is over: summaries count from here on.
     pub(super) fn end_warmup(&mut self) {
         // What happens at its end counts already.
-        self.network.settle_computed(Time::from_nanos(self.warmup.as_nanos().saturating_sub(1)));
+        self.network.settle(Time::from_nanos(self.warmup.as_nanos().saturating_sub(1)));
         self.network.probe.end_warmup(self.totals(self.warmup));
         self.at_warmup = self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
         for (index, flow) in self.flows.iter_mut().enumerate() {

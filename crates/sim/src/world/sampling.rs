@@ -12,7 +12,7 @@ use crate::packet::Packet;
 impl World {
     pub(super) fn sample(&mut self, now: Time) {
         if self.sampling.states {
-            self.settle_links(now);
+            self.network.settle(now);
             self.sample_links(now);
             self.compute_to_next_reading();
         }
@@ -50,14 +50,6 @@ impl World {
             row("rwnd_limited", times.rwnd_limited.as_secs()),
         ];
         self.flow_states.extend(of_sender.into_iter().chain(of_control));
-    }
-
-    /// Brings every link to where it is when everything up to now has happened.
-    pub(super) fn settle_links(&mut self, now: Time) {
-        self.network.settle_computed(now);
-        for (queue, link) in self.network.links.iter_mut().enumerate() {
-            link.settle(now, &mut self.network.probe.at_link::<false>(now, queue));
-        }
     }
 
     /// Writes what happened at every link since the last sample, then the state of its discipline.

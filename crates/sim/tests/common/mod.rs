@@ -124,3 +124,20 @@ pub fn metric(run: &Run, scope: Scope, name: &str, metric: &str) -> f64 {
         .find(|row| row.scope == scope && row.name == name && row.metric == metric);
     found.unwrap_or_else(|| panic!("no {metric} of {name}")).value
 }
+
+/// The results of a scenario without records of packets, for which some events are left out, and
+/// with them.
+pub fn both(plan: &Resolved) -> [Run; 2] {
+    let mut recorded = plan.clone();
+    recorded.record.packets = true;
+    [run(plan), run(&recorded)]
+}
+
+/// Everything but what tells the two apart.
+pub fn shown(run: &Run) -> String {
+    let mut run = run.clone();
+    run.packets.clear();
+    run.events = 0;
+    run.summary.retain(|row| row.metric != "events");
+    format!("{run:?}")
+}
