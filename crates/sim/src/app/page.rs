@@ -161,5 +161,6 @@ impl Page {
 /// Sends a request for the object number `number` of a lane.
 fn ask(flow: u32, place: usize, number: u32, bytes: u32, out: &mut Outbox<'_>) {
     let connection = place as u16;
-    out.reply(Packet::new(PacketKind::Request, flow, connection, number, bytes, out.now));
+    let mut request = Packet::new(PacketKind::Request, flow, connection, number, bytes, out.now);
+    out.reply(&mut request);
 }
