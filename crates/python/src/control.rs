@@ -182,6 +182,7 @@ impl CongestionControl for Control {
             feedback: Feedback::Accurate,
             low_latency: false,
             needs_ecn: false,
+            rtt_samples: false,
             rate_samples: true,
             pacing: self.paced.then_some(Span::ZERO),
         }

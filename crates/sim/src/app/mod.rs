@@ -87,7 +87,7 @@ impl Outbox<'_> {
 
     /// From the receiver towards the sender.
     #[inline(always)]
-    pub fn reply(&mut self, mut packet: Packet) {
+    pub fn reply(&mut self, packet: &mut Packet) {
         (packet.lane, packet.group) = (self.lane, self.number);
         packet.leg = self.group.first_legs.backward;
         self.network.send_back(self.now, self.group, packet);

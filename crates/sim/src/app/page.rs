@@ -76,11 +76,11 @@ impl Page {
     }
 
     /// The next of its timers.
-    pub fn next_timer(&self) -> Time {
-        let of_lane = |lane: &Lane| {
+    pub fn next_timer(&mut self) -> Time {
+        let of_lane = |lane: &mut Lane| {
             lane.request.map_or(Time::NEVER, |request| request.due).min(lane.stream.next_timer())
         };
-        let lanes = self.lanes.iter().map(of_lane).min().unwrap_or(Time::NEVER);
+        let lanes = self.lanes.iter_mut().map(of_lane).min().unwrap_or(Time::NEVER);
         self.user.next_timer().min(self.stop).min(lanes)
     }
 
@@ -161,5 +161,6 @@ impl Page {
 /// Sends a request for the object number `number` of a lane.
 fn ask(flow: u32, place: usize, number: u32, bytes: u32, out: &mut Outbox<'_>) {
     let connection = place as u16;
-    out.reply(Packet::new(PacketKind::Request, flow, connection, number, bytes, out.now));
+    let mut request = Packet::new(PacketKind::Request, flow, connection, number, bytes, out.now);
+    out.reply(&mut request);
 }

@@ -236,7 +236,7 @@ impl Stream {
         (packet.ecn, packet.ace) = (answer.field, answer.flags);
         (packet.window, packet.stamp) = (self.receiver.window(), stamp(out.now));
         self.receiver.on_syn_ack(out.now);
-        out.reply(packet);
+        out.reply(&mut packet);
         let Profile { rto, answers_again, .. } = self.setup.profile;
         if answers_again {
             // It never gives up, as the guest's does not (fact linux-29).
@@ -273,7 +273,9 @@ impl Stream {
     #[inline(never)]
     fn acknowledge_once(&mut self, out: &mut Outbox<'_>) {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
-        out.reply(self.receiver.acknowledge(out.now, flow, connection, header_bytes));
+        let mut ack = Packet::new(PacketKind::Ack, flow, connection, 0, header_bytes, out.now);
+        self.receiver.write_ack(out.now, &mut ack);
+        out.reply(&mut ack);
     }
 
     /// A packet reaches the sender.

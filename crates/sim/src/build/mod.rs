@@ -204,7 +204,7 @@ fn add_flows(
         };
         let start = draw::start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let ends = build_flow(
+        let mut ends = build_flow(
             (index as u32, plan.record.latency),
             group,
             app.map(|app| (app.factory)(i, group.app.packet_bytes())),

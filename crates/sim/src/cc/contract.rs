@@ -104,6 +104,8 @@ pub struct Needs {
     /// All packets of a connection are ECN-capable, SYN and SYN-ACK too (Linux
     /// `TCP_CONG_NEEDS_ECN`; RFC 8311 §4.3).
     pub needs_ecn: bool,
+    /// Round-trip samples, by [`CongestionControl::on_rtt`].
+    pub rtt_samples: bool,
     /// Delivery-rate samples.
     pub rate_samples: bool,
     /// Pacing, with this burst.
@@ -183,7 +185,8 @@ pub trait CongestionControl: Send {
     fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
         let _ = (now, lost, window);
     }
-    /// A round-trip sample, in every state and before [`CongestionControl::grow`].
+    /// A round-trip sample, in every state and before [`CongestionControl::grow`]. For
+    /// [`Needs::rtt_samples`].
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
     }

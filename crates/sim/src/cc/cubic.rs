@@ -12,7 +12,7 @@ use sojourn_aqm::{Span, Time};
 
 use super::hystart::{HyStart, SlowStartPath};
 use super::hystart_plus::HyStartPlus;
-use super::{Ack, CongestionControl, Control, Start, Window};
+use super::{Ack, CongestionControl, Control, Needs, Start, Window};
 
 params! {
     /// Parameters of CUBIC.
@@ -168,6 +168,10 @@ impl Epoch {
 }
 
 impl CongestionControl for Cubic {
+    fn needs(&self) -> Needs {
+        Needs { rtt_samples: true, ..Needs::default() }
+    }
+
     fn on_start(&mut self, start: &Start) {
         self.payload_bytes = start.payload_bytes;
     }

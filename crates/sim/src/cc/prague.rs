@@ -269,6 +269,7 @@ impl CongestionControl for Prague {
             feedback: Feedback::Accurate,
             low_latency: true,
             needs_ecn: true,
+            rtt_samples: false,
             rate_samples: false,
             pacing: Some(BURST),
         }

@@ -212,18 +212,16 @@ impl Network {
 
     /// A receiver of a group sends a packet towards the sender.
     #[inline(always)]
-    pub(crate) fn send_back(&mut self, now: Time, group: &Group, mut packet: Packet) {
+    pub(crate) fn send_back(&mut self, now: Time, group: &Group, packet: &mut Packet) {
         let wire = &mut self.onward.wires[group.back].0;
         let Some(link) = group.computed else {
-            return wire.push(now, &packet, &mut self.agenda);
+            return wire.push(now, packet, &mut self.agenda);
         };
         let arrival = wire.enter(now, packet.ip_bytes);
         if arrival >= self.computed_until {
-            wire.keep(arrival, packet);
-        } else if let Some(left) =
-            self.links[link].pass(arrival, &mut packet, (&mut self.probe, link))
-        {
-            self.onward.forward(left, &mut packet, &mut self.agenda);
+            wire.keep(arrival, *packet);
+        } else if let Some(left) = self.links[link].pass(arrival, packet, (&mut self.probe, link)) {
+            self.onward.forward(left, packet, &mut self.agenda);
         }
     }
 

@@ -324,11 +324,17 @@ impl Receiver {
     }
 
     /// The acknowledgement to send now. `bytes` is its IP size.
-    #[inline(always)]
     pub fn acknowledge(&mut self, now: Time, flow: u32, connection: u16, bytes: u32) -> Packet {
-        let echo = self.stamp.echo();
-        let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, echo);
-        ack.ecn = self.ack_field;
+        let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, now);
+        self.write_ack(now, &mut ack);
+        ack
+    }
+
+    /// Writes what the acknowledgement that is sent now says. In place, as a packet that is
+    /// returned is copied once more.
+    #[inline(always)]
+    pub fn write_ack(&mut self, now: Time, ack: &mut Packet) {
+        (ack.seq, ack.sent, ack.ecn) = (self.next, self.stamp.echo(), self.ack_field);
         let mut blocks = 0;
         if self.sack && !(self.duplicate.is_empty() && self.blocks.is_empty()) {
             ack.sack = self.blocks.report(mem::take(&mut self.duplicate));
@@ -342,7 +348,7 @@ impl Receiver {
         }
         (ack.window, ack.stamp) = (window, stamp(now));
         ack.window_rest = self.window.rest();
-        let room = self.report_marks(now, blocks, &mut ack);
+        let room = self.report_marks(now, blocks, ack);
         if self.counts_options {
             ack.ip_bytes += sack_bytes(room.blocks) + room.bytes;
             ack.link_bytes = ack.ip_bytes;
@@ -352,7 +358,6 @@ impl Receiver {
         let unread = self.window.is_unread();
         self.read(now);
         self.owes_window = unread && self.window.has_doubled(self.next);
-        ack
     }
 
     /// Returns what of an acknowledgement with so many SACK blocks there is room for.

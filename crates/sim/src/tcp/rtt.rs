@@ -143,7 +143,9 @@ impl RttEstimator {
     /// Takes the round trip of the newest arrival into the minimum (Linux `tcp_update_rtt_min`).
     #[inline]
     pub(crate) fn observe_min(&mut self, rtt: Span) {
-        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        if self.min.is_none_or(|min| rtt < min) {
+            self.min = Some(rtt);
+        }
     }
 
     /// Takes a sample. `una` and `nxt` delimit what is outstanding, to separate round trips.

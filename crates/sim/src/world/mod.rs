@@ -118,7 +118,7 @@ impl FlowEnds {
 
     /// The next of its timers.
     #[inline]
-    pub(crate) fn next_timer(&self) -> Time {
+    pub(crate) fn next_timer(&mut self) -> Time {
         match self {
             FlowEnds::Stream(stream) => stream.next_timer(),
             FlowEnds::Datagrams(flow) => flow.next_timer(),
@@ -306,7 +306,7 @@ impl World {
             FlowEnds::Stream(stream) => {
                 stream.on_ack(packet, out);
                 stream.observed().for_each(|rtt| note_rtt(rtt, out));
-                stream.next_sender_timer()
+                stream.sender_alarm()
             }
             FlowEnds::Page(page) => {
                 page.on_ack(packet, out);

@@ -9,16 +9,16 @@ use crate::tcp::Sender;
 impl Stream {
     /// The next of its timers.
     #[inline]
-    pub fn next_timer(&self) -> Time {
+    pub fn next_timer(&mut self) -> Time {
+        let sender = self.sender.as_mut().map_or(Time::NEVER, Sender::work_out_timers);
         let opening = self.opening.as_ref().map_or(Time::NEVER, |opening| opening.due);
-        let ends = self.next_sender_timer().min(self.next_receiver_timer());
-        ends.min(self.stop).min(opening)
+        sender.min(self.next_receiver_timer()).min(self.stop).min(opening)
     }
 
-    /// The next of the timers that an answer may set.
+    /// When an alarm must be due for the timers that an answer may set, as [`Sender::alarm`].
     #[inline]
-    pub fn next_sender_timer(&self) -> Time {
-        self.sender.as_ref().map_or(Time::NEVER, Sender::next_timer)
+    pub fn sender_alarm(&mut self) -> Time {
+        self.sender.as_mut().map_or(Time::NEVER, Sender::alarm)
     }
 
     /// The next of the timers that a packet at the receiver may set.

@@ -69,12 +69,18 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn acknowledge_untouched(&mut self, now: Time, ack: u32) -> Option<Untouched> {
         let first = self.una;
-        let is_untouched = first < ack && (first..ack).all(|seq| self.record(seq).flags == 0);
-        if !is_untouched {
+        if ack <= first {
             return None;
         }
         let oldest_sent = self.record(first).sent;
-        let newest_sent = self.record(ack - 1).sent;
+        let mut newest_sent = oldest_sent;
+        for seq in first..ack {
+            let Record { sent, flags } = *self.record(seq);
+            if flags != 0 {
+                return None;
+            }
+            newest_sent = sent;
+        }
         self.note_newest(now, Transmission { sent: newest_sent, seq: ack - 1 });
         self.una = ack;
         Some(Untouched { packets: ack - first, oldest_sent, newest_sent })

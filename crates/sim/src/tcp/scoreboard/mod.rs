@@ -212,7 +212,12 @@ impl Scoreboard {
     }
 
     /// The lowest lost segment that was not retransmitted since.
+    #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<u32> {
+        if self.to_retransmit.is_empty() { None } else { self.next_lost_of_some() }
+    }
+
+    fn next_lost_of_some(&mut self) -> Option<u32> {
         while let Some(&Reverse(seq)) = self.to_retransmit.peek() {
             if seq >= self.una && self.record(seq).flags & (LOST | RETRANSMITTED) == LOST {
                 return Some(seq);

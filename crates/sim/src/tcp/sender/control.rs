@@ -66,6 +66,14 @@ impl Sender {
         }
     }
 
+    /// Reports a round-trip sample to the congestion control.
+    #[inline]
+    pub(super) fn tell_rtt(&mut self, acked: &Ack) {
+        if self.needs.rtt_samples {
+            self.cc.on_rtt(acked, &mut self.window);
+        }
+    }
+
     /// Reports every packet newly marked lost to the congestion control.
     #[inline]
     pub(super) fn report_losses(&mut self, now: Time) {

@@ -81,7 +81,7 @@ pub struct Sender {
     /// The receiver's timestamp, which data echoes.
     echo: u32,
     ecn: EcnState,
-    pacer: Option<Pacer>,
+    pacer: Option<Box<Pacer>>,
     rate: Option<Box<DeliveryRate>>,
     busy: BusyTime,
     sent: Sent,
@@ -132,7 +132,7 @@ impl Sender {
             send_window: SendWindow::default(),
             echo: 0,
             ecn: EcnState::new(&segments),
-            pacer: burst.map(Pacer::new),
+            pacer: burst.map(|burst| Box::new(Pacer::new(burst))),
             rate: needs.rate_samples.then(Box::default),
             busy: BusyTime::default(),
             sent: Sent::default(),
@@ -151,6 +151,20 @@ impl Sender {
     /// The next of its timers.
     #[inline]
     pub fn next_timer(&self) -> Time {
+        self.timers.next()
+    }
+
+    /// When an alarm must be due: with the next timer, or at the time that this gave before, when
+    /// it asks again.
+    #[inline]
+    pub fn alarm(&mut self) -> Time {
+        self.timers.alarm()
+    }
+
+    /// The next of its timers, worked out so that it need not be again.
+    #[inline]
+    pub fn work_out_timers(&mut self) -> Time {
+        self.timers.work_out();
         self.timers.next()
     }
 

@@ -37,7 +37,7 @@ impl Sender {
         };
         self.rtt.observe_min(now.since(untouched.newest_sent));
         self.rtt.sample(now.since(untouched.oldest_sent), acked.una, acked.nxt);
-        self.cc.on_rtt(&acked, &mut self.window);
+        self.tell_rtt(&acked);
         self.grow_cwnd(&acked);
         self.set_pacing_rate();
         true

@@ -94,7 +94,7 @@ impl Sender {
         }
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, acked.una, acked.nxt);
-            self.cc.on_rtt(acked, &mut self.window);
+            self.tell_rtt(acked);
         }
     }
 

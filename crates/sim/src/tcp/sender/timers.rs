@@ -27,7 +27,13 @@ pub(super) const JIFFY: Span = Span::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     pending: Timer,
+    /// When it expires, or did until it was set anew.
     due: Time,
+    /// When it was set anew, and for when: never once `due` takes that in. Most acknowledgements
+    /// set it for a later time. When it expires then is worked out only when an alarm is due that
+    /// was set for the earlier time.
+    anew_at: Time,
+    anew_for: Time,
     /// When a packet that only pacing holds back may leave.
     pacing_due: Time,
     /// They expire on the ticks of a timer wheel.
@@ -36,12 +42,35 @@ pub(super) struct Timers {
 
 impl Timers {
     pub(super) fn new(wheel: bool) -> Timers {
-        Timers { pending: Timer::Off, due: Time::NEVER, pacing_due: Time::NEVER, wheel }
+        let never = Time::NEVER;
+        Timers {
+            pending: Timer::Off,
+            due: never,
+            anew_at: never,
+            anew_for: never,
+            pacing_due: never,
+            wheel,
+        }
     }
 
     #[inline]
     pub(super) fn next(&self) -> Time {
+        self.due().min(self.pacing_due)
+    }
+
+    /// When an alarm must be due: then, or at the time that this gave before, when it asks again.
+    #[inline]
+    pub(super) fn alarm(&mut self) -> Time {
+        if self.anew_for < self.due {
+            self.work_out();
+        }
         self.due.min(self.pacing_due)
+    }
+
+    /// Works out when the timer expires, if that has not been done.
+    #[inline]
+    pub(super) fn work_out(&mut self) {
+        (self.due, self.anew_for) = (self.due(), Time::NEVER);
     }
 
     #[inline]
@@ -51,7 +80,10 @@ impl Timers {
 
     #[inline]
     pub(super) fn due(&self) -> Time {
-        self.due
+        match self.anew_for {
+            Time::NEVER => self.due,
+            due => timer_wheel::expiry(self.wheel, self.anew_at, due),
+        }
     }
 
     #[inline]
@@ -59,9 +91,9 @@ impl Timers {
         self.pacing_due
     }
 
+    #[inline]
     pub(super) fn set(&mut self, now: Time, timer: Timer, due: Time) {
-        self.due = timer_wheel::expiry(self.wheel, now, due);
-        self.pending = timer;
+        (self.pending, self.anew_at, self.anew_for) = (timer, now, due);
     }
 
     #[inline]
@@ -70,7 +102,7 @@ impl Timers {
     }
 
     pub(super) fn stop(&mut self) {
-        (self.pending, self.due) = (Timer::Off, Time::NEVER);
+        (self.pending, self.due, self.anew_for) = (Timer::Off, Time::NEVER, Time::NEVER);
     }
 }
 

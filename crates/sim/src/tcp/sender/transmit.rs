@@ -7,7 +7,6 @@ use super::busy_time::Limit;
 use super::writes::Queue;
 use super::{Segments, Sender, State, Timer};
 use crate::packet::{Packet, PacketKind};
-use crate::tcp::pacing::Pacer;
 
 /// What was sent, and when last.
 #[derive(Clone, Copy, Debug, Default)]
@@ -218,7 +217,7 @@ impl Sender {
     /// Packets that count as sent in Linux while they wait for pacing below TCP.
     #[inline]
     fn queued_below(&self) -> u32 {
-        self.pacer.as_ref().map_or(0, Pacer::queued_below)
+        self.pacer.as_ref().map_or(0, |pacer| pacer.queued_below())
     }
 
     /// Of what was unsent the receiver's window allowed so much, of which so much was sent.
