@@ -65,6 +65,17 @@ fn a_syn_is_sent_again_when_the_timer_wheel_says_so() {
     assert_eq!(at, [1, 1025], "sent at 0 and at the end of the slot, 1,024 ms");
 }
 
+/// Fact tcp-48.
+#[test]
+fn the_timeout_of_a_syn_stays_the_same_four_times_in_linux_7_2() {
+    let seconds = |profile| {
+        let run = recorded(20, short(1, profile), Some(1.0));
+        run.packets.iter().map(|row| row.arrived.as_nanos() / 1_000_000_000).collect::<Vec<_>>()
+    };
+    assert_eq!(seconds("linux"), [0, 1, 3, 7, 15]);
+    assert_eq!(seconds("linux-7.2"), [0, 1, 2, 3, 4, 5, 7, 11, 19]);
+}
+
 /// When answers to SYNs leave over a link on which all are lost.
 fn answers(profile: &str, seconds: u64) -> Vec<u64> {
     let links = vec![link("b", "taildrop", 5_000_000), link("back", "taildrop", 5_000_000)];
