@@ -341,6 +341,9 @@ def run(
 def linux_wish(scenario: Scenario) -> tuple[str, str, int]:
     """Where a scenario asks the kernel to run, whether the bottleneck is ours, the kernel's HZ."""
 
+def linux_tcp(version: str) -> str:
+    """The TCP profile that stands for a kernel of `version`; ``linux`` where that is no number."""
+
 def linux_plan(
     scenario: Scenario,
     hz: int | None = None,

@@ -2060,10 +2060,10 @@ class FlowGroup(_Part):
             = "1ms" }``, and their rate.
         access_rate: Rate of each sender's own access link; without it ten times the fastest initial
             rate on the path. Written like ``100mbit``.
-        tcp: TCP: the rules that both ends follow: ``linux`` (modern), ``linux-fq`` (the same,
-            paced), ``linux-2.6``, ``newreno``, ``sack``, ``reno``, ``tahoe``, or those of a paper:
-            ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``, ``kids-3.8``. ``sojourn explain
-            linux-2.6`` shows the rules. Default: ``"linux"``.
+        tcp: TCP: the rules that both ends follow: ``linux`` (6.1), ``linux-7.2``, the same two
+            paced (``linux-fq``, ``linux-7.2-fq``), ``linux-2.6``, ``newreno``, ``sack``, ``reno``,
+            ``tahoe``, or those of a paper: ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``,
+            ``kids-3.8``. ``sojourn explain linux-2.6`` shows the rules. Default: ``"linux"``.
         cc: TCP: the congestion control, a name, a text such as ``cubic:hystart=false``, or a table
             with ``kind`` and its parameters. Without it that of the ``tcp`` profile, ``cubic`` for
             ``linux``.

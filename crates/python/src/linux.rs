@@ -46,6 +46,12 @@ pub fn linux_plan(
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
+/// The TCP profile that stands for a kernel's own TCP.
+#[pyfunction]
+pub fn linux_tcp(version: &str) -> &'static str {
+    planning::release_of(version).map_or("linux", planning::own_profile)
+}
+
 /// Carries out the plan in `folder`. In a guest (`place` is `guest` in virtual time, `uml` in real
 /// time) that is `/run`, and the guest is powered off afterwards; on a `host` it is mounted there
 /// for this process and its children alone.

@@ -62,7 +62,18 @@ fn more_than_one_lost_syn_leaves_a_window_of_one() {
 fn a_syn_is_sent_again_when_the_timer_wheel_says_so() {
     let run = recorded(3, short(1, "linux"), Some(1.0));
     let at: Vec<u64> = run.packets.iter().map(|row| row.arrived.as_nanos() / 1_000_000).collect();
-    assert_eq!(at, [1, 1065], "sent at 0 and at the end of the slot, 1,064 ms (fact tcp-45)");
+    assert_eq!(at, [1, 1065], "sent at 0 and at the end of the slot, 1,064 ms (fact tcp-49)");
+}
+
+/// Fact tcp-48.
+#[test]
+fn the_timeout_of_a_syn_stays_the_same_four_times_in_linux_7_2() {
+    let seconds = |profile| {
+        let run = recorded(20, short(1, profile), Some(1.0));
+        run.packets.iter().map(|row| row.arrived.as_nanos() / 1_000_000_000).collect::<Vec<_>>()
+    };
+    assert_eq!(seconds("linux"), [0, 1, 3, 7, 15]);
+    assert_eq!(seconds("linux-7.2"), [0, 1, 2, 3, 4, 5, 7, 11, 19]);
 }
 
 /// When answers to SYNs leave over a link on which all are lost.

@@ -16,10 +16,12 @@ const fn named(name: &'static str, cc: &'static str) -> TcpProfile {
     TcpProfile { name, cc }
 }
 
-/// Every profile: seven stacks, then the presets of five papers.
-pub const TCP_PROFILES: [TcpProfile; 12] = [
+/// Every profile: nine stacks, then the presets of five papers.
+pub const TCP_PROFILES: [TcpProfile; 14] = [
     named("linux", "cubic"),
     named("linux-fq", "cubic"),
+    named("linux-7.2", "cubic"),
+    named("linux-7.2-fq", "cubic"),
     named("linux-2.6", "reno"),
     named("newreno", "reno"),
     named("sack", "reno"),

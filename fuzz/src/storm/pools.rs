@@ -114,6 +114,7 @@ const CONTROLS: &[&str] =
 const WORDS: &[&str] = &[
     "linux",
     "linux-fq",
+    "linux-7.2",
     "linux-2.6",
     "newreno",
     "sack",

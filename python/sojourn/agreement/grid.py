@@ -45,6 +45,7 @@ queue = "{queue}"
 count = {flows}
 path = ["bottleneck"]
 rtt = "{rtt_ms}ms"
+tcp = "{tcp}"
 cc = "{cc}"
 ecn = {ecn}
 start = "0s..1s"
@@ -52,22 +53,26 @@ app = {{ kind = "bulk" }}
 """
 
 
-def scenarios(engines: Sequence[str]) -> list[_core.Scenario]:
+def scenarios(engines: Sequence[str], tcp: str = "linux") -> list[_core.Scenario]:
     """All of the grid for two engines: every AQM, number of flows and RTT with cubic.
 
     Some are with reno or ECN. Where one of the engines is ``ns3`` it is a grid of its own.
+
+    Args:
+        engines: the engines.
+        tcp: the profile that stands for the kernel's TCP.
     """
     if "ns3" in engines:
         return [each for mended in (False, True) for each in _ns3_scenarios(mended=mended)]
     grid = [
-        _scenario(aqm, AQMS[aqm], flows, rtt, "cubic", ecn=False)
+        _scenario(aqm, AQMS[aqm], flows, rtt, "cubic", ecn=False, tcp=tcp)
         for aqm in AQMS
         for flows in FLOWS
         for rtt in RTTS_MS
     ]
-    reno = [_scenario(aqm, AQMS[aqm], 4, 100, "reno", ecn=False) for aqm in AQMS]
+    reno = [_scenario(aqm, AQMS[aqm], 4, 100, "reno", ecn=False, tcp=tcp) for aqm in AQMS]
     ecn = [
-        _scenario(aqm, AQMS[aqm], 16, 100, "cubic", ecn=True)
+        _scenario(aqm, AQMS[aqm], 16, 100, "cubic", ecn=True, tcp=tcp)
         for aqm in ("codel", "fq_codel", "pie")
     ]
     return grid + reno + ecn
@@ -89,14 +94,14 @@ def _ns3_scenarios(*, mended: bool) -> list[_core.Scenario]:
 
 def _scenario(
     aqm: str, queue: str, flows: int, rtt_ms: int, cc: str, *, ecn: bool, framing: str = "0B",
-    mended: bool = False,
+    mended: bool = False, tcp: str = "linux",
 ) -> _core.Scenario:  # fmt: skip
     if ecn:
         queue += ",ecn=true"
     name = f"{aqm} {flows} x {cc}{' ecn' if ecn else ''} {rtt_ms} ms{MENDED if mended else ''}"
     text = _TEXT.format(
         name=name, delay_ms=rtt_ms // 4, queue=queue, flows=flows, rtt_ms=rtt_ms, cc=cc,
-        ecn=str(ecn).lower(), framing=framing,
+        ecn=str(ecn).lower(), framing=framing, tcp=tcp,
     )  # fmt: skip
     more = '[engine.ns3]\ntcp = "mended"\n' if mended else ""
     return _core.Scenario.load(text + more, origin=name)

@@ -142,8 +142,13 @@ class _Path:
         return round(self.bps * ms / 1e3 / _PACKET_BITS)
 
 
-def scenario(cell: Cell) -> _core.Scenario:
-    """The scenario of a cell."""
+def scenario(cell: Cell, tcp: str = "linux") -> _core.Scenario:
+    """The scenario of a cell.
+
+    Args:
+        cell: the levels.
+        tcp: the profile that stands for the kernel's TCP.
+    """
     path = _Path(int(cell["rate"]) * 1_000_000, _RTTS_MS[str(cell["rtt"])])
     text = "\n".join([
         f'name = "{name(cell)}"',
@@ -157,8 +162,8 @@ def scenario(cell: Cell) -> _core.Scenario:
         f'rate = "{path.bps}bit"',
         f'queue = "{_queue(cell, path)}"',
         *_acks(cell, path),
-        *_bulk(cell, path),
-        *_beside(cell, path),
+        *_bulk(cell, path, tcp),
+        *_beside(cell, path, tcp),
     ])  # fmt: skip
     return _core.Scenario.load(text, origin=name(cell))
 
@@ -195,7 +200,7 @@ def _acks(cell: Cell, path: _Path) -> list[str]:
     return ["[links.acks]", f'rate = "{path.bps // 100}bit"', 'queue = "taildrop:limit=100p"']
 
 
-def _bulk(cell: Cell, path: _Path) -> list[str]:
+def _bulk(cell: Cell, path: _Path, tcp: str) -> list[str]:
     flows, lines = int(cell["flows"]), []
     for place, rtt_ms in enumerate(path.rtts_ms):
         count = flows // len(path.rtts_ms)
@@ -207,7 +212,7 @@ def _bulk(cell: Cell, path: _Path) -> list[str]:
             *(['reverse = ["acks"]'] if cell["traffic"] == "acks" else []),
             _propagation(rtt_ms),
             f'access_rate = "{_HOST_RATE}"',
-            *_tcp(cell),
+            *_tcp(cell, tcp),
             f'start = "0s..{path.warmup_ms // 2}ms"',
             'app = { kind = "bulk" }',
         ]
@@ -219,18 +224,18 @@ def _propagation(rtt_ms: int) -> str:
     return f'access = {{ sender = "{rtt_ms / 2:g}ms", receiver = "0s" }}'
 
 
-def _tcp(cell: Cell) -> list[str]:
+def _tcp(cell: Cell, own: str) -> list[str]:
     control = {"paced cubic": "cubic"}.get(str(cell["tcp"]), cell["tcp"])
-    paced = ['tcp = "linux-fq"'] if cell["tcp"] == "paced cubic" else []
+    paced = "-fq" if cell["tcp"] == "paced cubic" else ""
     return [
-        *paced,
+        f'tcp = "{own}{paced}"',
         f'cc = "{control}"',
         f"ecn = {str(cell['ecn']).lower()}",
         *([f'offload = "{_offload(cell)}"'] if _offload(cell) != "off" else []),
     ]
 
 
-def _beside(cell: Cell, path: _Path) -> list[str]:
+def _beside(cell: Cell, path: _Path, tcp: str) -> list[str]:
     """What runs beside the bulk flows: users, or datagrams."""
     users = max(1, min(16, path.bps // 5_000_000))
     apps = {
@@ -242,7 +247,7 @@ def _beside(cell: Cell, path: _Path) -> list[str]:
     if cell["traffic"] not in apps:
         return []
     count, app = apps[str(cell["traffic"])]
-    own = _tcp(cell) if cell["traffic"] in ("files", "web") else []
+    own = _tcp(cell, tcp) if cell["traffic"] in ("files", "web") else []
     return [
         "[[flows]]", f'name = "{cell["traffic"]}"', f"count = {count}", 'path = ["bottleneck"]',
         _propagation(min(path.rtts_ms)), f'access_rate = "{_HOST_RATE}"', *own,

@@ -91,13 +91,24 @@ def agree(
     *,
     seeds: int,
     design: wide.CoveringDesign = wide.WIDE,
+    tcp: str = "linux",
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = DEFAULT_STORE,
 ) -> WideAgreement:
-    """Run a wide grid on two engines; other arguments and errors are those of `runs.agree`."""
+    """Run a wide grid on two engines; other arguments and errors are those of `runs.agree`.
+
+    Args:
+        on: two engines; the second is the reference.
+        seeds: how many seeds.
+        design: the grid.
+        tcp: the profile that stands for the kernel's TCP.
+        jobs: runs at a time.
+        progress: receives how far the runs are.
+        store: where runs are kept.
+    """
     cells = wide.cells(design)
-    scenarios = [wide.scenario(cell) for cell in cells]
+    scenarios = [wide.scenario(cell, tcp) for cell in cells]
     tasks = both(scenarios, on, seeds)
     found = paired(run_each(tasks, _measured, jobs=jobs, progress=progress, store=store), seeds)
     compared = [

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from sojourn import _core
 from sojourn.cli import console, options
 from sojourn.describing.library import load
 from sojourn.engines import registry
@@ -64,7 +65,8 @@ def agree(
 ) -> int:
     """Run scenarios on two engines and say, metric by metric, whether they agree.
 
-    FILEs are scenario files or names of shipped scenarios.
+    FILEs are scenario files or names of shipped scenarios. Flows of the grids have the TCP profile
+    of the kernel that --kernel names.
     """
     from sojourn.agreement import grid as shipped
     from sojourn.agreement import page as usual_page
@@ -72,10 +74,11 @@ def agree(
     from sojourn.agreement import wide, wide_page, wide_runs
 
     designs = {design.name: design for design in wide.DESIGNS}
+    tcp = _core.linux_tcp(str(engine_options.get("kernel") or ""))
     if grid in designs and files_:
         raise click.UsageError(f"--grid {grid} runs alone; leave the files out")
     names = on.split(",")
-    scenarios = [*map(load, files_), *(shipped.scenarios(names) if grid == "usual" else [])]
+    scenarios = [*map(load, files_), *(shipped.scenarios(names, tcp) if grid == "usual" else [])]
     if not (scenarios or grid):
         raise click.UsageError("name a scenario file, or --grid")
     options.writing_to(out)
@@ -84,7 +87,7 @@ def agree(
         "seeds": seeds, "jobs": jobs, "progress": console.meter(), "store": options.store(fresh),
     }  # fmt: skip
     if grid in designs:
-        found = wide_runs.agree(selected, design=designs[grid], **how)
+        found = wide_runs.agree(selected, design=designs[grid], tcp=tcp, **how)
         return _show(found, wide_page, page, out)
     return _show(usual_runs.agree(scenarios, selected, **how), usual_page, page, out)
 

@@ -13,10 +13,9 @@ use crate::plan::{FIRST_PORT, Flow};
 /// IP and TCP headers without options, and with timestamps.
 pub(crate) const PLAIN_HEADER: u32 = 40;
 pub(crate) const TIMESTAMP_HEADER: u32 = 52;
-/// The profiles that stand for the kernel's own TCP: as it is, and paced, which it does itself
+/// What the profiles of the kernel's own TCP are called where it paces, which it does itself
 /// without the queue `fq` (Linux 6.1 `tcp_needs_internal_pacing`).
-pub(super) const OWN: &str = "linux";
-pub(super) const PACED: &str = "linux-fq";
+const PACED: &str = "-fq";
 /// The number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
 /// A datagram with nothing else.
@@ -70,7 +69,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
                 start_ns: start_ns(scenario, group, member),
                 stop_ns: group.stop.map(|stop| stop.as_nanos()),
                 cc: cc.clone(),
-                paced: group.app.tcp().is_some_and(|tcp| tcp.profile == PACED),
+                paced: group.app.tcp().is_some_and(is_paced),
                 payload_bytes: payload(index, &group.app)?,
                 low_latency: false,
                 app: group.app.clone(),
@@ -78,6 +77,36 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
         }
     }
     Ok(flows)
+}
+
+/// The profile that stands for the TCP of a kernel, unpaced: there are two, traced against Linux
+/// 6.1 and 7.2 (facts tcp-45 to tcp-48), and kernels between have some rules of each.
+pub fn own_profile(release: (u32, u32)) -> &'static str {
+    if release >= (7, 0) { "linux-7.2" } else { "linux" }
+}
+
+fn is_paced(tcp: &Tcp) -> bool {
+    tcp.profile.ends_with(PACED)
+}
+
+/// A warning where the kernel's TCP is not that of the profile.
+pub(super) fn other_tcp(group: &FlowGroup, release: Option<(u32, u32)>) -> Option<String> {
+    let tcp = group.app.tcp()?;
+    let (name, profile) = (&group.name, &tcp.profile);
+    let asked = profile.strip_suffix(PACED).unwrap_or(profile);
+    if ![(6, 1), (7, 2)].map(own_profile).contains(&asked) {
+        return Some(format!(
+            "flows `{name}`: the kernel runs its own TCP, not the profile {profile}"
+        ));
+    }
+    let own = own_profile(release?);
+    (asked != own).then(|| {
+        let own = format!("{own}{}", if is_paced(tcp) { PACED } else { "" });
+        format!(
+            "flows `{name}`: the kernel's TCP is that of the profile {own}, not of {profile}; with \
+             `tcp = \"{own}\"` the simulator has it too"
+        )
+    })
 }
 
 /// The same draw as in the simulator, so that the flows start at the same times.
@@ -173,15 +202,35 @@ mod tests {
 
     use super::*;
 
-    fn planned(cc: &str) -> Planned<String> {
+    fn resolved(cc: &str) -> Resolved {
         let text = format!(
             "name = \"x\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\n[[flows]]\n\
              path = [\"b\"]\nrtt = \"20ms\"\napp = {{ kind = \"bulk\" }}\ncc = {cc}\n"
         );
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-        let scenario = Scenario::load(&text, &Source::default(), &none).unwrap();
-        let tcp = scenario.resolved().flows[0].app.tcp().unwrap().clone();
-        congestion_control(0, &tcp)
+        Scenario::load(&text, &Source::default(), &none).unwrap().resolved().clone()
+    }
+
+    fn planned(cc: &str) -> Planned<String> {
+        congestion_control(0, resolved(cc).flows[0].app.tcp().unwrap())
+    }
+
+    #[test]
+    fn a_profile_of_another_release_than_the_kernels_is_a_warning() {
+        let warned = |profile: &str, release| {
+            let mut group = resolved("\"cubic\"").flows[0].clone();
+            let App::Bulk { tcp, .. } = &mut group.app else { panic!("it is a bulk flow") };
+            tcp.profile = profile.to_owned();
+            other_tcp(&group, release)
+        };
+        for (profile, release) in [("linux", (6, 1)), ("linux-fq", (6, 12)), ("linux-7.2", (7, 2))]
+        {
+            assert_eq!(warned(profile, Some(release)), None, "{profile} {release:?}");
+            assert_eq!(warned(profile, None), None, "{profile}");
+        }
+        assert!(warned("linux", Some((7, 2))).unwrap().contains("`tcp = \"linux-7.2\"`"));
+        assert!(warned("linux-7.2-fq", Some((6, 1))).unwrap().contains("`tcp = \"linux-fq\"`"));
+        assert!(warned("newreno", None).unwrap().ends_with("not the profile newreno"));
     }
 
     #[test]

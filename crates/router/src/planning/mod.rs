@@ -23,6 +23,7 @@ use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
 use bottleneck::{bottleneck, links, reverse_link, wire};
 use egress::Egress;
+pub use flows::own_profile;
 use refusal::{Planned, refuse};
 pub(crate) use topology::CREDITS_PER_BYTE;
 use topology::{Commands, in_few_batches};
@@ -141,13 +142,7 @@ fn warn(scenario: &Resolved, kernel: Kernel, warnings: &mut Vec<String>) {
     }
     for (index, group) in scenario.flows.iter().enumerate() {
         warnings.extend(flows::padded(index, &group.app));
-        let is_own = |profile: &str| [flows::OWN, flows::PACED].contains(&profile);
-        if let Some(tcp) = group.app.tcp().filter(|tcp| !is_own(&tcp.profile)) {
-            warnings.push(format!(
-                "flows `{}`: the kernel runs its own TCP, not the profile {}",
-                group.name, tcp.profile
-            ));
-        }
+        warnings.extend(flows::other_tcp(group, kernel.release));
     }
 }
 

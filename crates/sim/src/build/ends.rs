@@ -70,6 +70,7 @@ pub(crate) fn window_rule(tcp: &Tcp, profile: &Profile, largest_buffer_bytes: u6
     let grown = |most: u64| WindowRule::Autotuned {
         payload: tcp.payload_bytes,
         most: most.min(MOST_BUFFER_BYTES) as u32,
+        buffer: profile.buffer,
     };
     match tcp.receive_window {
         None if profile.autotuning => grown(largest_buffer_bytes),
@@ -104,7 +105,8 @@ mod tests {
     #[test]
     fn a_window_that_the_scenario_does_not_name_grows_to_half_of_the_buffer_under_linux() {
         let rule = |profile| window_rule(&tcp(None), profile, 16 << 20);
-        assert_eq!(rule(&LINUX), WindowRule::Autotuned { payload: 1448, most: 16 << 20 });
+        let buffer = LINUX.buffer;
+        assert_eq!(rule(&LINUX), WindowRule::Autotuned { payload: 1448, most: 16 << 20, buffer });
         assert_eq!(rule(&LINUX_2_6), WindowRule::Unlimited { most: 5793 });
     }
 
@@ -114,7 +116,8 @@ mod tests {
             let named = tcp(Some(ReceiveWindow { bytes: 1_448_000, autotuned }));
             window_rule(&named, &LINUX, 16 << 20)
         };
+        let buffer = LINUX.buffer;
         assert_eq!(rule(false), WindowRule::Fixed(1000));
-        assert_eq!(rule(true), WindowRule::Autotuned { payload: 1448, most: 2_896_000 });
+        assert_eq!(rule(true), WindowRule::Autotuned { payload: 1448, most: 2_896_000, buffer });
     }
 }

@@ -26,8 +26,6 @@ const MAX_DELAY: Span = Span::from_millis(500);
 const NEVER_HELD: u32 = 3;
 const MAX_HELD: u32 = 44;
 const MAX_HOLD: Span = Span::from_millis(1);
-/// What the kernel may add to that (Linux `tcp_comp_sack_slack_ns`), and always adds here.
-const HOLD_SLACK: Span = Span::from_micros(100);
 
 /// The acknowledgement timing of one receiver.
 #[derive(Clone, Debug)]
@@ -214,12 +212,12 @@ impl DelayedAck {
     }
 
     /// Whether a duplicate with the number `next` is sent now; otherwise it is held back (Linux
-    /// `__tcp_ack_snd_check`), for a twentieth of a round trip: the receiver's mean or that of the
+    /// `__tcp_ack_snd_check`), for a part of a round trip: the receiver's mean or that of the
     /// handshake, whichever is shorter.
     pub(crate) fn is_duplicate_due(&mut self, now: Time, next: u32, mean: Option<Span>) -> bool {
-        if !self.rule.compression || self.quick > 0 {
+        let Some(compression) = self.rule.compression.filter(|_| self.quick == 0) else {
             return true;
-        }
+        };
         if self.held.next != next {
             (self.held.next, self.held.sent) = (next, 0);
         }
@@ -232,10 +230,11 @@ impl DelayedAck {
         }
         self.held.count += 1;
         if self.held.due == Time::NEVER {
-            let twentieth = |rtt: Span| Span::from_nanos(rtt.as_nanos() / 20);
+            let percent = u64::from(compression.percent.get());
+            let part = |rtt: Span| Span::from_nanos(rtt.as_nanos() * percent / 100);
             let shorter = self.rtt.into_iter().chain(mean).min();
-            let wait = shorter.map_or(Span::ZERO, twentieth).min(MAX_HOLD);
-            self.held.due = now + wait + HOLD_SLACK;
+            let wait = shorter.map_or(Span::ZERO, part).min(MAX_HOLD);
+            self.held.due = now + wait + Span::from_micros(u64::from(compression.slack_us));
         }
         false
     }
@@ -270,7 +269,7 @@ impl DelayedAck {
 
 #[cfg(test)]
 mod tests {
-    use super::super::profile::{LINUX, NEWRENO, profile};
+    use super::super::profile::{LINUX, LINUX_7_2, NEWRENO, profile};
     use super::*;
 
     const MANY: u32 = u32::MAX;
@@ -357,18 +356,28 @@ mod tests {
         assert_eq!(acks.due(), at(5) + Span::from_micros(600));
     }
 
+    /// How long a duplicate is held back, after a handshake of 10 ms, in microseconds.
+    fn held_us(rule: AckRule, mean_ms: Option<u64>) -> u64 {
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..rule }, false);
+        acks.on_established(Some(Span::from_millis(10)));
+        let mean = mean_ms.map(Span::from_millis);
+        let due = [(); 4].map(|()| acks.is_duplicate_due(at(5), 7, mean));
+        assert_eq!(due, [true, true, true, false]);
+        acks.due().since(at(5)).as_nanos() / 1000
+    }
+
     /// Fact tcp-37.
     #[test]
     fn duplicates_are_held_back_by_the_shorter_of_two_round_trips() {
-        let held_us = |mean_ms: Option<u64>| {
-            let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
-            acks.on_established(Some(Span::from_millis(10)));
-            let mean = mean_ms.map(Span::from_millis);
-            let due = [(); 4].map(|()| acks.is_duplicate_due(at(5), 7, mean));
-            assert_eq!(due, [true, true, true, false]);
-            acks.due().since(at(5)).as_nanos() / 1000
-        };
-        assert_eq!([None, Some(20), Some(6)].map(held_us), [600, 600, 400]);
+        let held = [None, Some(20), Some(6)].map(|mean| held_us(LINUX.ack, mean));
+        assert_eq!(held, [600, 600, 400]);
+    }
+
+    /// Fact tcp-47.
+    #[test]
+    fn duplicates_are_held_back_by_a_third_of_a_round_trip_in_linux_7_2() {
+        let held = [None, Some(2), Some(1)].map(|mean| held_us(LINUX_7_2.ack, mean));
+        assert_eq!(held, [1_010, 670, 340], "at most a millisecond");
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! What segments take of Linux's buffers, in bytes of memory (fact tcp-31).
+//! What segments take of Linux's buffers, in bytes of memory, and how much of that is window (facts
+//! tcp-31 and tcp-45).
+
+use super::profile::BufferRule;
 
 /// Room for headers in the guest's kernel (Linux `MAX_TCP_HEADER` where wireless LAN is
 /// configured), `struct sk_buff` and `struct skb_shared_info`, in whole cache lines.
@@ -7,6 +10,58 @@ pub(super) const SK_BUFF: u32 = 256;
 pub(super) const SHARED_INFO: u32 = 320;
 /// Headers of IPv4 and TCP without options, which no segment size counts (RFC 6691 §2).
 pub(super) const IP_AND_TCP: u32 = 40;
-/// What a buffer of segments takes beside its payload: `tcp_stream_alloc_skb` takes headers and
-/// shared information from the allocator, which gives 1024 B.
-pub(super) const OVERHEAD: u32 = SK_BUFF + 1024;
+
+impl BufferRule {
+    /// What a buffer of segments takes beside its payload: `tcp_stream_alloc_skb` takes headers and
+    /// shared information from the allocator, which gives 1024 B, and since it has a cache for them
+    /// 640 (Linux 6.3, `skbuff_small_head`).
+    pub(super) const fn overhead(self) -> u32 {
+        SK_BUFF
+            + match self {
+                BufferRule::Half => 1024,
+                BufferRule::Payload => 640,
+            }
+    }
+
+    /// Linux `sysctl_rmem_max`, which counts in the scale of the window
+    /// (`tcp_select_initial_window`).
+    pub(super) const fn rmem_max(self) -> u32 {
+        match self {
+            BufferRule::Half => 212_992,
+            BufferRule::Payload => 4 << 20,
+        }
+    }
+}
+
+/// The share of the memory that is window (Linux `tcp_win_from_space`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// In 256ths.
+    of_256: u8,
+    rounding: u8,
+}
+
+impl Share {
+    /// A half, rounded up in 6.1 (`tcp_adv_win_scale` = 1), down in 7.2
+    /// (`TCP_DEFAULT_SCALING_RATIO`).
+    pub(super) fn half(rule: BufferRule) -> Share {
+        let rounding = if rule == BufferRule::Half { 128 } else { 0 };
+        Share { of_256: 128, rounding }
+    }
+
+    /// That of so much payload in so much memory (Linux 7.2 `tcp_measure_rcv_mss`).
+    pub(super) fn of_payload(payload: u32, memory: u32) -> Share {
+        Share { of_256: ((payload << 8) / memory).max(1) as u8, rounding: 0 }
+    }
+
+    #[inline]
+    pub(super) fn window_of(self, memory: u32) -> u32 {
+        let of_256 = u64::from(memory) * u64::from(self.of_256);
+        ((of_256 + u64::from(self.rounding)) >> 8) as u32
+    }
+
+    /// The memory for a window (Linux 7.2 `tcp_space_from_win`).
+    pub(super) fn memory_for(self, window: u64) -> u64 {
+        window.saturating_mul(256) / u64::from(self.of_256)
+    }
+}

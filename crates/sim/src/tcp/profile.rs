@@ -3,7 +3,7 @@
 //!
 //! tidy: allow(length): the fields and all stacks are one table, read side by side.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 
 use sojourn_aqm::{Span, Time};
 use sojourn_traffic::{TcpProfile, tcp_profile};
@@ -41,6 +41,17 @@ pub struct SendBufferRule {
     pub most: u32,
 }
 
+/// What segments take of Linux's buffers, and how much window a receiver makes of that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BufferRule {
+    /// 1280 bytes beside the payload; half of the memory is window, and it grows for twice what
+    /// came in a round trip and a cushion (Linux 6.1; facts tcp-30, tcp-31).
+    Half,
+    /// 896 bytes; of the memory the share that is payload is window, and it grows for what waits
+    /// out of order too (Linux 7.2; facts tcp-45, tcp-46).
+    Payload,
+}
+
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckRule {
@@ -56,8 +67,9 @@ pub struct AckRule {
     /// Whether segments out of order restart that, so that after every loss the next sixteen are
     /// acknowledged one by one (Linux before 4.18, `tcp_data_queue`).
     pub quick_at_gaps: bool,
-    /// Whether duplicates beyond the third are compressed (Linux since 4.18, `tcp_comp_sack_nr`).
-    pub compression: bool,
+    /// How duplicates beyond the third are compressed, if they are (Linux since 4.18,
+    /// `tcp_comp_sack_nr`).
+    pub compression: Option<Compression>,
     /// Whether the sender sets PSH where a program's write ends or half of the largest receive
     /// window has been filled (Linux `tcp_push`, `forced_push`), and the receiver acknowledges such
     /// segments at once (since 6.6, `tcp_measure_rcv_mss`).
@@ -71,6 +83,22 @@ pub struct AckRule {
     pub whole_rows: bool,
     /// Whether SACK blocks and the AccECN option count in the size of an acknowledgement.
     pub counts_options: bool,
+}
+
+/// How long a duplicate is held back at most, so that one acknowledgement reports several (Linux
+/// `__tcp_ack_snd_check`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compression {
+    /// The part of a round trip (`tcp_comp_sack_rtt_percent`), of at most 1 ms.
+    pub percent: NonZeroU8,
+    /// What the kernel may add, and always adds here (`tcp_comp_sack_slack_ns`).
+    pub slack_us: u8,
+}
+
+impl Compression {
+    const fn of(percent: u8, slack_us: u8) -> Compression {
+        Compression { percent: NonZeroU8::new(percent).expect("some of it"), slack_us }
+    }
 }
 
 /// How losses are detected.
@@ -212,6 +240,9 @@ pub struct Profile {
     /// Where more SYNs than these were lost, the initial window is one packet (RFC 5681 §3.1; Linux
     /// since 3.1, `tcp_init_transfer`, forgives one).
     pub forgiven_syns: u32,
+    /// How many repetitions of a SYN leave the first timeout as it is; from then on it doubles
+    /// (Linux since 6.5, `tcp_syn_linear_timeouts`).
+    pub linear_syns: u8,
     /// A timeout draws the hash of the connection anew, by which fair queues sort packets: those of
     /// the sender's own host, and behind it where IPv6's flow label carries it (Linux since 4.2,
     /// `sk_rethink_txhash`).
@@ -225,6 +256,8 @@ pub struct Profile {
     pub offload_bytes: Option<u32>,
     /// The memory that what is written and not acknowledged may take; none: all that there is.
     pub send_buffer: Option<SendBufferRule>,
+    /// What segments take of that and of the receiver's buffer.
+    pub buffer: BufferRule,
     /// Retransmission timeout.
     pub rto: RtoRule,
     /// Timers expire on the ticks of a timer wheel (Linux since 4.8); otherwise they are exact.
@@ -258,7 +291,7 @@ const LINUX_ACK: AckRule = AckRule {
     adaptive: true,
     quick: 16,
     quick_at_gaps: false,
-    compression: true,
+    compression: Some(Compression::of(5, 100)),
     answers_push: true,
     least_rtt: true,
     whole_rows: false,
@@ -271,17 +304,17 @@ const EVERY_PACKET: AckRule = AckRule {
     adaptive: false,
     quick: 0,
     quick_at_gaps: false,
-    compression: false,
+    compression: None,
     answers_push: false,
     least_rtt: false,
     whole_rows: true,
     counts_options: false,
 };
 
-/// Linux 6.x, the default.
+/// Linux 6.1, the default.
 pub const LINUX: Profile = Profile {
     name: "linux",
-    doc: "Linux 6.x: SACK, RACK with tail loss probes, proportional rate reduction, F-RTO",
+    doc: "Linux 6.1: SACK, RACK with tail loss probes, proportional rate reduction, F-RTO",
     cc: "cubic",
     initial_window: InitialWindow::Packets(10),
     sack: true,
@@ -311,15 +344,27 @@ pub const LINUX: Profile = Profile {
     handshake_ack: true,
     answers_again: true,
     forgiven_syns: 1,
+    linear_syns: 0,
     rehash: true,
     idle: Idle::Halve,
     pacing: false,
     offload_bytes: None,
     send_buffer: None,
+    buffer: BufferRule::Half,
     rto: LINUX_RTO,
     timer_wheel: true,
     autotuning: true,
     ack: LINUX_ACK,
+};
+
+/// Linux 7.2.
+pub const LINUX_7_2: Profile = Profile {
+    name: "linux-7.2",
+    doc: "Linux 7.2: as `linux`, but for receive buffer, compression of duplicates, SYN timeouts",
+    buffer: BufferRule::Payload,
+    linear_syns: 4,
+    ack: AckRule { compression: Some(Compression::of(33, 10)), ..LINUX_ACK },
+    ..LINUX
 };
 
 /// Linux 2.6.29, as the Network Simulation Cradle runs it.
@@ -350,7 +395,7 @@ pub const LINUX_2_6: Profile = Profile {
     timer_wheel: false,
     ack: AckRule {
         quick_at_gaps: true,
-        compression: false,
+        compression: None,
         answers_push: false,
         least_rtt: false,
         ..LINUX_ACK
@@ -429,17 +474,24 @@ pub const TAHOE: Profile = Profile {
 };
 
 /// How many of [`PROFILES`] are stacks; the others are presets.
-pub const STACKS: usize = 7;
+pub const STACKS: usize = 9;
 
 /// Every profile: the stacks, then the presets of the five papers.
-pub const PROFILES: [Profile; 12] = [
+pub const PROFILES: [Profile; 14] = [
     LINUX,
     Profile {
         name: "linux-fq",
-        doc: "Linux 6.x above the queue `fq`, which paces: 2 windows per round trip in slow start, \
+        doc: "Linux 6.1 above the queue `fq`, which paces: 2 windows per round trip in slow start, \
               1.2 later",
         pacing: true,
         ..LINUX
+    },
+    LINUX_7_2,
+    Profile {
+        name: "linux-7.2-fq",
+        doc: "Linux 7.2 above the queue `fq`, which paces: as `linux-fq`",
+        pacing: true,
+        ..LINUX_7_2
     },
     LINUX_2_6,
     NEWRENO,

@@ -1,23 +1,23 @@
-//! The receive buffer of Linux 6.1, counted in bytes of memory, and the window that follows from it
-//! (tcp_input.c, `tcp_grow_window`, `tcp_rcv_space_adjust`; tcp_output.c, `__tcp_select_window`,
-//! `tcp_select_window`). Segment numbers are those of the simulator; all segments are full.
+//! The receive buffer of Linux 6.1 or 7.2, counted in bytes of memory, and the window that follows
+//! from it (tcp_input.c, `tcp_grow_window`, `tcp_rcv_space_adjust`; tcp_output.c,
+//! `__tcp_select_window`, `tcp_select_window`). Segment numbers are those of the simulator; all
+//! segments are full.
 //!
 //! Deviations from Linux: a segment whose payload is smaller than its overhead grows the window as
 //! any other (`__tcp_grow_window` may refuse it), and the buffer never overflows
-//! (`tcp_clamp_window`).
+//! (`tcp_clamp_window`). In 7.2 a window of more than 4 GiB to ask for is not taken modulo 2^32.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
 
-use super::memory::{HEADERS, OVERHEAD, SHARED_INFO, SK_BUFF};
+use super::memory::{HEADERS, SHARED_INFO, SK_BUFF, Share};
+use super::profile::BufferRule;
 
 /// Most segments that share their overhead: a segment is one fragment (Linux `MAX_SKB_FRAGS`).
 const MERGED: u32 = 17;
 /// Segments in order that surely are one buffer: the payload of every 23rd lies in two pages, and
 /// takes two fragments (fact tcp-42).
 pub(super) const MERGED_WITH_NEXT: u32 = 16;
-/// Linux `sysctl_rmem_max`, which counts in the scale of the window (`tcp_select_initial_window`).
-const RMEM_MAX: u32 = 212_992;
 /// Largest scale of a window (RFC 7323 §2.3).
 const MAX_SCALE: u32 = 14;
 /// Segments per round trip that Linux assumes before it has measured (`tcp_init_buffer_space`).
@@ -27,16 +27,6 @@ const CUSHION: u64 = 16;
 /// Most bytes of a round trip that count (Linux has them in an `int`).
 const MOST_COPIED: u32 = i32::MAX as u32;
 const MICROSECOND_NS: u64 = 1000;
-
-/// Half of the memory is window (Linux `tcp_win_from_space` with `tcp_adv_win_scale` = 1).
-const fn window_of(memory: u32) -> u32 {
-    memory - (memory >> 1)
-}
-
-/// Half of the window of a buffer.
-fn half_window(clamp: u32, size: u32) -> u32 {
-    clamp.min(window_of(size)) >> 1
-}
 
 /// The window for more than ever arrived in a round trip, of which so much did before: twice as
 /// much and a cushion, to leave room for losses, and more while the sender is growing, which it
@@ -51,8 +41,10 @@ pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
 /// The buffer of one receiver.
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveBuffer {
+    rule: BufferRule,
     /// Payload of a segment.
     payload: u16,
+    share: Share,
     /// The scale of the window field.
     scale: u8,
     /// Its size (`sk_rcvbuf`), and the largest (`tcp_rmem[2]`).
@@ -62,13 +54,12 @@ pub(super) struct ReceiveBuffer {
     /// (`rcv_ssthresh`).
     clamp: u32,
     offered: u32,
-    /// Half of the window: less room than that is little.
-    little: u32,
     /// The window announced last (`rcv_wnd`), and where it ends, modulo 2^32.
     window: u32,
     edge: u32,
-    /// Bytes of memory of the segments that wait out of order.
+    /// Bytes of memory of the segments that wait out of order, and one past the last of them.
     held: u32,
+    held_to: u32,
     /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the time, in
     /// whole microseconds, in which the present one began.
     space: u32,
@@ -78,39 +69,52 @@ pub(super) struct ReceiveBuffer {
 
 impl ReceiveBuffer {
     /// At the start of a connection (Linux `tcp_select_initial_window`, `tcp_init_buffer_space`).
-    pub(super) fn new(payload: u32, most: u32) -> ReceiveBuffer {
+    pub(super) fn new(rule: BufferRule, payload: u32, most: u32) -> ReceiveBuffer {
         let size = (FIRST_BUFFER_BYTES as u32).min(most);
-        let full = window_of(size);
+        let share = Share::half(rule);
+        let full = share.window_of(size);
         let whole = if full > payload { full - full % payload } else { full };
         let window = whole.min(u32::from(u16::MAX));
-        let clamp = full.saturating_sub(payload).max(2 * payload);
+        let clamp = full.saturating_sub(payload).max(2 * payload).min(full);
         let offered = window.min(clamp);
-        let largest = whole.max(most).max(RMEM_MAX);
+        let largest = whole.max(most).max(rule.rmem_max());
         ReceiveBuffer {
+            rule,
             payload: payload as u16,
+            share,
             scale: largest.ilog2().saturating_sub(15).min(MAX_SCALE) as u8,
             size,
             most,
             clamp,
             offered,
-            little: half_window(clamp, size),
             window,
             edge: window,
             held: 0,
+            held_to: 0,
             space: offered.min(FIRST_SPACE * payload),
             start: 0,
             since: Time::ZERO,
         }
     }
 
-    /// The connection is open: the first round trip begins.
+    /// The connection is open: the first round trip begins. Linux 7.2 learns from the first segment
+    /// which share of the memory is payload; before it no window is announced.
     pub(super) fn on_established(&mut self, now: Time) {
         self.since = whole_micros(now);
+        if self.rule == BufferRule::Payload {
+            self.share = Share::of_payload(self.payload(), self.payload() + self.overhead());
+            self.resize(self.size);
+        }
     }
 
     #[inline]
     fn payload(&self) -> u32 {
         u32::from(self.payload)
+    }
+
+    #[inline]
+    fn overhead(&self) -> u32 {
+        self.rule.overhead()
     }
 
     /// The unit of the window field.
@@ -145,7 +149,7 @@ impl ReceiveBuffer {
     /// The window that the free memory makes with so many segments unread (Linux `tcp_space`).
     #[inline]
     fn room(&self, unread: u32) -> u32 {
-        window_of(self.size.saturating_sub(self.held + self.memory(unread)))
+        self.share.window_of(self.size.saturating_sub(self.held + self.memory(unread)))
     }
 
     /// What a row of so many segments takes: those that come later add their payload to the memory
@@ -157,14 +161,14 @@ impl ReceiveBuffer {
             1..=MERGED => 1, // nearly always
             _ => segments.div_ceil(MERGED),
         };
-        segments * self.payload() + rows * OVERHEAD
+        segments * self.payload() + rows * self.overhead()
     }
 
     /// Whether so much room is less than half of the window (Linux `__tcp_select_window`, which
     /// then ends quick acknowledgements).
     #[inline]
     fn is_little(&self, room: u32) -> bool {
-        room < self.little
+        room < self.clamp >> 1
     }
 
     /// Whether there is little room, and whether the window to announce is no smaller than the
@@ -186,7 +190,7 @@ impl ReceiveBuffer {
     fn select_of(&self, mut room: u32) -> u32 {
         if self.is_little(room) {
             room -= room % self.unit();
-            if room < window_of(self.size) >> 4 || room < self.payload() {
+            if room < self.share.window_of(self.size) >> 4 || room < self.payload() {
                 return 0;
             }
         }
@@ -233,7 +237,7 @@ impl ReceiveBuffer {
     pub(super) fn on_held(&mut self, after: u32, before: u32) {
         if before == 0 {
             // Most rows grow at their end, where only the first of so many brings overhead.
-            let overhead = if after.is_multiple_of(MERGED) { OVERHEAD } else { 0 };
+            let overhead = if after.is_multiple_of(MERGED) { self.overhead() } else { 0 };
             self.held += self.payload() + overhead;
             return;
         }
@@ -273,35 +277,76 @@ impl ReceiveBuffer {
         })
     }
 
-    /// The program has read everything below `next`, a round trip being over.
-    pub(super) fn on_round_trip(&mut self, now: Time, next: u32) {
-        let copied = (next - self.start).saturating_mul(self.payload()).min(MOST_COPIED);
+    /// The program has read everything below `next`, a round trip being over, but not yet so many
+    /// segments behind it.
+    pub(super) fn on_round_trip(&mut self, now: Time, next: u32, unread: u32) {
+        let mut segments = next - self.start;
+        if self.rule == BufferRule::Payload {
+            segments = segments.saturating_sub(unread);
+        }
+        let copied = segments.saturating_mul(self.payload()).min(MOST_COPIED);
         if copied > self.space {
-            self.enlarge(copied);
+            self.enlarge(copied, next + unread);
             self.space = copied;
         }
         (self.start, self.since) = (next, whole_micros(now));
     }
 
-    /// What it takes to let a segment pass (`rcvmem` of `tcp_rcv_space_adjust`).
+    /// A segment waits out of order, and this is one past the last of those that do: in 7.2 the
+    /// buffer has room for them beside what comes in two round trips (`tcp_data_queue_ofo`,
+    /// `tcp_rcvbuf_grow`; fact tcp-46).
+    #[inline]
+    pub(super) fn provide_for_gap(&mut self, next: u32, end: u32) {
+        if self.rule == BufferRule::Payload {
+            self.held_to = end;
+            let window = 2 * u64::from(self.space) + self.held_span(next);
+            self.grow_to(self.share.memory_for(window));
+        }
+    }
+
+    /// From the next segment expected to the end of those that wait out of order, in bytes.
+    fn held_span(&self, next: u32) -> u64 {
+        u64::from(self.held_to.saturating_sub(next)) * u64::from(self.payload)
+    }
+
+    /// What it takes to let a segment pass in 6.1 (`rcvmem` of `tcp_rcv_space_adjust`).
     fn per_segment(&self) -> u32 {
         let mut bytes = self.payload() + HEADERS + SK_BUFF + SHARED_INFO;
-        while window_of(bytes) < self.payload() {
+        while self.share.window_of(bytes) < self.payload() {
             bytes += 128; // so does Linux
         }
         bytes
     }
 
-    /// More bytes than ever arrived in a round trip.
-    fn enlarge(&mut self, copied: u32) {
+    /// More bytes than ever arrived in a round trip, and the next segment expected.
+    fn enlarge(&mut self, copied: u32, next: u32) {
         let payload = u64::from(self.payload);
-        let segments = window_after(copied, self.space, payload) / payload;
-        let size = (segments * u64::from(self.per_segment())).min(u64::from(self.most)) as u32;
+        let size = match self.rule {
+            BufferRule::Half => {
+                let segments = window_after(copied, self.space, payload) / payload;
+                segments * u64::from(self.per_segment())
+            }
+            // The same without the cushion (`tcp_rcvbuf_grow`).
+            BufferRule::Payload => {
+                let (window, space) = (2 * u64::from(copied), u64::from(self.space));
+                let more = (2 * window).saturating_mul(u64::from(copied) - space) / space;
+                self.share.memory_for(window + more + self.held_span(next))
+            }
+        };
+        self.grow_to(size);
+    }
+
+    #[inline]
+    fn grow_to(&mut self, size: u64) {
+        let size = size.min(u64::from(self.most)) as u32;
         if size > self.size {
-            self.size = size;
-            self.clamp = window_of(size);
-            self.little = half_window(self.clamp, size);
+            self.resize(size);
         }
+    }
+
+    fn resize(&mut self, size: u32) {
+        self.size = size;
+        self.clamp = self.share.window_of(size);
     }
 }
 
@@ -317,7 +362,7 @@ mod tests {
     const RTT: Span = Span::from_millis(100);
 
     fn buffer() -> ReceiveBuffer {
-        ReceiveBuffer::new(1448, 16 << 20)
+        ReceiveBuffer::new(BufferRule::Half, 1448, 16 << 20)
     }
 
     /// Fact tcp-30.
@@ -335,7 +380,7 @@ mod tests {
     fn every_segment_adds_two_until_one_segment_less_than_the_buffer_is_offered() {
         let mut buffer = buffer();
         // 16 in a round trip after 10: room for 105 segments of 2920 B.
-        buffer.on_round_trip(Time::ZERO + RTT, 16);
+        buffer.on_round_trip(Time::ZERO + RTT, 16, 0);
         assert_eq!((buffer.size, buffer.clamp), (105 * 2920, 105 * 1460));
         let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
         assert_eq!((grown, buffer.offered), (31, 105 * 1460 - 1364));
@@ -344,15 +389,55 @@ mod tests {
         assert_eq!(buffer.offered, 105 * 1460);
     }
 
+    fn buffer_of_7_2() -> ReceiveBuffer {
+        let mut buffer = ReceiveBuffer::new(BufferRule::Payload, 1448, 16 << 20);
+        buffer.on_established(Time::ZERO);
+        buffer
+    }
+
+    /// Fact tcp-45.
+    #[test]
+    fn in_linux_7_2_the_share_of_a_segment_that_is_payload_is_window() {
+        let mut buffer = buffer_of_7_2();
+        assert_eq!((buffer.segments(), buffer.clamp), (45, 80_896), "158 of 256 of 128 KiB");
+        let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
+        assert_eq!((grown, buffer.offered), (6, 79_449), "but for a segment of 2344 B");
+        // 16 in a round trip after 10: 46336 B, and 55603 for growth, without a cushion.
+        buffer.on_round_trip(Time::ZERO + RTT, 16, 0);
+        assert_eq!((buffer.size, buffer.clamp), (101_939 * 256 / 158, 101_938));
+    }
+
+    /// Fact tcp-46.
+    #[test]
+    fn in_linux_7_2_the_buffer_has_room_for_what_waits_and_what_is_unread_counts_for_the_next() {
+        let mut buffer = buffer_of_7_2();
+        buffer.provide_for_gap(1, 31);
+        assert_eq!(buffer.size, 128 << 10, "twice 10 segments and 30 fit");
+        buffer.provide_for_gap(1, 101);
+        assert_eq!(buffer.size, (20 + 100) * 1448 * 256 / 158);
+        // 60 in a round trip after 10, while those up to 101 still wait.
+        buffer.on_round_trip(Time::ZERO + RTT, 60, 0);
+        assert_eq!(buffer.size, (2 * 60 + 4 * 60 * 50 / 10 + 41) * 1448 * 256 / 158);
+        let grows_with = |unread| {
+            let mut buffer = buffer_of_7_2();
+            buffer.on_round_trip(Time::ZERO + RTT, 16, unread);
+            buffer.space > 10 * 1448
+        };
+        assert_eq!([0, 5, 6].map(grows_with), [true, true, false]);
+        let mut older = ReceiveBuffer::new(BufferRule::Half, 1448, 16 << 20);
+        older.provide_for_gap(1, 101);
+        assert_eq!(older.size, 128 << 10);
+    }
+
     #[test]
     fn autotuning_keeps_ahead_of_slow_start() {
-        let mut buffer = ReceiveBuffer::new(1448, 6 << 20);
+        let mut buffer = ReceiveBuffer::new(BufferRule::Half, 1448, 6 << 20);
         let (mut now, mut next, mut window) = (Time::ZERO, 0, 10);
         while next < 10_000 {
             now += RTT;
             next += window;
             assert!(buffer.is_round_trip_over(now, Some(RTT)));
-            buffer.on_round_trip(now, next);
+            buffer.on_round_trip(now, next, 0);
             for _ in 0..window {
                 buffer.on_segment(1);
             }
@@ -376,8 +461,8 @@ mod tests {
 
     #[test]
     fn more_bytes_in_a_round_trip_than_can_be_counted_fill_the_largest_buffer() {
-        let mut buffer = ReceiveBuffer::new(1448, u32::MAX);
-        buffer.on_round_trip(Time::ZERO + RTT, u32::MAX);
+        let mut buffer = ReceiveBuffer::new(BufferRule::Half, 1448, u32::MAX);
+        buffer.on_round_trip(Time::ZERO + RTT, u32::MAX, 0);
         assert_eq!((buffer.size, buffer.space), (u32::MAX, MOST_COPIED));
     }
 

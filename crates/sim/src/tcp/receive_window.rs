@@ -6,6 +6,7 @@ use std::mem;
 
 use sojourn_aqm::{Span, Time};
 
+use super::profile::BufferRule;
 use super::receive_buffer::{FIRST_SPACE, MERGED_WITH_NEXT, ReceiveBuffer, window_after};
 
 /// How the receive window develops.
@@ -23,8 +24,10 @@ pub enum WindowRule {
     Autotuned {
         /// Bytes of payload in a segment.
         payload: u32,
-        /// Largest size of the buffer in bytes of memory, of which half is window.
+        /// Largest size of the buffer in bytes of memory.
         most: u32,
+        /// How much of that segments take, and how much window it makes.
+        buffer: BufferRule,
     },
 }
 
@@ -62,8 +65,8 @@ impl ReceiveWindow {
         let kind = match rule {
             WindowRule::Unlimited { most } => segments(u32::MAX, FIRST_WINDOW.min(most), most),
             WindowRule::Fixed(size) => segments(size, size, size),
-            WindowRule::Autotuned { payload, most } => {
-                Kind::Buffer(ReceiveBuffer::new(payload, most))
+            WindowRule::Autotuned { payload, most, buffer } => {
+                Kind::Buffer(ReceiveBuffer::new(buffer, payload, most))
             }
         };
         ReceiveWindow { unread: 0, kind }
@@ -131,6 +134,14 @@ impl ReceiveWindow {
         }
     }
 
+    /// A segment waits beyond the next expected, and one past the last that does is `end`.
+    #[inline]
+    pub fn provide_for_gap(&mut self, next: u32, end: u32) {
+        if let Kind::Buffer(buffer) = &mut self.kind {
+            buffer.provide_for_gap(next, end);
+        }
+    }
+
     /// A segment and so many that have waited are in order now.
     #[inline]
     pub fn on_in_order(&mut self, released: u32) {
@@ -181,10 +192,10 @@ impl ReceiveWindow {
                 Kind::Buffer(_) if unread <= MERGED_WITH_NEXT => unread,
                 _ => 1,
             };
-            self.on_round_trip(now, next + first - unread);
+            self.on_round_trip(now, next + first - unread, unread - first);
             // Where a round trip takes no time it is over again.
             if unread > 1 && self.is_round_trip_over(now, rtt) {
-                self.on_round_trip(now, next);
+                self.on_round_trip(now, next, 0);
             }
         }
     }
@@ -198,10 +209,10 @@ impl ReceiveWindow {
     }
 
     #[cold]
-    fn on_round_trip(&mut self, now: Time, next: u32) {
+    fn on_round_trip(&mut self, now: Time, next: u32, unread: u32) {
         match &mut self.kind {
             Kind::Segments(window) => window.on_round_trip(now, next),
-            Kind::Buffer(buffer) => buffer.on_round_trip(now, next),
+            Kind::Buffer(buffer) => buffer.on_round_trip(now, next, unread),
         }
     }
 }
@@ -268,7 +279,8 @@ mod tests {
     /// grow where ten were assumed, as not more than seven or eight come in a round trip.
     #[test]
     fn a_window_that_starts_below_ten_segments_grows_with_the_first_that_exceed_it() {
-        let rule = WindowRule::Autotuned { payload: 8948, most: 16 << 20 };
+        let rule =
+            WindowRule::Autotuned { payload: 8948, most: 16 << 20, buffer: BufferRule::Half };
         let mut window = ReceiveWindow::new(rule);
         window.on_established(Time::ZERO);
         assert_eq!(window.segments(), 7);
@@ -303,7 +315,8 @@ mod tests {
     #[test]
     fn what_waited_behind_a_small_hole_counts_for_the_round_trip_that_ends() {
         let grows_after = |waiting: u32| {
-            let rule = WindowRule::Autotuned { payload: 1448, most: 16 << 20 };
+            let rule =
+                WindowRule::Autotuned { payload: 1448, most: 16 << 20, buffer: BufferRule::Half };
             let mut window = ReceiveWindow::new(rule);
             window.on_established(Time::ZERO);
             (0..waiting).for_each(|before| window.on_held(before, 0));

@@ -284,6 +284,8 @@ impl Receiver {
         if !waits {
             self.window.on_held(seq - row.start, row.end - seq - 1);
         }
+        let end = self.beyond.end().expect("a segment waits");
+        self.window.provide_for_gap(self.next, end);
         if mem::take(&mut self.is_answered) {
             return Answer::Later;
         }

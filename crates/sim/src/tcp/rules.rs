@@ -1,6 +1,8 @@
 //! The rules of profiles in words, for documentation pages and `explain`.
 
-use super::profile::{Detection, Idle, InitialWindow, Moderation, Profile, RtoFloor, Style};
+use super::profile::{
+    BufferRule, Compression, Detection, Idle, InitialWindow, Moderation, Profile, RtoFloor, Style,
+};
 use super::timer_wheel::TICK;
 
 /// A rule that every profile has.
@@ -18,7 +20,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 47] = [
+pub const RULES: [ProfileRule; 49] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -144,6 +146,11 @@ pub const RULES: [ProfileRule; 47] = [
          `tcp_init_transfer`)",
     ),
     rule(
+        "SYN again",
+        |p| if p.linear_syns == 0 { "doubles".into() } else { linear(p.linear_syns) },
+        "the timeout of a SYN: how often it stays the same (`tcp_syn_linear_timeouts`)",
+    ),
+    rule(
         "rehash",
         |p| yes(p.rehash),
         "a timeout draws the flow's hash anew, by which fair queues sort (`sk_rethink_txhash`)",
@@ -188,7 +195,12 @@ pub const RULES: [ProfileRule; 47] = [
     rule(
         "receive window",
         |p| (if p.autotuning { "grows" } else { "never the limit" }).to_owned(),
-        "where a scenario names none: it grows with what arrives, to half of the largest buffer",
+        "where a scenario names none: it grows with what arrives, to that of the largest buffer",
+    ),
+    rule(
+        "buffer",
+        buffer,
+        "how much of a receiver's buffer is window, and for what it grows (`tcp_rcv_space_adjust`)",
     ),
     rule(
         "SACK blocks",
@@ -205,7 +217,7 @@ pub const RULES: [ProfileRule; 47] = [
     ),
     rule(
         "ACKs of duplicates",
-        |p| duplicates(p).to_owned(),
+        duplicates,
         "whether those beyond the third are compressed; whether SACK blocks and AccECN count in \
          their size",
     ),
@@ -224,6 +236,19 @@ fn initial_window(rule: InitialWindow) -> String {
 
 fn counted(per_ack: u32) -> String {
     if per_ack == u32::MAX { "all".to_owned() } else { per_ack.to_string() }
+}
+
+fn linear(syns: u8) -> String {
+    format!("the same {syns} times, then doubles")
+}
+
+fn buffer(profile: &Profile) -> String {
+    let words = match (profile.autotuning, profile.buffer) {
+        (false, _) => "none",
+        (true, BufferRule::Half) => "half; for what comes in a round trip",
+        (true, BufferRule::Payload) => "the share of payload; for what waits out of order too",
+    };
+    words.to_owned()
 }
 
 fn reduced(in_flight: bool) -> String {
@@ -284,13 +309,14 @@ fn delay(profile: &Profile) -> String {
     }
 }
 
-fn duplicates(profile: &Profile) -> &'static str {
-    match (profile.ack.compression, profile.ack.counts_options) {
-        (true, true) => "compressed, options count",
-        (true, false) => "compressed",
-        (false, true) => "all, options count",
-        (false, false) => "all",
-    }
+fn duplicates(profile: &Profile) -> String {
+    let sent = match profile.ack.compression {
+        Some(Compression { percent, slack_us }) => {
+            format!("compressed by {percent} % of a round trip and {slack_us} us")
+        }
+        None => "all".to_owned(),
+    };
+    if profile.ack.counts_options { sent + ", options count" } else { sent }
 }
 
 #[cfg(test)]
@@ -333,11 +359,13 @@ mod tests {
             handshake_ack: _,
             answers_again: _,
             forgiven_syns: _,
+            linear_syns: _,
             rehash: _,
             idle: _,
             pacing: _,
             offload_bytes: _,
             send_buffer: _,
+            buffer: _,
             rto: RtoRule { initial: _, floor: _, max: _ },
             timer_wheel: _,
             autotuning: _,

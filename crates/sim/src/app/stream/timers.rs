@@ -39,7 +39,9 @@ impl Stream {
             self.open(out);
         }
         if let Some(opening) = self.opening.as_mut().filter(|opening| opening.due <= now) {
-            opening.timeout = opening.timeout + opening.timeout;
+            if opening.syns > u32::from(self.setup.profile.linear_syns) {
+                opening.timeout = opening.timeout + opening.timeout;
+            }
             opening.due = self.setup.profile.expiry(now, now + opening.timeout);
             opening.syns += 1;
             let before = opening.syns - 1;

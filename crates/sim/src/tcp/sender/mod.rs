@@ -109,7 +109,8 @@ impl Sender {
         let most = bursts::most(&profile, segments.payload_bytes);
         let segment_bytes = segments.payload_bytes + segments.header_bytes - memory::IP_AND_TCP;
         let windows = cc.windows_to_buffer();
-        let memory = profile.send_buffer.map(|rule| SendBuffer::new(rule, segment_bytes, windows));
+        let provided = |rule| SendBuffer::new(rule, profile.buffer, segment_bytes, windows);
+        let memory = profile.send_buffer.map(provided);
         let writes = Writes::new(segments.payload_bytes, most, memory, segments.bytes());
         let plain_acks = plain_ack::are_usual(&needs, &segments);
         let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));

@@ -3,7 +3,7 @@
 //! tcp-36).
 
 use crate::tcp::memory::{HEADERS, SHARED_INFO, SK_BUFF};
-use crate::tcp::profile::SendBufferRule;
+use crate::tcp::profile::{BufferRule, SendBufferRule};
 
 /// The fewest segments that are provided for (`TCP_INIT_CWND`).
 const FEWEST: u32 = 10;
@@ -17,21 +17,34 @@ pub(super) struct SendBuffer {
     per_segment: u32,
     /// The window that is provided for.
     window: u32,
+    /// What a buffer of segments takes beside its payload.
+    overhead: u32,
 }
 
 impl SendBuffer {
     /// Of a connection whose segments have so many bytes, TCP's options among them. `windows`: how
     /// many congestion windows it is to hold.
-    pub(super) fn new(rule: SendBufferRule, segment_bytes: u32, windows: u32) -> SendBuffer {
+    pub(super) fn new(
+        rule: SendBufferRule,
+        buffer: BufferRule,
+        segment_bytes: u32,
+        windows: u32,
+    ) -> SendBuffer {
         let segment = (segment_bytes + HEADERS + SHARED_INFO).next_power_of_two() + SK_BUFF;
         let mut buffer = SendBuffer {
             size: rule.first.get(),
             most: rule.most,
             per_segment: segment * windows,
             window: 0,
+            overhead: buffer.overhead(),
         };
         buffer.provide_for(FEWEST);
         buffer
+    }
+
+    /// What a buffer of segments takes beside its payload.
+    pub(super) fn overhead(&self) -> u64 {
+        u64::from(self.overhead)
     }
 
     /// Grows for a congestion window that is not filled.
@@ -68,7 +81,7 @@ mod tests {
     #[test]
     fn a_buffer_provides_for_the_largest_window_that_was_not_filled() {
         let rule = rule(16_384, 4 << 20);
-        let mut buffer = SendBuffer::new(rule, 1460, 2);
+        let mut buffer = SendBuffer::new(rule, BufferRule::Half, 1460, 2);
         assert_eq!(buffer.size, 2 * 10 * 2304, "`tcp_init_buffer_space`");
         buffer.provide_for(100);
         buffer.provide_for(50);
@@ -80,7 +93,7 @@ mod tests {
     #[test]
     fn a_program_goes_on_when_a_third_is_free() {
         let rule = rule(3_000_000, 3_000_000);
-        let buffer = SendBuffer::new(rule, 1460, 2);
+        let buffer = SendBuffer::new(rule, BufferRule::Half, 1460, 2);
         assert!(buffer.is_writeable(2_000_000) && !buffer.is_writeable(2_000_002));
         assert_eq!((buffer.room(2_999_999), buffer.room(3_000_000)), (1, 0));
     }

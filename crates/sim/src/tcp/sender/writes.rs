@@ -8,7 +8,6 @@
 use std::collections::VecDeque;
 
 use super::send_buffer::SendBuffer;
-use crate::tcp::memory::OVERHEAD;
 
 /// What the program writes at a time, in bytes (engine linux, `CHUNK_BYTES`).
 const CHUNK: u64 = 128 << 10;
@@ -137,7 +136,7 @@ impl Writes {
         } else {
             bytes.div_ceil(self.payload).saturating_sub(u64::from(queue.sacked - queue.rows))
         };
-        bytes + buffers * u64::from(OVERHEAD)
+        bytes + buffers * self.memory.map_or(0, |memory| memory.overhead())
     }
 
     /// Buffers with segmentation offload: bursts, rows of SACKed segments, the holes before them,
@@ -279,7 +278,7 @@ impl Writes {
     fn room(&self, queued: u64, goal: u64, filled: u64) -> u64 {
         let Some(memory) = self.memory else { return u64::MAX };
         let rest = filled.next_multiple_of(goal) - filled;
-        let buffers = memory.room(queued + rest).div_ceil(goal + u64::from(OVERHEAD));
+        let buffers = memory.room(queued + rest).div_ceil(goal + memory.overhead());
         self.written + rest + buffers * goal
     }
 
@@ -334,7 +333,7 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::tcp::profile::SendBufferRule;
+    use crate::tcp::profile::{BufferRule, SendBufferRule};
 
     fn sent(next: u32) -> Queue {
         Queue { next, ..Queue::default() }
@@ -386,7 +385,7 @@ mod tests {
     fn a_program_goes_on_when_a_third_of_the_memory_is_free() {
         let first = NonZeroU32::new(273_000).unwrap(); // a hundred segments
         let rule = SendBufferRule { first, most: 273_000 };
-        let memory = SendBuffer::new(rule, 1460, 2);
+        let memory = SendBuffer::new(rule, BufferRule::Half, 1460, 2);
         let mut writes = Writes::new(1448, 1, Some(memory), u64::MAX);
         writes.on_window(65_160);
         writes.begin(10, 1);
