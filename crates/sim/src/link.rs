@@ -19,6 +19,9 @@ pub(crate) struct LinkAlarms {
     pub(crate) medium: Option<Alarm>,
 }
 
+/// How much later than it is due a link does what may be late: what arrives meanwhile takes memory.
+const MOST_SLACK: Span = Span::from_millis(20);
+
 /// A link that keeps its alarms up to date.
 pub(crate) struct ScheduledLink {
     link: Link<Packet>,
@@ -74,7 +77,8 @@ impl ScheduledLink {
     /// it sends arrives nowhere before. Whoever gives the link something, or looks at it, has it do
     /// first what is overdue. The server of a wireless link depends on others.
     pub(crate) fn serve_late(&mut self, least_delay: Span) {
-        self.slack = if self.alarms.medium.is_none() { least_delay } else { Span::ZERO };
+        let slack = least_delay.min(MOST_SLACK);
+        self.slack = if self.alarms.medium.is_none() { slack } else { Span::ZERO };
     }
 
     /// Whether its services may come late.

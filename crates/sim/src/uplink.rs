@@ -1,4 +1,4 @@
-//! What the senders of a group have sent, from their access links to the first queue.
+//! What senders have sent, from their access links to the first queue.
 
 use sojourn_aqm::Time;
 
@@ -6,9 +6,9 @@ use crate::agenda::Agenda;
 use crate::packet::Packet;
 use crate::ring::Ring;
 
-/// Packets of all flows of a group in the order in which they reach the first queue; those of one
-/// instant in the order of their flows. A packet that would overtake others stays on a wire of its
-/// access link.
+/// Packets of all flows that are as far before the same link, in the order in which they reach it;
+/// those of one instant in the order of their flows. A packet that would overtake others stays on a
+/// wire of its access link.
 #[derive(Debug)]
 pub(crate) struct Uplink {
     /// Its number, as the agenda counts them.

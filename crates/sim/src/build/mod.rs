@@ -31,7 +31,6 @@ use crate::delay_line::ScheduledDelayLine;
 use crate::link::ScheduledLink;
 use crate::network::{Network, Onward};
 use crate::tcp::Segments;
-use crate::uplink::Uplink;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Brought, SimError, drop_elsewhere};
 
@@ -75,7 +74,7 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     let impairments: Vec<Option<Impairment>> =
         plan.links.iter().map(|link| impairment(plan, link)).collect();
     let is_impaired = |link: usize| impairments[link].is_some();
-    let (groups, legs) = groups(plan, &classes, &onward, &is_impaired);
+    let (groups, legs, uplinks) = groups(plan, &classes, &onward, &is_impaired);
     let wires = wires(plan, &onward, (slots.wires, &agenda));
     let links = (0..plan.links.len())
         .map(|i| {
@@ -88,11 +87,10 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     if sampling.states || sampling.flows {
         agenda.set(agenda.alarm(slots.sampler), Time::ZERO + sampling.sample);
     }
-    let uplink = |(place, group): (usize, &FlowGroup)| Uplink::new(place, group.path[0]);
     let network = Network {
         agenda,
         links,
-        uplinks: plan.flows.iter().enumerate().map(uplink).collect(),
+        uplinks,
         onward: Onward { wires, legs, impairments, losses: DatagramLosses::new(flows) },
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
         computed_until: Time::ZERO,

@@ -9,6 +9,7 @@ use super::links::radio;
 use crate::agenda::{Agenda, Slot};
 use crate::delay_line::ScheduledDelayLine;
 use crate::network::{End, FirstLegs, Group, Leg};
+use crate::uplink::Uplink;
 
 /// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
 /// link.
@@ -22,30 +23,36 @@ pub(super) fn links_with_onward_wires(plan: &Resolved) -> Vec<usize> {
     BTreeSet::from_iter(onward.copied()).into_iter().collect()
 }
 
-/// The groups of flows, with their ways; their classes are places in `classes`.
+/// The groups of flows, with their ways and uplinks; their classes are places in `classes`. Groups
+/// with the same first link, as far before it, share an uplink.
 pub(super) fn groups(
     plan: &Resolved,
     classes: &[String],
     onward: &[usize],
     is_impaired: &dyn Fn(usize) -> bool,
-) -> (Vec<Group>, Vec<Leg>) {
+) -> (Vec<Group>, Vec<Leg>, Vec<Uplink>) {
     let class_of: BTreeMap<&str, usize> =
         classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
     let mut legs = Vec::new();
+    let (mut uplinks, mut uplink_from) = (Vec::new(), BTreeMap::new());
     let groups = plan.flows.iter().enumerate().map(|(place, group)| {
         let first_wire = onward.len() + WIRES_PER_GROUP * place;
         let mut add = |ways, exit| add_way((&mut legs, is_impaired), plan, ways, onward, exit);
         let forward = add([&group.path, &group.reverse], first_wire);
         let backward = add([&group.reverse, &group.path], first_wire + 2);
+        let uplink = *uplink_from.entry((group.path[0], group.access_delay)).or_insert_with(|| {
+            uplinks.push(Uplink::new(uplinks.len(), group.path[0]));
+            uplinks.len() - 1
+        });
         Group {
             class: *class_of.get(group.class.as_str()).expect("every class is listed"),
             first_legs: FirstLegs { forward, backward },
-            uplink: place,
+            uplink,
             back: first_wire + 1,
             computed: None,
         }
     });
-    (groups.collect(), legs)
+    (groups.collect(), legs, uplinks)
 }
 
 /// Adds a way over these links, the last of which sends on the wire `exit`; returns its beginning.

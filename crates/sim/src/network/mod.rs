@@ -68,7 +68,7 @@ pub(crate) struct Network {
     pub(crate) agenda: Agenda,
     /// The links.
     pub(crate) links: Vec<ScheduledLink>,
-    /// What lies between senders and links, by group.
+    /// What lies between senders and links.
     pub(crate) uplinks: Vec<Uplink>,
     /// What lies behind the links.
     pub(crate) onward: Onward,

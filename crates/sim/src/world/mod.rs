@@ -177,7 +177,8 @@ impl World {
         match kind {
             Kind::Wire => self.on_wire::<NOTES>(now, slot - wires),
             Kind::Uplink => {
-                let uplink = self.flows[slot - accesses].group as usize;
+                let group = self.flows[slot - accesses].group as usize;
+                let uplink = self.groups[group].uplink;
                 self.network.on_uplink::<NOTES>(now, uplink, &mut self.recorded_arrivals);
             }
             Kind::Access => self.on_access::<NOTES>(now, slot - accesses),
