@@ -171,6 +171,7 @@ impl Sender {
                     self.begin_burst(burst);
                     (0..burst).for_each(|_| self.transmit(now, emit));
                     sending.sent += burst;
+                    self.sent.last_at = now;
                 }
             }
         }
