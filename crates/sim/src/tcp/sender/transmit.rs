@@ -160,7 +160,7 @@ impl Sender {
         let most = self.largest_burst();
         while sending.sent < limit && self.pacing_allows(now) {
             let (room, allowed) = (sending.room - sending.sent, sending.allowed - sending.sent);
-            let waiting = self.waiting(room, allowed);
+            let waiting = self.waiting(room, allowed, most);
             match self.turn(now, &waiting, most) {
                 Turn::Deferred { by_cwnd } => {
                     sending.deferred = by_cwnd;
