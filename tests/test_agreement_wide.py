@@ -9,7 +9,8 @@ from itertools import combinations, product
 import pytest
 
 import sojourn
-from sojourn.agreement import causes, measures, wide, wide_page
+from sojourn import _core
+from sojourn.agreement import causes, grid, measures, wide, wide_page
 from sojourn.agreement.cells import CellAgreement
 from sojourn.agreement.covering import covering
 from sojourn.agreement.wide_runs import Measured, WideAgreement, agree, compare
@@ -74,6 +75,20 @@ def test_datagrams_of_the_grid_have_no_common_measure_with_full_packets() -> Non
     for cell in cells:
         app = json.loads(wide.scenario(cell).resolved_json())["flows"][-1]["app"]
         assert math.gcd(int(app["packet"].removesuffix("B")), 1500) == 1, "bytes, and so times"
+
+
+def test_flows_have_the_tcp_of_the_kernel_that_the_grid_is_for() -> None:
+    def profiles(scenario: _core.Scenario) -> set[str]:
+        flows = json.loads(scenario.resolved_json())["flows"]
+        return {flow["app"]["tcp"]["tcp"] for flow in flows if "tcp" in flow["app"]}
+
+    versions = {"7.2": "linux-7.2", "6.12": "linux", "": "linux"}
+    assert {version: _core.linux_tcp(version) for version in versions} == versions
+    for cell in wide.cells():
+        paced = "-fq" if cell["tcp"] == "paced cubic" else ""
+        assert profiles(wide.scenario(cell, "linux-7.2")) == {f"linux-7.2{paced}"}
+    for usual in grid.scenarios(["sim", "linux"], "linux-7.2"):
+        assert profiles(usual) == {"linux-7.2"}
 
 
 def _rtt_ms(cell: wide.Cell) -> int:

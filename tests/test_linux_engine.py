@@ -442,6 +442,20 @@ def test_a_run_on_a_kernel_with_other_roots_in_cake_is_warned_of() -> None:
     assert text.startswith("links.bottleneck.queue: the kernel's cake has")
 
 
+def test_a_run_on_a_kernel_with_another_tcp_is_warned_of() -> None:
+    """Facts tcp-45 to tcp-49."""
+
+    def warned(tcp: str, version: str) -> list[str]:
+        asked = scenario(**{f"flows[{group}].tcp": f'"{tcp}"' for group in (0, 2)})
+        plan = json.loads(_core.linux_plan(asked, version=version))
+        return [text for text in plan["warnings"] if "TCP" in text]
+
+    assert warned("linux", "6.1.192-2") == warned("linux-7.2", "7.2.13") == []
+    for text in warned("linux", "7.2.13"):
+        assert text.endswith('with `tcp = "linux-7.2"` the simulator has it too')
+    assert len(warned("linux", "7.2.13")) == 2, "the bulk flow and the files"
+
+
 def test_more_than_one_bottleneck_is_refused() -> None:
     with pytest.raises(ScenarioError, match="engine linux"):
         _core.linux_plan(load("two-way"))

@@ -19,7 +19,7 @@ const TCP_HEAD: &str = "\
 `tcp = \"linux-2.6\"` in a group of flows says which rules both ends follow; without it they follow
 Linux 6.1. A profile is data: the code reads its fields and never its name. How well `linux` stands
 for the real kernel is [measured](agreement.md), and [how well `linux-7.2`](agreement-7.2.md) does.
-Kernels between the two have some rules of each ([facts tcp-45 to tcp-48](facts/tcp.md)). The
+Kernels between the two have some rules of each ([facts tcp-45 to tcp-49](facts/tcp.md)). The
 scripts that packetdrill and the kernel test it with are
 [restated](../crates/sim/testdata/scripts/README.md), and run as they are from a checkout of yours
 ([`sojourn check tcp`](tcp-scripts.md)); senders are fuzzed with acknowledgements

@@ -62,7 +62,7 @@ fn more_than_one_lost_syn_leaves_a_window_of_one() {
 fn a_syn_is_sent_again_when_the_timer_wheel_says_so() {
     let run = recorded(3, short(1, "linux"), Some(1.0));
     let at: Vec<u64> = run.packets.iter().map(|row| row.arrived.as_nanos() / 1_000_000).collect();
-    assert_eq!(at, [1, 1065], "sent at 0 and at the end of the slot, 1,064 ms (fact tcp-49)");
+    assert_eq!(at, [1, 1065], "sent at 0 and at the end of the slot, 1,064 ms (fact tcp-50)");
 }
 
 /// Fact tcp-48.

@@ -80,7 +80,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
 }
 
 /// The profile that stands for the TCP of a kernel, unpaced: there are two, traced against Linux
-/// 6.1 and 7.2 (facts tcp-45 to tcp-48), and kernels between have some rules of each.
+/// 6.1 and 7.2 (facts tcp-45 to tcp-49), and kernels between have some rules of each.
 pub fn own_profile(release: (u32, u32)) -> &'static str {
     if release >= (7, 0) { "linux-7.2" } else { "linux" }
 }

@@ -254,6 +254,8 @@ pub struct Profile {
     /// The most bytes that are handed down at once and leave in a burst (TSO; Linux
     /// `sk_gso_max_size`); none: every packet is sent for itself.
     pub offload_bytes: Option<u32>,
+    /// A burst may reach into the next buffer of the program's writes (Linux 7.2, `tcp_grow_skb`).
+    pub bursts_cross_buffers: bool,
     /// The memory that what is written and not acknowledged may take; none: all that there is.
     pub send_buffer: Option<SendBufferRule>,
     /// What segments take of that and of the receiver's buffer.
@@ -349,6 +351,7 @@ pub const LINUX: Profile = Profile {
     idle: Idle::Halve,
     pacing: false,
     offload_bytes: None,
+    bursts_cross_buffers: false,
     send_buffer: None,
     buffer: BufferRule::Half,
     rto: LINUX_RTO,
@@ -360,8 +363,10 @@ pub const LINUX: Profile = Profile {
 /// Linux 7.2.
 pub const LINUX_7_2: Profile = Profile {
     name: "linux-7.2",
-    doc: "Linux 7.2: as `linux`, but for receive buffer, compression of duplicates, SYN timeouts",
+    doc: "Linux 7.2: as `linux`, but for receive buffer, compression of duplicates, bursts and SYN \
+          timeouts",
     buffer: BufferRule::Payload,
+    bursts_cross_buffers: true,
     linear_syns: 4,
     ack: AckRule { compression: Some(Compression::of(33, 10)), ..LINUX_ACK },
     ..LINUX

@@ -20,7 +20,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 49] = [
+pub const RULES: [ProfileRule; 50] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -34,6 +34,11 @@ pub const RULES: [ProfileRule; 49] = [
         "offload",
         |p| p.offload_bytes.map_or(yes(false), |bytes| format!("up to {bytes} B")),
         "what leaves in a burst (TSO); `offload` of a group of flows",
+    ),
+    rule(
+        "bursts",
+        |p| if p.bursts_cross_buffers { "across buffers" } else { "of one buffer" }.to_owned(),
+        "whether a burst reaches into the next buffer of the program's writes (`tcp_grow_skb`)",
     ),
     rule(
         "send buffer",
@@ -364,6 +369,7 @@ mod tests {
             idle: _,
             pacing: _,
             offload_bytes: _,
+            bursts_cross_buffers: _,
             send_buffer: _,
             buffer: _,
             rto: RtoRule { initial: _, floor: _, max: _ },

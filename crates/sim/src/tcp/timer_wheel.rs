@@ -14,7 +14,7 @@ pub(super) const TICK: Span = Span::from_millis(1);
 const TICK_NS: u64 = TICK.as_nanos();
 /// The ticks of the clock at time zero, which decide where slots end: as in our guest, whose clock
 /// starts five minutes below 2^32 ticks (`INITIAL_JIFFIES`) and whose runs begin 11 s later (fact
-/// tcp-49).
+/// tcp-50).
 const TICKS_AT_ZERO: u64 = (1 << 32) - 300_000 + 11_000;
 /// Added before a division that rounds up; `div_ceil` takes twice as many instructions.
 const NEARLY_A_TICK_NS: u64 = TICK_NS - 1;

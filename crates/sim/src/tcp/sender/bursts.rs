@@ -9,7 +9,7 @@
 
 use sojourn_aqm::{Span, Time};
 
-use super::{Sender, State};
+use super::{Sender, State, Window};
 use crate::tcp::pacing;
 use crate::tcp::profile::Profile;
 
@@ -28,6 +28,11 @@ const LONGEST_WAIT: Span = Span::from_millis(1);
 /// The most segments of a burst (Linux `sk_gso_max_segs`), 1 without offload.
 pub(super) fn most(profile: &Profile, payload_bytes: u32) -> u32 {
     profile.offload_bytes.map_or(1, |bytes| (bytes / payload_bytes).max(1))
+}
+
+/// How much of the room one burst takes: at least two are in flight (Linux `tcp_cwnd_test`).
+fn part_of(window: &Window, room: u32) -> u32 {
+    room.min((window.cwnd / 2).max(1))
 }
 
 /// New data that may leave, in segments.
@@ -79,9 +84,14 @@ impl Sender {
         self.board.lost_together(seq, most)
     }
 
-    /// What may leave, of so much room and so many segments allowed.
-    pub(super) fn waiting(&mut self, room: u32, allowed: u32) -> Waiting {
+    /// What may leave, of so much room and so many segments allowed, in bursts of at most so many.
+    pub(super) fn waiting(&mut self, room: u32, allowed: u32, most: u32) -> Waiting {
         let next = self.board.nxt();
+        if self.profile.bursts_cross_buffers
+            && let Some(writes) = &mut self.writes
+        {
+            writes.grow_buffer(next, most.min(part_of(&self.window, room)));
+        }
         let end = self.writes.as_mut().and_then(|writes| writes.buffer_end(next));
         Waiting {
             room,
@@ -98,8 +108,7 @@ impl Sender {
             let by_cwnd = waiting.room < waiting.window && waiting.room <= waiting.buffer;
             return Turn::Deferred { by_cwnd };
         }
-        // At least two bursts are in flight (Linux `tcp_cwnd_test`).
-        let part = waiting.room.min((self.window.cwnd / 2).max(1));
+        let part = part_of(&self.window, waiting.room);
         Turn::Burst(most.min(part).min(waiting.allowed).min(waiting.buffer))
     }
 

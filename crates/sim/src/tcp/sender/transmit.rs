@@ -159,7 +159,7 @@ impl Sender {
         let most = self.largest_burst();
         while sending.sent < limit && self.pacing_allows(now) {
             let (room, allowed) = (sending.room - sending.sent, sending.allowed - sending.sent);
-            let waiting = self.waiting(room, allowed);
+            let waiting = self.waiting(room, allowed, most);
             match self.turn(now, &waiting, most) {
                 Turn::Deferred { by_cwnd } => {
                     sending.deferred = by_cwnd;
@@ -170,6 +170,7 @@ impl Sender {
                     self.begin_burst(burst);
                     (0..burst).for_each(|_| self.transmit(now, emit));
                     sending.sent += burst;
+                    self.sent.last_at = now;
                 }
             }
         }

@@ -224,6 +224,30 @@ impl Writes {
         self.ends.front().copied()
     }
 
+    /// The first buffer takes what it lacks of so many segments from the one behind it, and its PSH
+    /// moves with its end (Linux 7.2 `tcp_grow_skb`; fact tcp-49).
+    pub(super) fn grow_buffer(&mut self, next: u32, segments: u32) {
+        let Some(end) = self.buffer_end(next) else { return };
+        let second = self.ends.get(1).copied();
+        let grown = (next + segments).min(second.unwrap_or(self.segment(self.written)));
+        if grown <= end {
+            return;
+        }
+        let is_eaten = u64::from(grown) * self.payload == self.written || second == Some(grown);
+        if is_eaten {
+            self.ends.pop_front();
+        } else {
+            self.ends[0] = grown;
+        }
+        if second.is_none() {
+            self.last_buffer = u64::from(if is_eaten { next } else { grown }) * self.payload;
+        }
+        if let Ok(place) = self.marks.binary_search(&(end - 1)) {
+            self.marks.remove(place);
+            self.push(grown - 1);
+        }
+    }
+
     /// The program is woken when less than half of what leaves no room is unsent
     /// (`tcp_stream_memory_free`).
     fn settle(&mut self) {
@@ -369,6 +393,28 @@ mod tests {
         writes.wake(&sent(150));
         // The last one began at 186, and grows too.
         assert_eq!(writes.ends.iter().rev().take(3).collect::<Vec<_>>(), [&318, &274, &230]);
+    }
+
+    /// Fact tcp-49.
+    #[test]
+    fn a_buffer_takes_what_a_burst_lacks_from_the_next_and_its_push_moves_with_its_end() {
+        let mut writes = Writes::new(1448, 44, None, u64::MAX);
+        writes.on_window(65_160);
+        writes.begin(10, 2);
+        writes.grow_buffer(20, 12);
+        assert_eq!(writes.buffer_end(20), Some(32), "it has twelve");
+        writes.grow_buffer(30, 4);
+        assert_eq!([30, 34].map(|next| writes.clone().buffer_end(next)), [34, 54].map(Some));
+        assert_eq!([31, 33, 53].map(|seq| writes.has_push(seq)), [false, true, true]);
+        writes.grow_buffer(30, 30);
+        assert_eq!([30, 54].map(|next| writes.clone().buffer_end(next)), [54, 76].map(Some));
+        assert_eq!([33, 53].map(|seq| writes.has_push(seq)), [false, true]);
+        // The last one, of 22 segments, loses its first and has room for one more.
+        let last = *writes.ends.back().unwrap();
+        assert_eq!(writes.last_buffer, u64::from(last) * 1448);
+        writes.grow_buffer(last - 1, 2);
+        assert_eq!(writes.last_buffer, u64::from(last + 1) * 1448);
+        assert_eq!(writes.buffer_end(last - 1), Some(last + 1));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Sending as far as windows and data allow.
 
 use super::*;
-use crate::tcp::profile::SendBufferRule;
+use crate::tcp::profile::{AckRule, SendBufferRule};
 
 /// Linux `tcp_chrono_stop`: `tcpi_busy_time` ends when everything is acknowledged.
 #[test]
@@ -35,6 +35,19 @@ fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
     }
     let writes = ends.windows(2).map(|two| two[1] - two[0]).collect::<Vec<_>>();
     assert!(writes.len() > 5 && writes.iter().all(|&bytes| bytes == 132_000), "{writes:?}");
+}
+
+/// Linux `tcp_tso_should_defer` asks when the last packet left, which the first burst of the same
+/// acknowledgement has set (`tcp_wstamp_ns`; fact tcp-44).
+#[test]
+fn what_is_left_after_a_burst_waits_for_the_next_acknowledgement_after_a_pause_too() {
+    let ack = AckRule { answers_push: false, ..LINUX.ack }; // all that is unsent is one buffer
+    let profile = Profile { offload_bytes: Some(64_000), ack, ..LINUX };
+    let mut script = Script::with(profile, "reno", 10, 1_000, 20);
+    script.sender.window.ssthresh = 5;
+    assert_eq!(script.ack(3, &[]), [11, 12], "of three that the window has room for");
+    script.now += Span::from_micros(500);
+    assert_eq!(script.ack(4, &[]), [13, 14]);
 }
 
 /// Linux marks samples as limited by the application where a program that waits for room in the
