@@ -77,8 +77,8 @@ pub(crate) struct Alarm {
 }
 
 impl Slots {
-    /// The tree in which the alarm of a slot is, and the number of its leaf there. Uplinks and flows
-    /// come first in theirs.
+    /// The tree in which the alarm of a slot is, and the number of its leaf there. Uplinks and
+    /// flows come first in theirs.
     fn leaf_of(&self, slot: Slot) -> (usize, usize) {
         let Slots { media, wires, accesses, flows, uplinks, .. } = *self;
         if slot < media {

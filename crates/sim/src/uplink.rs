@@ -21,12 +21,9 @@ pub(crate) struct Uplink {
     under_way: Ring<(Time, Packet)>,
     /// When the next packet arrives; never, if there is none.
     next_arrival: Time,
-    /// The last packet that has entered.
-    last: Arrival,
+    /// When the last packet that has entered arrives, and its flow.
+    last: (Time, u32),
 }
-
-/// When a packet arrives, and its flow: the order of arrivals over uplinks.
-pub(crate) type Arrival = (Time, u32);
 
 impl Uplink {
     /// An empty uplink to a link.
@@ -38,8 +35,8 @@ impl Uplink {
 
     /// Whether a packet that arrives then overtakes no other.
     #[inline(always)]
-    pub(crate) fn can_take(&self, arrival: Arrival) -> bool {
-        arrival >= self.last
+    pub(crate) fn can_take(&self, arrival: Time, flow: u32) -> bool {
+        (arrival, flow) >= self.last
     }
 
     /// A packet enters that overtakes no other. Returns whether it follows another, as most do,
@@ -61,7 +58,7 @@ impl Uplink {
     }
 
     /// Sets the alarm for the next packet, which is of this flow.
-    pub(crate) fn set_alarm(&self, (arrival, flow): Arrival, agenda: &mut Agenda) {
+    pub(crate) fn set_alarm(&self, arrival: Time, flow: u32, agenda: &mut Agenda) {
         agenda.set(agenda.of_uplink(self.place, flow as usize), arrival);
     }
 
@@ -79,7 +76,7 @@ impl Uplink {
 
     /// The same, with the next one then.
     #[inline(always)]
-    fn take_before_next(&mut self) -> (&mut Packet, Arrival) {
+    fn take_before_next(&mut self) -> (&mut Packet, (Time, u32)) {
         let Uplink { under_way, next_arrival, .. } = self;
         let taken = under_way.pop_front_before(|&(arrival, Packet { flow, .. })| (arrival, flow));
         let ((_, packet), next) = taken.expect("one that arrives is there");
@@ -127,10 +124,10 @@ mod tests {
         let pushed = [(5, 3), (4, 8), (5, 2), (5, 3), (5, 4), (6, 0)];
         let entered = pushed.map(|(ns, flow)| {
             let (arrival, packet) = (Time::from_nanos(ns), packet(flow));
-            let enters = uplink.can_take((arrival, flow));
+            let enters = uplink.can_take(arrival, flow);
             if enters && !uplink.push_behind(arrival, &packet) && uplink.push_any(arrival, &packet)
             {
-                uplink.set_alarm((arrival, flow), &mut agenda);
+                uplink.set_alarm(arrival, flow, &mut agenda);
             }
             enters
         });

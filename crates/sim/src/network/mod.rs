@@ -86,7 +86,7 @@ impl Network {
     #[inline(always)]
     pub(crate) fn send_up(&mut self, uplink: usize, arrival: Time, packet: &Packet) -> bool {
         let line = &mut self.uplinks[uplink];
-        let can_take = line.can_take((arrival, packet.flow));
+        let can_take = line.can_take(arrival, packet.flow);
         if can_take && !line.push_behind(arrival, packet) {
             self.send_up_any(uplink, arrival, packet);
         }
@@ -103,7 +103,7 @@ impl Network {
         }
         match line.is_pulled {
             true => links[line.link].expect(arrival, agenda),
-            false => line.set_alarm((arrival, packet.flow), agenda),
+            false => line.set_alarm(arrival, packet.flow, agenda),
         }
     }
 
@@ -247,10 +247,10 @@ impl Network {
     }
 }
 
-/// What was due at a link by now, each as of its time: its server sends, its discipline has a timer,
-/// and packets arrive over the uplink from which it takes them, those before `limit`. Of one instant
-/// that is their order. The time of the probe is now, before and after. Apart, so that an arrival
-/// alone saves no registers.
+/// What was due at a link by now, each as of its time: its server sends, the timer of its
+/// discipline expires, and packets arrive over the uplink from which it takes them, those before
+/// `limit`. Of one instant that is their order. The time of the probe is now, before and after.
+/// Apart, so that an arrival alone saves no registers.
 #[inline(never)]
 fn catch_up<const NOTES: bool>(
     (link, mut uplink): (&mut ScheduledLink, Option<&mut Uplink>),
