@@ -60,6 +60,8 @@ pub(super) struct ReceiveBuffer {
     /// Bytes of memory of the segments that wait out of order, and one past the last of them.
     held: u32,
     held_to: u32,
+    /// The room with nothing unread and with one segment, as nearly always when that is asked.
+    rooms: [u32; 2],
     /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the time, in
     /// whole microseconds, in which the present one began.
     space: u32,
@@ -78,7 +80,7 @@ impl ReceiveBuffer {
         let clamp = full.saturating_sub(payload).max(2 * payload).min(full);
         let offered = window.min(clamp);
         let largest = whole.max(most).max(rule.rmem_max());
-        ReceiveBuffer {
+        let mut buffer = ReceiveBuffer {
             rule,
             payload: payload as u16,
             share,
@@ -91,10 +93,13 @@ impl ReceiveBuffer {
             edge: window,
             held: 0,
             held_to: 0,
+            rooms: [0; 2],
             space: offered.min(FIRST_SPACE * payload),
             start: 0,
             since: Time::ZERO,
-        }
+        };
+        buffer.note_rooms();
+        buffer
     }
 
     /// The connection is open: the first round trip begins. Linux 7.2 learns from the first segment
@@ -149,6 +154,17 @@ impl ReceiveBuffer {
     /// The window that the free memory makes with so many segments unread (Linux `tcp_space`).
     #[inline]
     fn room(&self, unread: u32) -> u32 {
+        let room = self.rooms.get(unread as usize).copied();
+        room.unwrap_or_else(|| self.room_beside(unread))
+    }
+
+    /// The size has changed, or what is held.
+    #[inline]
+    fn note_rooms(&mut self) {
+        self.rooms = [self.room_beside(0), self.room_beside(1)];
+    }
+
+    fn room_beside(&self, unread: u32) -> u32 {
         self.share.window_of(self.size.saturating_sub(self.held + self.memory(unread)))
     }
 
@@ -239,16 +255,18 @@ impl ReceiveBuffer {
             // Most rows grow at their end, where only the first of so many brings overhead.
             let overhead = if after.is_multiple_of(MERGED) { self.overhead() } else { 0 };
             self.held += self.payload() + overhead;
-            return;
+        } else {
+            let row = self.memory(after + 1 + before);
+            self.held = self.held + row - self.memory(after) - self.memory(before);
         }
-        let row = self.memory(after + 1 + before);
-        self.held = self.held + row - self.memory(after) - self.memory(before);
+        self.note_rooms();
     }
 
     /// A row of so many that have waited is in order now.
     #[inline]
     pub(super) fn on_released(&mut self, count: u32) {
         self.held -= self.memory(count);
+        self.note_rooms();
     }
 
     /// A segment has arrived (Linux `tcp_grow_window`). One in order is among the unread, one out
@@ -347,6 +365,7 @@ impl ReceiveBuffer {
     fn resize(&mut self, size: u32) {
         self.size = size;
         self.clamp = self.share.window_of(size);
+        self.note_rooms();
     }
 }
 
