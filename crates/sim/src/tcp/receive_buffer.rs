@@ -60,6 +60,8 @@ pub(super) struct ReceiveBuffer {
     /// Bytes of memory of the segments that wait out of order, and one past the last of them.
     held: u32,
     held_to: u32,
+    /// The room with nothing unread and with one segment, as nearly always when that is asked.
+    rooms: [u32; 2],
     /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the time, in
     /// whole microseconds, in which the present one began.
     space: u32,
@@ -78,7 +80,7 @@ impl ReceiveBuffer {
         let clamp = full.saturating_sub(payload).max(2 * payload).min(full);
         let offered = window.min(clamp);
         let largest = whole.max(most).max(rule.rmem_max());
-        ReceiveBuffer {
+        let mut buffer = ReceiveBuffer {
             rule,
             payload: payload as u16,
             share,
@@ -91,10 +93,13 @@ impl ReceiveBuffer {
             edge: window,
             held: 0,
             held_to: 0,
+            rooms: [0; 2],
             space: offered.min(FIRST_SPACE * payload),
             start: 0,
             since: Time::ZERO,
-        }
+        };
+        buffer.note_rooms();
+        buffer
     }
 
     /// The connection is open: the first round trip begins. Linux 7.2 learns from the first segment
@@ -134,12 +139,6 @@ impl ReceiveBuffer {
         self.window / self.payload()
     }
 
-    /// The bytes of it beyond these.
-    #[inline]
-    pub(super) fn rest(&self) -> u16 {
-        (self.window % self.payload()) as u16
-    }
-
     /// The window offered by now, in segments.
     #[inline]
     pub(super) fn offered(&self) -> u32 {
@@ -149,6 +148,17 @@ impl ReceiveBuffer {
     /// The window that the free memory makes with so many segments unread (Linux `tcp_space`).
     #[inline]
     fn room(&self, unread: u32) -> u32 {
+        let room = self.rooms.get(unread as usize).copied();
+        room.unwrap_or_else(|| self.room_beside(unread))
+    }
+
+    /// The size has changed, or what is held.
+    #[inline]
+    fn note_rooms(&mut self) {
+        self.rooms = [self.room_beside(0), self.room_beside(1)];
+    }
+
+    fn room_beside(&self, unread: u32) -> u32 {
         self.share.window_of(self.size.saturating_sub(self.held + self.memory(unread)))
     }
 
@@ -210,15 +220,16 @@ impl ReceiveBuffer {
     }
 
     /// Announces a window; nothing that was announced is taken back (Linux `tcp_select_window`).
-    /// Returns it in segments, and whether there is little room.
+    /// Returns it in segments and bytes beyond these, in one place as that takes one division, and
+    /// whether there is little room.
     #[inline]
-    pub(super) fn announce(&mut self, next: u32, unread: u32) -> (u32, bool) {
+    pub(super) fn announce(&mut self, next: u32, unread: u32) -> (u32, u16, bool) {
         let room = self.room(unread);
         let (selected, left) = (self.select_of(room), self.left(next));
         let window = if selected < left { self.rounded_up(left) } else { selected };
         self.window = window.min(u32::from(u16::MAX) << self.scale);
         self.edge = self.byte(next).wrapping_add(self.window);
-        (self.segments(), self.is_little(room))
+        (self.segments(), (self.window % self.payload()) as u16, self.is_little(room))
     }
 
     /// Whether the window to announce is twice what is left of the last, which is less than half of
@@ -239,16 +250,18 @@ impl ReceiveBuffer {
             // Most rows grow at their end, where only the first of so many brings overhead.
             let overhead = if after.is_multiple_of(MERGED) { self.overhead() } else { 0 };
             self.held += self.payload() + overhead;
-            return;
+        } else {
+            let row = self.memory(after + 1 + before);
+            self.held = self.held + row - self.memory(after) - self.memory(before);
         }
-        let row = self.memory(after + 1 + before);
-        self.held = self.held + row - self.memory(after) - self.memory(before);
+        self.note_rooms();
     }
 
     /// A row of so many that have waited is in order now.
     #[inline]
     pub(super) fn on_released(&mut self, count: u32) {
         self.held -= self.memory(count);
+        self.note_rooms();
     }
 
     /// A segment has arrived (Linux `tcp_grow_window`). One in order is among the unread, one out
@@ -347,6 +360,7 @@ impl ReceiveBuffer {
     fn resize(&mut self, size: u32) {
         self.size = size;
         self.clamp = self.share.window_of(size);
+        self.note_rooms();
     }
 }
 
@@ -370,7 +384,7 @@ mod tests {
     fn the_first_window_holds_a_segment_more_than_the_next() {
         let mut buffer = buffer();
         assert_eq!(buffer.segments(), 45, "65160 B in the answer to the SYN");
-        assert_eq!(buffer.announce(1, 1), (44, false));
+        assert_eq!(buffer.announce(1, 1), (44, 376, false));
         assert_eq!(buffer.window, 126 * 512, "64088 B in units of 512");
         assert!(!buffer.on_segment(1), "the first window fills the first buffer");
     }
@@ -442,7 +456,7 @@ mod tests {
                 buffer.on_segment(1);
             }
             window = (2 * window).min(2_000);
-            let (announced, _) = buffer.announce(next, 0);
+            let (announced, ..) = buffer.announce(next, 0);
             assert!(announced >= window, "{announced} for {window}");
         }
         assert_eq!((buffer.clamp, buffer.offered), (3 << 20, (3 << 20) - 1364));

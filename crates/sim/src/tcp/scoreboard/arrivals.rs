@@ -101,7 +101,7 @@ impl Scoreboard {
         &mut self,
         ack: u32,
         sack: &[Block],
-        arrival: Arrival,
+        mut arrival: Arrival,
         delivery: &mut Delivery,
     ) {
         delivery.advanced = ack > self.una;
@@ -116,8 +116,8 @@ impl Scoreboard {
         self.una = self.una.max(ack);
         self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
-            // Linux compares the echo only for what is acknowledged cumulatively.
-            self.take_sack(sack, highest, &Arrival { echo: None, ..arrival }, delivery);
+            arrival.echo = None; // Linux compares it only for what is acknowledged cumulatively
+            self.take_sack(sack, highest, &arrival, delivery);
         }
         self.measure_reordering(delivery);
     }
