@@ -42,8 +42,9 @@ pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveBuffer {
     rule: BufferRule,
-    /// Payload of a segment.
+    /// Payload of a segment, and what it takes beside that.
     payload: u16,
+    overhead: u16,
     share: Share,
     /// The scale of the window field.
     scale: u8,
@@ -83,6 +84,7 @@ impl ReceiveBuffer {
         let mut buffer = ReceiveBuffer {
             rule,
             payload: payload as u16,
+            overhead: rule.overhead() as u16,
             share,
             scale: largest.ilog2().saturating_sub(15).min(MAX_SCALE) as u8,
             size,
@@ -119,7 +121,7 @@ impl ReceiveBuffer {
 
     #[inline]
     fn overhead(&self) -> u32 {
-        self.rule.overhead()
+        u32::from(self.overhead)
     }
 
     /// The unit of the window field.
