@@ -139,12 +139,6 @@ impl ReceiveBuffer {
         self.window / self.payload()
     }
 
-    /// The bytes of it beyond these.
-    #[inline]
-    pub(super) fn rest(&self) -> u16 {
-        (self.window % self.payload()) as u16
-    }
-
     /// The window offered by now, in segments.
     #[inline]
     pub(super) fn offered(&self) -> u32 {
@@ -226,15 +220,16 @@ impl ReceiveBuffer {
     }
 
     /// Announces a window; nothing that was announced is taken back (Linux `tcp_select_window`).
-    /// Returns it in segments, and whether there is little room.
+    /// Returns it in segments and bytes beyond these, in one place as that takes one division, and
+    /// whether there is little room.
     #[inline]
-    pub(super) fn announce(&mut self, next: u32, unread: u32) -> (u32, bool) {
+    pub(super) fn announce(&mut self, next: u32, unread: u32) -> (u32, u16, bool) {
         let room = self.room(unread);
         let (selected, left) = (self.select_of(room), self.left(next));
         let window = if selected < left { self.rounded_up(left) } else { selected };
         self.window = window.min(u32::from(u16::MAX) << self.scale);
         self.edge = self.byte(next).wrapping_add(self.window);
-        (self.segments(), self.is_little(room))
+        (self.segments(), (self.window % self.payload()) as u16, self.is_little(room))
     }
 
     /// Whether the window to announce is twice what is left of the last, which is less than half of
@@ -389,7 +384,7 @@ mod tests {
     fn the_first_window_holds_a_segment_more_than_the_next() {
         let mut buffer = buffer();
         assert_eq!(buffer.segments(), 45, "65160 B in the answer to the SYN");
-        assert_eq!(buffer.announce(1, 1), (44, false));
+        assert_eq!(buffer.announce(1, 1), (44, 800, false));
         assert_eq!(buffer.window, 126 * 512, "64088 B in units of 512");
         assert!(!buffer.on_segment(1), "the first window fills the first buffer");
     }
@@ -461,7 +456,7 @@ mod tests {
                 buffer.on_segment(1);
             }
             window = (2 * window).min(2_000);
-            let (announced, _) = buffer.announce(next, 0);
+            let (announced, ..) = buffer.announce(next, 0);
             assert!(announced >= window, "{announced} for {window}");
         }
         assert_eq!((buffer.clamp, buffer.offered), (3 << 20, (3 << 20) - 1364));

@@ -81,21 +81,12 @@ impl ReceiveWindow {
         }
     }
 
-    /// The bytes of it beyond these segments.
+    /// The window to announce now, in segments and bytes beyond these, with the next segment
+    /// expected; and whether less than half of the buffer is free (Linux `__tcp_select_window`).
     #[inline]
-    pub fn rest(&self) -> u16 {
-        match &self.kind {
-            Kind::Segments(_) => 0,
-            Kind::Buffer(buffer) => buffer.rest(),
-        }
-    }
-
-    /// The window to announce now, in segments, with the next segment expected; and whether less
-    /// than half of the buffer is free (Linux `__tcp_select_window`).
-    #[inline]
-    pub fn announce(&mut self, next: u32) -> (u32, bool) {
+    pub fn announce(&mut self, next: u32) -> (u32, u16, bool) {
         match &mut self.kind {
-            Kind::Segments(window) => (window.segments, false),
+            Kind::Segments(window) => (window.segments, 0, false),
             Kind::Buffer(buffer) => buffer.announce(next, self.unread),
         }
     }
@@ -290,7 +281,7 @@ mod tests {
             window.on_read(now, next, Some(Span::from_millis(20)));
         }
         assert!(window.on_segment(true), "it may grow");
-        assert_eq!(window.announce(8), (8, false));
+        assert_eq!(window.announce(8), (8, 3_168, false), "146 units of 512 B");
     }
 
     #[test]

@@ -344,12 +344,11 @@ impl Receiver {
             blocks = empty.unwrap_or(SACK_BLOCKS) as u32;
         }
         ack.signal = self.echo;
-        let (window, is_low) = self.window.announce(self.next);
+        let (window, rest, is_low) = self.window.announce(self.next);
         if is_low {
             self.acks.on_low_buffer();
         }
-        (ack.window, ack.stamp) = (window, stamp(now));
-        ack.window_rest = self.window.rest();
+        (ack.window, ack.window_rest, ack.stamp) = (window, rest, stamp(now));
         let room = self.report_marks(now, blocks, ack);
         if self.counts_options {
             ack.ip_bytes += sack_bytes(room.blocks) + room.bytes;
