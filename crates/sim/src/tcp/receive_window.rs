@@ -281,7 +281,7 @@ mod tests {
             window.on_read(now, next, Some(Span::from_millis(20)));
         }
         assert!(window.on_segment(true), "it may grow");
-        assert_eq!(window.announce(8), (8, 0, false));
+        assert_eq!(window.announce(8), (8, 3_168, false), "146 units of 512 B");
     }
 
     #[test]
