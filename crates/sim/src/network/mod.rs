@@ -167,9 +167,18 @@ impl Network {
     /// The alarm of a server is due.
     #[inline]
     pub(crate) fn on_server<const NOTES: bool>(&mut self, now: Time, place: usize) {
-        self.catch_up_at::<NOTES>(place, (now, now));
-        let Network { links, uplinks, agenda, .. } = self;
+        let Network { links, uplinks, agenda, probe, onward, .. } = self;
         let link = &mut links[place];
+        let mut probe = probe.at_link::<NOTES>(now, place);
+        if NOTES {
+            // Nothing is late then.
+            link.on_service(now, agenda, &mut probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+        } else {
+            let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
+            catch_up((link, uplink), (now, now), agenda, &mut probe, onward);
+        }
         let next_arrival = link.pulls.map(|uplink| uplinks[uplink].next_arrival());
         link.end_service(now, next_arrival.unwrap_or(Time::NEVER), agenda);
     }
