@@ -73,7 +73,7 @@ fn computed_links_drop_what_finds_no_room() {
     assert_eq!(shown(&computed), shown(&by_events));
     let of_back = |name: &str| metric(&computed, Scope::Queue, "back", name);
     assert!(of_back("drop_rate_overflow") > 0.1, "{}", of_back("drop_rate_overflow"));
-    assert_eq!(of_back("waiting"), 3.0);
+    assert_eq!(of_back("waiting"), 2.0);
 }
 
 /// With warm-up, bins or samples that end at the very moment.

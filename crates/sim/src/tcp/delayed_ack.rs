@@ -14,12 +14,13 @@ use std::mem;
 use sojourn_aqm::{Span, Time};
 
 use super::profile::AckRule;
-use super::timer_wheel;
+use super::timer_wheel::{self, TICK};
 
 /// Quick acknowledgements after a mark (Linux `__tcp_ecn_check_ce`).
 const QUICK_AT_MARK: u32 = 2;
 /// Linux `TCP_ATO_MIN`, and the longest delay of an acknowledgement (RFC 1122 §4.2.3.2).
 const MIN_DELAY: Span = Span::from_millis(40);
+const MIN_DELAY_TICKS: u64 = MIN_DELAY.as_nanos() / TICK.as_nanos();
 const MAX_DELAY: Span = Span::from_millis(500);
 /// Duplicates that are never held back (Linux `TCP_FASTRETRANS_THRESH`), the most that are
 /// (`tcp_comp_sack_nr`), and for how long (`tcp_comp_sack_delay_ns`).
@@ -33,17 +34,19 @@ pub(crate) struct DelayedAck {
     rule: AckRule,
     /// Timers expire on the ticks of a timer wheel.
     wheel: bool,
-    /// The present delay, if it adapts (Linux `icsk_ack.ato`).
-    ato: Span,
+    /// The present delay in ticks, if it adapts (Linux `icsk_ack.ato`; fact tcp-51).
+    ato: u64,
     /// Quick acknowledgements left (Linux `icsk_ack.quick`).
     quick: u32,
-    /// When the last segment in order arrived (Linux `icsk_ack.lrcvtime`), or never.
-    last_data: Time,
+    /// The tick in which the last segment in order arrived (Linux `icsk_ack.lrcvtime`).
+    last_data: Option<u64>,
     /// Round trip of the handshake, and the longest delay after it (Linux `tcp_send_delayed_ack`: a
     /// round trip, but at least 40 ms).
     rtt: Option<Span>,
     longest: Span,
     due: Time,
+    /// When the timer set last expires, which an acknowledgement does not stop (fact tcp-52).
+    expiry: Time,
     held: Held,
     /// A segment with PSH has not been acknowledged (Linux `ICSK_ACK_PUSHED`).
     pushed: bool,
@@ -66,12 +69,13 @@ impl DelayedAck {
         DelayedAck {
             rule,
             wheel,
-            ato: MIN_DELAY,
+            ato: MIN_DELAY_TICKS,
             quick: 0,
-            last_data: Time::NEVER,
+            last_data: None,
             rtt: None,
             longest: MAX_DELAY,
             due: Time::NEVER,
+            expiry: Time::ZERO,
             held: Held { next: 0, sent: 0, count: 0, due: Time::NEVER },
             pushed: false,
         }
@@ -101,22 +105,24 @@ impl DelayedAck {
         if !self.rule.adaptive {
             return;
         }
-        let last = mem::replace(&mut self.last_data, now);
-        match (last != Time::NEVER).then(|| now.since(last)) {
+        let tick = timer_wheel::tick_of(now);
+        let last = mem::replace(&mut self.last_data, Some(tick));
+        match last.map(|last| tick - last) {
             None => self.go_quick(self.rule.quick, window()),
-            Some(gap) if gap <= MIN_DELAY.half() => self.ato = self.ato.half() + MIN_DELAY.half(),
-            Some(gap) if gap < self.ato => {
-                self.ato = (self.ato.half() + gap).min(self.timeout());
+            Some(gap) if gap <= MIN_DELAY_TICKS / 2 => {
+                self.ato = self.ato / 2 + MIN_DELAY_TICKS / 2
             }
+            Some(gap) if gap < self.ato => self.ato = (self.ato / 2 + gap).min(self.timeout()),
             Some(gap) if gap > self.timeout() => self.raise_quick(self.rule.quick, window()),
             Some(_) => {}
         }
     }
 
-    /// The retransmission timeout of this end, from the sample of the handshake alone.
-    fn timeout(&self) -> Span {
+    /// The retransmission timeout of this end in ticks, from the sample of the handshake alone.
+    fn timeout(&self) -> u64 {
         let variance = |rtt: Span| (rtt + rtt).max(Span::from_millis(200));
-        self.rtt.map_or(Span::from_secs(1), |rtt| rtt + variance(rtt))
+        let timeout = self.rtt.map_or(Span::from_secs(1), |rtt| rtt + variance(rtt));
+        timeout.as_nanos().div_ceil(TICK.as_nanos())
     }
 
     fn raise_quick(&mut self, most: u32, window: u32) {
@@ -127,7 +133,7 @@ impl DelayedAck {
     /// `tcp_enter_quickack_mode`).
     fn go_quick(&mut self, most: u32, window: u32) {
         self.raise_quick(most, window);
-        self.ato = MIN_DELAY;
+        self.ato = MIN_DELAY_TICKS;
     }
 
     /// A segment has arrived a second time.
@@ -185,9 +191,11 @@ impl DelayedAck {
         if self.are_enough(segments) || self.quick > 0 {
             return true;
         }
-        let wait = if self.rule.adaptive { self.ato.min(self.longest) } else { self.rule.delay };
+        let adapted = || Span::from_nanos(self.ato * TICK.as_nanos()).min(self.longest);
+        let wait = if self.rule.adaptive { adapted() } else { self.rule.delay };
         let due = timer_wheel::expiry(self.wheel, now, now + wait);
         self.due = self.due.min(due);
+        self.expiry = self.due;
         false
     }
 
@@ -235,6 +243,9 @@ impl DelayedAck {
             let shorter = self.rtt.into_iter().chain(mean).min();
             let wait = shorter.map_or(Span::ZERO, part).min(MAX_HOLD);
             self.held.due = now + wait + Span::from_micros(u64::from(compression.slack_us));
+            if self.expiry > now {
+                self.held.due = self.held.due.min(self.expiry);
+            }
         }
         false
     }
@@ -248,7 +259,7 @@ impl DelayedAck {
     /// The timer has expired: Linux doubles the delay (`tcp_delack_timer_handler`).
     pub(crate) fn on_timer(&mut self, now: Time) {
         if self.rule.adaptive && self.due <= now {
-            self.ato = (self.ato + self.ato).min(self.timeout());
+            self.ato = (2 * self.ato).min(self.timeout());
         }
     }
 
@@ -258,7 +269,7 @@ impl DelayedAck {
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
-                self.ato = MIN_DELAY; // Linux `tcp_dec_quickack_mode`
+                self.ato = MIN_DELAY_TICKS; // Linux `tcp_dec_quickack_mode`
             }
         }
         self.pushed = false;
@@ -309,11 +320,45 @@ mod tests {
         acks.on_timer(at(40));
         acks.on_sent();
         acks.on_data(at(10), || MANY);
-        assert_eq!(acks.ato, Span::from_millis(60));
+        assert_eq!(acks.ato, 60);
         acks.on_data(at(20), || MANY);
-        assert_eq!(acks.ato, Span::from_millis(50));
+        assert_eq!(acks.ato, 50);
         acks.on_data(at(55), || MANY);
-        assert_eq!(acks.ato, Span::from_millis(60), "25 and the gap of 35");
+        assert_eq!(acks.ato, 60, "25 and the gap of 35");
+    }
+
+    /// Fact tcp-51.
+    #[test]
+    fn gaps_and_the_delay_are_counted_in_whole_ticks() {
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, true);
+        acks.on_established(Some(Span::from_millis(200)));
+        let us = |us: u64| Time::ZERO + Span::from_micros(us);
+        acks.on_data(us(900), || MANY);
+        acks.on_data(us(21_100), || MANY);
+        assert_eq!(acks.ato, 20 + 21, "20.2 ms are 21 ticks");
+        acks.on_data(us(41_900), || MANY);
+        assert_eq!(acks.ato, 20 + 20, "half of 41 ticks; 20.8 ms are 20");
+    }
+
+    /// Fact tcp-52.
+    #[test]
+    fn a_timer_that_an_acknowledgement_did_not_stop_sends_what_is_held() {
+        let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
+        acks.on_established(Some(Span::from_millis(200)));
+        acks.on_data(at(0), || MANY);
+        assert!(!acks.is_due_after(at(0), 1), "until 40 ms");
+        acks.on_sent();
+        assert_eq!(acks.due(), Time::NEVER);
+        let held = |acks: &mut DelayedAck, now: Time| {
+            while acks.is_duplicate_due(now, 1, None) {}
+            let due = acks.due();
+            acks.on_sent();
+            due
+        };
+        let [before, after] = [39_500, 40_500].map(Span::from_micros);
+        assert_eq!(held(&mut acks, Time::ZERO + before), at(40), "after 0.5 ms, not 1.1");
+        let late = Time::ZERO + after;
+        assert_eq!(held(&mut acks, late), late + Span::from_micros(1_100), "it has expired");
     }
 
     #[test]
@@ -400,13 +445,12 @@ mod tests {
             let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
             acks.on_established(Some(Span::from_millis(200)));
             acks.on_data(at(0), || MANY);
-            acks.ato = Span::from_millis(100);
+            acks.ato = 100;
             acks.on_data(at(gap_ms), || MANY);
             acks.ato
         };
         // Half of 100 ms and 20 ms; half of it and the gap; unchanged.
-        let expected = [70, 71, 149, 100].map(Span::from_millis);
-        assert_eq!([20, 21, 99, 100].map(after), expected);
+        assert_eq!([20, 21, 99, 100].map(after), [70, 71, 149, 100]);
     }
 
     #[test]

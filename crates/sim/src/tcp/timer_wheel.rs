@@ -21,6 +21,12 @@ const NEARLY_A_TICK_NS: u64 = TICK_NS - 1;
 /// The time in which the timers of a level are called, in nanoseconds; of all levels 10 us.
 const LEVEL_NS: u64 = 1 << 11;
 
+/// The tick in which a time lies.
+#[inline]
+pub(super) fn tick_of(time: Time) -> u64 {
+    time.as_nanos() / TICK_NS
+}
+
 /// When a timer is called that is set at `now` for `due`: on a wheel in its turn after the end of
 /// the slot that it falls into (fact tcp-21), otherwise then.
 #[inline]
