@@ -9,8 +9,6 @@
 //! Deviations from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
 //! from the start.
 
-use std::mem;
-
 use sojourn_aqm::{Span, Time};
 
 use super::profile::AckRule;
@@ -106,7 +104,7 @@ impl DelayedAck {
             return;
         }
         let tick = timer_wheel::tick_of(now);
-        let last = mem::replace(&mut self.last_data, Some(tick));
+        let last = self.last_data.replace(tick);
         match last.map(|last| tick - last) {
             None => self.go_quick(self.rule.quick, window()),
             Some(gap) if gap <= MIN_DELAY_TICKS / 2 => {
