@@ -37,10 +37,8 @@ prop_compose! {
         (flows.egress_delay, flows.return_delay) = (ms(egress), ms(returning));
         let links = vec![link("link0", "pie", 30_000), back(aqm, kbit)];
         let mut plan = scenario(3, links, vec![flows]);
-        (plan.seed, plan.warmup) = (seed, ms(warmup));
-        plan.record.bins = bins.map(ms);
-        plan.record.states = sample.is_some();
-        plan.record.sample = ms(sample.unwrap_or(100));
+        plan.seed = seed;
+        read_at(&mut plan, warmup, bins, sample);
         plan
     }
 }

@@ -68,10 +68,8 @@ prop_compose! {
             ..cbr("cbr", other, mbit(1), 500)
         };
         let mut plan = scenario(2, vec![links.0, links.1, links.2], vec![bulk, calls]);
-        (plan.seed, plan.warmup) = (seed, ms(warmup));
-        plan.record.bins = bins.map(ms);
-        plan.record.states = sample.is_some();
-        plan.record.sample = ms(sample.unwrap_or(100));
+        plan.seed = seed;
+        read_at(&mut plan, warmup, bins, sample);
         plan
     }
 }

@@ -44,7 +44,10 @@ fn written(option: &QdiscOption) -> Vec<u8> {
         Width::U32 => value.to_ne_bytes().to_vec(),
     });
     let bytes = bytes.collect::<Vec<u8>>();
-    option.attribute.map_or(bytes.clone(), |number| attribute(number, &bytes))
+    match option.attribute {
+        Some(number) => attribute(number, &bytes),
+        None => bytes,
+    }
 }
 
 fn compare(qdisc: &KernelQdisc, shown: &[u8]) -> Result<(), Failure> {

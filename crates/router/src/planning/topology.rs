@@ -108,21 +108,18 @@ impl Commands {
                 netns.name()
             ),
         );
-        let hook = "qdisc add dev served clsact";
-        let moves = "filter add dev served ingress matchall action mirred egress redirect dev sent";
-        self.commands.push(command(Netns::Router, "tc", hook));
-        self.commands.push(command(Netns::Router, "tc", moves));
+        self.pass_on(Netns::Router, "served", "ingress", "redirect dev sent");
         self.commands.push(link_netem("add", link, link.capacity.initial_rate().as_bps()));
-        for (device, kind, limit) in
-            [("served", "clsact", None), ("sent", "netem", Some(u64::from(DELAY_LIMIT_PACKETS)))]
-        {
-            self.expected.push(Expected {
-                netns: Netns::Router,
-                device: device.to_owned(),
-                kind: kind.to_owned(),
-                options: limit.map(|packets| ("limit".to_owned(), packets)).into_iter().collect(),
-            });
-        }
+        self.expect_netem(Netns::Router, "sent".to_owned());
+    }
+
+    /// What passes a hook of an interface goes to another, or a copy of it does (`mirred`).
+    fn pass_on(&mut self, netns: Netns, device: &str, hook: &str, onto: &str) {
+        let filter = format!("filter add dev {device} {hook} matchall action mirred egress {onto}");
+        self.commands.push(command(netns, "tc", &format!("qdisc add dev {device} clsact")));
+        self.commands.push(command(netns, "tc", &filter));
+        let (device, kind) = (device.to_owned(), "clsact".to_owned());
+        self.expected.push(Expected { netns, device, kind, options: Vec::new() });
     }
 
     /// `segments`: the most that TCP hands down to the device at once.
@@ -223,12 +220,7 @@ impl Commands {
             self.commands.push(forward_netem(&line, delay));
             self.expect_netem(netns, sender);
         } else {
-            let onto = format!("action mirred egress redirect dev s{}", line.first);
-            self.commands.push(command(netns, "tc", &format!("qdisc add dev {sender} clsact")));
-            let all = format!("filter add dev {sender} egress matchall {onto}");
-            self.commands.push(command(netns, "tc", &all));
-            let (kind, options) = ("clsact".to_owned(), Vec::new());
-            self.expected.push(Expected { netns, device: sender, kind, options });
+            self.pass_on(netns, &sender, "egress", &format!("redirect dev s{}", line.first));
         }
         let (back, device) = (micros(return_delay(group, scenario)), format!("r{index}"));
         let line =
@@ -256,14 +248,7 @@ impl Commands {
         self.ip(Netns::Senders, &format!("link set {MIRROR} up"));
         let is_first = |&index: &usize| AccessLine::of(index, &scenario.flows).first == index;
         for device in (0..scenario.flows.len()).filter(is_first).map(|index| format!("s{index}")) {
-            let hook = format!("qdisc add dev {device} clsact");
-            let copies = format!(
-                "filter add dev {device} egress matchall action mirred egress mirror dev {MIRROR}"
-            );
-            self.commands.push(command(Netns::Senders, "tc", &hook));
-            self.commands.push(command(Netns::Senders, "tc", &copies));
-            let (netns, kind) = (Netns::Senders, "clsact".to_owned());
-            self.expected.push(Expected { netns, device, kind, options: Vec::new() });
+            self.pass_on(Netns::Senders, &device, "egress", &format!("mirror dev {MIRROR}"));
         }
         SenderCapture::Mirror
     }

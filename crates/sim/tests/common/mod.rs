@@ -125,6 +125,15 @@ pub fn metric(run: &Run, scope: Scope, name: &str, metric: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no {metric} of {name}")).value
 }
 
+/// Counters are read at the end of the warm-up and of bins, and for samples with states, in
+/// milliseconds.
+pub fn read_at(plan: &mut Resolved, warmup: u64, bins: Option<u64>, sample: Option<u64>) {
+    plan.warmup = ms(warmup);
+    plan.record.bins = bins.map(ms);
+    plan.record.states = sample.is_some();
+    plan.record.sample = ms(sample.unwrap_or(100));
+}
+
 /// The results of a scenario without records of packets, for which some events are left out, and
 /// with them.
 pub fn both(plan: &Resolved) -> [Run; 2] {
