@@ -53,6 +53,16 @@ class CellAgreement:
         return self._difference <= self._allowed(CLOSE_RELATIVE, CLOSE_DELAY_S)
 
     @property
+    def is_told(self) -> bool:
+        """Whether the seeds tell it: the noise, which is known, is below what `agrees` allows."""
+        return self.noise <= self._allowed(RELATIVE, DELAY_S)
+
+    @property
+    def is_told_closely(self) -> bool:
+        """The same for `agrees_closely`."""
+        return self.noise <= self._allowed(CLOSE_RELATIVE, CLOSE_DELAY_S)
+
+    @property
     def is_apart(self) -> bool:
         """Whether they do not agree, the noise is known, and no value within it would."""
         return self._difference > self._allowed(RELATIVE, DELAY_S) + self.noise

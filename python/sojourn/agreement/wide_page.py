@@ -85,12 +85,27 @@ def _introduction(agreement: WideAgreement) -> list[str]:
         f"`{second}` or {1e3 * DELAY_S:g} ms of a time, {_share(cells, 'agrees_closely')} within "
         f"{CLOSE_RELATIVE:.0%} or {1e3 * CLOSE_DELAY_S:g} ms. {apart}",
         "",
+        *_told(agreement),
         *_chance(agreement),
         "A scenario runs for the time of 20,000 packets of its link, at least 40 round trips and "
         "4 s, at most the time of 150,000 packets or 10 round trips. Left out: pairs of levels "
         "without a cell (marks under `pfifo` and `sfq`, DCTCP without ECN, one flow of mixed "
         "round trips, shares of less than 30 kbit/s, paths that hold more than 4 MB per flow); "
         "values that are zero on both; Jain's index of one flow; the goodput of a single class.",
+    ]
+
+
+def _told(agreement: WideAgreement) -> list[str]:
+    """Of the values that so many seeds can tell."""
+    if agreement.seeds == 1:
+        return []
+    told = [cell for cell in agreement.cells if cell.is_told]
+    told_closely = [cell for cell in agreement.cells if cell.is_told_closely]
+    return [
+        f"So many seeds do not tell every value. Of the {len(told)} whose difference has a 95 % "
+        f"interval within the first tolerance, {_share(told, 'agrees')} agree, and of the "
+        f"{len(told_closely)} with one within the second {_share(told_closely, 'agrees_closely')}.",
+        "",
     ]
 
 

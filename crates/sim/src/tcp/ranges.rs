@@ -1,151 +1,319 @@
 //! Sets of segment numbers as disjoint ranges: what was received above a hole.
 
-use std::collections::VecDeque;
-
 use crate::packet::Block;
+
+/// In the place of a number that is not in the set.
+const ABSENT: u32 = u32::MAX;
+
+/// Places of the first allocation.
+const FIRST_PLACES: usize = 16;
 
 /// A set of segment numbers as disjoint, non-adjacent blocks.
 ///
-/// They lie in a ring, in their order. Nearly every segment arrives beyond the last block or fills
-/// the first hole, and removing a block moves those on its shorter side only: half of a window of
-/// 40,000 may be holes when slow start overshoots.
+/// Nearly every segment extends the last block, which is kept by itself. A segment that fills a
+/// hole further down joins the blocks beside it without a search, however many there are: half of a
+/// window of 40,000 may be holes when slow start overshoots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
-    blocks: VecDeque<Block>,
+    /// The last block; empty if there is none.
+    last: Block,
+    /// The others, once there were any.
+    lower: Option<Box<Lower>>,
+}
+
+/// The blocks below the last one. Every number has a place, and at both ends of a block the place
+/// holds the number at the other end.
+#[derive(Clone, Debug, Default)]
+struct Lower {
+    /// By number, modulo how many there are, a power of two. Within a block a place holds any
+    /// number.
+    places: Vec<u32>,
+    /// How many blocks there are, and the lowest number, which means nothing if there are none.
+    count: u32,
+    first: u32,
+    /// What is in the set below this has its place, also in the last block; nothing else has.
+    placed: u32,
 }
 
 impl Ranges {
     /// How many there are.
     pub(crate) fn count(&self) -> u32 {
-        self.blocks.len() as u32
+        self.lower.as_ref().map_or(0, |lower| lower.count) + u32::from(!self.is_empty())
+    }
+
+    /// Whether the set is empty.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.last.is_empty()
+    }
+
+    /// One past the highest number in the set.
+    #[inline]
+    pub(crate) fn end(&self) -> Option<u32> {
+        (!self.is_empty()).then_some(self.last.end)
+    }
+
+    /// Whether a segment is in the set.
+    #[inline]
+    pub(crate) fn contains(&self, seq: u32) -> bool {
+        match &self.lower {
+            _ if seq >= self.last.start => seq < self.last.end,
+            Some(lower) => lower.contains(seq),
+            None => false,
+        }
     }
 
     /// Adds a block and calls `fresh` for every part of it that was not yet in the set. Returns the
     /// block of the set that now contains it.
     #[inline]
     pub(crate) fn insert(&mut self, block: Block, mut fresh: impl FnMut(Block)) -> Block {
-        debug_assert!(!block.is_empty(), "an empty block holds no segment");
-        if let Some(last) = self.blocks.back_mut().filter(|last| last.end == block.start) {
-            fresh(block);
-            last.end = block.end;
-            return *last;
+        let Some(part) = self.append(block) else { return self.insert_below(block, fresh) };
+        if !part.is_empty() {
+            fresh(part);
         }
-        let first = self.first_ending_from(block.start);
-        let Some(touched) = self.blocks.get(first).copied().filter(|b| b.start <= block.end) else {
-            fresh(block);
-            if first == self.blocks.len() {
-                self.blocks.push_back(block); // nearly always
-            } else {
-                self.blocks.insert(first, block);
-            }
-            return block;
-        };
-        if touched.start <= block.start && block.end <= touched.end {
-            return touched;
-        }
-        let (mut from, mut end) = (block.start, first);
-        while let Some(known) = self.blocks.get(end).filter(|known| known.start <= block.end) {
-            if from < known.start {
-                fresh(Block { start: from, end: known.start });
-            }
-            from = known.end;
-            end += 1;
-        }
-        if from < block.end {
-            fresh(Block { start: from, end: block.end });
-        }
-        let merged = Block { start: block.start.min(touched.start), end: block.end.max(from) };
-        self.blocks[first] = merged;
-        if end > first + 1 {
-            self.blocks.drain(first + 1..end);
-        }
-        merged
+        self.last
     }
 
     /// Adds a block that begins in the last one or beyond it, and returns the part of it that was
     /// not yet in the set, which may be empty. None for any other block, which is not added.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn append(&mut self, block: Block) -> Option<Block> {
         debug_assert!(!block.is_empty(), "an empty block holds no segment");
-        match self.blocks.back_mut() {
-            Some(last) if block.start < last.start => return None,
-            Some(last) if block.start <= last.end => {
-                let start = last.end;
-                last.end = last.end.max(block.end);
-                return Some(Block { start, end: last.end });
-            }
-            Some(_) | None => self.blocks.push_back(block),
+        if self.is_empty() || block.start > self.last.end {
+            self.begin(block);
+            return Some(block);
         }
-        Some(block)
+        if block.start < self.last.start {
+            return None;
+        }
+        let start = self.last.end;
+        self.last.end = start.max(block.end);
+        Some(Block { start, end: self.last.end })
     }
 
-    /// The place of the first block that ends at `seq` or above it.
-    #[inline]
-    fn first_ending_from(&self, seq: u32) -> usize {
-        match self.blocks.back() {
-            Some(last) if last.end < seq => self.blocks.len(),
-            Some(last) if last.start <= seq => self.blocks.len() - 1,
-            Some(_) => self.blocks.partition_point(|block| block.end < seq),
-            None => 0,
+    /// Adds a block behind all others and apart from them. Apart, as fewer segments do.
+    #[inline(never)]
+    fn begin(&mut self, block: Block) {
+        if !self.is_empty() {
+            self.lower.get_or_insert_default().push(self.last, block.start);
+        } else if let Some(lower) = &mut self.lower {
+            lower.placed = block.start;
         }
+        self.last = block;
+    }
+
+    /// Adds a block that begins below the last one.
+    #[inline(never)]
+    fn insert_below(&mut self, block: Block, fresh: impl FnMut(Block)) -> Block {
+        let new = || Box::new(Lower { placed: self.last.start, ..Lower::default() });
+        self.lower.get_or_insert_with(new).insert(block, &mut self.last, fresh)
     }
 
     /// Removes everything below `floor`.
     #[inline]
     pub(crate) fn forget_below(&mut self, floor: u32) {
-        while let Some(first) = self.blocks.front_mut()
-            && first.start < floor
-        {
-            if first.end > floor {
-                first.start = floor;
-                return;
-            }
-            self.blocks.pop_front();
+        if let Some(lower) = self.lower.as_mut().filter(|lower| lower.count > 0) {
+            lower.forget_below(floor, self.last.start);
+        }
+        if self.last.start < floor {
+            self.cut_last(floor.min(self.last.end));
         }
     }
 
     /// Takes the first block out if it starts at `start`.
     #[inline]
     pub(crate) fn take_at(&mut self, start: u32) -> Option<Block> {
-        let first = self.blocks.front().copied().filter(|first| first.start <= start)?;
-        self.blocks.pop_front();
-        Some(first)
+        if let Some(lower) = self.lower.as_mut().filter(|lower| lower.count > 0) {
+            return lower.take_at(start, self.last.start);
+        }
+        let last = self.last;
+        if last.is_empty() || last.start > start {
+            return None;
+        }
+        self.cut_last(last.end);
+        Some(last)
     }
 
-    /// One past the highest number in the set.
-    #[inline]
-    pub(crate) fn end(&self) -> Option<u32> {
-        self.blocks.back().map(|last| last.end)
-    }
-
-    /// Whether a segment is in the set.
-    #[inline]
-    pub(crate) fn contains(&self, seq: u32) -> bool {
-        self.blocks.get(self.first_ending_from(seq + 1)).is_some_and(|block| block.start <= seq)
-    }
-
-    /// Whether the set is empty.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
+    /// Removes what of the last block is below `end`.
+    fn cut_last(&mut self, end: u32) {
+        if let Some(lower) = &mut self.lower {
+            (self.last.start..end.min(lower.placed)).for_each(|seq| lower.set(seq, ABSENT));
+        }
+        self.last.start = end;
     }
 
     /// Removes everything.
     pub(crate) fn clear(&mut self) {
-        self.blocks.clear();
+        *self = Ranges::default();
     }
 
     /// The `n`-th highest number in the set, counting from one.
     pub(crate) fn nth_highest(&self, n: u32) -> Option<u32> {
-        let mut left = n;
-        for &Block { start, end } in self.blocks.iter().rev() {
-            let numbers = end - start;
-            if left <= numbers {
-                return Some(end - left);
-            }
-            left -= numbers;
+        let (mut left, mut block) = (n, self.last);
+        while left > block.end - block.start {
+            left -= block.end - block.start;
+            block = self.lower.as_ref()?.last_before(block.start)?;
         }
-        None
+        Some(block.end - left)
+    }
+}
+
+impl Lower {
+    /// What the place of a number from the first to the last block of all holds.
+    #[inline]
+    fn at(&self, seq: u32) -> u32 {
+        self.places[seq as usize & (self.places.len() - 1)]
+    }
+
+    #[inline]
+    fn set(&mut self, seq: u32, value: u32) {
+        let mask = self.places.len() - 1;
+        self.places[seq as usize & mask] = value;
+    }
+
+    /// Whether a number below the last block is in the set.
+    fn contains(&self, seq: u32) -> bool {
+        self.count > 0 && seq >= self.first && self.at(seq) != ABSENT
+    }
+
+    /// The last block is another now, which begins there.
+    fn push(&mut self, last: Block, next: u32) {
+        let Block { start, end } = last;
+        if self.count == 0 {
+            self.first = start;
+        }
+        self.provide(self.first, next);
+        (self.placed.max(start)..end).for_each(|seq| self.set(seq, start));
+        self.close(last);
+        self.count += 1;
+    }
+
+    /// Adds a block that begins below the last one, which it may join.
+    fn insert(&mut self, block: Block, last: &mut Block, mut fresh: impl FnMut(Block)) -> Block {
+        let touched = self.touched_by(block.start);
+        let Block { start, end: mut from } = touched.unwrap_or(Block { end: block.start, ..block });
+        if from >= block.end {
+            return Block { start, end: from };
+        }
+        let before = *last;
+        if self.count == 0 {
+            self.first = before.start;
+        }
+        let first = self.first.min(start);
+        self.provide(first, self.placed.max(before.start));
+        let mut joined = u32::from(touched.is_some());
+        while from < block.end {
+            let gap = from;
+            let is_gap = |seq: u32| match seq {
+                _ if seq >= before.start => seq >= before.end,
+                _ => !self.contains(seq),
+            };
+            while from < block.end && is_gap(from) {
+                from += 1;
+            }
+            // What begins here, or right behind the block, is joined.
+            let follows = !is_gap(from);
+            if gap < from {
+                fresh(Block { start: gap, end: from });
+                (gap..from.min(before.start)).for_each(|seq| self.set(seq, seq));
+            }
+            if follows && from == before.start {
+                from = before.end;
+            } else if follows {
+                from = self.at(from) + 1;
+                joined += 1;
+            }
+        }
+        self.count -= joined;
+        let merged = Block { start, end: from };
+        if from > before.start {
+            *last = merged;
+            self.placed = self.placed.max(before.start);
+        } else {
+            self.first = first;
+            self.count += 1;
+            self.close(merged);
+        }
+        merged
+    }
+
+    /// The block that a number is in, or which ends before it.
+    fn touched_by(&self, seq: u32) -> Option<Block> {
+        if !self.contains(seq) {
+            let below = seq.checked_sub(1).filter(|&below| self.contains(below))?;
+            return Some(Block { start: self.at(below), end: seq });
+        }
+        let start = if seq == self.first || !self.contains(seq - 1) {
+            seq
+        } else if !self.contains(seq + 1) {
+            self.at(seq)
+        } else {
+            let hole = (self.first..seq).rev().find(|&below| self.at(below) == ABSENT);
+            hole.map_or(self.first, |hole| hole + 1)
+        };
+        Some(Block { start, end: self.at(start) + 1 })
+    }
+
+    /// The last block that ends before a hole below this number.
+    fn last_before(&self, seq: u32) -> Option<Block> {
+        let mut below = (self.first..seq).rev();
+        let last = below.find(|&below| self.count > 0 && self.at(below) != ABSENT)?;
+        Some(Block { start: self.at(last), end: last + 1 })
+    }
+
+    /// Writes down the ends of a block, all numbers of which have their places.
+    fn close(&mut self, block: Block) {
+        self.set(block.start, block.end - 1);
+        self.set(block.end - 1, block.start);
+        self.placed = self.placed.max(block.end);
+    }
+
+    /// Makes places for the numbers from one to another.
+    fn provide(&mut self, lowest: u32, end: u32) {
+        let numbers = (end - lowest) as usize;
+        if numbers <= self.places.len() {
+            return;
+        }
+        let places = numbers.next_power_of_two().max(FIRST_PLACES);
+        let old = std::mem::replace(&mut self.places, vec![ABSENT; places]);
+        if !old.is_empty() {
+            let placed = self.first..self.placed;
+            placed.for_each(|seq| self.set(seq, old[seq as usize & (old.len() - 1)]));
+        }
+    }
+
+    /// Removes everything below `floor`; the last block of all begins at `last`.
+    fn forget_below(&mut self, floor: u32, last: u32) {
+        while self.count > 0 && self.first < floor {
+            let end = self.at(self.first) + 1;
+            if end <= floor {
+                self.remove_first(end, last);
+            } else {
+                (self.first..floor).for_each(|seq| self.set(seq, ABSENT));
+                self.first = floor;
+                self.close(Block { start: floor, end });
+            }
+        }
+    }
+
+    /// Takes the first of some blocks out if it starts at `start`.
+    fn take_at(&mut self, start: u32, last: u32) -> Option<Block> {
+        if self.first > start {
+            return None;
+        }
+        let block = Block { start: self.first, end: self.at(self.first) + 1 };
+        self.remove_first(block.end, last);
+        Some(block)
+    }
+
+    /// Removes the first block, which ends there.
+    fn remove_first(&mut self, end: u32, last: u32) {
+        (self.first..end).for_each(|seq| self.set(seq, ABSENT));
+        self.count -= 1;
+        if self.count > 0 {
+            let next = (end..last).find(|&seq| self.at(seq) != ABSENT);
+            self.first = next.expect("there is another block");
+        }
     }
 }
 
@@ -155,31 +323,69 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    /// The maximal rows of consecutive numbers.
+    fn rows(set: &BTreeSet<u32>) -> Vec<Block> {
+        let mut rows: Vec<Block> = Vec::new();
+        for &seq in set {
+            match rows.last_mut().filter(|row| row.end == seq) {
+                Some(row) => row.end += 1,
+                None => rows.push(Block::one(seq)),
+            }
+        }
+        rows
+    }
+
     proptest! {
         #[test]
         fn behaves_like_a_set_of_numbers(
-            inserts in prop::collection::vec((0u32..60, 1u32..8), 1..60),
-            floor in 0u32..60,
-            append in any::<bool>(),
+            base in prop::sample::select(vec![0, 13, u32::MAX - 100]),
+            steps in prop::collection::vec((0usize..12, 0u32..60, 1u32..8), 1..80),
         ) {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
-            for (start, len) in inserts {
-                let mut fresh = BTreeSet::new();
+            for (step, offset, len) in steps {
+                let start = base + offset;
                 let block = Block { start, end: start + len };
-                let appended = if append { ranges.append(block) } else { None };
-                fresh.extend(appended.into_iter().flat_map(|b| b.start..b.end));
-                let merged = ranges.insert(block, |b| fresh.extend(b.start..b.end));
-                let expected: BTreeSet<u32> =
-                    (block.start..block.end).filter(|seq| !set.contains(seq)).collect();
-                prop_assert_eq!(&fresh, &expected);
+                let mut fresh = BTreeSet::new();
+                let known = rows(&set);
+                let numbers = || (block.start..block.end).filter(|seq| !set.contains(seq));
+                match step {
+                    0 => {
+                        ranges.forget_below(start);
+                        set.retain(|&seq| seq >= start);
+                    }
+                    1 => {
+                        let first = known.first().copied().filter(|first| first.start <= start);
+                        prop_assert_eq!(ranges.take_at(start), first);
+                        set.retain(|&seq| first.is_none_or(|first| seq >= first.end));
+                    }
+                    2 if offset < 5 => {
+                        ranges.clear();
+                        set.clear();
+                    }
+                    2..=5 => {
+                        let begins_late = known.last().is_none_or(|last| last.start <= start);
+                        let appended = ranges.append(block);
+                        prop_assert_eq!(appended.is_some(), begins_late);
+                        fresh.extend(appended.iter().flat_map(|part| part.start..part.end));
+                        let expected = numbers().filter(|_| begins_late).collect();
+                        prop_assert_eq!(&fresh, &expected);
+                    }
+                    _ => {
+                        let row = ranges.insert(block, |part| fresh.extend(part.start..part.end));
+                        prop_assert_eq!(&fresh, &numbers().collect());
+                        set.extend(&fresh);
+                        prop_assert!(rows(&set).contains(&row), "{:?}", row);
+                        prop_assert!(row.start <= block.start && block.end <= row.end);
+                    }
+                }
                 set.extend(fresh);
-                prop_assert!((merged.start..merged.end).all(|seq| set.contains(&seq)));
+                prop_assert_eq!(ranges.count() as usize, rows(&set).len());
+                prop_assert_eq!(ranges.end(), set.last().map(|last| last + 1));
+                let all = base..base + 80;
+                prop_assert!(all.into_iter().all(|seq| ranges.contains(seq) == set.contains(&seq)));
+                let highest = |n: u32| set.iter().rev().nth(n as usize - 1).copied();
+                prop_assert!((1..9).all(|n| ranges.nth_highest(n) == highest(n)));
             }
-            ranges.forget_below(floor);
-            set.retain(|&seq| seq >= floor);
-            prop_assert!((0..80).all(|seq| ranges.contains(seq) == set.contains(&seq)));
-            let third = set.iter().rev().nth(2).copied();
-            prop_assert_eq!(ranges.nth_highest(3), third);
         }
     }
 }

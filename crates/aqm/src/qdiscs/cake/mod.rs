@@ -29,6 +29,7 @@ use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
 use crate::qdiscs::queues::flow_queues::FlowQueues;
+use crate::qdiscs::queues::total::Bounds;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
@@ -273,7 +274,9 @@ impl<P: Packet> CakeQueues<P> {
     ) -> Option<u32> {
         let mut left = self.flows.bytes(index);
         let mut sizes = core::mem::take(&mut self.dropped_sizes);
-        let passes = self.flows.judge(index, now, rng, &mut NotesSizes { sink, sizes: &mut sizes });
+        let mut sink = NotesSizes { sink, sizes: &mut sizes };
+        let judged = self.flows.judge(index, now, rng, &mut sink);
+        let passes = judged.map(|judged| judged.bytes());
         for bytes in sizes.drain(..) {
             left -= u64::from(bytes);
             let bytes_of = |queue| if queue == index { left } else { self.flows.bytes(queue) };
@@ -294,8 +297,7 @@ impl<P: Packet> CakeQueues<P> {
     }
 
     fn is_over_limit(&self) -> bool {
-        let total = self.flows.total();
-        total.is_over(self.limit) || total.bytes > self.most_bytes
+        self.flows.total().is_over(Bounds::new(self.limit, self.most_bytes))
     }
 
     /// The queue on top of the heap loses its head.

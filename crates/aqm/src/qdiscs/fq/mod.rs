@@ -28,7 +28,7 @@ use crate::params::{Bytes, OrAuto, OrOff};
 use crate::qdisc::{Departure, Qdisc, Sink, Turn, TurnList};
 use crate::qdiscs::queues::drr_lists::{DrrList, DrrLists};
 use crate::qdiscs::queues::flow_queues::FlowQueues;
-use crate::qdiscs::queues::total::Total;
+use crate::qdiscs::queues::total::{Bounds, Total};
 use crate::rng::{Rng, splitmix};
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -100,7 +100,7 @@ pub const VARS: &[Var] = &[
 pub struct Fq<P, L> {
     flows: FlowQueues<P, L>,
     lists: DrrLists,
-    limit: Limit,
+    bounds: Bounds,
     memory_limit: u64,
     overflow: FqOverflow,
     shed: Shed,
@@ -121,11 +121,12 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         let quantum = params.quantum.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         assert!(quantum > 0, "a round without bytes would never end");
         let count = params.flows as usize;
+        let memory_limit = params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0);
         Fq {
             flows: FlowQueues::new(count, law),
             lists: DrrLists::new(count),
-            limit: params.limit,
-            memory_limit: params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0),
+            bounds: Bounds::new(params.limit, memory_limit),
+            memory_limit,
             overflow: params.overflow,
             shed: params.shed,
             always_retires: params.dialect == "ns3",
@@ -159,26 +160,15 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         }
     }
 
-    fn is_over_limit(&self) -> bool {
-        let total = self.flows.total();
-        total.is_over(self.limit) || total.bytes > self.memory_limit
-    }
-
-    /// Whether a packet would be too much beside what waits.
-    fn is_full_for(&self, bytes: u32, present: Total) -> bool {
-        present.is_full_for(bytes, self.limit)
-            || present.bytes + u64::from(bytes) > self.memory_limit
-    }
-
     /// Whether a packet for which there is no room is dropped. Where the fattest queue makes room,
     /// only one that would not fit alone is refused: it must not evict all others first.
     fn refuses(&self, bytes: u32) -> bool {
-        self.overflow == FqOverflow::Arrival || self.is_full_for(bytes, Total::default())
+        self.overflow == FqOverflow::Arrival || !Total::default().has_room_for(bytes, self.bounds)
     }
 
     #[cold]
     fn make_room(&mut self, now: Time, sink: &mut dyn Sink<P>) {
-        while self.is_over_limit() {
+        while self.flows.total().is_over(self.bounds) {
             self.shed(now, sink);
         }
     }
@@ -236,7 +226,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
 
 impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let is_full = self.is_full_for(packet.bytes(), self.flows.total());
+        let is_full = !self.flows.total().has_room_for(packet.bytes(), self.bounds);
         let is_refused = is_full && self.refuses(packet.bytes());
         let index = self.queue_of(packet.sender_hash());
         self.note_use(index);
@@ -260,18 +250,12 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
         loop {
-            let (list, index) = self.lists.head()?;
-            let credits = self.lists.credits_mut(index);
-            if *credits <= 0 {
-                *credits += self.quantum;
-                self.lists.make_last(list);
-                continue;
-            }
+            let (list, index) = self.lists.next_to_send(self.quantum)?;
             self.wake(index, now);
             match self.flows.judge(index, now, rng, sink) {
-                Some(bytes) => {
-                    *self.lists.credits_mut(index) -= i64::from(bytes);
-                    return self.flows.pop(index, bytes);
+                Some(judged) => {
+                    *self.lists.credits_mut(index) -= i64::from(judged.bytes());
+                    return judged.take();
                 }
                 None => self.retire(list, index),
             }
@@ -304,7 +288,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     }
 
     fn on_limit(&mut self, limit: Limit) -> bool {
-        self.limit = limit;
+        self.bounds = Bounds::new(limit, self.memory_limit);
         true
     }
 

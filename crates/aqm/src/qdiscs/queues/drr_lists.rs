@@ -68,14 +68,35 @@ impl DrrLists {
         self.ends[list as usize].length
     }
 
-    /// The queue to serve.
+    /// The next queue with credits. Each one without gets so many more, and becomes the last of the
+    /// old ones.
     #[inline]
-    pub(crate) fn head(&self) -> Option<(DrrList, u32)> {
-        let [new, old] = &self.ends;
-        if new.length > 0 {
-            return Some((DrrList::New, new.first));
+    pub(crate) fn next_to_send(&mut self, quantum: i64) -> Option<(DrrList, u32)> {
+        while self.ends[DrrList::New as usize].length > 0 {
+            let index = self.ends[DrrList::New as usize].first;
+            let credits = self.credits_mut(index);
+            if *credits > 0 {
+                return Some((DrrList::New, index));
+            }
+            *credits += quantum;
+            self.remove_head(DrrList::New);
+            self.append(DrrList::Old, index);
         }
-        (old.length > 0).then_some((DrrList::Old, old.first))
+        let Ends { mut first, mut last, length } = self.ends[DrrList::Old as usize];
+        if length == 0 {
+            return None;
+        }
+        loop {
+            let place = &mut self.places[first as usize];
+            if place.credits > 0 {
+                self.ends[DrrList::Old as usize] = Ends { first, last, length };
+                return Some((DrrList::Old, first));
+            }
+            place.credits += quantum;
+            // It is behind itself where it is alone.
+            self.places[last as usize].next = first;
+            (first, last) = (self.places[first as usize].next, first);
+        }
     }
 
     /// Puts a queue that is in neither list at the end of one.
@@ -104,21 +125,6 @@ impl DrrLists {
         ends.length -= 1;
     }
 
-    /// The head of a list goes to the end of the old ones.
-    #[inline(always)]
-    pub(crate) fn make_last(&mut self, list: DrrList) {
-        let Ends { first, last, length } = self.ends[list as usize];
-        debug_assert!(length > 0, "only a list with a head loses it");
-        if list == DrrList::New {
-            self.remove_head(DrrList::New);
-            return self.append(DrrList::Old, first);
-        }
-        // It stays listed, and is behind itself where it is alone.
-        self.places[last as usize].next = first;
-        let second = self.places[first as usize].next;
-        self.ends[DrrList::Old as usize] = Ends { first: second, last: first, length };
-    }
-
     /// All listed queues, in the order of service.
     pub(crate) fn listed(&self) -> impl Iterator<Item = u32> {
         self.walk(DrrList::New).chain(self.walk(DrrList::Old))
@@ -135,6 +141,17 @@ impl DrrLists {
 mod tests {
     use super::*;
 
+    /// The list and the number of the queue that sends a packet which takes all its credits.
+    fn sends(lists: &mut DrrLists) -> Option<(DrrList, u32)> {
+        let next = lists.next_to_send(1)?;
+        *lists.credits_mut(next.1) -= 1;
+        Some(next)
+    }
+
+    fn listed(lists: &DrrLists) -> Vec<u32> {
+        lists.listed().collect()
+    }
+
     #[test]
     fn new_queues_are_served_before_old_ones_and_each_list_in_order() {
         let mut lists = DrrLists::new(5);
@@ -142,11 +159,12 @@ mod tests {
         lists.append(DrrList::Old, 4);
         lists.append(DrrList::New, 2);
         lists.append(DrrList::New, 1);
-        assert_eq!(lists.listed().collect::<Vec<_>>(), [2, 1, 0, 4]);
-        assert_eq!(lists.head(), Some((DrrList::New, 2)));
+        assert_eq!(listed(&lists), [2, 1, 0, 4]);
+        (0..5).for_each(|index| *lists.credits_mut(index) = 1);
+        assert_eq!(sends(&mut lists), Some((DrrList::New, 2)));
         lists.remove_head(DrrList::New);
         lists.remove_head(DrrList::New);
-        assert_eq!(lists.head(), Some((DrrList::Old, 0)));
+        assert_eq!(sends(&mut lists), Some((DrrList::Old, 0)));
         assert!(!lists.contains(2) && lists.contains(4));
     }
 
@@ -155,30 +173,32 @@ mod tests {
         let mut lists = DrrLists::new(1);
         for _ in 0..3 {
             lists.append(DrrList::Old, 0);
-            assert_eq!(lists.head(), Some((DrrList::Old, 0)));
-            lists.make_last(DrrList::Old);
-            assert_eq!(lists.listed().collect::<Vec<_>>(), [0]);
+            for _ in 0..2 {
+                assert_eq!(sends(&mut lists), Some((DrrList::Old, 0)));
+                assert_eq!(listed(&lists), [0]);
+            }
             lists.remove_head(DrrList::Old);
-            assert_eq!(lists.head(), None);
+            assert_eq!(sends(&mut lists), None);
         }
     }
 
     #[test]
-    fn the_head_of_either_list_can_become_the_last_of_the_old_ones() {
+    fn a_queue_without_credits_becomes_the_last_of_the_old_ones() {
         let mut lists = DrrLists::new(4);
         for (list, index) in
             [(DrrList::New, 2), (DrrList::New, 1), (DrrList::Old, 0), (DrrList::Old, 3)]
         {
             lists.append(list, index);
         }
-        let mut after = |list| {
-            lists.make_last(list);
-            lists.listed().collect::<Vec<_>>()
-        };
-        assert_eq!(after(DrrList::Old), [2, 1, 3, 0]);
-        assert_eq!(after(DrrList::New), [1, 3, 0, 2]);
-        assert_eq!(after(DrrList::Old), [1, 0, 2, 3]);
+        *lists.credits_mut(1) = 1;
+        assert_eq!(sends(&mut lists), Some((DrrList::New, 1)));
+        assert_eq!(listed(&lists), [1, 0, 3, 2]);
+        *lists.credits_mut(3) = 1;
+        assert_eq!(sends(&mut lists), Some((DrrList::Old, 3)));
+        assert_eq!(listed(&lists), [3, 2, 1, 0]);
+        // All but the first have the credits of the last round.
+        assert_eq!([(); 4].map(|()| sends(&mut lists).expect("it is listed").1), [2, 1, 0, 3]);
         assert!((0..4).all(|index| lists.contains(index)));
-        assert_eq!((lists.length(DrrList::New), lists.length(DrrList::Old)), (1, 3));
+        assert_eq!((lists.length(DrrList::New), lists.length(DrrList::Old)), (0, 4));
     }
 }

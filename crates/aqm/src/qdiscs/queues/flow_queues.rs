@@ -7,7 +7,6 @@ use crate::law::Aqm;
 use crate::packet::Packet;
 use crate::qdisc::{Departure, Sink};
 use crate::qdiscs::queues::law_queue::LawQueue;
-use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::qdiscs::queues::pool::{Chain, Chained, Pool};
 use crate::qdiscs::queues::total::Total;
 use crate::rng::Rng;
@@ -28,6 +27,28 @@ pub(crate) struct FlowQueues<P, L> {
 struct Flow<L> {
     chain: Chain,
     law: L,
+}
+
+/// The head of a queue, which its law has let pass.
+pub(crate) struct Judged<'a, P> {
+    bytes: u32,
+    chain: &'a mut Chain,
+    pool: &'a mut Pool<P>,
+    total: &'a mut Total,
+}
+
+impl<P: Packet> Judged<'_, P> {
+    /// Its size.
+    pub(crate) fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Takes it.
+    #[inline]
+    pub(crate) fn take(self) -> Option<Departure<P>> {
+        self.total.remove(self.bytes);
+        self.pool.pop_sized(self.chain, self.bytes)
+    }
 }
 
 impl<P: Packet, L: Aqm> FlowQueues<P, L> {
@@ -101,8 +122,8 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         stays
     }
 
-    /// Drops packets at the head of a queue until its law lets one pass. Returns the size of that
-    /// one, or none if no packet is left.
+    /// Drops packets at the head of a queue until its law lets one pass. Returns that one, in its
+    /// place, or none if no packet is left.
     #[inline]
     pub(crate) fn judge(
         &mut self,
@@ -110,23 +131,26 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         now: Time,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
-    ) -> Option<u32> {
-        let before = self.packets(index);
-        let mut queue = self.queue(index);
-        let passes = queue.judge(now, rng, sink);
-        let left = queue.waiting.packets();
+    ) -> Option<Judged<'_, P>> {
+        let FlowQueues { flows, pool, total } = self;
+        let Flow { chain, law } = &mut flows[index as usize];
+        let (before, elsewhere) = (chain.packets(), total.bytes - chain.bytes());
+        let waiting = Chained { pool: &mut *pool, chain: &mut *chain };
+        let passes = LawQueue { law, waiting, elsewhere }.judge(now, rng, sink);
+        let left = chain.packets();
         if left < before {
-            let bytes = queue.waiting.bytes() + queue.elsewhere;
-            self.total = Total { packets: self.total.packets - (before - left), bytes };
+            let bytes = chain.bytes() + elsewhere;
+            *total = Total { packets: total.packets - (before - left), bytes };
         }
-        passes
+        Some(Judged { bytes: passes?, chain, pool, total })
     }
 
     /// Takes the head of a queue, which has been judged and has so many bytes.
     #[inline]
     pub(crate) fn pop(&mut self, index: u32, bytes: u32) -> Option<Departure<P>> {
-        self.total.remove(bytes);
-        self.pool.pop_sized(&mut self.flows[index as usize].chain, bytes)
+        let FlowQueues { flows, pool, total } = self;
+        let Flow { chain, .. } = &mut flows[index as usize];
+        Judged { bytes, chain, pool, total }.take()
     }
 
     /// Drops the head of a queue to make room. Returns its size, or none if the queue is empty.

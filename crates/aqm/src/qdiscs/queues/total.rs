@@ -10,6 +10,23 @@ pub(crate) struct Total {
     pub(crate) bytes: u64,
 }
 
+/// What may wait in a whole discipline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    packets: u64,
+    bytes: u64,
+}
+
+impl Bounds {
+    /// A limit, and so many bytes whatever it says.
+    pub(crate) fn new(limit: Limit, memory_bytes: u64) -> Bounds {
+        match limit {
+            Limit::Packets(packets) => Bounds { packets, bytes: memory_bytes },
+            Limit::Bytes(bytes) => Bounds { packets: u64::MAX, bytes: bytes.min(memory_bytes) },
+        }
+    }
+}
+
 impl Total {
     pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;
@@ -21,11 +38,14 @@ impl Total {
         self.bytes -= u64::from(bytes);
     }
 
-    pub(crate) fn is_over(&self, limit: Limit) -> bool {
-        match limit {
-            Limit::Packets(n) => u64::from(self.packets) > n,
-            Limit::Bytes(n) => self.bytes > n,
-        }
+    pub(crate) fn is_over(&self, bounds: Bounds) -> bool {
+        u64::from(self.packets) > bounds.packets || self.bytes > bounds.bytes
+    }
+
+    /// Whether one more packet of that size breaks the bounds.
+    #[inline]
+    pub(crate) fn has_room_for(&self, bytes: u32, bounds: Bounds) -> bool {
+        u64::from(self.packets) < bounds.packets && self.bytes + u64::from(bytes) <= bounds.bytes
     }
 
     /// Whether one more packet of that size breaks the limit.
