@@ -325,3 +325,30 @@ def test_web_pages_over_a_queue_on_the_way_back_are_refused() -> None:
     with pytest.raises(ScenarioError, match="not repeated") as error:
         _core.linux_plan(asymmetric(app='{ kind = "web" }'))
     assert error.value.place.endswith("flows[0].reverse")
+
+
+JOINED = """
+name = "joined"
+duration = "4s"
+[record]
+packets = true
+[links.bottleneck]
+rate = "2mbit"
+queue = "taildrop:limit=6p"
+[[flows]]
+path = ["bottleneck"]
+access = { sender = "2.5ms", receiver = "0s" }
+access_rate = "10gbit"
+cc = "reno"
+app = { kind = "bulk" }
+"""
+
+
+@needs_kernel
+def test_what_waits_is_joined_beside_the_packet_record() -> None:
+    given = _core.Scenario.load(JOINED)
+    real, own = (sojourn.Result(run).packets for run in (in_guest(given), _core.run(given)))
+    # What is acknowledged together follows from the receiver's room (fact linux-38).
+    for column in ("seq", "fate"):
+        assert real[column].to_pylist() == own[column].to_pylist()
+    assert own.num_rows > 600

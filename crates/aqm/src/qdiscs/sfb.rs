@@ -18,7 +18,7 @@ use crate::params;
 use crate::params::Hertz;
 use crate::params::rules::contradiction;
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
-use crate::qdiscs::queues::total::{Bounds, Total};
+use crate::qdiscs::queues::total::{Ceiling, Total};
 use crate::rng::{Rng, splitmix};
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -277,8 +277,8 @@ impl<P: Packet> SfbQueue<P> {
 
 impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
     fn enqueue(&mut self, now: Time, mut packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let bounds = Bounds::new(self.params.limit, u64::MAX);
-        if !self.total.has_room_for(packet.bytes(), bounds) {
+        let ceiling = Ceiling::new(self.params.limit, u64::MAX);
+        if !self.total.has_room_for(packet.bytes(), ceiling) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
         let jiffy = in_jiffies(now);

@@ -13,6 +13,7 @@ use nix::sys::socket::{
     SockProtocol, SockType, recvmmsg, setsockopt, socket, sockopt,
 };
 use nix::sys::time::TimeSpec;
+use socket2::{SockFilter, SockRef};
 
 use super::clock::Clock;
 use crate::captures::{CapturedKind, EndpointCapture, EndpointEvent, InterfaceCapture};
@@ -28,6 +29,9 @@ const BATCH: usize = 64;
 const BUFFER_BYTES: usize = 64 << 20;
 /// The interface whose root is the shaper.
 const SHAPED: &str = "out";
+/// The instruction of a packet filter that lets so many bytes through (`BPF_RET | BPF_K`,
+/// linux/bpf_common.h).
+const ACCEPT: u16 = 0x06;
 /// `PACKET_HOST` and `PACKET_OUTGOING` (linux/if_packet.h).
 const PACKET_HOST: u8 = 0;
 const PACKET_OUTGOING: u8 = 4;
@@ -103,6 +107,10 @@ impl PacketCapture {
             let protocol = SockProtocol::EthAll;
             Ok(socket(AddressFamily::Packet, SockType::Datagram, flags, protocol)?)
         })?;
+        // Only headers are kept: a copy of the whole packet shares its data until it is read, and
+        // Linux joins no segment to one that is shared (`skb_try_coalesce`; fact linux-38).
+        let headers = SockFilter::new(ACCEPT, 0, 0, HEADER_BYTES as u32);
+        SockRef::from(&socket).attach_filter(&[headers])?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
         // Refused in a user name space (Linux 6.1 sock.c, `sk_setsockopt`, `SO_RCVBUFFORCE`): there
         // it is as large as `net.core.rmem_max` lets it be.

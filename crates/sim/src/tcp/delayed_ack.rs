@@ -12,10 +12,11 @@
 use sojourn_aqm::{Span, Time};
 
 use super::profile::AckRule;
+use super::rtt::stamp;
 use super::timer_wheel::{self, TICK};
 
 /// Quick acknowledgements after a mark (Linux `__tcp_ecn_check_ce`).
-const QUICK_AT_MARK: u32 = 2;
+const QUICK_AT_MARK: u8 = 2;
 /// Linux `TCP_ATO_MIN`, and the longest delay of an acknowledgement (RFC 1122 §4.2.3.2).
 const MIN_DELAY: Span = Span::from_millis(40);
 const MIN_DELAY_TICKS: u64 = MIN_DELAY.as_nanos() / TICK.as_nanos();
@@ -58,6 +59,8 @@ struct Held {
     /// Duplicates of that number sent at once.
     sent: u32,
     count: u32,
+    /// The timestamp that an acknowledgement had when the last of them came.
+    stamp: u32,
     due: Time,
 }
 
@@ -74,7 +77,7 @@ impl DelayedAck {
             longest: MAX_DELAY,
             due: Time::NEVER,
             expiry: Time::ZERO,
-            held: Held { next: 0, sent: 0, count: 0, due: Time::NEVER },
+            held: Held { next: 0, sent: 0, count: 0, stamp: 0, due: Time::NEVER },
             pushed: false,
         }
     }
@@ -123,13 +126,13 @@ impl DelayedAck {
         timeout.as_nanos().div_ceil(TICK.as_nanos())
     }
 
-    fn raise_quick(&mut self, most: u32, window: u32) {
-        self.quick = self.quick.max((window / 2).max(2).min(most));
+    fn raise_quick(&mut self, most: u8, window: u32) {
+        self.quick = self.quick.max((window / 2).max(2).min(u32::from(most)));
     }
 
     /// The next `most` segments are acknowledged one by one, and the delay starts anew (Linux
     /// `tcp_enter_quickack_mode`).
-    fn go_quick(&mut self, most: u32, window: u32) {
+    fn go_quick(&mut self, most: u8, window: u32) {
         self.raise_quick(most, window);
         self.ato = MIN_DELAY_TICKS;
     }
@@ -235,6 +238,7 @@ impl DelayedAck {
             return true;
         }
         self.held.count += 1;
+        self.held.stamp = stamp(now);
         if self.held.due == Time::NEVER {
             let percent = u64::from(compression.percent.get());
             let part = |rtt: Span| Span::from_nanos(rtt.as_nanos() * percent / 100);
@@ -252,6 +256,16 @@ impl DelayedAck {
     #[inline]
     pub(crate) fn is_holding(&self) -> bool {
         self.held.count > 0
+    }
+
+    /// The timestamp of an acknowledgement that is sent now. The timer that lets go what was held
+    /// does not look at the clock in Linux 6.1 (`tcp_compressed_ack_kick`), another that does so
+    /// for it does.
+    #[inline]
+    pub(crate) fn stamp(&self, now: Time) -> u32 {
+        let is_let_go = self.held.due <= now && self.held.due != self.expiry;
+        let is_early = is_let_go && self.rule.compression.is_some_and(|it| it.is_stamped_early);
+        if is_early { self.held.stamp } else { stamp(now) }
     }
 
     /// The timer has expired: Linux doubles the delay (`tcp_delack_timer_handler`).
@@ -357,6 +371,29 @@ mod tests {
         assert_eq!(held(&mut acks, Time::ZERO + before), at(40), "after 0.5 ms, not 1.1");
         let late = Time::ZERO + after;
         assert_eq!(held(&mut acks, late), late + Span::from_micros(1_100), "it has expired");
+    }
+
+    /// Fact tcp-55: the timestamps of what the timer sends 1.1 ms after the first that is held and
+    /// 0.5 ms after the last, and of what an older timer sends meanwhile.
+    #[test]
+    fn what_the_timer_of_held_duplicates_sends_has_the_timestamp_of_the_last_in_linux_6_1() {
+        let stamp_after = |rule: AckRule, older: bool| {
+            let mut acks = DelayedAck::new(AckRule { quick: 0, ..rule }, false);
+            acks.on_established(Some(Span::from_millis(200)));
+            if older {
+                acks.on_data(at(1), || MANY);
+                assert!(!acks.is_due_after(at(1), 1), "until 41 ms");
+                acks.on_sent();
+            }
+            let at_us = |us| Time::ZERO + Span::from_micros(us);
+            while acks.is_duplicate_due(at_us(40_300), 1, None) {}
+            assert!(!acks.is_duplicate_due(at_us(40_900), 1, None));
+            (acks.stamp(acks.due()), acks.due())
+        };
+        let (held, due) = stamp_after(LINUX.ack, false);
+        assert_eq!((held, due), (stamp(at(40)), at(40) + Span::from_micros(1_400)));
+        assert_eq!(stamp_after(LINUX_7_2.ack, false).0, stamp(at(41)));
+        assert_eq!(stamp_after(LINUX.ack, true), (stamp(at(41)), at(41)));
     }
 
     #[test]

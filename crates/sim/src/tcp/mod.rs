@@ -26,6 +26,7 @@ mod sack_blocks;
 mod scoreboard;
 pub mod sender;
 mod timer_wheel;
+mod waiting_buffers;
 
 pub use profile::Profile;
 pub use receiver::{Answer, Receiver};

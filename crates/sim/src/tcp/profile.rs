@@ -63,7 +63,7 @@ pub struct AckRule {
     /// one at the start of a connection, after a pause, after duplicates and after marks (Linux).
     pub adaptive: bool,
     /// Most segments acknowledged one by one.
-    pub quick: u32,
+    pub quick: u8,
     /// Whether segments out of order restart that, so that after every loss the next sixteen are
     /// acknowledged one by one (Linux before 4.18, `tcp_data_queue`).
     pub quick_at_gaps: bool,
@@ -93,11 +93,14 @@ pub struct Compression {
     pub percent: NonZeroU8,
     /// What the kernel may add, and always adds here (`tcp_comp_sack_slack_ns`).
     pub slack_us: u8,
+    /// Whether what the timer sends has the timestamp of the last of them (fact tcp-55).
+    pub is_stamped_early: bool,
 }
 
 impl Compression {
-    const fn of(percent: u8, slack_us: u8) -> Compression {
-        Compression { percent: NonZeroU8::new(percent).expect("some of it"), slack_us }
+    const fn of(percent: u8, slack_us: u8, is_stamped_early: bool) -> Compression {
+        let percent = NonZeroU8::new(percent).expect("some of it");
+        Compression { percent, slack_us, is_stamped_early }
     }
 }
 
@@ -293,7 +296,7 @@ const LINUX_ACK: AckRule = AckRule {
     adaptive: true,
     quick: 16,
     quick_at_gaps: false,
-    compression: Some(Compression::of(5, 100)),
+    compression: Some(Compression::of(5, 100, true)),
     answers_push: true,
     least_rtt: true,
     whole_rows: false,
@@ -368,7 +371,7 @@ pub const LINUX_7_2: Profile = Profile {
     buffer: BufferRule::Payload,
     bursts_cross_buffers: true,
     linear_syns: 4,
-    ack: AckRule { compression: Some(Compression::of(33, 10)), ..LINUX_ACK },
+    ack: AckRule { compression: Some(Compression::of(33, 10, false)), ..LINUX_ACK },
     ..LINUX
 };
 

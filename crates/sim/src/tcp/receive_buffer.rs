@@ -12,12 +12,10 @@ use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
 
 use super::memory::{HEADERS, SHARED_INFO, SK_BUFF, Share};
 use super::profile::BufferRule;
+use super::waiting_buffers::{Released, WaitingBuffers};
 
 /// Most segments that share their overhead: a segment is one fragment (Linux `MAX_SKB_FRAGS`).
 const MERGED: u32 = 17;
-/// Segments in order that surely are one buffer: the payload of every 23rd lies in two pages, and
-/// takes two fragments (fact tcp-42).
-pub(super) const MERGED_WITH_NEXT: u32 = 16;
 /// Largest scale of a window (RFC 7323 §2.3).
 const MAX_SCALE: u32 = 14;
 /// Segments per round trip that Linux assumes before it has measured (`tcp_init_buffer_space`).
@@ -61,6 +59,10 @@ pub(super) struct ReceiveBuffer {
     /// Bytes of memory of the segments that wait out of order, and one past the last of them.
     held: u32,
     held_to: u32,
+    /// In which buffers they wait, once any has.
+    waiting: Option<Box<WaitingBuffers>>,
+    /// Segments in the first buffer that is read where a hole was filled.
+    first_read: u32,
     /// The room with nothing unread and with one segment, as nearly always when that is asked.
     rooms: [u32; 2],
     /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the time, in
@@ -95,6 +97,8 @@ impl ReceiveBuffer {
             edge: window,
             held: 0,
             held_to: 0,
+            waiting: None,
+            first_read: 1,
             rooms: [0; 2],
             space: offered.min(FIRST_SPACE * payload),
             start: 0,
@@ -245,29 +249,40 @@ impl ReceiveBuffer {
         }
     }
 
-    /// A segment beyond the next expected waits, after and before rows of so many.
+    /// A segment beyond the next expected waits, directly behind another or not. Returns whether it
+    /// has joined the buffer of that one.
     #[inline]
-    pub(super) fn on_held(&mut self, after: u32, before: u32) {
-        if before == 0 {
-            // Most rows grow at their end, where only the first of so many brings overhead.
-            let overhead = if after.is_multiple_of(MERGED) { self.overhead() } else { 0 };
-            self.held += self.payload() + overhead;
-        } else {
-            let row = self.memory(after + 1 + before);
-            self.held = self.held + row - self.memory(after) - self.memory(before);
-        }
+    pub(super) fn on_waiting(&mut self, seq: u32, follows: bool) -> bool {
+        let payload = self.payload();
+        self.waiting.get_or_insert_default().add(seq, follows, payload)
+    }
+
+    /// It takes memory, more where it has joined none.
+    #[inline]
+    pub(super) fn hold(&mut self, has_joined: bool) {
+        self.held += self.payload() + if has_joined { 0 } else { self.overhead() };
         self.note_rooms();
     }
 
-    /// A row of so many that have waited is in order now.
+    /// What has waited below `next` is in order behind the segment `filling`.
     #[inline]
-    pub(super) fn on_released(&mut self, count: u32) {
-        self.held -= self.memory(count);
+    pub(super) fn on_released(&mut self, filling: u32, next: u32) {
+        let payload = self.payload();
+        let waiting = self.waiting.as_mut().expect("what is released has waited");
+        let Released { buffers, first } = waiting.release(filling, next, payload);
+        self.held -= (next - filling - 1) * payload + buffers * self.overhead();
+        self.first_read = first;
         self.note_rooms();
     }
 
-    /// A segment has arrived (Linux `tcp_grow_window`). One in order is among the unread, one out
-    /// of order is not among the held yet. Returns whether the window has grown for it.
+    /// How many of so many unread segments are in the buffer that is read first.
+    #[inline]
+    pub(super) fn first_of(&self, unread: u32) -> u32 {
+        if unread > 1 { self.first_read.min(unread) } else { unread }
+    }
+
+    /// A segment has arrived (Linux `tcp_grow_window`). One in order is among the unread. Returns
+    /// whether the window has grown for it.
     #[inline]
     pub(super) fn on_segment(&mut self, unread: u32) -> bool {
         if self.offered >= self.clamp {
@@ -482,6 +497,12 @@ mod tests {
         assert_eq!((buffer.size, buffer.space), (u32::MAX, MOST_COPIED));
     }
 
+    /// A segment waits, directly behind another or not.
+    fn wait(buffer: &mut ReceiveBuffer, seq: u32, follows: bool) {
+        let joins = buffer.on_waiting(seq, follows);
+        buffer.hold(joins);
+    }
+
     /// Linux `tcp_select_window`: the right edge stays while what waits takes the room.
     #[test]
     fn behind_a_hole_the_window_opens_only_as_far_as_there_is_room_and_takes_nothing_back() {
@@ -493,14 +514,14 @@ mod tests {
         };
         // All but every fifth of 40 segments arrive: eight rows take 56576 B, and 37248 B of window
         // are left.
-        (0..32).for_each(|segment| buffer.on_held(segment % 4, 0));
+        (0..40).filter(|seq| seq % 5 > 0).for_each(|seq| wait(&mut buffer, seq, seq % 5 > 1));
         assert!(!buffer.is_low_and_keeps_size(0).1);
         assert_eq!(edge(&mut buffer, 0, 0), 65_536, "65160 B in units of 512");
         // A filled hole releases four; its acknowledgement keeps the edge, rounded up to 512.
-        buffer.on_released(4);
+        buffer.on_released(0, 5);
         assert_eq!(edge(&mut buffer, 5, 5), 5 * 1448 + 58_368);
         // With all holes filled there is room again, as soon as the program has read.
-        (0..7).for_each(|_| buffer.on_released(4));
+        (1..8).for_each(|row| buffer.on_released(5 * row, 5 * row + 5));
         assert!(buffer.has_doubled(40, 0));
         assert_eq!(edge(&mut buffer, 40, 40), 40 * 1448 + 34_816);
         assert!(!buffer.has_doubled(40, 0));
@@ -511,7 +532,7 @@ mod tests {
     #[test]
     fn a_buffer_with_less_than_a_sixteenth_free_announces_nothing_new() {
         let mut buffer = buffer();
-        (0..83).for_each(|after| buffer.on_held(after, 0));
+        (1..84).for_each(|seq| wait(&mut buffer, seq, seq > 1));
         assert_eq!(buffer.select(0), 0, "2244 B are less than 4096");
         assert_eq!(buffer.announce(10, 0).0, 35, "65160 - 14480 B are left");
     }

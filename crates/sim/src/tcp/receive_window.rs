@@ -7,7 +7,7 @@ use std::mem;
 use sojourn_aqm::{Span, Time};
 
 use super::profile::BufferRule;
-use super::receive_buffer::{FIRST_SPACE, MERGED_WITH_NEXT, ReceiveBuffer, window_after};
+use super::receive_buffer::{FIRST_SPACE, ReceiveBuffer, window_after};
 
 /// How the receive window develops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,12 +117,23 @@ impl ReceiveWindow {
         self.unread > 0
     }
 
-    /// A segment beyond the next expected waits, after and before rows of so many.
+    /// A segment beyond the next expected waits, directly behind another or not. Returns whether
+    /// the window, if it may, has grown for it. One that joins the buffer of the other has its
+    /// memory by then, another not yet (Linux `tcp_data_queue_ofo`; fact tcp-53).
     #[inline]
-    pub fn on_held(&mut self, after: u32, before: u32) {
-        if let Kind::Buffer(buffer) = &mut self.kind {
-            buffer.on_held(after, before);
+    pub fn on_waiting(&mut self, seq: u32, follows: bool, may_grow: bool) -> bool {
+        let Kind::Buffer(buffer) = &mut self.kind else {
+            return may_grow && self.on_segment(false);
+        };
+        let joins = buffer.on_waiting(seq, follows);
+        if joins {
+            buffer.hold(true);
         }
+        let has_grown = may_grow && buffer.on_segment(self.unread);
+        if !joins {
+            buffer.hold(false);
+        }
+        has_grown
     }
 
     /// A segment waits beyond the next expected, and one past the last that does is `end`.
@@ -133,14 +144,14 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment and so many that have waited are in order now.
+    /// A segment is in order now, and what has waited behind it below `next`.
     #[inline]
-    pub fn on_in_order(&mut self, released: u32) {
-        self.unread += 1 + released;
+    pub fn on_in_order(&mut self, seq: u32, next: u32) {
+        self.unread += next - seq;
         if let Kind::Buffer(buffer) = &mut self.kind
-            && released > 0
+            && next - seq > 1
         {
-            buffer.on_released(released);
+            buffer.on_released(seq, next);
         }
     }
 
@@ -172,16 +183,16 @@ impl ReceiveWindow {
     }
 
     /// The program reads everything below `next`. Linux `tcp_recvmsg_locked` looks at the round
-    /// trip after each buffer that it has copied, and all are read at one time. Few segments that
-    /// waited behind a hole are one buffer with that which fills it (fact tcp-42).
+    /// trip after each buffer that it has copied, and all are read at one time. What waited behind
+    /// a hole may be in the buffer of the segment that fills it (fact tcp-42).
     #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
         let unread = mem::take(&mut self.unread);
         debug_assert!(unread > 0, "there is something to read");
         if self.is_round_trip_over(now, rtt) {
             let first = match &self.kind {
-                Kind::Buffer(_) if unread <= MERGED_WITH_NEXT => unread,
-                _ => 1,
+                Kind::Segments(_) => 1,
+                Kind::Buffer(buffer) => buffer.first_of(unread),
             };
             self.on_round_trip(now, next + first - unread, unread - first);
             // Where a round trip takes no time it is over again.
@@ -276,7 +287,7 @@ mod tests {
         window.on_established(Time::ZERO);
         assert_eq!(window.segments(), 7);
         for (next, ms) in (1..=8).zip([10, 10, 10, 10, 10, 10, 10, 21]) {
-            window.on_in_order(0);
+            window.on_in_order(next - 1, next);
             let now = Time::ZERO + Span::from_millis(ms);
             window.on_read(now, next, Some(Span::from_millis(20)));
         }
@@ -290,9 +301,9 @@ mod tests {
         let rtt = Span::from_millis(100);
         assert!(!receive_window.on_segment(true), "the first window fills the first buffer");
         // 16 in a round trip after 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10 more.
-        receive_window.on_in_order(14);
+        receive_window.on_in_order(0, 15);
         receive_window.on_read(Time::ZERO, 15, Some(rtt));
-        receive_window.on_in_order(0);
+        receive_window.on_in_order(15, 16);
         receive_window.on_read(Time::ZERO + rtt, 16, Some(rtt));
         let mut segments = 0;
         while receive_window.on_segment(true) {
@@ -310,14 +321,35 @@ mod tests {
                 WindowRule::Autotuned { payload: 1448, most: 16 << 20, buffer: BufferRule::Half };
             let mut window = ReceiveWindow::new(rule);
             window.on_established(Time::ZERO);
-            (0..waiting).for_each(|before| window.on_held(before, 0));
-            window.on_in_order(waiting);
+            (1..=waiting).for_each(|seq| {
+                window.on_waiting(seq, seq > 1, false);
+            });
+            window.on_in_order(0, waiting + 1);
             let rtt = Span::from_millis(20);
             window.on_read(Time::ZERO + rtt, waiting + 1, Some(rtt));
             window.on_segment(true)
         };
-        // More than the ten segments that Linux assumes, and at most 16 in one buffer.
-        assert_eq!([9, 10, 15, 16].map(grows_after), [false, true, true, false]);
+        // More than the ten segments that Linux assumes, and at most 17 in one buffer.
+        assert_eq!([9, 10, 16, 17].map(grows_after), [false, true, true, false]);
+    }
+
+    /// Fact tcp-53: 163,520 bytes of memory; without the fourth segment's 1,448 there would be room
+    /// for 444 more of window.
+    #[test]
+    fn a_segment_that_joins_a_buffer_takes_its_memory_before_the_window_grows() {
+        let rule =
+            WindowRule::Autotuned { payload: 1448, most: 16 << 20, buffer: BufferRule::Half };
+        let mut window = ReceiveWindow::new(rule);
+        window.on_established(Time::ZERO);
+        let rtt = Span::from_millis(20);
+        for seq in 0..12 {
+            window.on_in_order(seq, seq + 1);
+            let now = if seq == 11 { Time::ZERO + rtt } else { Time::ZERO };
+            window.on_read(now, seq + 1, Some(rtt));
+        }
+        assert_eq!([true; 2].map(|in_order| window.on_segment(in_order)), [true; 2]);
+        let grows = [23, 24, 25, 26].map(|seq| window.on_waiting(seq, seq > 23, true));
+        assert_eq!(grows, [true, true, true, false]);
     }
 
     #[test]
@@ -325,7 +357,7 @@ mod tests {
         let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited { most: 245 });
         let rtt = Span::from_millis(100);
         // A hole is filled: 2,000 after 10 in a round trip would ask for 1.6 million.
-        receive_window.on_in_order(0);
+        receive_window.on_in_order(1_999, 2_000);
         receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
         let grown = (0..1_000).filter(|_| receive_window.on_segment(true)).count();
         assert_eq!((grown, receive_window.announce(2_000).0), (100, u32::MAX));
@@ -335,9 +367,11 @@ mod tests {
     fn fixed_and_unlimited_windows_do_not_change() {
         for (rule, expected) in [(WindowRule::Fixed(90), 90), (WindowRule::default(), u32::MAX)] {
             let mut receive_window = ReceiveWindow::new(rule);
-            (0..80).for_each(|after| receive_window.on_held(after, 0));
+            for seq in 1..81 {
+                receive_window.on_waiting(seq, seq > 1, false);
+            }
             assert_eq!(receive_window.announce(0).0, expected);
-            receive_window.on_in_order(0);
+            receive_window.on_in_order(499, 500);
             let after = Time::ZERO + Span::from_secs(1);
             receive_window.on_read(after, 500, Some(Span::from_millis(1)));
             assert_eq!(receive_window.announce(500).0, expected);

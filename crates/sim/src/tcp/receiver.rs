@@ -18,7 +18,7 @@ use super::profile::AckRule;
 use super::ranges::Ranges;
 use super::receive_window::{ReceiveWindow, WindowRule};
 use super::recent_stamp::RecentStamp;
-use super::rtt::{ReceiverRtt, stamp};
+use super::rtt::ReceiverRtt;
 use super::sack_blocks::SackBlocks;
 use crate::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
 
@@ -237,7 +237,7 @@ impl Receiver {
         // hole that lasts longer than a timeout leads to quick acknowledgements.
         self.acks.on_data(now, || self.window.segments());
         let now_due = packet.signal | self.take_ecn(packet);
-        self.grow_window(true); // after the mark (fact tcp-35)
+        self.grow_window(); // after the mark (fact tcp-35)
         let had_holes = !self.beyond.is_empty();
         self.advance();
         self.acks.on_push(packet.push);
@@ -258,8 +258,8 @@ impl Receiver {
 
     /// A larger window is told at once (Linux `tcp_grow_window`).
     #[inline]
-    fn grow_window(&mut self, in_order: bool) {
-        if self.window.on_segment(in_order) {
+    fn grow_window(&mut self) {
+        if self.window.on_segment(true) {
             self.acks.on_window_growth();
         }
     }
@@ -277,12 +277,13 @@ impl Receiver {
         self.acks.on_gap(|| self.window.segments());
         let mut waits = true;
         let row = self.beyond.insert(Block::one(seq), |_| waits = false);
-        if self.sack && !waits {
-            self.grow_window(false); // without SACK the duplicate must look like one
-        }
         self.blocks.add(seq, row);
         if !waits {
-            self.window.on_held(seq - row.start, row.end - seq - 1);
+            // Without SACK the duplicate must look like one.
+            let has_grown = self.window.on_waiting(seq, row.start < seq, self.sack);
+            if has_grown {
+                self.acks.on_window_growth();
+            }
         }
         let end = self.beyond.end().expect("a segment waits");
         self.window.provide_for_gap(self.next, end);
@@ -321,7 +322,7 @@ impl Receiver {
             }
             self.blocks.forget_below(self.next);
         }
-        self.window.on_in_order(self.next - before - 1);
+        self.window.on_in_order(before, self.next);
         self.unacknowledged += self.next - before;
     }
 
@@ -348,7 +349,7 @@ impl Receiver {
         if is_low {
             self.acks.on_low_buffer();
         }
-        (ack.window, ack.window_rest, ack.stamp) = (window, rest, stamp(now));
+        (ack.window, ack.window_rest, ack.stamp) = (window, rest, self.acks.stamp(now));
         let room = self.report_marks(now, blocks, ack);
         if self.counts_options {
             ack.ip_bytes += sack_bytes(room.blocks) + room.bytes;

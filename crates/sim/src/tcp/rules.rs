@@ -316,8 +316,9 @@ fn delay(profile: &Profile) -> String {
 
 fn duplicates(profile: &Profile) -> String {
     let sent = match profile.ack.compression {
-        Some(Compression { percent, slack_us }) => {
-            format!("compressed by {percent} % of a round trip and {slack_us} us")
+        Some(Compression { percent, slack_us, is_stamped_early }) => {
+            let stamped = if is_stamped_early { ", stamped as the last came" } else { "" };
+            format!("compressed by {percent} % of a round trip and {slack_us} us{stamped}")
         }
         None => "all".to_owned(),
     };

@@ -29,7 +29,7 @@ use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
 use crate::qdiscs::queues::flow_queues::FlowQueues;
-use crate::qdiscs::queues::total::Bounds;
+use crate::qdiscs::queues::total::Ceiling;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
@@ -297,7 +297,7 @@ impl<P: Packet> CakeQueues<P> {
     }
 
     fn is_over_limit(&self) -> bool {
-        self.flows.total().is_over(Bounds::new(self.limit, self.most_bytes))
+        self.flows.total().is_over(Ceiling::new(self.limit, self.most_bytes))
     }
 
     /// The queue on top of the heap loses its head.

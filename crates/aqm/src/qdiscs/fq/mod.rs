@@ -28,7 +28,7 @@ use crate::params::{Bytes, OrAuto, OrOff};
 use crate::qdisc::{Departure, Qdisc, Sink, Turn, TurnList};
 use crate::qdiscs::queues::drr_lists::{DrrList, DrrLists};
 use crate::qdiscs::queues::flow_queues::FlowQueues;
-use crate::qdiscs::queues::total::{Bounds, Total};
+use crate::qdiscs::queues::total::{Ceiling, Total};
 use crate::rng::{Rng, splitmix};
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -100,7 +100,7 @@ pub const VARS: &[Var] = &[
 pub struct Fq<P, L> {
     flows: FlowQueues<P, L>,
     lists: DrrLists,
-    bounds: Bounds,
+    ceiling: Ceiling,
     memory_limit: u64,
     overflow: FqOverflow,
     shed: Shed,
@@ -125,7 +125,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         Fq {
             flows: FlowQueues::new(count, law),
             lists: DrrLists::new(count),
-            bounds: Bounds::new(params.limit, memory_limit),
+            ceiling: Ceiling::new(params.limit, memory_limit),
             memory_limit,
             overflow: params.overflow,
             shed: params.shed,
@@ -163,12 +163,12 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
     /// Whether a packet for which there is no room is dropped. Where the fattest queue makes room,
     /// only one that would not fit alone is refused: it must not evict all others first.
     fn refuses(&self, bytes: u32) -> bool {
-        self.overflow == FqOverflow::Arrival || !Total::default().has_room_for(bytes, self.bounds)
+        self.overflow == FqOverflow::Arrival || !Total::default().has_room_for(bytes, self.ceiling)
     }
 
     #[cold]
     fn make_room(&mut self, now: Time, sink: &mut dyn Sink<P>) {
-        while self.flows.total().is_over(self.bounds) {
+        while self.flows.total().is_over(self.ceiling) {
             self.shed(now, sink);
         }
     }
@@ -226,7 +226,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
 
 impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let is_full = !self.flows.total().has_room_for(packet.bytes(), self.bounds);
+        let is_full = !self.flows.total().has_room_for(packet.bytes(), self.ceiling);
         let is_refused = is_full && self.refuses(packet.bytes());
         let index = self.queue_of(packet.sender_hash());
         self.note_use(index);
@@ -288,7 +288,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     }
 
     fn on_limit(&mut self, limit: Limit) -> bool {
-        self.bounds = Bounds::new(limit, self.memory_limit);
+        self.ceiling = Ceiling::new(limit, self.memory_limit);
         true
     }
 

@@ -12,17 +12,17 @@ pub(crate) struct Total {
 
 /// What may wait in a whole discipline.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
+pub(crate) struct Ceiling {
     packets: u64,
     bytes: u64,
 }
 
-impl Bounds {
+impl Ceiling {
     /// A limit, and so many bytes whatever it says.
-    pub(crate) fn new(limit: Limit, memory_bytes: u64) -> Bounds {
+    pub(crate) fn new(limit: Limit, memory_bytes: u64) -> Ceiling {
         match limit {
-            Limit::Packets(packets) => Bounds { packets, bytes: memory_bytes },
-            Limit::Bytes(bytes) => Bounds { packets: u64::MAX, bytes: bytes.min(memory_bytes) },
+            Limit::Packets(packets) => Ceiling { packets, bytes: memory_bytes },
+            Limit::Bytes(bytes) => Ceiling { packets: u64::MAX, bytes: bytes.min(memory_bytes) },
         }
     }
 }
@@ -38,14 +38,14 @@ impl Total {
         self.bytes -= u64::from(bytes);
     }
 
-    pub(crate) fn is_over(&self, bounds: Bounds) -> bool {
-        u64::from(self.packets) > bounds.packets || self.bytes > bounds.bytes
+    pub(crate) fn is_over(&self, ceiling: Ceiling) -> bool {
+        u64::from(self.packets) > ceiling.packets || self.bytes > ceiling.bytes
     }
 
-    /// Whether one more packet of that size breaks the bounds.
+    /// Whether one more packet of that size breaks the ceiling.
     #[inline]
-    pub(crate) fn has_room_for(&self, bytes: u32, bounds: Bounds) -> bool {
-        u64::from(self.packets) < bounds.packets && self.bytes + u64::from(bytes) <= bounds.bytes
+    pub(crate) fn has_room_for(&self, bytes: u32, ceiling: Ceiling) -> bool {
+        u64::from(self.packets) < ceiling.packets && self.bytes + u64::from(bytes) <= ceiling.bytes
     }
 
     /// Whether one more packet of that size breaks the limit.

@@ -27,7 +27,7 @@ use crate::packet::{Backlog, Packet};
 use crate::parts::linux_red::{Curve, RedState};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
 use crate::qdiscs::queues::pool::{Chain, Pool};
-use crate::qdiscs::queues::total::{Bounds, Total};
+use crate::qdiscs::queues::total::{Ceiling, Total};
 use crate::rng::{Rng, splitmix};
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -323,7 +323,7 @@ impl<P: Packet + Send> Qdisc<P> for Queues<P> {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
         self.admit(now, packet, rng, sink);
-        while self.total.is_over(Bounds::new(self.limit, u64::MAX)) {
+        while self.total.is_over(Ceiling::new(self.limit, u64::MAX)) {
             self.shed(sink);
         }
     }
