@@ -53,13 +53,6 @@ KNOWN = {
 
 # Of the wide grid: words of scenarios' names, and what was found.
 _WIDE: dict[str, str] = {
-    "choke 2 Mbit/s 5 ms 1 x reno": (
-        "Half of the packets wait for less than 19.0 ms or for less than 24.6, one packet more, by "
-        "where between them the median falls. A receiver's round trip of 24 ms and four packet "
-        "times of 6 ms are equal but for the 3 us of the guest's shaper, by which the kernel's "
-        "windows grow further (fact [linux-36](facts/linux.md)). At rates 0.1 % lower and higher "
-        "both engines have the same median."
-    ),
     "4 x bbr + cbr": (
         "BBR takes no notice of marks, so that only packets that cannot be marked are dropped: the "
         "datagrams, and SYNs. A flow whose SYN was dropped gives up ECN (RFC 3168 §6.1.1.1, Linux "
