@@ -56,11 +56,10 @@ impl Ranges {
     /// Whether a segment is in the set.
     #[inline]
     pub(crate) fn contains(&self, seq: u32) -> bool {
-        match &self.lower {
-            _ if seq >= self.last.start => seq < self.last.end,
-            Some(lower) => lower.contains(seq),
-            None => false,
+        if seq >= self.last.start {
+            return seq < self.last.end;
         }
+        self.lower.as_ref().is_some_and(|lower| lower.contains(seq))
     }
 
     /// Adds a block and calls `fresh` for every part of it that was not yet in the set. Returns the
@@ -256,8 +255,10 @@ impl Lower {
 
     /// The last block that ends before a hole below this number.
     fn last_before(&self, seq: u32) -> Option<Block> {
-        let mut below = (self.first..seq).rev();
-        let last = below.find(|&below| self.count > 0 && self.at(below) != ABSENT)?;
+        if self.count == 0 {
+            return None;
+        }
+        let last = (self.first..seq).rev().find(|&below| self.at(below) != ABSENT)?;
         Some(Block { start: self.at(last), end: last + 1 })
     }
 

@@ -12,10 +12,8 @@ use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
 
 use super::memory::{HEADERS, SHARED_INFO, SK_BUFF, Share};
 use super::profile::BufferRule;
-use super::waiting_buffers::{Released, WaitingBuffers};
+use super::waiting_buffers::{MOST_FRAGMENTS, Released, WaitingBuffers};
 
-/// Most segments that share their overhead: a segment is one fragment (Linux `MAX_SKB_FRAGS`).
-const MERGED: u32 = 17;
 /// Largest scale of a window (RFC 7323 §2.3).
 const MAX_SCALE: u32 = 14;
 /// Segments per round trip that Linux assumes before it has measured (`tcp_init_buffer_space`).
@@ -174,8 +172,8 @@ impl ReceiveBuffer {
     fn memory(&self, segments: u32) -> u32 {
         let rows = match segments {
             0 => 0,
-            1..=MERGED => 1, // nearly always
-            _ => segments.div_ceil(MERGED),
+            1..=MOST_FRAGMENTS => 1, // nearly always
+            _ => segments.div_ceil(MOST_FRAGMENTS),
         };
         segments * self.payload() + rows * self.overhead()
     }
@@ -249,18 +247,26 @@ impl ReceiveBuffer {
         }
     }
 
-    /// A segment beyond the next expected waits, directly behind another or not. Returns whether it
-    /// has joined the buffer of that one.
+    /// A segment beyond the next expected waits, directly behind another or not. Returns whether
+    /// the window, if it may, has grown for it beside so many unread. One that joins the buffer of
+    /// the other has its memory by then, another not yet (Linux `tcp_data_queue_ofo`; fact tcp-53).
     #[inline]
-    pub(super) fn on_waiting(&mut self, seq: u32, follows: bool) -> bool {
+    pub(super) fn on_waiting(&mut self, seq: u32, follows: bool, unread: Option<u32>) -> bool {
         let payload = self.payload();
-        self.waiting.get_or_insert_default().add(seq, follows, payload)
+        let joins = self.waiting.get_or_insert_default().add(seq, follows, payload);
+        if joins {
+            self.hold(payload);
+        }
+        let has_grown = unread.is_some_and(|unread| self.on_segment(unread));
+        if !joins {
+            self.hold(payload + self.overhead());
+        }
+        has_grown
     }
 
-    /// It takes memory, more where it has joined none.
     #[inline]
-    pub(super) fn hold(&mut self, has_joined: bool) {
-        self.held += self.payload() + if has_joined { 0 } else { self.overhead() };
+    fn hold(&mut self, bytes: u32) {
+        self.held += bytes;
         self.note_rooms();
     }
 
@@ -278,7 +284,7 @@ impl ReceiveBuffer {
     /// How many of so many unread segments are in the buffer that is read first.
     #[inline]
     pub(super) fn first_of(&self, unread: u32) -> u32 {
-        if unread > 1 { self.first_read.min(unread) } else { unread }
+        self.first_read.min(unread)
     }
 
     /// A segment has arrived (Linux `tcp_grow_window`). One in order is among the unread. Returns
@@ -499,8 +505,7 @@ mod tests {
 
     /// A segment waits, directly behind another or not.
     fn wait(buffer: &mut ReceiveBuffer, seq: u32, follows: bool) {
-        let joins = buffer.on_waiting(seq, follows);
-        buffer.hold(joins);
+        buffer.on_waiting(seq, follows, None);
     }
 
     /// Linux `tcp_select_window`: the right edge stays while what waits takes the room.

@@ -118,22 +118,15 @@ impl ReceiveWindow {
     }
 
     /// A segment beyond the next expected waits, directly behind another or not. Returns whether
-    /// the window, if it may, has grown for it. One that joins the buffer of the other has its
-    /// memory by then, another not yet (Linux `tcp_data_queue_ofo`; fact tcp-53).
+    /// the window, if it may, has grown for it.
     #[inline]
     pub fn on_waiting(&mut self, seq: u32, follows: bool, may_grow: bool) -> bool {
-        let Kind::Buffer(buffer) = &mut self.kind else {
-            return may_grow && self.on_segment(false);
-        };
-        let joins = buffer.on_waiting(seq, follows);
-        if joins {
-            buffer.hold(true);
+        match &mut self.kind {
+            Kind::Segments(window) => may_grow && window.on_segment(),
+            Kind::Buffer(buffer) => {
+                buffer.on_waiting(seq, follows, may_grow.then_some(self.unread))
+            }
         }
-        let has_grown = may_grow && buffer.on_segment(self.unread);
-        if !joins {
-            buffer.hold(false);
-        }
-        has_grown
     }
 
     /// A segment waits beyond the next expected, and one past the last that does is `end`.
@@ -173,12 +166,12 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment has arrived, in order or not. Returns whether the window has grown for it.
+    /// A segment has arrived in order. Returns whether the window has grown for it.
     #[inline]
-    pub fn on_segment(&mut self, in_order: bool) -> bool {
+    pub fn on_segment(&mut self) -> bool {
         match &mut self.kind {
             Kind::Segments(window) => window.on_segment(),
-            Kind::Buffer(buffer) => buffer.on_segment(self.unread + u32::from(in_order)),
+            Kind::Buffer(buffer) => buffer.on_segment(self.unread + 1),
         }
     }
 
@@ -277,21 +270,26 @@ impl SegmentWindow {
 mod tests {
     use super::*;
 
+    /// That of a Linux receiver at the start of a connection with segments of so much payload.
+    fn open_window(payload: u32) -> ReceiveWindow {
+        let rule = WindowRule::Autotuned { payload, most: 16 << 20, buffer: BufferRule::Half };
+        let mut window = ReceiveWindow::new(rule);
+        window.on_established(Time::ZERO);
+        window
+    }
+
     /// Linux 6.1 `tcp_init_buffer_space`. A first window of seven segments of 9000 bytes could not
     /// grow where ten were assumed, as not more than seven or eight come in a round trip.
     #[test]
     fn a_window_that_starts_below_ten_segments_grows_with_the_first_that_exceed_it() {
-        let rule =
-            WindowRule::Autotuned { payload: 8948, most: 16 << 20, buffer: BufferRule::Half };
-        let mut window = ReceiveWindow::new(rule);
-        window.on_established(Time::ZERO);
+        let mut window = open_window(8948);
         assert_eq!(window.segments(), 7);
         for (next, ms) in (1..=8).zip([10, 10, 10, 10, 10, 10, 10, 21]) {
             window.on_in_order(next - 1, next);
             let now = Time::ZERO + Span::from_millis(ms);
             window.on_read(now, next, Some(Span::from_millis(20)));
         }
-        assert!(window.on_segment(true), "it may grow");
+        assert!(window.on_segment(), "it may grow");
         assert_eq!(window.announce(8), (8, 3_168, false), "146 units of 512 B");
     }
 
@@ -299,14 +297,14 @@ mod tests {
     fn every_segment_adds_two_to_the_window_until_it_fills_the_buffer() {
         let mut receive_window = ReceiveWindow::new(WindowRule::default());
         let rtt = Span::from_millis(100);
-        assert!(!receive_window.on_segment(true), "the first window fills the first buffer");
+        assert!(!receive_window.on_segment(), "the first window fills the first buffer");
         // 16 in a round trip after 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10 more.
         receive_window.on_in_order(0, 15);
         receive_window.on_read(Time::ZERO, 15, Some(rtt));
         receive_window.on_in_order(15, 16);
         receive_window.on_read(Time::ZERO + rtt, 16, Some(rtt));
         let mut segments = 0;
-        while receive_window.on_segment(true) {
+        while receive_window.on_segment() {
             segments += 1;
         }
         assert_eq!((segments, receive_window.offered()), (30, 104));
@@ -317,17 +315,14 @@ mod tests {
     #[test]
     fn what_waited_behind_a_small_hole_counts_for_the_round_trip_that_ends() {
         let grows_after = |waiting: u32| {
-            let rule =
-                WindowRule::Autotuned { payload: 1448, most: 16 << 20, buffer: BufferRule::Half };
-            let mut window = ReceiveWindow::new(rule);
-            window.on_established(Time::ZERO);
+            let mut window = open_window(1448);
             (1..=waiting).for_each(|seq| {
                 window.on_waiting(seq, seq > 1, false);
             });
             window.on_in_order(0, waiting + 1);
             let rtt = Span::from_millis(20);
             window.on_read(Time::ZERO + rtt, waiting + 1, Some(rtt));
-            window.on_segment(true)
+            window.on_segment()
         };
         // More than the ten segments that Linux assumes, and at most 17 in one buffer.
         assert_eq!([9, 10, 16, 17].map(grows_after), [false, true, true, false]);
@@ -337,17 +332,14 @@ mod tests {
     /// for 444 more of window.
     #[test]
     fn a_segment_that_joins_a_buffer_takes_its_memory_before_the_window_grows() {
-        let rule =
-            WindowRule::Autotuned { payload: 1448, most: 16 << 20, buffer: BufferRule::Half };
-        let mut window = ReceiveWindow::new(rule);
-        window.on_established(Time::ZERO);
+        let mut window = open_window(1448);
         let rtt = Span::from_millis(20);
         for seq in 0..12 {
             window.on_in_order(seq, seq + 1);
             let now = if seq == 11 { Time::ZERO + rtt } else { Time::ZERO };
             window.on_read(now, seq + 1, Some(rtt));
         }
-        assert_eq!([true; 2].map(|in_order| window.on_segment(in_order)), [true; 2]);
+        assert_eq!([(); 2].map(|()| window.on_segment()), [true; 2]);
         let grows = [23, 24, 25, 26].map(|seq| window.on_waiting(seq, seq > 23, true));
         assert_eq!(grows, [true, true, true, false]);
     }
@@ -359,7 +351,7 @@ mod tests {
         // A hole is filled: 2,000 after 10 in a round trip would ask for 1.6 million.
         receive_window.on_in_order(1_999, 2_000);
         receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
-        let grown = (0..1_000).filter(|_| receive_window.on_segment(true)).count();
+        let grown = (0..1_000).filter(|_| receive_window.on_segment()).count();
         assert_eq!((grown, receive_window.announce(2_000).0), (100, u32::MAX));
     }
 

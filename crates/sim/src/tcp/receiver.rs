@@ -237,7 +237,9 @@ impl Receiver {
         // hole that lasts longer than a timeout leads to quick acknowledgements.
         self.acks.on_data(now, || self.window.segments());
         let now_due = packet.signal | self.take_ecn(packet);
-        self.grow_window(); // after the mark (fact tcp-35)
+        if self.window.on_segment() {
+            self.acks.on_window_growth(); // after the mark (fact tcp-35)
+        }
         let had_holes = !self.beyond.is_empty();
         self.advance();
         self.acks.on_push(packet.push);
@@ -256,14 +258,6 @@ impl Receiver {
         Answer::Now
     }
 
-    /// A larger window is told at once (Linux `tcp_grow_window`).
-    #[inline]
-    fn grow_window(&mut self) {
-        if self.window.on_segment(true) {
-            self.acks.on_window_growth();
-        }
-    }
-
     /// What has been acknowledged arrives again.
     fn take_duplicate(&mut self, seq: u32) {
         self.acks.on_duplicate(self.window.segments());
@@ -280,8 +274,7 @@ impl Receiver {
         self.blocks.add(seq, row);
         if !waits {
             // Without SACK the duplicate must look like one.
-            let has_grown = self.window.on_waiting(seq, row.start < seq, self.sack);
-            if has_grown {
+            if self.window.on_waiting(seq, row.start < seq, self.sack) {
                 self.acks.on_window_growth();
             }
         }

@@ -6,14 +6,10 @@
 use std::collections::VecDeque;
 
 /// Fragments in a buffer (Linux `MAX_SKB_FRAGS`).
-const MOST_FRAGMENTS: u64 = 17;
+pub(super) const MOST_FRAGMENTS: u32 = 17;
 /// The sender's data lies in blocks of so many bytes, a power of two (Linux
 /// `SKB_FRAG_PAGE_ORDER`): a segment is one fragment, or two where it lies in two blocks.
 const BLOCK_BITS: u32 = 15;
-/// So many segments of at most so much payload surely are one buffer, as one of them lies in two
-/// blocks at most.
-const SURE: u32 = 16;
-const SURE_PAYLOAD: u32 = (1 << BLOCK_BITS) / SURE;
 
 /// The buffers of one receiver.
 #[derive(Clone, Debug, Default)]
@@ -42,9 +38,7 @@ impl WaitingBuffers {
         };
         let joins = follows
             && before.checked_sub(1).is_some_and(|place| {
-                let start = self.starts[place];
-                seq - start < SURE && payload <= SURE_PAYLOAD
-                    || fragments(start, seq + 1, payload) <= MOST_FRAGMENTS
+                fragments(self.starts[place], seq + 1, payload) <= MOST_FRAGMENTS
             });
         if !joins {
             self.starts.insert(before, seq);
@@ -69,10 +63,10 @@ impl WaitingBuffers {
 }
 
 /// Of the segments from one to before another, all of so much payload.
-fn fragments(start: u32, end: u32, payload: u32) -> u64 {
+fn fragments(start: u32, end: u32, payload: u32) -> u32 {
     let block_of = |byte: u64| byte >> BLOCK_BITS;
     let [first, past] = [start, end].map(|segment| u64::from(segment) * u64::from(payload));
-    u64::from(end - start) + block_of(past - 1) - block_of(first)
+    end - start + (block_of(past - 1) - block_of(first)) as u32
 }
 
 #[cfg(test)]

@@ -36,8 +36,7 @@ pub(super) struct Exact {
     interval: Span,
     mtu_bytes: u64,
     ecn: bool,
-    /// No sojourn time is above that of a law without one.
-    ce_threshold: Span,
+    ce_threshold: Option<Span>,
     /// The count that is used in place of a growing one.
     frozen_count: Option<u32>,
     state: State,
@@ -81,7 +80,7 @@ impl Exact {
             interval: params.interval,
             mtu_bytes: params.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
             ecn: params.ecn,
-            ce_threshold: params.ce_threshold.0.unwrap_or(Span::from_nanos(u64::MAX)),
+            ce_threshold: params.ce_threshold.0,
             frozen_count: params.frozen_count(),
             state: State::Quiet { drop_next: None },
             first_above: (text == Text::ActPollere).then_some(Time::ZERO),
@@ -209,8 +208,8 @@ impl Exact {
     /// Linux `codel_impl.h`, `codel_dequeue`: a packet that leaves with a sojourn time above
     /// `ce_threshold` is marked.
     fn or_threshold_mark(&self, verdict: Verdict, head: Head) -> Verdict {
-        match verdict {
-            Verdict::Pass if self.sojourn > self.ce_threshold && head.ecn.can_mark() => {
+        match (verdict, self.ce_threshold) {
+            (Verdict::Pass, Some(limit)) if self.sojourn > limit && head.ecn.can_mark() => {
                 Verdict::Mark(Cause::CeThreshold)
             }
             _ => verdict,
