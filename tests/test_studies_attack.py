@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
+from attacks import findings_table
 from sojourn.describing.quantity import quantity
 from sojourn.errors import InputError
 from sojourn.studies.attack_file import BADNESS, parse_attack, read_attack
@@ -86,6 +87,12 @@ def test_a_finding_is_clear_under_seeds_that_its_search_has_not_seen(name):
     low, gain = facts["judged_score"][1], facts["score"] - facts["base"]
     assert facts["judged_seeds"][0] > facts["seeds"]
     assert low > 0.3 * gain > 0.0
+
+
+def test_the_table_of_findings_has_their_figures():
+    page = findings_table.PAGE.read_text()
+    assert page == findings_table.written_anew(page), "`make attacks` writes it"
+    assert all(f"(attacks/{name}.toml)" in page for name in FINDINGS)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 The scenarios of docs/attacks stay; their figures (`*.finding.json`) are measured again as
 `sojourn attack` measures them, under the seeds of its search and under those that it has not seen.
-Prints what docs/studies.md tells: the judged means with 95 % intervals; delays in seconds.
+The judged means with 95 % intervals go into the table of docs/studies.md.
 """
 
 from __future__ import annotations
@@ -12,25 +12,23 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import findings_table
+
 import sojourn
 from sojourn import files
 from sojourn.comparing.statistics import estimate
 from sojourn.studies.attack_file import BADNESS
 from sojourn.studies.attacking import judge, judged_facts
 
-FINDINGS = Path(__file__).parents[2] / "docs" / "attacks"
-
 
 def main() -> None:
-    for path in sorted(FINDINGS.glob("*.finding.json")):
-        name = path.name.partition(".")[0]
-        facts = json.loads(path.read_text())
-        facts |= measured(path.with_name(f"{name}.toml"), facts)
-        files.write(path, json.dumps(facts, indent=1) + "\n")
-        is_log = facts["worst"] == "delay"
-        for aqm, ends in facts["judged"].items():
-            shown = [f"{10**end if is_log else end:.3g}" for end in ends]
-            print(f"{name}: {aqm} {shown[0]} ({shown[1]} to {shown[2]})", flush=True)
+    for name, before in findings_table.findings().items():
+        print(name, flush=True)
+        path = findings_table.DOCS / "attacks" / f"{name}.toml"
+        facts = before | measured(path, before)
+        files.write(path.with_suffix(".finding.json"), json.dumps(facts, indent=1) + "\n")
+    page = findings_table.PAGE
+    files.write(page, findings_table.written_anew(page.read_text()))
 
 
 def measured(scenario: Path, facts: dict[str, Any]) -> dict[str, Any]:
