@@ -49,6 +49,14 @@ def test_a_pair_that_no_cell_may_have_is_left_out() -> None:
     assert {(cell["b"], cell["c"]) for cell in cells} == set(product((1, 2), repeat=2))
 
 
+def test_a_page_names_what_its_own_design_leaves_out() -> None:
+    assert wide.left_out(wide.NEWER) == ["DCTCP without ECN"]
+    assert wide.left_out(wide.WIDE) == [
+        "marks under `pfifo` and `sfq`", "DCTCP without ECN", "one flow of mixed round trips",
+        "shares of less than 30 kbit/s", "paths that hold more than 4 MB per flow",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("design", wide.DESIGNS)
 def test_every_cell_is_a_scenario_of_its_own_of_limited_length(design: wide.CoveringDesign) -> None:
     cells = wide.cells(design)

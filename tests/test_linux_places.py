@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from guests import in_real_time, on_linux
+from guests import in_real_time, numbers, on_linux
 from sojourn import _core
 from sojourn.engines import registry
 from sojourn.engines.linux import host, kernel, uml
@@ -46,10 +46,6 @@ app = {{ kind = "cbr", rate = "87kbit", packet = "218B" }}
 
 def scenario(where: str, bottleneck: str = "sojourn", queue: str = "codel@linux") -> _core.Scenario:
     return _core.Scenario.load(TEXT.format(where=where, bottleneck=bottleneck, queue=queue))
-
-
-def numbers(run: _core.Run) -> dict[str, float]:
-    return {"/".join(row[:3]): row[3] for row in run.summary()}
 
 
 @pytest.mark.slow

@@ -6,8 +6,9 @@ Several factors, of which every two levels that can be combined meet in at least
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from sojourn import _core
 from sojourn.agreement.covering import Cell, Level, covering
@@ -83,17 +84,45 @@ def cells(design: CoveringDesign = WIDE) -> list[Cell]:
 
 def is_allowed(cell: Cell) -> bool:
     """Whether the levels go together, as far as they are known."""
-    aqm, flows, rate = cell.get("aqm"), cell.get("flows"), cell.get("rate")
-    dctcp, marks = cell.get("tcp") == "dctcp", cell.get("ecn")
-    if (dctcp and marks is False) or (aqm in _WITHOUT_ECN and (marks or dctcp)):
+    return not any(applies(cell) for applies in _LEFT_OUT.values())
+
+
+def left_out(design: CoveringDesign) -> list[str]:
+    """What of the combinations of a design's levels is left out."""
+    levels = [
+        dict(zip(design.factors, chosen, strict=True))
+        for chosen in product(*design.factors.values())
+    ]
+    return [what for what, applies in _LEFT_OUT.items() if any(map(applies, levels))]
+
+
+def _is_starved(cell: Cell) -> bool:
+    rate, flows = cell.get("rate"), cell.get("flows")
+    if not (isinstance(rate, int) and isinstance(flows, int)):
         return False
-    if cell.get("rtt") == "mixed" and flows == 1:
+    return rate * 1e6 / flows < _LEAST_SHARE_BPS
+
+
+def _holds_too_much(cell: Cell) -> bool:
+    rate, flows = cell.get("rate"), cell.get("flows")
+    if not (isinstance(rate, int) and isinstance(flows, int)):
         return False
-    if not (isinstance(flows, int) and isinstance(rate, int)):
-        return True
-    bdp_bytes = rate * 1e6 * max(_RTTS_MS.get(str(cell.get("rtt")), [0])) / 8e3
-    share_bps = rate * 1e6 / flows
-    return share_bps >= _LEAST_SHARE_BPS and bdp_bytes / flows <= _LARGEST_SHARE_OF_BDP
+    rtt_ms = max(_RTTS_MS.get(str(cell.get("rtt")), [0]))
+    return rate * 1e6 * rtt_ms / 8e3 / flows > _LARGEST_SHARE_OF_BDP
+
+
+# Levels that do not go together, also in cells that lack some factors.
+_LEFT_OUT: dict[str, Callable[[Cell], bool]] = {
+    "marks under `pfifo` and `sfq`": lambda cell: (
+        cell.get("aqm") in _WITHOUT_ECN and (cell.get("ecn") is True or cell.get("tcp") == "dctcp")
+    ),
+    "DCTCP without ECN": lambda cell: cell.get("tcp") == "dctcp" and cell.get("ecn") is False,
+    "one flow of mixed round trips": lambda cell: (
+        cell.get("rtt") == "mixed" and cell.get("flows") == 1
+    ),
+    f"shares of less than {_LEAST_SHARE_BPS // 1000} kbit/s": _is_starved,
+    f"paths that hold more than {_LARGEST_SHARE_OF_BDP // 1_000_000} MB per flow": _holds_too_much,
+}
 
 
 def name(cell: Cell) -> str:

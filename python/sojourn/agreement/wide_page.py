@@ -10,6 +10,7 @@ from pathlib import Path
 from sojourn import files
 from sojourn.agreement import causes
 from sojourn.agreement.cells import CellAgreement
+from sojourn.agreement.wide import left_out
 from sojourn.agreement.wide_runs import Compared, WideAgreement
 from sojourn.comparing.between_engines import CLOSE_DELAY_S, CLOSE_RELATIVE, DELAY_S, RELATIVE
 from sojourn.describing.formatting import counted
@@ -89,9 +90,8 @@ def _introduction(agreement: WideAgreement) -> list[str]:
         *_chance(agreement),
         "A scenario runs for the time of 20,000 packets of its link, at least 40 round trips and "
         "4 s, at most the time of 150,000 packets or 10 round trips. Left out: pairs of levels "
-        "without a cell (marks under `pfifo` and `sfq`, DCTCP without ECN, one flow of mixed "
-        "round trips, shares of less than 30 kbit/s, paths that hold more than 4 MB per flow); "
-        "values that are zero on both; Jain's index of one flow; the goodput of a single class.",
+        f"without a cell ({', '.join(left_out(design))}); values that are zero on both; Jain's "
+        "index of one flow; the goodput of a single class.",
     ]
 
 
