@@ -6,6 +6,8 @@
 //! that leaves late shortens the next gap, at most by half.
 //!
 //! Packets leave one by one unless the control allows a burst or the host has segmentation offload.
+//! Until then they wait in TCP (`tcp_pacing_check`), unsent, as without the queue `fq`; above it
+//! Linux passes some of them down, which count as sent from then on (`tcp_small_queue_check`).
 
 use sojourn_aqm::{Span, Time};
 
@@ -44,14 +46,6 @@ impl Pacer {
     #[inline]
     pub(crate) fn allows(&self, now: Time) -> bool {
         self.next <= now + self.burst || self.gap.is_none() || self.sent < UNPACED
-    }
-
-    /// Packets that Linux passes down to the `fq` qdisc, where they wait for pacing and count as
-    /// sent: those of 2^-10 s, at least two (`tcp_small_queue_check`).
-    pub(crate) fn queued_below(&self) -> u32 {
-        const LONGEST: Span = Span::from_nanos(1_000_000_000 >> 10);
-        let gap = self.gap.map_or(1, |gap| gap.as_nanos().max(1));
-        (LONGEST.as_nanos() / gap).clamp(2, u64::from(u32::MAX)) as u32
     }
 
     /// When the next packet is due.
@@ -144,15 +138,6 @@ mod tests {
             left += 1;
         }
         assert_eq!((left, pacer.next()), (4, at(1_004_000)));
-    }
-
-    #[test]
-    fn what_is_queued_below_is_a_millisecond_of_packets_and_at_least_two() {
-        let queued = |gap_us| {
-            let gap = Some(Span::from_micros(gap_us));
-            Pacer { gap, ..pacing(Span::ZERO) }.queued_below()
-        };
-        assert_eq!([10, 325, 326, 5_000].map(queued), [97, 3, 2, 2]);
     }
 
     #[test]

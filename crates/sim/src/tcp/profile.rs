@@ -489,7 +489,7 @@ pub const PROFILES: [Profile; 14] = [
     LINUX,
     Profile {
         name: "linux-fq",
-        doc: "Linux 6.1 above the queue `fq`, which paces: 2 windows per round trip in slow start, \
+        doc: "Linux 6.1 that paces itself: 2 windows per round trip in slow start, \
               1.2 later",
         pacing: true,
         ..LINUX
@@ -497,7 +497,7 @@ pub const PROFILES: [Profile; 14] = [
     LINUX_7_2,
     Profile {
         name: "linux-7.2-fq",
-        doc: "Linux 7.2 above the queue `fq`, which paces: as `linux-fq`",
+        doc: "Linux 7.2 that paces itself: as `linux-fq`",
         pacing: true,
         ..LINUX_7_2
     },

@@ -212,6 +212,24 @@ mod tests {
         assert!(gaps.iter().all(|&gap| gap == Span::from_micros(2500)), "{gaps:?}");
     }
 
+    /// Linux `tcp_write_xmit` behind `tcp_pacing_check` (fact tcp-56).
+    #[test]
+    fn a_window_that_pacing_has_not_filled_yet_does_not_limit() {
+        let cc = (configure("cubic").unwrap().factory)();
+        let mut sender = Sender::new(segments(100), Profile { pacing: true, ..LINUX }, cc);
+        sender.on_established(Span::from_millis(100));
+        sender.send(Time::ZERO, &mut |_| ());
+        sender.window = Window::above(10, 5);
+        let ack = Packet::new(PacketKind::Ack, 0, 1, 10, 52, Time::ZERO);
+        sender.on_ack(ms(100), &ack, &mut |_| ());
+        while sender.board.in_flight() < 10 {
+            assert!(!sender.is_cwnd_limited(), "{} in flight", sender.board.in_flight());
+            let now = sender.next_timer();
+            sender.on_timer(now, &mut |_| ());
+        }
+        assert!(sender.is_cwnd_limited());
+    }
+
     /// A control that keeps what it is told: samples of the delivery rate, and idle periods.
     #[derive(Default)]
     struct Told {

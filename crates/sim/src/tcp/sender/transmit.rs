@@ -111,8 +111,9 @@ impl Sender {
         self.stop_zero_window_probes();
         self.set_timer(now, restart, sent > 0);
         self.start_zero_window_probes(now);
-        // Linux `tcp_write_xmit`: a window that is just full counts as limiting.
-        let held_back = deferred || allowed >= room && room - sent <= self.queued_below();
+        // Linux `tcp_write_xmit`: a window that is just full counts as limiting, one with room for
+        // what waits for its pacing does not (fact tcp-56).
+        let held_back = deferred || allowed >= room && sent == room;
         self.note_limit(now, (unsent, allowed, sent), room);
         if sent > 0 || held_back {
             self.validate_cwnd(now, held_back);
@@ -213,12 +214,6 @@ impl Sender {
             self.push_last(seq, burst);
             (seq..seq + burst).for_each(|seq| self.retransmit(now, seq, emit));
         }
-    }
-
-    /// Packets that count as sent in Linux while they wait for pacing below TCP.
-    #[inline]
-    fn queued_below(&self) -> u32 {
-        self.pacer.as_ref().map_or(0, |pacer| pacer.queued_below())
     }
 
     /// Of what was unsent the receiver's window allowed so much, of which so much was sent.
