@@ -131,7 +131,12 @@ impl TestedHost {
         packet.signal = segment.flags.ace & 0b010 != 0 && ends.sender.ecn_mode() == Mode::Classic;
         let mut at_once = segment.flags.fin;
         let before = self.receiver.next();
+        let mut copies = Block::default();
         for number in self.incoming.number(start)..self.incoming.number(end) {
+            if number < self.receiver.next() && (copies.is_empty() || copies.end == number) {
+                let start = if copies.is_empty() { number } else { copies.start };
+                copies = Block { start, end: number + 1 };
+            }
             packet.seq = number;
             let bytes = self.incoming.byte(number + 1) - self.incoming.byte(number);
             packet.ip_bytes = HEADER_BYTES + bytes;
@@ -139,6 +144,9 @@ impl TestedHost {
                 self.acknowledge(now);
             }
             at_once |= self.receiver.on_data(now, &packet) == Answer::Now;
+        }
+        if !copies.is_empty() {
+            self.receiver.report_copies(copies);
         }
         let brought = self.receiver.next() > before;
         if self.take_fin() && !brought {

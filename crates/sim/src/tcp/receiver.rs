@@ -264,6 +264,12 @@ impl Receiver {
         self.duplicate = Block::one(seq);
     }
 
+    /// Several segments came in one packet, and these of it had arrived before: they are reported
+    /// together (Linux `tcp_ofo_queue`, `tcp_dsack_extend`).
+    pub fn report_copies(&mut self, copies: Block) {
+        self.duplicate = copies;
+    }
+
     /// Takes in a segment out of order, or a copy of one that waits (Linux `tcp_data_queue_ofo`). A
     /// copy asks for no quick acknowledgements and may be held back as any; whether it is reported
     /// then is a matter of what comes first, the acknowledgement or another segment.
