@@ -65,7 +65,7 @@ def test_unfairness_is_that_of_all_flows_of_all_classes():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FINDINGS)
 def test_what_an_attack_has_found_still_holds(name):
-    facts = json.loads((FOUND / f"{name}.finding.json").read_text())
+    facts = findings_table.findings()[name]
     badness, queue = BADNESS[facts["worst"]][0], f"queue/{facts['link']}"
     means = {}
     for aqm in (facts["aqm"], *facts["against"]):
@@ -83,7 +83,7 @@ def test_what_an_attack_has_found_still_holds(name):
 
 @pytest.mark.parametrize("name", FINDINGS)
 def test_a_finding_is_clear_under_seeds_that_its_search_has_not_seen(name):
-    facts = json.loads((FOUND / f"{name}.finding.json").read_text())
+    facts = findings_table.findings()[name]
     low, gain = facts["judged_score"][1], facts["score"] - facts["base"]
     assert facts["judged_seeds"][0] > facts["seeds"]
     assert low > 0.3 * gain > 0.0

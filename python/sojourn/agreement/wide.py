@@ -96,19 +96,23 @@ def left_out(design: CoveringDesign) -> list[str]:
     return [what for what, applies in _LEFT_OUT.items() if any(map(applies, levels))]
 
 
-def _is_starved(cell: Cell) -> bool:
+def _share_bps(cell: Cell) -> float | None:
+    """What a flow has of the rate, if that is known."""
     rate, flows = cell.get("rate"), cell.get("flows")
     if not (isinstance(rate, int) and isinstance(flows, int)):
-        return False
-    return rate * 1e6 / flows < _LEAST_SHARE_BPS
+        return None
+    return rate * 1e6 / flows
+
+
+def _is_starved(cell: Cell) -> bool:
+    share_bps = _share_bps(cell)
+    return share_bps is not None and share_bps < _LEAST_SHARE_BPS
 
 
 def _holds_too_much(cell: Cell) -> bool:
-    rate, flows = cell.get("rate"), cell.get("flows")
-    if not (isinstance(rate, int) and isinstance(flows, int)):
-        return False
+    share_bps = _share_bps(cell)
     rtt_ms = max(_RTTS_MS.get(str(cell.get("rtt")), [0]))
-    return rate * 1e6 * rtt_ms / 8e3 / flows > _LARGEST_SHARE_OF_BDP
+    return share_bps is not None and share_bps * rtt_ms / 8e3 > _LARGEST_SHARE_OF_BDP
 
 
 # Levels that do not go together, also in cells that lack some factors.

@@ -133,9 +133,11 @@ impl TestedHost {
         let before = self.receiver.next();
         let mut copies = Block::default();
         for number in self.incoming.number(start)..self.incoming.number(end) {
-            if number < self.receiver.next() && (copies.is_empty() || copies.end == number) {
-                let start = if copies.is_empty() { number } else { copies.start };
-                copies = Block { start, end: number + 1 };
+            let is_copy = number < self.receiver.next();
+            if is_copy && copies.is_empty() {
+                copies = Block::one(number);
+            } else if is_copy && copies.end == number {
+                copies.end += 1;
             }
             packet.seq = number;
             let bytes = self.incoming.byte(number + 1) - self.incoming.byte(number);

@@ -489,8 +489,7 @@ pub const PROFILES: [Profile; 14] = [
     LINUX,
     Profile {
         name: "linux-fq",
-        doc: "Linux 6.1 that paces itself: 2 windows per round trip in slow start, \
-              1.2 later",
+        doc: "Linux 6.1 that paces itself: 2 windows per round trip in slow start, 1.2 later",
         pacing: true,
         ..LINUX
     },
