@@ -262,6 +262,14 @@ impl Agenda {
         smallest(&self.roots)
     }
 
+    /// The flow whose alarm is the next of all flows, if nothing that is rare comes first.
+    #[inline]
+    pub(crate) fn next_flow(&self) -> Option<usize> {
+        let slot = (self.roots[OTHERS] & self.slot_mask) as usize;
+        let Slots { flows, sampler, .. } = self.slots;
+        (flows..sampler).contains(&slot).then(|| slot - flows)
+    }
+
     /// The kind of the component whose alarm is the next that is due, if one is set, by the tree
     /// whose root it is: that takes less than to look where its slot lies. The most frequent come
     /// first; what is on an uplink was sent before what is still on the access link of its flow.

@@ -131,6 +131,12 @@ impl ScheduledDelayLine {
         self.in_flight.get(place).map(|(_, packet)| packet)
     }
 
+    /// Asks for the packet that arrives after so many others.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: usize) {
+        self.in_flight.prefetch(place);
+    }
+
     /// The propagation delay.
     pub fn delay(&self) -> Span {
         self.propagation.delay()

@@ -138,9 +138,16 @@ impl ScheduledLink {
     /// What a link notes on a packet that arrives.
     #[inline]
     fn enter(&self, packet: &mut Packet) {
-        packet.link_bytes = packet.ip_bytes + self.framing_bytes;
-        packet.ecn_in = packet.ecn;
-        packet.marked = None;
+        let bytes = packet.ip_bytes + self.framing_bytes;
+        if packet.link_bytes != bytes {
+            packet.link_bytes = bytes;
+        }
+        if packet.ecn_in != packet.ecn {
+            packet.ecn_in = packet.ecn;
+        }
+        if packet.marked.is_some() {
+            packet.marked = None;
+        }
     }
 
     /// A packet arrives at the queue. What is sent ahead goes to `forward` with the time at which

@@ -50,6 +50,10 @@ impl CeBytes {
 pub const SACK_BLOCKS: usize = 3;
 
 /// A packet on its way. Its direction follows from its kind.
+///
+/// What links and disciplines look at or change comes first, in 32 bytes: a processor waits where a
+/// copy reads what was written in smaller pieces just before.
+#[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// The flow it belongs to.
@@ -60,19 +64,6 @@ pub struct Packet {
     pub ip_bytes: u32,
     /// Size as the link it is on accounts it: IP size and that link's framing.
     pub link_bytes: u32,
-    /// When the transport sent it; in an acknowledgement the echo of a segment's (RFC 7323).
-    pub sent: Time,
-    /// What was received out of order, most recent first.
-    pub sack: [Block; SACK_BLOCKS],
-    /// In an acknowledgement: segments that the receiver offers beyond `seq`.
-    pub window: u32,
-    /// And bytes beyond these.
-    pub window_rest: u16,
-    /// On data: PSH (RFC 9293 §3.9.1.2).
-    pub push: bool,
-    /// The receiver's timestamp clock, in its ticks modulo 2^32: in an acknowledgement when it was
-    /// sent, in data the echo of that (RFC 7323 §3.2).
-    pub stamp: u32,
     /// The link it is on, or the next one: a place in the world's table of routes.
     pub leg: u32,
     /// The connection of the flow that it belongs to.
@@ -91,8 +82,21 @@ pub struct Packet {
     pub ecn_in: Ecn,
     /// Where and why the present queue marked it.
     pub marked: Option<(Stage, Cause)>,
+    /// On data: PSH (RFC 9293 §3.9.1.2).
+    pub push: bool,
     /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
     pub signal: bool,
+    /// When the transport sent it; in an acknowledgement the echo of a segment's (RFC 7323).
+    pub sent: Time,
+    /// The receiver's timestamp clock, in its ticks modulo 2^32: in an acknowledgement when it was
+    /// sent, in data the echo of that (RFC 7323 §3.2).
+    pub stamp: u32,
+    /// In an acknowledgement: segments that the receiver offers beyond `seq`.
+    pub window: u32,
+    /// What was received out of order, most recent first.
+    pub sack: [Block; SACK_BLOCKS],
+    /// Bytes that the receiver offers beyond `window`.
+    pub window_rest: u16,
     /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK what feedback of marks is asked
     /// for and granted, on an acknowledgement packets received with CE, modulo eight (RFC 9768
     /// §3.1, §3.2.2).

@@ -1,6 +1,7 @@
 //! Memory that is needed soon. With many flows the two ends of each are out of the processor's
 //! caches by the time of their next packet, and a packet then waits longer for them than it takes
-//! to handle: 10,000 flows take a third of the time where they are asked for some packets ahead.
+//! to handle: 10,000 flows take a third of the time where they are asked for some packets ahead
+//! (`world/ahead.rs`).
 //!
 //! Without `unsafe` only the first cache line of a value can be asked for (crate `safe_arch`).
 
@@ -15,10 +16,10 @@ const LINE: usize = 64;
 
 /// Asks for all of a value, where the processor can be asked.
 #[inline]
-pub(crate) fn prefetch<T>(value: &T) {
+pub(crate) fn prefetch<T: ?Sized>(value: &T) {
     #[cfg(target_arch = "x86_64")]
-    for offset in (0..size_of::<T>()).step_by(LINE) {
-        let line = std::ptr::from_ref(value).wrapping_byte_add(offset);
+    for offset in (0..size_of_val(value)).step_by(LINE) {
+        let line = std::ptr::from_ref(value).cast::<u8>().wrapping_add(offset);
         // SAFETY: a prefetch is a hint, which reads and writes nothing.
         unsafe {
             std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line.cast())

@@ -2,6 +2,8 @@
 //! of two, so that a place is found with one mask, and every place holds an item, so that none is
 //! asked whether it does.
 
+use crate::prefetch::prefetch;
+
 /// Places of the first allocation.
 const FIRST_PLACES: usize = 4;
 
@@ -62,6 +64,14 @@ impl<T: Copy> Ring<T> {
             return None;
         }
         Some(&self.places[self.first.wrapping_add(place) & self.mask()])
+    }
+
+    /// Asks for the memory of the item behind so many others, which may not be there.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: usize) {
+        if let Some(item) = self.places.get(self.first.wrapping_add(place) & self.mask()) {
+            prefetch(item);
+        }
     }
 
     /// Appends an item.

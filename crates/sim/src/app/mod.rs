@@ -52,6 +52,26 @@ impl AccessLink {
     }
 }
 
+/// Times before which no timer of a flow is due. Most alarms find that their deadline has moved
+/// away, which these tell without a look at the flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadlines {
+    /// Of the timers that a packet at the receiver may set.
+    pub(crate) receiver: Time,
+    /// Of those that a packet at the sender may set.
+    pub(crate) sender: Time,
+    /// Of all others.
+    pub(crate) rest: Time,
+}
+
+impl Deadlines {
+    /// The first of them.
+    #[inline]
+    pub(crate) fn first(&self) -> Time {
+        self.receiver.min(self.sender).min(self.rest)
+    }
+}
+
 /// Where the two ends of a flow send packets.
 pub struct Outbox<'a> {
     /// Now.

@@ -12,14 +12,15 @@ use crate::tcp::receive_window::WindowRule;
 use crate::tcp::receiver::EcnAbility;
 use crate::tcp::{Profile, Receiver, Segments, Sender};
 
-/// What the connections of a flow have in common.
+/// What the connections of a flow have in common; every packet looks at what comes first.
+#[repr(C)]
 pub struct Setup {
-    /// The congestion control of every connection.
-    pub cc: Arc<ConfiguredControl>,
     /// Segments; `connection`, `count`, `last_payload_bytes` and ECN are set per connection.
     pub segments: Segments,
+    /// The congestion control of every connection.
+    pub cc: Arc<ConfiguredControl>,
     /// The rules of both ends.
-    pub profile: Profile,
+    pub profile: Arc<Profile>,
     /// The ECN feedback mode that the sender requests.
     pub asks: Mode,
     /// What the receiver can do with ECN.
@@ -44,7 +45,7 @@ impl Setup {
 
     /// The receiver of a new connection.
     pub(super) fn receiver(&self) -> Receiver {
-        let Profile { ack, sack, timer_wheel, timestamps, .. } = self.profile;
+        let Profile { ack, sack, timer_wheel, timestamps, .. } = *self.profile;
         Receiver::new(ack, sack)
             .with_timer_wheel(ack, timer_wheel)
             .with_timestamps(timestamps)
@@ -143,7 +144,7 @@ impl Setup {
             ecn: agreed.mode != Mode::NotEcn,
             rng,
         });
-        let mut sender = Sender::new(segments, self.profile, cc);
+        let mut sender = Sender::new(segments, Arc::clone(&self.profile), cc);
         if let Some(rtt) = rtt {
             sender.on_established(rtt);
         }

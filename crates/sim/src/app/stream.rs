@@ -44,18 +44,23 @@ struct SynAnswer {
     due: Time,
 }
 
-/// Both ends of one flow.
+/// Both ends of one flow. Every packet looks at what comes first, beside the end that it reaches;
+/// in this order it lies in few cache lines.
+#[repr(C)]
 pub struct Stream {
-    setup: Setup,
-    plan: TransferPlan,
-    rng: Rng,
     next_start: Time,
     stop: Time,
     opening: Option<Box<Opening>>,
-    sender: Option<Sender>,
-    receiver: Receiver,
     /// Its answer to a SYN, until the handshake is over.
     answer: Option<Box<SynAnswer>>,
+    observer: Option<Box<Observer>>,
+    setup: Setup,
+    receiver: Receiver,
+    sender: Option<Sender>,
+    /// Payload received with CE.
+    pub ce_bytes: u64,
+    plan: TransferPlan,
+    rng: Rng,
     /// The transfer under way: when it was requested, and its size.
     transfer: Option<FinishedTransfer>,
     /// The transfer that the flow's stop cut off: when it was requested, and for how long it was
@@ -66,9 +71,6 @@ pub struct Stream {
     past_times: BusyTimes,
     /// Payload that they delivered in order.
     past_delivered_bytes: u64,
-    observer: Option<Box<Observer>>,
-    /// Payload received with CE.
-    pub ce_bytes: u64,
 }
 
 impl Stream {
@@ -237,7 +239,7 @@ impl Stream {
         (packet.window, packet.stamp) = (self.receiver.window(), stamp(out.now));
         self.receiver.on_syn_ack(out.now);
         out.reply(&mut packet);
-        let Profile { rto, answers_again, .. } = self.setup.profile;
+        let Profile { rto, answers_again, .. } = *self.setup.profile;
         if answers_again {
             // It never gives up, as the guest's does not (fact linux-29).
             let doubled = rto.initial.as_nanos() << answer.expired.min(16);
@@ -305,7 +307,7 @@ impl Stream {
     #[cold]
     fn establish(&mut self, opening: &Opening, answer: &Packet, out: &mut Outbox<'_>) {
         let now = out.now;
-        let Profile { timestamps, handshake_ack, .. } = self.setup.profile;
+        let Profile { timestamps, handshake_ack, .. } = *self.setup.profile;
         // Karn: where the SYN was sent more than once, only its timestamp gives a sample.
         let rtt = match opening.syns {
             1 => Some(now.since(opening.since)),
@@ -339,11 +341,30 @@ impl Stream {
 
     /// A packet reaches one of its ends soon.
     pub(crate) fn prefetch(&self, end: End) {
+        prefetch(&self.next_start);
         prefetch(&self.setup.segments);
         match end {
             End::Sender => prefetch(&self.sender),
             End::Receiver => prefetch(&self.receiver),
             End::Link => {}
+        }
+    }
+
+    /// A packet reaches one of its ends soon, which is in the caches.
+    pub(crate) fn prefetch_behind(&self, end: End) {
+        match (end, &self.sender) {
+            (End::Sender, Some(sender)) => sender.prefetch_rest(),
+            (End::Receiver, _) => self.receiver.prefetch_rest(),
+            _ => {}
+        }
+    }
+
+    /// One of its timers is due soon.
+    pub(crate) fn prefetch_timers(&self) {
+        prefetch(&self.stop);
+        self.receiver.prefetch_timer();
+        if let Some(sender) = &self.sender {
+            sender.prefetch_timers();
         }
     }
 

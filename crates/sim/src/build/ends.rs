@@ -32,12 +32,6 @@ pub(crate) fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
     tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
 }
 
-/// The rules of both ends, with what the scenario says of retransmitted SYNs.
-pub(crate) fn with_fallback(profile: &Profile, tcp: &Tcp) -> Profile {
-    let said = tcp.ecn.and_then(|ecn| ecn.fallback);
-    Profile { ecn_fallback: said.unwrap_or(profile.ecn_fallback), ..*profile }
-}
-
 /// The ECN feedback that the senders request, and what the receivers support.
 pub(crate) fn ecn(tcp: &Tcp, needs: &Needs) -> (Mode, EcnAbility) {
     let Some(ecn) = tcp.ecn else { return (Mode::NotEcn, EcnAbility::NONE) };

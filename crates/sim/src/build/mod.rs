@@ -14,7 +14,7 @@ use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
 use sojourn_traffic::{CustomApp, TransferPlan};
 
-use self::ends::{Buffers, ecn, initial_window, with_fallback};
+use self::ends::{Buffers, ecn, initial_window};
 pub(crate) use self::links::{discipline, link};
 use self::links::{impairment, wireless_lans};
 use self::transport::{Transport, transport};
@@ -211,13 +211,15 @@ fn add_flows(
             &stream,
         );
         let agenda = &mut world.network.agenda;
-        let due = ends.next_timer();
+        let deadlines = ends.deadlines();
+        let due = deadlines.first();
         agenda.set(agenda.of_flow(index), due);
         let alarm = agenda.alarm(world.slots.accesses + index);
         let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
         let link = SerialLink::new(group.access_rate);
         let access = AccessLink::new(link, group.access_delay, wire);
-        world.flows.push(SimulatedFlow { ends, access, group: place as u32, alarm: due });
+        let group = place as u32;
+        world.flows.push(SimulatedFlow { ends, alarm: due, deadlines, group, access });
         world.times.push((start, stop));
     }
     Ok(())
@@ -294,7 +296,7 @@ fn build_flow(
         let setup = Setup {
             cc,
             segments,
-            profile: with_fallback(profile, tcp),
+            profile: Arc::clone(profile),
             asks,
             ability,
             rng,

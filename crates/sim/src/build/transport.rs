@@ -13,7 +13,7 @@ use crate::tcp::receive_window::WindowRule;
 
 /// The rules of a group's TCP, its receive window and its congestion control.
 pub(crate) struct Transport {
-    pub(crate) profile: Profile,
+    pub(crate) profile: Arc<Profile>,
     pub(crate) window: WindowRule,
     pub(crate) cc: Arc<ConfiguredControl>,
 }
@@ -73,6 +73,9 @@ pub(crate) fn transport(
     if let Some(every) = tcp.ack_every {
         profile.ack = AckRule { every, ..profile.ack };
     }
+    if let Some(fallback) = tcp.ecn.and_then(|ecn| ecn.fallback) {
+        profile.ecn_fallback = fallback;
+    }
     profile.offload_bytes = tcp.offload_bytes;
     profile.send_buffer = profile.ack.answers_push.then_some(buffers.to_send);
     let named = || cc::configure(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
@@ -89,5 +92,5 @@ pub(crate) fn transport(
         return Err(invalid("accecn")(why));
     }
     let window = window_rule(tcp, &profile, buffers.largest_bytes);
-    Ok(Transport { profile, window, cc })
+    Ok(Transport { profile: Arc::new(profile), window, cc })
 }

@@ -1,6 +1,7 @@
 //! Sets of segment numbers as disjoint ranges: what was received above a hole.
 
 use crate::packet::Block;
+use crate::prefetch::prefetch;
 
 /// In the place of a number that is not in the set.
 const ABSENT: u32 = u32::MAX;
@@ -36,9 +37,15 @@ struct Lower {
 }
 
 impl Ranges {
+    /// Asks for the blocks below the last one.
+    pub(crate) fn prefetch(&self) {
+        self.lower.iter().for_each(|lower| prefetch(&**lower));
+    }
+
     /// How many there are.
     pub(crate) fn count(&self) -> u32 {
-        self.lower.as_ref().map_or(0, |lower| lower.count) + u32::from(!self.is_empty())
+        let lower = || self.lower.as_ref().map_or(0, |lower| lower.count);
+        if self.is_empty() { 0 } else { lower() + 1 }
     }
 
     /// Whether the set is empty.

@@ -13,6 +13,7 @@ use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
 use super::memory::{HEADERS, SHARED_INFO, SK_BUFF, Share};
 use super::profile::BufferRule;
 use super::waiting_buffers::{MOST_FRAGMENTS, Released, WaitingBuffers};
+use crate::prefetch::prefetch;
 
 /// Largest scale of a window (RFC 7323 §2.3).
 const MAX_SCALE: u32 = 14;
@@ -71,6 +72,11 @@ pub(super) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
+    /// Asks for the buffers that wait.
+    pub(crate) fn prefetch(&self) {
+        self.waiting.iter().for_each(|waiting| prefetch(&**waiting));
+    }
+
     /// At the start of a connection (Linux `tcp_select_initial_window`, `tcp_init_buffer_space`).
     pub(super) fn new(rule: BufferRule, payload: u32, most: u32) -> ReceiveBuffer {
         let size = (FIRST_BUFFER_BYTES as u32).min(most);

@@ -58,6 +58,13 @@ enum Kind {
 }
 
 impl ReceiveWindow {
+    /// Asks for what it keeps of segments out of order.
+    pub(crate) fn prefetch(&self) {
+        if let Kind::Buffer(buffer) = &self.kind {
+            buffer.prefetch();
+        }
+    }
+
     /// At the start of a connection.
     pub fn new(rule: WindowRule) -> ReceiveWindow {
         let segments =

@@ -21,6 +21,7 @@ use super::recent_stamp::RecentStamp;
 use super::rtt::ReceiverRtt;
 use super::sack_blocks::SackBlocks;
 use crate::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
+use crate::prefetch::prefetch;
 
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
@@ -74,6 +75,17 @@ pub enum Answer {
 }
 
 impl Receiver {
+    /// Its timer is due soon: asks for what says when.
+    pub(crate) fn prefetch_timer(&self) {
+        prefetch(&self.acks);
+    }
+
+    /// A segment arrives soon: asks for what is kept elsewhere.
+    pub(crate) fn prefetch_rest(&self) {
+        self.beyond.prefetch();
+        self.window.prefetch();
+    }
+
     /// The receiver of a new connection.
     pub fn new(rule: AckRule, sack: bool) -> Receiver {
         Receiver {

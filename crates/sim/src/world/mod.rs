@@ -7,9 +7,11 @@
 //! Events of one instant happen in this order: servers, wireless LANs, queue timers, wires, access
 //! links, flows, the sampler; departures come before arrivals.
 
+mod ahead;
 mod bins;
 mod computing;
 pub(crate) mod ecn_share;
+mod flow;
 mod outcome;
 mod sampling;
 mod stepping;
@@ -20,38 +22,14 @@ use sojourn_measure::{Bins, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 use sojourn_traffic::FinishedTransfer;
 
+pub(crate) use self::flow::{FlowEnds, SimulatedFlow};
 pub(crate) use self::sampling::empty_queue;
 pub(crate) use self::wireless::WirelessLan;
 use crate::agenda::{Kind, Slot, Slots};
-use crate::app::datagrams::DatagramFlow;
-use crate::app::page::Page;
-use crate::app::stream::Stream;
-use crate::app::{AccessLink, Outbox};
+use crate::app::{Deadlines, Outbox};
 use crate::network::{End, Group, Network, RecordedLink};
 use crate::packet::{Packet, PacketKind};
-use crate::prefetch::{MANY_FLOWS, prefetch};
-
-/// A flow.
-pub(crate) struct SimulatedFlow {
-    /// Its two ends.
-    pub(crate) ends: FlowEnds,
-    /// Its sender's own link.
-    pub(crate) access: AccessLink,
-    /// Its group, by place.
-    pub(crate) group: u32,
-    /// What its alarm is set to: most of what it does leaves that alone.
-    pub(crate) alarm: Time,
-}
-
-/// The two ends of a flow.
-pub(crate) enum FlowEnds {
-    /// TCP.
-    Stream(Box<Stream>),
-    /// UDP.
-    Datagrams(Box<DatagramFlow>),
-    /// Several TCP connections of one user.
-    Page(Box<Page>),
-}
+use crate::prefetch::MANY_FLOWS;
 
 /// What is sampled and when.
 #[derive(Clone, Copy, Debug)]
@@ -104,27 +82,6 @@ pub(crate) struct World {
     pub(crate) end: Time,
     /// Events handled.
     pub(crate) events: u64,
-}
-
-impl FlowEnds {
-    /// Payload that it has delivered so far.
-    pub(crate) fn delivered_bytes(&self) -> u64 {
-        match self {
-            FlowEnds::Stream(stream) => stream.delivered_bytes(),
-            FlowEnds::Page(page) => page.streams().map(Stream::delivered_bytes).sum(),
-            FlowEnds::Datagrams(flow) => flow.received_bytes,
-        }
-    }
-
-    /// The next of its timers.
-    #[inline]
-    pub(crate) fn next_timer(&mut self) -> Time {
-        match self {
-            FlowEnds::Stream(stream) => stream.next_timer(),
-            FlowEnds::Datagrams(flow) => flow.next_timer(),
-            FlowEnds::Page(page) => page.next_timer(),
-        }
-    }
 }
 
 /// How many events lie between two calls of `keep_going`.
@@ -203,21 +160,6 @@ impl World {
         }
     }
 
-    /// Asks for the memory of flows whose packets arrive next over a wire: the place of one that is
-    /// a few packets away says where its end is, which is asked for when it is nearer.
-    fn prefetch_flows(&self, wire: usize, end: End) {
-        const FAR: usize = 4;
-        const NEAR: usize = 1;
-        let wire = &self.network.onward.wires[wire].0;
-        let flow_of = |packet: &Packet| &self.flows[packet.flow as usize];
-        if let Some(flow) = wire.get(FAR).map(flow_of) {
-            prefetch(flow);
-        }
-        if let Some(FlowEnds::Stream(stream)) = wire.get(NEAR).map(|packet| &flow_of(packet).ends) {
-            stream.prefetch(end);
-        }
-    }
-
     /// A wireless LAN, a queue timer, the sampler or the end of a bin is due.
     #[inline(never)]
     fn on_rare<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
@@ -245,26 +187,25 @@ impl World {
         self.network.arrive::<NOTES>(now, packet, &mut self.recorded_arrivals);
     }
 
-    /// Lets a flow act with an outbox. That gives the next of the timers that may have been set,
-    /// which is returned, and to which the alarm of the flow is moved if it is later. When an alarm
-    /// is due whose deadline has moved away, the flow looks again.
+    /// Lets a flow act with an outbox. That gives the deadline of the timers that may have been
+    /// set, to which the alarm of the flow is moved if it is later.
     #[inline]
     fn with_flow(
         &mut self,
         now: Time,
         flow: usize,
+        deadline: impl FnOnce(&mut Deadlines) -> &mut Time,
         act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>) -> Time,
-    ) -> Time {
+    ) {
         let World { flows, network, groups, .. } = self;
-        let SimulatedFlow { ends, access, group, alarm } = &mut flows[flow];
-        let (number, group) = (*group as u8, &groups[*group as usize]);
-        let mut out = Outbox { now, access, network, group, number, lane: 0 };
+        let simulated = &mut flows[flow];
+        let (ends, mut out) = simulated.with_outbox(now, network, groups);
         let due = act(ends, &mut out);
-        if due < *alarm {
-            *alarm = due;
+        *deadline(&mut simulated.deadlines) = due;
+        if due < simulated.alarm {
+            simulated.alarm = due;
             network.agenda.set(network.agenda.of_flow(flow), due);
         }
-        due
     }
 
     /// A packet reaches its receiver.
@@ -276,66 +217,87 @@ impl World {
             one_way.add(now.since(packet.sent).as_nanos());
         }
         let warmup = self.warmup;
-        self.with_flow(now, packet.flow as usize, |flow, out| match flow {
-            FlowEnds::Stream(stream) => {
-                if let Some(finished) = stream.on_data(packet, out) {
-                    record_transfer((now, warmup), packet.flow, finished, out);
+        self.with_flow(
+            now,
+            packet.flow as usize,
+            |due| &mut due.receiver,
+            |flow, out| match flow {
+                FlowEnds::Stream(stream) => {
+                    if let Some(finished) = stream.on_data(packet, out) {
+                        record_transfer((now, warmup), packet.flow, finished, out);
+                    }
+                    stream.next_receiver_timer()
                 }
-                stream.next_receiver_timer()
-            }
-            FlowEnds::Page(page) => {
-                if let Some(finished) = page.on_data(packet, out) {
-                    record_transfer((now, warmup), packet.flow, finished, out);
+                FlowEnds::Page(page) => {
+                    if let Some(finished) = page.on_data(packet, out) {
+                        record_transfer((now, warmup), packet.flow, finished, out);
+                    }
+                    page.next_timer()
                 }
-                page.next_timer()
-            }
-            FlowEnds::Datagrams(flow) => {
-                let delay = flow.on_arrival(now, packet);
-                let Outbox { network: Network { probe, .. }, group, .. } = out;
-                if probe.counting {
-                    probe.classes[group.class].one_way.add(delay.as_nanos());
+                FlowEnds::Datagrams(flow) => {
+                    let delay = flow.on_arrival(now, packet);
+                    let Outbox { network: Network { probe, .. }, group, .. } = out;
+                    if probe.counting {
+                        probe.classes[group.class].one_way.add(delay.as_nanos());
+                    }
+                    Time::NEVER
                 }
-                Time::NEVER
-            }
-        });
+            },
+        );
     }
 
     /// An answer reaches the sender.
     #[inline]
     fn answer(&mut self, now: Time, packet: &Packet) {
-        self.with_flow(now, packet.flow as usize, |flow, out| match flow {
-            FlowEnds::Stream(stream) => {
-                stream.on_ack(packet, out);
-                stream.observed().for_each(|rtt| note_rtt(rtt, out));
-                stream.sender_alarm()
-            }
-            FlowEnds::Page(page) => {
-                page.on_ack(packet, out);
-                page.observed().for_each(|rtt| note_rtt(rtt, out));
-                page.next_timer()
-            }
-            FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
-        });
+        self.with_flow(
+            now,
+            packet.flow as usize,
+            |due| &mut due.sender,
+            |flow, out| match flow {
+                FlowEnds::Stream(stream) => {
+                    stream.on_ack(packet, out);
+                    stream.observed().for_each(|rtt| note_rtt(rtt, out));
+                    stream.sender_deadline()
+                }
+                FlowEnds::Page(page) => {
+                    page.on_ack(packet, out);
+                    page.observed().for_each(|rtt| note_rtt(rtt, out));
+                    page.next_timer()
+                }
+                FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
+            },
+        );
     }
 
     /// The alarm of a flow is due. Its deadline may have moved away since it was set.
     #[inline(never)]
     fn on_flow_timer(&mut self, now: Time, flow: usize) {
-        let mut due = self.flows[flow].ends.next_timer();
+        let mut due = self.flows[flow].deadlines.first();
         if due <= now {
-            due = self.with_flow(now, flow, |flow, out| {
-                match flow {
-                    FlowEnds::Stream(stream) => stream.on_timer(out),
-                    FlowEnds::Datagrams(flow) => flow.on_timer(out),
-                    FlowEnds::Page(page) => page.on_timer(out),
-                }
-                flow.next_timer()
-            });
+            due = self.on_deadline(now, flow);
         }
         // `with_flow` moves an alarm to an earlier time only, and this one is in the past.
         self.flows[flow].alarm = due;
         let agenda = &mut self.network.agenda;
         agenda.set(agenda.of_flow(flow), due);
+        if self.flows.len() >= MANY_FLOWS {
+            self.prefetch_next_timer();
+        }
+    }
+
+    /// A timer of a flow may be due. Returns before which time the next one is not.
+    #[inline(never)]
+    fn on_deadline(&mut self, now: Time, flow: usize) -> Time {
+        let World { flows, network, groups, .. } = self;
+        let flow = &mut flows[flow];
+        let (ends, mut out) = flow.with_outbox(now, network, groups);
+        match ends {
+            FlowEnds::Stream(stream) => stream.on_timer(&mut out),
+            FlowEnds::Datagrams(flow) => flow.on_timer(&mut out),
+            FlowEnds::Page(page) => page.on_timer(&mut out),
+        }
+        flow.deadlines = flow.ends.deadlines();
+        flow.deadlines.first()
     }
 }
 

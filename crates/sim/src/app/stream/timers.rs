@@ -3,22 +3,30 @@
 use sojourn_aqm::Time;
 
 use super::{Stream, SynAnswer, seen_by};
-use crate::app::Outbox;
+use crate::app::{Deadlines, Outbox};
 use crate::tcp::Sender;
 
 impl Stream {
     /// The next of its timers.
-    #[inline]
     pub fn next_timer(&mut self) -> Time {
-        let sender = self.sender.as_mut().map_or(Time::NEVER, Sender::work_out_timers);
-        let opening = self.opening.as_ref().map_or(Time::NEVER, |opening| opening.due);
-        sender.min(self.next_receiver_timer()).min(self.stop).min(opening)
+        self.deadlines().first()
     }
 
-    /// When an alarm must be due for the timers that an answer may set, as [`Sender::alarm`].
+    /// When its timers are due.
     #[inline]
-    pub fn sender_alarm(&mut self) -> Time {
-        self.sender.as_mut().map_or(Time::NEVER, Sender::alarm)
+    pub(crate) fn deadlines(&mut self) -> Deadlines {
+        let opening = self.opening.as_ref().map_or(Time::NEVER, |opening| opening.due);
+        Deadlines {
+            receiver: self.next_receiver_timer(),
+            sender: self.sender.as_mut().map_or(Time::NEVER, Sender::work_out_timers),
+            rest: self.stop.min(opening),
+        }
+    }
+
+    /// A time before which no timer is due that an answer may set, as [`Sender::deadline`].
+    #[inline]
+    pub fn sender_deadline(&mut self) -> Time {
+        self.sender.as_mut().map_or(Time::NEVER, Sender::deadline)
     }
 
     /// The next of the timers that a packet at the receiver may set.

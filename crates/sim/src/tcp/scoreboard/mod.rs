@@ -23,6 +23,7 @@ use sojourn_aqm::{Span, Time};
 
 use super::ranges::Ranges;
 use crate::packet::{Block, SACK_BLOCKS};
+use crate::prefetch::prefetch;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -178,6 +179,18 @@ impl Scoreboard {
     /// Segments marked lost, retransmitted or not.
     pub(crate) fn lost(&self) -> u32 {
         self.lost
+    }
+
+    /// Asks for the records of the oldest segment and of the next one that is sent.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        for seq in [self.una, self.una.wrapping_add(4), self.nxt] {
+            if let Some(record) =
+                self.records.get(seq as usize & self.records.len().wrapping_sub(1))
+            {
+                prefetch(record);
+            }
+        }
     }
 
     #[inline]

@@ -29,6 +29,8 @@ mod transmit;
 mod undo;
 mod writes;
 
+use std::sync::Arc;
+
 use sojourn_aqm::{Span, Time};
 
 use self::busy_time::BusyTime;
@@ -56,11 +58,12 @@ use super::rtt::RttEstimator;
 use super::scoreboard::{Delivery, Scoreboard};
 use crate::cc::{CongestionControl, Needs, Window, WindowControl};
 use crate::packet::Packet;
+use crate::prefetch::prefetch;
 
 /// The sender of one connection.
 pub struct Sender {
     segments: Segments,
-    profile: Profile,
+    profile: Arc<Profile>,
     cc: Box<dyn CongestionControl>,
     needs: Needs,
     window: Window,
@@ -86,7 +89,7 @@ pub struct Sender {
     busy: BusyTime,
     sent: Sent,
     /// Where the program's writes end, if that is marked.
-    writes: Option<Box<Writes>>,
+    writes: Option<Writes>,
 }
 
 /// What held before an acknowledgement was taken in.
@@ -98,8 +101,24 @@ struct Before {
 }
 
 impl Sender {
+    /// A timer is due soon: asks for what says when.
+    pub(crate) fn prefetch_timers(&self) {
+        prefetch(&self.timers);
+    }
+
+    /// An acknowledgement arrives soon: asks for what is kept elsewhere.
+    pub(crate) fn prefetch_rest(&self) {
+        prefetch(&*self.cc);
+        self.board.prefetch();
+    }
+
     /// The sender of a connection that has just been established.
-    pub fn new(segments: Segments, profile: Profile, cc: Box<dyn CongestionControl>) -> Sender {
+    pub fn new(
+        segments: Segments,
+        profile: impl Into<Arc<Profile>>,
+        cc: Box<dyn CongestionControl>,
+    ) -> Sender {
+        let profile: Arc<Profile> = profile.into();
         let held_back = matches!(profile.recovery, Style::Pipe | Style::AtOnce | Style::SlowStart);
         let needs = cc.needs();
         let mut board = Scoreboard::new(profile.sack);
@@ -137,7 +156,7 @@ impl Sender {
             rate: needs.rate_samples.then(Box::default),
             busy: BusyTime::default(),
             sent: Sent::default(),
-            writes: profile.ack.answers_push.then(|| Box::new(writes)),
+            writes: profile.ack.answers_push.then_some(writes),
             profile,
         }
     }
@@ -155,11 +174,10 @@ impl Sender {
         self.timers.next()
     }
 
-    /// When an alarm must be due: with the next timer, or at the time that this gave before, when
-    /// it asks again.
+    /// A time before which no timer is due, and not long before.
     #[inline]
-    pub fn alarm(&mut self) -> Time {
-        self.timers.alarm()
+    pub fn deadline(&mut self) -> Time {
+        self.timers.deadline()
     }
 
     /// The next of its timers, worked out so that it need not be again.

@@ -58,13 +58,15 @@ impl Timers {
         self.due().min(self.pacing_due)
     }
 
-    /// When an alarm must be due: then, or at the time that this gave before, when it asks again.
+    /// A time before which neither is due. Where the timer was set for a later time, its tick of
+    /// the wheel is left to be worked out by whoever asks then.
     #[inline]
-    pub(super) fn alarm(&mut self) -> Time {
+    pub(super) fn deadline(&mut self) -> Time {
         if self.anew_for < self.due {
             self.work_out();
         }
-        self.due.min(self.pacing_due)
+        let due = if self.anew_for == Time::NEVER { self.due } else { self.anew_for };
+        due.min(self.pacing_due)
     }
 
     /// Works out when the timer expires, if that has not been done.

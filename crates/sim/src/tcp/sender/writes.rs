@@ -114,12 +114,12 @@ impl Writes {
     /// The program writes if there is room for it. Returns whether it has.
     #[cold]
     pub(super) fn wake(&mut self, queue: &Queue) -> bool {
-        while self.marks.front().is_some_and(|&mark| mark < queue.una) {
-            self.marks.pop_front();
-        }
         let queued = self.queued(queue);
         if self.memory.is_some_and(|memory| !memory.is_writeable(queued)) {
             return false;
+        }
+        while self.marks.front().is_some_and(|&mark| mark < queue.una) {
+            self.marks.pop_front();
         }
         let before = self.written;
         while self.write(queue, CHUNK) {}

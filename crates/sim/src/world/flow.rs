@@ -1,0 +1,71 @@
+//! The flows of a world.
+
+use sojourn_aqm::Time;
+
+use crate::app::datagrams::DatagramFlow;
+use crate::app::page::Page;
+use crate::app::stream::Stream;
+use crate::app::{AccessLink, Deadlines, Outbox};
+use crate::network::{Group, Network};
+
+/// A flow. What comes first lies in one cache line.
+#[repr(C, align(64))]
+pub(crate) struct SimulatedFlow {
+    /// Its two ends.
+    pub(crate) ends: FlowEnds,
+    /// What its alarm is set to: most of what it does leaves that alone.
+    pub(crate) alarm: Time,
+    /// When its timers are due.
+    pub(crate) deadlines: Deadlines,
+    /// Its group, by place.
+    pub(crate) group: u32,
+    /// Its sender's own link.
+    pub(crate) access: AccessLink,
+}
+
+impl SimulatedFlow {
+    /// Its ends, and where they send packets.
+    #[inline(always)]
+    pub(super) fn with_outbox<'a>(
+        &'a mut self,
+        now: Time,
+        network: &'a mut Network,
+        groups: &'a [Group],
+    ) -> (&'a mut FlowEnds, Outbox<'a>) {
+        let SimulatedFlow { ends, access, group, .. } = self;
+        let (number, group) = (*group as u8, &groups[*group as usize]);
+        (ends, Outbox { now, access, network, group, number, lane: 0 })
+    }
+}
+
+/// The two ends of a flow.
+pub(crate) enum FlowEnds {
+    /// TCP.
+    Stream(Box<Stream>),
+    /// UDP.
+    Datagrams(Box<DatagramFlow>),
+    /// Several TCP connections of one user.
+    Page(Box<Page>),
+}
+
+impl FlowEnds {
+    /// Payload that it has delivered so far.
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        match self {
+            FlowEnds::Stream(stream) => stream.delivered_bytes(),
+            FlowEnds::Page(page) => page.streams().map(Stream::delivered_bytes).sum(),
+            FlowEnds::Datagrams(flow) => flow.received_bytes,
+        }
+    }
+
+    /// When its timers are due.
+    #[inline]
+    pub(crate) fn deadlines(&mut self) -> Deadlines {
+        let all = |rest| Deadlines { receiver: Time::NEVER, sender: Time::NEVER, rest };
+        match self {
+            FlowEnds::Stream(stream) => stream.deadlines(),
+            FlowEnds::Datagrams(flow) => all(flow.next_timer()),
+            FlowEnds::Page(page) => all(page.next_timer()),
+        }
+    }
+}
