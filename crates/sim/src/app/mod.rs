@@ -113,16 +113,3 @@ impl Outbox<'_> {
         self.network.send_back(self.now, self.group, packet);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::stream::Stream;
-
-    #[test]
-    fn the_ends_of_an_idle_flow_take_less_than_two_kilobytes() {
-        let bytes = size_of::<Stream>() + size_of::<AccessLink>();
-        // Two kilobytes are the aim, and used up: what comes must take the place of something.
-        assert!(bytes <= 2_000, "{bytes}");
-    }
-}
