@@ -135,7 +135,8 @@ impl ScheduledLink {
         }
     }
 
-    /// What a link notes on a packet that arrives.
+    /// What a link notes on a packet that arrives, written only where it changes: the packet is
+    /// copied at once, which waits for what was written (see [`Packet`]).
     #[inline]
     fn enter(&self, packet: &mut Packet) {
         let bytes = packet.ip_bytes + self.framing_bytes;

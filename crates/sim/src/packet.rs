@@ -51,8 +51,8 @@ pub const SACK_BLOCKS: usize = 3;
 
 /// A packet on its way. Its direction follows from its kind.
 ///
-/// What links and disciplines look at or change comes first, in 32 bytes: a processor waits where a
-/// copy reads what was written in smaller pieces just before.
+/// What links and disciplines look at or change comes first, in 32 bytes: where a copy reads what
+/// was written in smaller pieces just before, a processor waits until that is in its caches.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {

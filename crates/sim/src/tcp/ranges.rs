@@ -37,11 +37,6 @@ struct Lower {
 }
 
 impl Ranges {
-    /// Asks for the blocks below the last one.
-    pub(crate) fn prefetch(&self) {
-        self.lower.iter().for_each(|lower| prefetch(&**lower));
-    }
-
     /// How many there are.
     pub(crate) fn count(&self) -> u32 {
         let lower = || self.lower.as_ref().map_or(0, |lower| lower.count);
@@ -52,6 +47,11 @@ impl Ranges {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.last.is_empty()
+    }
+
+    /// Asks for the blocks below the last one.
+    pub(crate) fn prefetch(&self) {
+        self.lower.iter().for_each(|lower| prefetch(&**lower));
     }
 
     /// One past the highest number in the set.

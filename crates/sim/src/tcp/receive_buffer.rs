@@ -72,11 +72,6 @@ pub(super) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// Asks for the buffers that wait.
-    pub(crate) fn prefetch(&self) {
-        self.waiting.iter().for_each(|waiting| prefetch(&**waiting));
-    }
-
     /// At the start of a connection (Linux `tcp_select_initial_window`, `tcp_init_buffer_space`).
     pub(super) fn new(rule: BufferRule, payload: u32, most: u32) -> ReceiveBuffer {
         let size = (FIRST_BUFFER_BYTES as u32).min(most);
@@ -110,6 +105,11 @@ impl ReceiveBuffer {
         };
         buffer.note_rooms();
         buffer
+    }
+
+    /// Asks for the buffers that wait.
+    pub(crate) fn prefetch(&self) {
+        self.waiting.iter().for_each(|waiting| prefetch(&**waiting));
     }
 
     /// The connection is open: the first round trip begins. Linux 7.2 learns from the first segment

@@ -58,13 +58,6 @@ enum Kind {
 }
 
 impl ReceiveWindow {
-    /// Asks for what it keeps of segments out of order.
-    pub(crate) fn prefetch(&self) {
-        if let Kind::Buffer(buffer) = &self.kind {
-            buffer.prefetch();
-        }
-    }
-
     /// At the start of a connection.
     pub fn new(rule: WindowRule) -> ReceiveWindow {
         let segments =
@@ -77,6 +70,13 @@ impl ReceiveWindow {
             }
         };
         ReceiveWindow { unread: 0, kind }
+    }
+
+    /// Asks for what it keeps of segments out of order.
+    pub(crate) fn prefetch(&self) {
+        if let Kind::Buffer(buffer) = &self.kind {
+            buffer.prefetch();
+        }
     }
 
     /// The window announced last, in segments beyond the next expected then.

@@ -75,17 +75,6 @@ pub enum Answer {
 }
 
 impl Receiver {
-    /// Its timer is due soon: asks for what says when.
-    pub(crate) fn prefetch_timer(&self) {
-        prefetch(&self.acks);
-    }
-
-    /// A segment arrives soon: asks for what is kept elsewhere.
-    pub(crate) fn prefetch_rest(&self) {
-        self.beyond.prefetch();
-        self.window.prefetch();
-    }
-
     /// The receiver of a new connection.
     pub fn new(rule: AckRule, sack: bool) -> Receiver {
         Receiver {
@@ -113,6 +102,17 @@ impl Receiver {
             echo: false,
             stamp: RecentStamp::default(),
         }
+    }
+
+    /// Its timer is due soon: asks for what says when.
+    pub(crate) fn prefetch_timer(&self) {
+        prefetch(&self.acks);
+    }
+
+    /// A segment arrives soon: asks for what is kept elsewhere.
+    pub(crate) fn prefetch_rest(&self) {
+        self.beyond.prefetch();
+        self.window.prefetch();
     }
 
     /// The same with another window rule.

@@ -181,16 +181,13 @@ impl Scoreboard {
         self.lost
     }
 
-    /// Asks for the records of the oldest segment and of the next one that is sent.
+    /// Asks for the records of the oldest segments, four of which lie in a cache line, and of the
+    /// next one that is sent.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        for seq in [self.una, self.una.wrapping_add(4), self.nxt] {
-            if let Some(record) =
-                self.records.get(seq as usize & self.records.len().wrapping_sub(1))
-            {
-                prefetch(record);
-            }
-        }
+        let mask = self.records.len().wrapping_sub(1);
+        let places = [self.una, self.una.wrapping_add(4), self.nxt].map(|seq| seq as usize & mask);
+        places.iter().filter_map(|&place| self.records.get(place)).for_each(prefetch);
     }
 
     #[inline]

@@ -101,17 +101,6 @@ struct Before {
 }
 
 impl Sender {
-    /// A timer is due soon: asks for what says when.
-    pub(crate) fn prefetch_timers(&self) {
-        prefetch(&self.timers);
-    }
-
-    /// An acknowledgement arrives soon: asks for what is kept elsewhere.
-    pub(crate) fn prefetch_rest(&self) {
-        prefetch(&*self.cc);
-        self.board.prefetch();
-    }
-
     /// The sender of a connection that has just been established.
     pub fn new(
         segments: Segments,
@@ -159,6 +148,17 @@ impl Sender {
             writes: profile.ack.answers_push.then_some(writes),
             profile,
         }
+    }
+
+    /// A timer is due soon: asks for what says when.
+    pub(crate) fn prefetch_timers(&self) {
+        prefetch(&self.timers);
+    }
+
+    /// An acknowledgement arrives soon: asks for what is kept elsewhere.
+    pub(crate) fn prefetch_rest(&self) {
+        prefetch(&*self.cc);
+        self.board.prefetch();
     }
 
     /// Takes the round-trip sample of the handshake.
