@@ -70,6 +70,18 @@ impl Deadlines {
     pub(crate) fn first(&self) -> Time {
         self.receiver.min(self.sender).min(self.rest)
     }
+
+    /// That of the receiver, to be moved.
+    #[inline]
+    pub(crate) fn of_receiver(&mut self) -> &mut Time {
+        &mut self.receiver
+    }
+
+    /// That of the sender, to be moved.
+    #[inline]
+    pub(crate) fn of_sender(&mut self) -> &mut Time {
+        &mut self.sender
+    }
 }
 
 /// Where the two ends of a flow send packets.

@@ -217,56 +217,46 @@ impl World {
             one_way.add(now.since(packet.sent).as_nanos());
         }
         let warmup = self.warmup;
-        self.with_flow(
-            now,
-            packet.flow as usize,
-            |due| &mut due.receiver,
-            |flow, out| match flow {
-                FlowEnds::Stream(stream) => {
-                    if let Some(finished) = stream.on_data(packet, out) {
-                        record_transfer((now, warmup), packet.flow, finished, out);
-                    }
-                    stream.next_receiver_timer()
+        self.with_flow(now, packet.flow as usize, Deadlines::of_receiver, |flow, out| match flow {
+            FlowEnds::Stream(stream) => {
+                if let Some(finished) = stream.on_data(packet, out) {
+                    record_transfer((now, warmup), packet.flow, finished, out);
                 }
-                FlowEnds::Page(page) => {
-                    if let Some(finished) = page.on_data(packet, out) {
-                        record_transfer((now, warmup), packet.flow, finished, out);
-                    }
-                    page.next_timer()
+                stream.next_receiver_timer()
+            }
+            FlowEnds::Page(page) => {
+                if let Some(finished) = page.on_data(packet, out) {
+                    record_transfer((now, warmup), packet.flow, finished, out);
                 }
-                FlowEnds::Datagrams(flow) => {
-                    let delay = flow.on_arrival(now, packet);
-                    let Outbox { network: Network { probe, .. }, group, .. } = out;
-                    if probe.counting {
-                        probe.classes[group.class].one_way.add(delay.as_nanos());
-                    }
-                    Time::NEVER
+                page.next_timer()
+            }
+            FlowEnds::Datagrams(flow) => {
+                let delay = flow.on_arrival(now, packet);
+                let Outbox { network: Network { probe, .. }, group, .. } = out;
+                if probe.counting {
+                    probe.classes[group.class].one_way.add(delay.as_nanos());
                 }
-            },
-        );
+                Time::NEVER
+            }
+        });
     }
 
     /// An answer reaches the sender.
     #[inline]
     fn answer(&mut self, now: Time, packet: &Packet) {
-        self.with_flow(
-            now,
-            packet.flow as usize,
-            |due| &mut due.sender,
-            |flow, out| match flow {
-                FlowEnds::Stream(stream) => {
-                    stream.on_ack(packet, out);
-                    stream.observed().for_each(|rtt| note_rtt(rtt, out));
-                    stream.sender_deadline()
-                }
-                FlowEnds::Page(page) => {
-                    page.on_ack(packet, out);
-                    page.observed().for_each(|rtt| note_rtt(rtt, out));
-                    page.next_timer()
-                }
-                FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
-            },
-        );
+        self.with_flow(now, packet.flow as usize, Deadlines::of_sender, |flow, out| match flow {
+            FlowEnds::Stream(stream) => {
+                stream.on_ack(packet, out);
+                stream.observed().for_each(|rtt| note_rtt(rtt, out));
+                stream.sender_deadline()
+            }
+            FlowEnds::Page(page) => {
+                page.on_ack(packet, out);
+                page.observed().for_each(|rtt| note_rtt(rtt, out));
+                page.next_timer()
+            }
+            FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
+        });
     }
 
     /// The alarm of a flow is due. Its deadline may have moved away since it was set.
@@ -276,7 +266,6 @@ impl World {
         if due <= now {
             due = self.on_deadline(now, flow);
         }
-        // `with_flow` moves an alarm to an earlier time only, and this one is in the past.
         self.flows[flow].alarm = due;
         let agenda = &mut self.network.agenda;
         agenda.set(agenda.of_flow(flow), due);
