@@ -185,6 +185,7 @@ impl CongestionControl for Control {
             rtt_samples: false,
             rate_samples: true,
             pacing: self.paced.then_some(Span::ZERO),
+            fq: false,
         }
     }
 

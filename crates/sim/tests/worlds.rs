@@ -5,6 +5,7 @@ mod computed_links;
 mod controls;
 mod diff;
 mod ecn;
+mod filling;
 mod hand_computed;
 mod handshake;
 mod late_services;

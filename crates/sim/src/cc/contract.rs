@@ -110,6 +110,9 @@ pub struct Needs {
     pub rate_samples: bool,
     /// Pacing, with this burst.
     pub pacing: Option<Span>,
+    /// The sender's device has the qdisc `fq`, which paces; TCP passes packets down to it ahead of
+    /// their time, and they count as in flight (Linux `tcp_small_queue_check`).
+    pub fq: bool,
 }
 
 impl Needs {

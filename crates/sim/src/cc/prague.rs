@@ -272,6 +272,8 @@ impl CongestionControl for Prague {
             rtt_samples: false,
             rate_samples: false,
             pacing: Some(BURST),
+            // tcp_prague.c 0.7, head: pacing needs `fq` on the sender's interface.
+            fq: true,
         }
     }
 

@@ -6,8 +6,9 @@
 //! that leaves late shortens the next gap, at most by half.
 //!
 //! Packets leave one by one unless the control allows a burst or the host has segmentation offload.
-//! Until then they wait in TCP (`tcp_pacing_check`), unsent, as without the queue `fq`; above it
-//! Linux passes some of them down, which count as sent from then on (`tcp_small_queue_check`).
+//! Until then they wait in TCP, unsent (`tcp_pacing_check`), unless the control needs the qdisc
+//! `fq`: then TCP passes some of them down to it, and these count as in flight
+//! (`tcp_small_queue_check`).
 
 use sojourn_aqm::{Span, Time};
 
@@ -46,6 +47,14 @@ impl Pacer {
     #[inline]
     pub(crate) fn allows(&self, now: Time) -> bool {
         self.next <= now + self.burst || self.gap.is_none() || self.sent < UNPACED
+    }
+
+    /// Packets that TCP passes down to the qdisc `fq`, where they wait for their time: those of
+    /// 2^-10 s, at least two (Linux `tcp_small_queue_check`).
+    pub(crate) fn queued_in_fq(&self) -> u32 {
+        const LONGEST: Span = Span::from_nanos(1_000_000_000 >> 10);
+        let gap = self.gap.map_or(1, |gap| gap.as_nanos().max(1));
+        (LONGEST.as_nanos() / gap).clamp(2, u64::from(u32::MAX)) as u32
     }
 
     /// When the next packet is due.
@@ -138,6 +147,15 @@ mod tests {
             left += 1;
         }
         assert_eq!((left, pacer.next()), (4, at(1_004_000)));
+    }
+
+    #[test]
+    fn a_millisecond_of_packets_and_at_least_two_wait_in_fq() {
+        let queued = |gap_us| {
+            let gap = Some(Span::from_micros(gap_us));
+            Pacer { gap, ..pacing(Span::ZERO) }.queued_in_fq()
+        };
+        assert_eq!([10, 325, 326, 5_000].map(queued), [97, 3, 2, 2]);
     }
 
     #[test]

@@ -111,9 +111,9 @@ impl Sender {
         self.stop_zero_window_probes();
         self.set_timer(now, restart, sent > 0);
         self.start_zero_window_probes(now);
-        // Linux `tcp_write_xmit`: a window that is just full counts as limiting, one with room for
-        // what waits for its pacing does not (fact tcp-56).
-        let held_back = deferred || allowed >= room && sent == room;
+        // Linux `tcp_write_xmit`: a window that is just full counts as limiting. Packets that wait
+        // for pacing fill it once they are in `fq`, but not while they are in TCP (fact tcp-56).
+        let held_back = deferred || allowed >= room && room - sent <= self.queued_in_fq();
         self.note_limit(now, (unsent, allowed, sent), room);
         if sent > 0 || held_back {
             self.validate_cwnd(now, held_back);
@@ -213,6 +213,15 @@ impl Sender {
             self.pace(now, burst);
             self.push_last(seq, burst);
             (seq..seq + burst).for_each(|seq| self.retransmit(now, seq, emit));
+        }
+    }
+
+    /// Packets that have left TCP and wait for their time in the qdisc `fq`.
+    #[inline]
+    fn queued_in_fq(&self) -> u32 {
+        match &self.pacer {
+            Some(pacer) if self.needs.fq => pacer.queued_in_fq(),
+            _ => 0,
         }
     }
 
