@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -20,9 +21,11 @@ from sojourn.studies.points import points, resolve
 from sojourn.studies.predicted import phase_margins_deg
 
 DELAY, USED = "queue/bottleneck/delay_p95", "queue/bottleneck/utilisation"
+# Ends a script element in any case of its letters, and starts what hides the end of one.
+HOSTILE = "a </SCRIPT><script>document.title = 'run'</script><!--<script> study"
 STUDY = {
-    "name": "a </script> study", "scenario": "dumbbell-reno", "metrics": [DELAY, USED], "seeds": 2,
-    "set": {"duration": "1s", "warmup": "0s"},
+    "name": HOSTILE, "scenario": "dumbbell-reno", "metrics": [DELAY, USED], "seeds": 2,
+    "set": {"name": HOSTILE, "duration": "1s", "warmup": "0s"},
     "axes": [
         {"name": "aqm", "key": "links.bottleneck.queue", "values": ["pie", "codel"]},
         {"name": "flows", "key": "flows.bulk.count", "values": [1, 10, 2]},
@@ -59,10 +62,10 @@ def of(page, name):
 @pytest.mark.slow
 def test_the_page_needs_no_network_and_has_every_point_with_scenario_series_and_command(made):
     results, page = made
-    markup = re.sub(r"<script>.*?</script>", "<script>", page, flags=re.DOTALL)
+    markup = re.sub(r"<script>.*?</script>", "<script>", page, flags=re.DOTALL | re.IGNORECASE)
     assert "src=" not in markup
     assert "href=" not in markup
-    assert "<title>a &lt;/script&gt; study</title>" in page
+    assert f"<title>{html.escape(HOSTILE).replace('&#x27;', '&#39;')}</title>" in page
     points = of(page, "points")
     assert len(points) == 24
     assert points["8"]["label"] == "aqm pie, flows 2, rtt 100ms, cc reno"
@@ -104,6 +107,9 @@ def test_a_click_on_a_cell_selects_its_point_in_every_figure_and_opens_it(made, 
     assert point["command"].split(" --set")[0] in shown
     assert "count = " in shown
     assert "mark-line" in shown[: shown.index("<summary>")]
+    # The hostile name of the study is text everywhere.
+    assert "<title>run</title>" not in found
+    assert found.lower().count("<script") == 3
     # In the parallel axes its line is thicker than the others.
     parallel = found[found.index('id="parallel"') : found.index('id="trade-off"')]
     assert parallel.count('stroke-width="4"') == 1

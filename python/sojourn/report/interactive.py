@@ -19,6 +19,7 @@ from sojourn.comparing.compared_runs import ComparedRuns
 from sojourn.errors import InputError, ScenarioError
 from sojourn.live import page
 from sojourn.live.texts import written
+from sojourn.markup import json_in_html
 
 if TYPE_CHECKING:
     from sojourn.plots.data import Floats, Results
@@ -36,7 +37,7 @@ def parts(comparison: ComparedRuns) -> dict[str, str] | None:
     whole = (page.FOLDER / page.ONE_FILE).read_bytes() if play else b""
     data = {"figures": list(_figures(comparison)), "play": play}
     return {
-        "data": json.dumps(data, allow_nan=False).replace("</", "<\\/"),
+        "data": json_in_html(data),
         "page": base64.b64encode(gzip.compress(whole, mtime=0)).decode() if play else "",
         "script": (page.FOLDER / "report.js").read_text(encoding="utf-8"),
         "style": (page.FOLDER / "report.css").read_text(encoding="utf-8"),

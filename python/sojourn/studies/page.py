@@ -17,6 +17,7 @@ from sojourn import files
 from sojourn.comparing.statistics import Estimate
 from sojourn.describing.library import set_pairs
 from sojourn.errors import InputError
+from sojourn.markup import json_in_html, script_in_html
 from sojourn.running.replicas import Progress
 from sojourn.scenario import document_toml
 from sojourn.studies.charts import Charts, metric_axis
@@ -85,12 +86,13 @@ def save(
         points=len(found),
         runs=sum(each.seeds for each in found),
         link=link,
+        link_json=json_in_html(link),
         sections=_sections(figures, results.study.metrics),
         fixed=charts.fixed_values(),
-        library=_safe(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
-        data=_safe(json.dumps({"points": charts.rows, "lines": charts.lines})),
-        details=_safe(json.dumps(_details(results, found, series))),
-        figures=_safe(json.dumps(figures)),
+        library=script_in_html(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
+        data=json_in_html({"points": charts.rows, "lines": charts.lines}),
+        details=json_in_html(_details(results, found, series)),
+        figures=json_in_html(figures),
     )
     files.write(path, page)
 
@@ -149,13 +151,6 @@ def _sections(figures: Mapping[str, Any], metrics: Sequence[str]) -> list[dict[s
     ]  # fmt: skip
     found += [section(metric, "", f"m{index}-") for index, metric in enumerate(metrics)]
     return [each for each in found if each["ids"]]
-
-
-def _safe(script: str) -> Any:
-    """A script that does not end the element it stands in."""
-    import markupsafe
-
-    return markupsafe.Markup(script.replace("</script", "<\\/script"))
 
 
 def _details(
