@@ -175,6 +175,49 @@ def test_both_ways_are_configured_apart(tmp_path: Path) -> None:
     assert names == {"reverse"}
 
 
+DOWNLOAD = """
+import socket, sys
+if sys.argv[1] == "serve":
+    listener = socket.create_server(("100.64.0.2", 8000))
+    connection, _ = listener.accept()
+    connection.sendall(bytes(400_000))
+    connection.close()
+else:
+    import time
+    for _ in range(100):
+        try:
+            connection = socket.create_connection(("100.64.0.2", 8000))
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+    while connection.recv(65536):
+        pass
+"""
+
+
+def download(**ways: router.Direction) -> dict[str, Any]:
+    """Fetch 400 kB from the far to the near end."""
+    serve, fetch = ((sys.executable, "-c", DOWNLOAD, role) for role in ("serve", "fetch"))
+    return router.route(router.Options(**ways, command=fetch, far_command=serve))
+
+
+@pytest.mark.slow
+@needs_spaces
+def test_a_download_is_shaped_by_the_reverse_rate_and_a_forward_rate_alone_warns() -> None:
+    shaped = download(reverse=router.Direction(aqm="fq_codel", rate="4mbit"))
+    assert shaped["warnings"] == []
+    assert value(shaped, "arrived", "reverse") > 250
+    assert shaped["wall_s"] > 0.8
+    missed = download(forward=router.Direction(aqm="fq_codel", rate="4mbit"))
+    [warning] = missed["warnings"]
+    assert "went from far to near, where no rate is set" in warning
+    assert warning.endswith("give --reverse-rate")
+
+
+def test_a_router_without_rates_and_aqms_warns_of_nothing() -> None:
+    assert router.warnings(router.Options(), (10, 1000)) == []
+
+
 @needs_spaces
 def test_a_run_whose_packets_leave_late_is_marked_invalid(tmp_path: Path) -> None:
     ended = flood(tmp_path, 5e5, router.Direction(rate="1mbit"), stall="1ns")

@@ -33,8 +33,8 @@ _METRICS = (
 Examples:
   sojourn router --aqm pie@linux:target=15ms --rate 100mbit --delay 20ms \\
       --far-run "iperf3 -s" -- iperf3 -c 100.64.0.2
-  sojourn router --aqm fq_codel --rate 10mbit --limit 500p --far host -- \
-curl http://100.64.0.2:8000/
+  sojourn router --reverse-aqm fq_codel --reverse-rate 10mbit --far host -- \
+curl -O http://100.64.0.2:8000/file        (a download comes the reverse way)
   sojourn router --near lab1 --far lab2 --rate 1gbit --duration 60s --out out/live
 
 \b
@@ -96,6 +96,8 @@ def router(**given: Any) -> int:
         console.show_json(ended)
     else:
         _show(ended, given["out"])
+    for warning in ended["warnings"]:
+        console.say(f"sojourn: warning: {warning}")
     for reason in ended["invalid"]:
         console.say(f"sojourn: not a valid experiment: {reason}")
     if ended["command"]:

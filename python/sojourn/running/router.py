@@ -104,7 +104,8 @@ def route(
         listener: receives the router's reports, two a second.
 
     Returns:
-        The final report: ``summary`` rows, ``facts``, ``invalid``, ``command`` (how that ended).
+        The final report: ``summary`` rows, ``facts``, ``invalid``, ``warnings`` (sentences),
+        ``command`` (how that ended).
 
     Raises:
         ScenarioError: an option means nothing.
@@ -115,7 +116,31 @@ def route(
     plan = _core.router_plan(json.dumps(settings), laws)
     host.require()
     with files.writing_to(out):
-        return _carry_out(plan, out, _priority() if realtime else (), listener)
+        ended = _carry_out(plan, out, _priority() if realtime else (), listener)
+    return {**ended, "warnings": warnings(options, [p["bytes"] for p in ended["facts"]["passed"]])}
+
+
+def warnings(options: Options, passed_bytes: Sequence[int]) -> list[str]:
+    """What makes a run doubtful: most bytes went the way that has no rate, so that none waited.
+
+    Args:
+        options: of the run.
+        passed_bytes: bytes that passed, forward and reverse.
+    """
+    ways = (
+        ("forward", "from near to far", "--rate"),
+        ("reverse", "from far to near", "--reverse-rate"),
+    )
+    of_ways = list(zip(ways, (options.forward, options.reverse), passed_bytes, strict=True))
+    if all(way.rate is None and way.aqm is None for _, way, _ in of_ways):
+        return []
+    total = sum(passed_bytes)
+    return [
+        f"{passed:,} of {total:,} B went {towards}, where no rate is set, so that no AQM acted on "
+        f"them; give {option}"
+        for (_, towards, option), way, passed in of_ways
+        if way.rate is None and 2 * passed > total
+    ]
 
 
 def _carry_out(
