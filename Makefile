@@ -53,19 +53,22 @@ test-long: $(VENV)/developed
 	sh tests/wheel.sh $(BIN)/python $(WHEEL)
 	cargo xtask tally
 
-## test-hosts: the kernel's own disciplines in real time, in a small virtual machine (docs/linux.md)
+## test-hosts: the kernel's own disciplines in real time, in a small virtual machine
+##             (docs/how-to/linux.md)
 test-hosts: $(VENV)/developed
 	$(BIN)/sojourn kernel toolchain
 	$(BIN)/sojourn kernel module --headers "$$(ls -d /usr/src/linux-headers-*-amd64 | tail -n 1)"
 	sh tests/hosts/run.sh $(BIN)/python
 
-## test-kernel-laws: our laws against the kernel's own functions, decision by decision (docs/kernel-laws.md)
+## test-kernel-laws: our laws against the kernel's own functions, decision by decision
+##                   (docs/evidence/kernel-laws.md)
 test-kernel-laws:
 	cargo run --quiet --package sojourn-kernel-laws -- --write $(foreach law,$(LAWS),'$(law)')
 
-## oracle: the kernel's own disciplines against ours in the same kernel; writes docs/kernel-module.md.
-##         Some minutes; AQMS="codel@linux ..." prints those alone and where they first differ,
-##         UPDATE="codel@linux ..." writes their rows alone; RELEASE=7.2 takes that kernel
+## oracle: the kernel's own disciplines against ours in the same kernel; writes
+##         docs/evidence/kernel-module.md. Some minutes; AQMS="codel@linux ..." prints those alone
+##         and where they first differ, UPDATE="codel@linux ..." writes their rows alone;
+##         RELEASE=7.2 takes that kernel
 oracle: $(VENV)/developed
 	$(BIN)/sojourn kernel build $(if $(RELEASE),--source $(RELEASE))
 	$(BIN)/sojourn kernel module $(if $(RELEASE),--release $(RELEASE))
@@ -73,7 +76,8 @@ oracle: $(VENV)/developed
 	    $(if $(AQMS),--show $(AQMS)) $(if $(UPDATE),--update $(UPDATE))
 
 ## module-trials: the kernel module loaded, changed, flooded and unloaded in guests; writes
-##                docs/kernel-module.md. KERNELS="6.1 7.2 PATH": their modules must be there
+##                docs/evidence/kernel-module.md. KERNELS="6.1 7.2 PATH": their modules must be
+##                there
 KERNELS ?= 6.1 7.2
 module-trials: $(VENV)/developed
 	$(BIN)/python tests/module/record.py $(KERNELS)
@@ -82,28 +86,31 @@ module-trials: $(VENV)/developed
 ns3:
 	PYTHON=$(PYTHON) sh ns3/build.sh
 
-## ns3-costs: what our discs cost beside ns-3's own, and the engine; writes the tables of docs/ns3.md
-##            (after `make ns3` and `sojourn ns3 build`; for seconds on an idle machine)
+## ns3-costs: what our discs cost beside ns-3's own, and the engine; writes the tables of
+##            docs/how-to/ns3.md (after `make ns3` and `sojourn ns3 build`; for seconds on an idle
+##            machine)
 ns3-costs: $(VENV)/developed
 	$(BIN)/python benches/ns3.py instructions
 	$(BIN)/python benches/ns3.py seconds
 
-## agreement-ns3: the grid on the simulator and on ns-3; writes the table of docs/agreement-ns3.md
+## agreement-ns3: the grid on the simulator and on ns-3; writes the table of
+##                docs/results/agreement-ns3.md
 agreement-ns3: $(VENV)/developed
-	$(BIN)/sojourn agree --engines sim,ns3 --grid --page docs/agreement-ns3.md > /dev/null
+	$(BIN)/sojourn agree --engines sim,ns3 --grid --page docs/results/agreement-ns3.md > /dev/null
 
-## agreement-wide: the wide grid on the simulator and the kernel; writes docs/agreement-wide.md. An hour
-##                 and a half on one core; what is done is kept, so that it may be interrupted
+## agreement-wide: the wide grid on the simulator and the kernel; writes
+##                 docs/results/agreement-wide.md. An hour and a half on one core; what is done is
+##                 kept, so that it may be interrupted
 agreement-wide: $(VENV)/developed
-	$(BIN)/sojourn agree --grid wide --seeds $(or $(SEEDS),10) --page docs/agreement-wide.md > /dev/null
+	$(BIN)/sojourn agree --grid wide --seeds $(or $(SEEDS),10) --page docs/results/agreement-wide.md > /dev/null
 
 ## agreement-newer: DualPI2 and segmentation offload on the simulator and on Linux 7.2, whose guest kernel
-##                  must be there; writes docs/agreement-newer.md. Seven minutes
+##                  must be there; writes docs/results/agreement-newer.md. Seven minutes
 agreement-newer: $(VENV)/developed
 	$(BIN)/sojourn agree --grid newer --kernel 7.2 --seeds $(or $(SEEDS),10) \
-	    --page docs/agreement-newer.md > /dev/null
+	    --page docs/results/agreement-newer.md > /dev/null
 
-## pi2-ns3: the figures of PI2's paper on both; writes its table in docs/agreement-ns3.md
+## pi2-ns3: the figures of PI2's paper on both; writes its table in docs/results/agreement-ns3.md
 pi2-ns3: $(VENV)/developed
 	$(BIN)/sojourn reproduce pi2 --out out/pi2-sim
 	$(BIN)/sojourn reproduce pi2 --engine ns3 --out out/pi2-ns3
@@ -116,9 +123,9 @@ fuzz:
 	SOJOURN_FUZZ_SECONDS=$(SECONDS) cargo test --package sojourn-fuzz
 
 ## storm: COUNT inputs of a KIND from number FROM of a SEED, in children with limits and a watchdog
-##        (docs/storm.md); prints a table, and keeps what is bad in out/storm. Kinds: mutants,
-##        worlds, long (scenarios); kills, power, damage, limits, surroundings (commands and files).
-##        KIND=kills UNTIL=1000 goes on from earlier calls until so many kills have hit
+##        (docs/evidence/storm.md); prints a table, and keeps what is bad in out/storm. Kinds:
+##        mutants, worlds, long (scenarios); kills, power, damage, limits, surroundings (commands
+##        and files). KIND=kills UNTIL=1000 goes on from earlier calls until so many kills have hit
 KIND  ?= mutants
 FROM  ?= 0
 COUNT ?= 100000
@@ -127,21 +134,23 @@ storm: $(VENV)/developed
 	PYTHONPATH=tests $(BIN)/python -m storm $(KIND) --seed $(SEED) --from $(FROM) --count $(COUNT) \
 	    $(if $(UNTIL),--until $(UNTIL))
 
-## long-haul: a million simulated seconds, and the memory of the process meanwhile (docs/storm.md)
+## long-haul: a million simulated seconds, and the memory of the process meanwhile
+##            (docs/evidence/storm.md)
 long-haul: $(VENV)/developed
 	$(BIN)/python tests/storm/long_haul.py
 
-## cancel: how long Ctrl-C takes in every phase of the work, TIMES instants each (docs/storm.md)
+## cancel: how long Ctrl-C takes in every phase of the work, TIMES instants each
+##         (docs/evidence/storm.md)
 TIMES ?= 20
 cancel: $(VENV)/developed
 	$(BIN)/python tests/storm/cancel.py --times $(TIMES)
 
-## storm-record: kills, surroundings and cancelling into docs/storm.md; wants an idle machine.
-##               PARTS=Cancelling writes that part alone
+## storm-record: kills, surroundings and cancelling into docs/evidence/storm.md; wants an idle
+##               machine. PARTS=Cancelling writes that part alone
 storm-record: $(VENV)/developed
 	$(BIN)/python tests/storm/record.py $(PARTS)
 
-## attacks: what attacks have found, judged again; writes the figures beside docs/attacks
+## attacks: what attacks have found, judged again; writes the figures beside docs/results/attacks
 attacks: $(VENV)/developed
 	$(BIN)/python tests/attacks/judge.py
 
@@ -155,7 +164,7 @@ memcheck:
 
 ## audit: crates and Python packages against advisories on this disk, without a network; licences
 ##        and sources of crates (deny.toml). DB is a clone of github.com/rustsec/advisory-db,
-##        OSV_DB the advisories for PyPI in OSV's form (docs/storm.md). Needs cargo-audit,
+##        OSV_DB the advisories for PyPI in OSV's form (docs/evidence/storm.md). Needs cargo-audit,
 ##        cargo-deny and pip-audit
 DB        ?= $(HOME)/.cargo/advisory-db
 OSV_DB    ?= $(HOME)/.cache/osv/PyPI
@@ -181,7 +190,7 @@ sbom: $(VENV)/developed $(CYCLONEDX)
 	    --output-file out/sbom/python.cyclonedx.json $(BIN)/python
 
 ## mutants: a sample of SAMPLE mutants of one or several CRATES against its tests
-##          (docs/mutation.md); needs `cargo install cargo-mutants`
+##          (docs/evidence/mutation.md); needs `cargo install cargo-mutants`
 CRATES ?= aqm
 SAMPLE ?= 250
 SEED   ?= 1
@@ -193,18 +202,19 @@ mutants:
 mutants-python: $(VENV)/developed
 	$(BIN)/python tests/mutation/python_mutants.py $(FILES) --sample $(SAMPLE) --seed $(SEED)
 
-## coverage: how often the intervals of a comparison hold; writes docs/coverage.md, some five minutes
+## coverage: how often the intervals of a comparison hold; writes docs/evidence/coverage.md, some
+##           five minutes
 coverage: $(VENV)/developed
 	$(BIN)/python tests/coverage/measure.py
 
-## study-kills: a study killed at KILLS random instants (docs/studies.md); some minutes
+## study-kills: a study killed at KILLS random instants (docs/how-to/studies.md); some minutes
 KILLS ?= 100
 study-kills: $(VENV)/developed
 	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_studies_kill.py
 
-## study-costs: what a study costs beyond its runs, into docs/studies.md: a study of RUNS runs,
-##              smaller ones with 1, 2 and 4 workers, 300 idle workers; with the package as users get it.
-##              Some ten minutes of two idle cores; an interrupted one goes on
+## study-costs: what a study costs beyond its runs, into docs/how-to/studies.md: a study of RUNS
+##              runs, smaller ones with 1, 2 and 4 workers, 300 idle workers; with the package as
+##              users get it. Some ten minutes of two idle cores; an interrupted one goes on
 RUNS ?= 100000
 study-costs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'distributed>=2024.8'
@@ -220,15 +230,15 @@ bench: $(VENV)/installed
 	cargo build --release --quiet --package sojourn-benches
 	PYTHON=$(BIN)/python sh benches/bench.sh
 
-## reproduce-full: the five papers with their own numbers of runs; writes docs/papers.md and the
-##                 score in README.md. About an hour of one core; an interrupted one goes on
+## reproduce-full: the five papers with their own numbers of runs; writes docs/results/papers.md and
+##                 the score in README.md. About an hour of one core; an interrupted one goes on
 reproduce-full: $(VENV)/installed
 	$(BIN)/sojourn reproduce --full --out out/reproduction
 	$(BIN)/python tests/papers/record.py out/reproduction/reproduction.json
 
 ## wheel: the package for others, into dist/, compiled twice: the second time by a profile of its own
-##        runs (docs/speed.md). Needs a release of maturin that can, and `rustup component add
-##        llvm-tools`; some ten minutes
+##        runs (docs/design/speed.md). Needs a release of maturin that can, and `rustup component
+##        add llvm-tools`; some ten minutes
 wheel: | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2'
 	$(BIN)/maturin build --release --pgo --out dist
@@ -248,7 +258,8 @@ instructions-write:
 instructions-wheel: $(VENV)/developed
 	PYTHON=$(BIN)/python sh benches/wheel.sh
 
-## web: the page of `sojourn live`: the simulator as WebAssembly, and the bundle (docs/browser.md)
+## web: the page of `sojourn live`: the simulator as WebAssembly, and the bundle
+##      (docs/how-to/browser.md)
 web: web/node_modules/.package-lock.json
 	sh web/wasm.sh
 	web/node_modules/.bin/tsc --project web
@@ -272,11 +283,12 @@ walk-atlas: web site
 walk: web site
 	node web/tests/walk.mjs out/walk $(TUTORIALS)
 
-## web-speed: how large and how fast the page is, into docs/browser.md; two minutes of an idle machine
+## web-speed: how large and how fast the page is, into docs/how-to/browser.md; two minutes of an
+##            idle machine
 web-speed: web $(VENV)/developed
 	PYTHON=$(BIN)/python node web/tests/speed.mjs
 
-## web-sizes: how large the page is, into docs/browser.md
+## web-sizes: how large the page is, into docs/how-to/browser.md
 web-sizes: web
 	node web/tests/sizes.mjs
 
@@ -292,8 +304,8 @@ docs:
 docs-test: $(VENV)/developed
 	SOJOURN_DOCS=1 $(BIN)/pytest tests/test_docs.py
 
-## atlas: every AQM x scenario after RFC 7928 x load x RTT, into out/atlas (docs/atlas.md); some
-##        minutes, an interrupted one goes on. atlas-small: a few cells of it
+## atlas: every AQM x scenario after RFC 7928 x load x RTT, into out/atlas (docs/results/atlas.md);
+##        some minutes, an interrupted one goes on. atlas-small: a few cells of it
 atlas: $(VENV)/developed
 	$(BIN)/python docs/site/atlas.py out/atlas
 

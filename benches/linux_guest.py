@@ -4,7 +4,8 @@
 
 KERNEL is a release or a path, by default 7.2. Both sides of a row are run in turn, so that other
 load on the machine falls on both; the ratio is the median of those of each turn, with the smallest
-and the largest. Writes the tables between the marks of docs/linux.md and docs/kernel-module.md.
+and the largest. Writes the tables between the marks of docs/how-to/linux.md and
+docs/evidence/kernel-module.md.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ Timed = tuple[float, str]
 def main(arguments: list[str]) -> None:
     """Measure both, and write both tables."""
     which = kernel.given(Path(arguments[0] if arguments else "7.2"))
-    _write("linux.md", "seccomp", which, ["scenario of the grid", "ptrace", "seccomp"], [
+    _write("how-to/linux.md", "seccomp", which, ["scenario of the grid", "ptrace", "seccomp"], [
         (name, *_in_turn(lambda on, name=name: _run(which, _cell(name), on)))
         for name in CELLS
     ])  # fmt: skip
-    _write("kernel-module.md", "speed", which, ["AQM", "the kernel's own", "ours"], [
+    _write("evidence/kernel-module.md", "speed", which, ["AQM", "the kernel's own", "ours"], [
         (f"`{queue}`", *_in_turn(lambda ours, queue=queue: _run(which, _beside(queue, ours), True)))
         for queue in BESIDE
     ])  # fmt: skip

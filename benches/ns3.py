@@ -3,8 +3,8 @@
     python benches/ns3.py instructions      by valgrind: the same on a busy machine
     python benches/ns3.py seconds           on an idle machine
 
-Writes the tables between the marks of docs/ns3.md. Runs target/ns3/sojourn-dumbbell, which `make
-ns3` builds, and the runner that `sojourn ns3 build` builds.
+Writes the tables between the marks of docs/how-to/ns3.md. Runs target/ns3/sojourn-dumbbell, which
+`make ns3` builds, and the runner that `sojourn ns3 build` builds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sojourn.engines.ns3 import runner
 
 ROOT = Path(__file__).parents[1]
 DUMBBELL = ROOT / "target" / "ns3" / "sojourn-dumbbell"
-PAGE = ROOT / "docs" / "ns3.md"
+PAGE = ROOT / "docs" / "how-to" / "ns3.md"
 # Our dialect, and the disc of ns-3.
 PAIRS = {
     "taildrop": "Fifo",

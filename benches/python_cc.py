@@ -1,4 +1,4 @@
-"""What a congestion control written in Python costs, as docs/python-cc.md states it.
+"""What a congestion control written in Python costs, as docs/how-to/python-cc.md states it.
 
 Run as ``python benches/python_cc.py`` with a release build of the core: one flow at 100 Mbit/s for
 20 s, the example of the page against Reno built in, best of seven runs.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import sojourn
 
-PAGE = Path(__file__).parent.parent / "docs" / "python-cc.md"
+PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "python-cc.md"
 SCENARIO = """
 name = "python-cc"
 duration = "20s"

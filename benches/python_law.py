@@ -1,4 +1,4 @@
-"""What a law written in Python costs, as docs/own-aqm.md states it.
+"""What a law written in Python costs, as docs/how-to/own-aqm.md states it.
 
     python benches/python_law.py seconds         on an idle machine
     python benches/python_law.py instructions    by valgrind: the same on a busy machine

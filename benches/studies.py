@@ -8,8 +8,8 @@
 of 100 points, and compares with the simulator alone: the same runs in as many processes at a time,
 without store and scheduler. Called again with the same store it goes on; `--budget-s` ends it after
 some time. `scheduler` sends empty tasks to a Dask cluster within this process. `table` measures
-all rows of docs/studies.md and writes them there; what was measured is kept beside the stores, so
-that one that was interrupted goes on.
+all rows of docs/how-to/studies.md and writes them there; what was measured is kept beside the
+stores, so that one that was interrupted goes on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from sojourn.studies.study import Study
 
 POINTS = 100
 ALONE = 400
-PAGE = Path(__file__).parents[1] / "docs" / "studies.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "studies.md"
 BEGIN, END = "<!-- costs: begin -->\n", "<!-- costs: end -->\n"
 # Runs and workers of the rows beside the large study; workers of the scheduler's.
 ROWS = [(5000, 1), (5000, 2), (5000, 4)]
@@ -172,7 +172,7 @@ def nothing(number: int) -> int:
 
 
 def table(runs: int, store: Path) -> None:
-    """Measure what has not been measured, and write docs/studies.md."""
+    """Measure what has not been measured, and write docs/how-to/studies.md."""
     store.mkdir(parents=True, exist_ok=True)
     studies_ = [_study_row(count, workers, store) for count, workers in [(runs, 2), *ROWS]]
     schedulers = [_measured(store / f"idle-{n}.json", "scheduler", "--workers", str(n))

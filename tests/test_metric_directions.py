@@ -1,4 +1,4 @@
-"""Every metric of a comparison: its direction, one by one, against the words of docs/tables.md."""
+"""Every metric of a comparison: its direction, one by one, against docs/reference/tables.md."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TABLE = [
     ("queue", "mark_rate_random", "random mark rate", "", False),
     ("queue", "mark_rate_deterministic", "deterministic mark rate", "", False),
 ]
-PAGE = Path(__file__).parents[1] / "docs" / "tables.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "tables.md"
 
 
 def selected() -> list[Metric]:

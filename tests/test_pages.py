@@ -9,7 +9,7 @@ import sojourn
 from sojourn.running.result import TABLES
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "tables.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "tables.md").read_text()
 # Runs that together have every metric: voice, files, marks, random loss, a wireless LAN.
 RUNS = {
     "traffic-mix": {

@@ -11,7 +11,7 @@ import pytest
 import sojourn
 from sojourn.control import digest
 
-DOCS = Path(__file__).parent.parent / "docs" / "python-cc.md"
+DOCS = Path(__file__).parent.parent / "docs" / "how-to" / "python-cc.md"
 SCENARIO = """
 name = "one"
 duration = "8s"

@@ -70,10 +70,14 @@ def test_links_of_a_page_point_to_where_pages_have_gone() -> None:
     import stage
 
     shown: set[Path] = set()
-    text = "[a](docs/aqms) [b](docs/linux.md#time) [c](crates/aqm/src/law.rs) [d](https://x.org/y)"
+    text = (
+        "[a](docs/reference/aqms) [b](docs/how-to/linux.md#time) "
+        "[c](crates/aqm/src/law.rs) [d](https://x.org/y)"
+    )
     found = stage._links(text, ROOT / "README.md", shown)
     assert found == (
-        "[a](aqms/index.md) [b](linux.md#time) [c](source/crates/aqm/src/law.rs.md) "
+        "[a](reference/aqms/index.md) [b](how-to/linux.md#time) "
+        "[c](source/crates/aqm/src/law.rs.md) "
         "[d](https://x.org/y)"
     )
     assert shown == {ROOT / "crates/aqm/src/law.rs"}
@@ -83,7 +87,7 @@ def test_every_page_is_in_the_navigation() -> None:
     import stage
 
     index = (ROOT / "docs" / "site" / "index.md").read_text()
-    inner = ("aqms/", "ccs/", "facts/", "index.md")
+    inner = ("reference/aqms/", "reference/ccs/", "evidence/", "facts/", "index.md")
     names = [stage._place(page).as_posix() for page in stage._pages()]
     wanted = [name.removesuffix(".md") for name in names if not name.startswith(inner)]
     missing = [n for n in wanted if f"\n{n}\n" not in index and f" <{n}>\n" not in index]

@@ -1,4 +1,4 @@
-"""The kinds of `make storm` that are written in Python, a few inputs of each (docs/storm.md).
+"""A few inputs of each kind of `make storm` written in Python (docs/evidence/storm.md).
 
 In a process of its own, as the storm forks: pytest's may have threads.
 """

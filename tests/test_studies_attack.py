@@ -19,7 +19,7 @@ from sojourn.studies.simplifying import simplify
 from sojourn.studies.tune_file import shipped
 from sojourn.studies.variants import Attacked, ScenarioVariant
 
-FOUND = Path(__file__).parents[1] / "docs/attacks"
+FOUND = Path(__file__).parents[1] / "docs/results/attacks"
 FINDINGS = sorted(path.stem for path in FOUND.glob("*.toml"))
 SEARCH = {
     "name": "small", "aqm": "codel", "against": ["pie"], "scenario": "dumbbell-reno",
@@ -92,7 +92,7 @@ def test_a_finding_is_clear_under_seeds_that_its_search_has_not_seen(name):
 def test_the_table_of_findings_has_their_figures():
     page = findings_table.PAGE.read_text()
     assert page == findings_table.written_anew(page), "`make attacks` writes it"
-    assert all(f"(attacks/{name}.toml)" in page for name in FINDINGS)
+    assert all(f"(../results/attacks/{name}.toml)" in page for name in FINDINGS)
 
 
 @pytest.mark.slow

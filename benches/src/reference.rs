@@ -274,7 +274,7 @@ pub fn write_wheel() {
         println!("{name} {found:.0} instructions per packet, {usual:.0} as usual{goal}");
     }
     let about = "The bench is compiled by a profile as\n\
-                 # wheels are (docs/speed.md). `make instructions-wheel` writes these.";
+                 # wheels are (docs/design/speed.md), by `make instructions-wheel`.";
     write_table(WHEEL_TABLE, about, &counts);
 }
 

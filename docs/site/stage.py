@@ -92,10 +92,14 @@ def _rewritten(page: Path, shown: set[Path]) -> str:
 def _beside(page: Path) -> str:
     """A link from a page to what lies beside the pages, if it was made."""
     made = {
-        DOCS / "atlas.md": (ROOT / "out" / "atlas" / "index.html", "atlas/index.html", "The atlas"),
-        DOCS / "embedding.md": (
+        DOCS / "results" / "atlas.md": (
+            ROOT / "out" / "atlas" / "index.html",
+            "../atlas/index.html",
+            "The atlas",
+        ),
+        DOCS / "how-to" / "embedding.md": (
             ROOT / "target" / "doc" / "sojourn_aqm" / "index.html",
-            "rust/sojourn_aqm/index.html",
+            "../rust/sojourn_aqm/index.html",
             "The crates' own pages",
         ),
         DOCS / "site" / "index.md": (

@@ -4,7 +4,7 @@
 //! (`BOLERO_RANDOM_SEED`).
 //!
 //! [`storm`] makes scenarios by number, runs them and judges the results; the program `storm` and
-//! `make storm` use it (docs/storm.md).
+//! `make storm` use it (docs/evidence/storm.md).
 
 pub mod settings;
 pub mod storm;

@@ -1,4 +1,4 @@
-"""Applications written in Python, for experiments; docs/own-aqm.md says how to write one.
+"""Applications written in Python, for experiments; docs/how-to/own-aqm.md says how to write one.
 
 A scenario is data and names no code, so that opening somebody's file never runs her program: only
 a call such as ``sojourn.run("small.toml", app={"web": Reader})`` brings an application. The flows

@@ -1,7 +1,7 @@
 """Congestion controls written in Python, for experiments.
 
-docs/python-cc.md says how to write one and what it costs. A scenario file never names code: only a
-call such as ``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
+docs/how-to/python-cc.md says how to write one and what it costs. A scenario file never names code:
+only a call such as ``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
 """
 
 from __future__ import annotations

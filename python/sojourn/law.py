@@ -1,4 +1,4 @@
-"""AQM laws written in Python, for experiments; docs/own-aqm.md says how to write one.
+"""AQM laws written in Python, for experiments; docs/how-to/own-aqm.md says how to write one.
 
 A law is a class with the hooks of a law in Rust (`Aqm` in crates/aqm/src/law.rs)::
 

@@ -1,4 +1,4 @@
-"""The table of findings in docs/studies.md: its figures are those of the findings themselves."""
+"""The table of findings in docs/how-to/studies.md: its figures are those of the findings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "studies.md"
+PAGE = DOCS / "how-to" / "studies.md"
 
 
 def findings() -> dict[str, dict[str, Any]]:
     """The facts of every finding by its name."""
-    paths = sorted((DOCS / "attacks").glob("*.finding.json"))
+    paths = sorted((DOCS / "results" / "attacks").glob("*.finding.json"))
     return {path.name.partition(".")[0]: json.loads(path.read_text()) for path in paths}
 
 
@@ -23,7 +23,7 @@ def written_anew(page: str) -> str:
 
 
 def _lines(page: str, facts: dict[str, dict[str, Any]]) -> Iterator[str]:
-    rows = {f"| [`{name}`](attacks/{name}.toml) ": of for name, of in facts.items()}
+    rows = {f"| [`{name}`](../results/attacks/{name}.toml) ": of for name, of in facts.items()}
     for line in page.split("\n"):
         of = next((facts for start, facts in rows.items() if line.startswith(start)), None)
         if of is None:

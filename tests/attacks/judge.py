@@ -1,8 +1,8 @@
 """`make attacks`: what attacks have found, run and judged again on the present core.
 
-The scenarios of docs/attacks stay; their figures (`*.finding.json`) are measured again as
+The scenarios of docs/results/attacks stay; their figures (`*.finding.json`) are measured again as
 `sojourn attack` measures them, under the seeds of its search and under those that it has not seen.
-The judged means with 95 % intervals go into the table of docs/studies.md.
+The judged means with 95 % intervals go into the table of docs/how-to/studies.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sojourn.studies.attacking import judge, judged_facts
 def main() -> None:
     for name, before in findings_table.findings().items():
         print(name, flush=True)
-        path = findings_table.DOCS / "attacks" / f"{name}.toml"
+        path = findings_table.DOCS / "results" / "attacks" / f"{name}.toml"
         facts = before | measured(path, before)
         files.write(path.with_suffix(".finding.json"), json.dumps(facts, indent=1) + "\n")
     page = findings_table.PAGE

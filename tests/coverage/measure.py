@@ -1,4 +1,4 @@
-"""How often the intervals of a comparison cover the truth: writes docs/coverage.md.
+"""How often the intervals of a comparison cover the truth: writes docs/evidence/coverage.md.
 
     python tests/coverage/measure.py
 
@@ -34,7 +34,7 @@ Covered = tuple[float, float]
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 KEPT = ROOT / "out" / "coverage"
-PAGE = ROOT / "docs" / "coverage.md"
+PAGE = ROOT / "docs" / "evidence" / "coverage.md"
 AQMS = ("pie:ecn=true", "codel:ecn=true")
 SEEDS, PART, GROUP, REGROUPINGS = 6000, 500, 10, 10
 BAND = (93.0, 97.0)

@@ -1,4 +1,4 @@
-"""What the kernel module goes through in guests: writes the tables of docs/kernel-module.md.
+"""Trials of the kernel module in guests: writes tables of docs/evidence/kernel-module.md.
 
     python tests/module/record.py [--show] [KERNEL...]
     python tests/module/record.py --trials FOLDER
@@ -28,7 +28,7 @@ from sojourn.engines.linux import guest, kernel
 from sojourn.engines.linux.kernel import archives, module
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "kernel-module.md"
+PAGE = HERE.parents[1] / "docs" / "evidence" / "kernel-module.md"
 BEGIN, END = "<!-- module: begin -->\n", "<!-- module: end -->\n"
 # What a guest has; a storm of packets needs more than the kernel gives at once (65,536 packets).
 MEMORY = "256M"

@@ -4,7 +4,7 @@ cargo-mutants (`cargo install cargo-mutants`) lists what can be changed; this pr
 sample, compiles all of it into one program (schemata.py) and runs, for each mutant, the tests that
 enter its function, fastest first, until one fails. Documentation tests are not run. Results go to
 `target/mutation`; a second run with `--again` asks only about the survivors of the first one, which
-is how a new test is tried. What was found is in docs/mutation.md.
+is how a new test is tried. What was found is in docs/evidence/mutation.md.
 """
 
 from __future__ import annotations

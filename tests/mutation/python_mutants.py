@@ -4,7 +4,7 @@ mutmut (`pip install mutmut`: alive, BSD, and it asks only the tests that enter 
 each change of a function behind a switch; this program draws a sample of them for every group of
 files. Changes of nothing but the text of a string are left out: pages and messages are compared
 with committed ones. `--again` asks only about the survivors of the last run. The results are in
-`target/mutation/python`; what was found is in docs/mutation.md.
+`target/mutation/python`; what was found is in docs/evidence/mutation.md.
 """
 
 from __future__ import annotations

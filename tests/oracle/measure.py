@@ -1,4 +1,4 @@
-"""The kernel's own disciplines against ours in the same kernel: writes docs/kernel-module.md.
+"""The kernel's disciplines against ours in one kernel, for docs/evidence/kernel-module.md.
 
     python tests/oracle/measure.py [--show | --update] [--kernel=RELEASE] [AQM...]
 
@@ -30,7 +30,7 @@ from sojourn.engines.linux import guest, kernel
 from sojourn.engines.linux.kernel import archives, module
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "kernel-module.md"
+PAGE = ROOT / "docs" / "evidence" / "kernel-module.md"
 # Where the table of a release begins and ends.
 BEGIN, END = "<!-- oracle {}: begin -->\n", "<!-- oracle {}: end -->\n"
 FLOWS, RATES = (1, 2, 4, 16), (10, 50)

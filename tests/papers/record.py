@@ -3,7 +3,7 @@
     python tests/papers/record.py out/reproduction/reproduction.json [LATER.json ...]
 
 A later reproduction of some items replaces what the first one has of them, and the page says so.
-Writes docs/papers.md, the number of claims that hold in README.md, and, in
+Writes docs/results/papers.md, the number of claims that hold in README.md, and, in
 tests/data/reason_values.txt, the measured values that reasons name. A reason that names a value
 that was not measured is an error.
 """
@@ -22,7 +22,7 @@ from sojourn.reproduce import reasons, select
 from sojourn.reproduce.verdict import GOOD
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "papers.md"
+PAGE = ROOT / "docs" / "results" / "papers.md"
 VALUES = ROOT / "tests" / "data" / "reason_values.txt"
 README = ROOT / "README.md"
 SCORE = re.compile(r"\d+ of \d+ hold or match")
@@ -105,14 +105,14 @@ def score(claims: Iterable[Claim], group: str) -> tuple[int, int, int]:
 
 
 def page(found: Mapping[str, Any]) -> str:
-    """docs/papers.md."""
+    """docs/results/papers.md."""
     claims = found["claims"]
     papers = list(dict.fromkeys(one["paper"] for one in claims))
     rows = [(name, [one for one in claims if one["paper"] == name]) for name in papers]
     lines = [
         "# Papers: what holds", "",
         "Generated from `sojourn reproduce --full` by `make reproduce-full`; do not edit. What the "
-        "verdicts mean is in", "[reproduce.md](reproduce.md).", "",
+        "verdicts mean is in", "[reproduce.md](../how-to/reproduce.md).", "",
         f"Profile {found['profile']}, engine {found['engine']}, simulator {found['simulator']}."
         + "".join(f" Reproduced later: {items}." for items in found.get("later", ())), "",
         "Each cell: by the rule / by the first rule, of all that are covered. By the first rule "

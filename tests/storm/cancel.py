@@ -1,4 +1,4 @@
-"""`make cancel`: how long Ctrl-C takes in every phase of the work (docs/storm.md).
+"""`make cancel`: how long Ctrl-C takes in every phase of the work (docs/evidence/storm.md).
 
     python tests/storm/cancel.py [--times 20] [--seed 1] [PHASE ...]
 

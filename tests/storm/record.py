@@ -1,4 +1,4 @@
-"""`make storm-record`: kills, surroundings and cancelling, recorded in docs/storm.md.
+"""`make storm-record`: kills, surroundings and cancelling, recorded in docs/evidence/storm.md.
 
     python tests/storm/record.py [Kills] [Surroundings] [Cancelling]
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from sojourn import files
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "storm.md"
+PAGE = ROOT / "docs" / "evidence" / "storm.md"
 BEGIN, END = "<!-- recorded: begin -->\n", "<!-- recorded: end -->\n"
 STORM = (sys.executable, "-m", "storm")
 COMMANDS = {

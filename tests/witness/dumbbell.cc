@@ -1,5 +1,5 @@
-// The ns-3 side of dumbbell.txt and of docs/tcp-witness.md: bulk TCP flows over a dumbbell of
-// 10 Mbit/s and 100 ms. With --trace, flows start 0.2 s apart over access lines whose delays
+// The ns-3 side of dumbbell.txt and of docs/evidence/tcp-witness.md: bulk TCP flows over a dumbbell
+// of 10 Mbit/s and 100 ms. With --trace, flows start 0.2 s apart over access lines whose delays
 // differ by 11.3 us, as in crates/sim/testdata/witness/trace.toml, and every arrival of a SYN or of
 // data at the link's queue is written; with --drops, a file names the arrivals that are dropped.
 #include "../../ns3/runner/holds.h"

@@ -1,8 +1,8 @@
-# The ns-2 side of docs/tcp-witness.md: bulk TCP flows over a link of 10 Mbit/s, a round trip of
-# 100 ms, packets of 1000 bytes; the scenario is crates/sim/testdata/witness/trace.toml. Writes the
-# arrivals at the link's queue. Arguments: flows, buffer in packets, seconds, agent, sink, limited
-# transmit (0 or 1), timestamps (true or false), tick in seconds, output; then perhaps a file with
-# the numbers of the arrivals that are dropped.
+# The ns-2 side of docs/evidence/tcp-witness.md: bulk TCP flows over a link of 10 Mbit/s, a round
+# trip of 100 ms, packets of 1000 bytes; the scenario is crates/sim/testdata/witness/trace.toml.
+# Writes the arrivals at the link's queue. Arguments: flows, buffer in packets, seconds, agent,
+# sink, limited transmit (0 or 1), timestamps (true or false), tick in seconds, output; then perhaps
+# a file with the numbers of the arrivals that are dropped.
 lassign $argv flows buffer seconds agent sink limited_transmit timestamps tick output drops
 # Packets keep their size with timestamps.
 Agent/TCP set ts_option_size_ 0

@@ -1,4 +1,4 @@
-"""Compares our TCP with ns-2.35 and ns-3.44 packet by packet: writes docs/tcp-witness.md.
+"""Compares our TCP with ns-2.35 and ns-3.44 packet by packet: writes docs/evidence/tcp-witness.md.
 
     python tests/witness/traces.py
 
@@ -24,7 +24,7 @@ import sojourn
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 DATA = ROOT / "crates" / "sim" / "testdata" / "witness"
-PAGE = ROOT / "docs" / "tcp-witness.md"
+PAGE = ROOT / "docs" / "evidence" / "tcp-witness.md"
 SECONDS = 20
 # Times of ns-2 are written to a microsecond; with SACK its acknowledgements are 7 us longer.
 APART_S = 0.002

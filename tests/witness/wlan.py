@@ -1,4 +1,4 @@
-"""Our wireless LAN beside that of ns-3.44: writes the table in docs/wlan.md.
+"""Our wireless LAN beside that of ns-3.44: writes the table in docs/how-to/wlan.md.
 
     python tests/witness/wlan.py
 
@@ -19,7 +19,7 @@ from sojourn import _core, files
 from sojourn.engines import registry
 from sojourn.running.result import Result
 
-PAGE = ROOT / "docs" / "wlan.md"
+PAGE = ROOT / "docs" / "how-to" / "wlan.md"
 BEGIN, END = "<!-- wlan.py -->\n", "<!-- end of wlan.py -->\n"
 ANOMALY_BEGIN, ANOMALY_END = "<!-- wlan.py anomaly -->\n", "<!-- end of wlan.py anomaly -->\n"
 SECONDS = 10

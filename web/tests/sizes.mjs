@@ -1,4 +1,5 @@
-// How large the page is, into the table of docs/browser.md whose other rows speed.mjs measures.
+// How large the page is, into the table of docs/how-to/browser.md whose other rows speed.mjs
+// measures.
 //
 //     node web/tests/sizes.mjs       (after `make web`)
 
@@ -7,7 +8,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { root } from "./support.mjs";
 
-const PAGE = join(root, "docs/browser.md");
+const PAGE = join(root, "docs/how-to/browser.md");
 const OF_THE_PAGE = ["index.html", "start.js", "main.js", "main.css", "worker.js"];
 
 async function gzipped(...names) {
@@ -24,7 +25,7 @@ export async function sizes() {
   ];
 }
 
-/** The same as docs/browser.md has it. */
+/** The same as docs/how-to/browser.md has it. */
 export async function sizesOnRecord() {
   const text = await readFile(PAGE, "utf8");
   const found = [...text.matchAll(/^\| (.*, gzipped) \| (\d+) kB \|$/gm)];

@@ -1,5 +1,5 @@
-// How large and how fast the page is, into docs/browser.md: medians of REPEATS (10). On an idle
-// machine, after `make web`.
+// How large and how fast the page is, into docs/how-to/browser.md: medians of REPEATS (10). On an
+// idle machine, after `make web`.
 //
 //     node web/tests/speed.mjs
 
@@ -90,7 +90,7 @@ const write =
   "files.replace_between(Path(sys.argv[1]), *sys.argv[2:], sys.stdin.read())";
 execFileSync(
   process.env.PYTHON ?? join(root, ".venv/bin/python"),
-  ["-c", write, "docs/browser.md", "<!-- speed: begin -->\n", "<!-- speed: end -->\n"],
+  ["-c", write, "docs/how-to/browser.md", "<!-- speed: begin -->\n", "<!-- speed: end -->\n"],
   { cwd: root, input: `${table.join("\n")}\n`, stdio: ["pipe", "inherit", "inherit"] },
 );
 console.log(table.join("\n"));

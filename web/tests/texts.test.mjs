@@ -25,7 +25,7 @@ rtt = "10ms"
 path = ["a"]
 `;
 
-test("the page is as large as docs/browser.md says, to a twentieth", async () => {
+test("the page is as large as docs/how-to/browser.md says, to a twentieth", async () => {
   const [found, written] = [await sizes(), new Map(await sizesOnRecord())];
   assert.equal(written.size, found.length);
   for (const [what, bytes] of found) {

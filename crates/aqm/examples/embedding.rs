@@ -1,5 +1,5 @@
 //! A bottleneck for the simulator of a transport stack, in place of a toy AQM: `cargo run -p
-//! sojourn-aqm --example embedding -- fq_codel`. docs/embedding.md explains it.
+//! sojourn-aqm --example embedding -- fq_codel`. docs/how-to/embedding.md explains it.
 
 use sojourn_aqm::{
     Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, Sink, SpecError, Stage, Time,

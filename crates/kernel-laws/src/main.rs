@@ -3,7 +3,8 @@
 //! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW|CASE...]`. The same arrivals
 //! and the same requests for departures go to a discipline of ours and to the kernel's, with the
 //! same random numbers; every drop, mark and departure must be the same packet in the same
-//! operation. `--write` puts the lines of the cases that were run into docs/kernel-laws.md.
+//! operation. `--write` puts the lines of the cases that were run into
+//! docs/evidence/kernel-laws.md.
 
 mod arrivals;
 mod cases;
@@ -185,9 +186,9 @@ fn finish(kernel: &KernelSource, rows: &[Row], write: bool, is_full_length: bool
 
 fn update_page(kernel: &KernelSource, rows: &[Row], is_full_length: bool) -> Result<(), String> {
     if !is_full_length {
-        return Err("docs/kernel-laws.md is written without --seconds only".to_owned());
+        return Err("docs/evidence/kernel-laws.md is written without --seconds only".to_owned());
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kernel-laws.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence/kernel-laws.md");
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = std::fs::read_to_string(&path).map_err(failed)?;
     let page = report::page(&kernel.version, &cases::all(), rows, &before)?;

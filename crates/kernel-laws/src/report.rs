@@ -65,8 +65,8 @@ impl Row {
     }
 }
 
-/// The page docs/kernel-laws.md: a line for each case, from the comparisons that were made now or,
-/// for the others, from the page as it was.
+/// The page docs/evidence/kernel-laws.md: a line for each case, from the comparisons that were made
+/// now or, for the others, from the page as it was.
 ///
 /// # Errors
 /// The case that neither has, or that the version of the kernel is not the page's.
@@ -125,8 +125,8 @@ judged.
 A difference that is known is counted and has a reason; `make test-kernel-laws` fails where the
 count is another one, and where any packet of another case fares differently.
 
-`make test-kernel-laws` repeats it; [crates/kernel-laws](../crates/kernel-laws/README.md) says how
-it works.
+`make test-kernel-laws` repeats it; [crates/kernel-laws](../../crates/kernel-laws/README.md) says
+how it works.
 ";
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    const PAGE: &str = include_str!("../../../docs/kernel-laws.md");
+    const PAGE: &str = include_str!("../../../docs/evidence/kernel-laws.md");
 
     /// The version in the head of the committed page.
     fn version() -> &'static str {

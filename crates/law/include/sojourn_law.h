@@ -7,7 +7,7 @@
  * it returns.
  *
  * The words are those of the trait Aqm in crates/aqm/src/law.rs; the rules of the contract are in
- * docs/own-aqm.md. A library is loaded only if its abi and size are those of the host.
+ * docs/how-to/own-aqm.md. A library is loaded only if its abi and size are those of the host.
  */
 #ifndef SOJOURN_LAW_H
 #define SOJOURN_LAW_H

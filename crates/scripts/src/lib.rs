@@ -2,8 +2,8 @@
 //!
 //! [`read`] turns a text into data, `host` is a connection around the endpoint, [`run`] steps it
 //! through the script and compares. What the endpoint has not got ends a script as not applicable,
-//! with the reason; it never passes. [docs/tcp-scripts.md](../../../docs/tcp-scripts.md) says which
-//! scripts there are and what becomes of them.
+//! with the reason; it never passes. [tcp-scripts](../../../docs/evidence/tcp-scripts.md) says
+//! which scripts there are and what becomes of them.
 
 #![warn(unreachable_pub)]
 

@@ -38,7 +38,7 @@ fn every_script_of_ours_holds() {
         assert_eq!(verdict(&text), ScriptOutcome::Passed, "{}", path.display());
         held += 1;
     }
-    assert_eq!(held, 7, "a script was added or is lost: change the number and docs/tcp-scripts.md");
+    assert_eq!(held, 7, "a script came or went: change this and docs/evidence/tcp-scripts.md");
 }
 
 /// Linux 7.2 `tcp_fin` in state ESTABLISHED, `tcp_send_delayed_ack`.

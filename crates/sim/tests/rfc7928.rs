@@ -1,5 +1,5 @@
 //! The scenarios after RFC 7928 that ship with Sojourn are read without a warning, cite their
-//! section, have a line in docs/rfc7928.md, and run.
+//! section, have a line in docs/how-to/rfc7928.md, and run.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn shipped(name: &str) -> sojourn_scenario::Resolved {
 fn every_scenario_of_rfc_7928_cites_its_section_and_runs() {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/sojourn/scenarios/rfc7928");
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rfc7928.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/rfc7928.md");
     let page = fs::read_to_string(page).expect("the page ships");
     let mut seen = 0;
     for entry in fs::read_dir(folder).expect("the scenarios ship") {
@@ -45,7 +45,8 @@ fn every_scenario_of_rfc_7928_cites_its_section_and_runs() {
         let text = fs::read_to_string(&file).expect("a readable scenario");
         assert!(text.contains("Source: RFC 7928, section "), "{file:?}");
         let name = file.file_stem().and_then(|stem| stem.to_str()).expect("a name");
-        assert!(page.contains(&format!("| `{name}` | ")), "{name} has no line in docs/rfc7928.md");
+        let row = format!("| `{name}` | ");
+        assert!(page.contains(&row), "{name} has no line in docs/how-to/rfc7928.md");
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let scenario = Scenario::load(&text, &Source::default(), &none)
             .unwrap_or_else(|error| panic!("{file:?}: {error}"));

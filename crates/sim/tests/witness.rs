@@ -207,7 +207,7 @@ fn first_arrivals(queue: &str, stack: &str, count: usize) -> (usize, String) {
 
 const TRACE: &str = include_str!("../testdata/witness/trace.toml");
 
-/// docs/tcp-witness.md: until ns-2's limited transmit after a timeout decides.
+/// docs/evidence/tcp-witness.md: until ns-2's limited transmit after a timeout decides.
 #[test]
 fn the_first_arrivals_are_those_of_ns_2() {
     let record = include_str!("../testdata/witness/traces.txt");

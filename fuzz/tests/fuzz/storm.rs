@@ -1,4 +1,4 @@
-//! The first inputs of `make storm` (docs/storm.md).
+//! The first inputs of `make storm` (docs/evidence/storm.md).
 
 use sojourn_fuzz::storm::{Fate, Kind, meet};
 

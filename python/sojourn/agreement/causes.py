@@ -19,9 +19,9 @@ _SIM_AND_LINUX = {
     "1 x cubic 100 ms": (
         "Under CoDel, seed 1, the first 2,550 packets come to both queues at the same times, to "
         "0.3 ms, where the guest's captures are read every millisecond (fact "
-        "[linux-26](facts/linux.md)). Then the kernel's CUBIC adds a packet to its window 11 ms "
+        "[linux-26](../facts/linux.md)). Then the kernel's CUBIC adds a packet to its window 11 ms "
         "sooner, because an acknowledgement came 25 us later 2.5 s before, in the next jiffy (fact "
-        "[linux-32](facts/linux.md)). Under PIE the first difference is a random drop."
+        "[linux-32](../facts/linux.md)). Under PIE the first difference is a random drop."
     ),
     "codel 16 x cubic ecn": (
         "A SYN is not ECN-capable, and Linux gives up ECN for a connection whose SYN is lost "
@@ -36,7 +36,7 @@ _SIM_AND_LINUX = {
 
 _SIM_AND_NS3 = {
     "x cubic": (
-        "A receiver whose window grows acknowledges each segment (fact [tcp-18](facts/tcp.md)), "
+        "A receiver whose window grows acknowledges each segment (fact [tcp-18](../facts/tcp.md)), "
         "under profiles of Linux; ns-3's receiver acknowledges every second one and has a window "
         "that is large from the start. Where each is acknowledged, HyStart sees a train of "
         "acknowledgements, so that ns-3's CUBIC leaves slow start later: one flow at 10 Mbit/s and "

@@ -9,7 +9,7 @@ BUILD    sojourn explain FILE
     sojourn compare traffic-mix --aqm pie,FILE:target=5ms,'fq(FILE)' --seeds 10 --out out
     sojourn check FILE --out check
 
-The hooks, and what each may do: docs/own-aqm.md of Sojourn.
+The hooks, and what each may do: docs/how-to/own-aqm.md of Sojourn.
 """
 
 _PYTHON = '''"""@CLASS@: say here what the law is, its source, and where it deviates from that."""

@@ -29,7 +29,8 @@ Examples:
 def attack(file: str, store: str, out: Path, **where: Any) -> int:
     """Search a scenario within stated bounds in which an AQM is bad, and make it small.
 
-    FILE is an attack file or the name of a shipped one (docs/studies.md). Needs `sojourn[tune]`.
+    FILE is an attack file or the name of a shipped one (docs/how-to/studies.md). Needs
+    `sojourn[tune]`.
     """
     from sojourn.studies.attack_file import BADNESS, read_attack
     from sojourn.studies.attacking import JUDGED_SEEDS, save

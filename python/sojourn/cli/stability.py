@@ -79,7 +79,7 @@ Examples:
 @click.option("--scalable-flows", type=click.IntRange(0), default=0, metavar="N",
               help="Scalable flows beside them, for dualpi2.")  # fmt: skip
 @click.option("--variant", type=click.Choice(_VARIANTS), default="exact", show_default=True,
-              help="What the loop leaves out: see docs/stability.md.")  # fmt: skip
+              help="What the loop leaves out: see docs/how-to/stability.md.")  # fmt: skip
 @click.option("--delay/--no-delay", default=True, help="Whether the pure delay counts.")
 @click.option("--step-scaling/--no-step-scaling", default=True,
               help="Whether PIE scales its steps by the drop probability.")  # fmt: skip

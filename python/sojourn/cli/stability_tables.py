@@ -36,7 +36,8 @@ def print_margins(found: Stability, console: Any) -> None:
         others = len(found.problems) - 1
         more = f" ({others} more points)" if others else ""
         console.print(f"no equilibrium: {problem}{more}", style="dim", markup=False)
-    note = f"{found.aqm}, {found.cc}, variant {found.variant}; docs/stability.md says what that is"
+    what = f"{found.aqm}, {found.cc}, variant {found.variant}"
+    note = f"{what}; docs/how-to/stability.md says what that is"
     console.print(note, style="dim", markup=False)
 
 

@@ -231,7 +231,7 @@ def show(store: str, out: Path, series: bool, jobs: int | None) -> None:
     """Draw the study in STORE: heat maps, curves with intervals, trade-off, parallel axes.
 
     A click selects a point in all figures and shows its scenario and time series, see
-    docs/studies.md. Needs `sojourn[pages]`.
+    docs/how-to/studies.md. Needs `sojourn[pages]`.
     """
     from sojourn.studies.page import save
 

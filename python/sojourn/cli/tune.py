@@ -25,7 +25,8 @@ Examples:
 def tune(file: str, store: str, as_json: bool, **where: Any) -> int:
     """Search the parameters of an AQM for a goal, and judge them on scenarios not seen.
 
-    FILE is a search file or the name of a shipped search (docs/studies.md). Needs `sojourn[tune]`.
+    FILE is a search file or the name of a shipped search (docs/how-to/studies.md). Needs
+    `sojourn[tune]`.
     """
     from sojourn.studies import tune_report
     from sojourn.studies.tune_file import read_tune

@@ -1,7 +1,7 @@
 """Mean or median: what is estimated of each metric over seeds, declared in one place.
 
 Metrics with a long tail, a border or rare events have no interval of the mean that holds with ten
-seeds; of them the median is shown. docs/coverage.md has the measurement.
+seeds; of them the median is shown. docs/evidence/coverage.md has the measurement.
 """
 
 from __future__ import annotations

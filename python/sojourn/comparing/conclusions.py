@@ -42,7 +42,7 @@ def method(comparison: ComparedRuns) -> str:
     means = f"Values are means over {n} seeds with two-sided 95 % intervals of Student's t"
     intervals = (
         f"{means}, of a share on the scale of its logit; where values are skewed, medians with "
-        "intervals between ordered values, which need six seeds (docs/coverage.md)."
+        "intervals between ordered values, which need six seeds (docs/evidence/coverage.md)."
     )
     if comparison.references:
         return (

@@ -2,8 +2,8 @@
 
 A mean of ten values with a long tail has no interval that covers 95 %: those of Student's t, of
 the bootstrap and of a skewness correction all miss the tail that ten seeds did not show
-(docs/coverage.md). The median's interval lies between ordered values and needs no shape. It bears
-values of which only a lower bound is known, too: they are infinite here.
+(docs/evidence/coverage.md). The median's interval lies between ordered values and needs no shape.
+It bears values of which only a lower bound is known, too: they are infinite here.
 
 Sources: Hettmansperger and Sheather 1986 (interpolation between ordered values); Conover 1999 §3.4
 (sign test).

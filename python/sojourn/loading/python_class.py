@@ -15,7 +15,7 @@ from sojourn._core import CustomLaw
 from sojourn.errors import InputError
 from sojourn.law import HOOKS, Param, Var
 
-_GUIDE = "see docs/own-aqm.md and help(sojourn.law.Law)"
+_GUIDE = "see docs/how-to/own-aqm.md and help(sojourn.law.Law)"
 
 
 def custom_law(cls: type) -> CustomLaw:

@@ -3,7 +3,7 @@
 `analyse` gives margins over a grid, `loop` and `bode` the loop itself, `respond` integrates the
 nonlinear equations, `make_map` compares predictions with runs of the packet simulator, `design`
 chooses gains, `pie_paper` computes Figures 13 to 16 of Pan et al. 2013. Everything returns plain
-arrays with their units in their names. docs/stability.md derives the equations.
+arrays with their units in their names. docs/how-to/stability.md derives the equations.
 
 `model` has TCP and the AQMs around their operating points, `loops` the transfer functions, margins
 and responses in time, `study` what is computed with them. Each imports those before it only.

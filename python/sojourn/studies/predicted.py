@@ -1,7 +1,7 @@
 """What control theory predicts at the points of a study, beside what the runs show.
 
-The prediction is the phase margin of the fluid model (docs/stability.md): below 0 the loop of
-senders and AQM is unstable. It exists where the model has the AQM and only long flows of one
+The prediction is the phase margin of the fluid model (docs/how-to/stability.md): below 0 the loop
+of senders and AQM is unstable. It exists where the model has the AQM and only long flows of one
 congestion control and one RTT share a link of constant rate.
 """
 

@@ -23,7 +23,7 @@ def study_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Study",
-        "description": "A sweep of sojourn study: docs/studies.md.",
+        "description": "A sweep of sojourn study: docs/how-to/studies.md.",
         "type": "object",
         "required": ["name", "scenario", "axes", "metrics"],
         "additionalProperties": False,

@@ -1,4 +1,4 @@
-//! Every source that the tree cites stands in docs/sources.md.
+//! Every source that the tree cites stands in docs/reference/sources.md.
 //!
 //! There each bold text is a short form: `**RFC 8033**`, `**draft-ietf-ccwg-bbr**`, `**Floyd and
 //! Jacobson 1993**`. Cited is
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::prose::{Word, words};
 use super::{Complaints, Source};
 
-const PAGE: &str = "docs/sources.md";
+const PAGE: &str = "docs/reference/sources.md";
 const PLACES: [&str; 14] = [
     "Table",
     "Tables",
@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn others_are_refused_with_their_place() {
-        assert_eq!(complaints("x\n// RFC 8034"), ["a.rs:2: `RFC 8034` is not in docs/sources.md"]);
+        let expected = "a.rs:2: `RFC 8034` is not in docs/reference/sources.md";
+        assert_eq!(complaints("x\n// RFC 8034"), [expected]);
         for text in [
             "// draft-nichols-tsvwg-codel-01",
             "// Floyd 2001 §3",

@@ -37,9 +37,9 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let page = |text: &str| Source { path: "docs/page.md".to_owned(), text: text.to_owned() };
         let found = |text: &str| check(root, &page(text));
-        assert!(found("[a](linux.md#time), [b](../README.md), [c](#here)").is_empty());
+        assert!(found("[a](how-to/linux.md#time), [b](../README.md), [c](#here)").is_empty());
         assert!(found("[d](https://example.org/x.md)").is_empty());
         let expected = "docs/page.md:2: links to ../gone.md, which is not there";
-        assert_eq!(found("x\n[e](linux.md) [f](../gone.md#x)"), [expected]);
+        assert_eq!(found("x\n[e](how-to/linux.md) [f](../gone.md#x)"), [expected]);
     }
 }

@@ -6,7 +6,7 @@ exp(-s R)``, and with populations i of ``N`` flows each (one for a plain AQM, tw
     dW_i (s - w_i - w_late_i e_i) = (r_i + r_late_i e_i) dtau + c_i e_i F_i slope_i du
     dtau C s = sum_i (N_i/R_i) dW_i - dtau sum_i N_i W_i/R_i^2
 
-from which ``L = -K dtau/du`` follows by elimination. docs/stability.md derives it.
+from which ``L = -K dtau/du`` follows by elimination. docs/how-to/stability.md derives it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A model has two parts: the delay and output at equilibrium, and how output and signals change
 around it. Rules that act outside of small deviations (burst allowance, caps, exemptions,
-decay when idle) are not part of it; docs/stability.md lists them.
+decay when idle) are not part of it; docs/how-to/stability.md lists them.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from sojourn.errors import InputError
 
-# The release whose runs docs/agreement.md shows: where there are several, it is taken unless
-# another is asked for.
+# The release whose runs docs/results/agreement.md shows: where there are several, it is taken
+# unless another is asked for.
 DEFAULT_RELEASE = "6.1"
 FOLDER = Path("/usr/src")
 
