@@ -210,7 +210,7 @@ coverage: $(VENV)/developed
 ## study-kills: a study killed at KILLS random instants (docs/how-to/studies.md); some minutes
 KILLS ?= 100
 study-kills: $(VENV)/developed
-	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_studies_kill.py
+	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_study_kill.py
 
 ## study-costs: what a study costs beyond its runs, into docs/how-to/studies.md: a study of RUNS
 ##              runs, smaller ones with 1, 2 and 4 workers, 300 idle workers; with the package as
@@ -218,7 +218,7 @@ study-kills: $(VENV)/developed
 RUNS ?= 100000
 study-costs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'distributed>=2024.8'
-	$(BIN)/python benches/studies.py table --runs $(RUNS) --store out/study-costs
+	$(BIN)/python benches/study.py table --runs $(RUNS) --store out/study-costs
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
 OPERATIONS ?= 50000000

@@ -33,11 +33,12 @@ from typing import Any
 import click
 
 import excerpts
-from sojourn import _core, studies
+import sojourn
+from sojourn import _core
 from sojourn.cli import main
 from sojourn.cli import sojourn as command
 from sojourn.describing.library import shipped
-from sojourn.studies import attack_file, tune_file
+from sojourn.search import attack_file, tune_file
 
 ROOT = Path(__file__).parents[1]
 SLOW, NOT_RUN, PRINTED = "slow", "not run: ", "printed"
@@ -235,11 +236,11 @@ def _check_toml(block: Block) -> None:
 
 
 def _check_study(document: Mapping[str, Any]) -> None:
-    shipped_study = ROOT / "python" / "sojourn" / "studies" / "shipped" / "aqm-load-rtt.toml"
+    shipped_study = ROOT / "python" / "sojourn" / "study" / "shipped" / "aqm-load-rtt.toml"
     base = tomllib.loads(shipped_study.read_text())
     if "until" in document:
         del base["seeds"]
-    studies.parse({**base, **document})
+    sojourn.study.parse({**base, **document})
 
 
 def _completed(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from sojourn.cli import main
 from sojourn.errors import InputError
 from sojourn.locking import LOCK
 from sojourn.running import store
-from sojourn.studies.folder import open_folder
+from sojourn.study.folder import open_folder
 
 pytestmark = pytest.mark.slow
 

@@ -53,7 +53,7 @@ def test_every_part_of_the_atlas_is_a_legal_study() -> None:
 def test_a_cell_of_the_atlas_opens_the_scenario_that_was_run() -> None:
     import atlas
 
-    from sojourn.studies.points import points, resolve
+    from sojourn.study.points import points, resolve
 
     part = next(p for p in atlas.parts(small=True, traces=None) if p.scenario.endswith("bursts"))
     html = atlas.page([part], [])

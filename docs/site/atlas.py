@@ -19,10 +19,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sojourn import _core, studies
+import sojourn
+from sojourn import _core
 from sojourn.describing.library import shipped
 from sojourn.live.texts import changed
-from sojourn.studies.plan import plan
+from sojourn.study.plan import plan
 
 HERE = Path(__file__).parent
 METRICS = ("delay_mean", "delay_p95", "utilisation", "drop_rate", "mark_rate")
@@ -65,7 +66,7 @@ class Part:
         names = [flow["name"] for flow in _document(self.scenario)["flows"]]
         return [f"flows.{name}.rtt" for name in names if name != "near"]
 
-    def study(self) -> studies.Study:
+    def study(self) -> sojourn.study.Study:
         """Its study."""
         aqms = [aqm["name"] for aqm in _core.aqms()]
         axes = [
@@ -73,7 +74,7 @@ class Part:
             {"name": "rtt", "key": self.rtt_keys(), "values": list(self.rtts)},
         ]
         metrics = [f"queue/{self.link}/{metric}" for metric in METRICS]
-        return studies.parse({
+        return sojourn.study.parse({
             "name": f"{self.name}-x{self.load}", "scenario": self.scenario, "seeds": self.seeds,
             "set": self.sets, "axes": axes, "metrics": metrics,
         })  # fmt: skip
@@ -94,7 +95,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for part in found:
         store = arguments.folder / "store" / f"{part.name}-x{part.load}"
-        rows += _rows(part, studies.run(part.study(), store))
+        rows += _rows(part, sojourn.study.run(part.study(), store))
         print(f"{part.name}, load x{part.load}: {len(rows)} cells so far", flush=True)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), arguments.folder / "atlas.parquet")
@@ -134,7 +135,7 @@ def page(found: list[Part], rows: list[dict[str, Any]]) -> str:
     return template.replace("ATLAS_DATA", data.replace("</", "<\\/"))
 
 
-def _rows(part: Part, results: studies.Results) -> list[dict[str, Any]]:
+def _rows(part: Part, results: sojourn.study.Results) -> list[dict[str, Any]]:
     """One row per cell: each metric with the ends of its 95 % interval, null where unknown."""
     rows = []
     for point in results.estimates():

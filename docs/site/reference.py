@@ -11,7 +11,8 @@ _MODULES = {
     "sojourn.law": "AQM laws in Python",
     "sojourn.control": "Congestion controls in Python",
     "sojourn.app": "Applications in Python",
-    "sojourn.studies": "Studies",
+    "sojourn.study": "Studies",
+    "sojourn.search": "Searches",
     "sojourn.stability": "Stability",
     "sojourn.scenario": "Scenarios as dataclasses",
 }

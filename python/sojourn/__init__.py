@@ -11,6 +11,8 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
     result = sojourn.run("traffic-mix", seed=3)
     result.summary["queue/bottleneck/delay_p95"]     # seconds
     result.states                                    # an Arrow table
+
+    study = sojourn.study.read("aqm-load-rtt")       # packages need no import of their own
 """
 
 from __future__ import annotations
@@ -20,6 +22,17 @@ from importlib import import_module
 # To import `typing` for it takes longer than all else here, and Ctrl-C is not listened to yet.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sojourn import app as app
+    from sojourn import control as control
+    from sojourn import law as law
+    from sojourn import live as live
+    from sojourn import plots as plots
+    from sojourn import report as report
+    from sojourn import reproduce as reproduce
+    from sojourn import scenario as scenario
+    from sojourn import search as search
+    from sojourn import stability as stability
+    from sojourn import study as study
     from sojourn._core import Scenario, ScenarioError, __version__
     from sojourn.comparing.comparison import Comparison, compare
     from sojourn.comparing.diff import Difference, diff
@@ -48,7 +61,11 @@ __all__ = [
     "run",
 ]
 
-# Where each of them is. It is imported when it is first used: `sojourn --help` needs none.
+# Each is imported when it is first used: `sojourn --help` needs none.
+_PACKAGES = (
+    "app", "control", "law", "live", "plots", "report", "reproduce", "scenario", "search",
+    "stability", "study",
+)  # fmt: skip
 _MODULES = {
     "Comparison": "comparing.comparison",
     "AppError": "errors",
@@ -70,6 +87,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
+    if name in _PACKAGES:
+        return import_module(f"sojourn.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(import_module(f"sojourn.{_MODULES[name]}"), name)
@@ -78,4 +97,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PACKAGES})

@@ -17,8 +17,8 @@ import findings_table
 import sojourn
 from sojourn import files
 from sojourn.comparing.statistics import estimate
-from sojourn.studies.attack_file import BADNESS
-from sojourn.studies.attacking import judge, judged_facts
+from sojourn.search.attack_file import BADNESS
+from sojourn.search.attacking import judge, judged_facts
 
 
 def main() -> None:

@@ -26,10 +26,10 @@ import scipy.special  # noqa: F401
 from matplotlib import pyplot  # noqa: F401
 
 import sojourn
-from sojourn import files, plots, report, studies  # noqa: F401
+from sojourn import files, plots, report  # noqa: F401
 from sojourn.cli import main
 from sojourn.errors import InputError
-from sojourn.studies import dispatch, running
+from sojourn.study import dispatch, running
 
 SCENARIO = """\
 name = "storm"
@@ -84,7 +84,9 @@ def study() -> int:
     # Batches of a tenth of a second and compaction at every third fragment: many instants at
     # which a file is being written, renamed or removed.
     dispatch.BATCH_S, running._COMPACT_AT = 0.1, 2
-    studies.run(studies.read("study.toml"), STORE, executor=ThreadPoolExecutor(1), report=_silent)
+    sojourn.study.run(
+        sojourn.study.read("study.toml"), STORE, executor=ThreadPoolExecutor(1), report=_silent
+    )
     return 0
 
 
@@ -94,7 +96,7 @@ def _silent(_text: str) -> None: ...
 def facts() -> dict[str, Any]:
     """What a command has written into this folder, without times; raises what reading raises."""
     if Path(STORE).exists():
-        found = studies.open_results(STORE, _silent)
+        found = sojourn.study.open_results(STORE, _silent)
         return {"table": repr(found.wide().to_pydict()), "failed": found.status().failed}
     if (Path(OUT) / files.COMPARISON).exists():
         opened = sojourn.Comparison.open(OUT)

@@ -32,9 +32,9 @@ def attack(file: str, store: str, out: Path, **where: Any) -> int:
     FILE is an attack file or the name of a shipped one (docs/how-to/studies.md). Needs
     `sojourn[tune]`.
     """
-    from sojourn.studies.attack_file import BADNESS, read_attack
-    from sojourn.studies.attacking import JUDGED_SEEDS, save
-    from sojourn.studies.attacking import attack as search
+    from sojourn.search.attack_file import BADNESS, read_attack
+    from sojourn.search.attacking import JUDGED_SEEDS, save
+    from sojourn.search.attacking import attack as search
 
     wanted = read_attack(file)
     found = search(

@@ -16,10 +16,10 @@ from sojourn.describing.formatting import about, counted
 from sojourn.describing.library import parse_set
 
 if TYPE_CHECKING:
-    from sojourn.studies import Study
-    from sojourn.studies.executors import Workers
-    from sojourn.studies.results import Results, StudyStatus
-    from sojourn.studies.running import StudyPart
+    from sojourn.study import Study
+    from sojourn.study.executors import Workers
+    from sojourn.study.results import Results, StudyStatus
+    from sojourn.study.running import StudyPart
 
 _INVALID = 1
 
@@ -27,7 +27,7 @@ _INVALID = 1
 def _complete(
     _context: click.Context, _parameter: click.Parameter, start: str
 ) -> list[CompletionItem]:
-    from sojourn.studies.study import shipped
+    from sojourn.study.definition import shipped
 
     names = [CompletionItem(name) for name in shipped() if name.startswith(start)]
     return [*names, CompletionItem(start, type="file")]
@@ -90,8 +90,8 @@ def plan(file: str, pilots: int, as_json: bool) -> None:
 
     FILE is a study file or the name of a shipped study.
     """
-    from sojourn.studies import read
-    from sojourn.studies.plan import plan as make
+    from sojourn.study import read
+    from sojourn.study.plan import plan as make
 
     made = make(read(file), pilots)
     if as_json:
@@ -110,7 +110,7 @@ def plan(file: str, pilots: int, as_json: bool) -> None:
 @study.command()
 def schema() -> None:
     """Print the JSON Schema of a study's file, for editors: schema/study.schema.json."""
-    from sojourn.studies.schema import study_schema
+    from sojourn.study.schema import study_schema
 
     console.show_json(study_schema())
 
@@ -127,7 +127,7 @@ def run_study(file: str, store: str, **where: Any) -> int:
 
     FILE is a study file or the name of a shipped study.
     """
-    from sojourn.studies import read
+    from sojourn.study import read
 
     return _run(read(file), store, None, **where)
 
@@ -162,7 +162,7 @@ def work(store: str, part: str, jobs: int | None) -> int:
     `sojourn study run` or `sojourn study begin` has put the study there. Shares can run at the same
     time on machines that see STORE; `sojourn study resume` then compacts what they have made.
     """
-    from sojourn.studies.running import parse_part
+    from sojourn.study.running import parse_part
 
     share = parse_part(part)
     return _run(_results(store).study, store, share, jobs, None, (), False)
@@ -173,11 +173,11 @@ def work(store: str, part: str, jobs: int | None) -> int:
 @click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
 def begin(file: str, store: str) -> None:
     """Put a study into STORE without running it, for `sojourn study work`."""
-    from sojourn.studies import read
-    from sojourn.studies.folder import open_folder
-    from sojourn.studies.points import points, resolve
-    from sojourn.studies.running import describe
-    from sojourn.studies.storage import StudyStore
+    from sojourn.study import read
+    from sojourn.study.folder import open_folder
+    from sojourn.study.points import points, resolve
+    from sojourn.study.running import describe
+    from sojourn.study.storage import StudyStore
 
     found = read(file)
     number = len([resolve(found, point) for point in points(found)])
@@ -209,7 +209,7 @@ def status(store: str, as_json: bool) -> int:
 @click.argument("file", type=click.Path(path_type=Path))
 def export(store: str, file: Path) -> None:
     """Write the table of the study in STORE to FILE: .parquet, .csv or .arrow, one row per run."""
-    from sojourn.studies.exporting import export as write
+    from sojourn.study.exporting import export as write
 
     table = _results(store).wide()
     write(table, file)
@@ -233,14 +233,14 @@ def show(store: str, out: Path, series: bool, jobs: int | None) -> None:
     A click selects a point in all figures and shows its scenario and time series, see
     docs/how-to/studies.md. Needs `sojourn[pages]`.
     """
-    from sojourn.studies.page import save
+    from sojourn.study.page.page import save
 
     save(_results(store), out, with_series=series, jobs=jobs, progress=console.meter())
     console.say(f"page: {out}")
 
 
 def _results(store: str) -> Results:
-    from sojourn.studies import open_results
+    from sojourn.study import open_results
 
     return open_results(store, _warn)
 
@@ -254,7 +254,7 @@ def _run(
     cluster_options: tuple[str, ...],
     dashboard: bool,
 ) -> int:
-    from sojourn.studies import run
+    from sojourn.study import run
 
     workers = workers_of(jobs, cluster, cluster_options, dashboard)
     began = time.monotonic()
@@ -298,7 +298,7 @@ def workers_of(
 
 def _workers(jobs: int | None, cluster: str | None, options: Mapping[str, str]) -> Workers:
     from sojourn.errors import InputError
-    from sojourn.studies import executors
+    from sojourn.study import executors
 
     if cluster is not None:
         return executors.cluster(cluster, jobs, options)

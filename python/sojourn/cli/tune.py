@@ -28,9 +28,9 @@ def tune(file: str, store: str, as_json: bool, **where: Any) -> int:
     FILE is a search file or the name of a shipped search (docs/how-to/studies.md). Needs
     `sojourn[tune]`.
     """
-    from sojourn.studies import tune_report
-    from sojourn.studies.tune_file import read_tune
-    from sojourn.studies.tuning import tune as search
+    from sojourn.search import tune_report
+    from sojourn.search.tune_file import read_tune
+    from sojourn.search.tuning import tune as search
 
     found = search(
         read_tune(file), store, executor=workers_of(**where), progress=console.meter(),

@@ -20,7 +20,7 @@ from sojourn.reproduce.select import select
 from sojourn.reproduce.verdict import GOOD, JudgedClaim, judge, not_covered
 from sojourn.running.replicas import Progress
 from sojourn.running.store import Store, simulator
-from sojourn.studies.executors import Workers, chosen
+from sojourn.study.executors import Workers, chosen
 
 if TYPE_CHECKING:
     from sojourn.reproduce.pool import Pool
@@ -162,7 +162,7 @@ def reproduce(
         store: where finished runs are kept; the user's own by default.
         progress: receives how far the runs are.
         engine: where the runs take place; the real kernel has the testbed experiments only.
-        executor: workers as of `sojourn.studies.run`, which must see the store; threads of this
+        executor: workers as of `sojourn.study.run`, which must see the store; threads of this
             process by default.
 
     Raises:

@@ -20,7 +20,7 @@ from sojourn.reproduce.extract import packed
 from sojourn.running.replicas import Progress, Silent
 from sojourn.running.result import Result
 from sojourn.running.store import Store, simulator
-from sojourn.studies.batch import (
+from sojourn.study.batch import (
     NOT_MADE,
     BaseScenario,
     Batch,
@@ -29,8 +29,8 @@ from sojourn.studies.batch import (
     check_simulator,
     peak_memory_bytes,
 )
-from sojourn.studies.dispatch import Dispatcher
-from sojourn.studies.executors import Workers
+from sojourn.study.dispatch import Dispatcher
+from sojourn.study.executors import Workers
 
 
 @dataclass(frozen=True)

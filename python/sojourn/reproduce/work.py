@@ -19,7 +19,7 @@ from sojourn.reproduce.spread import spread
 from sojourn.running.replicas import Progress, Task, run_each
 from sojourn.running.result import Result
 from sojourn.running.store import Store
-from sojourn.studies.executors import Workers
+from sojourn.study.executors import Workers
 
 
 @dataclass(frozen=True)

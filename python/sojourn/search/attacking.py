@@ -1,0 +1,216 @@
+"""`attack`: a scenario within stated bounds in which an AQM is bad, found by search, made small.
+
+The score of a scenario is how bad the AQM is there, or how much worse than the best of the AQMs
+that it is compared with, as a mean over seeds. A search that tries many scenarios under few seeds
+flatters what it finds, so that what is left in the end is judged under seeds of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core, files
+from sojourn.comparing.statistics import Estimate, estimate
+from sojourn.running.replicas import Progress
+from sojourn.running.store import warn
+from sojourn.scenario import document_toml
+from sojourn.search import asking
+from sojourn.search.attack_file import BADNESS, AttackSearch
+from sojourn.search.simplifying import simplify
+from sojourn.search.trials import opened
+from sojourn.search.tune_file import FIRST_HELD_OUT
+from sojourn.search.variants import Attacked, ScenarioVariant, Variants
+from sojourn.study.executors import Workers
+
+JUDGED_SEEDS = 10
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was found, under seeds that the search has not seen.
+
+    Attributes:
+        badness: mean by AQM with its 95 % interval.
+        score: mean difference to the best of the others, pair by pair of the same seed; without
+            others as `badness`.
+    """
+
+    badness: dict[str, Estimate]
+    score: Estimate
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """What an attack has found.
+
+    Attributes:
+        search: what was asked.
+        base: the base scenario.
+        tried: every scenario, in order.
+        worst: the worst of these.
+        small: the same, with nothing in it that does not matter.
+        judged: the small one under other seeds.
+        scenario: the small one.
+        runs: how many runs were made, not found in the store.
+        failed: reason by run, of those that could not be made.
+    """
+
+    search: AttackSearch
+    base: Attacked
+    tried: list[Attacked]
+    worst: Attacked
+    small: Attacked
+    judged: Judged
+    scenario: _core.Scenario
+    runs: int
+    failed: dict[str, str]
+
+
+def attack(
+    search: AttackSearch,
+    store: str,
+    *,
+    executor: Executor | Workers | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    report: Callable[[str], None] = warn,
+) -> AttackResult:
+    """Search a bad scenario and make it small.
+
+    Args:
+        search: what is asked.
+        store: folder, or any address that fsspec reads; a search goes on where it stopped.
+        executor: where runs are made; processes of this machine by default.
+        jobs: how many of these processes; one per core by default.
+        progress: receives how far the runs of each step are.
+        report: called with a sentence about every damaged file of the store.
+
+    Raises:
+        InputError: Optuna is not installed, or a scenario within the bounds is not legal.
+        OSError: the store cannot be written.
+    """
+    study = asking.sampler(1, search.seed)
+    facts = {"search": search.name, "document": dict(search.document)}
+    with opened(store, facts, executor, jobs, progress, report) as trials:
+        return _search(search, trials, study)
+
+
+def _search(search: AttackSearch, trials: Any, study: Any) -> AttackResult:
+    variants = Variants(search, trials)
+    (base,) = variants.attacked([ScenarioVariant()])
+    tried: list[Attacked] = []
+    while len(tried) < search.trials:
+        asked = [study.ask() for _ in range(min(asking.TOGETHER, search.trials - len(tried)))]
+        found = variants.attacked(
+            [ScenarioVariant(asking.suggest(each, search.words)) for each in asked]
+        )
+        for trial, one in zip(asked, found, strict=True):
+            asking.tell(study, trial, [-one.score], {})
+        tried += found
+    known = [one for one in (base, *tried) if not math.isnan(one.score)]
+    worst = max(known, key=lambda one: one.score) if known else base
+    small = simplify(variants, base, worst)
+    judged = _judge(variants, small.variant)
+    scenario = variants.scenario(small.variant, search.aqm)
+    return AttackResult(
+        search, base, tried, worst, small, judged, scenario, trials.made, trials.failed
+    )
+
+
+def _judge(variants: Variants, variant: ScenarioVariant) -> Judged:
+    seeds = range(FIRST_HELD_OUT, FIRST_HELD_OUT + JUDGED_SEEDS)
+    (found,) = variants.badness([variant], seeds)
+    return judge(found, variants.search.aqm, variants.search.against)
+
+
+def judge(found: Mapping[str, Sequence[float]], aqm: str, against: Sequence[str]) -> Judged:
+    """Mean badness by AQM, and how much worse one is than the best of others.
+
+    Args:
+        found: badness by AQM, one value per seed, of the same seeds.
+        aqm: the AQM that is attacked.
+        against: the others; may be none.
+    """
+    badness = {name: estimate(values) for name, values in found.items()}
+    if not against:
+        return Judged(badness, badness[aqm])
+    best = min(against, key=lambda name: badness[name].mean)
+    pairs = zip(found[aqm], found[best], strict=True)
+    return Judged(badness, estimate([one - other for one, other in pairs]))
+
+
+def save(result: AttackResult, folder: Path) -> Path:
+    """Write the small scenario as a file for `sojourn run`, and the figures that it gave beside it.
+
+    Returns:
+        The scenario's file; ``NAME.finding.json`` has AQMs, seeds and figures.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    search, judged = result.search, result.judged
+    document = json.loads(result.scenario.document_json())
+    document["name"] = search.name
+    path = folder / f"{search.name}.toml"
+    what = BADNESS[search.worst][1]
+    header = f"# Found by `sojourn attack`: {search.worst} of {search.aqm}, {what}.\n"
+    files.write(path, header + document_toml(_written(document, search)))
+    facts = {
+        "aqm": search.aqm, "against": list(search.against), "worst": search.worst,
+        "link": search.link, "classes": list(search.classes),
+        "base": result.base.score, "found": result.worst.variant.values,
+        "found_score": result.worst.score, "words": result.small.variant.values,
+        "without": list(result.small.variant.without), "score": result.small.score,
+        "seeds": search.seeds, "badness": result.small.badness,
+        "judged_seeds": [FIRST_HELD_OUT, FIRST_HELD_OUT + JUDGED_SEEDS - 1],
+        **judged_facts(judged),
+    }  # fmt: skip
+    files.write(folder / f"{search.name}.finding.json", json.dumps(facts, indent=1) + "\n")
+    return path
+
+
+def judged_facts(judged: Judged) -> dict[str, Any]:
+    """What the file of a finding says of its judgement."""
+    return {
+        "judged": {aqm: _ends(each) for aqm, each in judged.badness.items()},
+        "judged_score": _ends(judged.score),
+    }
+
+
+def _ends(found: Estimate) -> list[float]:
+    """Mean and both ends of the interval, with four digits."""
+    return [float(f"{each:.4g}") for each in (found.mean, found.low, found.high)]
+
+
+def _written(document: dict[str, Any], search: AttackSearch) -> dict[str, Any]:
+    """The document without what is so by default."""
+    whole = _resolved(document, search)
+
+    def visit(table: Any) -> None:
+        for key in list(table) if isinstance(table, dict) else range(len(table)):
+            kept = table[key]
+            if isinstance(table, dict):
+                del table[key]
+                if _resolved(document, search) == whole:
+                    continue
+                table[key] = kept
+            if isinstance(kept, dict | list):
+                visit(kept)
+
+    visit(document)
+    return document
+
+
+def _resolved(document: dict[str, Any], search: AttackSearch) -> str | None:
+    """The scenario that a document makes, all defaults filled in; None if it makes none."""
+    try:
+        text, folder = json.dumps(document), search.scenario.base.folder
+        return _core.Scenario.load(text, format="json", folder=folder).document_json()
+    except _core.ScenarioError:
+        return None

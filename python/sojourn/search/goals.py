@@ -1,0 +1,144 @@
+"""What a search aims at, as text: ``minimise delay_p95 subject to utilisation >= 0.95``.
+
+Metrics are keys of table ``summary``; one without a slash is of the queue that is tuned. Bounds are
+in the units of scenarios (``20ms``, ``5mbit``), or plain numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sojourn.describing.quantity import required
+from sojourn.errors import InputError
+from sojourn.search.trials import Numbers
+
+_FORM = (
+    "write it as `minimise delay_p95 subject to utilisation >= 0.95`; goals and conditions are "
+    "joined by `and`"
+)
+_AIM = re.compile(r"(minimise|maximise)\s+(\S+)")
+_CONDITION = re.compile(r"(\S+?)\s*(<=|>=)\s*(\S+)")
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A metric that shall be as small, or as large, as possible.
+
+    Attributes:
+        metric: key of table ``summary``.
+        is_least: whether smaller is better.
+    """
+
+    metric: str
+    is_least: bool
+
+    def loss(self, value: float, default: float) -> float:
+        """How much worse than the default: a logarithm of the ratio; below 0 is better."""
+        return math.log(value / default) * (1.0 if self.is_least else -1.0)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A bound that a metric must keep in every scenario, as a mean over seeds.
+
+    Attributes:
+        metric: key of table ``summary``.
+        is_most: whether the bound is the largest value, else the smallest.
+        bound: in the SI unit of the metric.
+        text: as it was written.
+    """
+
+    metric: str
+    is_most: bool
+    bound: float
+    text: str
+
+    def excess(self, value: float) -> float:
+        """By how much of the bound a value is beyond it; at most 0 where it is kept."""
+        beyond = value - self.bound if self.is_most else self.bound - value
+        return beyond / (abs(self.bound) or 1.0)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is wanted of an AQM.
+
+    Attributes:
+        text: as it was written.
+        aims: one or two.
+        conditions: what must hold besides.
+    """
+
+    text: str
+    aims: tuple[Aim, ...]
+    conditions: tuple[Condition, ...]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics of aims and conditions, each once."""
+        aims = [aim.metric for aim in self.aims]
+        return list(dict.fromkeys(aims + [condition.metric for condition in self.conditions]))
+
+
+def read_goal(text: object, link: str) -> Goal:
+    """Read a goal.
+
+    Args:
+        text: the text.
+        link: the link that is tuned.
+
+    Raises:
+        InputError: it is not of that form.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"goal: is missing; {_FORM}")
+    aims, _, conditions = text.partition(" subject to ")
+    found = [_AIM.fullmatch(part.strip()) for part in aims.split(" and ")]
+    if not all(found):
+        raise InputError(f"goal: `{aims}` names no aim; {_FORM}")
+    if len(found) > 2:
+        raise InputError(f"goal: has {len(found)} aims; a front is drawn of two at most")
+    named = [Aim(_key(each[2], link), each[1] == "minimise") for each in found if each]
+    if len({aim.metric for aim in named}) < len(named):
+        raise InputError(f"goal: `{named[0].metric}` is an aim twice")
+    parts = conditions.split(" and ") if conditions.strip() else []
+    if " subject to " in text and not parts:
+        raise InputError(f"goal: nothing follows `subject to`; {_FORM}")
+    return Goal(text, tuple(named), tuple(_condition(part.strip(), link) for part in parts))
+
+
+def _condition(text: str, link: str) -> Condition:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise InputError(f"goal: `{text}` is no condition such as utilisation >= 0.95; {_FORM}")
+    bound = required(f"goal: {text}", match[3])
+    return Condition(_key(match[1], link), match[2] == "<=", bound.size, text)
+
+
+def _key(metric: str, link: str) -> str:
+    return metric if "/" in metric else f"queue/{link}/{metric}"
+
+
+def check_numbers(place: str, numbers: Sequence[Numbers], goal: Goal) -> None:
+    """Refuse a goal that the default's runs of a scenario cannot be judged by.
+
+    Raises:
+        InputError: a metric is not there, or is 0 where a ratio is needed.
+    """
+    from sojourn.study.keys import near
+
+    known = sorted({key for run in numbers for key in run})
+    for metric in goal.metrics:
+        if not known:
+            raise InputError(f"{place}: no run with the default could be made")
+        if any(metric not in run or not math.isfinite(run[metric]) for run in numbers):
+            raise InputError(f"goal: {place} has no `{metric}` in every run{near(metric, known)}")
+    for aim in goal.aims:
+        if any(run[aim.metric] <= 0.0 for run in numbers):
+            raise InputError(
+                f"goal: {place} has `{aim.metric}` = 0 with the default, so that there is no "
+                "ratio to it; aim at another metric, or leave the scenario out"
+            )

@@ -1,0 +1,194 @@
+"""The file of `sojourn tune`: an AQM, the parameters that are searched, the goal, the scenarios."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sojourn import _core
+from sojourn.describing.queues import choose_link
+from sojourn.errors import InputError
+from sojourn.search.goals import Goal, read_goal
+from sojourn.search.trials import SearchScenario
+from sojourn.study.axes import StudyAxis, Value, read_axis
+from sojourn.study.keys import at_least_one, known_keys, near, seeds, title, whole
+
+_KEYS = (
+    "name", "aqm", "link", "goal", "parameters", "scenarios", "held_out", "trials", "seeds",
+    "held_out_seeds", "seed",
+)  # fmt: skip
+FIRST_HELD_OUT = 1_000_001
+"""The first seed that the search does not see."""
+_SHIPPED = Path(__file__).parent / "shipped"
+
+
+Search = TypeVar("Search")
+
+
+@dataclass(frozen=True)
+class TuneSearch:
+    """A search for parameters that has been read and checked.
+
+    Attributes:
+        name: its name.
+        aqm: the AQM with the settings that are its default here.
+        link: the link that has it.
+        goal: what is wanted.
+        parameters: what varies: names of parameters with ranges or lists of values.
+        scenarios: the search sees these.
+        held_out: the result is judged by these.
+        trials: how many settings are tried.
+        seeds: seeds per setting and scenario, from 1 on.
+        held_out_seeds: seeds of the judgement, from `FIRST_HELD_OUT` on.
+        seed: of the sampler.
+        document: the search as it was written.
+    """
+
+    name: str
+    aqm: str
+    link: str
+    goal: Goal
+    parameters: tuple[StudyAxis, ...]
+    scenarios: tuple[SearchScenario, ...]
+    held_out: tuple[SearchScenario, ...]
+    trials: int
+    seeds: int
+    held_out_seeds: int
+    seed: int
+    document: Mapping[str, Any]
+
+    def text(self, settings: Mapping[str, Value]) -> str:
+        """The AQM with settings, as a scenario takes it."""
+        if not settings:
+            return self.aqm
+        more = ",".join(f"{name}={value}" for name, value in settings.items())
+        return f"{self.aqm}{',' if ':' in self.aqm else ':'}{more}"
+
+
+def shipped(kind: str) -> dict[str, Path]:
+    """The searches that come with Sojourn, ``tune`` or ``attack``: file by name."""
+    return {path.stem: path for path in sorted(_SHIPPED.glob(f"{kind}-*.toml"))}
+
+
+def read_search(
+    source: str | Path, kind: str, parse: Callable[[dict[str, Any], Path], Search]
+) -> Search:
+    """Read the file of a search, or a shipped one by name.
+
+    Raises:
+        InputError: there is no such file or name, or its content is not such a search.
+    """
+    document, folder = _document_of(source, kind)
+    try:
+        return parse(document, folder)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def _document_of(source: str | Path, kind: str) -> tuple[dict[str, Any], Path]:
+    """The tables of a search's file and its folder."""
+    path = Path(source)
+    if not path.is_file():
+        known = shipped(kind)
+        if str(source) not in known:
+            raise InputError(
+                f"{source}: there is no such file and no shipped search of that name"
+                f"{near(str(source), known)}"
+            )
+        path = known[str(source)]
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")), path.parent
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: is not TOML: {error}") from error
+
+
+def read_tune(source: str | Path) -> TuneSearch:
+    """Read the file of a search for parameters, or a shipped one by name.
+
+    Raises:
+        InputError: there is no such file or name, or its content is not such a search.
+    """
+    return read_search(source, "tune", parse_tune)
+
+
+def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneSearch:
+    """A search for parameters from the tables of its file.
+
+    Args:
+        document: as TOML reads the file.
+        folder: what relative files are relative to; the working folder by default.
+
+    Raises:
+        InputError: a key or a value is not what it should be.
+    """
+    known_keys("tune", document, _KEYS)
+    name = title("name", document.get("name"))
+    if not isinstance(document.get("aqm"), str):
+        raise InputError("aqm: is missing; it is a text")
+    where = folder or Path()
+    seen, unseen = (
+        _places(key, document.get(key), where) for key in ("scenarios", "held_out")
+    )  # fmt: skip
+    if both := {place.name for place in seen} & {place.name for place in unseen}:
+        raise InputError(f"held_out: {min(both)} is among `scenarios`; the search has seen it")
+    link = choose_link(seen[0].point({}).scenario, document.get("link"))
+    found = TuneSearch(
+        name=name,
+        aqm=document["aqm"],
+        link=link,
+        goal=read_goal(document.get("goal"), link),
+        parameters=_parameters(document.get("parameters"), document["aqm"]),
+        scenarios=seen,
+        held_out=unseen,
+        trials=at_least_one("trials", document.get("trials", 64)),
+        seeds=seeds("seeds", document.get("seeds", 6)),
+        held_out_seeds=seeds("held_out_seeds", document.get("held_out_seeds", 20)),
+        seed=whole("seed", document.get("seed", 1)),
+        document=document,
+    )
+    if found.seeds < 2 or found.held_out_seeds < 2:
+        raise InputError("seeds, held_out_seeds: an interval needs at least 2")
+    for place in (*seen, *unseen):
+        place.point({f"links.{link}.queue": found.aqm})
+    return found
+
+
+def _places(key: str, entries: object, folder: Path) -> tuple[SearchScenario, ...]:
+    if not isinstance(entries, list) or not entries:
+        raise InputError(
+            f'{key}: is missing; a list of scenarios such as "dumbbell-reno" or '
+            '{ scenario = "dumbbell-reno", set = { "flows.bulk.count" = 20 } }'
+        )
+    places = []
+    for index, entry in enumerate(entries):
+        table = {"scenario": entry} if isinstance(entry, str) else entry
+        known_keys(f"{key}[{index}]", table, ("scenario", "set"))
+        source, sets = table.get("scenario"), table.get("set", {})
+        if not isinstance(source, str) or not isinstance(sets, Mapping):
+            raise InputError(f"{key}[{index}]: must have a text `scenario` and a table `set`")
+        places.append(SearchScenario(source, sets, folder))
+    names = [place.name for place in places]
+    if len(set(names)) < len(names):
+        raise InputError(f"{key}: a scenario comes twice; write each once")
+    return tuple(places)
+
+
+def _parameters(tables: object, aqm: str) -> tuple[StudyAxis, ...]:
+    if not isinstance(tables, list) or not tables:
+        raise InputError("parameters: are missing; a search has at least one [[parameters]]")
+    try:
+        known = [each["name"] for each in _core.describe_aqm(aqm)["params"]]
+    except (_core.ScenarioError, ValueError) as error:
+        raise InputError(f"aqm: {error}") from error
+    axes = tuple(read_axis(i, table, "parameters") for i, table in enumerate(tables))
+    for axis in axes:
+        if axis.name not in known:
+            raise InputError(f"parameters: {aqm} has no `{axis.name}`{near(axis.name, known)}")
+        if axis.ends is None and len(axis.values) < 2:
+            raise InputError(f"parameters.{axis.name}: one value is nothing to choose from")
+    if len({axis.name for axis in axes}) < len(axes):
+        raise InputError("parameters: a name comes twice; write each once")
+    return axes

@@ -1,0 +1,16 @@
+"""Studies: one file describes a sweep; it runs on any executor and keeps every run once.
+
+::
+
+    import sojourn
+
+    study = sojourn.study.read("aqm-load-rtt")
+    results = sojourn.study.run(study, "store")     # goes on where an earlier call stopped
+    results.wide()                                  # an Arrow table, one row per run
+"""
+
+from sojourn.study.definition import Study, parse, read
+from sojourn.study.results import Results, open_results
+from sojourn.study.running import run
+
+__all__ = ["Results", "Study", "open_results", "parse", "read", "run"]

@@ -1,0 +1,217 @@
+"""What a worker does: some runs one after the other, their summaries into the store.
+
+A batch is plain data, so that any executor can send it to any machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import _core
+from sojourn.engines import registry
+from sojourn.errors import ControlError, InputError, RunFailed, ScenarioError
+from sojourn.running.result import RunLike
+from sojourn.running.store import Store, default_folder, simulator
+from sojourn.study.folder import open_folder
+from sojourn.study.storage import StudyStore, schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NOT_MADE = (ScenarioError, ControlError, RunFailed, InputError)
+"""What one run of a batch may end in; the others are made."""
+
+
+@dataclass(frozen=True)
+class BaseScenario:
+    """The base scenario as text, since a worker may not see the file.
+
+    Attributes:
+        text: the content.
+        format: ``toml`` or ``json``.
+        origin: its name for messages.
+        folder: what traces are relative to; workers must see them.
+    """
+
+    text: str
+    format: str
+    origin: str
+    folder: str
+
+    @functools.lru_cache(maxsize=8)  # noqa: B019 - the seeds of a point follow each other
+    def load(self, sets: tuple[tuple[str, str], ...]) -> _core.Scenario:
+        """The scenario with some words set."""
+        return _core.Scenario.load(
+            self.text, format=self.format, origin=self.origin, folder=self.folder, sets=list(sets)
+        )
+
+
+def read_base(path: Path, origin: str) -> BaseScenario:
+    """A scenario file as text.
+
+    Args:
+        path: the file.
+        origin: its name for messages.
+    """
+    kind = "json" if path.suffix == ".json" else "toml"
+    folder = str(path.parent.absolute())
+    return BaseScenario(path.read_text(encoding="utf-8"), kind, origin, folder)
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """One run to make.
+
+    Attributes:
+        address: its name in the store.
+        base: the base scenario; the runs of a batch share it when they are sent.
+        sets: dotted keys and TOML values over the base scenario.
+        seed: its seed.
+        engine: where.
+        point: index of its point.
+    """
+
+    address: str
+    base: BaseScenario
+    sets: tuple[tuple[str, str], ...]
+    seed: int
+    engine: str
+    point: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some runs for one worker.
+
+    Attributes:
+        store: address of the study's store.
+        runs: what to run.
+        simulator: the version that the client has; the worker must have the same.
+    """
+
+    store: str
+    runs: tuple[BatchRun, ...]
+    simulator: str
+
+
+@dataclass(frozen=True)
+class BatchOutcome:
+    """What became of a batch.
+
+    Attributes:
+        made: runs that are in the store now.
+        failed: reason by run, of those that cannot be made.
+        busy_s: time that it took, wall clock.
+        memory_bytes: largest resident size of the worker so far.
+        units: of the first run that was made, the unit of every metric by its key, such as
+            ``queue/bottleneck/delay_p95``.
+        unwritable: (errno, reason) if the store could not be written; nothing is made then.
+    """
+
+    made: tuple[str, ...]
+    failed: dict[str, str]
+    busy_s: float
+    memory_bytes: int
+    units: Mapping[str, str] = field(default_factory=dict)
+    unwritable: tuple[int, str] | None = None
+
+
+def work(batch: Batch) -> BatchOutcome:
+    """Make the runs of a batch.
+
+    Raises:
+        InputError: this worker has another version of Sojourn than the client.
+    """
+    check_simulator(batch)
+    began = time.perf_counter()
+    store, rows, failed = Store(default_folder()), _Rows(), dict[str, str]()
+    for run in batch.runs:
+        try:
+            rows.add(run, *_made(run, store))
+        except NOT_MADE as error:
+            failed[run.address] = f"{type(error).__name__}: {error}"
+    unwritable = None
+    if len(failed) < len(batch.runs):
+        try:
+            StudyStore(open_folder(batch.store)).write(rows.table())
+        except OSError as error:
+            unwritable = error.errno or 0, error.strerror or str(error)
+    made = tuple(run.address for run in batch.runs if run.address not in failed)
+    took_s = time.perf_counter() - began
+    return BatchOutcome(
+        made if unwritable is None else (), failed, took_s, peak_memory_bytes(),
+        rows.units, unwritable,
+    )  # fmt: skip
+
+
+def check_simulator(batch: Batch) -> None:
+    """Refuse a batch of another version of Sojourn.
+
+    Raises:
+        InputError: this worker has another version than the client.
+    """
+    if batch.simulator != simulator():
+        raise InputError(
+            f"a worker has Sojourn {simulator()}, the client {batch.simulator}; install one version"
+        )
+
+
+def peak_memory_bytes() -> int:
+    """Largest resident size of this process so far."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class _Rows:
+    """Tables ``summary`` of the runs of a batch as one, with the columns of the store.
+
+    A table for each run would cost a twentieth of a short one.
+    """
+
+    def __init__(self) -> None:
+        self.units: dict[str, str] = {}
+        self._columns: dict[str, list[Any]] = {name: [] for name in schema().names}
+
+    def add(self, run: BatchRun, made: RunLike, wall_s: float) -> None:
+        rows = made.summary()
+        self.units = self.units or {
+            "/".join(filter(None, key)): unit for *key, _, unit in rows
+        }  # fmt: skip
+        of_run = (run.address, run.seed, run.engine, simulator(), made.digest, wall_s)
+        repeated = ([value] * len(rows) for value in of_run)
+        for column, values in zip(
+            self._columns.values(), (*repeated, *zip(*rows, strict=True)), strict=True
+        ):
+            column.extend(values)
+
+    def table(self) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table(self._columns, schema=schema())
+
+
+def _made(run: BatchRun, store: Store) -> tuple[RunLike, float]:
+    """A run that `compare` or `reproduce` has kept, or a new one; and how long it took."""
+    path = store.entry(run.address, "run")
+    kept = store.run(path) if path.exists() else None
+    if kept is not None:
+        return kept, 0.0
+    began = time.perf_counter()
+    made = _engine(run.engine).run(run.base.load(run.sets).with_seed(run.seed), _core.Cancel())
+    if made.invalid:
+        raise RunFailed(f"not a valid experiment: {'; '.join(made.invalid)}")
+    return made, time.perf_counter() - began
+
+
+@functools.cache
+def _engine(name: str) -> registry.EngineSelection:
+    (engine,) = registry.select([name], {})
+    return engine

@@ -1,0 +1,178 @@
+"""A study as its file says it: base scenario, axes, filters, metrics, seeds, stopping rule."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sojourn.describing.library import find as find_scenario
+from sojourn.errors import InputError
+from sojourn.study import filters
+from sojourn.study.axes import Sampling, StudyAxis, read_axis, read_sampling
+from sojourn.study.filters import Filter
+from sojourn.study.keys import at_least_one, known_keys, near, text_list, title
+from sojourn.study.until import Until, read_until
+
+STUDY_KEYS = (
+    "name", "description", "scenario", "set", "axes", "sample", "only", "skip", "metrics", "seeds",
+    "until", "max_points",
+)  # fmt: skip
+MOST_POINTS = 100_000
+"""The largest number of points of a study, unless it states another one as ``max_points``."""
+DEFAULT_SEEDS = 3
+_SHIPPED = Path(__file__).parent / "shipped"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that has been read and checked; `sojourn.study.points` expands it.
+
+    Attributes:
+        name: its name.
+        scenario: file or shipped name of the base scenario.
+        axes: what varies.
+        sets: dotted keys and values that hold for every point.
+        only: if there are any, a point must match one of these filters.
+        skip: a point must match none of these.
+        metrics: keys of table ``summary`` that tables and pages show, such as
+            ``queue/bottleneck/delay_p95``.
+        seeds: seeds per point, from 1 on; with `until` the rule decides.
+        until: the stopping rule, if there is one.
+        sampling: how axes without a number of points are sampled.
+        max_points: more points are refused.
+        folder: what a relative file of the scenario is relative to.
+        document: the study as it was written.
+    """
+
+    name: str
+    scenario: str
+    axes: tuple[StudyAxis, ...]
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    only: tuple[Filter, ...] = ()
+    skip: tuple[Filter, ...] = ()
+    metrics: tuple[str, ...] = ()
+    seeds: int = DEFAULT_SEEDS
+    until: Until | None = None
+    sampling: Sampling | None = None
+    max_points: int = MOST_POINTS
+    folder: Path = Path()
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def source(self) -> Path:
+        """The file of the base scenario: beside the study's file, or a shipped one.
+
+        Raises:
+            InputError: there is none.
+        """
+        beside = self.folder / self.scenario
+        return find_scenario(beside if beside.is_file() else self.scenario)
+
+
+def shipped() -> dict[str, Path]:
+    """The studies that come with Sojourn: file by name."""
+    return {path.stem: path for path in sorted(_SHIPPED.glob("*.toml"))}
+
+
+def read(source: str | Path) -> Study:
+    """Read a study file, or a shipped study by name.
+
+    Raises:
+        InputError: there is no such file or name, or its content is not a study.
+    """
+    path = Path(source)
+    if not path.is_file():
+        if str(source) not in shipped():
+            raise InputError(
+                f"{source}: there is no such file and no shipped study of that name"
+                f"{near(str(source), shipped())}"
+            )
+        path = shipped()[str(source)]
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: is not TOML: {error}") from error
+    try:
+        return parse(document, path.parent)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def parse(document: Mapping[str, Any], folder: Path | None = None) -> Study:
+    """A study from the tables of its file.
+
+    Args:
+        document: as TOML reads the file.
+        folder: what a relative file of the scenario is relative to; the working folder by default.
+
+    Raises:
+        InputError: a key or a value is not what it should be.
+    """
+    known_keys("study", document, STUDY_KEYS)
+    name = title("name", document.get("name"))
+    if not isinstance(document.get("scenario"), str):
+        raise InputError("scenario: is missing; it is a text")
+    axes = _axes(document.get("axes", []))
+    sets = document.get("set", {})
+    if not isinstance(sets, Mapping):
+        raise InputError('set: must be a table such as { duration = "10s" }')
+    if "until" in document and "seeds" in document:
+        raise InputError("seeds: `until` decides how many; its `max_seeds` is the bound")
+    sampling = read_sampling(document["sample"]) if "sample" in document else None
+    _check_sampling(axes, sampling)
+    metrics = text_list("metrics", document.get("metrics"))
+    return Study(
+        name=name,
+        scenario=document["scenario"],
+        axes=axes,
+        sets=_flat(sets),
+        only=filters.check("only", document.get("only", []), axes),
+        skip=filters.check("skip", document.get("skip", []), axes),
+        metrics=tuple(metrics),
+        seeds=at_least_one("seeds", document.get("seeds", DEFAULT_SEEDS)),
+        until=read_until(document["until"], metrics) if "until" in document else None,
+        sampling=sampling,
+        max_points=at_least_one("max_points", document.get("max_points", MOST_POINTS)),
+        folder=folder or Path(),
+        document=document,
+    )
+
+
+def _axes(tables: object) -> tuple[StudyAxis, ...]:
+    if not isinstance(tables, list) or not tables:
+        raise InputError("axes: are missing; a study has at least one [[axes]]")
+    axes = tuple(read_axis(i, table) for i, table in enumerate(tables))
+    for what in ("name", "key"):
+        seen: set[str] = set()
+        for axis in axes:
+            for word in (axis.name,) if what == "name" else axis.keys:
+                if word in seen:
+                    raise InputError(f"axes.{axis.name}: the {what} `{word}` comes twice")
+                seen.add(word)
+    return axes
+
+
+def _check_sampling(axes: tuple[StudyAxis, ...], sampling: Sampling | None) -> None:
+    sampled = [axis.name for axis in axes if axis.ends is not None]
+    if sampled and sampling is None:
+        raise InputError(
+            f"axes.{sampled[0]}.points: is missing; or give the study a table `sample`"
+        )
+    if sampling is not None and not sampled:
+        raise InputError(
+            "sample: every axis has its values; leave out `points` of one, or `sample`"
+        )
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Dotted keys of nested tables: TOML reads ``a.b = 1`` as a table in a table."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{before}{key}.")
+        else:
+            flat[before + key] = value
+    return flat

@@ -1,0 +1,185 @@
+"""One page about a study that works from disk: figures with one selection, and what is behind it.
+
+Drawn by Vega-Lite through Altair (extra ``sojourn[pages]``), because it has small multiples and
+conditions on a selection as declarations, and vl-convert puts its library into the page.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sojourn import files
+from sojourn.comparing.statistics import Estimate
+from sojourn.describing.library import set_pairs
+from sojourn.errors import InputError
+from sojourn.markup import json_in_html, script_in_html
+from sojourn.running.replicas import Progress
+from sojourn.scenario import document_toml
+from sojourn.study.page.charts import Charts, metric_axis
+from sojourn.study.page.predicted import phase_margins_deg
+from sojourn.study.page.series import PointSeries, record
+from sojourn.study.results import PointEstimates, Results
+
+_SPREAD = ("delay_mean", "delay_p50", "delay_p95")
+MOST_POINTS = 5000
+"""More points are more than a browser draws."""
+
+
+def save(
+    results: Results,
+    path: Path,
+    *,
+    with_series: bool = True,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Write the page of a study.
+
+    Args:
+        results: of the study.
+        path: the page.
+        with_series: whether the first seed of every point is run again, so that the page has time
+            series; what was run once is kept in the user's store.
+        jobs: of these runs at a time; one per core by default.
+        progress: receives how far these runs are.
+
+    Raises:
+        InputError: Altair or vl-convert is not installed, no run is there yet, or there are more
+            than `MOST_POINTS` points.
+        OSError: the file cannot be written.
+    """
+    try:
+        import altair
+        import jinja2
+        import vl_convert
+    except ImportError as error:
+        raise InputError(
+            f"show: {error.name} is not installed; pip install sojourn[pages]"
+        ) from error
+    if path.is_dir():
+        raise InputError(f"--out {path}: is a folder; give the name of the page")
+    link = _link(results)
+    also = [f"queue/{link}/{name}" for name in _SPREAD]
+    found = [each for each in results.estimates(also) if each.seeds]
+    if not found:
+        raise InputError(
+            f"{results.study.name}: no run is there yet; `sojourn study run` makes them"
+        )
+    if len(found) > MOST_POINTS:
+        raise InputError(
+            f"{results.study.name}: {len(found):,} points are more than the {MOST_POINTS:,} that a "
+            "page shows; `sojourn study export` has them all"
+        )
+    series = record(results, link, jobs, progress) if with_series else {}
+    charts = _charts(altair, results, link, found)
+    figures = _figures(charts, results.study.metrics)
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("sojourn.study.page", ""), autoescape=True
+    )
+    page = environment.get_template("page.html.j2").render(
+        name=results.study.name,
+        points=len(found),
+        runs=sum(each.seeds for each in found),
+        link=link,
+        link_json=json_in_html(link),
+        sections=_sections(figures, results.study.metrics),
+        fixed=charts.fixed_values(),
+        library=script_in_html(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
+        data=json_in_html({"points": charts.rows, "lines": charts.lines}),
+        details=json_in_html(_details(results, found, series)),
+        figures=json_in_html(figures),
+    )
+    files.write(path, page)
+
+
+def _link(results: Results) -> str:
+    """The link whose queue is meant: that of the first metric of a queue, else the first link."""
+    for metric in results.study.metrics:
+        scope, _, rest = metric.partition("/")
+        if scope == "queue":
+            return rest.rpartition("/")[0]
+    document = json.loads(results.points[0].scenario.document_json())
+    return str(min(document["links"]))
+
+
+def _charts(
+    altair: Any, results: Results, link: str, found: Sequence[PointEstimates]
+) -> Charts:  # fmt: skip
+    units = results.units()
+    metrics = [
+        metric_axis(key, units.get(key, ""), [each.estimates[key] for each in found])
+        for key in results.study.metrics
+    ]
+    margins = phase_margins_deg(results.points, link)
+    charts = Charts(altair, metrics, [axis.name for axis in results.study.axes], found, margins)
+    if len(metrics) > 1:
+        charts.mark_front()
+    return charts
+
+
+def _figures(charts: Charts, metrics: Sequence[str]) -> dict[str, Any]:
+    """Every figure by the id of its place in the page."""
+    found: dict[str, Any] = {}
+    for index in range(len(metrics)):
+        found |= {f"m{index}-{i}": spec for i, spec in enumerate(charts.of_metric(index))}
+    found |= {f"stability-{i}": spec for i, spec in enumerate(charts.stability())}
+    if len(metrics) > 1:
+        found["trade-off"] = charts.trade_off()
+    return found | {"parallel": charts.parallel()}
+
+
+def _sections(figures: Mapping[str, Any], metrics: Sequence[str]) -> list[dict[str, Any]]:
+    """Headings with the ids of their figures."""
+
+    def section(title: str, about: str, start: str) -> dict[str, Any]:
+        ids = [place for place in figures if place.startswith(start)]
+        return {"title": title, "about": about, "ids": ids}
+
+    found = [
+        section("All axes and metrics", "A line is a point. Each axis goes from its least value, "
+                "below, to its largest.", "parallel"),
+        section("Trade-off", "Rings are the Pareto front: no other point is better in both. Delays "
+                "and losses are better when lower, everything else when higher.", "trade-off"),
+        section("Predicted and observed", "Blue is stable: a phase margin of the fluid model "
+                "above 0, and a delay with little spread, (delay_p95 - delay_p50) / delay_mean. "
+                "AQMs without a model are left out.", "stability"),
+    ]  # fmt: skip
+    found += [section(metric, "", f"m{index}-") for index, metric in enumerate(metrics)]
+    return [each for each in found if each["ids"]]
+
+
+def _details(
+    results: Results, found: Sequence[PointEstimates], series: Mapping[int, PointSeries]
+) -> dict[int, dict[str, Any]]:
+    """What the page shows of a point that is selected."""
+    points = {each.point.index: each for each in results.points}
+    details = {}
+    for each in found:
+        point, scenario = points[each.index].point, points[each.index].scenario
+        sets = [f"--set {shlex.quote(f'{key}={value}')}" for key, value in set_pairs(point.sets)]
+        details[each.index] = {
+            "label": point.label,
+            "seeds": each.seeds,
+            "numbers": [
+                [metric, "none" if math.isnan(e.mean) else f"{e.mean:.4g}", _interval(e)]
+                for metric, e in each.estimates.items()
+                if metric in results.study.metrics
+            ],
+            "command": f"sojourn run {shlex.quote(results.study.scenario)} {' '.join(sets)} "
+            f"--engine {point.engine} --seed 1 --record states --record flows "
+            f"--out point-{each.index}",
+            "scenario": document_toml(json.loads(scenario.document_json())),
+            "series": vars(series[each.index]) if each.index in series else None,
+        }
+    return details
+
+
+def _interval(found: Estimate) -> str:
+    if math.isnan(found.low) or math.isnan(found.high):
+        return "no interval"
+    return f"{found.low:.4g} to {found.high:.4g}"

@@ -1,0 +1,249 @@
+"""The results of a study: one row per run, or one per point with intervals over its seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn.comparing.centres import centre_of, estimate_of
+from sojourn.comparing.metrics import ABOVE
+from sojourn.comparing.statistics import Estimate
+from sojourn.errors import InputError
+from sojourn.running.store import warn
+from sojourn.study.axes import Value
+from sojourn.study.definition import Study, parse
+from sojourn.study.folder import open_folder
+from sojourn.study.points import PointScenario, points, resolve
+from sojourn.study.storage import StudyStore
+from sojourn.study.until import Until
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class PointEstimates:
+    """What is known of one point.
+
+    Attributes:
+        index: its place among the points of the study.
+        values: its value by axis.
+        seeds: runs that are kept.
+        estimates: estimate with its 95 % interval by metric; of the metric of a stopping rule the
+            interval is the rule's, which holds in spite of its looks.
+    """
+
+    index: int
+    values: Mapping[str, Value]
+    seeds: int
+    estimates: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """How far a study is.
+
+    Attributes:
+        points: its points.
+        wanted: runs that it needs, as far as is known: a stopping rule may want more later.
+        made: of these, runs that are in the store.
+        failed: of these, runs that were set aside.
+        fragments: files that wait for compaction.
+        unmet: points that have all seeds that the stopping rule allows, and do not meet it.
+    """
+
+    points: int
+    wanted: int
+    made: int
+    failed: int
+    fragments: int
+    unmet: int = 0
+
+
+class Results:
+    """The results of a study, read from its store when they are asked for.
+
+    Args:
+        study: the study.
+        store: its store.
+        found: its points with their scenarios; made of the study by default.
+    """
+
+    def __init__(
+        self, study: Study, store: StudyStore, found: Sequence[PointScenario] | None = None
+    ) -> None:
+        self.study = study
+        self.store = store
+        self.points = list(found or [resolve(study, point) for point in points(study)])
+
+    def wide(self) -> pa.Table:
+        """One row per run, by point and seed.
+
+        Returns:
+            Columns ``point``, each axis, ``seed``, ``run`` (its name in the store), and each metric
+            of the study in its SI unit: null where the run has no such value, infinite where only
+            a lower bound is known.
+        """
+        import pyarrow as pa
+
+        numbers = self._numbers(self.study.metrics)
+        rows = [
+            (each, seed, run, numbers[run])
+            for each, wanted in zip(self.points, self.wanted_seeds(), strict=True)
+            for seed, run in enumerate(each.addresses(wanted), 1)
+            if run in numbers
+        ]
+        columns: dict[str, Any] = {"point": pa.array([r[0].point.index for r in rows], pa.int64())}
+        for axis in self.study.axes:
+            columns[axis.name] = _column([row[0].point.values[axis.name] for row in rows])
+        columns["seed"] = pa.array([row[1] for row in rows], pa.int64())
+        columns["run"] = pa.array([row[2] for row in rows], pa.string())
+        for metric in self.study.metrics:
+            columns[metric] = pa.array([row[3].get(metric) for row in rows], pa.float64())
+        return pa.table(columns)
+
+    def estimates(self, also: Sequence[str] = ()) -> list[PointEstimates]:
+        """Every point with the intervals of its metrics.
+
+        Args:
+            also: keys of metrics beyond those of the study.
+        """
+        metrics = list(dict.fromkeys([*self.study.metrics, *also]))
+        numbers = self._numbers(metrics)
+        found = []
+        for each, wanted in zip(self.points, self.wanted_seeds(), strict=True):
+            runs = [run for run in each.addresses(wanted) if run in numbers]
+            of = {
+                metric: self._estimate(metric, [numbers[r].get(metric, math.nan) for r in runs])
+                for metric in metrics
+            }
+            found.append(PointEstimates(each.point.index, each.point.values, len(runs), of))
+        return found
+
+    def units(self, enough: Sequence[str] = ()) -> dict[str, str]:
+        """The unit of every metric that a run has, by key, such as ``s``.
+
+        Args:
+            enough: once these metrics are found, the rest of the store is not read.
+        """
+        found: dict[str, str] = {}
+        for rows in self.store.tables(["run", "scope", "name", "metric", "unit"]):
+            kinds = rows.group_by(["scope", "name", "metric", "unit"]).aggregate([])
+            for kind in kinds.to_pylist():
+                key = "/".join(filter(None, (kind["scope"], kind["name"], kind["metric"])))
+                found[key.removesuffix(ABOVE)] = kind["unit"]
+            if enough and found.keys() >= set(enough):
+                break
+        return found
+
+    def wanted_seeds(self) -> list[int]:
+        """How many seeds each point needs, as far as its runs say."""
+        return self._progress()[0]
+
+    def _progress(self) -> tuple[list[int], int]:
+        """How many seeds each point needs, and how many points have all and miss the rule."""
+        rule = self.study.until
+        if rule is None:
+            return [self.study.seeds] * len(self.points), 0
+        values = self._values_of(rule)
+        complete = [each for each in values if len(each) == rule.max_seeds]
+        unmet = sum(not any(rule.is_met(each[:look]) for look in rule.looks) for each in complete)
+        return [rule.wanted(each) for each in values], unmet
+
+    def _values_of(self, rule: Until) -> list[list[float]]:
+        """Of each point the values that its stopping rule sees, of seeds 1, 2, ... in order."""
+        numbers, failed = self._numbers([rule.metric]), self.store.failed()
+        found = []
+        for each in self.points:
+            values: list[float] = []
+            for run in each.addresses(rule.max_seeds):
+                if run not in numbers and run not in failed:
+                    break
+                values.append(numbers.get(run, {}).get(rule.metric, math.nan))
+            found.append(values)
+        return found
+
+    def status(self) -> StudyStatus:
+        """How far the study is."""
+        kept, failed = self.store.runs(), self.store.failed()
+        seeds_wanted, unmet = self._progress()
+        wanted = [
+            run
+            for each, seeds in zip(self.points, seeds_wanted, strict=True)
+            for run in each.addresses(seeds)
+        ]
+        return StudyStatus(
+            len(self.points), len(wanted), sum(run in kept for run in wanted),
+            sum(run in failed for run in wanted), self.store.fragments(), unmet,
+        )  # fmt: skip
+
+    def _estimate(self, metric: str, values: Sequence[float]) -> Estimate:
+        rule = self.study.until
+        if rule is not None and metric == rule.metric:
+            centre, low, high = rule.interval(values)
+            ends = (low, high)
+            kind = centre_of(_last(metric))
+            known = [value for value in values if not math.isnan(value)]
+            return Estimate(centre, (high - low) / 2.0, len(known), kind, ends)
+        return estimate_of(_last(metric), values)
+
+    def _numbers(self, metrics: Sequence[str]) -> dict[str, dict[str, float]]:
+        """The values of metrics by run; a run without any of them has an empty table."""
+        found: dict[str, dict[str, float]] = {}
+        columns = ["run", "scope", "name", "metric", "value"]
+        for rows in self.store.tables(columns):
+            for run in rows["run"].unique().to_pylist():
+                found[run] = {}
+            for metric in metrics:
+                for run, value in _select(rows, metric + ABOVE):
+                    found[run][metric] = math.inf if not math.isnan(value) else value
+                for run, value in _select(rows, metric):
+                    found[run][metric] = value
+        return found
+
+
+def open_results(store: str | Path, report: Callable[[str], None] = warn) -> Results:
+    """The results in a store, by the study that it notes.
+
+    Args:
+        store: folder or address.
+        report: called with a sentence about every damaged file.
+
+    Raises:
+        InputError: there is no study, or its scenario is not there any more.
+    """
+    kept = StudyStore(open_folder(store), report)
+    facts = kept.facts()
+    if "study" not in facts:
+        raise InputError(f"{store}: holds the runs of a search, `{facts['search']}`, not a study")
+    return Results(parse(facts["study"], Path(facts["folder"])), kept)
+
+
+def _select(rows: pa.Table, key: str) -> list[tuple[str, float]]:
+    """Run and value of the rows of one metric."""
+    import pyarrow.compute as pc
+
+    scope, _, rest = key.partition("/")
+    name, _, metric = rest.rpartition("/")
+    mask = pc.and_(
+        pc.equal(rows["metric"], metric),
+        pc.and_(pc.equal(rows["scope"], scope), pc.equal(rows["name"], name)),
+    )
+    chosen = rows.filter(mask)
+    return list(zip(chosen["run"].to_pylist(), chosen["value"].to_pylist(), strict=True))
+
+
+def _column(values: Sequence[Value]) -> pa.Array:
+    """Values of an axis; of different types, as with ``0`` and ``5ms``, as texts."""
+    import pyarrow as pa
+
+    if len({type(value) for value in values}) > 1:
+        return pa.array([str(value) for value in values], pa.string())
+    return pa.array(values)
+
+
+def _last(key: str) -> str:
+    return key.rpartition("/")[2]

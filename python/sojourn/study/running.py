@@ -1,0 +1,239 @@
+"""Running a study: what is missing in its store, until every point has seeds enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn import ending
+from sojourn.comparing.metrics import ABOVE
+from sojourn.describing.library import set_pairs
+from sojourn.errors import InputError
+from sojourn.running import memory
+from sojourn.running.replicas import Progress, Silent
+from sojourn.running.store import simulator, warn
+from sojourn.study import executors
+from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun, read_base
+from sojourn.study.definition import Study
+from sojourn.study.dispatch import Dispatcher
+from sojourn.study.executors import Workers
+from sojourn.study.folder import open_folder
+from sojourn.study.keys import near
+from sojourn.study.points import PointScenario, points, resolve
+from sojourn.study.results import Results
+from sojourn.study.storage import StudyStore
+
+_COMPACT_AT = 256
+"""Fragments that wait before they are compacted while the study runs."""
+
+_LISTED_BYTES = 750.0
+"""Of a run that is still to be made: address, scenario and seed (measured with 40,000)."""
+
+
+@dataclass(frozen=True)
+class StudyPart:
+    """One of several shares of a study's points, for arrays of jobs without a scheduler.
+
+    Attributes:
+        number: which, from 1.
+        of: how many there are.
+    """
+
+    number: int = 1
+    of: int = 1
+
+    def has(self, index: int) -> bool:
+        """Whether a point belongs to it."""
+        return index % self.of == self.number - 1
+
+
+def parse_part(text: str) -> StudyPart:
+    """Read ``3/8``.
+
+    Raises:
+        InputError: it is not of that form, or the number is outside.
+    """
+    number, slash, of = text.partition("/")
+    if not slash or not number.isdigit() or not of.isdigit() or not 1 <= int(number) <= int(of):
+        raise InputError(f"--part {text}: write K/N with K from 1 to N, such as 3/8")
+    return StudyPart(int(number), int(of))
+
+
+def run(
+    study: Study,
+    store: str | Path,
+    *,
+    executor: Executor | Workers | None = None,
+    jobs: int | None = None,
+    part: StudyPart | None = None,
+    progress: Progress | None = None,
+    report: Callable[[str], None] = warn,
+) -> Results:
+    """Make the runs of a study that its store does not have.
+
+    Args:
+        study: what to run.
+        store: folder, or any address that fsspec reads.
+        executor: where; processes of this machine by default.
+        jobs: how many of these processes; one per core by default.
+        part: only these points, and no compaction; for arrays of jobs.
+        progress: receives how far the runs are.
+        report: called with a sentence about every damaged file of the store.
+
+    Raises:
+        InputError: a point is not a legal scenario, the store is of another version, or a worker
+            is.
+        OSError: the store cannot be written, or the disk is full; what was made is kept.
+        KeyboardInterrupt: Ctrl-C; what was made is kept, another call goes on from there.
+    """
+    kept = StudyStore(open_folder(store), report)
+    found = [resolve(study, point) for point in points(study)]
+    least = study.until.looks[0] if study.until else study.seeds
+    memory.check_listed("seeds", len(found) * least, _LISTED_BYTES)
+    kept.begin(describe(study))
+    results = Results(study, kept, found)
+    workers = executors.chosen(executor, jobs)
+    mine = [each for each in found if part is None or part.has(each.point.index)]
+    try:
+        with ending.before_end(kept.folder.remove_leftovers):
+            _Session(study, kept, results, workers, progress or Silent(), part is None).run(mine)
+    except KeyboardInterrupt:
+        kept.folder.remove_leftovers()
+        raise
+    finally:
+        workers.close()
+    return results
+
+
+def describe(study: Study) -> dict[str, Any]:
+    """What the store notes about a study, so that it can go on without the study's file."""
+    return {"study": dict(study.document), "folder": str(study.folder.absolute())}
+
+
+def base_scenario(study: Study) -> BaseScenario:
+    """The base scenario as text."""
+    return read_base(study.source, study.scenario)
+
+
+def check_metrics(study: Study, units: Mapping[str, str]) -> None:
+    """Refuse a metric that runs do not have, nor a bound of it, and a rule in another unit.
+
+    Args:
+        study: whose metrics are checked.
+        units: of runs of the study, the unit of every metric by its key.
+
+    Raises:
+        InputError: there is such a metric.
+    """
+    for metric in study.metrics:
+        if metric not in units and metric + ABOVE not in units:
+            raise InputError(
+                f"metrics: the scenario has no `{metric}`{near(metric, sorted(units))}"
+            )
+    if study.until is not None:
+        study.until.check_unit(units.get(study.until.metric, ""))
+
+
+class _Session:
+    """One call of `run`."""
+
+    def __init__(
+        self, study: Study, store: StudyStore, results: Results, workers: Workers,
+        progress: Progress, may_compact: bool,
+    ) -> None:  # fmt: skip
+        self._study, self._store, self._results = study, store, results
+        self._progress = progress
+        self._may_compact = may_compact
+        self._fragments = store.fragments()
+        self._unchecked: set[str] = set()
+        self._units: dict[str, str] = {}
+        self._done, self._simulated_s = 0, 0.0
+        self._scenarios: dict[int, PointScenario] = {}
+        self._dispatcher = Dispatcher(
+            workers, store.folder.address, simulator(),
+            finish=self._finish, set_aside=self._set_aside,
+        )  # fmt: skip
+
+    def run(self, found: Sequence[PointScenario]) -> None:
+        """Run until no point wants more seeds."""
+        self._scenarios = {each.point.index: each for each in found}
+        is_checked = not self._may_compact or self._has_metrics()
+        while missing := self._missing(found):
+            # The ends of the axes first: they tell what runs cost and which metrics there are.
+            missing[1:] = [missing[-1], *missing[1:-1]] if missing[1:] else []
+            if not is_checked:
+                self._unchecked = {run.address for run in missing[:2]}
+                is_checked = True
+            self._done, self._simulated_s = 0, 0.0
+            self._progress.start(len(missing), sum(map(self._duration_s, missing)))
+            try:
+                self._dispatcher.run(missing)
+            finally:
+                self._progress.stop()
+        if not is_checked and self._units:  # without a run that was made nothing is known
+            check_metrics(self._study, self._units)
+        self._compact(0)
+
+    def _has_metrics(self) -> bool:
+        """Whether runs in the store have all metrics of the study; their units are noted."""
+        metrics = self._study.metrics
+        self._units = self._results.units(metrics)
+        if not self._units.keys() >= set(metrics):
+            return False
+        if self._units:  # of what was made; all may be set aside
+            check_metrics(self._study, self._units)
+        return True
+
+    def _missing(self, found: Sequence[PointScenario]) -> list[BatchRun]:
+        there = self._store.runs() | self._store.failed().keys()
+        wanted = self._results.wanted_seeds()
+        base = base_scenario(self._study)
+        return [
+            BatchRun(address, base, sets, seed, each.point.engine, each.point.index)
+            for each in found
+            for sets in [tuple(set_pairs(each.point.sets))]
+            for seed, address in enumerate(each.addresses(wanted[each.point.index]), 1)
+            if address not in there
+        ]
+
+    def _duration_s(self, run: BatchRun) -> float:
+        return self._scenarios[run.point].scenario.duration_s
+
+    def _finish(self, batch: Batch, outcome: BatchOutcome) -> None:
+        if self._unchecked:
+            self._check_metrics(batch.runs, outcome.units)
+        for run in batch.runs:
+            self._done += 1
+            self._simulated_s += self._duration_s(run)
+            if run.address in outcome.failed:
+                self._set_aside(run, outcome.failed[run.address])
+        self._progress.update(self._done, self._simulated_s)
+        self._fragments += 1
+        self._compact(_COMPACT_AT)
+
+    def _check_metrics(self, runs: Sequence[BatchRun], units: Mapping[str, str]) -> None:
+        """Refuse what `check_metrics` refuses, once the first and the last run are made.
+
+        One of both may lack a metric: Jain's index, for example, needs two flows. What runs in the
+        store have counts too.
+        """
+        self._unchecked -= {run.address for run in runs}
+        self._units.update(units)
+        if self._units and not self._unchecked:
+            check_metrics(self._study, self._units)
+
+    def _compact(self, least: int) -> None:
+        if self._may_compact and self._fragments > least:
+            self._store.compact()
+            self._fragments = 0
+
+    def _set_aside(self, run: BatchRun, reason: str) -> None:
+        each = self._scenarios[run.point]
+        self._store.set_aside(
+            run.address,
+            {"reason": reason, "point": dict(each.point.values), "seed": run.seed,
+             "engine": run.engine, "scenario": each.scenario.with_seed(run.seed).document_json()},
+        )  # fmt: skip

@@ -1,0 +1,275 @@
+"""The store of a study: runs by content, as Parquet, each exactly once.
+
+========================  =======================================================================
+``study.json``            the study, the simulator that made the runs, the format of the store
+``fragments/*.parquet``   the runs of one batch, as its worker wrote them
+``table/*.parquet``       the same, compacted into larger files: no run is in it twice
+``failed/RUN.json``       a run that was set aside: its scenario and the reason
+``damaged/*.parquet``     files whose content is not what their name says
+========================  =======================================================================
+
+The name of a Parquet file is the digest of its content, so that damage is seen.
+
+A worker may die after it wrote a fragment and before its client learns of it, so two fragments may
+hold the same run. Compaction copies those runs that the table does not have, and removes fragments
+after that; whenever it dies, the table has each run once, and nothing is lost. Readers here take
+the table and what fragments have beyond it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sojourn import files
+from sojourn.errors import InputError
+from sojourn.running.store import simulator, warn
+from sojourn.study.folder import StudyFolder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = 2
+FILE_BYTES = 64 << 20
+"""Fragments are gathered until a file of the table has about this size."""
+_STUDY = "study.json"
+_TEXTS = ("run", "engine", "simulator", "digest", "scope", "name", "metric", "unit")
+
+
+def schema() -> pa.Schema:
+    """Columns of a row: one number of the summary of one run."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [("run", pa.string()), ("seed", pa.uint64()), ("engine", pa.string()),
+         ("simulator", pa.string()), ("digest", pa.string()), ("wall_s", pa.float64()),
+         ("scope", pa.string()), ("name", pa.string()), ("metric", pa.string()),
+         ("value", pa.float64()), ("unit", pa.string())]
+    )  # fmt: skip
+
+
+class StudyStore:
+    """The store of a study.
+
+    Args:
+        folder: where it is.
+        report: called with a sentence about every damaged file.
+    """
+
+    def __init__(self, folder: StudyFolder, report: Callable[[str], None] = warn) -> None:
+        self.folder = folder
+        self._report = report
+
+    def begin(self, facts: dict[str, Any]) -> None:
+        """Note the study; an earlier one of this store is replaced, its runs stay.
+
+        What writers that were killed left half-written is removed.
+
+        Args:
+            facts: see `facts`.
+
+        Raises:
+            InputError: another version of Sojourn made the runs of this store.
+            OSError: the store cannot be written.
+        """
+        found = self._facts()
+        if found is not None:
+            self._check_version(found, "give another store, so that versions are not mixed")
+        self.folder.remove_leftovers()
+        content = {"format": FORMAT, "simulator": simulator()} | facts
+        if content != found:
+            self.folder.write(_STUDY, files.sealed(content).encode())
+
+    def facts(self) -> dict[str, Any]:
+        """What `begin` noted.
+
+        Raises:
+            InputError: this is no store of a study, or of another format, or another version of
+                Sojourn made its runs.
+        """
+        found = self._facts()
+        if found is None:
+            raise InputError(
+                f"{self.folder.address}: holds no study; `sojourn study run` makes one"
+            )
+        self._check_version(
+            found, "use that version, or read the rows in `table` and `fragments` as Parquet"
+        )
+        return found
+
+    def _check_version(self, found: dict[str, Any], remedy: str) -> None:
+        """Refuse the runs of another version: this one has other names for the same points."""
+        if found["simulator"] != simulator():
+            raise InputError(
+                f"{self.folder.address}: its runs are of {found['simulator']}, this is "
+                f"{simulator()}; {remedy}"
+            )
+
+    def _facts(self) -> dict[str, Any] | None:
+        try:
+            found = files.unsealed(self.folder.read(_STUDY).decode())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise InputError(
+                f"{self.folder.address}: {_STUDY} is damaged, or of an earlier version; remove it "
+                "and run the study again, which keeps its runs"
+            ) from error
+        if found.get("format") != FORMAT:
+            raise InputError(
+                f"{self.folder.address}: is of format {found.get('format')}, this Sojourn reads "
+                f"{FORMAT}; give another store"
+            )
+        return found
+
+    def write(self, rows: pa.Table) -> str:
+        """Keep the runs of a batch; returns the name of the file.
+
+        Raises:
+            OSError: the store cannot be written, or the disk is full.
+        """
+        return self._write("fragments", rows)
+
+    def _write(self, below: str, rows: pa.Table) -> str:
+        content = _parquet(rows)
+        name = f"{below}/{_digest(content)}.parquet"
+        self.folder.write(name, content)
+        return name
+
+    def set_aside(self, run: str, facts: dict[str, Any]) -> None:
+        """Note a run that cannot be made."""
+        self.folder.write(f"failed/{run}.json", files.sealed(facts).encode())
+
+    def failed(self) -> dict[str, dict[str, Any]]:
+        """What was set aside, by run."""
+        found = {}
+        for name in self.folder.names("failed"):
+            try:
+                found[_stem(name)] = files.unsealed(self.folder.read(name).decode())
+            except FileNotFoundError:
+                continue  # another process tries it again
+            except ValueError:
+                self._report(f"{self.folder.address}/{name}: is damaged; its run is tried again")
+                self.folder.remove(name)
+        return found
+
+    def retry(self) -> None:
+        """Forget what was set aside, so that it is tried again."""
+        for name in self.folder.names("failed"):
+            self.folder.remove(name)
+
+    def tables(
+        self, columns: Sequence[str] | None = None, known: set[str] | None = None
+    ) -> Iterator[pa.Table]:
+        """All rows, file by file; each run once.
+
+        Args:
+            columns: those that are wanted, with ``run`` among them; all by default.
+            known: names of files that are left out; those that are read are added.
+        """
+        seen: set[str] = set()
+        # Fragments first: one that is compacted meanwhile is found in the table then.
+        names = self.folder.names("fragments")
+        for name in [*self.folder.names("table"), *names]:
+            if known is not None and name in known:
+                continue
+            rows = self._read(name, columns)
+            if known is not None:
+                known.add(name)
+            if rows is not None:
+                yield _beyond(rows, seen)
+
+    def runs(self) -> set[str]:
+        """The runs that are kept."""
+        found: set[str] = set()
+        for rows in self.tables(["run"]):
+            found.update(rows["run"].unique().to_pylist())
+        return found
+
+    def fragments(self) -> int:
+        """How many fragments wait for compaction."""
+        return len(self.folder.names("fragments"))
+
+    def compact(self) -> None:
+        """Move the runs of all fragments into the table."""
+        with self.folder.lock():
+            seen: set[str] = set()
+            for name in self.folder.names("table"):
+                rows = self._read(name, ["run"])
+                if rows is not None:
+                    seen.update(rows["run"].unique().to_pylist())
+            gathered: list[pa.Table] = []
+            names: list[str] = []
+            size = 0
+            for name in self.folder.names("fragments"):
+                rows = self._read(name, None)
+                if rows is None:
+                    continue
+                gathered.append(_beyond(rows, seen))
+                names.append(name)
+                # Rows in memory are about ten times as large as compressed ones.
+                size += rows.nbytes // 10
+                if size >= FILE_BYTES:
+                    self._move(gathered, names)
+                    gathered, names, size = [], [], 0
+            self._move(gathered, names)
+
+    def _move(self, gathered: list[pa.Table], names: list[str]) -> None:
+        import pyarrow as pa
+
+        rows = pa.concat_tables(gathered) if gathered else None
+        if rows is not None and rows.num_rows:
+            self._write("table", rows)
+        for name in names:
+            self.folder.remove(name)
+
+    def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table | None:
+        """A file; None if it has been compacted meanwhile, or was damaged and is now removed."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            content = self.folder.read(name)
+        except FileNotFoundError:
+            return None
+        if _stem(name) != _digest(content):
+            self._report(
+                f"{self.folder.address}/{name}: is damaged; it is moved to damaged, and `resume` "
+                "makes its runs again"
+            )
+            self.folder.write(f"damaged/{name.rpartition('/')[2]}", content)
+            self.folder.remove(name)
+            return None
+        file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=list(_TEXTS))
+        return file.read(columns=list(columns) if columns else None)
+
+
+def _beyond(rows: pa.Table, seen: set[str]) -> pa.Table:
+    """The rows of runs that were not seen; they are now."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    runs = rows["run"].unique().to_pylist()
+    new = [run for run in runs if run not in seen]
+    seen.update(new)
+    if len(new) == len(runs):
+        return rows
+    return rows.filter(pc.is_in(rows["run"].cast(pa.string()), pa.array(new, pa.string())))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:40]
+
+
+def _stem(name: str) -> str:
+    return name.rsplit("/", 1)[1].split(".", maxsplit=1)[0]
+
+
+def _parquet(rows: pa.Table) -> bytes:
+    from pyarrow import parquet
+
+    buffer = io.BytesIO()
+    parquet.write_table(rows.cast(schema()), buffer, compression="zstd")
+    return buffer.getvalue()

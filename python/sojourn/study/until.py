@@ -1,0 +1,224 @@
+"""The stopping rule: more seeds per point until an interval is narrow enough, looked at rightly.
+
+Looking again and again at a 95 % interval until it is narrow covers less than 95 %. Here a point is
+looked at after a fixed series of numbers of seeds, and the level of each look is such that all of
+its intervals together hold with the stated confidence: repeated confidence intervals (Jennison and
+Turnbull 1989) at Pocock's constant level (Pocock 1977). The constant is computed for these very
+looks by the recursion of Armitage, McPherson and Rowe 1969. The interval of a mean takes Student's
+t at that level (Jennison and Turnbull 2000 §4.4), that of a median the order statistics.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn.comparing.centres import centre_of
+from sojourn.describing.formatting import counted
+from sojourn.describing.quantity import Quantity, required
+from sojourn.errors import InputError
+from sojourn.study.keys import at_least_one, known_keys
+
+UNTIL_KEYS = ("metric", "within", "confidence", "max_seeds")
+DEFAULT_CONFIDENCE = 0.95
+FIRST_LOOK = 8
+GROWTH = 1.5
+# How a study writes a unit of table `summary`.
+_WRITTEN = {"s": "s", "bit/s": "bit"}
+# Nodes of the integration; more do not change the fourth digit of the bound.
+_GRID = 161
+
+
+@dataclass(frozen=True)
+class Until:
+    """When a point has seeds enough.
+
+    Attributes:
+        metric: key of table ``summary``.
+        within: half of the interval must be at most this, in the metric's SI unit, or as a share
+            of the estimate.
+        is_share: whether `within` is a share.
+        unit: of `within` as it was written; empty for a share and a plain number.
+        confidence: probability with which the interval at the stop holds.
+        max_seeds: no point gets more seeds than this.
+    """
+
+    metric: str
+    within: float
+    is_share: bool
+    confidence: float
+    max_seeds: int
+    unit: str = ""
+
+    def check_unit(self, unit: str) -> None:
+        """Refuse a rule whose width is of another unit than its metric.
+
+        Args:
+            unit: of the metric in table ``summary``; empty if it is not known.
+
+        Raises:
+            InputError: ``within = "5mbit"`` for a delay, for example.
+        """
+        wanted = Quantity(0.0, _WRITTEN.get(unit, ""))
+        if self.is_share or not unit or Quantity(0.0, self.unit).family == wanted.family:
+            return
+        found = f"in {self.unit}" if self.unit else "a plain number"
+        raise InputError(
+            f"until.within: is {found}, but {self.metric} is in {unit}; write it in the unit of "
+            "the metric, or as a share such as 5%"
+        )
+
+    @functools.cached_property
+    def looks(self) -> tuple[int, ...]:
+        """The numbers of seeds at which a point is looked at."""
+        counts = [min(FIRST_LOOK, self.max_seeds)]
+        while counts[-1] < self.max_seeds:
+            counts.append(min(self.max_seeds, math.ceil(counts[-1] * GROWTH)))
+        return tuple(counts)
+
+    @functools.cached_property
+    def level(self) -> float:
+        """One minus the confidence of a single look."""
+        return pocock_level(self.looks, 1.0 - self.confidence)
+
+    def interval(self, values: Sequence[float]) -> tuple[float, float, float]:
+        """Estimate and both ends of its interval at one look; NaN where there are too few values.
+
+        Args:
+            values: one per seed, shape ``(n_seeds,)``; NaN is left out.
+        """
+        finite = np.sort(np.asarray([value for value in values if not math.isnan(value)]))
+        if len(finite) < 2:
+            return (float(finite[0]) if len(finite) else math.nan), math.nan, math.nan
+        if centre_of(self.metric.rpartition("/")[2]) == "median":
+            return _median(finite, self.level)
+        from scipy.special import stdtrit
+
+        mean = float(np.mean(finite))
+        error = float(np.std(finite, ddof=1)) / math.sqrt(len(finite))
+        half = float(stdtrit(len(finite) - 1, 1.0 - self.level / 2.0)) * error
+        return mean, mean - half, mean + half
+
+    def is_met(self, values: Sequence[float]) -> bool:
+        """Whether the interval is narrow enough; never where it is not known."""
+        centre, low, high = self.interval(values)
+        most = self.within * abs(centre) if self.is_share else self.within
+        return (high - low) / 2.0 <= most
+
+    def wanted(self, values: Sequence[float]) -> int:
+        """How many seeds a point needs, as far as these values say.
+
+        Args:
+            values: of seeds 1, 2, ... in order, shape ``(n_seeds,)``; NaN where a run failed.
+        """
+        for look in self.looks:
+            if len(values) < look or self.is_met(values[:look]):
+                return look
+        return self.max_seeds
+
+
+def read_until(table: Mapping[str, Any], metrics: Sequence[str]) -> Until:
+    """Read table ``until``.
+
+    Raises:
+        InputError: a key or a value is not what it should be, or no number of seeds can meet it.
+    """
+    known_keys("until", table, UNTIL_KEYS)
+    metric = table.get("metric")
+    if metric not in metrics:
+        raise InputError(f"until.metric: must be one of `metrics`, not `{metric}`")
+    confidence = table.get("confidence", DEFAULT_CONFIDENCE)
+    if not isinstance(confidence, float) or not 0.5 <= confidence < 1.0:
+        raise InputError(f"until.confidence: must be from 0.5 to below 1, not `{confidence}`")
+    within, is_share, unit = _within(table.get("within"))
+    most = at_least_one("until.max_seeds", table.get("max_seeds"))
+    rule = Until(str(metric), within, is_share, confidence, most, unit)
+    needed = _least(rule)
+    if most < needed:
+        raise InputError(
+            f"until.max_seeds: no interval of {100 * confidence:g} % for {metric} comes of "
+            f"{counted(most, 'seed')}; at least {needed} are needed"
+        )
+    return rule
+
+
+def _within(value: object) -> tuple[float, bool, str]:
+    if isinstance(value, str) and value.endswith("%"):
+        number = required("until.within", value.removesuffix("%"))
+        found, is_share = Quantity(number.number / 100.0, ""), True
+    else:
+        found, is_share = required("until.within", value), False
+    if not found.size > 0.0:
+        raise InputError(f"until.within: {value} cannot be met; it must be more than 0")
+    return found.size, is_share, found.unit
+
+
+def _least(rule: Until) -> int:
+    """The smallest number of seeds that gives an interval at all."""
+    if centre_of(rule.metric.rpartition("/")[2]) == "mean":
+        return 2
+    # Smallest and largest of n values miss the median with probability 2 ** (1 - n).
+    return 1 + math.ceil(-math.log2(rule.level))
+
+
+def _median(ordered: np.ndarray[Any, Any], level: float) -> tuple[float, float, float]:
+    """The median between order statistics at a level (Conover 1999 §3.2)."""
+    from scipy.stats import binom
+
+    n = len(ordered)
+    centre = float(np.median(ordered))
+    outside = int(binom.ppf(level / 2.0, n, 0.5))
+    # `outside` values below the interval, and as many above, must be rarer than the level.
+    while outside > 0 and 2.0 * binom.cdf(outside - 1, n, 0.5) > level:
+        outside -= 1
+    if outside == 0:
+        return centre, math.nan, math.nan
+    return centre, float(ordered[outside - 1]), float(ordered[n - outside])
+
+
+@functools.cache
+def pocock_level(looks: tuple[int, ...], alpha: float) -> float:
+    """The two-sided level of every look that makes them miss together with probability alpha.
+
+    Args:
+        looks: numbers of values at the looks, rising.
+        alpha: probability that the interval of some look does not hold.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ndtr, ndtri
+
+    if len(looks) == 1:
+        return alpha
+    # Between the level of a single look and Bonferroni's.
+    low, high = -float(ndtri(alpha / 2)), -float(ndtri(alpha / (2 * len(looks))))
+    bound = float(brentq(lambda c: _misses(looks, c) - alpha, low, high, xtol=1e-6))
+    return 2.0 * float(ndtr(-bound))
+
+
+def _misses(looks: tuple[int, ...], bound: float) -> float:
+    """Probability that a standardised mean of normal values leaves +-bound at one of the looks."""
+    from scipy.special import ndtr
+
+    at, weights = np.polynomial.legendre.leggauss(_GRID)
+    # Density of the sum of the values so far, of those that have not left.
+    scale = bound * math.sqrt(looks[0])
+    sums = at * scale
+    density = np.exp(-(sums**2) / (2 * looks[0])) / math.sqrt(2 * math.pi * looks[0])
+    stayed = 1.0
+    for before, now in itertools.pairwise(looks):
+        step = math.sqrt(now - before)
+        edge = bound * math.sqrt(now)
+        mass = density * weights * scale
+        inside = ndtr((edge - sums) / step) - ndtr((-edge - sums) / step)
+        stayed = float(mass @ inside)
+        scale, new = edge, at * edge
+        kernel = np.exp(-((new[:, None] - sums[None, :]) ** 2) / (2 * step**2))
+        density = kernel @ mass / (step * math.sqrt(2 * math.pi))
+        sums = new
+    return 1.0 - stayed

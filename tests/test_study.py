@@ -1,0 +1,166 @@
+"""Study files: axes, filters, and one message for each thing that is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+import sojourn
+from sojourn.engines import registry
+from sojourn.errors import InputError
+from sojourn.running.store import Store
+from sojourn.study.definition import shipped
+from sojourn.study.plan import plan
+from sojourn.study.points import points, resolve
+
+FLOWS = {"name": "flows", "key": "flows.bulk.count", "values": [1, 4]}
+RTT = {"name": "rtt", "key": "flows.bulk.rtt", "values": ["100ms", "200ms"]}
+DELAY = "queue/bottleneck/delay_p95"
+
+
+def study(*axes, **more):
+    document = {"name": "s", "scenario": "dumbbell-reno", "metrics": [DELAY], "axes": list(axes)}
+    return sojourn.study.parse(document | more)
+
+
+def values(*axes, **more) -> list[tuple]:
+    return [tuple(point.values.values()) for point in points(study(*axes, **more))]
+
+
+def refusal(*axes, **more) -> str:
+    with pytest.raises(InputError) as caught:
+        points(study(*axes, **more))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a\x1b[31m", "two\nlines", " ", None])
+def test_a_name_is_a_word_or_two(name):
+    assert refusal(FLOWS, name=name).startswith("name: ")
+
+
+def test_axes_are_multiplied_and_the_last_advances_first():
+    assert values(FLOWS, RTT) == [(1, "100ms"), (1, "200ms"), (4, "100ms"), (4, "200ms")]
+
+
+def test_axes_of_one_zip_advance_together():
+    pair = [axis | {"zip": "load"} for axis in (FLOWS, RTT)]
+    assert values(*pair) == [(1, "100ms"), (4, "200ms")]
+
+
+def test_a_range_has_equal_steps_or_equal_ratios_in_the_unit_of_its_low_end():
+    ends = {"name": "rtt", "key": "flows.bulk.rtt", "from": "10ms", "to": "1s", "points": 3}
+    assert values(ends) == [("10ms",), ("505ms",), ("1000ms",)]
+    assert values(ends | {"scale": "log"}) == [("10ms",), ("100ms",), ("1000ms",)]
+
+
+def test_a_range_of_whole_numbers_has_each_once():
+    ends = {"name": "flows", "key": "flows.bulk.count", "from": 1, "to": 3, "points": 9}
+    assert values(ends) == [(1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize("method", ["random", "latin-hypercube", "sobol", "halton"])
+def test_samples_lie_between_the_ends_and_repeat_with_their_seed(method):
+    ends = {"name": "rtt", "key": "flows.bulk.rtt", "from": "10ms", "to": "100ms"}
+    sample = {"method": method, "points": 16, "seed": 5}
+    found = [float(text.removesuffix("ms")) for (text,) in values(ends, sample=sample)]
+    assert len(set(found)) == 16
+    assert all(10.0 <= value <= 100.0 for value in found)
+    assert values(ends, sample=sample) == [(f"{value:.6g}ms",) for value in found]
+    assert values(ends, sample=sample | {"seed": 6}) != values(ends, sample=sample)
+
+
+def test_a_latin_hypercube_has_one_sample_in_each_equal_part():
+    ends = {"name": "rtt", "key": "flows.bulk.rtt", "from": "0ms", "to": "100ms"}
+    found = values(ends, sample={"method": "latin-hypercube", "points": 10})
+    assert sorted(int(float(text.removesuffix("ms")) // 10) for (text,) in found) == [*range(10)]
+
+
+def test_filters_compare_values_with_their_units():
+    assert values(FLOWS, RTT, only=[{"rtt": "<= 0.1s"}]) == [(1, "100ms"), (4, "100ms")]
+    assert values(FLOWS, RTT, skip=[{"flows": 4, "rtt": ["0.2s"]}]) == [
+        (1, "100ms"), (1, "200ms"), (4, "100ms"),
+    ]  # fmt: skip
+
+
+def test_a_plan_counts_runs_and_measures_pilots():
+    made = plan(study(FLOWS, RTT, seeds=7, set={"duration": "2s", "warmup": "0s"}), pilots=2)
+    assert (made.grid, made.points, made.runs, made.simulated_s) == (4, 4, 28, 56.0)
+    assert made.run_s > 0.0
+    assert made.busy_s == 28 * made.run_s
+
+
+def test_a_plan_with_a_stopping_rule_says_the_least_and_the_most():
+    until = {"metric": DELAY, "within": "5%", "max_seeds": 50}
+    made = plan(study(FLOWS, until=until), pilots=0)
+    assert (made.runs, made.most_runs) == (2 * 8, 2 * 50)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_study_is_legal(name):
+    assert plan(sojourn.study.read(name), pilots=0).points > 0
+
+
+@pytest.mark.parametrize(
+    ("axes", "more", "parts"),
+    [
+        ([], {}, ["axes", "at least one"]),
+        ([FLOWS | {"valuse": [1]}], {}, ["axes[0]", "valuse", "values"]),
+        ([FLOWS, FLOWS | {"name": "n"}], {}, ["axes.n", "flows.bulk.count", "twice"]),
+        ([FLOWS | {"values": [1, 1]}], {}, ["axes.flows.values", "twice"]),
+        ([FLOWS | {"name": "seed"}], {}, ["axes.seed", "another name"]),
+        ([FLOWS | {"zip": "z"}, RTT | {"zip": "z", "values": ["1ms"]}], {}, ["flows 2", "rtt 1"]),
+        ([{"name": "r", "from": "1s", "to": "1ms", "points": 2}], {}, ["axes.r", "rise"]),
+        ([{"name": "r", "from": "1s", "to": "1mbit", "points": 2}], {}, ["axes.r", "units"]),
+        ([{"name": "r", "from": "0s", "to": "1s", "points": 2, "scale": "log"}], {}, ["above 0"]),
+        ([{"name": "r", "from": 1, "to": 2, "points": 10**9}], {}, ["axes.r.points", "more than"]),
+        ([{"name": "r", "from": "1s", "to": "2s"}], {}, ["axes.r.points", "sample"]),
+        ([FLOWS], {"sample": {"method": "sobol", "points": 4}}, ["sample", "values"]),
+        ([FLOWS], {"sample": {"method": "sobol", "points": 5}}, ["4 or 8"]),
+        ([FLOWS], {"only": [{"rtt": "1ms"}]}, ["only", "no axis `rtt`", "flows"]),
+        ([FLOWS, RTT], {"skip": [{"rtt": ["100ms", "20ms"]}]}, ["skip", "`rtt`", "`20ms`; did"]),
+        ([FLOWS], {"only": [{"flows": 3}]}, ["only", "`flows` has no value `3`", "1, 4"]),
+        ([FLOWS], {"only": [{"flows": 1}], "skip": [{"flows": "< 4"}]}, ["none of 2 points"]),
+        ([FLOWS, RTT], {"max_points": 3}, ["4 points", "max_points = 3"]),
+        ([FLOWS], {"metrics": []}, ["metrics"]),
+        ([FLOWS], {"seeds": 0}, ["seeds", "from 1 on"]),
+        ([{"name": "engine", "values": ["ns9"]}], {}, ["engine ns9", "known: sim"]),
+        ([FLOWS], {"until": {"metric": "x", "within": "5%", "max_seeds": 9}}, ["until.metric"]),
+        ([FLOWS], {"until": {"metric": DELAY, "within": "0%", "max_seeds": 9}}, ["cannot be met"]),
+        ([FLOWS], {"until": {"metric": DELAY, "within": "5%", "max_seeds": 1}}, ["at least 2"]),
+        (
+            [FLOWS],
+            {"metrics": ["queue/bottleneck/delay_p99"],
+             "until": {"metric": "queue/bottleneck/delay_p99", "within": "5%", "max_seeds": 5}},
+            ["no interval of 95 %", "comes of 5 seeds", "at least 6"],
+        ),
+        ([FLOWS], {"seeds": 3, "until": {"metric": DELAY}}, ["seeds", "max_seeds"]),
+    ],
+)  # fmt: skip
+def test_a_bad_study_is_refused_with_place_and_remedy(axes, more, parts):
+    message = refusal(*axes, **more)
+    assert all(part in message for part in parts), message
+
+
+def test_a_word_that_the_scenario_does_not_have_is_refused_with_its_point():
+    with pytest.raises(InputError, match=r"point 0 \(n 1\).*no key `cuont`"):
+        plan(study({"name": "n", "key": "flows.bulk.cuont", "values": [1]}), pilots=0)
+
+
+@pytest.mark.slow
+def test_the_command_refuses_a_study_that_is_not_there(command):
+    assert "did you mean `aqm-load-rtt`" in command.refused("study", "plan", "aqm-load-rt")
+    assert "holds no study" in command.refused("study", "status", "nowhere")
+    assert "cluster: `moon` is none of local" in command.refused(
+        "study", "run", "aqm-load-rtt", "--store", "s", "--cluster", "moon"
+    )
+
+
+@pytest.mark.parametrize("name", ["s", 'a "seed":1, b', "seed"])
+def test_the_address_of_a_run_is_its_name_in_the_store_of_runs(name):
+    found = study(FLOWS, set={"name": name})
+    point = resolve(found, points(found)[1])
+    store, (engine,) = Store(), registry.select(["sim"], {})
+    identity = f"sim {engine.identity(point.scenario)}"
+    for seed in (1, 2, 77, 10**12):
+        path = store.path(point.scenario.with_seed(seed), engine=identity, kind="run")
+        assert point.address(seed) == path.stem
