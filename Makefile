@@ -96,7 +96,7 @@ ns3-costs: $(VENV)/developed
 ## agreement-ns3: the grid on the simulator and on ns-3; writes the table of
 ##                docs/results/agreement-ns3.md
 agreement-ns3: $(VENV)/developed
-	$(BIN)/sojourn agree --engines sim,ns3 --grid --page docs/results/agreement-ns3.md > /dev/null
+	$(BIN)/sojourn agree --engine sim,ns3 --grid --page docs/results/agreement-ns3.md > /dev/null
 
 ## agreement-wide: the wide grid on the simulator and the kernel; writes
 ##                 docs/results/agreement-wide.md. An hour and a half on one core; what is done is

@@ -72,8 +72,8 @@ def measure(aimd: type) -> None:
             super().on_ack(ack)
 
     scenario = sojourn.Scenario.load(SCENARIO)
-    sojourn.run(scenario, cc={"bulk": Counting})
-    reno, python = best(scenario), best(scenario, cc={"bulk": aimd})
+    sojourn.run(scenario, ccs={"bulk": Counting})
+    reno, python = best(scenario), best(scenario, ccs={"bulk": aimd})
     print(f"{acks} acknowledgements; reno {reno * 1e3:.1f} ms, python {python * 1e3:.1f} ms")
     print(f"{(python - reno) / acks * 1e6:.2f} us per acknowledgement, {python / reno:.1f} times")
 

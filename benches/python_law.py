@@ -46,7 +46,7 @@ LAWS = (("codel", "codel.py:CoDel", 1), ("pie", "pie.py:Pie", 2))
 def made(aqm: str, seconds: int) -> sojourn.Result:
     """A run of the scenario."""
     scenario = sojourn.Scenario.load(SCENARIO.format(seconds=seconds))
-    return sojourn.run(scenario, aqm=aqm, store=None)
+    return sojourn.run(scenario, aqms=aqm, store=None)
 
 
 def arrived(result: sojourn.Result) -> float:

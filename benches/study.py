@@ -114,7 +114,7 @@ def throughput(runs: int, workers: int, store: str, budget_s: float) -> dict[str
     client, children = cpu_s(resource.RUSAGE_SELF), cpu_s(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
     with contextlib.suppress(KeyboardInterrupt):
-        sojourn.study.run(study, store, jobs=workers, progress=meter)
+        sojourn.study.run_study(study, store, jobs=workers, progress=meter)
     wall_s = time.monotonic() - began
     client, children = (
         cpu_s(resource.RUSAGE_SELF) - client, cpu_s(resource.RUSAGE_CHILDREN) - children

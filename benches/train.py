@@ -19,4 +19,4 @@ RUNS = (
 for name, seconds, changes in RUNS:
     for aqm in AQMS:
         sets = {"duration": f"{seconds}s", "warmup": "0s"} | changes
-        sojourn.run(name, aqm=aqm, sets=sets, store=None)
+        sojourn.run(name, aqms=aqm, sets=sets, store=None)

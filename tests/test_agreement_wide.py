@@ -13,7 +13,7 @@ from sojourn import _core
 from sojourn.agreement import causes, grid, measures, wide, wide_page
 from sojourn.agreement.cells import CellAgreement
 from sojourn.agreement.covering import covering
-from sojourn.agreement.wide_runs import Measured, WideAgreement, agree, compare
+from sojourn.agreement.wide_runs import Measured, WideAgreement, agree_on_grid, compare_cell
 from sojourn.describing.library import load
 from sojourn.engines import registry
 
@@ -139,7 +139,7 @@ def test_a_page_counts_close_far_and_unknown_values() -> None:
     levels = wide.cells()[0]
     ours = [run(0.020), run(0.022, **{"class/x/completion_p50": 1.0})]
     theirs = [run(0.030), run(0.031)]
-    compared = compare("a cell", levels, (ours, theirs))
+    compared = compare_cell("a cell", levels, (ours, theirs))
     # Marks happen on neither engine, and completion times are not known of every run.
     assert [cell.metric for cell in compared.cells] == ["queue/b/delay_p50"]
     assert compared.unknown == ["class/x/completion_p50"]
@@ -157,13 +157,13 @@ def test_half_of_the_references_seeds_are_compared_with_its_other_half() -> None
 
     ours = [run(delay) for delay in (0.040, 0.040, 0.010, 0.010, 9.0)]
     theirs = [run(delay) for delay in (0.020, 0.022, 0.030, 0.032, 9.0)]
-    compared = compare("a cell", wide.cells()[0], (ours, theirs))
+    compared = compare_cell("a cell", wide.cells()[0], (ours, theirs))
     [itself], [first] = compared.halves
     assert itself.values == pytest.approx((0.021, 0.031))
     assert first.values == pytest.approx((0.040, 0.031))
     page = wide_page.as_markdown(WideAgreement(wide.WIDE, ("sim", "linux"), 5, [compared]))
     assert "over 2 seeds `linux` agrees with 2 other seeds of its own in 0 (0.0 %)" in page
-    assert compare("a cell", wide.cells()[0], (ours[:3], theirs[:3])).halves == ([], [])
+    assert compare_cell("a cell", wide.cells()[0], (ours[:3], theirs[:3])).halves == ([], [])
 
 
 def test_how_often_the_reference_agrees_with_itself_follows_from_its_seeds() -> None:
@@ -196,7 +196,7 @@ def test_causes_are_said_where_they_show(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_an_engine_agrees_with_itself_in_every_value(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = [cell for cell in wide.cells() if cell["rate"] == 10 and cell["flows"] == 4][:1]
     monkeypatch.setattr(wide, "cells", lambda _design: cells)
-    found = agree([registry.DEFAULT, registry.DEFAULT], seeds=2)
+    found = agree_on_grid([registry.DEFAULT, registry.DEFAULT], seeds=2)
     assert found.cells and all(cell.agrees_closely for cell in found.cells)
     assert [compared.levels for compared in found.compared] == cells
     assert "0 are apart" in wide_page.as_markdown(found)

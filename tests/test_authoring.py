@@ -30,7 +30,7 @@ def here(tmp_path, monkeypatch):
 
 
 def digest(aqm: str) -> str:
-    return sojourn.run("dumbbell-reno", aqm=aqm, sets=SETS).digest
+    return sojourn.run("dumbbell-reno", aqms=aqm, sets=SETS).digest
 
 
 def test_a_new_law_in_python_runs_at_once(here, capsys):

@@ -176,7 +176,7 @@ def failing(monkeypatch):
 
 def test_without_an_aqm_engines_are_compared_under_the_scenarios_own(failing):
     engines = registry.select(["sim", "linux"], {})
-    made = comparing.compare("dumbbell-reno", [], seeds=2, on=engines)
+    made = comparing.compare("dumbbell-reno", [], seeds=2, engine=engines)
     own = library.load("dumbbell-reno").queue("bottleneck")
     assert list(made.results) == [f"{own} on sim", f"{own} on linux"]
     assert made.references == {f"{own} on sim": f"{own} on linux"}

@@ -87,7 +87,7 @@ def test_a_third_engine_runs_with_its_own_option(third: Third) -> None:
 
 def test_a_third_engine_is_compared_with_the_first(third: Third) -> None:
     engines = registry.select(["sim", "third"], {})
-    found = sojourn.compare("dumbbell-reno", ["pie"], 1, sets=SMALL, on=engines)
+    found = sojourn.compare("dumbbell-reno", ["pie"], 1, sets=SMALL, engine=engines)
     assert [aqm.split(" on ")[1] for aqm in found.aqms] == ["sim", "third"]
     assert found.failures == []
     first, second = (found.of(aqm)[0].digest for aqm in found.aqms)
@@ -99,7 +99,7 @@ def test_engines_are_compared_with_the_queue_of_a_scenario_whose_link_sizes_its_
 ) -> None:
     engines = registry.select(["sim", "third"], {})
     sized = {**SMALL, "links.bottleneck.buffer": "1bdp"}
-    found = sojourn.compare("dumbbell-reno", [], 1, sets=sized, on=engines)
+    found = sojourn.compare("dumbbell-reno", [], 1, sets=sized, engine=engines)
     assert found.failures == []
     assert len(found.aqms) == 2
 
@@ -135,6 +135,45 @@ def test_an_engine_is_known_and_selected_once() -> None:
         registry.select(["qemu"], {})
     with pytest.raises(InputError, match="engine sim: is listed twice"):
         registry.select(["sim", "sim"], {})
+
+
+def test_engines_are_named_as_text_sequence_or_selection(third: Third) -> None:
+    (chosen,) = registry.select("third", {"speed": 2})
+    forms = ("sim,third", ["sim", "third"], ("sim", chosen))
+    assert [[each.name for each in registry.select(form)] for form in forms] == [
+        ["sim", "third"]
+    ] * 3
+    assert registry.select(["sim", chosen])[1].options == {"speed": 2}
+    assert registry.select_one(chosen) == chosen
+    found = sojourn.agree(["dumbbell-reno"], "sim,third", seeds=1, speed=4)
+    assert (found.names, found.share) == (("sim", "third"), 1.0)
+
+
+def test_one_engine_and_one_aqm_where_only_one_can_run(third: Third) -> None:
+    with pytest.raises(InputError, match="engine sim, third: one engine is needed here"):
+        sojourn.run("dumbbell-reno", sets=SMALL, engine="sim,third")
+    with pytest.raises(InputError, match="aqms: a run has one AQM, not 2; `compare` takes several"):
+        sojourn.run("dumbbell-reno", sets=SMALL, aqms="codel,pie:target=5ms,tupdate=5ms")
+    alone, listed = (
+        sojourn.run("dumbbell-reno", sets=SMALL, aqms=form) for form in ("codel", ["codel"])
+    )
+    assert alone.digest == listed.digest
+    assert sojourn.compare("dumbbell-reno", "codel,pie", 1, sets=SMALL).aqms == ["codel", "pie"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("on", "engine"), ("cc", "ccs"), ("app", "apps"), ("aqm", "aqms")]
+)
+def test_another_word_for_an_argument_is_refused_with_the_right_one(old: str, new: str) -> None:
+    calls = (
+        lambda: sojourn.run("dumbbell-reno", **{old: "pie"}),
+        lambda: sojourn.compare("dumbbell-reno", ["pie"], **{old: "pie"}),
+        lambda: sojourn.agree(["dumbbell-reno"], **{old: "pie"}),
+        lambda: sojourn.reproduce.reproduce(**{old: "pie"}),
+    )
+    for call in calls:
+        with pytest.raises(TypeError, match=f"no argument or engine option `{old}`; it is `{new}`"):
+            call()
 
 
 def test_a_misspelt_argument_of_run_is_no_engine_option() -> None:

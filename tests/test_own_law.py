@@ -115,7 +115,7 @@ def test_a_comparison_takes_laws_of_its_own_beside_built_in_ones(mine):
 
 
 def test_signals_and_states_have_the_state_variables_of_the_law(mine):
-    result = sojourn.run(scenario(), aqm="mine.py")
+    result = sojourn.run(scenario(), aqms="mine.py")
     signals = [row for row in result.signals.to_pylist() if row["cause"] == "random"]
     assert {row["signal"] for row in signals} == {"dropped", "marked"}
     assert dict(signals[0]["state"])["late"] >= 1
@@ -125,13 +125,13 @@ def test_signals_and_states_have_the_state_variables_of_the_law(mine):
 
 
 def test_the_manifest_names_the_code_and_every_parameter(mine):
-    manifest = sojourn.run(scenario(), aqm="mine.py:Dropper:target=5ms").manifest
+    manifest = sojourn.run(scenario(), aqms="mine.py:Dropper:target=5ms").manifest
     queue = manifest["scenario"]["links"][0]["queue"]
     assert queue["settings"]["target"] == "5ms"
     assert queue["settings"]["prob"] == "0.05"
     assert queue["source"].startswith("python:mine.py:Dropper sha256=")
     (mine / "mine.py").write_text(DROPPER.replace('"0.05"', '"0.06"'))
-    again = sojourn.run(scenario(), aqm="mine.py").manifest["scenario"]["links"][0]["queue"]
+    again = sojourn.run(scenario(), aqms="mine.py").manifest["scenario"]["links"][0]["queue"]
     assert again["source"] != queue["source"]
 
 
@@ -273,7 +273,7 @@ def test_one_law_built_in_in_python_and_in_c_gives_the_same_digest(
     libraries, name, cls, settings, form
 ):
     forms = [name, f"{EXAMPLES}/{name}.py:{cls}", f"{libraries}/lib{name}.so"]
-    runs = [sojourn.run(scenario(), aqm=form.format(each) + settings, seed=7) for each in forms]
+    runs = [sojourn.run(scenario(), aqms=form.format(each) + settings, seed=7) for each in forms]
     assert len({run.digest for run in runs}) == 1
     causes = set(runs[0].signals["cause"].to_pylist())
     assert causes & {"random", "deterministic"}, "the law was needed"

@@ -66,7 +66,7 @@ def run(**more):
 
 
 def test_datagrams_leave_when_the_application_says_and_have_its_sizes():
-    rows = run(app={"call": Pairs}).packets.to_pylist()
+    rows = run(apps={"call": Pairs}).packets.to_pylist()
     call = [row for row in rows if row["flow"].startswith("call")]
     assert len(call) == 2 * 40
     assert sorted({row["bytes"] for row in call}) == [100, 200]
@@ -76,18 +76,18 @@ def test_datagrams_leave_when_the_application_says_and_have_its_sizes():
 
 
 def test_transfers_follow_one_another_as_the_application_says():
-    sizes = [row["bytes"] for row in run(app={"files": Reader}).transfers.to_pylist()]
+    sizes = [row["bytes"] for row in run(apps={"files": Reader}).transfers.to_pylist()]
     assert len(sizes) > 10
     assert set(sizes) == {30_000}
 
 
 def test_the_manifest_names_the_code_and_the_same_seed_gives_the_same_digest():
-    runs = [run(app={"files": Reader, "call": Pairs}, seed=5) for _ in range(2)]
+    runs = [run(apps={"files": Reader, "call": Pairs}, seed=5) for _ in range(2)]
     assert runs[0].digest == runs[1].digest != run(seed=5).digest
     apps = runs[0].manifest["sim"]["apps"]
     assert apps["files"].startswith("python:test_python_app.Reader sha256=")
     assert set(apps) == {"files", "call"}
-    assert run(app={"files": Reader}, seed=6).digest != runs[0].digest
+    assert run(apps={"files": Reader}, seed=6).digest != runs[0].digest
 
 
 def test_a_comparison_takes_the_same_applications_under_every_aqm():
@@ -147,7 +147,7 @@ class Nonsense:
 )
 def test_an_application_that_fails_ends_the_run_with_flow_time_and_cause(app, sentence):
     with pytest.raises(AppError) as caught:
-        run(app=app)
+        run(apps=app)
     text = str(caught.value)
     assert text.startswith(f"app of flows `{next(iter(app))}`, flow ")
     assert sentence in text
@@ -158,14 +158,14 @@ def test_an_application_that_fails_ends_the_run_with_flow_time_and_cause(app, se
     ("app", "sentence"),
     [
         ({"call": Pairs()}, "is not a class"),
-        ([Pairs], "give {name of flows: class}"),
+        ([Pairs], "give {flows: class}"),
         ({"call": int}, "int has none of the methods"),
         ({"nobody": Pairs}, "no flows of this name that can have another application"),
     ],
 )
 def test_what_is_no_application_or_has_no_flows_is_refused(app, sentence):
     with pytest.raises((InputError, ScenarioError), match=sentence):
-        run(app=app)
+        run(apps=app)
 
 
 def test_a_scenario_never_names_an_application_in_python():
@@ -173,4 +173,4 @@ def test_a_scenario_never_names_an_application_in_python():
     with pytest.raises(ScenarioError) as caught:
         sojourn.Scenario.load(text)
     assert "a scenario is data and names no code" in str(caught.value)
-    assert "sojourn.run(..., app=" in str(caught.value)
+    assert "sojourn.run(..., apps=" in str(caught.value)

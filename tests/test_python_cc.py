@@ -82,12 +82,12 @@ def test_the_example_of_the_docs_runs(tmp_path, monkeypatch, capsys):
 
 def test_reno_in_python_does_as_well_as_the_built_in_one():
     built_in = sojourn.run(scenario()).summary["class/bulk/goodput"]
-    own = sojourn.run(scenario(), cc={"bulk": Reno}).summary["class/bulk/goodput"]
+    own = sojourn.run(scenario(), ccs={"bulk": Reno}).summary["class/bulk/goodput"]
     assert own == pytest.approx(built_in, rel=0.03)
 
 
 def test_the_same_class_and_seed_give_the_same_digest():
-    first, second = (sojourn.run(scenario(), cc={"bulk": Reno}) for _ in range(2))
+    first, second = (sojourn.run(scenario(), ccs={"bulk": Reno}) for _ in range(2))
     assert first.digest == second.digest
     assert first.manifest["transports"] == second.manifest["transports"]
 
@@ -99,7 +99,7 @@ def test_the_manifest_identifies_the_code_down_to_its_constants():
     class Third(Reno):
         gain = 0.3
 
-    (transport,) = sojourn.run(scenario(), cc={"bulk": Half}).manifest["transports"]
+    (transport,) = sojourn.run(scenario(), ccs={"bulk": Half}).manifest["transports"]
     assert transport["flows"] == "bulk"
     assert transport["cc"].startswith(f"python:{__name__}.")
     assert transport["cc"].endswith(f"Half sha256={digest(Half)}")
@@ -118,7 +118,7 @@ def test_marks_arrive_once_per_round_trip_and_counted():
             counted.append(ack.marks)
             super().on_ack(ack)
 
-    result = sojourn.run(scenario('queue = "step"', "ecn = true"), cc={"bulk": Marked})
+    result = sojourn.run(scenario('queue = "step"', "ecn = true"), ccs={"bulk": Marked})
     marked = max(result.flows["ce_bytes"].to_pylist()) / 1448
     assert sum(counted) == pytest.approx(marked, abs=5)
     gaps = [later - earlier for earlier, later in itertools.pairwise(marked_at_s)]
@@ -133,7 +133,7 @@ def test_pacing_spreads_what_a_window_would_send_at_once():
         def on_ack(self, ack):
             self.cwnd = 100.0
 
-    assert sojourn.run(scenario(), cc={"bulk": Paced}).summary["queue/b/delay_p95"] < 0.02
+    assert sojourn.run(scenario(), ccs={"bulk": Paced}).summary["queue/b/delay_p95"] < 0.02
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_pacing_spreads_what_a_window_would_send_at_once():
 def test_an_error_names_flow_time_and_cause(method, body, words):
     failing = type("Failing", (Reno,), {method: body, "__module__": __name__})
     with pytest.raises(sojourn.ControlError) as caught:
-        sojourn.run(scenario(), cc={"bulk": failing})
+        sojourn.run(scenario(), ccs={"bulk": failing})
     message = str(caught.value).casefold()
     assert re.search(r"flows `bulk`, flow 0 at \d+\.\d{6} s: ", message), message
     for word in words:
@@ -161,19 +161,19 @@ def test_an_error_names_flow_time_and_cause(method, body, words):
 def test_flows_that_are_not_there_or_speak_no_tcp_are_refused():
     for name in ("bulc", "voip"):
         with pytest.raises(sojourn.ScenarioError, match=rf"cc\[{name}\].*known: bulk"):
-            sojourn.run(scenario(), cc={name: Reno})
+            sojourn.run(scenario(), ccs={name: Reno})
 
 
 def test_what_is_no_class_or_lacks_a_method_is_refused():
     with pytest.raises(sojourn.InputError, match="not a class"):
-        sojourn.run(scenario(), cc={"bulk": Reno()})
+        sojourn.run(scenario(), ccs={"bulk": Reno()})
     with pytest.raises(sojourn.InputError, match="no method on_ack"):
-        sojourn.run(scenario(), cc={"bulk": object})
-    with pytest.raises(sojourn.InputError, match="name of flows: class"):
-        sojourn.run(scenario(), cc=Reno)
-    with pytest.raises(sojourn.InputError, match=r"^ccs: \[\] says not whose"):
+        sojourn.run(scenario(), ccs={"bulk": object})
+    with pytest.raises(sojourn.InputError, match="flows: class"):
+        sojourn.run(scenario(), ccs=Reno)
+    with pytest.raises(sojourn.InputError, match=r"^ccs: \[\] does not say for which flows"):
         sojourn.compare(scenario(), ["codel"], ccs=[])
-    with pytest.raises(sojourn.InputError, match=r"^apps: '' says not whose"):
+    with pytest.raises(sojourn.InputError, match=r"^apps: '' does not say for which flows"):
         sojourn.compare(scenario(), ["codel"], apps="")
 
 
@@ -181,7 +181,7 @@ def test_a_class_whose_source_is_unknown_is_refused():
     namespace = {"Reno": Reno, "__name__": __name__}
     exec("class Unseen(Reno):\n    def on_ecn(self, now_s): pass", namespace)
     with pytest.raises(sojourn.InputError, match="source of Unseen cannot be read"):
-        sojourn.run(scenario(), cc={"bulk": namespace["Unseen"]})
+        sojourn.run(scenario(), ccs={"bulk": namespace["Unseen"]})
 
 
 def test_bbr_shows_its_state():

@@ -169,7 +169,7 @@ def test_the_name_of_a_run_depends_on_scenario_seed_simulator_and_what_is_kept(
 
     def names(keep=KEEP, queue="codel"):
         case = {"a": Case(scenario(queue), keep)}
-        plan = work.plan("tiny", Item("F9", "", cases=lambda _p: case), "quick", 2, store)
+        plan = work.plan_item("tiny", Item("F9", "", cases=lambda _p: case), "quick", 2, store)
         return {run.path.name for run in plan.runs()}
 
     assert len(names()) == 2 and item.seeds.quick == 2

@@ -9,7 +9,7 @@ from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.running.store import Store
 from sojourn.study.definition import shipped
-from sojourn.study.plan import plan
+from sojourn.study.plan import plan_study
 from sojourn.study.points import points, resolve
 
 FLOWS = {"name": "flows", "key": "flows.bulk.count", "values": [1, 4]}
@@ -83,7 +83,7 @@ def test_filters_compare_values_with_their_units():
 
 
 def test_a_plan_counts_runs_and_measures_pilots():
-    made = plan(study(FLOWS, RTT, seeds=7, set={"duration": "2s", "warmup": "0s"}), pilots=2)
+    made = plan_study(study(FLOWS, RTT, seeds=7, set={"duration": "2s", "warmup": "0s"}), pilots=2)
     assert (made.grid, made.points, made.runs, made.simulated_s) == (4, 4, 28, 56.0)
     assert made.run_s > 0.0
     assert made.busy_s == 28 * made.run_s
@@ -91,13 +91,13 @@ def test_a_plan_counts_runs_and_measures_pilots():
 
 def test_a_plan_with_a_stopping_rule_says_the_least_and_the_most():
     until = {"metric": DELAY, "within": "5%", "max_seeds": 50}
-    made = plan(study(FLOWS, until=until), pilots=0)
+    made = plan_study(study(FLOWS, until=until), pilots=0)
     assert (made.runs, made.most_runs) == (2 * 8, 2 * 50)
 
 
 @pytest.mark.parametrize("name", shipped())
 def test_a_shipped_study_is_legal(name):
-    assert plan(sojourn.study.read(name), pilots=0).points > 0
+    assert plan_study(sojourn.study.read(name), pilots=0).points > 0
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_bad_study_is_refused_with_place_and_remedy(axes, more, parts):
 
 def test_a_word_that_the_scenario_does_not_have_is_refused_with_its_point():
     with pytest.raises(InputError, match=r"point 0 \(n 1\).*no key `cuont`"):
-        plan(study({"name": "n", "key": "flows.bulk.cuont", "values": [1]}), pilots=0)
+        plan_study(study({"name": "n", "key": "flows.bulk.cuont", "values": [1]}), pilots=0)
 
 
 @pytest.mark.slow

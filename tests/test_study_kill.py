@@ -48,7 +48,7 @@ import sojourn
 from sojourn.study import dispatch, running
 if __name__ == "__main__":
     dispatch.BATCH_S, running._COMPACT_AT = 0.1, 2
-    sojourn.study.run(sojourn.study.read("study.toml"), "store", jobs=2)
+    sojourn.study.run_study(sojourn.study.read("study.toml"), "store", jobs=2)
 """
 
 
@@ -94,7 +94,7 @@ def test_killed_at_random_instants_the_table_is_the_undisturbed_one(tmp_path, se
     (tmp_path / "client.py").write_text(CLIENT)
     study = sojourn.study.read(tmp_path / "study.toml")
     began = time.monotonic()
-    expected = sojourn.study.run(
+    expected = sojourn.study.run_study(
         study, tmp_path / "undisturbed", executor=ThreadPoolExecutor(2)
     ).wide()
     kills, made = [], [0]

@@ -50,7 +50,7 @@ const looking = setInterval(() => {
 def made(tmp_path_factory):
     pytest.importorskip("altair")
     folder = tmp_path_factory.mktemp("page")
-    results = sojourn.study.run(
+    results = sojourn.study.run_study(
         sojourn.study.parse(STUDY), folder / "s", executor=ThreadPoolExecutor(2)
     )
     save(results, folder / "s.html")

@@ -23,7 +23,7 @@ from sojourn.study import executors, storage
 from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun
 from sojourn.study.dispatch import Dispatcher
 from sojourn.study.folder import open_folder
-from sojourn.study.plan import plan
+from sojourn.study.plan import plan_study
 from sojourn.study.running import StudyPart, parse_part
 from sojourn.study.storage import StudyStore
 
@@ -46,7 +46,7 @@ def study(**more):
 
 def run(store, found=None, **options):
     options.setdefault("executor", ThreadPoolExecutor(2))
-    return sojourn.study.run(found or study(), store, report=pytest.fail, **options)
+    return sojourn.study.run_study(found or study(), store, report=pytest.fail, **options)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_damaged_file_is_reported_and_its_runs_are_made_again(tmp_path):
     content[len(content) // 2] ^= 0xFF
     file.write_bytes(content)
     reports: list[str] = []
-    after = sojourn.study.run(
+    after = sojourn.study.run_study(
         study(), tmp_path, executor=ThreadPoolExecutor(2), report=reports.append
     )
     assert "is damaged" in reports[0]
@@ -283,7 +283,7 @@ def test_a_metric_that_only_a_kept_run_has_is_not_refused(tmp_path):
 
 def test_a_plan_with_pilots_refuses_such_a_metric_before_anything_is_run():
     with pytest.raises(InputError, match=r"no `queue/bottleneck/dalay`; did you mean `queue/b"):
-        plan(study(metrics=["queue/bottleneck/dalay"]), pilots=2)
+        plan_study(study(metrics=["queue/bottleneck/dalay"]), pilots=2)
 
 
 def test_a_stopping_rule_in_another_unit_than_its_metric_is_refused(tmp_path):
@@ -292,8 +292,8 @@ def test_a_stopping_rule_in_another_unit_than_its_metric_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"until.within: is in mbit, but .*delay_p95 is in s;"):
         run(tmp_path, sojourn.study.parse(more | {"until": rule}))
     with pytest.raises(InputError, match="is a plain number, but"):
-        plan(sojourn.study.parse(more | {"until": rule | {"within": 0.005}}), pilots=2)
-    plan(sojourn.study.parse(more | {"until": rule | {"within": "1ms"}}), pilots=2)
+        plan_study(sojourn.study.parse(more | {"until": rule | {"within": 0.005}}), pilots=2)
+    plan_study(sojourn.study.parse(more | {"until": rule | {"within": "1ms"}}), pilots=2)
 
 
 def test_parts_make_the_whole(tmp_path):
@@ -325,7 +325,7 @@ def test_an_address_of_an_unknown_protocol_is_refused():
 
 
 def test_processes_give_the_same_table_as_threads(tmp_path):
-    one = sojourn.study.run(study(), tmp_path / "processes", jobs=2).wide()
+    one = sojourn.study.run_study(study(), tmp_path / "processes", jobs=2).wide()
     assert one.equals(run(tmp_path / "threads").wide())
 
 
@@ -333,7 +333,7 @@ def test_dask_gives_the_same_table_as_threads(tmp_path):
     pytest.importorskip("distributed")
     workers = executors.cluster("local", 2)
     assert workers.count == 2
-    one = sojourn.study.run(study(), tmp_path / "dask", executor=workers).wide()
+    one = sojourn.study.run_study(study(), tmp_path / "dask", executor=workers).wide()
     assert one.equals(run(tmp_path / "threads").wide())
 
 

@@ -43,7 +43,9 @@ def bucket(server, request) -> str:
 def test_a_bucket_that_is_not_there_or_not_reached_is_one_sentence(server, monkeypatch):
     fsspec = pytest.importorskip("fsspec")
     with pytest.raises(OSError, match=r"cannot be reached .*bucket does not exist") as found:
-        sojourn.study.run(sojourn.study.parse(STUDY), "s3://none/x", executor=ThreadPoolExecutor(1))
+        sojourn.study.run_study(
+            sojourn.study.parse(STUDY), "s3://none/x", executor=ThreadPoolExecutor(1)
+        )
     assert found.value.filename == "s3://none/x"
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
@@ -56,15 +58,17 @@ def test_a_bucket_that_is_not_there_or_not_reached_is_one_sentence(server, monke
 @pytest.mark.slow
 def test_a_store_in_a_bucket_has_the_table_of_a_local_one_and_goes_on(bucket, tmp_path):
     study = sojourn.study.parse(STUDY)
-    local = sojourn.study.run(study, tmp_path, executor=ThreadPoolExecutor(2))
-    far = sojourn.study.run(study, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail)
+    local = sojourn.study.run_study(study, tmp_path, executor=ThreadPoolExecutor(2))
+    far = sojourn.study.run_study(study, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail)
     assert far.wide().equals(local.wide())
     assert far.wide().num_rows == 4
     folder = far.store.folder
     assert folder.names("fragments") == []
     (table,) = folder.names("table")
     more = sojourn.study.parse(STUDY | {"seeds": 3})
-    again = sojourn.study.run(more, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail)
+    again = sojourn.study.run_study(
+        more, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail
+    )
     assert again.wide().num_rows == 6
     # What was there is untouched: only the third seeds were made and stand beside it.
     assert table in folder.names("table")
@@ -74,11 +78,13 @@ def test_a_store_in_a_bucket_has_the_table_of_a_local_one_and_goes_on(bucket, tm
 @pytest.mark.slow
 def test_damage_in_a_bucket_is_reported_and_made_again(bucket):
     study = sojourn.study.parse(STUDY)
-    first = sojourn.study.run(study, bucket, executor=ThreadPoolExecutor(2))
+    first = sojourn.study.run_study(study, bucket, executor=ThreadPoolExecutor(2))
     (name,) = first.store.folder.names("table")
     first.store.folder.write(name, b"not what its name says")
     reported: list[str] = []
-    again = sojourn.study.run(study, bucket, executor=ThreadPoolExecutor(2), report=reported.append)
+    again = sojourn.study.run_study(
+        study, bucket, executor=ThreadPoolExecutor(2), report=reported.append
+    )
     assert len(reported) == 1
     assert "is damaged" in reported[0]
     assert again.wide().equals(first.wide())

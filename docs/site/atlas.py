@@ -23,7 +23,7 @@ import sojourn
 from sojourn import _core
 from sojourn.describing.library import shipped
 from sojourn.live.texts import changed
-from sojourn.study.plan import plan
+from sojourn.study.plan import plan_study
 
 HERE = Path(__file__).parent
 METRICS = ("delay_mean", "delay_p95", "utilisation", "drop_rate", "mark_rate")
@@ -95,7 +95,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for part in found:
         store = arguments.folder / "store" / f"{part.name}-x{part.load}"
-        rows += _rows(part, sojourn.study.run(part.study(), store))
+        rows += _rows(part, sojourn.study.run_study(part.study(), store))
         print(f"{part.name}, load x{part.load}: {len(rows)} cells so far", flush=True)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), arguments.folder / "atlas.parquet")
@@ -155,7 +155,7 @@ def _rows(part: Part, results: sojourn.study.Results) -> list[dict[str, Any]]:
 def _show_plan(found: list[Part]) -> None:
     runs, busy_s = 0, 0.0
     for part in found:
-        cost = plan(part.study(), pilots=2)
+        cost = plan_study(part.study(), pilots=2)
         print(f"{part.name} x{part.load}: {cost.runs} runs, about {cost.busy_s:.0f} s", flush=True)
         runs, busy_s = runs + cost.runs, busy_s + cost.busy_s
     print(f"all: {runs} runs, about {busy_s / 60:.0f} minutes of processor time")

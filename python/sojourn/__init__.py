@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from sojourn import stability as stability
     from sojourn import study as study
     from sojourn._core import Scenario, ScenarioError, __version__
+    from sojourn.agreement.cells import Agreement
+    from sojourn.agreement.runs import agree
     from sojourn.comparing.comparison import Comparison, compare
     from sojourn.comparing.diff import Difference, diff
     from sojourn.comparing.own_metrics import metric
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from sojourn.running.runs import run
 
 __all__ = [
+    "Agreement",
     "AppError",
     "Comparison",
     "ControlError",
@@ -54,6 +57,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "agree",
     "compare",
     "diff",
     "load",
@@ -68,6 +72,7 @@ _PACKAGES = (
 )  # fmt: skip
 _MODULES = {
     "Comparison": "comparing.comparison",
+    "Agreement": "agreement.cells",
     "AppError": "errors",
     "ControlError": "errors",
     "Difference": "comparing.diff",
@@ -78,6 +83,7 @@ _MODULES = {
     "Scenario": "_core",
     "ScenarioError": "_core",
     "__version__": "_core",
+    "agree": "agreement.runs",
     "compare": "comparing.comparison",
     "diff": "comparing.diff",
     "load": "describing.library",

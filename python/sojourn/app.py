@@ -1,7 +1,7 @@
 """Applications written in Python, for experiments; docs/how-to/own-aqm.md says how to write one.
 
 A scenario is data and names no code, so that opening somebody's file never runs her program: only
-a call such as ``sojourn.run("small.toml", app={"web": Reader})`` brings an application. The flows
+a call such as ``sojourn.run("small.toml", apps={"web": Reader})`` brings an application. The flows
 keep all else that the scenario says of them: transport, path, ECN, class, start and stop.
 """
 
@@ -56,12 +56,11 @@ class Datagrams(Protocol):
         """
 
 
-def custom_apps(apps: Mapping[str, type] | None, argument: str = "app") -> list[CustomApp]:
+def custom_apps(apps: Mapping[str, type] | None) -> list[CustomApp]:
     """Applications by name of the flows in the form that the core takes.
 
     Args:
         apps: classes; None for none.
-        argument: what the caller calls them, for messages.
 
     Raises:
         InputError: no mapping, not a class, a method is missing, or the source cannot be read.
@@ -69,12 +68,12 @@ def custom_apps(apps: Mapping[str, type] | None, argument: str = "app") -> list[
     if apps is None:
         return []
     if not isinstance(apps, Mapping):
-        raise InputError(f"{argument}: {apps!r} says not whose; give {{name of flows: class}}")
+        raise InputError(f"apps: {apps!r} does not say for which flows; give {{flows: class}}")
     return [(flows, cls, _described(flows, cls)) for flows, cls in apps.items()]
 
 
 def _described(flows: str, cls: type) -> str:
-    place = f"app[{flows!r}]"
+    place = f"apps[{flows!r}]"
     if not inspect.isclass(cls):
         raise InputError(f"{place}: {cls!r} is not a class; give the class itself, not an object")
     has = {method for method in _METHODS if callable(getattr(cls, method, None))}

@@ -1,7 +1,7 @@
 """Congestion controls written in Python, for experiments.
 
 docs/how-to/python-cc.md says how to write one and what it costs. A scenario file never names code:
-only a call such as ``sojourn.run("small.toml", cc={"bulk": MyCc})`` does.
+only a call such as ``sojourn.run("small.toml", ccs={"bulk": MyCc})`` does.
 """
 
 from __future__ import annotations
@@ -45,23 +45,20 @@ class Control(Protocol):
         """The retransmission timer expired; the sender starts again with one packet."""
 
 
-def custom_controls(
-    controls: Mapping[str, type[Control]] | None, argument: str = "cc"
-) -> tuple[CustomControl, ...]:
+def custom_controls(ccs: Mapping[str, type[Control]] | None) -> tuple[CustomControl, ...]:
     """Controls by name of the flows in the form that the core takes.
 
     Args:
-        controls: classes; None for none.
-        argument: what the caller calls them, for messages.
+        ccs: classes; None for none.
 
     Raises:
         InputError: no mapping, not a class, a method is missing, or the source cannot be read.
     """
-    if controls is None:
+    if ccs is None:
         return ()
-    if not isinstance(controls, Mapping):
-        raise InputError(f"{argument}: {controls!r} says not whose; give {{name of flows: class}}")
-    return tuple((flows, cls, _described(flows, cls)) for flows, cls in controls.items())
+    if not isinstance(ccs, Mapping):
+        raise InputError(f"ccs: {ccs!r} does not say for which flows; give {{flows: class}}")
+    return tuple((flows, cls, _described(flows, cls)) for flows, cls in ccs.items())
 
 
 def digest(cls: type) -> str:
@@ -82,7 +79,7 @@ def digest(cls: type) -> str:
 
 
 def _described(flows: str, cls: type[Control]) -> str:
-    place = f"cc[{flows!r}]"
+    place = f"ccs[{flows!r}]"
     if not inspect.isclass(cls):
         raise InputError(f"{place}: {cls!r} is not a class; give the class itself, not an object")
     missing = [method for method in _METHODS if not callable(getattr(cls, method, None))]

@@ -84,7 +84,7 @@ def study() -> int:
     # Batches of a tenth of a second and compaction at every third fragment: many instants at
     # which a file is being written, renamed or removed.
     dispatch.BATCH_S, running._COMPACT_AT = 0.1, 2
-    sojourn.study.run(
+    sojourn.study.run_study(
         sojourn.study.read("study.toml"), STORE, executor=ThreadPoolExecutor(1), report=_silent
     )
     return 0

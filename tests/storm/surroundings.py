@@ -21,7 +21,7 @@ from storm import commands
 SOJOURN = f'"{sys.executable}" -m sojourn'
 # Arguments of every command, and what it writes; each ends within seconds.
 COMMANDS = {
-    "agree": "agree small.toml --engines sim,linux --seeds 1 --jobs 1",
+    "agree": "agree small.toml --engine sim,linux --seeds 1 --jobs 1",
     "attack": "attack attack.toml --store found --out out --jobs 1",
     "build": "build law.c",
     "check": "check codel --quick --operations 1000",

@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from sojourn import _core
 from sojourn.agreement.cells import Agreement, ScenarioPair
-from sojourn.engines.registry import EngineSelection
+from sojourn.describing.library import ScenarioLike, load
+from sojourn.engines import registry
+from sojourn.engines.registry import EngineLike, EngineSelection
 from sojourn.errors import InputError, RunFailed
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.store import DEFAULT_STORE, Store
+
+ENGINES = ("sim", "linux")
+"""The engines that are compared by default."""
 
 T = TypeVar("T")
 
 
 def agree(
-    scenarios: Sequence[_core.Scenario],
-    on: Sequence[EngineSelection],
+    scenarios: Sequence[ScenarioLike],
+    engine: EngineLike = ENGINES,
     *,
     seeds: int = 3,
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = DEFAULT_STORE,
+    **engine_options: Any,
 ) -> Agreement:
     """Run scenarios on two engines.
 
     Args:
-        scenarios: the scenarios.
-        on: two engines; the second is the reference.
+        scenarios: files, shipped names, `sojourn.scenario.Scenario` or loaded scenarios.
+        engine: two engines, such as ``"sim,linux"``; the second is the reference.
         seeds: how many seeds, counting up from each scenario's own.
         jobs: runs at a time; the number of cores by default.
         progress: receives how far the runs are.
         store: where runs that were made before are found, and new ones kept; None to make all.
+        **engine_options: options of the engines, as of `sojourn.run`.
 
     Raises:
         InputError: there are not two engines.
@@ -40,26 +47,34 @@ def agree(
         RunFailed: a run did not come to its end.
         Interrupted: Ctrl-C.
     """
-    tasks = both(scenarios, on, seeds)
+    on = select_two(engine, engine_options)
+    loaded = [load(each) for each in scenarios]
+    tasks = tasks_on_both(loaded, on, seeds)
     found = paired(run_all(tasks, jobs=jobs, progress=progress, store=store), seeds)
     pairs = [
         ScenarioPair(scenario, link, results)
-        for scenario, results in zip(scenarios, found, strict=True)
+        for scenario, results in zip(loaded, found, strict=True)
         for link in scenario.links
     ]
     return Agreement((on[0].name, on[1].name), seeds, pairs)
 
 
-def both(
-    scenarios: Sequence[_core.Scenario], on: Sequence[EngineSelection], seeds: int
-) -> list[Task]:
-    """The runs of every scenario on both engines, in the order that `paired` expects.
+def select_two(engine: EngineLike, engine_options: Mapping[str, Any]) -> list[EngineSelection]:
+    """The two engines of an agreement; errors are those of `registry.select` as well.
 
     Raises:
         InputError: there are not two engines.
     """
-    if len(on) != 2:
-        raise InputError("--engines: an agreement is between two, such as sim,linux")
+    found = registry.select(engine, engine_options)
+    if len(found) != 2:
+        raise InputError("engine: an agreement is between two, such as sim,linux")
+    return found
+
+
+def tasks_on_both(
+    scenarios: Sequence[_core.Scenario], on: Sequence[EngineSelection], seeds: int
+) -> list[Task]:
+    """The runs of every scenario on both engines, in the order that `paired` expects."""
     runs = [
         (scenario.with_seed(scenario.seed + seed), engine)
         for scenario in scenarios

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import stdev
+from typing import Any
 
 from sojourn.agreement import measures, wide
 from sojourn.agreement.cells import CellAgreement
 from sojourn.agreement.covering import Cell
-from sojourn.agreement.runs import both, paired
+from sojourn.agreement.runs import ENGINES, paired, select_two, tasks_on_both
 from sojourn.comparing.statistics import estimate
-from sojourn.engines.registry import EngineSelection
+from sojourn.engines.registry import EngineLike
 from sojourn.running.replicas import Progress, run_each
 from sojourn.running.result import Result
 from sojourn.running.store import DEFAULT_STORE, Store
@@ -86,8 +87,8 @@ class WideAgreement:
         return [reason for compared in self.compared for reason in compared.invalid]
 
 
-def agree(
-    on: Sequence[EngineSelection],
+def agree_on_grid(
+    engine: EngineLike = ENGINES,
     *,
     seeds: int,
     design: wide.CoveringDesign = wide.WIDE,
@@ -95,30 +96,33 @@ def agree(
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = DEFAULT_STORE,
+    **engine_options: Any,
 ) -> WideAgreement:
     """Run a wide grid on two engines; other arguments and errors are those of `runs.agree`.
 
     Args:
-        on: two engines; the second is the reference.
+        engine: two engines; the second is the reference.
         seeds: how many seeds.
         design: the grid.
         tcp: the profile that stands for the kernel's TCP.
         jobs: runs at a time.
         progress: receives how far the runs are.
         store: where runs are kept.
+        **engine_options: options of the engines.
     """
+    on = select_two(engine, engine_options)
     cells = wide.cells(design)
     scenarios = [wide.scenario(cell, tcp) for cell in cells]
-    tasks = both(scenarios, on, seeds)
+    tasks = tasks_on_both(scenarios, on, seeds)
     found = paired(run_each(tasks, _measured, jobs=jobs, progress=progress, store=store), seeds)
     compared = [
-        compare(scenario.name, levels, runs)
+        compare_cell(scenario.name, levels, runs)
         for scenario, levels, runs in zip(scenarios, cells, found, strict=True)
     ]
     return WideAgreement(design, (on[0].name, on[1].name), seeds, compared)
 
 
-def compare(
+def compare_cell(
     name: str, levels: Cell, runs: tuple[Sequence[Measured], Sequence[Measured]]
 ) -> Compared:
     """One cell of the design, from the runs on both engines."""

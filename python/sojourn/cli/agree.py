@@ -22,7 +22,7 @@ Examples:
   sojourn agree --grid --page agreement.md
   sojourn agree --grid wide --seeds 10 --page agreement-wide.md
   sojourn agree --grid newer --kernel 7.2 --page agreement-newer.md
-  sojourn agree --engines sim,ns3 --grid --page agreement-ns3.md
+  sojourn agree --engine sim,ns3 --grid --page agreement-ns3.md
 """
 )
 @click.argument("files_", metavar="[FILE]...", nargs=-1)
@@ -33,7 +33,7 @@ Examples:
     "and segmentation offload, which wants a newer kernel.",
 )  # fmt: skip
 @click.option(
-    "--engines", "on", default="sim,linux", metavar="ENGINE,ENGINE", show_default=True,
+    "--engine", default="sim,linux", metavar="ENGINE,ENGINE", show_default=True,
     help="The two engines; the second is the reference.",
 )  # fmt: skip
 @click.option(
@@ -55,7 +55,7 @@ Examples:
 def agree(
     files_: tuple[str, ...],
     grid: str | None,
-    on: str,
+    engine: str,
     seeds: int,
     jobs: int | None,
     page: Path | None,
@@ -77,7 +77,7 @@ def agree(
     tcp = _core.linux_tcp(str(engine_options.get("kernel") or ""))
     if grid in designs and files_:
         raise click.UsageError(f"--grid {grid} runs alone; leave the files out")
-    names = on.split(",")
+    names = engine.split(",")
     scenarios = [*map(load, files_), *(shipped.scenarios(names, tcp) if grid == "usual" else [])]
     if not (scenarios or grid):
         raise click.UsageError("name a scenario file, or --grid")
@@ -87,7 +87,7 @@ def agree(
         "seeds": seeds, "jobs": jobs, "progress": console.meter(), "store": options.store(fresh),
     }  # fmt: skip
     if grid in designs:
-        found = wide_runs.agree(selected, design=designs[grid], tcp=tcp, **how)
+        found = wide_runs.agree_on_grid(selected, design=designs[grid], tcp=tcp, **how)
         return _show(found, wide_page, page, out)
     return _show(usual_runs.agree(scenarios, selected, **how), usual_page, page, out)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   sojourn compare traffic-mix --aqm taildrop,codel,fq_codel,pie,pi2,madpie --out out
-  sojourn compare demo.toml --engines sim,linux --seeds 3
+  sojourn compare demo.toml --engine sim,linux --seeds 3
   sojourn compare demo.toml --aqm "pie,pie:target=5ms,tupdate=5ms,fq(pie@linux)" --seeds 20
 """
 )
@@ -45,7 +45,7 @@ Examples:
     help="Runs at a time; one per core by default. Results do not depend on it.",
 )  # fmt: skip
 @click.option(
-    "--engines", "on", default=registry.NAMES[0], metavar="ENGINE[,ENGINE]", show_default=True,
+    "--engine", default=registry.NAMES[0], metavar="ENGINE[,ENGINE]", show_default=True,
     help="Engines; with several, every AQM runs on each.",
 )  # fmt: skip
 @options.engine_options
@@ -79,7 +79,7 @@ def compare(
     sets: tuple[str, ...],
     seeds: int,
     jobs: int | None,
-    on: str,
+    engine: str,
     link: str | None,
     fair: str | None,
     metrics: tuple[str, ...],
@@ -97,7 +97,7 @@ def compare(
     """
     scenario = load(file, [parse_set(text) for text in sets])
     listed = split_all(aqms)
-    engines = registry.select(on.split(","), engine_options)
+    engines = registry.select(engine, engine_options)
     if not listed and len(engines) < 2:
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)
@@ -112,7 +112,7 @@ def compare(
         comparison = compare_aqms(
             scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
             out=out, progress=console.meter(), drawing=drawing,
-            on=engines, store=options.store(fresh), metrics=metrics, memory=memory,
+            engine=engines, store=options.store(fresh), metrics=metrics, memory=memory,
         )  # fmt: skip
         if out is not None:
             comparison.save(out, formats=forms, size=size, drawing=drawing)

@@ -91,8 +91,8 @@ def reproduce(
     from sojourn.reproduce.select import select
     from sojourn.running.store import Store
 
-    select(names, registry.find(engine))
-    (selected,) = registry.select([engine], engine_options)
+    selected = registry.select_one(engine, engine_options)
+    select(names, selected.engine)
     if out is None and not as_json:
         out = _DEFAULT_OUT
     options.writing_to(out)

@@ -59,7 +59,7 @@ def run(
     options.announce(out)
     options.writing_to(out)
     result = run_once(
-        scenario, aqm=aqm, link=link, seed=seed, out=out, progress=console.meter(), engine=engine,
+        scenario, aqms=aqm, link=link, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=options.store(fresh), memory=memory, **engine_options,
     )  # fmt: skip
     console.warn([text for text in result.warnings if text not in scenario.warnings])

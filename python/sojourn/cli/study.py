@@ -91,9 +91,9 @@ def plan(file: str, pilots: int, as_json: bool) -> None:
     FILE is a study file or the name of a shipped study.
     """
     from sojourn.study import read
-    from sojourn.study.plan import plan as make
+    from sojourn.study.plan import plan_study
 
-    made = make(read(file), pilots)
+    made = plan_study(read(file), pilots)
     if as_json:
         console.show_json(vars(made) | {"busy_s": made.busy_s})
         return
@@ -254,11 +254,13 @@ def _run(
     cluster_options: tuple[str, ...],
     dashboard: bool,
 ) -> int:
-    from sojourn.study import run
+    from sojourn.study import run_study
 
     workers = workers_of(jobs, cluster, cluster_options, dashboard)
     began = time.monotonic()
-    results = run(found, store, executor=workers, part=part, progress=console.meter(), report=_warn)
+    results = run_study(
+        found, store, executor=workers, part=part, progress=console.meter(), report=_warn
+    )
     done = results.status()
     console.say(
         f"{store}: {done.made:,} of {counted(done.wanted, 'run')} of {found.name} "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sojourn import _core, files
 from sojourn.app import custom_apps
@@ -15,9 +15,9 @@ from sojourn.control import Control, CustomControl, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
-from sojourn.engines.registry import EngineSelection
+from sojourn.engines.registry import EngineLike, EngineSelection
 from sojourn.errors import InputError
-from sojourn.loading.bring import AqmLike, bring
+from sojourn.loading.bring import AqmsLike, bring, listed
 from sojourn.running import saving
 from sojourn.running.memory import check as check_memory
 from sojourn.running.replicas import Progress, Task, default_jobs, run_all
@@ -124,7 +124,7 @@ class Comparison(ComparedRuns):
 
 def compare(
     scenario: ScenarioLike,
-    aqms: Sequence[AqmLike],
+    aqms: AqmsLike,
     seeds: int | Iterable[int] = DEFAULT_SEEDS,
     *,
     link: str | None = None,
@@ -133,21 +133,22 @@ def compare(
     sets: Sets | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
-    on: Sequence[EngineSelection] = (registry.DEFAULT,),
+    engine: EngineLike = registry.NAMES[0],
     store: Store | None = DEFAULT_STORE,
     metrics: Sequence[str | OwnMetric] = (),
     ccs: Mapping[str, type[Control]] | None = None,
     memory: str | None = None,
     apps: Mapping[str, type] | None = None,
     drawing: Drawers | None = None,
+    **engine_options: Any,
 ) -> Comparison:
     """Run a scenario with several AQMs, or on several engines, under the same seeds.
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
-        aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``; the first is the baseline. A law of
-            one's own is a file (``mine.py:MyLaw``, ``fq(mine.py:MyLaw):target=5ms``), a library,
-            or a class; see `sojourn.law`.
+        aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``, as a sequence or as one text with
+            commas; the first is the baseline. A custom law is a file (``mine.py:MyLaw``,
+            ``fq(mine.py:MyLaw):target=5ms``), a library, or a class; see `sojourn.law`.
         fair: parameters that all AQMs share which have them, such as ``{"target": "20ms"}``;
             ``dialect`` is one too.
         seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
@@ -161,12 +162,14 @@ def compare(
         store: where runs that were made before are found, and new ones kept; None for neither.
         metrics: metrics of one's own, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`;
             their differences are exploratory.
-        ccs: congestion controls written in Python by the name of the flows that use them, as `cc`
-            of `sojourn.run`; the same under every AQM.
+        ccs: congestion controls written in Python by the name of the flows that use them, as
+            `ccs` of `sojourn.run`; the same under every AQM.
         memory: a size such as ``32GB`` that the runs may take; by default what is free.
-        apps: applications written in Python in the same way, as `app` of `sojourn.run`.
-        on: the engines; with several, every AQM runs on each and is named ``codel on linux``.
+        apps: applications written in Python in the same way, as `apps` of `sojourn.run`.
+        engine: one engine or several (``"sim,linux"``); with several, every AQM runs on each and is
+            named ``codel on linux``.
         drawing: what draws meanwhile, of `sojourn.plots.beside.drawers`, for `Comparison.save`.
+        **engine_options: options of the engines, as of `sojourn.run`.
 
     Raises:
         InputError: there is no such file or link, no AQM, no seed, or too little memory.
@@ -175,9 +178,10 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    brought = bring(aqms, runs=True)
-    measured, controls = bring_metrics(metrics), custom_controls(ccs, "ccs")
-    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps, "apps"))
+    on = registry.select(engine, engine_options)
+    brought = bring(listed(aqms), runs=True)
+    measured, controls = bring_metrics(metrics), custom_controls(ccs)
+    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps))
     link = choose_link(loaded, link)
     named = share(brought.aqms or _own_aqm(loaded, link, on), [*(fair or {}).items()], brought.laws)
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)
@@ -225,6 +229,8 @@ def _variants(
     loaded: _core.Scenario, link: str, aqms: Sequence[str], on: Sequence[EngineSelection]
 ) -> dict[str, tuple[_core.Scenario, EngineSelection, str]]:
     """By the name of a contender, its scenario, engine and AQM."""
+    if len({engine.name for engine in on}) < len(on):
+        raise InputError("engine: contenders are named by engine and AQM; name each engine once")
     # The scenario's own queue stays: as a text it has the limit that the link's buffer gives it.
     own = loaded.queue(link)
     return {

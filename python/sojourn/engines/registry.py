@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 
 from sojourn import _core
@@ -13,6 +13,10 @@ from sojourn.errors import InputError
 
 # The default first.
 NAMES = ("sim", "linux", "ns3")
+
+
+_RENAMED = {"on": "engine", "engines": "engine", "cc": "ccs", "app": "apps", "aqm": "aqms"}
+"""Words that are easily taken for an argument of `run` and the like, and the argument."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,10 @@ class EngineSelection:
         return self.engine.digest(self.options)
 
 
+EngineLike = str | EngineSelection | Sequence[str | EngineSelection]
+"""One engine or several: ``"sim"``, ``"sim,linux"``, ``["sim", "linux"]``, or selections."""
+
+
 def find(name: str) -> Engine:
     """An engine by name; its module is loaded when it is first needed.
 
@@ -84,28 +92,47 @@ def options() -> list[tuple[str, EngineOption]]:
     return [(engine.name, option) for engine in declared() for option in engine.options]
 
 
-def select(names: Sequence[str], values: OptionValues) -> list[EngineSelection]:
-    """Engines by name with their options.
+def select(engine: EngineLike, values: OptionValues | None = None) -> list[EngineSelection]:
+    """Engines with their options.
 
     Args:
-        names: the engines.
+        engine: one or several.
         values: options by name; each goes to the engines that have it, None is not given.
 
     Raises:
         InputError: there is no such engine, one comes twice, or an option fits none of them.
         TypeError: no engine has an option of that name.
     """
-    found = []
-    for i, name in enumerate(names):
-        found.append(find(name))
-        if name in names[:i]:
-            raise InputError(f"engine {name}: is listed twice; name each engine once")
-    given = {name: value for name, value in values.items() if value is not None}
-    _check(found, [*values], [*given])
-    return [
-        EngineSelection(engine, {o.name: given[o.name] for o in engine.options if o.name in given})
-        for engine in found
+    if isinstance(engine, str):
+        engine = engine.split(",")
+    listed = [engine] if isinstance(engine, EngineSelection) else engine
+    found = [
+        each if isinstance(each, EngineSelection) else EngineSelection(find(each))
+        for each in listed
     ]
+    names = [each for each in listed if isinstance(each, str)]
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise InputError(f"engine {twice[0]}: is listed twice; name each engine once")
+    given = {name: value for name, value in (values or {}).items() if value is not None}
+    _check([each.engine for each in found], [*(values or {})], [*given])
+    return [replace(each, options={**each.options, **_fitting(each, given)}) for each in found]
+
+
+def select_one(engine: EngineLike, values: OptionValues | None = None) -> EngineSelection:
+    """The engine where only one can run; arguments and errors are those of `select`.
+
+    Raises:
+        InputError: several are named.
+    """
+    found = select(engine, values)
+    if len(found) != 1:
+        names = ", ".join(each.name for each in found)
+        raise InputError(f"engine {names}: one engine is needed here; `compare` takes several")
+    return found[0]
+
+
+def _fitting(selected: EngineSelection, given: OptionValues) -> OptionValues:
+    return {o.name: given[o.name] for o in selected.engine.options if o.name in given}
 
 
 def _check(selected: Sequence[Engine], names: Sequence[str], given: Sequence[str]) -> None:
@@ -113,7 +140,8 @@ def _check(selected: Sequence[Engine], names: Sequence[str], given: Sequence[str
     owners = {option.name: (engine, option) for engine, option in options()} if names else {}
     for name in names:
         if name not in owners:
-            raise TypeError(f"there is no argument or engine option `{name}`")
+            hint = f"; it is `{_RENAMED[name]}`" if name in _RENAMED else ""
+            raise TypeError(f"there is no argument or engine option `{name}`{hint}")
     fitting = {option.name for engine in selected for option in engine.options}
     for name in given:
         engine, option = owners[name]

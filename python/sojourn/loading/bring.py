@@ -18,10 +18,13 @@ from types import ModuleType
 
 from sojourn import _core
 from sojourn._core import CustomLaw
+from sojourn.describing import aqm_list
 from sojourn.errors import InputError
 from sojourn.loading.python_class import custom_law, is_law
 
 AqmLike = str | type
+AqmsLike = AqmLike | Sequence[AqmLike]
+"""One AQM or several: ``"pie"``, ``"pie,fq(codel)"``, a class, or a sequence of such."""
 
 _PYTHON = re.compile(
     r"^(?P<head>\s*(?:fq\()?\s*)(?P<file>[^(),=]*?\.py)(?!\w)"
@@ -43,6 +46,17 @@ class Brought:
 
     aqms: list[str]
     laws: list[CustomLaw]
+
+
+def listed(aqms: AqmsLike) -> list[AqmLike]:
+    """Every AQM of an argument ``aqms``.
+
+    Raises:
+        InputError: a text is no list of AQMs, see `sojourn.describing.aqm_list.split`.
+    """
+    if isinstance(aqms, str):
+        return [*aqm_list.split(aqms)]
+    return [aqms] if isinstance(aqms, type) else [*aqms]
 
 
 def bring(aqms: Iterable[AqmLike], *, runs: bool = False) -> Brought:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.engines import registry
-from sojourn.engines.registry import EngineSelection
+from sojourn.engines.registry import EngineLike
 from sojourn.reproduce import reasons, work
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
 from sojourn.reproduce.select import select
@@ -149,8 +149,9 @@ def reproduce(
     jobs: int | None = None,
     store: Store | None = None,
     progress: Progress | None = None,
-    engine: EngineSelection = registry.DEFAULT,
+    engine: EngineLike = registry.NAMES[0],
     executor: Executor | Workers | None = None,
+    **engine_options: Any,
 ) -> Reproduction:
     """Reproduce figures and tables of papers.
 
@@ -161,19 +162,21 @@ def reproduce(
         jobs: runs at a time; the number of cores by default.
         store: where finished runs are kept; the user's own by default.
         progress: receives how far the runs are.
-        engine: where the runs take place; the real kernel has the testbed experiments only.
-        executor: workers as of `sojourn.study.run`, which must see the store; threads of this
+        engine: one engine; ``linux``, the real kernel, has the testbed experiments only.
+        executor: workers as of `sojourn.study.run_study`, which must see the store; threads of this
             process by default.
+        **engine_options: options of the engine, as of `sojourn.run`.
 
     Raises:
-        InputError: there is no such paper or item, or the engine cannot run it.
+        InputError: there is no such engine, paper or item, or the engine cannot run it.
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
-    selected = select(names, engine.engine)
+    where = registry.select_one(engine, engine_options)
+    selected = select(names, where.engine)
     store = store or Store()
     plans = {
-        paper.key: [work.plan(paper.key, item, profile, seeds, store, engine) for item in items]
+        paper.key: [work.plan_item(paper.key, item, profile, seeds, store, where) for item in items]
         for paper, items in selected
     }
     every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
@@ -183,7 +186,7 @@ def reproduce(
         MeasuredPaper(paper, [measure(paper, each, store) for each in plans[paper.key]])
         for paper, _items in selected
     ]
-    return Reproduction(profile, engine.describe(), made, tally, store)
+    return Reproduction(profile, where.describe(), made, tally, store)
 
 
 def measure(paper: Paper, plan: work.Plan, store: Store) -> MeasuredItem:

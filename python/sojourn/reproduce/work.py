@@ -61,7 +61,7 @@ class Tally:
     packets: int
 
 
-def plan(
+def plan_item(
     paper: str,
     item: Item,
     profile: Profile,

@@ -12,6 +12,7 @@ from sojourn.control import Control, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
+from sojourn.engines.registry import EngineLike
 from sojourn.errors import InputError, RunFailed
 from sojourn.running.memory import check as check_memory
 from sojourn.running.replicas import Progress, Task, run_all
@@ -19,21 +20,21 @@ from sojourn.running.result import Result
 from sojourn.running.store import DEFAULT_STORE, Store
 
 if TYPE_CHECKING:
-    from sojourn.loading.bring import AqmLike
+    from sojourn.loading.bring import AqmsLike
 
 
 def run(
     scenario: ScenarioLike,
     *,
-    aqm: AqmLike | None = None,
+    aqms: AqmsLike | None = None,
     link: str | None = None,
     seed: int | None = None,
     sets: Sets | None = None,
-    cc: Mapping[str, type[Control]] | None = None,
-    app: Mapping[str, type] | None = None,
+    ccs: Mapping[str, type[Control]] | None = None,
+    apps: Mapping[str, type] | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
-    engine: str = registry.NAMES[0],
+    engine: EngineLike = registry.NAMES[0],
     store: Store | None = DEFAULT_STORE,
     memory: str | None = None,
     **engine_options: Any,
@@ -42,37 +43,38 @@ def run(
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
-        aqm: an AQM in place of the scenario's own, also a law of one's own: ``mine.py:MyLaw``, a
-            library, or a class (see `sojourn.law`).
+        aqms: the AQM that replaces the scenario's own, exactly one: a text such as
+            ``pie:target=5ms``, or a custom law: ``mine.py:MyLaw``, a library, or a class (see
+            `sojourn.law`). `compare` takes several.
         link: the link that gets it; by default the only one, or the one named ``bottleneck``.
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
-        cc: congestion controls written in Python by the name of the flows that use them, instead
+        ccs: congestion controls written in Python by the name of the flows that use them, instead
             of the scenario's own; see `sojourn.control`.
-        app: applications written in Python by the name of the flows that have them, instead of the
+        apps: applications written in Python by the name of the flows that have them, instead of the
             scenario's own; see `sojourn.app`.
         out: folder to save the result in; it is checked before the work begins.
         progress: receives how far the run is.
         store: where the run is found if it was made before, and kept; None to do it in any case.
         memory: a size such as ``32GB`` that the run may take, instead of what the machine has free.
-        engine: ``sim``, the packet simulator, ``linux``, the real kernel, or ``ns3``.
-        **engine_options: the engine's own options; ``linux`` has ``kernel``, the path of a
-            User-Mode Linux kernel of the user's own.
+        engine: ``sim``, the packet simulator, ``linux``, the real kernel, or ``ns3``; one.
+        **engine_options: options of the engine; ``linux`` has ``kernel``, the path of a
+            User-Mode Linux kernel.
 
     Raises:
         InputError: there is no such scenario or engine, `out` cannot be written, or the run needs
             more memory than there is.
         ScenarioError: the scenario is not legal, or more than the engine can do.
-        ControlError: a congestion control of `cc` failed; with flow, time and cause.
-        AppError: an application of `app` failed; with flow, time and cause.
-        LawError: the law of `aqm` failed; with file, line and time.
+        ControlError: a congestion control of `ccs` failed; with flow, time and cause.
+        AppError: an application of `apps` failed; with flow, time and cause.
+        LawError: the law of `aqms` failed; with file, line and time.
         Interrupted: Ctrl-C.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
         RunFailed: the run did not come to its end.
         TypeError: no engine has an option of that name.
     """
-    (selected,) = registry.select([engine], engine_options)
-    loaded = with_aqm(load(scenario, sets), aqm, link).with_apps(custom_apps(app))
+    selected = registry.select_one(engine, engine_options)
+    loaded = with_aqm(load(scenario, sets), aqms, link).with_apps(custom_apps(apps))
     if seed is not None:
         loaded = seeded(loaded, seed)
     check_memory(loaded, allowed=memory)
@@ -81,7 +83,7 @@ def run(
         if out is not None:
             result.save(out)
 
-    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(cc))
+    task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(ccs))
     with files.writing_to(None if out is None else Path(out)):
         (outcome,) = run_all([task], finish=finish, progress=progress, store=store)
     if isinstance(outcome, str):
@@ -89,19 +91,22 @@ def run(
     return outcome
 
 
-def with_aqm(scenario: _core.Scenario, aqm: AqmLike | None, link: str | None) -> _core.Scenario:
-    """A scenario with another AQM on a link; itself if `aqm` is None.
+def with_aqm(scenario: _core.Scenario, aqms: AqmsLike | None, link: str | None) -> _core.Scenario:
+    """A scenario with another AQM on a link; itself if `aqms` is None.
 
     Raises:
-        InputError: there is no such link or law, or `link` is given alone.
+        InputError: there is no such link or law, `link` is given alone, or there are several AQMs.
         ScenarioError: the AQM is not legal.
     """
-    if aqm is None:
+    if aqms is None:
         if link is not None:
-            raise InputError(f"link {link}: is for the AQM; give one with `aqm`")
+            raise InputError(f"link {link}: is for the AQM; give one with `aqms`")
         return scenario
-    from sojourn.loading.bring import bring
+    from sojourn.loading.bring import bring, listed
 
-    brought = bring([aqm], runs=True)
+    one = listed(aqms)
+    if len(one) != 1:
+        raise InputError(f"aqms: a run has one AQM, not {len(one)}; `compare` takes several")
+    brought = bring(one, runs=True)
     chosen = choose_link(scenario, link)
     return scenario.with_laws(brought.laws).with_queue(chosen, brought.aqms[0])

@@ -46,7 +46,7 @@ class StudyPlan:
         return self.run_s * self.runs
 
 
-def plan(study: Study, pilots: int = PILOTS) -> StudyPlan:
+def plan_study(study: Study, pilots: int = PILOTS) -> StudyPlan:
     """Count the runs of a study and estimate what they cost.
 
     Args:

@@ -62,7 +62,7 @@ def parse_part(text: str) -> StudyPart:
     return StudyPart(int(number), int(of))
 
 
-def run(
+def run_study(
     study: Study,
     store: str | Path,
     *,
@@ -138,7 +138,7 @@ def check_metrics(study: Study, units: Mapping[str, str]) -> None:
 
 
 class _Session:
-    """One call of `run`."""
+    """One call of `run_study`."""
 
     def __init__(
         self, study: Study, store: StudyStore, results: Results, workers: Workers,

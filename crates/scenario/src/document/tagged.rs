@@ -15,8 +15,8 @@ pub(crate) fn read_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A
 pub(crate) fn unknown_kind<E: de::Error>(kind: &str, known: &[&str]) -> E {
     if kind == "python" && known.contains(&"bulk") {
         return E::custom(
-            "a scenario is data and names no code; give an application of your own to \
-             sojourn.run(..., app={NAME OF THE FLOWS: CLASS})",
+            "a scenario is data and names no code; give a custom application as \
+             sojourn.run(..., apps={NAME OF THE FLOWS: CLASS})",
         );
     }
     E::custom(format!("unknown kind `{kind}`, expected `{}`", known.join("`, `")))

@@ -148,8 +148,8 @@ pub(crate) fn queue(place: &str, written: &AlgorithmSpec, laws: &CustomLaws) -> 
 }
 
 /// Whoever opens a scenario of somebody else must not run her program.
-const NO_CODE: &str = "a scenario is data and names no code; give a law of your own with --aqm, or \
-                       in Python";
+const NO_CODE: &str = "a scenario is data and names no code; give a custom law with --aqm, or as \
+                       `aqms` in Python";
 
 fn names_code(text: &str) -> bool {
     let kind = text.split(':').next().unwrap_or_default().trim().trim_end_matches(')');
