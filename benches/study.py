@@ -32,7 +32,7 @@ from sojourn import _core, files
 from sojourn.engines import registry
 from sojourn.study import executors
 from sojourn.study.definition import Study
-from sojourn.study.points import points, resolve
+from sojourn.study.points import resolve
 
 POINTS = 100
 ALONE = 400
@@ -71,7 +71,7 @@ def alone_s(runs: int, processes: int) -> float:
 
 def _alone_s(runs: int) -> float:
     study = study_of(runs)
-    found = [resolve(study, point) for point in points(study)]
+    found = resolve(study)
     (engine,) = registry.select(["sim"], {})
     began = time.process_time()
     for i in range(ALONE):

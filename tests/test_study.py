@@ -158,7 +158,7 @@ def test_the_command_refuses_a_study_that_is_not_there(command):
 @pytest.mark.parametrize("name", ["s", 'a "seed":1, b', "seed"])
 def test_the_address_of_a_run_is_its_name_in_the_store_of_runs(name):
     found = study(FLOWS, set={"name": name})
-    point = resolve(found, points(found)[1])
+    point = resolve(found)[1]
     store, (engine,) = Store(), registry.select(["sim"], {})
     identity = f"sim {engine.identity(point.scenario)}"
     for seed in (1, 2, 77, 10**12):

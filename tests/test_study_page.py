@@ -18,7 +18,7 @@ from sojourn.study.page import page as pages
 from sojourn.study.page.charts import front, metric_axis
 from sojourn.study.page.page import save
 from sojourn.study.page.predicted import phase_margins_deg
-from sojourn.study.points import points, resolve
+from sojourn.study.points import resolve
 
 DELAY, USED = "queue/bottleneck/delay_p95", "queue/bottleneck/utilisation"
 # Ends a script element in any case of its letters, and starts what hides the end of one.
@@ -130,7 +130,7 @@ def test_a_study_without_runs_or_with_too_many_points_has_no_page(made, tmp_path
 
 def test_a_margin_is_predicted_where_the_model_has_the_aqm_and_the_traffic():
     study = sojourn.study.parse(STUDY)
-    found = [resolve(study, point) for point in points(study)]
+    found = resolve(study)
     margins = phase_margins_deg(found, "bottleneck")
     assert {found[i].point.values["aqm"] for i in margins} == {"pie"}
     of_point = {found[i].point.label: margin for i, margin in margins.items()}
@@ -143,7 +143,7 @@ def test_other_traffic_has_no_prediction():
         {"name": "s", "scenario": "onoff", "metrics": [DELAY],
          "axes": [{"name": "aqm", "key": "links.bottleneck.queue", "values": ["pie"]}]}
     )  # fmt: skip
-    assert phase_margins_deg([resolve(study, each) for each in points(study)], "bottleneck") == {}
+    assert phase_margins_deg(resolve(study), "bottleneck") == {}
 
 
 def test_a_scale_is_logarithmic_for_wide_metrics_but_not_where_an_interval_reaches_zero():

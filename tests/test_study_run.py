@@ -415,3 +415,18 @@ def test_the_command_runs_resumes_and_exports(command, tmp_path):
     lines = (command.folder / "t.csv").read_text().splitlines()
     assert len(lines) == 3
     assert "must end in" in command.refused("study", "export", "st", "t.doc")
+
+
+def test_resuming_a_study_enumerates_its_points_once(tmp_path, monkeypatch):
+    from sojourn.cli import main as click_main
+    from sojourn.study import points as module
+
+    run(tmp_path)
+    enumerated = []
+    values = module._values
+    monkeypatch.setattr(module, "_values", lambda s: enumerated.append(s) or values(s))
+    assert click_main(["study", "resume", str(tmp_path), "--jobs", "1"]) == 0
+    assert len(enumerated) == 1
+    found = sojourn.study.open_results(tmp_path, pytest.fail)
+    assert [each.point.index for each in found.points] == list(range(len(found.points)))
+    assert found.wide().num_rows and found.status().made and len(enumerated) == 2

@@ -175,12 +175,12 @@ def begin(file: str, store: str) -> None:
     """Put a study into STORE without running it, for `sojourn study work`."""
     from sojourn.study import read
     from sojourn.study.folder import open_folder
-    from sojourn.study.points import points, resolve
+    from sojourn.study.points import resolve
     from sojourn.study.running import describe
     from sojourn.study.storage import StudyStore
 
     found = read(file)
-    number = len([resolve(found, point) for point in points(found)])
+    number = len(resolve(found))
     StudyStore(open_folder(store), _warn).begin(describe(found))
     console.say(f"{store}: {found.name}, {counted(number, 'point')}")
 

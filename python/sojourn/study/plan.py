@@ -10,7 +10,7 @@ from sojourn import _core
 from sojourn.engines import registry
 from sojourn.study.batch import peak_memory_bytes
 from sojourn.study.definition import Study
-from sojourn.study.points import PointScenario, count, points, resolve
+from sojourn.study.points import PointScenario, count, resolve
 from sojourn.study.running import check_metrics
 
 PILOTS = 4
@@ -56,7 +56,7 @@ def plan_study(study: Study, pilots: int = PILOTS) -> StudyPlan:
     Raises:
         InputError: a point is not a legal scenario, or no pilot has a metric of the study.
     """
-    found = [resolve(study, point) for point in points(study)]
+    found = resolve(study)
     rule = study.until
     least, most = (rule.looks[0], rule.max_seeds) if rule else (study.seeds, study.seeds)
     chosen = _spread(found, pilots)

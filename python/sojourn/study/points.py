@@ -112,13 +112,17 @@ def points(study: Study) -> list[StudyPoint]:
     return [_point(study, i, values) for i, values in enumerate(kept)]
 
 
-def resolve(study: Study, point: StudyPoint) -> PointScenario:
-    """Load the scenario of a point.
+def resolve(study: Study) -> list[PointScenario]:
+    """The points of a study with their scenarios, in the order of `points`.
 
     Raises:
-        InputError: the scenario refuses a word that an axis or `set` gives it.
+        InputError: as of `points`; or the scenario refuses a key that an axis or `set` gives it.
         OSError: a trace cannot be read.
     """
+    return [_resolved(study, point) for point in points(study)]
+
+
+def _resolved(study: Study, point: StudyPoint) -> PointScenario:
     try:
         return PointScenario(point, load(study.source, point.sets))
     except _core.ScenarioError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from sojourn.running.store import warn
 from sojourn.study.axes import Value
 from sojourn.study.definition import Study, parse
 from sojourn.study.folder import open_folder
-from sojourn.study.points import PointScenario, points, resolve
+from sojourn.study.points import PointScenario, resolve
 from sojourn.study.storage import StudyStore
 from sojourn.study.until import Until
 
@@ -77,7 +78,12 @@ class Results:
     ) -> None:
         self.study = study
         self.store = store
-        self.points = list(found or [resolve(study, point) for point in points(study)])
+        self._found = found
+
+    @cached_property
+    def points(self) -> list[PointScenario]:
+        """The points of the study with their scenarios, in the order of the axes."""
+        return list(self._found) if self._found is not None else resolve(self.study)
 
     def wide(self) -> pa.Table:
         """One row per run, by point and seed.

@@ -22,7 +22,7 @@ from sojourn.study.dispatch import Dispatcher
 from sojourn.study.executors import Workers
 from sojourn.study.folder import open_folder
 from sojourn.study.keys import near
-from sojourn.study.points import PointScenario, points, resolve
+from sojourn.study.points import PointScenario, resolve
 from sojourn.study.results import Results
 from sojourn.study.storage import StudyStore
 
@@ -90,7 +90,7 @@ def run_study(
         KeyboardInterrupt: Ctrl-C; what was made is kept, another call goes on from there.
     """
     kept = StudyStore(open_folder(store), report)
-    found = [resolve(study, point) for point in points(study)]
+    found = resolve(study)
     least = study.until.looks[0] if study.until else study.seeds
     memory.check_listed("seeds", len(found) * least, _LISTED_BYTES)
     kept.begin(describe(study))
