@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -64,17 +65,33 @@ def test_every_shipped_scenario_has_its_digest_in_chromium_without_an_error() ->
 @pytest.mark.slow
 def test_the_page_in_one_file_is_written_with_an_address_that_opens_it(tmp_path: Path) -> None:
     (tmp_path / "sojourn.wasm").write_bytes(b"\0asm")
-    (tmp_path / page.ONE_FILE).write_text("<p>")
+    (tmp_path / page.ONE_FILE).write_text("<head></head><p>")
     program = (
         "import sys; from pathlib import Path; from sojourn.live import page; "
         f"page.FOLDER = Path({str(tmp_path)!r}); "
         "from sojourn.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     saved = tmp_path / "lab.html"
-    command = [sys.executable, "-c", program, "live", "dumbbell-reno", "--save", str(saved)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert printed.startswith(f"{saved.as_uri()}#1.")
-    assert saved.read_text() == "<p>"
+    live = [sys.executable, "-c", program, "live"]
+
+    def save(*arguments: str) -> tuple[str, str]:
+        command = [*live, *arguments, "--save", str(saved)]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return printed.strip(), saved.read_text()
+
+    assert save() == (saved.as_uri(), "<head></head><p>")
+    found = {}
+    for aqms in ("codel,pie", "pie,pi2:target=20ms"):
+        address, text = save("dumbbell-reno", "--aqm", aqms)
+        (held,) = re.findall(r'<meta name="sojourn-state" content="(1\.[\w-]+)" />', text)
+        assert address == f"{saved.as_uri()}#{held}"
+        state = json.loads(zlib.decompress(base64.urlsafe_b64decode(held[2:] + "=="), -15))
+        found[aqms] = state["aqms"]
+        assert 'name = "dumbbell-reno"' in state["text"]
+    assert found == {
+        "codel,pie": ["codel", "pie"],
+        "pie,pi2:target=20ms": ["pie", "pi2:target=20ms"],
+    }
 
 
 @pytest.mark.slow

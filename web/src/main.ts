@@ -371,7 +371,7 @@ async function main(): Promise<void> {
   let state: PageState | null = null;
   let complaint = "";
   try {
-    state = await decode(location.hash);
+    state = await decode(location.hash || savedState());
   } catch (failure) {
     complaint = (failure as Error).message;
   }
@@ -383,6 +383,11 @@ async function main(): Promise<void> {
   } catch (failure) {
     say((failure as Error).message, "error");
   }
+}
+
+/** What `sojourn live FILE --save` wrote into the page. */
+function savedState(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="sojourn-state"]')?.content ?? "";
 }
 
 void main();

@@ -39,7 +39,8 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--save", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Write the page into one file, which opens from disk, in place of serving it.",
+    help="Write the page into one file, which opens from disk with FILE and the AQMs, in place of "
+    "serving it.",
 )  # fmt: skip
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser, or print only.")
 def live(file: str | None, aqm: str | None, port: int, save: Path | None, opens: bool) -> int:
@@ -51,7 +52,7 @@ def live(file: str | None, aqm: str | None, port: int, save: Path | None, opens:
     folder = page.folder()
     at = _at(file, aqm)
     if save is not None:
-        files.write(save, page.one_file())
+        files.write(save, page.one_file(at.removeprefix("#")))
         print(f"{save.resolve().as_uri()}{at}")
         return 0
     try:

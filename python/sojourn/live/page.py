@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parent / "page"
 ONE_FILE = "sojourn-live.html"
 
 _STATE_VERSION = 1
+_STATE_NAME = "sojourn-state"
 _RAW_DEFLATE = -15
 # As web/src/url-state.ts: what it would refuse.
 _LONGEST = 60_000
@@ -40,13 +41,21 @@ def folder() -> Path:
     return FOLDER
 
 
-def one_file() -> str:
+def one_file(state: str = "") -> str:
     """The page in one file, which opens from disk without a server.
+
+    Args:
+        state: what it opens with, as of `fragment`, where its address has no state; the page's own
+            beginning by default.
 
     Raises:
         InputError: this installation was built without it.
     """
-    return (folder() / ONE_FILE).read_text(encoding="utf-8")
+    text = (folder() / ONE_FILE).read_text(encoding="utf-8")
+    if not state:
+        return text
+    # web/src/main.ts reads it. The letters of a state need no escape.
+    return text.replace("<head>", f'<head>\n    <meta name="{_STATE_NAME}" content="{state}" />', 1)
 
 
 def fragment(text: str, aqms: Sequence[str], seed: int) -> str:
