@@ -147,6 +147,16 @@ def test_panels_over_time_overlap_neither_each_other_nor_what_stands_beside_them
         assert not any(box.overlaps(other) for other in boxes[:i])
 
 
+def test_a_figure_in_pdf_embeds_truetype_and_no_type_3_font(compared):
+    pdf = style.saved(plots.kind("pareto")({a: compared.of(a) for a in AQMS}, "bottleneck"), "pdf")
+    # Font dictionaries are outside the compressed streams.
+    assert b"/Subtype /Type3" not in pdf
+    assert b"/Subtype /Type0" in pdf or b"/Subtype /TrueType" in pdf
+    assert b"/FontFile2" in pdf
+    with style.styled():
+        assert style.mpl.rcParams["ps.fonttype"] == 42
+
+
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX")
 def test_a_figure_in_pgf_is_read_by_latex(compared, tmp_path):

@@ -73,6 +73,9 @@ _RC: dict[Any, Any] = {
     "lines.linewidth": 1.6,
     "lines.solid_capstyle": "round",
     "svg.fonttype": "path",
+    # TrueType: publishers such as IEEE and ACM refuse the Type 3 fonts that are the default.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
     "svg.hashsalt": "sojourn",
     "savefig.dpi": 200,
 }
