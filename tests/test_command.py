@@ -319,3 +319,11 @@ def test_every_name_of_the_package_is_found_where_its_table_says():
     assert set(sojourn.__all__) <= set(dir(sojourn))
     with pytest.raises(AttributeError, match="nothing"):
         sojourn.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["run", "compare", "agree", "reproduce"])
+def test_a_kernel_given_twice_is_refused_not_the_last_taken(command, name):
+    file = [] if name == "reproduce" else ["small.toml"]
+    done = command(name, *file, "--kernel", "6.1", "--kernel", "7.2")
+    assert done.returncode == 2
+    assert "--kernel: is given 2 times (6.1, 7.2); name one." in done.stderr

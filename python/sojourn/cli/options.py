@@ -150,10 +150,20 @@ def engine_options(function: F) -> F:
     path = click.Path(path_type=Path)
     for engine, option in reversed(registry.options()):
         function = click.option(
-            f"--{option.name}", type=path if option.kind is Path else option.kind,
-            metavar=option.metavar, help=f"Engine {engine}: {option.help}",
+            f"--{option.name}", type=path if option.kind is Path else option.kind, multiple=True,
+            callback=_once, metavar=option.metavar, help=f"Engine {engine}: {option.help}",
         )(function)  # fmt: skip
     return function
+
+
+def _once(_context: click.Context, parameter: click.Parameter, values: tuple[Any, ...]) -> Any:
+    """The value of an option that may be given once; click itself takes the last of several."""
+    if len(values) > 1:
+        given = ", ".join(map(str, values))
+        raise click.UsageError(
+            f"--{parameter.name}: is given {len(values)} times ({given}); name one."
+        )
+    return values[0] if values else None
 
 
 def store(fresh: bool) -> Store | None:
