@@ -96,7 +96,7 @@ def test_killed_at_random_instants_the_table_is_the_undisturbed_one(tmp_path, se
     began = time.monotonic()
     expected = sojourn.study.run_study(
         study, tmp_path / "undisturbed", executor=ThreadPoolExecutor(2)
-    ).wide()
+    ).to_arrow()
     kills, made = [], [0]
     store = tmp_path / "store"
     while len(kills) < KILLS:
@@ -119,7 +119,7 @@ def test_killed_at_random_instants_the_table_is_the_undisturbed_one(tmp_path, se
     last = start(tmp_path)
     assert last.wait(300) == 0
     found = sojourn.study.open_results(tmp_path / "store", pytest.fail)
-    assert found.wide().equals(expected)
+    assert found.to_arrow().equals(expected)
     assert found.status().failed == 0
     rows = pyarrow.dataset.dataset(tmp_path / "store/table").to_table()
     assert len(rows) == len(expected) * rows.num_rows // len(rows["run"].unique())

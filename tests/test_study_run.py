@@ -64,16 +64,16 @@ def made(monkeypatch) -> list[int]:
 
 
 def test_a_study_has_one_row_per_run_with_the_numbers_of_a_single_run(tmp_path):
-    table = run(tmp_path).wide().to_pylist()
+    table = run(tmp_path).to_arrow().to_pylist()
     assert [(row["aqm"], row["flows"], row["seed"]) for row in table] == [
         (aqm, flows, seed) for aqm in ("codel", "pie") for flows in (1, 3) for seed in (1, 2)
     ]
     sets = STUDY["set"] | {"links.bottleneck.queue": "pie", "flows.bulk.count": 3}
     alone = sojourn.run("dumbbell-reno", seed=2, sets=sets, store=None)
-    assert table[-1][DELAY] == alone.summary[DELAY]
-    assert table[-1][JAIN] == alone.summary[JAIN]
+    assert table[-1]["delay_p95_s"] == alone.summary[DELAY]
+    assert table[-1]["jain"] == alone.summary[JAIN]
     # One flow has no index of fairness.
-    assert table[0][JAIN] is None
+    assert table[0]["jain"] is None
 
 
 def test_the_store_is_parquet_with_each_run_once(tmp_path):
@@ -91,12 +91,12 @@ def test_what_is_there_is_not_run_again(tmp_path, made):
     run(tmp_path)
     assert sorted(made) == [1] * 4 + [2] * 4
     made.clear()
-    first = run(tmp_path).wide()
+    first = run(tmp_path).to_arrow()
     assert made == []
     more = run(tmp_path, study(seeds=3))
     assert made == [3] * 4
-    assert more.wide().num_rows == 12
-    assert run(tmp_path).wide().equals(first)
+    assert more.to_arrow().num_rows == 12
+    assert run(tmp_path).to_arrow().equals(first)
 
 
 def test_a_run_that_compare_has_kept_is_taken_from_there(tmp_path, made):
@@ -112,11 +112,11 @@ def test_seeds_are_added_until_the_rule_is_met(tmp_path):
     until = {"metric": DELAY, "within": "1s", "max_seeds": 20}
     document = {key: value for key, value in STUDY.items() if key != "seeds"}
     results = run(tmp_path, sojourn.study.parse(document | {"until": until}))
-    assert results.wide().num_rows == 4 * 8
+    assert results.to_arrow().num_rows == 4 * 8
     assert results.status().unmet == 0
     until = until | {"within": "0.001ms", "max_seeds": 12}
     results = run(tmp_path, sojourn.study.parse(document | {"until": until}))
-    assert max(results.wide()["seed"].to_pylist()) == 12
+    assert max(results.to_arrow()["seed"].to_pylist()) == 12
     wide = next(e for e in results.estimates() if e.seeds == 12).estimates[DELAY]
     assert wide.n == 12
     assert wide.low < wide.mean < wide.high
@@ -177,7 +177,7 @@ def test_compaction_that_dies_at_any_step_loses_and_doubles_nothing(tmp_path, mo
 
 
 def test_a_damaged_file_is_reported_and_its_runs_are_made_again(tmp_path):
-    before = run(tmp_path).wide()
+    before = run(tmp_path).to_arrow()
     (file,) = (tmp_path / "table").iterdir()
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 0xFF
@@ -187,7 +187,7 @@ def test_a_damaged_file_is_reported_and_its_runs_are_made_again(tmp_path):
         study(), tmp_path, executor=ThreadPoolExecutor(2), report=reports.append
     )
     assert "is damaged" in reports[0]
-    assert after.wide().equals(before)
+    assert after.to_arrow().equals(before)
 
 
 def test_what_a_writer_killed_in_study_json_left_is_removed_when_the_study_begins(tmp_path):
@@ -278,7 +278,7 @@ def test_a_metric_that_runs_in_the_store_lack_is_refused_however_often_it_is_tri
 def test_a_metric_that_only_a_kept_run_has_is_not_refused(tmp_path):
     run(tmp_path)
     one_flow = [*STUDY["axes"][:1], STUDY["axes"][1] | {"values": [1]}]
-    assert len(run(tmp_path, study(axes=one_flow, seeds=3)).wide()) == 6
+    assert len(run(tmp_path, study(axes=one_flow, seeds=3)).to_arrow()) == 6
 
 
 def test_a_plan_with_pilots_refuses_such_a_metric_before_anything_is_run():
@@ -297,11 +297,11 @@ def test_a_stopping_rule_in_another_unit_than_its_metric_is_refused(tmp_path):
 
 
 def test_parts_make_the_whole(tmp_path):
-    whole = run(tmp_path / "whole").wide()
+    whole = run(tmp_path / "whole").to_arrow()
     for number in (1, 2, 3):
         run(tmp_path / "parts", part=StudyPart(number, 3))
     results = sojourn.study.open_results(tmp_path / "parts")
-    assert results.wide().equals(whole)
+    assert results.to_arrow().equals(whole)
     assert results.status().fragments > 0
 
 
@@ -314,7 +314,7 @@ def test_a_part_that_is_none_is_refused(text):
 def test_a_store_may_be_behind_an_address(tmp_path):
     pytest.importorskip("fsspec")
     found = run("memory://study")
-    assert found.wide().equals(run(tmp_path).wide())
+    assert found.to_arrow().equals(run(tmp_path).to_arrow())
     assert found.status().fragments == 0
 
 
@@ -325,16 +325,16 @@ def test_an_address_of_an_unknown_protocol_is_refused():
 
 
 def test_processes_give_the_same_table_as_threads(tmp_path):
-    one = sojourn.study.run_study(study(), tmp_path / "processes", jobs=2).wide()
-    assert one.equals(run(tmp_path / "threads").wide())
+    one = sojourn.study.run_study(study(), tmp_path / "processes", jobs=2).to_arrow()
+    assert one.equals(run(tmp_path / "threads").to_arrow())
 
 
 def test_dask_gives_the_same_table_as_threads(tmp_path):
     pytest.importorskip("distributed")
     workers = executors.cluster("local", 2)
     assert workers.count == 2
-    one = sojourn.study.run_study(study(), tmp_path / "dask", executor=workers).wide()
-    assert one.equals(run(tmp_path / "threads").wide())
+    one = sojourn.study.run_study(study(), tmp_path / "dask", executor=workers).to_arrow()
+    assert one.equals(run(tmp_path / "threads").to_arrow())
 
 
 @pytest.mark.parametrize("where", ["local", "slurm"])
@@ -429,4 +429,4 @@ def test_resuming_a_study_enumerates_its_points_once(tmp_path, monkeypatch):
     assert len(enumerated) == 1
     found = sojourn.study.open_results(tmp_path, pytest.fail)
     assert [each.point.index for each in found.points] == list(range(len(found.points)))
-    assert found.wide().num_rows and found.status().made and len(enumerated) == 2
+    assert found.to_arrow().num_rows and found.status().made and len(enumerated) == 2

@@ -60,8 +60,8 @@ def test_a_store_in_a_bucket_has_the_table_of_a_local_one_and_goes_on(bucket, tm
     study = sojourn.study.parse(STUDY)
     local = sojourn.study.run_study(study, tmp_path, executor=ThreadPoolExecutor(2))
     far = sojourn.study.run_study(study, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail)
-    assert far.wide().equals(local.wide())
-    assert far.wide().num_rows == 4
+    assert far.to_arrow().equals(local.to_arrow())
+    assert far.to_arrow().num_rows == 4
     folder = far.store.folder
     assert folder.names("fragments") == []
     (table,) = folder.names("table")
@@ -69,7 +69,7 @@ def test_a_store_in_a_bucket_has_the_table_of_a_local_one_and_goes_on(bucket, tm
     again = sojourn.study.run_study(
         more, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail
     )
-    assert again.wide().num_rows == 6
+    assert again.to_arrow().num_rows == 6
     # What was there is untouched: only the third seeds were made and stand beside it.
     assert table in folder.names("table")
     assert sojourn.study.open_results(bucket, pytest.fail).status().made == 6
@@ -87,4 +87,4 @@ def test_damage_in_a_bucket_is_reported_and_made_again(bucket):
     )
     assert len(reported) == 1
     assert "is damaged" in reported[0]
-    assert again.wide().equals(first.wide())
+    assert again.to_arrow().equals(first.to_arrow())

@@ -97,7 +97,7 @@ def facts() -> dict[str, Any]:
     """What a command has written into this folder, without times; raises what reading raises."""
     if Path(STORE).exists():
         found = sojourn.study.open_results(STORE, _silent)
-        return {"table": repr(found.wide().to_pydict()), "failed": found.status().failed}
+        return {"table": repr(found.to_arrow().to_pydict()), "failed": found.status().failed}
     if (Path(OUT) / files.COMPARISON).exists():
         opened = sojourn.Comparison.open(OUT)
         tables = {aqm: [repr(r.summary) for r in opened.of(aqm)] for aqm in opened.aqms}

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
 from sojourn.comparing.between_engines import CLOSE_DELAY_S, CLOSE_RELATIVE, DELAY_S, RELATIVE
 from sojourn.comparing.statistics import estimate
 from sojourn.plots import data
 from sojourn.running.result import Result
+from sojourn.tabular import Tabular, known
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 METRICS = ("delay_mean", "delay_p50", "delay_p90", "delay_p99", "utilisation", "drop_rate")
 _QUANTILES = {"delay_p90": 0.9}
@@ -144,7 +149,7 @@ class ScenarioPair:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Tabular):
     """Scenarios on two engines.
 
     Attributes:
@@ -167,11 +172,41 @@ class Agreement:
         """Why runs were no valid experiments."""
         return [reason for pair in self.pairs for reason in pair.invalid]
 
+    def to_arrow(self) -> pa.Table:
+        """One row per cell; the columns are those of `cells_table`."""
+        return cells_table(self.cells, self.names)
+
     @property
     def share(self) -> float:
         """The part of the cells that agree."""
         cells = self.cells
         return sum(cell.agrees for cell in cells) / len(cells)
+
+
+def cells_table(cells: Sequence[CellAgreement], names: tuple[str, str]) -> pa.Table:
+    """Cells as an Arrow table.
+
+    Returns:
+        Columns ``scenario``, ``metric``, ``engine`` and ``reference`` (their names), ``value`` and
+        ``reference_value`` (means over the seeds, SI units), ``noise`` (half of the 95 % interval
+        of their difference, null for one seed), ``gap`` (relative to the reference), ``agrees`` and
+        ``is_apart``.
+    """
+    import pyarrow as pa
+
+    columns = {
+        "scenario": pa.array([cell.scenario for cell in cells], pa.string()),
+        "metric": pa.array([cell.metric for cell in cells], pa.string()),
+        "engine": pa.array([names[0]] * len(cells), pa.string()),
+        "reference": pa.array([names[1]] * len(cells), pa.string()),
+        "value": pa.array([cell.values[0] for cell in cells], pa.float64()),
+        "reference_value": pa.array([cell.values[1] for cell in cells], pa.float64()),
+        "noise": pa.array([known(cell.noise) for cell in cells], pa.float64()),
+        "gap": pa.array([cell.gap for cell in cells], pa.float64()),
+        "agrees": pa.array([cell.agrees for cell in cells], pa.bool_()),
+        "is_apart": pa.array([cell.is_apart for cell in cells], pa.bool_()),
+    }
+    return pa.table(columns)
 
 
 def table(agreement: Agreement) -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.agreement import measures, wide
-from sojourn.agreement.cells import CellAgreement
+from sojourn.agreement.cells import CellAgreement, cells_table
 from sojourn.agreement.covering import Cell
 from sojourn.agreement.runs import ENGINES, paired, select_two, tasks_on_both
 from sojourn.comparing.statistics import estimate
@@ -17,6 +17,10 @@ from sojourn.engines.registry import EngineLike
 from sojourn.running.replicas import Progress, run_each
 from sojourn.running.result import Result
 from sojourn.running.store import DEFAULT_STORE, Store
+from sojourn.tabular import Tabular
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class WideAgreement:
+class WideAgreement(Tabular):
     """A wide grid on two engines.
 
     Attributes:
@@ -74,6 +78,10 @@ class WideAgreement:
     def cells(self) -> list[CellAgreement]:
         """All metrics of all cells."""
         return [cell for compared in self.compared for cell in compared.cells]
+
+    def to_arrow(self) -> pa.Table:
+        """One row per metric of a cell; the columns are those of `cells.cells_table`."""
+        return cells_table(self.cells, self.names)
 
     @property
     def halves(self) -> tuple[list[CellAgreement], list[CellAgreement]]:

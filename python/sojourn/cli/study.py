@@ -207,13 +207,21 @@ def status(store: str, as_json: bool) -> int:
 @study.command()
 @_store
 @click.argument("file", type=click.Path(path_type=Path))
-def export(store: str, file: Path) -> None:
-    """Write the table of the study in STORE to FILE: .parquet, .csv or .arrow, one row per run."""
+@click.option(
+    "--table", type=click.Choice(("runs", "points", "values")), default="runs", show_default=True,
+    help="One row per run, per point with intervals, or per number of a run.",
+)  # fmt: skip
+def export(store: str, file: Path, table: str) -> None:
+    """Write a table of the study in STORE to FILE: .parquet, .csv or .arrow.
+
+    Axes are columns of the table, in SI units where they have one, such as rtt_s;
+    docs/how-to/studies.md lists the columns.
+    """
     from sojourn.study.exporting import export as write
 
-    table = _results(store).wide()
-    write(table, file)
-    console.say(f"{file}: {counted(table.num_rows, 'run')}, {counted(table.num_columns, 'column')}")
+    made = _results(store).table(table)
+    write(made, file)
+    console.say(f"{file}: {counted(made.num_rows, 'row')}, {counted(made.num_columns, 'column')}")
 
 
 @study.command()

@@ -19,8 +19,10 @@ from sojourn.comparing.medians import median_estimate, sign_test
 from sojourn.comparing.metrics import ABOVE, Metric, select
 from sojourn.comparing.own_metrics import SCOPE, OwnMetric, value_of
 from sojourn.comparing.pairing import correlation
+from sojourn.comparing.runs_table import runs_table
 from sojourn.comparing.statistics import ALPHA, Estimate, PairedTest, holm, paired
 from sojourn.running.result import Result
+from sojourn.tabular import Tabular
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,7 +101,7 @@ class PairedDifference:
         return "better" if lowered == (self.metric.better == "lower") else "worse"
 
 
-class ComparedRuns:
+class ComparedRuns(Tabular):
     """Results of several AQMs on one link under the same seeds.
 
     Attributes:
@@ -133,6 +135,16 @@ class ComparedRuns:
         self.references = dict(references or {})
         self.own_metrics = list(own_metrics)
         self._own_values: dict[tuple[str, str], list[float]] = {}
+
+    def to_arrow(self) -> pa.Table:
+        """One row per run and metric that the comparison shows.
+
+        Returns:
+            Columns ``aqm`` (the contender, with its engine where several are compared), ``seed``,
+            ``scope``, ``name``, ``metric``, ``value`` in SI units, and ``unit``. A value that a run
+            does not have is null; a failed run has no rows.
+        """
+        return runs_table(self)
 
     @property
     def baseline(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
@@ -14,6 +14,10 @@ from sojourn.describing.queues import choose_link
 from sojourn.errors import Interrupted
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.result import Result
+from sojourn.tabular import Tabular
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 OPEN_LOOP = (
     "Both were fed exactly the packets that arrived at {link} in the run with {first}, at the "
@@ -24,7 +28,7 @@ _DELAYS = ("delay_mean", "delay_p50", "delay_p95", "delay_p99")
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Tabular):
     """What `diff` found.
 
     Attributes:
@@ -78,6 +82,26 @@ class Difference:
         first, second = (result.summary for result in self.results)
         keys = {metric: f"queue/{self.link}/{metric}" for metric in _DELAYS}
         return {metric: (first.get(key), second.get(key)) for metric, key in keys.items()}
+
+    def to_arrow(self) -> pa.Table:
+        """Signals by cause and sojourn times under both AQMs.
+
+        Returns:
+            Columns ``what`` (such as ``dropped random`` or ``delay_p95``), ``unit`` (``packets`` or
+            ``s``), ``aqm``, and ``value``, null where there is none: two rows for each ``what``.
+        """
+        import pyarrow as pa
+
+        kinds = [(self.counts.items(), "packets"), (self.delays.items(), "s")]
+        rows = [
+            {"what": what, "unit": unit, "aqm": aqm, "value": value}
+            for items, unit in kinds
+            for what, pair in items
+            for aqm, value in zip(self.aqms, pair, strict=True)
+        ]
+        types = [pa.string(), pa.string(), pa.string(), pa.float64()]
+        names = ("what", "unit", "aqm", "value")
+        return pa.Table.from_pylist(rows, pa.schema([*zip(names, types, strict=True)]))
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the tables."""

@@ -54,6 +54,15 @@ class Quantity:
         return min(texts.values(), key=lambda text: (text.startswith("0."), len(text)))
 
 
+def base_unit(unit: str) -> str:
+    """The unit in which `Quantity.size` is: ``s`` for ``ms``.
+
+    Args:
+        unit: a known unit; empty for a plain number.
+    """
+    return next(next(iter(units)) for units in _FAMILIES if unit in units)
+
+
 def quantity(value: object) -> Quantity | None:
     """A number, or a text such as ``20ms``, as a quantity; None if it is neither."""
     if isinstance(value, bool):

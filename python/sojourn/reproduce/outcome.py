@@ -21,8 +21,11 @@ from sojourn.reproduce.verdict import GOOD, JudgedClaim, judge, not_covered
 from sojourn.running.replicas import Progress
 from sojourn.running.store import Store, simulator
 from sojourn.study.executors import Workers, chosen
+from sojourn.tabular import Tabular, known
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sojourn.reproduce.pool import Pool
 
 FORMAT = 1
@@ -121,7 +124,7 @@ class MeasuredPaper:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Tabular):
     """What `sojourn reproduce` found.
 
     Attributes:
@@ -139,6 +142,29 @@ class Reproduction:
     tally: work.Tally
     store: Store
     damaged: list[str] = field(default_factory=list)
+
+    def to_arrow(self) -> pa.Table:
+        """One row per measured value.
+
+        Returns:
+            Columns ``paper``, ``item`` (such as ``F4``), ``key`` (of the value, with its unit),
+            ``value`` (all seeds pooled), and ``mean`` and ``half_width`` (over the seeds, of the
+            95 % interval; null where an item ran under one seed).
+        """
+        import pyarrow as pa
+
+        schema = pa.schema([
+            ("paper", pa.string()), ("item", pa.string()), ("key", pa.string()),
+            ("value", pa.float64()), ("mean", pa.float64()), ("half_width", pa.float64()),
+        ])  # fmt: skip
+        rows = []
+        for made, each in _items(self):
+            for key, found in each.values.items():
+                spread = each.spread(key) if len(each.by_seed) > 1 else None
+                ends = (known(spread.mean), known(spread.half_width)) if spread else (None, None)
+                row = (made.paper.key, each.item.id, key, known(found), *ends)
+                rows.append(dict(zip(schema.names, row, strict=True)))
+        return pa.Table.from_pylist(rows, schema)
 
 
 def reproduce(

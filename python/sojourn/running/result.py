@@ -14,6 +14,7 @@ from sojourn.errors import InputError
 from sojourn.files import FILES, unsealed
 from sojourn.running.labels import Labels
 from sojourn.running.series import SummaryRow, series
+from sojourn.tabular import TabularByName
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +51,7 @@ class RunLike(Protocol):
     ) -> list[str]: ...
 
 
-class Result:
+class Result(TabularByName):
     """The results of one run.
 
     Tables are Arrow tables with the columns that docs call by table name; a table that was not
@@ -61,6 +62,8 @@ class Result:
         labels: columns that saved tables have beside their own; see `sojourn.running.labels`.
         cancel: a switch that ends `save`, too.
     """
+
+    main_table = "summary"
 
     def __init__(
         self, run: RunLike, labels: Labels | None = None, cancel: _core.Cancel | None = None
@@ -211,14 +214,6 @@ class Result:
     def drop_delays(self) -> pa.Table:
         """How long dropped packets had waited: queue, stage, cause, edges of the bin, count."""
         return self.table("drop_delays")
-
-    def to_pandas(self, name: str = "summary") -> Any:
-        """A table as a pandas data frame.
-
-        Raises:
-            ImportError: pandas is not installed; it is not a dependency of Sojourn.
-        """
-        return self.table(name).to_pandas()
 
     def save(self, folder: str | Path) -> list[str]:
         """Write the tables as Parquet and the manifest; returns the names of the files.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, files
 from sojourn.comparing.statistics import Estimate, estimate
@@ -27,6 +27,11 @@ from sojourn.search.trials import opened
 from sojourn.search.tune_file import FIRST_HELD_OUT
 from sojourn.search.variants import Attacked, ScenarioVariant, Variants
 from sojourn.study.executors import Workers
+from sojourn.study.tables import value_columns
+from sojourn.tabular import Tabular, known
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 JUDGED_SEEDS = 10
 
@@ -46,7 +51,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class AttackResult:
+class AttackResult(Tabular):
     """What an attack has found.
 
     Attributes:
@@ -70,6 +75,29 @@ class AttackResult:
     scenario: _core.Scenario
     runs: int
     failed: dict[str, str]
+
+    def to_arrow(self) -> pa.Table:
+        """One row per scenario that was tried and AQM.
+
+        Returns:
+            Columns ``variant`` (its place among those tried), each key that was varied (null where
+            it is the base scenario's), ``aqm``, ``badness`` (mean over seeds) and ``score`` (of the
+            variant, larger is worse).
+        """
+        import pyarrow as pa
+
+        rows = [
+            (i, each, aqm, bad)
+            for i, each in enumerate(self.tried)
+            for aqm, bad in each.badness.items()
+        ]
+        columns = {"variant": pa.array([i for i, *_ in rows], pa.int64())}
+        names = list(dict.fromkeys(name for each in self.tried for name in each.variant.values))
+        columns |= value_columns(names, [each.variant.values for _, each, *_ in rows])
+        columns["aqm"] = pa.array([aqm for *_, aqm, _ in rows], pa.string())
+        columns["badness"] = pa.array([known(bad) for *_, bad in rows], pa.float64())
+        columns["score"] = pa.array([known(each.score) for _, each, *_ in rows], pa.float64())
+        return pa.table(columns)
 
 
 def attack(

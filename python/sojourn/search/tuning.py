@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.running.replicas import Progress
@@ -26,6 +26,11 @@ from sojourn.search.trials import Numbers, SearchScenario, Trials, Wish, opened
 from sojourn.search.tune_file import FIRST_HELD_OUT, TuneSearch
 from sojourn.study.axes import Value
 from sojourn.study.executors import Workers
+from sojourn.study.tables import value_columns
+from sojourn.tabular import Tabular, known
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FIRST_SEEDS = 3
 """Seeds after which losers are stopped."""
@@ -101,7 +106,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class TuneResult:
+class TuneResult(Tabular):
     """What a search for parameters has found.
 
     Attributes:
@@ -120,6 +125,25 @@ class TuneResult:
     default: list[PlaceJudgement]
     runs: int
     failed: dict[str, str] = field(default_factory=dict)
+
+    def to_arrow(self) -> pa.Table:
+        """One row per setting that was tried, in order.
+
+        Returns:
+            Columns ``aqm`` (its text), each parameter, ``loss`` (mean over scenarios of the
+            logarithm of the ratio to the default, the first aim), ``worst`` (of a scenario, any
+            aim), ``is_legal`` and ``is_stopped``.
+        """
+        import pyarrow as pa
+
+        columns = {"aqm": pa.array([each.text for each in self.tried], pa.string())}
+        rows = [each.settings for each in self.tried]
+        columns |= value_columns([axis.name for axis in self.search.parameters], rows)
+        columns["loss"] = pa.array([known(each.loss[0]) for each in self.tried], pa.float64())
+        columns["worst"] = pa.array([known(each.worst) for each in self.tried], pa.float64())
+        columns["is_legal"] = pa.array([each.is_legal for each in self.tried], pa.bool_())
+        columns["is_stopped"] = pa.array([each.is_stopped for each in self.tried], pa.bool_())
+        return pa.table(columns)
 
 
 def tune(

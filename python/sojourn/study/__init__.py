@@ -6,7 +6,7 @@
 
     study = sojourn.study.read("aqm-load-rtt")
     results = sojourn.study.run_study(study, "store")     # goes on where an earlier call stopped
-    results.wide()                                        # an Arrow table, one row per run
+    results.to_arrow()                                        # an Arrow table, one row per run
 """
 
 from sojourn.study.definition import Study, parse, read

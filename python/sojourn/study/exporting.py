@@ -22,15 +22,20 @@ def export(table: pa.Table, path: Path) -> None:
         InputError: the ending is none of `ENDINGS`.
         OSError: the file cannot be written.
     """
+    if path.suffix not in ENDINGS:
+        raise InputError(f"{path}: must end in one of {', '.join(ENDINGS)}")
+    files.write(path, encoded(table, path.suffix))
+
+
+def encoded(table: pa.Table, ending: str) -> bytes:
+    """A table as the content of a file with one of `ENDINGS`."""
     from pyarrow import csv, feather, parquet
 
     buffer = io.BytesIO()
-    if path.suffix == ".parquet":
+    if ending == ".parquet":
         parquet.write_table(table, buffer)
-    elif path.suffix == ".csv":
+    elif ending == ".csv":
         csv.write_csv(table, buffer)
-    elif path.suffix == ".arrow":
-        feather.write_feather(table, buffer, compression="uncompressed")
     else:
-        raise InputError(f"{path}: must end in one of {', '.join(ENDINGS)}")
-    files.write(path, buffer.getvalue())
+        feather.write_feather(table, buffer, compression="uncompressed")
+    return buffer.getvalue()

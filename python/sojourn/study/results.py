@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sojourn.comparing.centres import centre_of, estimate_of
 from sojourn.comparing.metrics import ABOVE
@@ -19,7 +19,9 @@ from sojourn.study.definition import Study, parse
 from sojourn.study.folder import open_folder
 from sojourn.study.points import PointScenario, resolve
 from sojourn.study.storage import StudyStore
+from sojourn.study.tables import points_table, runs_table, values_table
 from sojourn.study.until import Until
+from sojourn.tabular import TabularByName
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +66,7 @@ class StudyStatus:
     unmet: int = 0
 
 
-class Results:
+class Results(TabularByName):
     """The results of a study, read from its store when they are asked for.
 
     Args:
@@ -72,6 +74,8 @@ class Results:
         store: its store.
         found: its points with their scenarios; made of the study by default.
     """
+
+    main_table = "runs"
 
     def __init__(
         self, study: Study, store: StudyStore, found: Sequence[PointScenario] | None = None
@@ -85,31 +89,30 @@ class Results:
         """The points of the study with their scenarios, in the order of the axes."""
         return list(self._found) if self._found is not None else resolve(self.study)
 
-    def wide(self) -> pa.Table:
-        """One row per run, by point and seed.
+    def table(self, name: str) -> pa.Table:
+        """A table of the study.
+
+        Axes and metrics that have a unit are numbers in SI units, in columns that end in it:
+        ``rtt_s``, ``rate_bps``, ``delay_p95_s``.
+
+        Args:
+            name: ``runs`` (one row per run that is kept, by point and seed), ``points`` (one per
+                point), or ``values`` (one per number of a run).
 
         Returns:
-            Columns ``point``, each axis, ``seed``, ``run`` (its name in the store), and each metric
-            of the study in its SI unit: null where the run has no such value, infinite where only
-            a lower bound is known.
-        """
-        import pyarrow as pa
+            Columns ``point``, each axis, and
 
-        numbers = self._numbers(self.study.metrics)
-        rows = [
-            (each, seed, run, numbers[run])
-            for each, wanted in zip(self.points, self.wanted_seeds(), strict=True)
-            for seed, run in enumerate(each.addresses(wanted), 1)
-            if run in numbers
-        ]
-        columns: dict[str, Any] = {"point": pa.array([r[0].point.index for r in rows], pa.int64())}
-        for axis in self.study.axes:
-            columns[axis.name] = _column([row[0].point.values[axis.name] for row in rows])
-        columns["seed"] = pa.array([row[1] for row in rows], pa.int64())
-        columns["run"] = pa.array([row[2] for row in rows], pa.string())
-        for metric in self.study.metrics:
-            columns[metric] = pa.array([row[3].get(metric) for row in rows], pa.float64())
-        return pa.table(columns)
+            - of ``runs``: ``seed``, ``run`` (its name in the store), and each metric of the study,
+              null where the run has no such value, infinite where only a lower bound is known;
+            - of ``points``: ``seeds`` (runs that are kept), and for each metric its mean or median
+              over them with the ends of its 95 % interval, ``..._low`` and ``..._high``;
+            - of ``values``: ``seed``, ``run``, and ``scope``, ``name``, ``metric``, ``value``,
+              ``unit`` as in table ``summary`` of a run.
+
+        Raises:
+            KeyError: there is no such table.
+        """
+        return {"runs": runs_table, "points": points_table, "values": values_table}[name](self)
 
     def estimates(self, also: Sequence[str] = ()) -> list[PointEstimates]:
         """Every point with the intervals of its metrics.
@@ -118,7 +121,7 @@ class Results:
             also: keys of metrics beyond those of the study.
         """
         metrics = list(dict.fromkeys([*self.study.metrics, *also]))
-        numbers = self._numbers(metrics)
+        numbers = self.numbers(metrics)
         found = []
         for each, wanted in zip(self.points, self.wanted_seeds(), strict=True):
             runs = [run for run in each.addresses(wanted) if run in numbers]
@@ -161,7 +164,7 @@ class Results:
 
     def _values_of(self, rule: Until) -> list[list[float]]:
         """Of each point the values that its stopping rule sees, of seeds 1, 2, ... in order."""
-        numbers, failed = self._numbers([rule.metric]), self.store.failed()
+        numbers, failed = self.numbers([rule.metric]), self.store.failed()
         found = []
         for each in self.points:
             values: list[float] = []
@@ -196,7 +199,7 @@ class Results:
             return Estimate(centre, (high - low) / 2.0, len(known), kind, ends)
         return estimate_of(_last(metric), values)
 
-    def _numbers(self, metrics: Sequence[str]) -> dict[str, dict[str, float]]:
+    def numbers(self, metrics: Sequence[str]) -> dict[str, dict[str, float]]:
         """The values of metrics by run; a run without any of them has an empty table."""
         found: dict[str, dict[str, float]] = {}
         columns = ["run", "scope", "name", "metric", "value"]
@@ -240,15 +243,6 @@ def _select(rows: pa.Table, key: str) -> list[tuple[str, float]]:
     )
     chosen = rows.filter(mask)
     return list(zip(chosen["run"].to_pylist(), chosen["value"].to_pylist(), strict=True))
-
-
-def _column(values: Sequence[Value]) -> pa.Array:
-    """Values of an axis; of different types, as with ``0`` and ``5ms``, as texts."""
-    import pyarrow as pa
-
-    if len({type(value) for value in values}) > 1:
-        return pa.array([str(value) for value in values], pa.string())
-    return pa.array(values)
 
 
 def _last(key: str) -> str:

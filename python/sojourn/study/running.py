@@ -20,6 +20,7 @@ from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun, rea
 from sojourn.study.definition import Study
 from sojourn.study.dispatch import Dispatcher
 from sojourn.study.executors import Workers
+from sojourn.study.exporting import encoded
 from sojourn.study.folder import open_folder
 from sojourn.study.keys import near
 from sojourn.study.points import PointScenario, resolve
@@ -29,6 +30,8 @@ from sojourn.study.storage import StudyStore
 _COMPACT_AT = 256
 """Fragments that wait before they are compacted while the study runs."""
 
+RUNS = "runs.parquet"
+"""In the store of a study that has ended: table ``runs``, which says what the runs are of."""
 _LISTED_BYTES = 750.0
 """Of a run that is still to be made: address, scenario and seed (measured with 40,000)."""
 
@@ -94,6 +97,7 @@ def run_study(
     least = study.until.looks[0] if study.until else study.seeds
     memory.check_listed("seeds", len(found) * least, _LISTED_BYTES)
     kept.begin(describe(study))
+    kept.folder.remove(RUNS)
     results = Results(study, kept, found)
     workers = executors.chosen(executor, jobs)
     mine = [each for each in found if part is None or part.has(each.point.index)]
@@ -176,6 +180,8 @@ class _Session:
         if not is_checked and self._units:  # without a run that was made nothing is known
             check_metrics(self._study, self._units)
         self._compact(0)
+        if self._may_compact:
+            self._store.folder.write(RUNS, encoded(self._results.table("runs"), ".parquet"))
 
     def _has_metrics(self) -> bool:
         """Whether runs in the store have all metrics of the study; their units are noted."""

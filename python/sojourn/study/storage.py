@@ -1,6 +1,7 @@
 """The store of a study: runs by content, as Parquet, each exactly once.
 
 ========================  =======================================================================
+``runs.parquet``          table ``runs`` of a study that has ended: point, axes, seed by run
 ``study.json``            the study, the simulator that made the runs, the format of the store
 ``fragments/*.parquet``   the runs of one batch, as its worker wrote them
 ``table/*.parquet``       the same, compacted into larger files: no run is in it twice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,14 @@ from sojourn.stability.arrays import ArrayLike, Bools, Floats
 from sojourn.stability.loops.margin import margins
 from sojourn.stability.loops.open_loop import DEFAULT_VARIANT, make_loop, model_of
 from sojourn.stability.model.conditions import at_rest, conditions
+from sojourn.tabular import Tabular
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
-class Stability:
+class Stability(Tabular):
     """Operating points and margins; every array has the shape of the grid.
 
     Points without an equilibrium (say, a drop probability above 1) are NaN; `problems` has why.
@@ -55,6 +59,26 @@ class Stability:
     phase_crossover_rad_per_s: Floats
     is_stable: Bools
     problems: list[str]
+
+    def to_arrow(self) -> pa.Table:
+        """One row per point of the grid, in its flat order.
+
+        Returns:
+            Columns ``aqm``, ``cc``, ``variant`` and every array of this class by its name; a
+            number that is not known is null.
+        """
+        import pyarrow as pa
+
+        arrays = {
+            name: np.asarray(value) for name, value in vars(self).items()
+            if name not in ("aqm", "cc", "variant", "problems")
+        }  # fmt: skip
+        flat = [each.ravel() for each in np.broadcast_arrays(*arrays.values())]
+        texts = {name: [getattr(self, name)] * flat[0].size for name in ("aqm", "cc", "variant")}
+        numbers = {
+            name: pa.array(each, from_pandas=True) for name, each in zip(arrays, flat, strict=True)
+        }
+        return pa.table({**texts, **numbers})
 
 
 def analyse(
