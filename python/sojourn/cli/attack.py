@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from sojourn.cli import console
-from sojourn.cli.study import where_options, workers_of
+from sojourn.cli.study import aqms_option, given_aqms, where_options, workers_of
 from sojourn.describing.formatting import counted
 
 
@@ -25,8 +25,9 @@ Examples:
     "--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
     help="Where the scenario that was found is written, with the figures that it gave.",
 )  # fmt: skip
+@aqms_option("AQM to attack and those to beat it, in place of the file's.")
 @where_options
-def attack(file: str, store: str, out: Path, **where: Any) -> int:
+def attack(file: str, store: str, out: Path, aqms: tuple[str, ...], **where: Any) -> int:
     """Search a scenario within stated bounds in which an AQM is bad, and make it small.
 
     FILE is an attack file or the name of a shipped one (docs/how-to/studies.md). Needs
@@ -36,7 +37,7 @@ def attack(file: str, store: str, out: Path, **where: Any) -> int:
     from sojourn.search.attacking import JUDGED_SEEDS, save
     from sojourn.search.attacking import attack as search
 
-    wanted = read_attack(file)
+    wanted = read_attack(file, aqms=given_aqms(aqms))
     found = search(
         wanted, store, executor=workers_of(**where), progress=console.meter(),
         report=lambda text: console.warn([text]),

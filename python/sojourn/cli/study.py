@@ -11,7 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from sojourn.cli import console
-from sojourn.cli.options import json_option
+from sojourn.cli.options import complete_aqm, json_option
+from sojourn.describing.aqm_list import split_all
 from sojourn.describing.formatting import about, counted
 from sojourn.describing.library import parse_set
 
@@ -58,6 +59,28 @@ _option = click.option(
 _dashboard = click.option("--dashboard", is_flag=True, help="Show the address of Dask's page.")
 
 
+def aqms_option(help_text: str) -> Callable[[Any], Any]:
+    """--aqm, a list, any number of times; `given_aqms` reads it."""
+    return click.option(
+        "--aqm", "aqms", multiple=True, metavar="AQM[,AQM...]", shell_complete=complete_aqm,
+        help=help_text,
+    )  # fmt: skip
+
+
+def given_aqms(texts: tuple[str, ...]) -> list[str] | None:
+    """The AQMs of `aqms_option`; None where it is not given."""
+    return split_all(texts) if texts else None
+
+
+_replaced_aqms = aqms_option(
+    "AQMs in place of the file's axis, custom laws such as mine.py:MyLaw among them."
+)
+_laws = aqms_option("The custom laws of the study, such as mine.py:MyLaw: a store names no code.")
+_engine = click.option(
+    "--engine", metavar="ENGINE[,ENGINE]", help="Engines in place of the file's axis `engine`."
+)
+
+
 def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where runs are made; `workers_of` takes them."""
     for option in (_dashboard, _option, _cluster, _jobs):
@@ -84,8 +107,10 @@ def study() -> None:
     "--pilots", type=click.IntRange(0), default=4, show_default=True, metavar="N",
     help="Runs that are made to estimate the cost.",
 )  # fmt: skip
+@_replaced_aqms
+@_engine
 @json_option
-def plan(file: str, pilots: int, as_json: bool) -> None:
+def plan(file: str, pilots: int, aqms: tuple[str, ...], engine: str | None, as_json: bool) -> None:
     """Show how many runs a study has, and what they will cost.
 
     FILE is a study file or the name of a shipped study.
@@ -93,7 +118,7 @@ def plan(file: str, pilots: int, as_json: bool) -> None:
     from sojourn.study import read
     from sojourn.study.plan import plan_study
 
-    made = plan_study(read(file), pilots)
+    made = plan_study(read(file, aqms=given_aqms(aqms), engine=engine), pilots)
     if as_json:
         console.show_json(vars(made) | {"busy_s": made.busy_s})
         return
@@ -118,18 +143,22 @@ def schema() -> None:
 @study.command("run")
 @_file
 @click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@_replaced_aqms
+@_engine
 @_jobs
 @_cluster
 @_option
 @_dashboard
-def run_study(file: str, store: str, **where: Any) -> int:
+def run_study(
+    file: str, store: str, aqms: tuple[str, ...], engine: str | None, **where: Any
+) -> int:
     """Run a study; what its store has already is not run again.
 
     FILE is a study file or the name of a shipped study.
     """
     from sojourn.study import read
 
-    return _run(read(file), store, None, **where)
+    return _run(read(file, aqms=given_aqms(aqms), engine=engine), store, None, **where)
 
 
 @study.command()
@@ -139,9 +168,10 @@ def run_study(file: str, store: str, **where: Any) -> int:
 @_option
 @_dashboard
 @click.option("--retry", is_flag=True, help="Try again what was set aside.")
-def resume(store: str, retry: bool, **where: Any) -> int:
+@_laws
+def resume(store: str, retry: bool, aqms: tuple[str, ...], **where: Any) -> int:
     """Go on with the study in STORE: only what is missing is run."""
-    results = _results(store)
+    results = _results(store, aqms)
     if retry:
         results.store.retry()
     return _run(results.study, store, None, **where)
@@ -155,8 +185,9 @@ def resume(store: str, retry: bool, **where: Any) -> int:
     metavar="K/N",
     help="Run only the K-th of N shares of the points, K from 1; for arrays of jobs.",
 )
+@_laws
 @_jobs
-def work(store: str, part: str, jobs: int | None) -> int:
+def work(store: str, part: str, aqms: tuple[str, ...], jobs: int | None) -> int:
     """Run a share of the study in STORE, without any scheduler.
 
     `sojourn study run` or `sojourn study begin` has put the study there. Shares can run at the same
@@ -165,13 +196,15 @@ def work(store: str, part: str, jobs: int | None) -> int:
     from sojourn.study.running import parse_part
 
     share = parse_part(part)
-    return _run(_results(store).study, store, share, jobs, None, (), False)
+    return _run(_results(store, aqms).study, store, share, jobs, None, (), False)
 
 
 @study.command()
 @_file
 @click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
-def begin(file: str, store: str) -> None:
+@_replaced_aqms
+@_engine
+def begin(file: str, store: str, aqms: tuple[str, ...], engine: str | None) -> None:
     """Put a study into STORE without running it, for `sojourn study work`."""
     from sojourn.study import read
     from sojourn.study.folder import open_folder
@@ -179,7 +212,7 @@ def begin(file: str, store: str) -> None:
     from sojourn.study.running import describe
     from sojourn.study.storage import StudyStore
 
-    found = read(file)
+    found = read(file, aqms=given_aqms(aqms), engine=engine)
     number = len(resolve(found))
     StudyStore(open_folder(store), _warn).begin(describe(found))
     console.say(f"{store}: {found.name}, {counted(number, 'point')}")
@@ -187,10 +220,11 @@ def begin(file: str, store: str) -> None:
 
 @study.command()
 @_store
+@_laws
 @json_option
-def status(store: str, as_json: bool) -> int:
+def status(store: str, aqms: tuple[str, ...], as_json: bool) -> int:
     """Show how far the study in STORE is, and what was set aside."""
-    results = _results(store)
+    results = _results(store, aqms)
     found, failed = results.status(), results.store.failed()
     if as_json:
         console.show_json(vars(found) | {"set_aside": failed})
@@ -211,7 +245,8 @@ def status(store: str, as_json: bool) -> int:
     "--table", type=click.Choice(("runs", "points", "values")), default="runs", show_default=True,
     help="One row per run, per point with intervals, or per number of a run.",
 )  # fmt: skip
-def export(store: str, file: Path, table: str) -> None:
+@_laws
+def export(store: str, file: Path, table: str, aqms: tuple[str, ...]) -> None:
     """Write a table of the study in STORE to FILE: .parquet, .csv or .arrow.
 
     Axes are columns of the table, in SI units where they have one, such as rtt_s;
@@ -219,7 +254,7 @@ def export(store: str, file: Path, table: str) -> None:
     """
     from sojourn.study.exporting import export as write
 
-    made = _results(store).table(table)
+    made = _results(store, aqms).table(table)
     write(made, file)
     console.say(f"{file}: {counted(made.num_rows, 'row')}, {counted(made.num_columns, 'column')}")
 
@@ -234,8 +269,9 @@ def export(store: str, file: Path, table: str) -> None:
     "--series/--no-series", default=True, show_default=True,
     help="Run one seed of every point again, so that the page has its time series.",
 )  # fmt: skip
+@_laws
 @_threads
-def show(store: str, out: Path, series: bool, jobs: int | None) -> None:
+def show(store: str, out: Path, series: bool, aqms: tuple[str, ...], jobs: int | None) -> None:
     """Draw the study in STORE: heat maps, curves with intervals, trade-off, parallel axes.
 
     A click selects a point in all figures and shows its scenario and time series, see
@@ -243,14 +279,14 @@ def show(store: str, out: Path, series: bool, jobs: int | None) -> None:
     """
     from sojourn.study.page.page import save
 
-    save(_results(store), out, with_series=series, jobs=jobs, progress=console.meter())
+    save(_results(store, aqms), out, with_series=series, jobs=jobs, progress=console.meter())
     console.say(f"page: {out}")
 
 
-def _results(store: str) -> Results:
+def _results(store: str, aqms: tuple[str, ...]) -> Results:
     from sojourn.study import open_results
 
-    return open_results(store, _warn)
+    return open_results(store, _warn, aqms=given_aqms(aqms))
 
 
 def _run(

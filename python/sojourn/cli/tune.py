@@ -8,7 +8,7 @@ import click
 
 from sojourn.cli import console
 from sojourn.cli.options import json_option
-from sojourn.cli.study import where_options, workers_of
+from sojourn.cli.study import aqms_option, given_aqms, where_options, workers_of
 
 
 @click.command(
@@ -20,9 +20,10 @@ Examples:
 )
 @click.argument("file")
 @click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@aqms_option("AQM to tune in place of the file's, such as mine.py:MyLaw.")
 @where_options
 @json_option
-def tune(file: str, store: str, as_json: bool, **where: Any) -> int:
+def tune(file: str, store: str, aqms: tuple[str, ...], as_json: bool, **where: Any) -> int:
     """Search the parameters of an AQM for a goal, and judge them on scenarios not seen.
 
     FILE is a search file or the name of a shipped search (docs/how-to/studies.md). Needs
@@ -33,8 +34,8 @@ def tune(file: str, store: str, as_json: bool, **where: Any) -> int:
     from sojourn.search.tuning import tune as search
 
     found = search(
-        read_tune(file), store, executor=workers_of(**where), progress=console.meter(),
-        report=lambda text: console.warn([text]),
+        read_tune(file, aqms=given_aqms(aqms)), store, executor=workers_of(**where),
+        progress=console.meter(), report=lambda text: console.warn([text]),
     )  # fmt: skip
     if as_json:
         console.show_json(tune_report.plain(found))

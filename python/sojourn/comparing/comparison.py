@@ -146,9 +146,8 @@ def compare(
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
-        aqms: AQMs such as ``pie:target=5ms`` or ``fq(codel)``, as a sequence or as one text with
-            commas; the first is the baseline. A custom law is a file (``mine.py:MyLaw``,
-            ``fq(mine.py:MyLaw):target=5ms``), a library, or a class; see `sojourn.law`.
+        aqms: one text (``"pie:target=5ms,fq(codel)"``) or a sequence; the first is the baseline. A
+            custom law is a file (``fq(mine.py:MyLaw):target=5ms``), a library, or a class.
         fair: parameters that all AQMs share which have them, such as ``{"target": "20ms"}``;
             ``dialect`` is one too.
         seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
@@ -162,10 +161,9 @@ def compare(
         store: where runs that were made before are found, and new ones kept; None for neither.
         metrics: metrics of one's own, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`;
             their differences are exploratory.
-        ccs: congestion controls written in Python by the name of the flows that use them, as
-            `ccs` of `sojourn.run`; the same under every AQM.
-        memory: a size such as ``32GB`` that the runs may take; by default what is free.
-        apps: applications written in Python in the same way, as `apps` of `sojourn.run`.
+        ccs: as of `sojourn.run`, like `apps` and `memory`; the same under every AQM.
+        memory: a size such as ``32GB``; by default what is free.
+        apps: applications written in Python by the name of the flows.
         engine: one engine or several (``"sim,linux"``); with several, every AQM runs on each and is
             named ``codel on linux``.
         drawing: what draws meanwhile, of `sojourn.plots.beside.drawers`, for `Comparison.save`.

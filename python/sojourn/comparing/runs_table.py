@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sojourn.comparing.compared_runs import ComparedRuns
+    from sojourn.comparing.metrics import Metric
 
 
-def runs_table(comparison: ComparedRuns) -> pa.Table:
+class _Comparison(Protocol):
+    aqms: list[str]
+    seeds: list[int]
+    results: dict[str, Sequence[Any]]
+
+    @property
+    def metrics(self) -> list[Metric]: ...
+
+    def values(self, metric: Metric, aqm: str) -> list[float]: ...
+
+
+def runs_table(comparison: _Comparison) -> pa.Table:
     """One row per run and metric; see `ComparedRuns.to_arrow`."""
     import pyarrow as pa
 

@@ -7,10 +7,12 @@ the place of the file, so that tables and figures do not depend on folders.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import re
 import sys
+import sysconfig
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,6 +125,43 @@ def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
     # A list of AQMs separates with commas what follows a file: `fq(mine.py:Law),target=5ms`.
     rest = re.sub(r"^(\)?),", r"\1:", rest)
     return f"{found['head'].strip()}{law.name}{rest}", law
+
+
+def code_file(aqm: AqmLike) -> Path | None:
+    """The file with the code of a law, absolute; None if there is none that can be loaded again.
+
+    A class of the program that runs, whose file does more than define it, is none.
+    """
+    if isinstance(aqm, str):
+        found = _PYTHON.match(aqm) or _LIBRARY.match(aqm)
+        return Path(found["file"].strip()).resolve() if found else None
+    module = sys.modules.get(aqm.__module__)
+    file = getattr(module, "__sojourn_file__", None)
+    return Path(file) if file else None
+
+
+def imported_files(file: Path) -> list[str]:
+    """Modules that a law in Python imports and its digest does not cover: not those installed."""
+    if file.suffix != ".py":
+        return []
+    names: list[str] = []
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append("." if node.level else node.module or "")
+    tops = dict.fromkeys(name.partition(".")[0] or name for name in names)
+    return [top for top in tops if top == "." or not _is_installed(top)]
+
+
+def _is_installed(module: str) -> bool:
+    """Whether a module is of Python itself, an installed package, or Sojourn."""
+    if module in sys.stdlib_module_names or module == "sojourn":
+        return True
+    spec = importlib.util.find_spec(module)
+    where = Path(spec.origin) if spec is not None and spec.origin else Path()
+    installed = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    return any(where.is_relative_to(folder) for folder in installed)
 
 
 def _of_file(file: Path, name: str | None) -> CustomLaw:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sojourn.describing.queues import choose_link
 from sojourn.errors import InputError
+from sojourn.loading.bring import AqmsLike
 from sojourn.search.trials import Numbers, SearchScenario
 from sojourn.search.tune_file import read_search
 from sojourn.study.axes import StudyAxis, Value, read_axis
@@ -22,6 +23,7 @@ from sojourn.study.keys import (
     text_list,
     whole,
 )
+from sojourn.study.laws import LawFile, named
 
 _KEYS = (
     "name", "aqm", "against", "link", "scenario", "set", "worst", "classes", "words", "trials",
@@ -93,7 +95,8 @@ class AttackSearch:
         trials: how many scenarios are tried.
         seeds: seeds of each, from 1 on.
         seed: of the sampler.
-        document: the search as it was written.
+        document: the search as it was written, with the AQMs that were given.
+        laws: custom laws among its AQMs.
     """
 
     name: str
@@ -108,6 +111,7 @@ class AttackSearch:
     seeds: int
     seed: int
     document: Mapping[str, Any]
+    laws: tuple[LawFile, ...] = ()
 
     def badness(self, run: Numbers) -> float:
         """How bad a run is; NaN where it failed."""
@@ -119,29 +123,49 @@ class AttackSearch:
         return {key: value for name, value in values.items() for key in keys[name]}
 
 
-def read_attack(source: str | Path) -> AttackSearch:
+def read_attack(source: str | Path, *, aqms: AqmsLike | None = None) -> AttackSearch:
     """Read the file of an attack, or a shipped one by name.
+
+    Args:
+        source: the file or the name.
+        aqms: as of `parse_attack`.
 
     Raises:
         InputError: there is no such file or name, or its content is not such a search.
     """
-    return read_search(source, "attack", parse_attack)
+    return read_search(source, "attack", parse_attack, aqms)
 
 
-def parse_attack(document: Mapping[str, Any], folder: Path | None = None) -> AttackSearch:
+def parse_attack(
+    document: Mapping[str, Any], folder: Path | None = None, *, aqms: AqmsLike | None = None
+) -> AttackSearch:
     """An attack from the tables of its file.
+
+    Args:
+        document: as TOML reads the file.
+        folder: what relative files are relative to; the working folder by default.
+        aqms: the AQM that is attacked and then those of `against`, in place of the file's; custom
+            laws are ``mine.py:MyLaw``.
 
     Raises:
         InputError: a key or a value is not what it should be.
     """
     known_keys("attack", document, _KEYS)
+    laws: tuple[LawFile, ...] = ()
+    if aqms is not None:
+        texts, laws = named(aqms)
+        document = {
+            **document,
+            "aqm": texts[0],
+            "against": texts[1:] or document.get("against", []),
+        }
     for key in ("name", "aqm", "scenario"):
         if not isinstance(document.get(key), str):
             raise InputError(f"{key}: is missing; it is a text")
     sets = document.get("set", {})
     if not isinstance(sets, Mapping):
         raise InputError("set: must be a table from scenario words to values")
-    scenario = SearchScenario(document["scenario"], sets, folder or Path())
+    scenario = SearchScenario(document["scenario"], sets, folder or Path(), laws)
     worst = choice("worst", document.get("worst"), tuple(BADNESS))
     classes = tuple(text_list("classes", document["classes"])) if "classes" in document else ()
     if worst in ("unfairness", "starvation") and not classes:
@@ -160,7 +184,7 @@ def parse_attack(document: Mapping[str, Any], folder: Path | None = None) -> Att
         tuple(read_axis(i, table, "words") for i, table in enumerate(tables)),
         at_least_one("trials", document.get("trials", 64)),
         seeds("seeds", document.get("seeds", 3)),
-        whole("seed", document.get("seed", 1)), document,
+        whole("seed", document.get("seed", 1)), document, laws,
     )  # fmt: skip
     for aqm in (found.aqm, *found.against):
         scenario.point({f"links.{link}.queue": aqm})

@@ -124,7 +124,9 @@ def attack(
         OSError: the store cannot be written.
     """
     study = asking.sampler(1, search.seed)
-    facts = {"search": search.name, "document": dict(search.document)}
+    facts: dict[str, Any] = {"search": search.name, "document": dict(search.document)}
+    if search.laws:
+        facts["laws"] = [vars(law) for law in search.laws]
     with opened(store, facts, executor, jobs, progress, report) as trials:
         return _search(search, trials, study)
 
@@ -188,6 +190,10 @@ def save(result: AttackResult, folder: Path) -> Path:
     path = folder / f"{search.name}.toml"
     what = BADNESS[search.worst][1]
     header = f"# Found by `sojourn attack`: {search.worst} of {search.aqm}, {what}.\n"
+    if search.laws:
+        base = json.loads(search.scenario.point({}).scenario.document_json())
+        document["links"][search.link]["queue"] = base["links"][search.link]["queue"]
+        header += f"# A scenario names no code: run it with --aqm and {search.aqm}.\n"
     files.write(path, header + document_toml(_written(document, search)))
     facts = {
         "aqm": search.aqm, "against": list(search.against), "worst": search.worst,

@@ -25,10 +25,11 @@ from sojourn.errors import InputError
 from sojourn.running.replicas import Progress, Silent
 from sojourn.running.store import simulator, warn
 from sojourn.study import executors
-from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun, read_base
+from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun, read_base, run_of
 from sojourn.study.dispatch import Dispatcher
 from sojourn.study.executors import Workers
 from sojourn.study.folder import open_folder
+from sojourn.study.laws import LawFile, split
 from sojourn.study.points import PointScenario, StudyPoint
 from sojourn.study.storage import StudyStore
 
@@ -43,17 +44,21 @@ class SearchScenario:
         source: file or shipped name.
         sets: dotted keys and values that hold for every point.
         folder: what a relative file is relative to.
+        laws: custom laws that queues may have.
 
     Raises:
         InputError: there is no such scenario.
     """
 
-    def __init__(self, source: str, sets: Mapping[str, object], folder: Path) -> None:
+    def __init__(
+        self, source: str, sets: Mapping[str, object], folder: Path, laws: tuple[LawFile, ...] = ()
+    ) -> None:
         beside = Path(folder) / source
         path = find(beside if beside.is_file() else source)
         self.name = source + "".join(f" {key}={value}" for key, value in sets.items())
         self.path = path
         self.sets = dict(sets)
+        self.laws = laws
         self.base: BaseScenario = read_base(path, source)
 
     def point(self, sets: Mapping[str, object]) -> PointScenario:
@@ -62,9 +67,12 @@ class SearchScenario:
         Raises:
             InputError: the scenario refuses a word.
         """
-        point = StudyPoint(0, {}, self.sets | dict(sets), registry.NAMES[0])
+        every = self.sets | dict(sets)
+        point = StudyPoint(0, {}, every, registry.NAMES[0], self.laws)
+        plain, queues = split(every, self.laws)
         try:
-            return PointScenario(point, self.base.load(tuple(set_pairs(point.sets))))
+            loaded = self.base.load(tuple(set_pairs(plain)), queues, self.laws if queues else ())
+            return PointScenario(point, loaded)
         except _core.ScenarioError as error:
             raise InputError(f"{self.name}: {error}") from error
 
@@ -156,10 +164,7 @@ class Trials:
     def numbers(self, wishes: Sequence[Wish]) -> list[list[Numbers]]:
         """The summaries of the runs of each wish, by its seeds; empty where a run failed."""
         runs = {
-            address: BatchRun(
-                address, wish.place.base, tuple(set_pairs(wish.point.point.sets)), seed,
-                wish.point.point.engine, index,
-            )
+            address: run_of(wish.point, wish.place.base, seed, index)
             for index, wish in enumerate(wishes)
             for seed in wish.seeds
             for address in [wish.point.address(seed)]

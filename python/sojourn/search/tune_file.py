@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 from sojourn import _core
 from sojourn.describing.queues import choose_link
 from sojourn.errors import InputError
+from sojourn.loading.bring import AqmsLike
 from sojourn.search.goals import Goal, read_goal
 from sojourn.search.trials import SearchScenario
 from sojourn.study.axes import StudyAxis, Value, read_axis
 from sojourn.study.keys import at_least_one, known_keys, near, seeds, title, whole
+from sojourn.study.laws import LawFile, named
 
 _KEYS = (
     "name", "aqm", "link", "goal", "parameters", "scenarios", "held_out", "trials", "seeds",
@@ -44,7 +46,8 @@ class TuneSearch:
         seeds: seeds per setting and scenario, from 1 on.
         held_out_seeds: seeds of the judgement, from `FIRST_HELD_OUT` on.
         seed: of the sampler.
-        document: the search as it was written.
+        document: the search as it was written, with the AQM that was given.
+        laws: the AQM, if it is a custom law.
     """
 
     name: str
@@ -59,6 +62,7 @@ class TuneSearch:
     held_out_seeds: int
     seed: int
     document: Mapping[str, Any]
+    laws: tuple[LawFile, ...] = ()
 
     def text(self, settings: Mapping[str, Value]) -> str:
         """The AQM with settings, as a scenario takes it."""
@@ -74,7 +78,7 @@ def shipped(kind: str) -> dict[str, Path]:
 
 
 def read_search(
-    source: str | Path, kind: str, parse: Callable[[dict[str, Any], Path], Search]
+    source: str | Path, kind: str, parse: Callable[..., Search], aqms: AqmsLike | None
 ) -> Search:
     """Read the file of a search, or a shipped one by name.
 
@@ -83,7 +87,7 @@ def read_search(
     """
     document, folder = _document_of(source, kind)
     try:
-        return parse(document, folder)
+        return parse(document, folder, aqms=aqms)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 
@@ -105,32 +109,45 @@ def _document_of(source: str | Path, kind: str) -> tuple[dict[str, Any], Path]:
         raise InputError(f"{path}: is not TOML: {error}") from error
 
 
-def read_tune(source: str | Path) -> TuneSearch:
+def read_tune(source: str | Path, *, aqms: AqmsLike | None = None) -> TuneSearch:
     """Read the file of a search for parameters, or a shipped one by name.
+
+    Args:
+        source: the file or the name.
+        aqms: as of `parse_tune`.
 
     Raises:
         InputError: there is no such file or name, or its content is not such a search.
     """
-    return read_search(source, "tune", parse_tune)
+    return read_search(source, "tune", parse_tune, aqms)
 
 
-def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneSearch:
+def parse_tune(
+    document: Mapping[str, Any], folder: Path | None = None, *, aqms: AqmsLike | None = None
+) -> TuneSearch:
     """A search for parameters from the tables of its file.
 
     Args:
         document: as TOML reads the file.
         folder: what relative files are relative to; the working folder by default.
+        aqms: the AQM, exactly one, in place of the file's; a custom law is ``mine.py:MyLaw``.
 
     Raises:
         InputError: a key or a value is not what it should be.
     """
     known_keys("tune", document, _KEYS)
+    laws: tuple[LawFile, ...] = ()
+    if aqms is not None:
+        texts, laws = named(aqms)
+        if len(texts) != 1:
+            raise InputError(f"aqms: a search tunes one AQM, not {len(texts)}")
+        document = {**document, "aqm": texts[0]}
     name = title("name", document.get("name"))
     if not isinstance(document.get("aqm"), str):
         raise InputError("aqm: is missing; it is a text")
     where = folder or Path()
     seen, unseen = (
-        _places(key, document.get(key), where) for key in ("scenarios", "held_out")
+        _places(key, document.get(key), where, laws) for key in ("scenarios", "held_out")
     )  # fmt: skip
     if both := {place.name for place in seen} & {place.name for place in unseen}:
         raise InputError(f"held_out: {min(both)} is among `scenarios`; the search has seen it")
@@ -140,7 +157,7 @@ def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneS
         aqm=document["aqm"],
         link=link,
         goal=read_goal(document.get("goal"), link),
-        parameters=_parameters(document.get("parameters"), document["aqm"]),
+        parameters=_parameters(document.get("parameters"), document["aqm"], laws),
         scenarios=seen,
         held_out=unseen,
         trials=at_least_one("trials", document.get("trials", 64)),
@@ -148,6 +165,7 @@ def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneS
         held_out_seeds=seeds("held_out_seeds", document.get("held_out_seeds", 20)),
         seed=whole("seed", document.get("seed", 1)),
         document=document,
+        laws=laws,
     )
     if found.seeds < 2 or found.held_out_seeds < 2:
         raise InputError("seeds, held_out_seeds: an interval needs at least 2")
@@ -156,7 +174,9 @@ def parse_tune(document: Mapping[str, Any], folder: Path | None = None) -> TuneS
     return found
 
 
-def _places(key: str, entries: object, folder: Path) -> tuple[SearchScenario, ...]:
+def _places(
+    key: str, entries: object, folder: Path, laws: tuple[LawFile, ...]
+) -> tuple[SearchScenario, ...]:
     if not isinstance(entries, list) or not entries:
         raise InputError(
             f'{key}: is missing; a list of scenarios such as "dumbbell-reno" or '
@@ -169,18 +189,20 @@ def _places(key: str, entries: object, folder: Path) -> tuple[SearchScenario, ..
         source, sets = table.get("scenario"), table.get("set", {})
         if not isinstance(source, str) or not isinstance(sets, Mapping):
             raise InputError(f"{key}[{index}]: must have a text `scenario` and a table `set`")
-        places.append(SearchScenario(source, sets, folder))
+        places.append(SearchScenario(source, sets, folder, laws))
     names = [place.name for place in places]
     if len(set(names)) < len(names):
         raise InputError(f"{key}: a scenario comes twice; write each once")
     return tuple(places)
 
 
-def _parameters(tables: object, aqm: str) -> tuple[StudyAxis, ...]:
+def _parameters(tables: object, aqm: str, laws: tuple[LawFile, ...]) -> tuple[StudyAxis, ...]:
     if not isinstance(tables, list) or not tables:
         raise InputError("parameters: are missing; a search has at least one [[parameters]]")
     try:
-        known = [each["name"] for each in _core.describe_aqm(aqm)["params"]]
+        known = [
+            each["name"] for each in _core.describe_aqm(aqm, [law.load() for law in laws])["params"]
+        ]
     except (_core.ScenarioError, ValueError) as error:
         raise InputError(f"aqm: {error}") from error
     axes = tuple(read_axis(i, table, "parameters") for i, table in enumerate(tables))

@@ -25,6 +25,8 @@ def tc_line(result: TuneResult, aqm: str) -> str:
 
     The limit of the queue belongs to the link of the first scenario, and is left out.
     """
+    if result.search.laws:
+        return "none: it is a custom law"
     place = result.search.scenarios[0]
     scenario = place.point({f"links.{result.search.link}.queue": aqm}).scenario
     try:

@@ -170,7 +170,9 @@ def tune(
         OSError: the store cannot be written.
     """
     study = asking.sampler(len(search.goal.aims), search.seed)
-    facts = {"search": search.name, "document": dict(search.document)}
+    facts: dict[str, Any] = {"search": search.name, "document": dict(search.document)}
+    if search.laws:
+        facts["laws"] = [vars(law) for law in search.laws]
     with opened(store, facts, executor, jobs, progress, report) as trials:
         return _Tuning(search, trials).run(study)
 

@@ -14,17 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
+from sojourn.describing.library import set_pairs
 from sojourn.engines import registry
-from sojourn.errors import ControlError, InputError, RunFailed, ScenarioError
+from sojourn.errors import ControlError, InputError, LawError, RunFailed, ScenarioError
 from sojourn.running.result import RunLike
 from sojourn.running.store import Store, default_folder, simulator
 from sojourn.study.folder import open_folder
+from sojourn.study.laws import LawFile, split, with_queues
+from sojourn.study.points import PointScenario
 from sojourn.study.storage import StudyStore, schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NOT_MADE = (ScenarioError, ControlError, RunFailed, InputError)
+NOT_MADE = (ScenarioError, ControlError, LawError, RunFailed, InputError)
 """What one run of a batch may end in; the others are made."""
 
 
@@ -45,11 +48,17 @@ class BaseScenario:
     folder: str
 
     @functools.lru_cache(maxsize=8)  # noqa: B019 - the seeds of a point follow each other
-    def load(self, sets: tuple[tuple[str, str], ...]) -> _core.Scenario:
-        """The scenario with some words set."""
-        return _core.Scenario.load(
+    def load(
+        self,
+        sets: tuple[tuple[str, str], ...],
+        queues: tuple[tuple[str, str], ...] = (),
+        laws: tuple[LawFile, ...] = (),
+    ) -> _core.Scenario:
+        """The scenario with some keys set, and custom laws in some queues."""
+        scenario = _core.Scenario.load(
             self.text, format=self.format, origin=self.origin, folder=self.folder, sets=list(sets)
         )
+        return with_queues(scenario, queues, laws)
 
 
 def read_base(path: Path, origin: str) -> BaseScenario:
@@ -75,6 +84,8 @@ class BatchRun:
         seed: its seed.
         engine: where.
         point: index of its point.
+        queues: by link the text of a queue that has a custom law.
+        laws: these laws; the worker must see their files.
     """
 
     address: str
@@ -83,6 +94,27 @@ class BatchRun:
     seed: int
     engine: str
     point: int
+    queues: tuple[tuple[str, str], ...] = ()
+    laws: tuple[LawFile, ...] = ()
+
+
+def run_of(
+    place: PointScenario, base: BaseScenario, seed: int, index: int | None = None
+) -> BatchRun:
+    """The run of a point under a seed.
+
+    Args:
+        place: the point.
+        base: the base scenario.
+        seed: the seed.
+        index: of the point among those of a search; the point's own by default.
+    """
+    point = place.point
+    sets, queues = split(point.sets, point.laws)
+    return BatchRun(
+        place.address(seed), base, tuple(set_pairs(sets)), seed, point.engine,
+        point.index if index is None else index, queues, point.laws if queues else (),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -205,7 +237,9 @@ def _made(run: BatchRun, store: Store) -> tuple[RunLike, float]:
     if kept is not None:
         return kept, 0.0
     began = time.perf_counter()
-    made = _engine(run.engine).run(run.base.load(run.sets).with_seed(run.seed), _core.Cancel())
+    made = _engine(run.engine).run(
+        run.base.load(run.sets, run.queues, run.laws).with_seed(run.seed), _core.Cancel()
+    )
     if made.invalid:
         raise RunFailed(f"not a valid experiment: {'; '.join(made.invalid)}")
     return made, time.perf_counter() - began

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sojourn.describing.library import find as find_scenario
 from sojourn.errors import InputError
+from sojourn.loading.bring import AqmsLike
 from sojourn.study import filters
 from sojourn.study.axes import Sampling, StudyAxis, read_axis, read_sampling
 from sojourn.study.filters import Filter
+from sojourn.study.given import with_values
 from sojourn.study.keys import at_least_one, known_keys, near, text_list, title
+from sojourn.study.laws import LawFile
 from sojourn.study.until import Until, read_until
 
 STUDY_KEYS = (
@@ -44,7 +47,8 @@ class Study:
         sampling: how axes without a number of points are sampled.
         max_points: more points are refused.
         folder: what a relative file of the scenario is relative to.
-        document: the study as it was written.
+        document: the study as it was written, with what `aqms` and `engine` have changed.
+        laws: custom laws that an axis names.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Study:
     max_points: int = MOST_POINTS
     folder: Path = Path()
     document: Mapping[str, Any] = field(default_factory=dict)
+    laws: tuple[LawFile, ...] = ()
 
     @property
     def source(self) -> Path:
@@ -77,8 +82,15 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(_SHIPPED.glob("*.toml"))}
 
 
-def read(source: str | Path) -> Study:
-    """Read a study file, or a shipped study by name.
+def read(
+    source: str | Path, *, aqms: AqmsLike | None = None, engine: str | Sequence[str] | None = None
+) -> Study:
+    """Read a study file, or a shipped study by name; other arguments are those of `parse`.
+
+    Args:
+        source: the file or the name.
+        aqms: replace the AQMs of the file.
+        engine: replaces the engines of the file.
 
     Raises:
         InputError: there is no such file or name, or its content is not a study.
@@ -96,22 +108,34 @@ def read(source: str | Path) -> Study:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is not TOML: {error}") from error
     try:
-        return parse(document, path.parent)
+        return parse(document, path.parent, aqms=aqms, engine=engine)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 
 
-def parse(document: Mapping[str, Any], folder: Path | None = None) -> Study:
+def parse(
+    document: Mapping[str, Any],
+    folder: Path | None = None,
+    *,
+    aqms: AqmsLike | None = None,
+    engine: str | Sequence[str] | None = None,
+) -> Study:
     """A study from the tables of its file.
 
     Args:
         document: as TOML reads the file.
         folder: what a relative file of the scenario is relative to; the working folder by default.
+        aqms: values of the axis that sets the queue of a link, in place of the file's; an axis
+            ``aqm`` is added where there is none. A custom law is a file, ``mine.py:MyLaw``: a study
+            names no code, a call does.
+        engine: values of the axis ``engine`` in the same way, such as ``"sim,linux"``.
 
     Raises:
         InputError: a key or a value is not what it should be.
+        ScenarioError: an AQM is not legal.
     """
     known_keys("study", document, STUDY_KEYS)
+    document, laws = with_values(document, folder or Path(), aqms, engine)
     name = title("name", document.get("name"))
     if not isinstance(document.get("scenario"), str):
         raise InputError("scenario: is missing; it is a text")
@@ -138,6 +162,7 @@ def parse(document: Mapping[str, Any], folder: Path | None = None) -> Study:
         max_points=at_least_one("max_points", document.get("max_points", MOST_POINTS)),
         folder=folder or Path(),
         document=document,
+        laws=laws,
     )
 
 

@@ -16,6 +16,7 @@ from sojourn.running.store import entry_name
 from sojourn.study.axes import ENGINE, Value, zips
 from sojourn.study.definition import Study
 from sojourn.study.filters import is_kept
+from sojourn.study.laws import LawFile, split, with_queues
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,14 @@ class StudyPoint:
         values: its value by axis.
         sets: dotted keys and values that it sets in the base scenario.
         engine: where it runs.
+        laws: custom laws that queues in `sets` may name.
     """
 
     index: int
     values: Mapping[str, Value]
     sets: Mapping[str, object]
     engine: str
+    laws: tuple[LawFile, ...] = ()
 
     @property
     def label(self) -> str:
@@ -68,7 +71,8 @@ class PointScenario:
         """
         if seed not in self._addresses:
             text = self._resolved_json(seed)
-            self._addresses[seed] = entry_name(text, engine=self._identity, kind="run")
+            laws = self.scenario.law_sources
+            self._addresses[seed] = entry_name(text, laws, engine=self._identity, kind="run")
         return self._addresses[seed]
 
     def _resolved_json(self, seed: int) -> str:
@@ -124,7 +128,8 @@ def resolve(study: Study) -> list[PointScenario]:
 
 def _resolved(study: Study, point: StudyPoint) -> PointScenario:
     try:
-        return PointScenario(point, load(study.source, point.sets))
+        sets, queues = split(point.sets, point.laws)
+        return PointScenario(point, with_queues(load(study.source, sets), queues, point.laws))
     except _core.ScenarioError as error:
         raise InputError(f"point {point.index} ({point.label}): {error}") from error
 
@@ -155,4 +160,4 @@ def _point(study: Study, index: int, values: Mapping[str, Value]) -> StudyPoint:
                 engine = registry.find(str(values[axis.name])).name
             else:
                 sets[key] = values[axis.name]
-    return StudyPoint(index, values, sets, engine)
+    return StudyPoint(index, values, sets, engine, study.laws)

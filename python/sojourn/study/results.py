@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,12 @@ from sojourn.comparing.centres import centre_of, estimate_of
 from sojourn.comparing.metrics import ABOVE
 from sojourn.comparing.statistics import Estimate
 from sojourn.errors import InputError
+from sojourn.loading.bring import AqmsLike
 from sojourn.running.store import warn
 from sojourn.study.axes import Value
 from sojourn.study.definition import Study, parse
 from sojourn.study.folder import open_folder
+from sojourn.study.laws import same_laws
 from sojourn.study.points import PointScenario, resolve
 from sojourn.study.storage import StudyStore
 from sojourn.study.tables import points_table, runs_table, values_table
@@ -214,21 +216,29 @@ class Results(TabularByName):
         return found
 
 
-def open_results(store: str | Path, report: Callable[[str], None] = warn) -> Results:
+def open_results(
+    store: str | Path,
+    report: Callable[[str], None] = warn,
+    *,
+    aqms: AqmsLike | None = None,
+) -> Results:
     """The results in a store, by the study that it notes.
 
     Args:
         store: folder or address.
         report: called with a sentence about every damaged file.
+        aqms: the custom laws of the study, if it has any: a store names no code.
 
     Raises:
-        InputError: there is no study, or its scenario is not there any more.
+        InputError: there is no study, its scenario is not there any more, or a custom law of it is
+            not given or has changed.
     """
     kept = StudyStore(open_folder(store), report)
     facts = kept.facts()
     if "study" not in facts:
         raise InputError(f"{store}: holds the runs of a search, `{facts['search']}`, not a study")
-    return Results(parse(facts["study"], Path(facts["folder"])), kept)
+    study = parse(facts["study"], Path(facts["folder"]))
+    return Results(replace(study, laws=same_laws(facts.get("laws", []), aqms)), kept)
 
 
 def _select(rows: pa.Table, key: str) -> list[tuple[str, float]]:

@@ -10,13 +10,12 @@ from typing import Any
 
 from sojourn import ending
 from sojourn.comparing.metrics import ABOVE
-from sojourn.describing.library import set_pairs
 from sojourn.errors import InputError
 from sojourn.running import memory
 from sojourn.running.replicas import Progress, Silent
 from sojourn.running.store import simulator, warn
 from sojourn.study import executors
-from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun, read_base
+from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun, read_base, run_of
 from sojourn.study.definition import Study
 from sojourn.study.dispatch import Dispatcher
 from sojourn.study.executors import Workers
@@ -114,7 +113,8 @@ def run_study(
 
 def describe(study: Study) -> dict[str, Any]:
     """What the store notes about a study, so that it can go on without the study's file."""
-    return {"study": dict(study.document), "folder": str(study.folder.absolute())}
+    facts = {"study": dict(study.document), "folder": str(study.folder.absolute())}
+    return facts | ({"laws": [vars(law) for law in study.laws]} if study.laws else {})
 
 
 def base_scenario(study: Study) -> BaseScenario:
@@ -198,9 +198,8 @@ class _Session:
         wanted = self._results.wanted_seeds()
         base = base_scenario(self._study)
         return [
-            BatchRun(address, base, sets, seed, each.point.engine, each.point.index)
+            run_of(each, base, seed)
             for each in found
-            for sets in [tuple(set_pairs(each.point.sets))]
             for seed, address in enumerate(each.addresses(wanted[each.point.index]), 1)
             if address not in there
         ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sojourn.describing.quantity import base_unit, quantity
 from sojourn.study.axes import Value
@@ -17,13 +17,31 @@ from sojourn.study.axes import Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sojourn.study.results import Results
+    from sojourn.study.definition import Study
+    from sojourn.study.points import PointScenario
+    from sojourn.study.storage import StudyStore
 
 _OF_AXES = {
     "s": "_s", "bit": "_bps", "B": "_bytes", "hz": "_hz", "bdp": "_bdp", "packets": "_packets",
     "p": "_packets",
 }  # fmt: skip
 _OF_METRICS = {"": "", "1": "", "s": "_s", "bit/s": "_bps", "bytes": "_bytes", "B": "_bytes"}
+
+
+class _Results(Protocol):
+    study: Study
+    store: StudyStore
+
+    @property
+    def points(self) -> list[PointScenario]: ...
+
+    def wanted_seeds(self) -> list[int]: ...
+
+    def units(self) -> dict[str, str]: ...
+
+    def numbers(self, metrics: Sequence[str]) -> dict[str, dict[str, float]]: ...
+
+    def estimates(self) -> Sequence[Any]: ...
 
 
 def value_columns(
@@ -71,7 +89,7 @@ def metric_columns(
     return found
 
 
-def runs_table(results: Results) -> pa.Table:
+def runs_table(results: _Results) -> pa.Table:
     """One row per run; see `sojourn.study.Results.table`."""
     import pyarrow as pa
 
@@ -84,7 +102,7 @@ def runs_table(results: Results) -> pa.Table:
     return base
 
 
-def points_table(results: Results) -> pa.Table:
+def points_table(results: _Results) -> pa.Table:
     """One row per point; see `sojourn.study.Results.table`."""
     import pyarrow as pa
 
@@ -104,7 +122,7 @@ def points_table(results: Results) -> pa.Table:
     return pa.table(table)
 
 
-def values_table(results: Results) -> pa.Table:
+def values_table(results: _Results) -> pa.Table:
     """One row per number of a run; see `sojourn.study.Results.table`."""
     import pyarrow as pa
 
@@ -127,7 +145,7 @@ def values_table(results: Results) -> pa.Table:
     return table.sort_by([(c, "ascending") for c in ("point", "seed", "scope", "name", "metric")])
 
 
-def _base(results: Results) -> pa.Table:
+def _base(results: _Results) -> pa.Table:
     """Point, axes, seed and name of every run that is kept, by point and seed."""
     import pyarrow as pa
 
@@ -146,7 +164,7 @@ def _base(results: Results) -> pa.Table:
     return pa.table(table)
 
 
-def _axes(results: Results, points: Sequence[int]) -> dict[str, Any]:
+def _axes(results: _Results, points: Sequence[int]) -> dict[str, Any]:
     import pyarrow as pa
 
     # Of all points, so that types do not depend on which of them have runs.

@@ -10,6 +10,7 @@ from sojourn.engines import registry
 from sojourn.running.replicas import Progress, Task, run_each
 from sojourn.running.result import Result
 from sojourn.running.store import Store
+from sojourn.study.laws import split, with_queues
 from sojourn.study.results import Results
 
 SAMPLES = 300
@@ -52,7 +53,9 @@ def record(
     tasks = []
     for each, step_ms in zip(chosen, steps_ms, strict=True):
         sets = {**each.point.sets, "record.states": True, "record.sample": f"{step_ms}ms"}
-        scenario = load(results.study.source, sets).with_seed(SEED)
+        plain, queues = split(sets, each.point.laws)
+        scenario = with_queues(load(results.study.source, plain), queues, each.point.laws)
+        scenario = scenario.with_seed(SEED)
         tasks.append(Task(each.point.label, scenario))
 
     def series(place: int, result: Result) -> PointSeries:
