@@ -148,8 +148,7 @@ def compare(
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
         aqms: one text (``"pie:target=5ms,fq(codel)"``) or a sequence; the first is the baseline. A
             custom law is a file (``fq(mine.py:MyLaw):target=5ms``), a library, or a class.
-        fair: parameters that all AQMs share which have them, such as ``{"target": "20ms"}``;
-            ``dialect`` is one too.
+        fair: parameters (``{"target": "20ms"}``, ``dialect``) of all AQMs that have them.
         seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
         link: the link that gets the AQM; by default the only one, or the one named ``bottleneck``.
         jobs: runs at a time; the number of cores by default. Results do not depend on it.
@@ -164,8 +163,7 @@ def compare(
         ccs: as of `sojourn.run`, like `apps` and `memory`; the same under every AQM.
         memory: a size such as ``32GB``; by default what is free.
         apps: applications written in Python by the name of the flows.
-        engine: one engine or several (``"sim,linux"``); with several, every AQM runs on each and is
-            named ``codel on linux``.
+        engine: one or several (``"sim,linux"``): every AQM runs on each, as ``codel on linux``.
         drawing: what draws meanwhile, of `sojourn.plots.beside.drawers`, for `Comparison.save`.
         **engine_options: options of the engines, as of `sojourn.run`.
 
