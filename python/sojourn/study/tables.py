@@ -37,7 +37,7 @@ class _Results(Protocol):
 
     def wanted_seeds(self) -> list[int]: ...
 
-    def units(self) -> dict[str, str]: ...
+    def units(self, enough: Sequence[str]) -> dict[str, str]: ...
 
     def numbers(self, metrics: Sequence[str]) -> dict[str, dict[str, float]]: ...
 
@@ -95,7 +95,9 @@ def runs_table(results: _Results) -> pa.Table:
 
     base, numbers = _base(results), results.numbers(results.study.metrics)
     runs = base["run"].to_pylist()
-    columns = metric_columns(results.study.metrics, results.units(), base.column_names)
+    columns = metric_columns(
+        results.study.metrics, results.units(results.study.metrics), base.column_names
+    )
     for metric, name in columns.items():
         values = pa.array([numbers[run].get(metric) for run in runs], pa.float64())
         base = base.append_column(name, values)
@@ -109,7 +111,9 @@ def points_table(results: _Results) -> pa.Table:
     found = results.estimates()
     table = _axes(results, [each.index for each in found])
     table["seeds"] = pa.array([each.seeds for each in found], pa.int64())
-    columns = metric_columns(results.study.metrics, results.units(), list(table))
+    columns = metric_columns(
+        results.study.metrics, results.units(results.study.metrics), list(table)
+    )
     for metric, name in columns.items():
         estimates = [each.estimates[metric] for each in found]
         for ending, values in (
