@@ -176,6 +176,24 @@ test("a change in mid-run is in the address, and the address repeats it", { skip
   assert.deepEqual(problems, []);
 });
 
+test("a page that was saved with a state opens with it", { skip }, async () => {
+  await open();
+  await page.fill("#text-b", "pie:target=7ms");
+  await page.press("#text-b", "Tab");
+  await page.waitForFunction(() => location.hash.startsWith("#1."));
+  const state = new URL(page.url()).hash.slice(1);
+  await page.route(server.address, async (route) => {
+    const response = await route.fetch();
+    const meta = `<head><meta name="sojourn-state" content="${state}" />`;
+    await route.fulfill({ response, body: (await response.text()).replace("<head>", meta) });
+  });
+  await page.goto("about:blank");
+  await page.goto(server.address);
+  await page.waitForSelector("#main:not([aria-busy])");
+  assert.equal(await page.inputValue("#text-b"), "pie:target=7ms");
+  assert.deepEqual(problems, []);
+});
+
 test("a parameter out of range is refused beside its form", { skip }, async () => {
   await open();
   await page.fill("#text-b", "codel:target=fast");
