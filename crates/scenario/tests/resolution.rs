@@ -442,6 +442,59 @@ fn a_buffer_smaller_than_a_packet_is_a_warning() {
 }
 
 #[test]
+fn a_threshold_shorter_than_a_packet_is_a_warning_unless_packets_are_spared() {
+    // 1500 B at 10 Mbit/s take 1.2 ms.
+    for law in ["codel:target", "pie:target", "step:sojourn_threshold", "fq_codel:ce_threshold"] {
+        assert_eq!(warnings("100p", &format!("{law}=1200us")), [""; 0], "{law}");
+        let [warning] = &warnings("100p", &format!("{law}=1199us"))[..] else { panic!("{law}") };
+        assert!(warning.contains("is shorter than a packet of 1500 bytes"), "{warning}");
+        assert!(warning.ends_with("raise it to 1.8ms or more"), "{warning}");
+    }
+    assert_eq!(warnings("100p", "dualpi2:l_min_th=1ms"), [""; 0]);
+    assert_eq!(warnings("100p", "dualpi2@linux").len(), 1);
+    assert_eq!(warnings("100p", "cake:target=1ms,bandwidth=5mbit"), [""; 0]);
+    assert_eq!(warnings("100p", "cake:target=1ms").len(), 1);
+}
+
+#[test]
+fn an_interval_shorter_than_the_base_rtt_is_a_warning() {
+    let of =
+        |rtt, queue| base(&[BOTH_WAYS, ("links.a.queue", queue), ("flows[0].rtt", rtt)]).warnings;
+    for queue in ["codel", "fq_codel", "cobalt", "cake"] {
+        assert_eq!(of("100ms", queue), [""; 0], "{queue}");
+        let [warning] = &of("101ms", queue)[..] else { panic!("{queue}") };
+        assert!(warning.contains("100ms is shorter than the base RTT of flows"), "{warning}");
+    }
+    assert_eq!(of("101ms", "pie"), [""; 0]);
+}
+
+#[test]
+fn a_backlog_threshold_with_the_default_sojourn_threshold_is_a_warning() {
+    let of = |queue| {
+        let sets = [BOTH_WAYS, ("links.a.rate", "100mbit"), ("links.a.queue", queue)];
+        base(&sets).warnings
+    };
+    let [warning] = &of("step:backlog_threshold=20p")[..] else { panic!() };
+    assert!(warning.contains("sojourn_threshold, 1ms by default, marks too"), "{warning}");
+    assert_eq!(of("step:backlog_threshold=20p,sojourn_threshold=off"), [""; 0]);
+}
+
+#[test]
+fn a_replay_with_times_beyond_the_run_is_refused_and_one_that_is_cut_warns() {
+    // x.csv has a packet at 0 s and one at 0.5 s.
+    let replay = "{ kind = \"replay\", file = \"x.csv\", packet = \"1228B\" }";
+    let of = |duration, start| {
+        let sets = [("flows[0].app", replay), ("duration", duration), ("flows[0].start", start)];
+        load(BASE, &sets)
+    };
+    assert!(of("10s", "0s").is_ok());
+    let error = of("10s", "10s").unwrap_err();
+    assert!(error.message.contains("sends nothing in the run of 10s"), "{error}");
+    let cut = of("500ms", "0s").unwrap().warnings;
+    assert!(cut.iter().any(|text| text.contains("1 of the 2 packets of x.csv")), "{cut:?}");
+}
+
+#[test]
 fn links_without_flows_and_flows_after_the_end_are_warnings() {
     assert_eq!(base(&[BOTH_WAYS]).warnings, [""; 0], "a way back is a use");
     assert_eq!(base(&[]).warnings, ["links.b: no flow uses this link"]);

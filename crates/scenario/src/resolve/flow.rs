@@ -203,6 +203,23 @@ pub(super) fn check_packet_numbers(
     Ok(())
 }
 
+/// A replay of which nothing falls within the run has other times than those since its start.
+pub(super) fn check_replays(flows: &[FlowGroup], duration: Span) -> Checked<()> {
+    for (index, group) in flows.iter().enumerate() {
+        let App::Replay { recording, .. } = &group.app else { continue };
+        let first = recording.amounts.iter().map(|&(at, _)| at).min().unwrap_or(Span::ZERO);
+        if group.start.0 + first >= duration {
+            let message = format!(
+                "{} sends nothing in the run of {duration}: its first packet is at {first}; times \
+                 count from the start of the flow, so subtract the first from all",
+                recording.file
+            );
+            return refuse(&format!("flows[{index}].app.file"), message);
+        }
+    }
+    Ok(())
+}
+
 /// The highest rate at which a link ever sends.
 fn fastest(capacity: &Capacity) -> Rate {
     match capacity {

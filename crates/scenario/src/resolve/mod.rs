@@ -64,6 +64,7 @@ pub(crate) fn resolve_over(
         links.push(link::link(name, link, capacity, &traffic, laws)?);
     }
     flow::check_packet_numbers(&flows, &links, document.duration.0)?;
+    flow::check_replays(&flows, document.duration.0)?;
     let mut resolved = Resolved {
         name: document.name.clone(),
         seed: document.seed,
