@@ -16,6 +16,7 @@ mod delay_over_time;
 mod digest;
 pub mod ecn_share;
 pub mod emodel;
+pub mod exercise;
 mod link_probe;
 mod losses;
 mod notes;

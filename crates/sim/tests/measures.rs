@@ -342,3 +342,16 @@ fn a_recorded_link_that_is_used_fully_is_used_fully_in_every_bin() {
     let used = series(&run, Scope::Queue, 0, "utilisation");
     assert_eq!(used[1..], [1.0; 9]);
 }
+
+#[test]
+fn a_link_that_is_no_bottleneck_for_greedy_flows_is_a_warning() {
+    let of = |access| {
+        let mut link = link("b", "codel", 500_000);
+        link.capacity = Capacity::Constant(mbit(100));
+        let flows = FlowGroup { access_rate: mbit(access), ..bulk(2, "cubic") };
+        run(&scenario(20, vec![link], vec![flows])).warnings
+    };
+    let [warning] = &of(40)[..] else { panic!() };
+    assert!(warning.contains("the bottleneck is elsewhere"), "{warning}");
+    assert_eq!(of(60), [""; 0]);
+}

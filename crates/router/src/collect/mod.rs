@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use sojourn_measure::{EcnConnections, ecn_share, summary};
+use sojourn_measure::{EcnConnections, ecn_share, exercise, summary};
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
@@ -88,6 +88,7 @@ fn measured(
     let outcome = collector.outcome(folder, (scenario, plan), result, &fates)?;
     let mut run = summary::collect(outcome, scenario);
     ecn_share::add_to_summary(&mut run, &ecn_connections(scenario, plan, result));
+    exercise::warn_if_idle(&mut run, scenario);
     run.warnings.extend(plan.warnings.iter().cloned());
     Ok((run, invalid))
 }

@@ -3,7 +3,7 @@
 use sojourn_aqm::Time;
 use sojourn_link::Impairment;
 use sojourn_measure::activity::{self, FlowTimes};
-use sojourn_measure::{BUILTIN_VARS, FlowCount, LinkTotals, Outcome, ecn_share, summary};
+use sojourn_measure::{BUILTIN_VARS, FlowCount, LinkTotals, Outcome, ecn_share, exercise, summary};
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
@@ -15,6 +15,7 @@ impl World {
         let connections = self.ecn_connections(plan);
         let mut run = summary::collect(self.into_outcome(plan), plan);
         ecn_share::add_to_summary(&mut run, &connections);
+        exercise::warn_if_idle(&mut run, plan);
         run
     }
 
