@@ -329,17 +329,30 @@ def test_processes_give_the_same_table_as_threads(tmp_path):
     assert one.equals(run(tmp_path / "threads").to_arrow())
 
 
+def listening():
+    """Where this process and its children listen: addresses and ports."""
+    psutil = pytest.importorskip("psutil")
+    own = psutil.Process()
+    found = (each.net_connections("tcp") for each in (own, *own.children(recursive=True)))
+    return {tuple(c.laddr) for all_of in found for c in all_of if c.status == "LISTEN"}
+
+
 def test_dask_gives_the_same_table_as_threads(tmp_path):
     pytest.importorskip("distributed")
+    before = listening()
     workers = executors.cluster("local", 2)
     assert workers.count == 2
+    assert {host for host, _ in listening() - before} == {"127.0.0.1"}
     one = sojourn.study.run_study(study(), tmp_path / "dask", executor=workers).to_arrow()
     assert one.equals(run(tmp_path / "threads").to_arrow())
 
 
 @pytest.mark.parametrize("where", ["local", "slurm"])
 def test_an_argument_that_a_cluster_does_not_take_is_refused_in_one_sentence(monkeypatch, where):
-    def kind(*, n_workers=1, threads_per_worker=1, dashboard_address=""):
+    def kind(
+        *, n_workers=1, threads_per_worker=1, host="", dashboard_address="",
+        worker_dashboard_address="",
+    ):  # fmt: skip
         raise AssertionError("it has another argument")
 
     made = types.SimpleNamespace(LocalCluster=kind, SLURMCluster=kind)

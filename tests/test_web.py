@@ -163,6 +163,16 @@ def test_the_server_gives_the_files_of_its_folder_on_the_loopback_interface(tmp_
         for outside in ("/inner/", "/../pyproject.toml", "/%2e%2e/pyproject.toml"):
             with pytest.raises(urllib.error.HTTPError):
                 urllib.request.urlopen(address + outside)
+        for host, status in (("localhost", 200), ("evil.example", 421)):
+            named = urllib.request.Request(
+                f"{address}/sojourn.wasm", headers={"Host": f"{host}:{serving.server_port}"}
+            )
+            try:
+                with urllib.request.urlopen(named) as answer:
+                    found = answer.status
+            except urllib.error.HTTPError as error:
+                found = error.code
+            assert found == status, host
         serving.shutdown()
         thread.join()
 

@@ -20,6 +20,21 @@ class _Files(SimpleHTTPRequestHandler):
         """Folders are not listed."""
         self.send_error(404)
 
+    def parse_request(self) -> bool:
+        """Refuses requests under another name than this machine's own.
+
+        A page elsewhere whose host name resolves to the loopback address (DNS rebinding) could
+        read the files otherwise.
+        """
+        if not super().parse_request():
+            return False
+        host = self.headers.get("Host", "")
+        port = self.server.server_address[1]
+        if host.lower() in (f"{name}:{port}" for name in (LOOPBACK, "localhost")):
+            return True
+        self.send_error(421, "Misdirected Request", "This server answers to 127.0.0.1 only")
+        return False
+
     def end_headers(self) -> None:
         # Another version on the same port must not meet this one's files.
         self.send_header("Cache-Control", "no-store")

@@ -20,6 +20,7 @@ from sojourn.running.replicas import default_jobs
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "lsf": "LSFCluster"}
 _CONNECT_S = 20.0
 _GONE_S = 0.05
+_LOOPBACK = "127.0.0.1"
 _EXTRA = "pip install sojourn[cluster]"
 
 
@@ -112,8 +113,14 @@ def cluster(
     distributed = _module("distributed")
     # A worker that dies three times with a batch has it sent back; it is set aside here then.
     if where == "local":
-        usual = {"threads_per_worker": 1, "dashboard_address": ":0"}
-        usual["n_workers"] = workers or default_jobs()
+        # Dask binds what has no address given to every interface, its dashboards included.
+        usual = {
+            "threads_per_worker": 1,
+            "n_workers": workers or default_jobs(),
+            "host": _LOOPBACK,
+            "dashboard_address": f"{_LOOPBACK}:0",
+            "worker_dashboard_address": f"{_LOOPBACK}:0",
+        }
         made = _started(distributed.LocalCluster, where, {**usual, **(options or {})})
     elif where in QUEUES:
         made = _started(getattr(_module("dask_jobqueue"), QUEUES[where]), where, options or {})
