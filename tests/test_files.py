@@ -265,6 +265,36 @@ def test_a_trace_is_a_regular_file_too(command):
     assert "is not a regular file" in message
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "small.toml", "--aqm", "pipe.py:Law"),
+        ("run", "small.toml", "--aqm", "./libpipe.so"),
+        ("check", "tcp", "--scripts", "."),
+        ("study", "plan", "study.toml"),
+        ("tune", "pipe.toml", "--store", "s"),
+    ],
+)
+def test_a_pipe_in_the_place_of_any_file_is_refused_at_once(command, words):
+    for name in ("pipe.py", "libpipe.so", "pipe.pkt", "pipe.toml", "base.toml"):
+        (command.folder / name).unlink(missing_ok=True)
+        os.mkfifo(command.folder / name)
+    (command.folder / "study.toml").write_text(
+        'name = "s"\nscenario = "base.toml"\nmetrics = ["goodput"]\nseeds = 1\n'
+        '[[axes]]\nname = "a"\nkey = "seed"\nvalues = [1]\n'
+    )
+    message = command.refused(*words)
+    assert any(why in message for why in ("not a regular file", "there is no such")), message
+
+
+def test_a_refusal_quotes_nothing_of_a_file_that_a_scenario_names(command):
+    (command.folder / "secret").write_text("root:x:hash\n")
+    rate = '{ kind = "trace", file = "secret" }'
+    message = command.refused("run", "small.toml", "--set", f"links.bottleneck.rate={rate}")
+    assert "line 1: not a whole number of milliseconds" in message
+    assert "root" not in message
+
+
 def test_standard_input_without_an_end_is_refused(command):
     with Path("/dev/zero").open("rb") as endless:
         message = command.refused("run", "-", stdin=endless)

@@ -545,7 +545,7 @@ fn recordings_load_and_do_not_decrease() {
     let of = |name: &str| format!("kind = \"replay\", file = \"{name}\"");
     app_refused(&of("backwards.csv"), file, "`backwards.csv`, line 2: 250ms comes after 500ms");
     app_refused(&of("empty.down"), file, "`empty.down` is empty");
-    app_refused(&of("good.down"), file, "`good.down`, line 1: `0` is not `time,bytes`");
+    app_refused(&of("good.down"), file, "`good.down`, line 1: not `time,bytes`");
     app_refused(&of("none.csv"), file, "cannot read");
     app_refused(&of(""), file, "write its path");
     app_refused("kind = \"replay\"", file, "file = \"traffic.csv\"");

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from sojourn import _core
+from sojourn import _core, reading
 from sojourn.describing.formatting import counted
 from sojourn.errors import InputError
 
@@ -63,10 +63,7 @@ def run_scripts(folder: Path, only: str | None = None) -> list[ScriptResult]:
 
 def _run(path: Path, folder: Path) -> ScriptResult:
     script = path.relative_to(folder).with_suffix("").as_posix()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+    text = reading.text(path, "script")
     verdict, line, first, second = _core.run_tcp_script(text, _named(path.parent, text))
     if verdict == "failed":
         return ScriptResult(script, verdict, line, "", first, second)
@@ -77,7 +74,7 @@ def _named(folder: Path, text: str) -> dict[str, str]:
     """The texts of the shell scripts that a script names, where they exist."""
     names = sorted(set(_NAMED.findall(text)))
     found = {name: folder / name for name in names if not name.startswith("/")}
-    return {name: file.read_text("utf-8") for name, file in found.items() if file.is_file()}
+    return {name: reading.text(file, "script") for name, file in found.items() if file.is_file()}
 
 
 def counts(results: Sequence[ScriptResult]) -> dict[str, int]:

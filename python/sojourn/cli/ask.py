@@ -8,7 +8,8 @@ import click
 
 from sojourn import _core
 from sojourn.cli import console, options
-from sojourn.describing.library import describe, load, parse_set, shipped, shown
+from sojourn.describing.library import describe, load, parse_set, shipped
+from sojourn.reading import shown
 
 _DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
 _WHAT = (*_DECLARED, "scenarios", "plots")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
-from sojourn import _core
+from sojourn import _core, reading
 from sojourn.errors import InputError
 
 # Dotted keys with Python values, or with TOML values as text (plain words need no quotes).
@@ -28,9 +27,6 @@ ScenarioLike = str | Path | WritesToml | _core.Scenario
 # Seeds are 64 bits.
 LARGEST_SEED = 2**64 - 1
 STANDARD_INPUT = "-"
-# A scenario of a million steps takes a third of this.
-LARGEST_BYTES = 100_000_000
-_BLOCK_BYTES = 1 << 20
 
 _FOLDER = Path(__file__).parents[1] / "scenarios"
 
@@ -79,24 +75,24 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
     if not isinstance(source, str | Path):
         return _core.Scenario.load(source.to_toml(), sets=set_pairs(sets or {}))
     if str(source) == STANDARD_INPUT:
-        return _core.Scenario.load(
-            _text("standard input", _all_of(sys.stdin.buffer)), sets=set_pairs(sets or {})
-        )
+        given = reading.all_of(sys.stdin.buffer, "scenario")
+        text = reading.decoded(given, "standard input", "scenario")
+        return _core.Scenario.load(text, sets=set_pairs(sets or {}))
     path = find(source)
-    text, is_json = _text(shown(path), _content(path)), path.suffix == ".json"
+    text, is_json = reading.text(path, "scenario"), path.suffix == ".json"
     try:
         return _core.Scenario.load(
             text,
             format="json" if is_json else "toml",
-            origin=shown(source),
+            origin=reading.shown(source),
             folder=path.parent,
             sets=set_pairs(sets or {}),
         )
     except _core.ScenarioError:
         if is_json and (result := _result_of(text)):
             raise InputError(
-                f"{shown(path)}: is the {result}, not a scenario; give the file that it was made "
-                "from"
+                f"{reading.shown(path)}: is the {result}, not a scenario; give the file that it "
+                "was made from"
             ) from None
         raise
 
@@ -149,40 +145,6 @@ def _result_of(text: str) -> str:
     if {"digest", "scenario"} <= facts.keys():
         return "manifest of a run"
     return "report of a comparison" if {"aqms", "metrics", "seeds"} <= facts.keys() else ""
-
-
-def shown(path: str | Path) -> str:
-    """A path as text for people; bytes that are no UTF-8 are written as escapes."""
-    return os.fsencode(path).decode(errors="backslashreplace")
-
-
-def _content(path: Path) -> bytes:
-    if not path.is_file():
-        raise InputError(
-            f"{shown(path)}: is not a regular file; for what a pipe brings, give - as the file"
-        )
-    with path.open("rb") as file:
-        return _all_of(file)
-
-
-def _all_of(file: BinaryIO) -> bytes:
-    content = bytearray()
-    # Python makes room for all that it is asked to read, whatever there is.
-    while block := file.read(_BLOCK_BYTES):
-        content += block
-        if len(content) > LARGEST_BYTES:
-            raise InputError(
-                f"{shown(file.name)}: has more than the {LARGEST_BYTES // 1_000_000} MB that a "
-                "scenario may have; put long schedules into a trace"
-            )
-    return bytes(content)
-
-
-def _text(name: str, content: bytes) -> str:
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name}: is not UTF-8 text; a scenario is TOML or JSON") from error
 
 
 def parse_set(text: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from sojourn import _core
+from sojourn import _core, reading
 from sojourn._core import CustomLaw
 from sojourn.describing import aqm_list
 from sojourn.errors import InputError
@@ -196,7 +196,7 @@ def _known(names: Sequence[str]) -> str:
 def _of_library(file: Path) -> CustomLaw:
     if not file.is_file():
         raise InputError(f"{file}: there is no such library; `sojourn build` makes one")
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    digest = hashlib.sha256(reading.content(file, "library")).hexdigest()
     source = f"library:{file.name} sha256={digest}"
     return CustomLaw.library(str(file.resolve()), file.name, source)
 
@@ -225,12 +225,9 @@ def load_module(file: Path) -> ModuleType:
     Raises:
         InputError: there is no such file, or it cannot be imported; with line and reason.
     """
-    try:
-        text = file.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{file}: there is no such file; give its path from this folder") from None
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    if not file.exists():
+        raise InputError(f"{file}: there is no such file; give its path from this folder")
+    text = reading.content(file, "module")
     digest = hashlib.sha256(text + bytes(file.resolve())).hexdigest()
     name = f"sojourn_law_{file.stem}_{digest[:12]}"
     if name in sys.modules:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sojourn import _core
+from sojourn import _core, reading
 from sojourn.describing.queues import choose_link
 from sojourn.errors import InputError
 from sojourn.loading.bring import AqmsLike
@@ -103,10 +102,7 @@ def _document_of(source: str | Path, kind: str) -> tuple[dict[str, Any], Path]:
                 f"{near(str(source), known)}"
             )
         path = known[str(source)]
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8")), path.parent
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: is not TOML: {error}") from error
+    return reading.toml(path, "search"), path.parent
 
 
 def read_tune(source: str | Path, *, aqms: AqmsLike | None = None) -> TuneSearch:

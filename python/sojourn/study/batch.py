@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _core
+from sojourn import _core, reading
 from sojourn.describing.library import set_pairs
 from sojourn.engines import registry
 from sojourn.errors import ControlError, InputError, LawError, RunFailed, ScenarioError
@@ -70,7 +70,7 @@ def read_base(path: Path, origin: str) -> BaseScenario:
     """
     kind = "json" if path.suffix == ".json" else "toml"
     folder = str(path.parent.absolute())
-    return BaseScenario(path.read_text(encoding="utf-8"), kind, origin, folder)
+    return BaseScenario(reading.text(path, "scenario"), kind, origin, folder)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sojourn import reading
 from sojourn.describing.library import find as find_scenario
 from sojourn.errors import InputError
 from sojourn.loading.bring import AqmsLike
@@ -103,10 +103,7 @@ def read(
                 f"{near(str(source), shipped())}"
             )
         path = shipped()[str(source)]
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: is not TOML: {error}") from error
+    document = reading.toml(path, "study")
     try:
         return parse(document, path.parent, aqms=aqms, engine=engine)
     except InputError as error:

@@ -37,9 +37,7 @@ pub(crate) fn parse(file: &str, text: &str, opportunity_bytes: u32) -> Result<Tr
 }
 
 fn millisecond(line: &str) -> Result<u32, String> {
-    line.parse().map_err(|_| {
-        format!("`{line}` is not a whole number of milliseconds from 0 to {}", u32::MAX)
-    })
+    line.parse().map_err(|_| format!("not a whole number of milliseconds from 0 to {}", u32::MAX))
 }
 
 #[cfg(test)]

@@ -37,21 +37,20 @@ pub(crate) fn parse(file: &str, text: &str) -> Result<Recording, String> {
 }
 
 fn amount(line: &str) -> Result<(Span, u64), String> {
-    let (time, bytes) = line
-        .split_once(',')
-        .ok_or_else(|| format!("`{line}` is not `time,bytes`, such as `0.25,1200`"))?;
+    let (time, bytes) =
+        line.split_once(',').ok_or_else(|| "not `time,bytes`, such as `0.25,1200`".to_owned())?;
     let (time, bytes) = (time.trim(), bytes.trim());
     let is_number = time.starts_with(|c: char| c.is_ascii_digit())
         && time.ends_with(|c: char| c.is_ascii_digit());
     let span = units::span(&format!("{time}s"))
         .ok()
         .filter(|_| is_number)
-        .ok_or_else(|| format!("`{time}` is not a time in seconds, such as `0.25`"))?;
+        .ok_or_else(|| "the time is not in seconds, such as `0.25`".to_owned())?;
     let bytes: u64 = bytes
         .parse()
         .ok()
         .filter(|bytes| (1..=1_000_000_000).contains(bytes))
-        .ok_or_else(|| format!("`{bytes}` is not a number of bytes from 1 to 1000000000"))?;
+        .ok_or_else(|| "the bytes are not a number from 1 to 1000000000".to_owned())?;
     Ok((span, bytes))
 }
 
@@ -74,11 +73,11 @@ mod tests {
             "`x.csv`, line 3: 250ms comes after 500ms; times must not decrease"
         );
         assert!(error("").contains("is empty") && error("time,bytes\n").contains("is empty"));
-        assert!(error("0,100\n1s,100\n").contains("line 2: `1s` is not a time in seconds"));
+        assert!(error("0,100\n1s,100\n").contains("line 2: the time is not in seconds"));
         assert!(error("-1,100").contains("line 1: `-1` is not a time"));
-        assert!(error("1,0").contains("`0` is not a number of bytes from 1"));
-        assert!(error("1,many").contains("`many` is not a number of bytes"));
-        assert!(error("1").contains("`1` is not `time,bytes`"));
+        assert!(error("1,0").contains("the bytes are not a number from 1"));
+        assert!(error("1,many").contains("the bytes are not a number"));
+        assert!(error("1").contains("line 1: not `time,bytes`"));
         assert!(error("1,2\n\n").contains("line 2"));
     }
 }

@@ -1,0 +1,100 @@
+"""Files that a user names: one place opens them all, and refuses what no text of ours can be."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sojourn.errors import InputError
+
+LARGEST_BYTES = 100_000_000
+"""No text that is read has more; a scenario of a million steps takes a third of this."""
+
+_BLOCK_BYTES = 1 << 20
+
+
+def shown(path: str | Path) -> str:
+    """A path as text for people; bytes that are not UTF-8 are written as escapes."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def content(path: Path, what: str = "file") -> bytes:
+    """The bytes of a regular file of at most `LARGEST_BYTES`.
+
+    Args:
+        path: the file.
+        what: it should be, for messages: ``scenario``.
+
+    Raises:
+        InputError: there is no such file, it is a folder, a pipe or a device, it is too large, or
+            it cannot be read.
+    """
+    if path.exists() and not path.is_file():
+        hint = "; for what a pipe brings, give - as the file" if what == "scenario" else ""
+        raise InputError(f"{shown(path)}: is not a regular file{hint}")
+    try:
+        # A pipe that took the place of the file meanwhile would block without the flag.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            return all_of(file, what)
+    except FileNotFoundError:
+        raise InputError(f"{shown(path)}: there is no such file") from None
+    except OSError as error:
+        raise InputError(f"{shown(path)}: cannot be read ({error.strerror})") from None
+
+
+def all_of(file: BinaryIO, what: str = "file") -> bytes:
+    """What an open file holds, at most `LARGEST_BYTES`.
+
+    Raises:
+        InputError: there is more.
+    """
+    found = bytearray()
+    # Python makes room for all that it is asked to read, whatever there is.
+    while block := file.read(_BLOCK_BYTES):
+        found += block
+        if len(found) > LARGEST_BYTES:
+            raise InputError(
+                f"{shown(file.name)}: has more than the {LARGEST_BYTES // 1_000_000} MB that a "
+                f"{what} may have"
+            )
+    return bytes(found)
+
+
+def text(path: Path, what: str = "file") -> str:
+    """The text of a file, in UTF-8.
+
+    Raises:
+        InputError: as `content`, or it is not UTF-8.
+    """
+    return decoded(content(path, what), shown(path), what)
+
+
+def decoded(found: bytes, name: str, what: str = "file") -> str:
+    """Bytes as UTF-8 text.
+
+    Raises:
+        InputError: they are not.
+    """
+    try:
+        return found.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: is not UTF-8 text, so it cannot be a {what}") from None
+
+
+def toml(path: Path, what: str) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        InputError: as `text`, or it is not TOML.
+    """
+    import tomllib
+
+    found = text(path, what)
+    try:
+        return tomllib.loads(found)
+    except RecursionError:
+        raise InputError(f"{shown(path)}: is nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{shown(path)}: is not TOML: {error}") from None
