@@ -29,7 +29,8 @@ class _Files(SimpleHTTPRequestHandler):
         if not super().parse_request():
             return False
         host = self.headers.get("Host", "")
-        port = self.server.server_address[1]
+        assert isinstance(self.server, ThreadingHTTPServer)
+        port = self.server.server_port
         if host.lower() in (f"{name}:{port}" for name in (LOOPBACK, "localhost")):
             return True
         self.send_error(421, "Misdirected Request", "This server answers to 127.0.0.1 only")

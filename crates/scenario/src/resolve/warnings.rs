@@ -150,8 +150,8 @@ fn interval_below_rtt(index: usize, link: &Link, flows: &[FlowGroup]) -> Option<
     };
     let slowest = flows.iter().filter(is_slow).max_by_key(|flow| flow.rtt)?;
     Some(format!(
-        "links.{}.queue.interval: {interval} is shorter than the base RTT of flows `{}` ({}), so the \
-         AQM signals again before they react; set it to their RTT",
+        "links.{}.queue.interval: {interval} is shorter than the base RTT of flows `{}` ({}), so \
+         the AQM signals again before they react; set it to their RTT",
         link.name, slowest.name, slowest.rtt
     ))
 }
