@@ -5,6 +5,7 @@ use sojourn_link::TokenReserve;
 use sojourn_record::rows::{BinRow, Scope};
 
 use crate::counters::LateSignal;
+use crate::metrics::{self, Metric};
 use crate::{Counters, LinkStats, LinkTotals, LinkUse, Utilisation};
 
 /// What there was at the end of the last bin.
@@ -110,10 +111,10 @@ impl Bins {
             let before = std::mem::replace(&mut self.delivered[index], delivered);
             let rate = (delivered - before) as f64 * 8.0 / seconds;
             of_class[class] += rate;
-            self.write(Scope::Flow, index, ("goodput", rate, "bit/s"));
+            self.write(Scope::Flow, index, &metrics::GOODPUT, rate);
         }
         for (class, rate) in of_class.into_iter().enumerate() {
-            self.write(Scope::Class, class, ("goodput", rate, "bit/s"));
+            self.write(Scope::Class, class, &metrics::GOODPUT, rate);
         }
     }
 
@@ -132,9 +133,9 @@ impl Bins {
             self.rows[row].value += airtime_before.as_secs() / self.width.as_secs();
         }
         let LinkUse { utilisation, throughput } = totals.utilisations[link].used(&then, &found);
-        self.write(Scope::Queue, link, ("throughput", throughput, "bit/s"));
+        self.write(Scope::Queue, link, &metrics::THROUGHPUT, throughput);
         self.last_use[link] = Some(self.rows.len());
-        self.write(Scope::Queue, link, ("utilisation", utilisation, "1"));
+        self.write(Scope::Queue, link, &metrics::UTILISATION, utilisation);
         self.end_arrivals(link, &counts, &late);
     }
 
@@ -150,8 +151,8 @@ impl Bins {
         let bin = Arrivals { arrived: counts.arrived, dropped, marked, row };
         self.arrivals[link].push(bin);
         if row.is_some() {
-            self.write(Scope::Queue, link, ("drop_rate", bin.share(dropped), "1"));
-            self.write(Scope::Queue, link, ("mark_rate", bin.share(marked), "1"));
+            self.write(Scope::Queue, link, &metrics::DROP_RATE, bin.share(dropped));
+            self.write(Scope::Queue, link, &metrics::MARK_RATE, bin.share(marked));
         }
     }
 
@@ -169,14 +170,8 @@ impl Bins {
         }
     }
 
-    fn write(
-        &mut self,
-        scope: Scope,
-        index: usize,
-        (metric, value, unit): (&'static str, f64, &'static str),
-    ) {
-        let (index, t) = (index as u32, self.began);
-        self.rows.push(BinRow { scope, index, t, metric, value, unit });
+    fn write(&mut self, scope: Scope, index: usize, metric: &Metric, value: f64) {
+        self.rows.push(metric.bin(scope, index, self.began, value));
     }
 }
 

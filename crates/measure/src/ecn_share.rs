@@ -3,9 +3,7 @@
 use sojourn_record::Run;
 use sojourn_record::rows::{Scope, SummaryRow};
 
-/// Name of the metric: connections whose data is ECN-capable, per connection that requested ECN
-/// and was established.
-const ECN_SHARE: &str = "ecn_share";
+use crate::metrics;
 
 /// Connections that requested ECN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,14 +30,7 @@ pub fn add_to_summary(run: &mut Run, connections: &[EcnConnections]) {
         let value = f64::from(ecn.capable) / f64::from(ecn.established);
         let is_of_class = |row: &SummaryRow| row.scope == Scope::Class && row.name == *name;
         let at = run.summary.iter().rposition(is_of_class).map_or(0, |last| last + 1);
-        let row = SummaryRow {
-            scope: Scope::Class,
-            name: name.clone(),
-            metric: ECN_SHARE,
-            value,
-            unit: "1",
-        };
-        run.summary.insert(at, row);
+        run.summary.insert(at, metrics::ECN_SHARE.row(name, value));
         if ecn.capable < ecn.established {
             run.warnings.push(format!(
                 "class {name}: {} of {} connections use ECN, though all requested it; a lost SYN, \

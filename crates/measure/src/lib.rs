@@ -19,6 +19,7 @@ pub mod emodel;
 pub mod exercise;
 mod link_probe;
 mod losses;
+pub mod metrics;
 mod notes;
 mod packet;
 mod probe;

@@ -9,6 +9,7 @@ use sojourn_scenario::resolved::{App, Codec, Resolved};
 use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::completion::{self, Quantile};
+use crate::metrics::{self, Metric, Statistic, Written};
 use crate::{ClassStats, Counters, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel};
 
 /// What every queue shows beside the variables of its discipline, in the order of the samples.
@@ -28,18 +29,6 @@ pub const BUILTIN_VARS: [Var; 7] = [
 
 const CAUSES: [CauseClass; 3] =
     [CauseClass::Overflow, CauseClass::Random, CauseClass::Deterministic];
-const DROP_RATES: [&str; 3] = ["drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic"];
-const MARK_RATES: [&str; 3] = ["mark_rate_overflow", "mark_rate_random", "mark_rate_deterministic"];
-const FRAME_SHARES: [&str; OfdmRate::COUNT] = [
-    "frame_share_6mbit",
-    "frame_share_9mbit",
-    "frame_share_12mbit",
-    "frame_share_18mbit",
-    "frame_share_24mbit",
-    "frame_share_36mbit",
-    "frame_share_48mbit",
-    "frame_share_54mbit",
-];
 
 /// What an engine has measured at the end of a run.
 pub struct Outcome {
@@ -94,17 +83,8 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         }
     }
     let packets_handled = probe.links.iter().map(|link| link.total.arrived).sum();
-    let mut run_row = |metric, value| {
-        summary.push(SummaryRow {
-            scope: Scope::Run,
-            name: String::new(),
-            metric,
-            value,
-            unit: "1",
-        });
-    };
-    run_row("events", events as f64);
-    run_row("packets", packets_handled as f64);
+    summary.push(metrics::EVENTS.row("", events as f64));
+    summary.push(metrics::PACKETS.row("", packets_handled as f64));
     Run {
         queues: plan.links.iter().map(|link| link.name.clone()).collect(),
         vars,
@@ -219,44 +199,51 @@ fn summarise_queue(
     used: LinkUse,
     seconds: f64,
 ) {
-    let mut row = |metric, value, unit| {
-        rows.push(SummaryRow { scope: Scope::Queue, name: name.into(), metric, value, unit });
-    };
-    push_delays(
-        &mut row,
-        &stats.delays,
-        ["delay_mean", "delay_p50", "delay_p95", "delay_p99", "delay_max"],
-    );
+    let mut row = |metric: &Metric, value| rows.push(metric.row(name, value));
+    push_delays(&mut row, &stats.delays, &metrics::DELAY);
     let over_time = stats.delay_over_time.mean_s(seconds);
     if stats.delays.count() > 0 || over_time > 0.0 {
-        row("delay_time_mean", over_time, "s");
+        row(&metrics::DELAY_TIME_MEAN, over_time);
     }
     let counts = stats.counted();
-    row("utilisation", used.utilisation, "1");
-    row("throughput", used.throughput, "bit/s");
+    row(&metrics::UTILISATION, used.utilisation);
+    row(&metrics::THROUGHPUT, used.throughput);
     let fates = &stats.fates;
-    row("arrived", fates.arrived as f64, "packets");
-    row("sent", counts.sent as f64, "packets");
+    row(&metrics::ARRIVED, fates.arrived as f64);
+    row(&metrics::SENT, counts.sent as f64);
     let all = &stats.total;
     let waiting = all.arrived - all.sent - all.dropped.iter().sum::<u64>();
-    row("waiting", waiting as f64, "packets");
+    row(&metrics::WAITING, waiting as f64);
     summarise_frames(&mut row, &counts);
     if fates.arrived == 0 {
         return; // rates of nothing are not numbers
     }
     let rate = |count: u64| count as f64 / fates.arrived as f64;
-    row("drop_rate", rate(fates.dropped.iter().sum()), "1");
-    row("mark_rate", rate(fates.marked.iter().sum()), "1");
+    row(&metrics::DROP_RATE, rate(fates.dropped.iter().sum()));
+    row(&metrics::MARK_RATE, rate(fates.marked.iter().sum()));
     for cause in CAUSES {
-        row(DROP_RATES[cause as usize], rate(fates.dropped[cause as usize]), "1");
-        if cause != CauseClass::Overflow {
-            row(MARK_RATES[cause as usize], rate(fates.marked[cause as usize]), "1");
+        let (by_drop, by_mark) = of_cause(cause);
+        row(by_drop, rate(fates.dropped[cause as usize]));
+        if let Some(by_mark) = by_mark {
+            row(by_mark, rate(fates.marked[cause as usize]));
         }
     }
 }
 
+/// The shares that were dropped and marked for a cause; overflow marks nothing.
+fn of_cause(cause: CauseClass) -> (&'static Metric, Option<&'static Metric>) {
+    let [overflow, random, deterministic] = &metrics::DROP_RATES;
+    let [random_mark, deterministic_mark] = &metrics::MARK_RATES;
+    match cause {
+        CauseClass::Overflow => (overflow, None),
+        CauseClass::Random => (random, Some(random_mark)),
+        CauseClass::Deterministic => (deterministic, Some(deterministic_mark)),
+    }
+}
+
 /// What a wireless transmitter sent.
-fn summarise_frames(row: &mut impl FnMut(&'static str, f64, &'static str), counts: &Counters) {
+fn summarise_frames(row: &mut impl FnMut(&Metric, f64), counts: &Counters) {
+    const { assert!(metrics::FRAME_SHARES.len() == OfdmRate::COUNT) };
     let frames: u64 = counts.frames.iter().sum();
     if frames == 0 {
         return;
@@ -265,38 +252,36 @@ fn summarise_frames(row: &mut impl FnMut(&'static str, f64, &'static str), count
     let rates_bps: u64 = (counts.frames.iter().zip(OfdmRate::all()))
         .map(|(count, rate)| count * rate.rate().as_bps())
         .sum();
-    row("frames", frames as f64, "frames");
-    row("frame_rate", share(rates_bps), "bit/s");
-    row("frame_failure_rate", share(counts.failed), "1");
-    row("given_up", counts.given_up as f64, "packets");
-    for (name, count) in FRAME_SHARES.into_iter().zip(counts.frames) {
-        row(name, share(count), "1");
+    row(&metrics::FRAMES, frames as f64);
+    row(&metrics::FRAME_RATE, share(rates_bps));
+    row(&metrics::FRAME_FAILURE_RATE, share(counts.failed));
+    row(&metrics::GIVEN_UP, counts.given_up as f64);
+    for (metric, count) in metrics::FRAME_SHARES.iter().zip(counts.frames) {
+        row(metric, share(count));
     }
 }
 
 /// What was lost at random behind a link; these packets count as sent.
 fn summarise_wire(rows: &mut Vec<SummaryRow>, name: &str, offered: u64, lost: u64) {
-    let mut row = |metric, value, unit| {
-        rows.push(SummaryRow { scope: Scope::Queue, name: name.into(), metric, value, unit });
-    };
-    row("wire_lost", lost as f64, "packets");
+    rows.push(metrics::WIRE_LOST.row(name, lost as f64));
     if offered > 0 {
-        row("wire_loss_rate", lost as f64 / offered as f64, "1");
+        rows.push(metrics::WIRE_LOSS_RATE.row(name, lost as f64 / offered as f64));
     }
 }
 
-/// Mean, three quantiles and maximum in seconds; nothing where there are no values.
-fn push_delays(
-    row: &mut impl FnMut(&'static str, f64, &'static str),
-    histogram: &Histogram,
-    [mean, p50, p95, p99, max]: [&'static str; 5],
-) {
+/// The statistics of a distribution that the table of metrics declares; nothing where there are no
+/// values.
+fn push_delays(row: &mut impl FnMut(&Metric, f64), histogram: &Histogram, metrics: &[Metric]) {
     let Some(mean_ns) = histogram.mean_ns() else { return };
-    row(mean, mean_ns / 1e9, "s");
-    for (metric, q) in [(p50, 0.5), (p95, 0.95), (p99, 0.99)] {
-        row(metric, histogram.quantile_ns(q).unwrap_or(0.0) / 1e9, "s");
+    for metric in metrics.iter().filter(|metric| !matches!(metric.written, Written::Never(_))) {
+        let ns = match metric.statistic {
+            Statistic::Mean => mean_ns,
+            Statistic::Quantile(q) => histogram.quantile_ns(q).unwrap_or(0.0),
+            Statistic::Max => histogram.max_ns().unwrap_or(0) as f64,
+            Statistic::Single | Statistic::Above(_) => continue,
+        };
+        row(metric, ns / 1e9);
     }
-    row(max, histogram.max_ns().unwrap_or(0) as f64 / 1e9, "s");
 }
 
 fn summarise_class(
@@ -306,70 +291,68 @@ fn summarise_class(
     counts: &[FlowCount],
     stats: &ClassStats,
 ) {
-    let mut row = |metric, value, unit| {
-        rows.push(SummaryRow { scope: Scope::Class, name: name.into(), metric, value, unit });
-    };
+    let mut row = |metric: &Metric, value| rows.push(metric.row(name, value));
     let goodputs: Vec<f64> = counts.iter().filter_map(goodput).collect();
-    row("flows", counts.len() as f64, "1");
+    row(&metrics::FLOWS, counts.len() as f64);
     let active_s = activity::together(counts.iter().map(|count| count.active).collect()).as_secs();
     if active_s > 0.0 {
         let delivered: u64 = counts.iter().map(|count| count.delivered_bytes).sum();
-        row("goodput", delivered as f64 * 8.0 / active_s, "bit/s");
-        row("goodput_per_flow", goodputs.iter().sum::<f64>() / goodputs.len() as f64, "bit/s");
+        row(&metrics::GOODPUT, delivered as f64 * 8.0 / active_s);
+        row(&metrics::GOODPUT_PER_FLOW, goodputs.iter().sum::<f64>() / goodputs.len() as f64);
     }
     let bulk = plan.flows.iter().any(|g| g.class == name && matches!(g.app, App::Bulk { .. }));
     if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
-        row("jain", jain(&goodputs), "1");
+        row(&metrics::JAIN, jain(&goodputs));
     }
     push_completion(&mut row, stats);
-    push_delays(&mut row, &stats.one_way, ["owd_mean", "owd_p50", "owd_p95", "owd_p99", "owd_max"]);
-    push_delays(&mut row, &stats.rtt, ["rtt_mean", "rtt_p50", "rtt_p95", "rtt_p99", "rtt_max"]);
+    push_delays(&mut row, &stats.one_way, &metrics::OWD);
+    push_delays(&mut row, &stats.rtt, &metrics::RTT);
     let lost: u64 = counts.iter().map(|count| count.lost).sum();
     let received: u64 = counts.iter().map(|count| count.received).sum();
     if lost + received > 0 {
         let loss = lost as f64 / (lost + received) as f64;
-        row("loss_rate", loss, "1");
+        row(&metrics::LOSS_RATE, loss);
         let delay_ns = stats.one_way.quantile_ns(PLAYOUT_QUANTILE);
         if let (Some(delay_ns), Some(codec)) = (delay_ns, codec_of(plan, name)) {
             let rating = emodel::rating(codec, delay_ns / 1e9, loss);
-            row("voice_r", rating, "1");
-            row("voice_mos", emodel::opinion(rating), "1");
+            row(&metrics::VOICE_R, rating);
+            row(&metrics::VOICE_MOS, emodel::opinion(rating));
         }
     }
 }
 
-/// Names of a quantile of completion times, and of the bound of one that is not known.
-const COMPLETION: [(&str, &str, f64); 3] = [
-    ("completion_p50", "completion_p50_above", 0.5),
-    ("completion_p95", "completion_p95_above", 0.95),
-    ("completion_p99", "completion_p99_above", 0.99),
-];
-
 /// Mean and maximum are of finished transfers, quantiles of all.
-fn push_completion(row: &mut impl FnMut(&'static str, f64, &'static str), stats: &ClassStats) {
+fn push_completion(row: &mut impl FnMut(&Metric, f64), stats: &ClassStats) {
     let (finished, none) = (&stats.completion, Histogram::default());
     let unfinished = stats.unfinished.as_ref().unwrap_or(&none);
     let all = finished.count() + unfinished.count();
     if all == 0 {
         return;
     }
-    row("transfers", finished.count() as f64, "1");
+    row(&metrics::TRANSFERS, finished.count() as f64);
     if stats.unfinished.is_some() {
-        row("unfinished_share", unfinished.count() as f64 / all as f64, "1");
+        row(&metrics::UNFINISHED_SHARE, unfinished.count() as f64 / all as f64);
     }
-    if let Some(mean_ns) = finished.mean_ns() {
-        row("completion_mean", mean_ns / 1e9, "s");
-    }
-    for (metric, above, q) in COMPLETION {
-        match completion::quantile(finished, unfinished, q) {
-            Some(Quantile::At(ns)) => row(metric, ns / 1e9, "s"),
-            Some(Quantile::Above(ns)) => row(above, ns as f64 / 1e9, "s"),
-            None => {}
+    for metric in &metrics::COMPLETION {
+        match metric.statistic {
+            Statistic::Mean => finished.mean_ns().into_iter().for_each(|ns| row(metric, ns / 1e9)),
+            Statistic::Max => {
+                finished.max_ns().into_iter().for_each(|ns| row(metric, ns as f64 / 1e9));
+            }
+            Statistic::Quantile(q) => match completion::quantile(finished, unfinished, q) {
+                Some(Quantile::At(ns)) => row(metric, ns / 1e9),
+                Some(Quantile::Above(ns)) => row(bound_of(q), ns as f64 / 1e9),
+                None => {}
+            },
+            Statistic::Single | Statistic::Above(_) => {}
         }
     }
-    if let Some(max_ns) = finished.max_ns() {
-        row("completion_max", max_ns as f64 / 1e9, "s");
-    }
+}
+
+/// The bound of a quantile of completion times that is not known.
+fn bound_of(q: f64) -> &'static Metric {
+    let bound = metrics::COMPLETION_ABOVE.iter().find(|it| it.statistic == Statistic::Above(q));
+    bound.expect("every quantile of completion times has a bound in the table")
 }
 
 /// The codec of a class that is voice calls with one codec and nothing else.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sojourn_aqm::{Rate, Time};
 use sojourn_link::Opportunities;
+use sojourn_measure::metrics::{self, Statistic};
 use sojourn_measure::summary;
 use sojourn_measure::{BUILTIN_VARS, Notes, Probe, QueueSeen, Utilisation};
 use sojourn_record::Run;
-use sojourn_record::rows::{HistogramOf, Scope, SummaryRow};
+use sojourn_record::rows::{HistogramOf, Scope};
 use sojourn_scenario::resolved::Trace;
 
 use super::devices;
@@ -93,9 +94,10 @@ fn tables(router: RouterState<'_>, end: Time) -> Run {
     run.flows = flows.into_names();
     run.classes = vec!["live".to_owned(); run.flows.len()];
     let (scope, name) = (Scope::Run, "router".to_owned());
-    for (metric, q) in [("late_p50", 0.5), ("late_p99", 0.99), ("late_max", 1.0)] {
-        let Some(value) = lateness.quantile_ns(q).map(|ns| ns / 1e9) else { continue };
-        run.summary.push(SummaryRow { scope, name: String::new(), metric, value, unit: "s" });
+    for metric in &metrics::LATE {
+        let q = if let Statistic::Quantile(q) = metric.statistic { q } else { 1.0 };
+        let value_ns = lateness.quantile_ns(q);
+        run.summary.extend(value_ns.map(|ns| metric.row("", ns / 1e9)));
     }
     run.histograms.push(HistogramOf { scope, name, metric: "late", histogram: lateness });
     run

@@ -1,0 +1,390 @@
+//! Metrics: each declared once, as a row of [`table`].
+//!
+//! From one row follow the name and unit in the tables of every engine, the Python module
+//! `sojourn.describing.metric_table`, `web/src/metric-table.ts`, the tables of `docs/tables.md` and
+//! the names that the schema of a study accepts. Comparisons read their direction, centre, margin
+//! and family from it, every output its label and format.
+
+mod table;
+
+use sojourn_record::rows::{BinRow, Scope, SummaryRow};
+
+pub use table::*;
+
+/// A metric of table `summary`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Metric {
+    /// What it is about.
+    pub scope: Scope,
+    /// Its name in tables. No two metrics share one.
+    pub name: &'static str,
+    /// What kind of number it is, which decides unit and format.
+    pub kind: Kind,
+    /// Its name in sentences and on axes, without the unit; that of a class follows it.
+    pub label: &'static str,
+    /// Which direction is an improvement.
+    pub better: Better,
+    /// What is estimated over the seeds.
+    pub centre: Centre,
+    /// The largest difference that is none in practice.
+    pub margin: Margin,
+    /// Whether comparisons make claims about it.
+    pub family: Family,
+    /// The outputs with a selection of metrics that show it.
+    pub tables: &'static [Table],
+    /// Whether table `bins` has it, and how it is put together from several bins.
+    pub bins: Option<OverBins>,
+    /// What it is of a distribution.
+    pub statistic: Statistic,
+    /// Whether it is a time of seconds, shown in s from one second on and else in ms.
+    pub is_long: bool,
+    /// Which engines write it.
+    pub written: Written,
+    /// Its meaning, as Markdown.
+    pub text: &'static str,
+}
+
+/// The kind of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Seconds, shown in ms.
+    Time,
+    /// bit/s, shown in Mbit/s.
+    Rate,
+    /// A fraction between 0 and 1, shown in percent; its mean has the interval of its logit.
+    Share,
+    /// A count of something, or a pure number of things (`1`).
+    Count(&'static str),
+    /// A number on a scale of its own, without a unit.
+    Score,
+}
+
+impl Kind {
+    /// The name in generated files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::Time => "time",
+            Kind::Rate => "rate",
+            Kind::Share => "share",
+            Kind::Count(_) => "count",
+            Kind::Score => "score",
+        }
+    }
+
+    /// The unit in tables.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Kind::Time => "s",
+            Kind::Rate => "bit/s",
+            Kind::Share | Kind::Score => "1",
+            Kind::Count(what) => what,
+        }
+    }
+
+    /// The usual margin: 5 % of the baseline, of times at least 1 ms; half a point of a share.
+    const fn margin(self) -> Margin {
+        match self {
+            Kind::Time => Margin { relative: 0.05, least: 0.001 },
+            Kind::Share => Margin { relative: 0.0, least: 0.005 },
+            Kind::Rate | Kind::Count(_) | Kind::Score => Margin { relative: 0.05, least: 0.0 },
+        }
+    }
+}
+
+/// A direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+}
+
+impl Direction {
+    /// The name in generated files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Direction::Lower => "lower",
+            Direction::Higher => "higher",
+        }
+    }
+}
+
+/// Which direction of a metric is an improvement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Better {
+    /// This one.
+    Always(Direction),
+    /// Neither by itself, because of this; this one where another metric is judged with it.
+    Together(Direction, &'static str),
+    /// Neither, because of this.
+    Neither(&'static str),
+}
+
+/// What is estimated over the seeds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Centre {
+    /// The mean.
+    Mean,
+    /// The median: of metrics with a long tail, a bound or rare events, whose mean has no interval
+    /// that holds with ten seeds (docs/coverage.md).
+    Median,
+}
+
+impl Centre {
+    /// The name in generated files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Centre::Mean => "mean",
+            Centre::Median => "median",
+        }
+    }
+}
+
+/// The larger of two amounts. Margins are our choice.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Margin {
+    /// Part of the baseline's value.
+    pub relative: f64,
+    /// In the metric's unit.
+    pub least: f64,
+}
+
+impl Margin {
+    /// An amount that does not depend on the baseline.
+    const fn of(least: f64) -> Margin {
+        Margin { relative: 0.0, least }
+    }
+}
+
+/// The family of tests that a metric belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// Declared before any result, under this name: verdicts and Holm's correction.
+    Headline(&'static str),
+    /// Intervals, no verdicts.
+    Exploratory,
+}
+
+/// An output that shows a selection of metrics.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Table {
+    /// `sojourn compare`, its report and sentences.
+    Compare,
+    /// The headline numbers of the live page.
+    Live,
+    /// `sojourn diff`.
+    Diff,
+    /// `sojourn router`, when it ends.
+    Router,
+    /// `sojourn agree` over the grid of one bottleneck.
+    Agree,
+    /// `sojourn agree` over the wide grid.
+    AgreeWide,
+    /// The atlas.
+    Atlas,
+}
+
+impl Table {
+    /// The name in generated files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Table::Compare => "compare",
+            Table::Live => "live",
+            Table::Diff => "diff",
+            Table::Router => "router",
+            Table::Agree => "agree",
+            Table::AgreeWide => "agree_wide",
+            Table::Atlas => "atlas",
+        }
+    }
+}
+
+/// How a metric of several bins follows from those of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OverBins {
+    /// It is their mean.
+    Mean,
+    /// It does not: its denominator differs from bin to bin.
+    Unknown,
+}
+
+/// What a metric is of a distribution.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Statistic {
+    /// Of none.
+    Single,
+    /// Its mean.
+    Mean,
+    /// This quantile, interpolated within a bin of the histogram.
+    Quantile(f64),
+    /// A bound that this quantile exceeds, where the quantile is not known.
+    Above(f64),
+    /// Its maximum.
+    Max,
+}
+
+/// Which engines write a metric.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Written {
+    /// All.
+    Always,
+    /// One program alone, because of this.
+    Only(&'static str, &'static str),
+    /// None, because of this.
+    Never(&'static str),
+}
+
+impl Metric {
+    /// A metric with what is usual of its kind.
+    const fn usual(scope: Scope, kind: Kind) -> Metric {
+        Metric {
+            scope,
+            name: "",
+            kind,
+            label: "",
+            better: Better::Neither(""),
+            centre: Centre::Mean,
+            margin: kind.margin(),
+            family: Family::Exploratory,
+            tables: &[],
+            bins: None,
+            statistic: Statistic::Single,
+            is_long: false,
+            written: Written::Always,
+            text: "",
+        }
+    }
+
+    /// A row of table `summary` about the queue, class or run of this name.
+    pub fn row(&self, name: &str, value: f64) -> SummaryRow {
+        debug_assert!(!matches!(self.written, Written::Never(_)), "{} is written", self.name);
+        let (scope, name, unit) = (self.scope, name.to_owned(), self.kind.unit());
+        SummaryRow { scope, name, metric: self.name, value, unit }
+    }
+
+    /// A row of table `bins` that is about the place `index` of a scope.
+    pub(crate) fn bin(
+        &self,
+        scope: Scope,
+        index: usize,
+        t: sojourn_aqm::Time,
+        value: f64,
+    ) -> BinRow {
+        debug_assert!(self.bins.is_some(), "{} is in table `bins`", self.name);
+        let (index, unit) = (index as u32, self.kind.unit());
+        BinRow { scope, index, t, metric: self.name, value, unit }
+    }
+
+    /// Whether an output shows it.
+    pub fn is_in(&self, table: Table) -> bool {
+        self.tables.contains(&table)
+    }
+
+    /// Its meaning: the lines of its documentation as one text.
+    pub fn meaning(&self) -> &'static str {
+        self.text.trim()
+    }
+}
+
+/// Every metric, in the order in which comparisons show them.
+pub fn all() -> impl Iterator<Item = &'static Metric> {
+    GROUPS.iter().copied().flatten()
+}
+
+/// Declares metrics. A row is a single metric, `(name, label)`, or several with one meaning,
+/// `[(name, label), ...]`; fields in the braces behind the kind hold for all of them, those behind
+/// a label for one.
+macro_rules! metrics {
+    ($($(#[doc = $text:literal])+ $NAME:ident = $what:tt of $scope:ident, $kind:expr, {
+        $($field:ident: $value:expr),* $(,)?
+    };)+) => {
+        $($crate::metrics::declare! {
+            $NAME $what, Metric {
+                text: concat!($($text),+), $($field: $value,)*
+                ..Metric::usual(Scope::$scope, $kind)
+            }, $($text)+
+        })+
+
+        /// The rows of the table, in their order.
+        pub const GROUPS: &[&[Metric]] = &[$($crate::metrics::listed!($NAME $what)),+];
+    };
+}
+
+/// One row of the table as a constant.
+macro_rules! declare {
+    ($NAME:ident ($name:literal, $label:literal), $shared:expr, $($text:literal)+) => {
+        #[doc = concat!($($text),+)]
+        pub const $NAME: Metric = Metric { name: $name, label: $label, ..$shared };
+    };
+    ($NAME:ident [$(($name:literal, $label:literal)
+        $({ $($field:ident: $value:expr),+ })?),+ $(,)?], $shared:expr, $($text:literal)+) => {
+        #[doc = concat!($($text),+)]
+        pub const $NAME: [Metric; [$($name),+].len()] = {
+            const SHARED: Metric = $shared;
+            [$(Metric { name: $name, label: $label, $($($field: $value,)+)? ..SHARED }),+]
+        };
+    };
+}
+
+/// One row of the table as a slice.
+macro_rules! listed {
+    ($NAME:ident ($($single:tt)+)) => {
+        std::slice::from_ref(&$NAME)
+    };
+    ($NAME:ident [$($several:tt)+]) => {
+        &$NAME
+    };
+}
+
+use {declare, listed, metrics};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_metrics_share_a_name_or_within_a_scope_a_label() {
+        let mut names: Vec<_> = all().map(|metric| metric.name).collect();
+        let mut labels: Vec<_> = all().map(|it| (it.scope.word(), it.label)).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        labels.sort_unstable();
+        labels.dedup();
+        assert_eq!((names.len(), labels.len()), (count, count));
+    }
+
+    #[test]
+    fn every_metric_has_a_label_a_meaning_a_margin_and_a_reason_for_no_direction() {
+        for metric in all() {
+            if let Better::Together(_, why) | Better::Neither(why) = metric.better {
+                assert!(!why.is_empty(), "{}", metric.name);
+            }
+            assert!(!metric.label.is_empty() && !metric.meaning().is_empty(), "{}", metric.name);
+            assert!(metric.margin.relative + metric.margin.least > 0.0, "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn a_name_says_which_statistic_a_metric_is() {
+        for metric in all() {
+            let end = metric.name.rsplit_once('_').map_or("", |(_, end)| end);
+            let expected = match metric.statistic {
+                Statistic::Quantile(q) => format!("p{}", (100.0 * q).round()),
+                Statistic::Mean => "mean".to_owned(),
+                Statistic::Max => "max".to_owned(),
+                Statistic::Above(_) => "above".to_owned(),
+                Statistic::Single => continue,
+            };
+            assert_eq!(end, expected, "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn headline_metrics_are_shown_by_comparisons() {
+        for metric in all().filter(|metric| metric.family != Family::Exploratory) {
+            assert!(metric.is_in(Table::Compare), "{}", metric.name);
+        }
+    }
+}
