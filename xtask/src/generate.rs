@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_scenario::schema_json;
 
-use crate::{header, ns3, pages, python, scenario_page};
+use crate::{header, metrics, ns3, pages, python, scenario_page};
 
 /// The command that repairs drift.
 const REPAIR: &str = "cargo xtask gen";
@@ -22,7 +22,7 @@ pub struct Generated {
 }
 
 /// All generated files.
-pub fn all() -> Vec<Generated> {
+pub fn all(root: &Path) -> Vec<Generated> {
     let schema = schema_json();
     let parsed = serde_json::from_str(&schema).expect("the schema is JSON");
     let (typed, reference) = (python::module(&parsed), scenario_page::page(&parsed));
@@ -43,12 +43,14 @@ pub fn all() -> Vec<Generated> {
         Generated { path: format!("{}.cc", ns3::PATH), content: ns3::source() },
     ];
     files.extend(pages);
+    let of_metrics = metrics::files(root).into_iter();
+    files.extend(of_metrics.map(|(path, content)| Generated { path: path.to_owned(), content }));
     files
 }
 
 /// Writes what has changed and removes pages of what is gone.
 pub fn write(root: &Path) -> Result<String, String> {
-    let files = all();
+    let files = all(root);
     let mut report = Vec::new();
     for file in files.iter().filter(|file| has_drifted(root, file)) {
         let path = root.join(&file.path);
@@ -67,7 +69,7 @@ pub fn write(root: &Path) -> Result<String, String> {
 
 /// Compares the files with what would be written.
 pub fn check(root: &Path) -> Result<String, String> {
-    let files = all();
+    let files = all(root);
     let drifted = files.iter().filter(|file| has_drifted(root, file)).map(|f| f.path.clone());
     let mut complaints: Vec<String> =
         drifted.map(|path| format!("{path} differs from what the declarations say")).collect();

@@ -6,6 +6,7 @@
 
 mod generate;
 mod header;
+mod metrics;
 mod ns3;
 mod ns3_names;
 mod pages;

@@ -1,6 +1,6 @@
 //! Typed Python dataclasses from the JSON Schema of a scenario.
 
-mod layout;
+pub mod layout;
 mod types;
 
 use serde_json::{Map, Value};

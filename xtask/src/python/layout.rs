@@ -43,6 +43,19 @@ pub fn attribute(key: &str, schema: &Value) -> String {
     format!("{head}{}\n", wrapped(&text, head.len(), 12))
 }
 
+/// A text as a keyword argument of a call, in several literals where one is too long for a line.
+pub fn string_argument(key: &str, text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    let line = format!("        {key}=\"{text}\",\n");
+    if line.chars().count() <= WIDTH + 1 {
+        return line;
+    }
+    // Each line is indented and has two quotes and a space.
+    let lines = wrapped(&text, 15, 15);
+    let lines = lines.replace(&format!("\n{}", " ".repeat(15)), " \"\n            \"");
+    format!("        {key}=(\n            \"{lines}\"\n        ),\n")
+}
+
 /// Backquotes as in the other docstrings, and nothing that would end the docstring.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace("\"\"\"", "'''").replace('`', "``").replace("````", "``")

@@ -43,10 +43,18 @@ const BANS: &[Ban] = &[
         remedy: "there is no clock here; time is an argument",
         folders: DETERMINISTIC,
     },
+    Ban {
+        word: concat!("SummaryRow", " {"),
+        remedy: "a metric makes its rows: `metrics::NAME.row(..)`",
+        folders: MEASURING,
+    },
     Ban { word: concat!("/wo", "rk/"), remedy: PATH, folders: EVERYWHERE },
     Ban { word: concat!("/ro", "ot/"), remedy: PATH, folders: EVERYWHERE },
     Ban { word: concat!("/ho", "me/"), remedy: PATH, folders: EVERYWHERE },
 ];
+
+/// Where rows of table `summary` come from.
+const MEASURING: &[&str] = &["crates/measure/src/", "crates/router/src/", "crates/sim/src/"];
 
 const PATH: &str = "a path of one machine; write it relative to the repository";
 

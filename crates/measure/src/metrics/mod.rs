@@ -1,7 +1,7 @@
 //! Metrics: each declared once, as a row of [`table`].
 //!
 //! From one row follow the name and unit in the tables of every engine, the Python module
-//! `sojourn.describing.metric_table`, `web/src/metric-table.ts`, the tables of `docs/tables.md` and
+//! `sojourn.describing.metric_table`, `web/src/metric-table.ts`, the tables of `docs/reference/tables.md` and
 //! the names that the schema of a study accepts. Comparisons read their direction, centre, margin
 //! and family from it, every output its label and format.
 
@@ -19,7 +19,7 @@ pub struct Metric {
     /// Its name in tables. No two metrics share one.
     pub name: &'static str,
     /// What kind of number it is, which decides unit and format.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// Its name in sentences and on axes, without the unit; that of a class follows it.
     pub label: &'static str,
     /// Which direction is an improvement.
@@ -31,7 +31,7 @@ pub struct Metric {
     /// Whether comparisons make claims about it.
     pub family: Family,
     /// The outputs with a selection of metrics that show it.
-    pub tables: &'static [Table],
+    pub tables: &'static [Output],
     /// Whether table `bins` has it, and how it is put together from several bins.
     pub bins: Option<OverBins>,
     /// What it is of a distribution.
@@ -46,7 +46,7 @@ pub struct Metric {
 
 /// The kind of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum MetricKind {
     /// Seconds, shown in ms.
     Time,
     /// bit/s, shown in Mbit/s.
@@ -59,53 +59,64 @@ pub enum Kind {
     Score,
 }
 
-impl Kind {
+impl MetricKind {
+    /// One of each; the unit of a count differs from metric to metric.
+    pub const ALL: [MetricKind; 5] = [
+        MetricKind::Time,
+        MetricKind::Rate,
+        MetricKind::Share,
+        MetricKind::Count("1"),
+        MetricKind::Score,
+    ];
+
     /// The name in generated files.
     pub const fn word(self) -> &'static str {
         match self {
-            Kind::Time => "time",
-            Kind::Rate => "rate",
-            Kind::Share => "share",
-            Kind::Count(_) => "count",
-            Kind::Score => "score",
+            MetricKind::Time => "time",
+            MetricKind::Rate => "rate",
+            MetricKind::Share => "share",
+            MetricKind::Count(_) => "count",
+            MetricKind::Score => "score",
         }
     }
 
     /// The unit in tables.
     pub const fn unit(self) -> &'static str {
         match self {
-            Kind::Time => "s",
-            Kind::Rate => "bit/s",
-            Kind::Share | Kind::Score => "1",
-            Kind::Count(what) => what,
+            MetricKind::Time => "s",
+            MetricKind::Rate => "bit/s",
+            MetricKind::Share | MetricKind::Score => "1",
+            MetricKind::Count(what) => what,
         }
     }
 
     /// The usual margin: 5 % of the baseline, of times at least 1 ms; half a point of a share.
-    const fn margin(self) -> Margin {
+    pub const fn margin(self) -> Margin {
         match self {
-            Kind::Time => Margin { relative: 0.05, least: 0.001 },
-            Kind::Share => Margin { relative: 0.0, least: 0.005 },
-            Kind::Rate | Kind::Count(_) | Kind::Score => Margin { relative: 0.05, least: 0.0 },
+            MetricKind::Time => Margin { relative: 0.05, least: 0.001 },
+            MetricKind::Share => Margin { relative: 0.0, least: 0.005 },
+            MetricKind::Rate | MetricKind::Count(_) | MetricKind::Score => {
+                Margin { relative: 0.05, least: 0.0 }
+            }
         }
     }
 }
 
 /// A direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
+pub enum Improvement {
     /// Less is better.
     Lower,
     /// More is better.
     Higher,
 }
 
-impl Direction {
+impl Improvement {
     /// The name in generated files.
     pub const fn word(self) -> &'static str {
         match self {
-            Direction::Lower => "lower",
-            Direction::Higher => "higher",
+            Improvement::Lower => "lower",
+            Improvement::Higher => "higher",
         }
     }
 }
@@ -114,9 +125,9 @@ impl Direction {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Better {
     /// This one.
-    Always(Direction),
+    Always(Improvement),
     /// Neither by itself, because of this; this one where another metric is judged with it.
-    Together(Direction, &'static str),
+    Together(Improvement, &'static str),
     /// Neither, because of this.
     Neither(&'static str),
 }
@@ -127,7 +138,7 @@ pub enum Centre {
     /// The mean.
     Mean,
     /// The median: of metrics with a long tail, a bound or rare events, whose mean has no interval
-    /// that holds with ten seeds (docs/coverage.md).
+    /// that holds with ten seeds (docs/evidence/coverage.md).
     Median,
 }
 
@@ -168,7 +179,7 @@ pub enum Family {
 
 /// An output that shows a selection of metrics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Table {
+pub enum Output {
     /// `sojourn compare`, its report and sentences.
     Compare,
     /// The headline numbers of the live page.
@@ -185,17 +196,17 @@ pub enum Table {
     Atlas,
 }
 
-impl Table {
+impl Output {
     /// The name in generated files.
     pub const fn word(self) -> &'static str {
         match self {
-            Table::Compare => "compare",
-            Table::Live => "live",
-            Table::Diff => "diff",
-            Table::Router => "router",
-            Table::Agree => "agree",
-            Table::AgreeWide => "agree_wide",
-            Table::Atlas => "atlas",
+            Output::Compare => "compare",
+            Output::Live => "live",
+            Output::Diff => "diff",
+            Output::Router => "router",
+            Output::Agree => "agree",
+            Output::AgreeWide => "agree_wide",
+            Output::Atlas => "atlas",
         }
     }
 }
@@ -237,7 +248,7 @@ pub enum Written {
 
 impl Metric {
     /// A metric with what is usual of its kind.
-    const fn usual(scope: Scope, kind: Kind) -> Metric {
+    const fn usual(scope: Scope, kind: MetricKind) -> Metric {
         Metric {
             scope,
             name: "",
@@ -257,9 +268,11 @@ impl Metric {
     }
 
     /// A row of table `summary` about the queue, class or run of this name.
+    // tidy: allow(SummaryRow {) as this is the one place that makes them
     pub fn row(&self, name: &str, value: f64) -> SummaryRow {
         debug_assert!(!matches!(self.written, Written::Never(_)), "{} is written", self.name);
         let (scope, name, unit) = (self.scope, name.to_owned(), self.kind.unit());
+        // tidy: allow(SummaryRow {) as above
         SummaryRow { scope, name, metric: self.name, value, unit }
     }
 
@@ -277,7 +290,7 @@ impl Metric {
     }
 
     /// Whether an output shows it.
-    pub fn is_in(&self, table: Table) -> bool {
+    pub fn is_in(&self, table: Output) -> bool {
         self.tables.contains(&table)
     }
 
@@ -384,7 +397,7 @@ mod tests {
     #[test]
     fn headline_metrics_are_shown_by_comparisons() {
         for metric in all().filter(|metric| metric.family != Family::Exploratory) {
-            assert!(metric.is_in(Table::Compare), "{}", metric.name);
+            assert!(metric.is_in(Output::Compare), "{}", metric.name);
         }
     }
 }

@@ -4,11 +4,11 @@ use sojourn_record::rows::Scope;
 
 use super::Better::{Always, Neither, Together};
 use super::Centre::Median;
-use super::Direction::{Higher, Lower};
 use super::Family::Headline;
+use super::Improvement::{Higher, Lower};
+use super::Output::{Agree, AgreeWide, Atlas, Compare, Diff, Live, Router};
 use super::Statistic::{Above, Max, Mean, Quantile};
-use super::Table::{Agree, AgreeWide, Atlas, Compare, Diff, Live, Router};
-use super::{Kind, Margin, Metric, OverBins, Written, metrics};
+use super::{Margin, Metric, MetricKind, OverBins, Written, metrics};
 
 const IDLE: &str = "an idle link has the least; judged together with utilisation";
 const BUSY: &str = "a standing queue raises it too; judged together with delay";
@@ -44,64 +44,64 @@ metrics! {
         ("delay_max", "queue delay max") {
             statistic: Max, centre: Median, tables: &[Compare, Router]
         },
-    ] of Queue, Kind::Time, { better: Together(Lower, IDLE) };
+    ] of Queue, MetricKind::Time, { better: Together(Lower, IDLE) };
 
     /// The same as a mean over time: at every moment the delay of the packet that leaves next,
     /// zero while nothing waits. A mean over packets counts fast times more than slow ones, and
     /// idle times not at all.
-    DELAY_TIME_MEAN = ("delay_time_mean", "queue delay over time") of Queue, Kind::Time, {
+    DELAY_TIME_MEAN = ("delay_time_mean", "queue delay over time") of Queue, MetricKind::Time, {
         better: Together(Lower, IDLE)
     };
 
     /// Part of the link's capacity that was used, never above 1; [below](#what-a-link-carried).
-    UTILISATION = ("utilisation", "utilisation") of Queue, Kind::Share, {
+    UTILISATION = ("utilisation", "utilisation") of Queue, MetricKind::Share, {
         better: Together(Higher, BUSY), margin: Margin::of(0.01), family: Headline("utilisation"),
         tables: &[Compare, Live, Router, Agree, Atlas], bins: Some(OverBins::Mean)
     };
 
     /// What the link carried in the counted time, framing included, never above its rate.
-    THROUGHPUT = ("throughput", "throughput") of Queue, Kind::Rate, {
+    THROUGHPUT = ("throughput", "throughput") of Queue, MetricKind::Rate, {
         better: Together(Higher, BUSY), tables: &[Router], bins: Some(OverBins::Mean)
     };
 
     /// Packets that arrived.
-    ARRIVED = ("arrived", "arrived") of Queue, Kind::Count("packets"), {
+    ARRIVED = ("arrived", "arrived") of Queue, MetricKind::Count("packets"), {
         better: Neither(LOAD), tables: &[Router]
     };
 
     /// Packets that left.
-    SENT = ("sent", "sent") of Queue, Kind::Count("packets"), { better: Neither(LOAD) };
+    SENT = ("sent", "sent") of Queue, MetricKind::Count("packets"), { better: Neither(LOAD) };
 
     /// Packets in the queue when the run ended.
-    WAITING = ("waiting", "waiting at the end") of Queue, Kind::Count("packets"), {
+    WAITING = ("waiting", "waiting at the end") of Queue, MetricKind::Count("packets"), {
         better: Together(Lower, IDLE), centre: Median
     };
 
     /// Packets that a wire with `loss` lost; these count as sent.
-    WIRE_LOST = ("wire_lost", "lost on the wire") of Queue, Kind::Count("packets"), {
+    WIRE_LOST = ("wire_lost", "lost on the wire") of Queue, MetricKind::Count("packets"), {
         better: Neither("the scenario sets it")
     };
 
     /// The share of packets that a wire with `loss` lost.
-    WIRE_LOSS_RATE = ("wire_loss_rate", "loss on the wire") of Queue, Kind::Share, {
+    WIRE_LOSS_RATE = ("wire_loss_rate", "loss on the wire") of Queue, MetricKind::Share, {
         better: Neither("the scenario sets it")
     };
 
     /// Frames that a wireless transmitter sent.
-    FRAMES = ("frames", "frames") of Queue, Kind::Count("frames"), { better: Neither(LOAD) };
+    FRAMES = ("frames", "frames") of Queue, MetricKind::Count("frames"), { better: Neither(LOAD) };
 
     /// The mean rate of these frames.
-    FRAME_RATE = ("frame_rate", "frame rate") of Queue, Kind::Rate, {
+    FRAME_RATE = ("frame_rate", "frame rate") of Queue, MetricKind::Rate, {
         better: Together(Higher, "a rate too high for the channel fails")
     };
 
     /// The share of these frames that failed.
-    FRAME_FAILURE_RATE = ("frame_failure_rate", "frame failures") of Queue, Kind::Share, {
+    FRAME_FAILURE_RATE = ("frame_failure_rate", "frame failures") of Queue, MetricKind::Share, {
         better: Together(Lower, "a lower rate fails less and carries less")
     };
 
     /// Packets that a wireless transmitter gave up.
-    GIVEN_UP = ("given_up", "given up") of Queue, Kind::Count("packets"), {
+    GIVEN_UP = ("given_up", "given up") of Queue, MetricKind::Count("packets"), {
         better: Always(Lower)
     };
 
@@ -115,25 +115,25 @@ metrics! {
         ("frame_share_36mbit", "frames at 36 Mbit/s"),
         ("frame_share_48mbit", "frames at 48 Mbit/s"),
         ("frame_share_54mbit", "frames at 54 Mbit/s"),
-    ] of Queue, Kind::Share, { better: Neither(RADIO) };
+    ] of Queue, MetricKind::Share, { better: Neither(RADIO) };
 
     /// Number of flows.
-    FLOWS = ("flows", "flows") of Class, Kind::Count("1"), { better: Neither(LOAD) };
+    FLOWS = ("flows", "flows") of Class, MetricKind::Count("1"), { better: Neither(LOAD) };
 
     /// Payload delivered to applications, by streams in order, by all flows of the class together,
     /// per second of the time in which at least one of them was active.
-    GOODPUT = ("goodput", "goodput") of Class, Kind::Rate, {
+    GOODPUT = ("goodput", "goodput") of Class, MetricKind::Rate, {
         better: Always(Higher), family: Headline("goodput per class"),
         tables: &[Compare, Live, AgreeWide], bins: Some(OverBins::Mean)
     };
 
     /// Mean of the flows' goodputs, each over the time in which that flow was active.
-    GOODPUT_PER_FLOW = ("goodput_per_flow", "goodput per flow") of Class, Kind::Rate, {
+    GOODPUT_PER_FLOW = ("goodput_per_flow", "goodput per flow") of Class, MetricKind::Rate, {
         better: Always(Higher)
     };
 
     /// Jain's index of fairness between these goodputs of flows: 1 is equal; of bulk flows.
-    JAIN = ("jain", "Jain's index") of Class, Kind::Score, {
+    JAIN = ("jain", "Jain's index") of Class, MetricKind::Score, {
         better: Always(Higher), centre: Median, margin: Margin::of(0.01),
         tables: &[Compare, AgreeWide]
     };
@@ -152,7 +152,7 @@ metrics! {
         },
         ("completion_p99", "completion p99") { statistic: Quantile(0.99) },
         ("completion_max", "completion max") { statistic: Max },
-    ] of Class, Kind::Time, { better: Always(Lower), centre: Median, is_long: true };
+    ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median, is_long: true };
 
     /// Instead of a quantile that is not known, because too few finished: the longest time seen,
     /// which it exceeds.
@@ -162,7 +162,7 @@ metrics! {
             statistic: Above(0.95), tables: &[Live]
         },
         ("completion_p99_above", "completion p99 above") { statistic: Above(0.99) },
-    ] of Class, Kind::Time, { better: Always(Lower), centre: Median, is_long: true };
+    ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median, is_long: true };
 
     /// One-way delay, of datagrams and, with `record.latency`, of TCP's data.
     OWD = [
@@ -171,40 +171,42 @@ metrics! {
         ("owd_p95", "one-way delay p95") { statistic: Quantile(0.95), tables: &[Compare, Live] },
         ("owd_p99", "one-way delay p99") { statistic: Quantile(0.99) },
         ("owd_max", "one-way delay max") { statistic: Max },
-    ] of Class, Kind::Time, { better: Always(Lower), centre: Median };
+    ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median };
 
     /// Transfers requested after the warm-up that finished.
-    TRANSFERS = ("transfers", "transfers") of Class, Kind::Count("1"), { better: Always(Higher) };
+    TRANSFERS = ("transfers", "transfers") of Class, MetricKind::Count("1"), {
+        better: Always(Higher)
+    };
 
     /// The share of all transfers requested after the warm-up that did not finish by the end of the
     /// run or of the flow.
-    UNFINISHED_SHARE = ("unfinished_share", "unfinished") of Class, Kind::Share, {
+    UNFINISHED_SHARE = ("unfinished_share", "unfinished") of Class, MetricKind::Share, {
         better: Always(Lower), centre: Median, tables: &[Compare]
     };
 
     /// The share that was lost of the datagrams that were sent in the counted time and whose fate
     /// is known; what is under way when the run ends is on neither side.
-    LOSS_RATE = ("loss_rate", "loss") of Class, Kind::Share, {
+    LOSS_RATE = ("loss_rate", "loss") of Class, MetricKind::Share, {
         better: Always(Lower), family: Headline("loss of real-time traffic"),
         tables: &[Compare, Live, AgreeWide]
     };
 
     /// Connections whose data is ECN-capable, per connection that asked for ECN and was established
-    /// since the start of the run ([ECN](ecn.md)).
-    ECN_SHARE = ("ecn_share", "connections with ECN") of Class, Kind::Share, {
+    /// since the start of the run ([ECN](../how-to/ecn.md)).
+    ECN_SHARE = ("ecn_share", "connections with ECN") of Class, MetricKind::Share, {
         better: Always(Higher), centre: Median
     };
 
     /// Rating (ITU-T G.107, the E-model) of a class that is calls of one codec and nothing else,
-    /// `kind = "voice"` or `cbr` with `voice = true`; a call plays out when 99 % of its packets have
-    /// come. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for packets of 10 ms), 20 ms to
-    /// fill a packet; G.729A: Ie 11, Bpl 19 (published with voice activity detection, which is not
-    /// simulated), 25 ms; ITU-T G.113 Appendix I, Table I.4 (09/2024), whose text was not at hand:
-    /// Ie, Bpl and their conditions are as other works quote them.
-    VOICE_R = ("voice_r", "voice rating") of Class, Kind::Score, { better: Always(Higher) };
+    /// `kind = "voice"` or `cbr` with `voice = true`; a call plays out when 99 % of its packets
+    /// have come. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for packets of 10 ms), 20
+    /// ms to fill a packet; G.729A: Ie 11, Bpl 19 (published with voice activity detection, which
+    /// is not simulated), 25 ms; ITU-T G.113 Appendix I, Table I.4 (09/2024), whose text was not at
+    /// hand: Ie, Bpl and their conditions are as other works quote them.
+    VOICE_R = ("voice_r", "voice rating") of Class, MetricKind::Score, { better: Always(Higher) };
 
     /// Mean opinion score that follows from this rating, 1 to 4.5.
-    VOICE_MOS = ("voice_mos", "voice MOS") of Class, Kind::Score, {
+    VOICE_MOS = ("voice_mos", "voice MOS") of Class, MetricKind::Score, {
         better: Always(Higher), margin: Margin::of(0.1), tables: &[Compare, Live]
     };
 
@@ -215,18 +217,18 @@ metrics! {
         ("rtt_p95", "path RTT p95") { statistic: Quantile(0.95), tables: &[Compare] },
         ("rtt_p99", "path RTT p99") { statistic: Quantile(0.99) },
         ("rtt_max", "path RTT max") { statistic: Max },
-    ] of Class, Kind::Time, { better: Together(Lower, FILLED), centre: Median };
+    ] of Class, MetricKind::Time, { better: Together(Lower, FILLED), centre: Median };
 
     /// Payload that was sent again, as a share of what was sent after the first sample.
-    RETRANSMITTED = ("retransmitted", "retransmitted") of Class, Kind::Share, {
+    RETRANSMITTED = ("retransmitted", "retransmitted") of Class, MetricKind::Share, {
         better: Together(Lower, DROP), tables: &[AgreeWide],
         written: Written::Never("`sojourn agree` computes it from table `flows`")
     };
 
     /// Of the packets that arrived in the counted time, the share that this queue dropped; a drop
-    /// after `warmup` of a packet that arrived before it does not count, and what still waits at the
-    /// end is not dropped.
-    DROP_RATE = ("drop_rate", "drop rate") of Queue, Kind::Share, {
+    /// after `warmup` of a packet that arrived before it does not count, and what still waits at
+    /// the end is not dropped.
+    DROP_RATE = ("drop_rate", "drop rate") of Queue, MetricKind::Share, {
         better: Together(Lower, DROP), bins: Some(OverBins::Unknown),
         tables: &[Compare, Live, Router, Agree, AgreeWide, Atlas]
     };
@@ -236,12 +238,12 @@ metrics! {
         ("drop_rate_overflow", "overflow drop rate"),
         ("drop_rate_random", "random drop rate"),
         ("drop_rate_deterministic", "deterministic drop rate"),
-    ] of Queue, Kind::Share, {
+    ] of Queue, MetricKind::Share, {
         better: Together(Lower, DROP), centre: Median, tables: &[Compare]
     };
 
     /// Of the packets that arrived in the counted time, the share that this queue marked.
-    MARK_RATE = ("mark_rate", "mark rate") of Queue, Kind::Share, {
+    MARK_RATE = ("mark_rate", "mark rate") of Queue, MetricKind::Share, {
         better: Neither(MARK), centre: Median, bins: Some(OverBins::Unknown),
         tables: &[Compare, Live, Router, AgreeWide, Atlas]
     };
@@ -250,20 +252,20 @@ metrics! {
     MARK_RATES = [
         ("mark_rate_random", "random mark rate"),
         ("mark_rate_deterministic", "deterministic mark rate"),
-    ] of Queue, Kind::Share, { better: Neither(MARK), centre: Median, tables: &[Compare] };
+    ] of Queue, MetricKind::Share, { better: Neither(MARK), centre: Median, tables: &[Compare] };
 
     /// Events that the engine handled.
-    EVENTS = ("events", "events") of Run, Kind::Count("1"), { better: Neither(LOAD) };
+    EVENTS = ("events", "events") of Run, MetricKind::Count("1"), { better: Neither(LOAD) };
 
     /// Packets that the engine handled.
-    PACKETS = ("packets", "packets") of Run, Kind::Count("1"), { better: Neither(LOAD) };
+    PACKETS = ("packets", "packets") of Run, MetricKind::Count("1"), { better: Neither(LOAD) };
 
     /// How late the router sent packets: the lateness of the machine, not of a queue.
     LATE = [
         ("late_p50", "lateness p50") { statistic: Quantile(0.5) },
         ("late_p99", "lateness p99") { statistic: Quantile(0.99) },
         ("late_max", "lateness max") { statistic: Max },
-    ] of Run, Kind::Time, {
+    ] of Run, MetricKind::Time, {
         better: Always(Lower), written: Written::Only("router", "it alone runs in real time")
     };
 }
