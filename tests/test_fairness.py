@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -21,12 +22,13 @@ from sojourn.comparing.statistics import Estimate
 from sojourn.comparing.table import table_rows
 from sojourn.describing.aqm_list import split
 from sojourn.describing.library import load, shipped
+from sojourn.describing.metrics import row_of
 from sojourn.errors import InputError
 from sojourn.report import page
 from synthetic import comparison
 
 SHORT = {"duration": "2s", "warmup": "0s"}
-DELAY = Metric("queue", "b", "delay_p95", "s", "queue delay p95", "lower", headline=True)
+DELAY = Metric(replace(row_of("delay_p95"), better="lower"), "b")
 
 
 def compare(*aqms: str, **options) -> Comparison:
@@ -120,7 +122,8 @@ def test_the_method_claims_shared_draws_only_and_prints_the_correlation() -> Non
      ("loss_rate", "1", 0.02, 0.005)],
 )  # fmt: skip
 def test_margins_are_as_stated(metric, unit, mean, expected) -> None:
-    of = Metric("queue", "b", metric, unit, "", "", headline=True)
+    of = Metric(row_of(metric), "b")
+    assert of.unit == unit
     assert margin(of, mean) == pytest.approx(expected)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sojourn.comparing.centres import centre_of, estimate_about, is_in_bins
+from sojourn.comparing.centres import estimate_about, operands_of
 from sojourn.comparing.medians import median_estimate, sign_test
 from sojourn.comparing.statistics import Estimate, estimate
+from sojourn.describing.metrics import row_of
 from sojourn.plots.data import Completions, Distribution
 
 TEN = [3.0, 1.0, 4.0, 1.5, 9.0, 2.0, 6.0, 5.0, 3.5, 8.0]
@@ -58,10 +59,10 @@ def test_the_sign_test_is_the_binomial_test_of_scipy_and_never_zero() -> None:
 
 def test_metrics_of_tails_and_borders_are_medians_and_those_of_volumes_means() -> None:
     medians = ("waiting", "owd_p50", "jain", "rtt_p95", "completion_p95", "mark_rate")
-    assert {centre_of(metric) for metric in medians} == {"median"}
+    assert {row_of(metric).centre for metric in medians} == {"median"}
     means = ("goodput", "utilisation", "delay_p95", "loss_rate")
-    assert {centre_of(metric) for metric in means} == {"mean"}
-    assert is_in_bins("delay_p95") and not is_in_bins("delay_mean")
+    assert {row_of(metric).centre for metric in means} == {"mean"}
+    assert [operands_of(row_of(metric)) for metric in ("delay_p95", "delay_mean")] == [1, 0]
 
 
 def coverage(made: Callable[[Sequence[float]], Estimate], draw: str, truth: float) -> float:

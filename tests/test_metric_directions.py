@@ -11,7 +11,7 @@ from sojourn.comparing.compared_runs import PairedDifference
 from sojourn.comparing.metrics import Metric, bulk_classes, select
 from sojourn.comparing.statistics import Estimate, PairedTest
 
-# Scope, metric, label of class `x`, direction, whether the conclusion mentions it.
+# Scope, metric, label of class `x`, direction, whether it is of the headline family.
 TABLE = [
     ("queue", "delay_mean", "queue delay mean", "", False),
     ("queue", "delay_p50", "queue delay p50", "", False),
@@ -20,12 +20,13 @@ TABLE = [
     ("queue", "delay_max", "queue delay max", "", False),
     ("queue", "utilisation", "utilisation", "", True),
     ("class", "goodput", "goodput x", "higher", True),
-    ("class", "jain", "Jain's index x", "higher", True),
-    ("class", "completion_p50", "completion p50 x", "lower", True),
+    ("class", "jain", "Jain's index x", "higher", False),
+    ("class", "completion_p50", "completion p50 x", "lower", False),
     ("class", "completion_p95", "completion p95 x", "lower", True),
-    ("class", "owd_p95", "one-way delay p95 x", "lower", True),
+    ("class", "owd_p95", "one-way delay p95 x", "lower", False),
     ("class", "unfinished_share", "unfinished x", "lower", False),
-    ("class", "loss_rate", "loss x", "lower", False),
+    ("class", "loss_rate", "loss x", "lower", True),
+    ("class", "voice_mos", "voice MOS x", "higher", False),
     ("class", "rtt_p50", "path RTT p50 x", "", False),
     ("class", "rtt_p95", "path RTT p95 x", "", False),
     ("queue", "drop_rate", "drop rate", "", False),
@@ -46,14 +47,17 @@ def selected() -> list[Metric]:
 
 
 def test_metrics_are_these_in_this_order_with_their_labels() -> None:
-    found = [(m.scope, m.metric, m.label, m.better, m.headline) for m in selected()]
+    found = [(m.scope, m.metric, m.label, m.better, m.is_headline) for m in selected()]
     assert found == TABLE
 
 
 def test_the_page_names_the_same_metrics_in_the_same_order_with_the_same_directions() -> None:
     section = PAGE.read_text(encoding="utf-8").split("## Metrics of a comparison")[1]
-    rows = re.findall(r"^\| (queue|class) \| `(\w+)` \| (\w+) \|$", section, re.MULTILINE)
-    assert rows == [(scope, metric, better or "neither") for scope, metric, _, better, _ in TABLE]
+    rows = re.findall(r"^\| (queue|class) \| `(\w+)` \| (\w+) \| (\w+) \|", section, re.MULTILINE)
+    assert rows == [
+        (scope, metric, better or "neither", "headline" if is_headline else "exploratory")
+        for scope, metric, _, better, is_headline in TABLE
+    ]
 
 
 @pytest.mark.parametrize("metric", selected(), ids=lambda metric: metric.metric)

@@ -19,8 +19,8 @@ from sojourn.study.until import UNTIL_KEYS
 ON_RECORD = Path(__file__).parents[1] / "schema/study.schema.json"
 AXIS = {"name": "flows", "key": "flows.bulk.count", "values": [1, 4]}
 RANGE = {"name": "rtt", "key": "flows.bulk.rtt", "from": "10ms", "to": "1s"}
-STUDY = {"name": "s", "scenario": "dumbbell-reno", "metrics": ["a/b"], "axes": [AXIS]}
-UNTIL = {"metric": "a/b", "within": "5%", "max_seeds": 20}
+STUDY = {"name": "s", "scenario": "dumbbell-reno", "metrics": ["queue/b/delay_p95"], "axes": [AXIS]}
+UNTIL = {"metric": "queue/b/delay_p95", "within": "5%", "max_seeds": 20}
 CHECK = jsonschema.Draft202012Validator(study_schema())
 
 
@@ -72,7 +72,7 @@ def test_what_the_reader_takes_fits_the_schema(more):
         {"seeds": 0},
         {"seeds": 2, "until": UNTIL},
         {"until": UNTIL | {"confidence": 1.0}},
-        {"until": {"metric": "a/b", "within": "5%"}},
+        {"until": {"metric": "queue/b/delay_p95", "within": "5%"}},
         {"only": [{}]},
         {"metrics": []},
         {"colour": "red"},
@@ -82,3 +82,11 @@ def test_what_the_reader_refuses_for_its_form_does_not_fit_the_schema(more):
     with pytest.raises(InputError):
         sojourn.study.parse(STUDY | more)
     assert not CHECK.is_valid(STUDY | more)
+
+
+@pytest.mark.parametrize(
+    "metric", ["a/b", "queue/b/goodput", "class/x/delay_p95", "queue/b/delay_p90", "run/x/events"]
+)
+def test_a_metric_that_no_run_has_does_not_fit_the_schema(metric):
+    assert not CHECK.is_valid(STUDY | {"metrics": [metric]})
+    assert not CHECK.is_valid(STUDY | {"until": UNTIL | {"metric": metric}})

@@ -7,8 +7,9 @@ import pytest
 from sojourn.comparing.statistics import Estimate
 from sojourn.comparing.table import show_estimate
 from sojourn.describing.formatting import Scale, about, counted, scale_of, show, show_value
+from sojourn.describing.metrics import row_of
 
-MS = scale_of("delay_p95", "s")
+MS = scale_of(row_of("delay_p95"))
 
 
 def test_a_noun_follows_its_number():
@@ -42,7 +43,8 @@ def test_an_estimate_shows_the_digits_that_are_known(mean, half, text):
 )
 def test_a_mean_has_ends_where_its_interval_is_not_symmetric(mean, ends, centre, text):
     half = (ends[1] - ends[0]) / 2
-    assert show_estimate(Estimate(mean, half, 5, centre, ends), scale_of("drop_rate", "1")) == text
+    scale = scale_of(row_of("drop_rate"))
+    assert show_estimate(Estimate(mean, half, 5, centre, ends), scale) == text
 
 
 def test_signs_are_true_minus_signs_and_zero_has_none():
@@ -52,12 +54,12 @@ def test_signs_are_true_minus_signs_and_zero_has_none():
 
 
 def test_units_suit_the_size():
-    assert scale_of("completion_p95", "s", [0.3, 1.2]) == Scale("s", 1.0)
-    assert scale_of("completion_p95", "s", [0.3]).unit == "ms"
-    assert scale_of("goodput", "bit/s", [9e6]).unit == "Mbit/s"
-    assert scale_of("goodput", "bit/s", [87e3]).unit == "kbit/s"
-    assert scale_of("utilisation", "1").unit == "%"
-    assert scale_of("jain", "1").unit == ""
+    assert scale_of(row_of("completion_p95"), [0.3, 1.2]) == Scale("s", 1.0)
+    assert scale_of(row_of("completion_p95"), [0.3]).unit == "ms"
+    assert scale_of(row_of("goodput"), [9e6]).unit == "Mbit/s"
+    assert scale_of(row_of("goodput"), [87e3]).unit == "kbit/s"
+    assert scale_of(row_of("utilisation")).unit == "%"
+    assert scale_of(row_of("jain")).unit == ""
     assert show_value("voice_r", 44.29, "1") == "44.3"
     assert show_value("voice_mos", 2.28, "1") == "2.28"
 

@@ -22,11 +22,12 @@ import pyarrow.parquet as pq
 import sojourn
 from sojourn import _core
 from sojourn.describing.library import shipped
+from sojourn.describing.metrics import shown_in
 from sojourn.live.texts import changed
 from sojourn.study.plan import plan_study
 
 HERE = Path(__file__).parent
-METRICS = ("delay_mean", "delay_p95", "utilisation", "drop_rate", "mark_rate")
+METRICS = tuple(row.name for row in shown_in("atlas"))
 LOADS = (1, 4)
 RTTS = ("20ms", "100ms", "400ms")
 SEEDS, SMALL_SEEDS = 5, 2

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sojourn import _core
-from sojourn.comparing.centres import centre_of, estimate_about, estimate_of, is_in_bins
-from sojourn.comparing.families import HEADLINE
-from sojourn.comparing.statistics import Centre, Estimate, estimate, share_estimate
+from sojourn.comparing.centres import estimate_about, estimate_of, operands_of
+from sojourn.comparing.statistics import Estimate, estimate, share_estimate
 from sojourn.describing.library import load
+from sojourn.describing.metric_table import Centre
+from sojourn.describing.metrics import row_of
 
 Floats = NDArray[np.float64]
 # Coverage in percent: with the seeds in order, and the mean over ways to group them.
@@ -66,7 +67,7 @@ def main() -> None:
         if any(_commonest(column) > MOST_ALIKE for column in columns[:2]):
             alike.append(key)
             continue
-        rows.append((key, _row(scope, metric, columns)))
+        rows.append((key, _row(metric, columns)))
     shares = "\n".join(_of_shares(values))
     PAGE.write_text(_page(rows, alike, shares), encoding="utf-8")
     outside = [key for key, cells in rows if any(map(_is_outside, cells[:JUDGED]))]
@@ -110,13 +111,14 @@ def _commonest(column: Floats) -> float:
     return float(np.unique(column, return_counts=True)[1].max() / len(column))
 
 
-def _row(scope: str, metric: str, columns: Sequence[Floats]) -> list[Covered]:
+def _row(metric: str, columns: Sequence[Floats]) -> list[Covered]:
     """Of both AQMs, of their difference, and of the mean of the first by two other methods."""
-    centre = centre_of(metric)
-    of_difference: Centre = "mean" if (scope, metric) in HEADLINE else centre
-    operands = (1, 1, 2) if is_in_bins(metric) else (0, 0, 0)
+    described = row_of(metric)
+    centre = described.centre
+    of_difference: Centre = "mean" if described.headline else centre
+    operands = [count * operands_of(described) for count in (1, 1, 2)]
     centres: tuple[Centre, ...] = (centre, centre, of_difference)
-    makers = [partial(_ends, partial(estimate_of, metric))] * 2
+    makers = [partial(_ends, partial(estimate_of, described))] * 2
     makers.append(partial(_ends, partial(estimate_about, of_difference, operands=operands[2])))
     judged = [
         _coverage(column, about, made)
@@ -206,7 +208,7 @@ def _is_outside(cell: Covered) -> bool:
 def _page(rows: list[tuple[str, list[Covered]]], alike: list[str], shares: str) -> str:
     outside = [key for key, cells in rows if any(map(_is_outside, cells[:JUDGED]))]
     table = [
-        f"| `{key}` | {centre_of(key.rsplit('/', 1)[1])} | {' | '.join(map(_text, cells))} |"
+        f"| `{key}` | {row_of(key).centre} | {' | '.join(map(_text, cells))} |"
         for key, cells in rows
     ]
     names = [aqm.partition(":")[0] for aqm in AQMS]

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 from sojourn import _core
 from sojourn.comparing.between_engines import CLOSE_DELAY_S, CLOSE_RELATIVE, DELAY_S, RELATIVE
 from sojourn.comparing.statistics import estimate
+from sojourn.describing.metric_table import MetricRow
+from sojourn.describing.metrics import row_of, shown_in
 from sojourn.plots import data
 from sojourn.running.result import Result
 from sojourn.tabular import Tabular, known
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-METRICS = ("delay_mean", "delay_p50", "delay_p90", "delay_p99", "utilisation", "drop_rate")
-_QUANTILES = {"delay_p90": 0.9}
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class CellAgreement:
     @property
     def is_time(self) -> bool:
         """Whether the metric is a time in seconds."""
-        return self.metric.rpartition("/")[2].startswith(("delay", "completion"))
+        return row_of(self.metric).kind == "time"
 
     @property
     def _difference(self) -> float:
@@ -131,16 +130,16 @@ class ScenarioPair:
     @property
     def cells(self) -> list[CellAgreement]:
         """One cell for each metric."""
-        return [self._cell(metric) for metric in METRICS]
+        return [self._cell(row) for row in shown_in("agree")]
 
-    def _cell(self, metric: str) -> CellAgreement:
+    def _cell(self, row: MetricRow) -> CellAgreement:
         first, second = (
-            estimate([_value(result, self.link, metric) for result in results])
+            estimate([_value(result, self.link, row) for result in results])
             for results in self.results
         )
         noise = math.hypot(first.half_width, second.half_width)
         values = (first.mean, second.mean)
-        return CellAgreement(self.name, metric, values, noise)
+        return CellAgreement(self.name, row.name, values, noise)
 
     @property
     def invalid(self) -> list[str]:
@@ -222,8 +221,8 @@ def table(agreement: Agreement) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _value(result: Result, link: str, metric: str) -> float:
-    if metric in _QUANTILES:
+def _value(result: Result, link: str, row: MetricRow) -> float:
+    if row.never and row.quantile is not None:  # `summary` lacks it, the histogram has it
         found = data.distribution([result], "queue", link, "delay")
-        return found.quantile_s(_QUANTILES[metric]) if found else 0.0
-    return result.summary.get(f"queue/{link}/{metric}", 0.0)
+        return found.quantile_s(row.quantile) if found else 0.0
+    return result.summary.get(f"queue/{link}/{row.name}", 0.0)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from sojourn.describing.metrics import shown_in
 from sojourn.running.result import Result
 
-METRICS = {
-    "queue": ("delay_p50", "delay_p95", "delay_p99", "drop_rate", "mark_rate"),
-    "class": ("goodput", "jain", "completion_p50", "completion_p95", "loss_rate"),
-}
-"""By scope the metrics of table ``summary``; ``retransmitted`` comes from table ``flows``."""
 RETRANSMITTED = "retransmitted"
+"""The metric that comes from table ``flows``, not from ``summary``."""
 
 
 def values(result: Result) -> dict[str, float]:
@@ -20,10 +17,11 @@ def values(result: Result) -> dict[str, float]:
     Left out is what two engines cannot differ in: Jain's index of a single flow, the goodput of a
     single class, which is the utilisation, and retransmissions of datagrams.
     """
+    compared = {(row.scope, row.name) for row in shown_in("agree_wide")}
     found = {
         f"{scope}/{name}/{metric}": value
         for scope, name, metric, value, _unit in result.summary_rows
-        if metric in METRICS.get(scope, ())
+        if (scope, metric) in compared
     }
     flows = {
         name: value

@@ -10,23 +10,15 @@ from pathlib import Path
 from sojourn import files
 from sojourn.agreement import causes
 from sojourn.agreement.cells import (
-    METRICS,
     Agreement,
     CellAgreement,
     table,
 )
 from sojourn.agreement.grid import MENDED
 from sojourn.comparing.between_engines import DELAY_S, RELATIVE
-from sojourn.describing.formatting import counted
+from sojourn.describing.formatting import axis_label, counted, scale_of
+from sojourn.describing.metrics import row_of, shown_in
 
-_HEADS = {
-    "delay_mean": "delay mean [ms]",
-    "delay_p50": "p50 [ms]",
-    "delay_p90": "p90 [ms]",
-    "delay_p99": "p99 [ms]",
-    "utilisation": "utilisation [%]",
-    "drop_rate": "drop rate [%]",
-}
 _LARGEST = 12
 # What stands from this line on in a page is not generated.
 BY_HAND = "<!-- by hand -->\n"
@@ -80,7 +72,7 @@ def as_json(agreement: Agreement) -> str:
 def as_markdown(agreement: Agreement) -> str:
     """A table with both values in every cell, the share by metric, and the largest gaps."""
     first, second = agreement.names
-    cells = agreement.cells
+    cells, shown = agreement.cells, shown_in("agree")
     as_is = [cell for cell in cells if not cell.scenario.endswith(MENDED)]
     mended = [cell for cell in cells if cell.scenario.endswith(MENDED)]
     lines = [
@@ -94,8 +86,8 @@ def as_markdown(agreement: Agreement) -> str:
         "",
         *_shares(as_is, agreement.seeds),
         *(["With mended TCP:", "", *_shares(mended, agreement.seeds)] if mended else []),
-        "| scenario | " + " | ".join(_HEADS[m] for m in METRICS) + " |",
-        "|---|" + "---|" * len(METRICS),
+        "| scenario | " + " | ".join(map(axis_label, shown)) + " |",
+        "|---|" + "---|" * len(shown),
         *(
             f"| {pair.name} | " + " | ".join(map(_shown, pair.cells)) + " |"
             for pair in agreement.pairs
@@ -135,15 +127,15 @@ def _apart(cells: Sequence[CellAgreement], seeds: int) -> str:
 
 def _by_metric(cells: Sequence[CellAgreement]) -> str:
     parts = []
-    for metric in METRICS:
-        of = [cell for cell in cells if cell.metric == metric]
-        parts.append(f"{metric} {sum(cell.agrees for cell in of)} of {len(of)}")
+    for row in shown_in("agree"):
+        of = [cell for cell in cells if cell.metric == row.name]
+        parts.append(f"{row.name} {sum(cell.agrees for cell in of)} of {len(of)}")
     return ", ".join(parts)
 
 
 def _shown(cell: CellAgreement, *, bold: bool = True) -> str:
-    scale = 1e3 if cell.metric.startswith("delay") else 1e2
-    text = " / ".join(f"{scale * value:.3g}" for value in cell.values)
+    factor = scale_of(row_of(cell.metric)).factor
+    text = " / ".join(f"{factor * value:.3g}" for value in cell.values)
     if cell.agrees or not bold:
         return text
     return f"**{text}**" if cell.is_apart else f"*{text}*"

@@ -13,7 +13,8 @@ from sojourn.agreement.cells import CellAgreement
 from sojourn.agreement.wide import left_out
 from sojourn.agreement.wide_runs import Compared, WideAgreement
 from sojourn.comparing.between_engines import CLOSE_DELAY_S, CLOSE_RELATIVE, DELAY_S, RELATIVE
-from sojourn.describing.formatting import counted
+from sojourn.describing.formatting import counted, scale_of
+from sojourn.describing.metrics import row_of
 
 _COUNTS = (
     f"values | within {RELATIVE:.0%} or {1e3 * DELAY_S:g} ms | "
@@ -203,13 +204,9 @@ def _off(agreement: WideAgreement) -> list[str]:
 
 
 def _shown(cell: CellAgreement) -> str:
-    metric = cell.metric.rpartition("/")[2]
-    scale, unit = (1e3, " ms") if cell.is_time else (100, " %")
-    if metric == "goodput":
-        scale, unit = 1e-6, " Mbit/s"
-    elif metric == "jain":
-        scale, unit = 1, ""
-    return " / ".join(f"{scale * value:.3g}" for value in cell.values) + unit
+    scale = scale_of(row_of(cell.metric))
+    text = " / ".join(f"{scale.factor * value:.3g}" for value in cell.values)
+    return f"{text} {scale.unit}".rstrip()
 
 
 def _gap(cell: CellAgreement) -> str:

@@ -14,18 +14,13 @@ from typing import Any
 import click
 
 from sojourn.cli import console, options
-from sojourn.describing.formatting import counted
+from sojourn.describing.formatting import counted, scale_of
+from sojourn.describing.metrics import shown_in
 from sojourn.running import router as live
 from sojourn.running.series import SummaryRow
 
 _INTERRUPTED = 130
 _SAY_EVERY = 10
-_METRICS = (
-    ("throughput", 1e-6, "Mbit/s"), ("utilisation", 100, "%"), ("delay_mean", 1e3, "ms"),
-    ("delay_p50", 1e3, "ms"), ("delay_p95", 1e3, "ms"), ("delay_p99", 1e3, "ms"),
-    ("delay_max", 1e3, "ms"), ("arrived", 1, "packets"), ("drop_rate", 100, "%"),
-    ("mark_rate", 100, "%"),
-)  # fmt: skip
 
 
 @click.command(
@@ -232,11 +227,12 @@ def _show(ended: dict[str, Any], out: Path | None) -> None:
     table.add_column("")
     for name in names:
         table.add_column(name, justify="right")
-    for metric, factor, unit in _METRICS:
-        found = [values.get(("queue", name, metric)) for name in names]
+    for row in shown_in("router"):
+        scale = scale_of(row)
+        found = [values.get(("queue", name, row.name)) for name in names]
         if any(value is not None for value in found):
-            cells = ["-" if value is None else f"{value * factor:.4g}" for value in found]
-            table.add_row(f"{metric}, {unit}", *cells)
+            cells = ["-" if value is None else f"{value * scale.factor:.4g}" for value in found]
+            table.add_row(f"{row.name}, {scale.unit}", *cells)
     if names:
         to.print(table)
     for path, passed in zip(("forward", "reverse"), ended["facts"]["passed"], strict=True):

@@ -39,7 +39,7 @@ class EngineAgreement:
     @classmethod
     def of(cls, metric: Metric, own: Estimate, reference: Estimate) -> EngineAgreement:
         """The agreement of two estimates."""
-        floor = DELAY_S if metric.unit == "s" else 0.0
+        floor = DELAY_S if metric.row.kind == "time" else 0.0
         noise = math.hypot(own.half_width, reference.half_width)
         return cls(
             own.mean - reference.mean,

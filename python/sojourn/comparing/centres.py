@@ -1,4 +1,4 @@
-"""Mean or median: what is estimated of each metric over seeds, declared in one place.
+"""The estimate of a metric over seeds: mean or median, as the table of metrics says.
 
 Metrics with a long tail, a border or rare events have no interval of the mean that holds with ten
 seeds; of them the median is shown. docs/evidence/coverage.md has the measurement.
@@ -10,38 +10,11 @@ import math
 from collections.abc import Sequence
 
 from sojourn.comparing.medians import median_estimate
-from sojourn.comparing.statistics import Centre, Estimate, estimate, share_estimate
-
-_MEDIAN = frozenset({
-    # Extremes, and quantiles that one event of a run decides.
-    "delay_p99", "delay_max", "owd_p50", "owd_p95", "owd_p99", "owd_max",
-    "rtt_mean", "rtt_p50", "rtt_p95", "rtt_p99", "rtt_max",
-    # Of transfers a few are slow; some are not finished, and their time is not known.
-    "completion_mean", "completion_p50", "completion_p95", "completion_p99", "completion_max",
-    "unfinished_share",
-    # Values at a border: an index of at most 1, counts and rates of what is rare.
-    "jain", "waiting", "ecn_share", "mark_rate", "mark_rate_random", "mark_rate_deterministic",
-    "drop_rate_overflow", "drop_rate_random", "drop_rate_deterministic",
-})  # fmt: skip
-
-# Those of the others that are from 0 to 1, so that their intervals are, too.
-_SHARES = frozenset({
-    "utilisation", "drop_rate", "loss_rate", "wire_loss_rate", "frame_failure_rate",
-})  # fmt: skip
+from sojourn.comparing.statistics import Estimate, estimate, share_estimate
+from sojourn.describing.metric_table import Centre, MetricRow
 
 BIN = 0.001
 """Width of the bins of delays, as a part of the value."""
-_QUANTILES = ("p50", "p95", "p99")
-
-
-def centre_of(metric: str) -> Centre:
-    """What is estimated of a metric of table ``summary``."""
-    return "median" if metric in _MEDIAN else "mean"
-
-
-def is_in_bins(metric: str) -> bool:
-    """Whether its values are quantiles, known to a bin of a histogram."""
-    return metric.rpartition("_")[2] in _QUANTILES
 
 
 def rounding(values: Sequence[float], operands: int) -> float:
@@ -56,16 +29,21 @@ def rounding(values: Sequence[float], operands: int) -> float:
     return float(BIN * largest * (operands / 12.0) ** 0.5)
 
 
-def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
-    """The estimate of a metric of table ``summary``, as comparisons and studies show it.
+def estimate_of(row: MetricRow, values: Sequence[float]) -> Estimate:
+    """The estimate of a metric, as comparisons and studies show it.
 
     Args:
-        metric: its name, such as ``drop_rate``.
+        row: the metric.
         values: as of `estimate_about`.
     """
-    if metric in _SHARES and not any(map(math.isinf, values)):
+    if row.kind == "share" and row.centre == "mean" and not any(map(math.isinf, values)):
         return share_estimate(values)
-    return estimate_about(centre_of(metric), values, int(is_in_bins(metric)))
+    return estimate_about(row.centre, values, operands_of(row))
+
+
+def operands_of(row: MetricRow) -> int:
+    """1 where its values are quantiles, known to a bin of a histogram, else 0."""
+    return int(row.quantile is not None)
 
 
 def estimate_about(centre: Centre, values: Sequence[float], operands: int = 0) -> Estimate:

@@ -12,15 +12,15 @@ from urllib.parse import quote
 
 from sojourn import _core
 from sojourn.comparing.between_engines import EngineAgreement
-from sojourn.comparing.centres import estimate_about, estimate_of, is_in_bins, rounding
+from sojourn.comparing.centres import estimate_about, estimate_of, operands_of, rounding
 from sojourn.comparing.equivalence import is_equivalent, margin
-from sojourn.comparing.families import is_headline
 from sojourn.comparing.medians import median_estimate, sign_test
 from sojourn.comparing.metrics import ABOVE, Metric, select
-from sojourn.comparing.own_metrics import SCOPE, OwnMetric, value_of
+from sojourn.comparing.own_metrics import OwnMetric, value_of
 from sojourn.comparing.pairing import correlation
 from sojourn.comparing.runs_table import runs_table
 from sojourn.comparing.statistics import ALPHA, Estimate, PairedTest, holm, paired
+from sojourn.describing.metrics import OWN
 from sojourn.running.result import Result
 from sojourn.tabular import Tabular
 
@@ -79,7 +79,7 @@ class PairedDifference:
     @property
     def headline(self) -> bool:
         """Whether it is a test of the headline family; else it is exploratory."""
-        return is_headline(self.metric)
+        return self.metric.is_headline
 
     @property
     def verdict(self) -> DifferenceVerdict:
@@ -170,7 +170,7 @@ class ComparedRuns(Tabular):
 
         NaN where there is none, infinite where it is not known but for a bound below (`bounds`).
         """
-        if metric.scope == SCOPE:
+        if metric.scope == OWN:
             return self._values_of_own(metric.metric, aqm)
         bounds = self.bounds(metric, aqm)
         return [
@@ -215,11 +215,11 @@ class ComparedRuns(Tabular):
         if aqm in self.fixed and against in self.fixed:
             differences = differences[:1]
         unknown = any(map(math.isinf, differences))
-        if unknown or (metric.centre == "median" and not is_headline(metric)):
+        if unknown or (metric.centre == "median" and not metric.is_headline):
             return PairedTest(median_estimate(differences), sign_test(differences))
-        binned = 2 if is_in_bins(metric.metric) else 0
         raw = self.values(metric, aqm) + self.values(metric, against)
-        return paired(differences, [0.0] * len(differences), rounding(raw, binned))
+        error = rounding(raw, 2 * operands_of(metric.row))
+        return paired(differences, [0.0] * len(differences), error)
 
     def _differences(self, metric: Metric, aqm: str) -> list[float]:
         """Value minus baseline, seed by seed: infinite where only its sign is known, NaN if none.
@@ -259,8 +259,8 @@ class ComparedRuns(Tabular):
             values = values[:1]
         # Engines are compared by means, as `sojourn agree` does, with half-widths of a difference.
         if self.references:
-            return estimate_about("mean", values, int(is_in_bins(metric.metric)))
-        return estimate_of(metric.metric, values)
+            return estimate_about("mean", values, operands_of(metric.row))
+        return estimate_of(metric.row, values)
 
     @cached_property
     def _all_metrics(self) -> list[Metric]:
@@ -310,7 +310,7 @@ class ComparedRuns(Tabular):
         pairs = [(metric, aqm) for metric in self.metrics for aqm in tested]
         tests = [self._test(metric, aqm) for metric, aqm in pairs]
         adjusted = holm([
-            test.p_value if is_headline(metric) else math.nan
+            test.p_value if metric.is_headline else math.nan
             for (metric, _), test in zip(pairs, tests, strict=True)
         ])  # fmt: skip
         return [

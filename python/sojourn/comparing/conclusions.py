@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.comparing import between_engines, dominance, equivalence, families, pairing
+from sojourn.comparing import between_engines, dominance, equivalence, pairing
+from sojourn.comparing.metrics import headline_text
 from sojourn.describing.formatting import decimals_for, scale_of, show
 
 if TYPE_CHECKING:
@@ -60,11 +61,12 @@ def method(comparison: ComparedRuns) -> str:
         "for medians and where a value is not known), their intervals are unadjusted.",
         _unknown(comparison),
         pairing.sentence([row.correlation for row in comparison.tests if row.headline]),
-        f"The headline family was declared beforehand: {families.TEXT}. A difference in it is "
+        f"The headline family was declared beforehand: {headline_text()}. A difference in it is "
         "called significant if its p-value stays below 5 % after Holm's correction over the "
         f"{tests} tests (AQM × metric) of this family, and no practical difference if two "
         "one-sided tests at 5 % place it within the margin: "
-        f"{equivalence.TEXT}. Delay and utilisation are judged together: better is lower delay or "
+        f"{equivalence.text()}. "
+        "Delay and utilisation are judged together: better is lower delay or "
         "higher utilisation where the other is not worse by more than its margin. All other "
         "metrics are exploratory: intervals, no verdicts.",
     ]
@@ -119,7 +121,7 @@ def _gap(row: PairedDifference) -> str:
     """``queue delay p95 by +1.2 ms (tolerance 1.0 ms)``."""
     assert row.agreement is not None, "engines are compared"
     found = row.agreement
-    scale = scale_of(row.metric.metric, row.metric.unit, [found.difference])
+    scale = scale_of(row.metric.row, [found.difference])
     unit = "points" if scale.unit == "%" else scale.unit
     values = [value * scale.factor for value in (found.difference, found.tolerance)]
     decimals = decimals_for(values[1], values[0])
@@ -134,7 +136,7 @@ def _amount(row: PairedDifference) -> str:
         return f"{row.metric.label} (by an amount that is not known)"
     sign = -1 if difference.mean < 0 else 1
     low, high = sorted((sign * difference.low, sign * difference.high))
-    scale = scale_of(row.metric.metric, row.metric.unit, [difference.mean])
+    scale = scale_of(row.metric.row, [difference.mean])
     unit = "points" if scale.unit == "%" else scale.unit
     mean = abs(difference.mean) * scale.factor
     decimals = decimals_for(difference.half_width * scale.factor, mean)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
+from sojourn.describing.metrics import shown_in
 from sojourn.describing.queues import choose_link
 from sojourn.errors import Interrupted
 from sojourn.loading.bring import AqmLike, bring
@@ -24,7 +25,6 @@ OPEN_LOOP = (
     "link's own rate. This is an open loop: no sender reacts to what {second} drops or marks, so "
     "these are not the figures of a run with {second}."
 )
-_DELAYS = ("delay_mean", "delay_p50", "delay_p95", "delay_p99")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Difference(Tabular):
     def delays(self) -> dict[str, tuple[float | None, float | None]]:
         """Mean and quantiles of the sojourn time in seconds, under either AQM."""
         first, second = (result.summary for result in self.results)
-        keys = {metric: f"queue/{self.link}/{metric}" for metric in _DELAYS}
+        keys = {row.name: f"queue/{self.link}/{row.name}" for row in shown_in("diff")}
         return {metric: (first.get(key), second.get(key)) for metric, key in keys.items()}
 
     def to_arrow(self) -> pa.Table:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
 
+PAIR = ("delay_p95", "utilisation")
+"""The metrics of a queue that are judged together."""
 LABEL = "delay p95 at utilisation"
 SAMPLES = 9_999
 # Fewer seeds have one sign by chance in more than 5 % of all cases, 2^(1 - n), and then all samples
@@ -82,12 +84,12 @@ def judged_together(
     of = {
         (row.metric.metric, row.aqm): row
         for row in comparison.tests
-        if row.metric.scope == "queue" and row.metric.metric in ("delay_p95", "utilisation")
+        if row.metric.scope == "queue" and row.metric.metric in PAIR
     }
     return {
-        aqm: (of["delay_p95", aqm], of["utilisation", aqm])
+        aqm: (of[PAIR[0], aqm], of[PAIR[1], aqm])
         for aqm in comparison.aqms[1:]
-        if ("delay_p95", aqm) in of and ("utilisation", aqm) in of
+        if all((name, aqm) in of for name in PAIR)
     }
 
 
@@ -178,9 +180,8 @@ def _directions(row: PairedDifference) -> tuple[bool, bool]:
 
 
 def _plane(comparison: ComparedRuns) -> list[Metric]:
-    wanted = ("delay_p95", "utilisation")
-    found = {m.metric: m for m in comparison.metrics if m.scope == "queue" and m.metric in wanted}
-    return [found[name] for name in wanted if name in found]
+    found = {m.metric: m for m in comparison.metrics if m.scope == "queue" and m.metric in PAIR}
+    return [found[name] for name in PAIR if name in found]
 
 
 @lru_cache(maxsize=1)

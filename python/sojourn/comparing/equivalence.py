@@ -14,17 +14,30 @@ from collections.abc import Sequence
 
 from sojourn.comparing.metrics import Metric
 from sojourn.comparing.statistics import ALPHA
+from sojourn.describing.metric_table import USUAL_MARGINS, MetricRow
+from sojourn.describing.metrics import shown_in
 
-# Margins are our choice: of the baseline's mean for times and rates, with a floor for times that
-# are small beside a packet's own transmission; in points for fractions.
-_RELATIVE = 0.05
-_FLOOR_S = 0.001
-_POINTS = {"utilisation": 0.01, "jain": 0.01}
-_OTHER_POINTS = 0.005
-TEXT = (
-    "5 % of the baseline's mean for times (at least 1 ms) and rates, 1 point of utilisation and of "
-    "Jain's index, 0.5 points of other fractions"
-)
+
+def text() -> str:
+    """The margins of the metrics that comparisons show, in words."""
+    relative, least = USUAL_MARGINS["time"]
+    _, share = USUAL_MARGINS["share"]
+    special = [
+        f"{_amount(row)} of {row.label}"
+        for row in shown_in("compare")
+        if (row.relative, row.least) != USUAL_MARGINS[row.kind]
+    ]
+    return (
+        f"{100 * relative:g} % of the baseline's mean for times (at least {1e3 * least:g} ms) and "
+        f"rates, {', '.join(special)}, {100 * share:g} points of other fractions"
+    )
+
+
+def _amount(row: MetricRow) -> str:
+    if row.kind != "share":
+        return f"{row.least:g}"
+    points = 100 * row.least
+    return f"{points:g} {'point' if points == 1 else 'points'}"
 
 
 def margin(metric: Metric, baseline_mean: float) -> float:
@@ -34,11 +47,7 @@ def margin(metric: Metric, baseline_mean: float) -> float:
         metric: what is compared.
         baseline_mean: mean of the first AQM, in the same unit.
     """
-    if metric.unit == "s":
-        return max(_RELATIVE * abs(baseline_mean), _FLOOR_S)
-    if metric.unit == "1":
-        return _POINTS.get(metric.metric, _OTHER_POINTS)
-    return _RELATIVE * abs(baseline_mean)
+    return max(metric.row.relative * abs(baseline_mean), metric.row.least)
 
 
 def is_equivalent(differences: Sequence[float], margin: float) -> bool:

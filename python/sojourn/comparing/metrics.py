@@ -1,17 +1,15 @@
-"""The metrics that a comparison shows, in their order, and which direction of each is better."""
+"""The metrics that a comparison shows, in their order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
-from sojourn.comparing.centres import centre_of
-from sojourn.comparing.statistics import Centre
+from sojourn.describing.metric_table import Centre, Direction, MetricRow
+from sojourn.describing.metrics import shown_in
 from sojourn.running.series import SummaryRow
 
-Better = Literal["lower", "higher", ""]
-Names = Iterable[tuple[str, str]]
+Names = Iterable[str]
 
 ABOVE = "_above"
 """Ends the name of a bound below a number that is not known: ``completion_p95_above``."""
@@ -19,25 +17,49 @@ ABOVE = "_above"
 
 @dataclass(frozen=True)
 class Metric:
-    """One number of a run's summary, as a comparison shows it.
+    """A metric of one queue or class, as a comparison shows it.
 
     Attributes:
-        scope: ``queue`` or ``class``.
+        row: its row in the table of metrics.
         name: name of that queue or class.
-        metric: name in table ``summary``, such as ``delay_p95``.
-        unit: unit in table ``summary``: ``s``, ``bit/s``, ``1``.
-        label: its name in tables and sentences, without the unit.
-        better: which direction is an improvement; empty where neither is as such.
-        headline: whether the sentences of the conclusion mention it.
     """
 
-    scope: str
+    row: MetricRow
     name: str
-    metric: str
-    unit: str
-    label: str
-    better: Better
-    headline: bool
+
+    @property
+    def scope(self) -> str:
+        """``queue`` or ``class``; ``own`` of a custom metric."""
+        return self.row.scope
+
+    @property
+    def metric(self) -> str:
+        """Name in table ``summary``, such as ``delay_p95``."""
+        return self.row.name
+
+    @property
+    def unit(self) -> str:
+        """Unit in table ``summary``: ``s``, ``bit/s``, ``1``."""
+        return self.row.unit
+
+    @property
+    def label(self) -> str:
+        """Its name in tables and sentences, without the unit."""
+        return f"{self.row.label} {self.name}" if self.scope == "class" else self.row.label
+
+    @property
+    def better(self) -> Direction | str:
+        """Which direction is an improvement; empty where neither is by itself."""
+        return self.row.better
+
+    @property
+    def is_headline(self) -> bool:
+        """Whether it belongs to the headline family, declared before any result.
+
+        Holm's correction and verdicts are for that family. All other metrics are exploratory: their
+        differences are shown with unadjusted intervals and are no claims.
+        """
+        return bool(self.row.headline)
 
     @property
     def key(self) -> str:
@@ -47,47 +69,13 @@ class Metric:
     @property
     def centre(self) -> Centre:
         """Whether its mean or its median over seeds is shown."""
-        return centre_of(self.metric)
+        return self.row.centre
 
 
-@dataclass(frozen=True)
-class _MetricKind:
-    """A metric of table ``summary``; ``{}`` in the label is the name of the class."""
-
-    scope: str
-    metric: str
-    label: str
-    better: Better
-    headline: bool = False
-
-
-# Delay of a queue, and RTTs of flows that fill it, have no direction of their own: an idle link has
-# the least. Nor has utilisation, which a standing queue raises. They are judged together
-# (`sojourn.comparing.dominance`).
-_KINDS = (
-    _MetricKind("queue", "delay_mean", "queue delay mean", ""),
-    _MetricKind("queue", "delay_p50", "queue delay p50", ""),
-    _MetricKind("queue", "delay_p95", "queue delay p95", "", headline=True),
-    _MetricKind("queue", "delay_p99", "queue delay p99", ""),
-    _MetricKind("queue", "delay_max", "queue delay max", ""),
-    _MetricKind("queue", "utilisation", "utilisation", "", headline=True),
-    _MetricKind("class", "goodput", "goodput {}", "higher", headline=True),
-    _MetricKind("class", "jain", "Jain's index {}", "higher", headline=True),
-    _MetricKind("class", "completion_p50", "completion p50 {}", "lower", headline=True),
-    _MetricKind("class", "completion_p95", "completion p95 {}", "lower", headline=True),
-    _MetricKind("class", "owd_p95", "one-way delay p95 {}", "lower", headline=True),
-    _MetricKind("class", "unfinished_share", "unfinished {}", "lower"),
-    _MetricKind("class", "loss_rate", "loss {}", "lower"),
-    _MetricKind("class", "rtt_p50", "path RTT p50 {}", ""),
-    _MetricKind("class", "rtt_p95", "path RTT p95 {}", ""),
-    _MetricKind("queue", "drop_rate", "drop rate", ""),
-    _MetricKind("queue", "drop_rate_overflow", "overflow drop rate", ""),
-    _MetricKind("queue", "drop_rate_random", "random drop rate", ""),
-    _MetricKind("queue", "drop_rate_deterministic", "deterministic drop rate", ""),
-    _MetricKind("queue", "mark_rate", "mark rate", ""),
-    _MetricKind("queue", "mark_rate_random", "random mark rate", ""),
-    _MetricKind("queue", "mark_rate_deterministic", "deterministic mark rate", ""),
-)
+def headline_text() -> str:
+    """The headline family in words: ``queue delay p95, utilisation and ...``."""
+    names = [row.headline for row in shown_in("compare") if row.headline]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
@@ -100,23 +88,17 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
     Returns:
         Metrics in the order of display; classes in the order of the summary.
     """
-    of_kind: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for scope, name, metric, _, unit in rows:
+    of_kind: dict[tuple[str, str], list[str]] = {}
+    for scope, name, metric, _, _ in rows:
         if scope == "class" or (scope == "queue" and name == link):
-            of_kind.setdefault((scope, metric), []).append((name, unit))
-    return [
-        Metric(
-            kind.scope, name, kind.metric, unit, kind.label.format(name), kind.better, kind.headline
-        )
-        for kind in _KINDS
-        for name, unit in _named(of_kind, kind)
-    ]
+            of_kind.setdefault((scope, metric), []).append(name)
+    return [Metric(row, name) for row in shown_in("compare") for name in _named(of_kind, row)]
 
 
-def _named(of_kind: dict[tuple[str, str], list[tuple[str, str]]], kind: _MetricKind) -> Names:
-    """Names and units of what has a metric, or the bound of one that is not known."""
-    keys = ((kind.scope, kind.metric), (kind.scope, kind.metric + ABOVE))
-    return dict(pair for key in keys for pair in of_kind.get(key, [])).items()
+def _named(of_kind: dict[tuple[str, str], list[str]], row: MetricRow) -> Names:
+    """Names of what has a metric, or the bound of one that is not known."""
+    keys = ((row.scope, row.name), (row.scope, row.name + ABOVE))
+    return dict.fromkeys(name for key in keys for name in of_kind.get(key, []))
 
 
 def bulk_classes(rows: Iterable[SummaryRow]) -> list[str]:

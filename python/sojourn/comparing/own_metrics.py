@@ -21,16 +21,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
-from sojourn.comparing.metrics import Better, Metric
+from sojourn.comparing.metrics import Metric
+from sojourn.describing.metric_table import Centre, Direction, Kind
+from sojourn.describing.metrics import OWN, usual_row
 from sojourn.errors import InputError
 from sojourn.loading.bring import load_module
 from sojourn.running.result import Result
 
-SCOPE = "own"
+Better = Direction | Literal[""]
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class OwnMetric:
         better: ``lower`` or ``higher``; empty where neither is better as such.
         doc: its meaning, one line.
         function: from the result of one run to the number; NaN where there is none.
+        kind: ``share`` of a fraction from 0 to 1, shown in percent; by default what its unit says:
+            a time, a rate, a number without a unit, a count.
+        centre: whether its mean or its median over seeds is shown.
     """
 
     name: str
@@ -50,26 +55,38 @@ class OwnMetric:
     better: Better
     doc: str
     function: Callable[[Result], float]
+    kind: Kind | None = None
+    centre: Centre = "mean"
 
     def __call__(self, result: Result) -> float:
         """The number of one run.
 
         Raises:
-            InputError: the function failed, or returned no number.
+            InputError: the function failed, or returned no number, or no share where it is one.
         """
+        place = f"metric {self.name}, {result!r}"
         try:
-            return float(self.function(result))
+            value = float(self.function(result))
         except Exception as error:
-            place = f"metric {self.name}, {result!r}"
             raise InputError(f"{place}: {type(error).__name__}: {error}") from error
+        if self.kind == "share" and not (math.isnan(value) or 0.0 <= value <= 1.0):
+            raise InputError(f"{place}: {value:g} is no share; return a fraction from 0 to 1")
+        return value
 
     def on(self, link: str) -> Metric:
         """The metric as a comparison shows it."""
-        return Metric(SCOPE, link, self.name, self.unit, self.name, self.better, False)
+        row = usual_row(OWN, self.name, self.unit, self.kind)
+        own = replace(row, better=self.better, together=self.better, centre=self.centre)
+        return Metric(replace(own, doc=self.doc), link)
 
 
 def metric(
-    *, unit: str, better: Better = "", doc: str
+    *,
+    unit: str,
+    better: Better = "",
+    doc: str,
+    kind: Kind | None = None,
+    centre: Centre = "mean",
 ) -> Callable[[Callable[[Result], float]], OwnMetric]:
     """Make a function from a result to a number a metric of `compare`.
 
@@ -77,17 +94,25 @@ def metric(
         unit: of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
         better: ``lower`` or ``higher``; empty where neither is better as such.
         doc: its meaning, one line.
+        kind: ``share`` of a fraction from 0 to 1, shown in percent; by default what the unit says.
+        centre: whether its ``mean`` or, for tails and rare events, its ``median`` over seeds is
+            shown.
 
     Raises:
-        InputError: the unit or the meaning is missing, or `better` is no direction.
+        InputError: the unit or the meaning is missing, or `better`, `kind` or `centre` is none of
+            the above.
     """
     if not unit.strip() or not doc.strip():
         raise InputError("metric: say its unit (`1` for a pure number) and its meaning (`doc`)")
-    if better not in get_args(Better):
+    if better not in ("lower", "higher", ""):
         raise InputError(f"metric: better `{better}` is not `lower`, `higher` or empty")
+    if kind is not None and kind not in get_args(Kind):
+        raise InputError(f"metric: kind `{kind}` is none of {', '.join(get_args(Kind))}")
+    if centre not in get_args(Centre):
+        raise InputError(f"metric: centre `{centre}` is neither `mean` nor `median`")
 
     def made(function: Callable[[Result], float]) -> OwnMetric:
-        return OwnMetric(function.__name__, unit, better, doc, function)
+        return OwnMetric(function.__name__, unit, better, doc, function, kind, centre)
 
     return made
 

@@ -17,12 +17,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+
+from sojourn.describing.metric_table import Centre
 
 CONFIDENCE = 0.95
 ALPHA = 0.05  # not 1 - CONFIDENCE, which is a little more
-
-Centre = Literal["mean", "median"]
 
 # Spread below this part of the values is rounding of floating point.
 _NOTHING = 1e-12

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from sojourn.comparing import dominance
 from sojourn.comparing.dominance import JointVerdict
-from sojourn.comparing.families import is_headline
 from sojourn.comparing.statistics import Estimate
 from sojourn.describing.formatting import Scale, decimals_for, scale_of, show
+from sojourn.describing.metrics import row_of
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import (
@@ -77,13 +77,13 @@ def table_rows(comparison: ComparedRuns) -> list[TableRow]:
     for metric in comparison.metrics:
         cells = [cell for cell in comparison.cells if cell.metric == metric]
         means = [cell.estimate.mean for cell in cells if math.isfinite(cell.estimate.mean)]
-        scale = scale_of(metric.metric, metric.unit, means)
+        scale = scale_of(metric.row, means)
         shown = [
             _cell(_shown(cell, scale), tests.get((metric.key, cell.aqm)), scale) for cell in cells
         ]
         rows.append(
             TableRow(
-                metric.label, scale.unit, shown, is_headline(metric) and not comparison.references
+                metric.label, scale.unit, shown, metric.is_headline and not comparison.references
             )
         )
     return rows
@@ -94,14 +94,11 @@ def _joint_rows(comparison: ComparedRuns) -> list[TableRow]:
     if comparison.references:
         return []
     of = {(cell.metric.scope, cell.metric.metric, cell.aqm): cell for cell in comparison.cells}
-    found = [
-        [of.get(("queue", name, aqm)) for name in ("delay_p95", "utilisation")]
-        for aqm in comparison.aqms
-    ]
+    found = [[of.get(("queue", name, aqm)) for name in dominance.PAIR] for aqm in comparison.aqms]
     pairs = [(delay, share) for delay, share in found if delay and share]
     if len(pairs) < len(comparison.aqms):
         return []
-    scale = scale_of("delay_p95", "s", [delay.estimate.mean for delay, _ in pairs])
+    scale = scale_of(row_of(dominance.PAIR[0]), [delay.estimate.mean for delay, _ in pairs])
     judged = dominance.judged_together(comparison)
     cells = []
     for aqm, (delay, share) in zip(comparison.aqms, pairs, strict=True):

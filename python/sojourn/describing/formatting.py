@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sojourn.describing.metric_table import MetricRow
+from sojourn.describing.metrics import row_of
+
 _MINUS = "−"
 
 
@@ -17,15 +20,7 @@ class Scale:
     factor: float
 
 
-_COUNTS = {"arrived", "sent", "waiting", "flows", "transfers", "events", "packets"}
-# Numbers without a unit that are no fractions.
-_SCORES = {"jain", "voice_r", "voice_mos"}
 MILLISECONDS = Scale("ms", 1e3)
-_SCALES = {
-    "s": MILLISECONDS,
-    "bit/s": Scale("Mbit/s", 1e-6),
-    "1": Scale("%", 100.0),
-}
 
 
 def counted(number: float, noun: str) -> str:
@@ -39,23 +34,28 @@ def counted(number: float, noun: str) -> str:
     return f"{text} {noun}{'' if number == 1 else 's'}"
 
 
-def scale_of(metric: str, unit: str, values: Iterable[float] = ()) -> Scale:
+def scale_of(row: MetricRow, values: Iterable[float] = ()) -> Scale:
     """The unit a metric is shown in.
 
     Args:
-        metric: its name, such as ``delay_p95``.
-        unit: its unit in the tables.
-        values: what will be shown in one row: completion times from a second on are in seconds,
-            rates below 1 Mbit/s in kbit/s.
+        row: the metric.
+        values: what will be shown in one row: long times from a second on are in seconds, rates
+            below 1 Mbit/s in kbit/s.
     """
-    if metric in _SCORES:
-        return Scale("", 1.0)
     largest = max(map(abs, values), default=0.0)
-    if metric.startswith("completion") and largest >= 1.0:
-        return Scale("s", 1.0)
-    if unit == "bit/s" and 0 < largest < 1e6:
-        return Scale("kbit/s", 1e-3)
-    return _SCALES.get(unit, Scale(unit, 1.0))
+    if row.kind == "time":
+        return Scale("s", 1.0) if row.is_long and largest >= 1.0 else MILLISECONDS
+    if row.kind == "rate":
+        return Scale("kbit/s", 1e-3) if 0 < largest < 1e6 else Scale("Mbit/s", 1e-6)
+    if row.kind == "share":
+        return Scale("%", 100.0)
+    return Scale("" if row.unit == "1" else row.unit, 1.0)
+
+
+def axis_label(row: MetricRow) -> str:
+    """The name of a metric on an axis: ``queue delay p95 [ms]``."""
+    unit = scale_of(row).unit
+    return f"{row.label} [{unit}]" if unit else row.label
 
 
 def decimals_for(half_width: float, value: float) -> int:
@@ -88,9 +88,10 @@ def show(value: float, decimals: int, *, sign: bool = False) -> str:
 
 def show_value(metric: str, value: float, unit: str) -> str:
     """One number of a run with its unit, three digits or more."""
-    if metric in _COUNTS:
+    row = row_of(metric, unit)
+    if row.kind == "count":
         return f"{value:,.0f}".replace(",", " ")
-    scale = scale_of(metric, unit, [value])
+    scale = scale_of(row, [value])
     shown = value * scale.factor
     return f"{show(shown, decimals_for(math.nan, shown))} {scale.unit}".strip()
 

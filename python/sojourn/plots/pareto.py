@@ -12,7 +12,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sojourn.comparing.dominance import PAIR
 from sojourn.comparing.statistics import estimate, share_estimate
+from sojourn.describing.formatting import axis_label
+from sojourn.describing.metrics import row_of
 from sojourn.errors import NothingToPlot
 from sojourn.plots import clouds, data, style
 from sojourn.plots.data import Floats, Results
@@ -39,8 +42,9 @@ def pareto(results: Results, link: str) -> Figure:
     _front(axes, {aqm: cloud.mean(0) for aqm, cloud in points.items()})
     bottom, top = axes.get_ylim()
     axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(top, 100.0)])
-    axes.set_xlabel("queue delay p95 [ms]  (to the left: longer)")
-    axes.set_ylabel("utilisation [%]")
+    delay, share = (axis_label(row_of(name)) for name in PAIR)
+    axes.set_xlabel(f"{delay}  (to the left: longer)")
+    axes.set_ylabel(share)
     clouds.finish(drawing, axes, points, colours)
     return drawing
 
@@ -49,10 +53,7 @@ def _points(results: Results, link: str) -> dict[str, Floats]:
     """Per AQM milliseconds and percent, shape ``(n_seeds, 2)``."""
     points = {}
     for aqm, runs in results.items():
-        delay, share = (
-            data.summaries(runs, f"queue/{link}/{metric}")
-            for metric in ("delay_p95", "utilisation")
-        )
+        delay, share = (data.summaries(runs, f"queue/{link}/{metric}") for metric in PAIR)
         points[aqm] = data.cloud_of_delay(delay, share * 1e2)
     return {aqm: cloud for aqm, cloud in points.items() if len(cloud)}
 

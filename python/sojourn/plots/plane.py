@@ -11,6 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sojourn.describing.formatting import axis_label
+from sojourn.describing.metrics import row_of
 from sojourn.errors import NothingToPlot
 from sojourn.plots import clouds, data, style
 from sojourn.plots.data import Floats, Results
@@ -34,7 +36,7 @@ def plane(results: Results, link: str) -> Figure:
     for aqm, cloud in points.items():
         if len(cloud) > 2:
             _ellipse(axes, cloud, colours[aqm])
-    axes.set_xlabel("mean queue delay [ms]  (to the left: longer)")
+    axes.set_xlabel(f"{axis_label(row_of('delay_mean'))}  (to the left: longer)")
     axes.set_ylabel("goodput of all bulk flows [Mbit/s]")
     clouds.finish(drawing, axes, points, colours)
     axes.annotate(

@@ -16,6 +16,8 @@ import numpy as np
 
 from sojourn import _core
 from sojourn.comparing.compared_runs import ComparedRuns
+from sojourn.describing.formatting import axis_label
+from sojourn.describing.metrics import row_of
 from sojourn.errors import InputError, ScenarioError
 from sojourn.live import page
 from sojourn.live.texts import written
@@ -73,7 +75,7 @@ def _figures(comparison: ComparedRuns) -> Iterator[dict[str, Any]]:
         ("delay_cdf", "queue delay [ms]", "fraction of packets at or below",
          _distributions(results, comparison.link), False),
         ("delay_time", "time [s]", "queue delay [ms]", _delays(results, comparison.link), False),
-        ("plane", "mean queue delay [ms]", "goodput of all bulk flows [Mbit/s]",
+        ("plane", axis_label(row_of("delay_mean")), "goodput of all bulk flows [Mbit/s]",
          _clouds(results, comparison.link), True),
     ):  # fmt: skip
         if curves:

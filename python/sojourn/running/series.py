@@ -7,13 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
+from sojourn.describing.metrics import TABLE, row_of
 from sojourn.errors import InputError
 
 # A row of table ``summary``: scope, name, metric, value, unit.
 SummaryRow = tuple[str, str, str, float, str]
-
-# The mean of these over bins equals the metric over the longer bin.
-_MEANS = frozenset({"goodput", "throughput", "utilisation"})
 
 
 def series(
@@ -22,8 +20,8 @@ def series(
     """One series of table ``bins``; see `sojourn.running.result.Result.series`."""
     if bins < 1:
         raise InputError(f"bins: {bins} bins make no bin; write at least 1")
-    if bins > 1 and metric not in _MEANS:
-        known = ", ".join(sorted(_MEANS))
+    if bins > 1 and row_of(metric).bins != "mean":
+        known = ", ".join(sorted(row.name for row in TABLE.values() if row.bins == "mean"))
         raise InputError(
             f"bins: the mean of `{metric}` over bins is not its rate; with bins: {known}"
         )

@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.comparing.centres import centre_of, estimate_of
+from sojourn.comparing.centres import estimate_of
 from sojourn.comparing.metrics import ABOVE
 from sojourn.comparing.statistics import Estimate
+from sojourn.describing.metrics import row_of
 from sojourn.errors import InputError
 from sojourn.loading.bring import AqmsLike
 from sojourn.running.store import warn
@@ -196,10 +197,10 @@ class Results(TabularByName):
         if rule is not None and metric == rule.metric:
             centre, low, high = rule.interval(values)
             ends = (low, high)
-            kind = centre_of(_last(metric))
+            kind = row_of(metric).centre
             known = [value for value in values if not math.isnan(value)]
             return Estimate(centre, (high - low) / 2.0, len(known), kind, ends)
-        return estimate_of(_last(metric), values)
+        return estimate_of(row_of(metric), values)
 
     def numbers(self, metrics: Sequence[str]) -> dict[str, dict[str, float]]:
         """The values of metrics by run; a run without any of them has an empty table."""
@@ -253,7 +254,3 @@ def _select(rows: pa.Table, key: str) -> list[tuple[str, float]]:
     )
     chosen = rows.filter(mask)
     return list(zip(chosen["run"].to_pylist(), chosen["value"].to_pylist(), strict=True))
-
-
-def _last(key: str) -> str:
-    return key.rpartition("/")[2]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sojourn.describing.metrics import TABLE
 from sojourn.study.axes import METHODS, SCALES
 from sojourn.study.definition import DEFAULT_SEEDS, MOST_POINTS
 from sojourn.study.until import DEFAULT_CONFIDENCE
@@ -37,7 +38,9 @@ def study_schema() -> dict[str, Any]:
             "sample": _sample(),
             "only": _filters("A point must match one of these, if there are any."),
             "skip": _filters("A point must match none of these."),
-            "metrics": _about(_texts(), "Keys of table summary, as queue/bottleneck/delay_p95."),
+            "metrics": _about(
+                _texts(_metric()), "Keys of table summary, as queue/bottleneck/delay_p95."
+            ),
             "seeds": _about(_COUNT, "Seeds per point, from 1 on.") | {"default": DEFAULT_SEEDS},
             "until": _until(),
             "max_points": _about(_COUNT, "More points are refused.") | {"default": MOST_POINTS},
@@ -100,7 +103,7 @@ def _until() -> dict[str, Any]:
         "required": ["metric", "within", "max_seeds"],
         "additionalProperties": False,
         "properties": {
-            "metric": _about(_TEXT, "One of metrics."),
+            "metric": _about(_metric(), "One of metrics."),
             "within": _about(_END, "Half of the interval: a share as 5%, or in the metric's unit."),
             "confidence": {
                 "type": "number", "minimum": 0.5, "exclusiveMaximum": 1.0,
@@ -118,8 +121,21 @@ def _filters(about: str) -> dict[str, Any]:
     return {"type": "array", "items": table, "description": about}
 
 
-def _texts() -> dict[str, Any]:
-    return {"anyOf": [_TEXT, {"type": "array", "minItems": 1, "items": _TEXT}]}
+def _texts(text: dict[str, Any] = _TEXT) -> dict[str, Any]:
+    return {"anyOf": [text, {"type": "array", "minItems": 1, "items": text}]}
+
+
+def _metric() -> dict[str, Any]:
+    """The key of a metric that some engine writes; that of a run has no name between."""
+    names: dict[str, list[str]] = {}
+    for row in TABLE.values():
+        if not row.never:
+            names.setdefault(row.scope, []).append(row.name)
+    keys = (
+        f"{scope}/{'' if scope == 'run' else '.+/'}({'|'.join(found)})"
+        for scope, found in names.items()
+    )
+    return {"type": "string", "pattern": f"^({'|'.join(keys)})$"}
 
 
 def _about(schema: dict[str, Any], text: str) -> dict[str, Any]:

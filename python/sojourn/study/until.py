@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.comparing.centres import centre_of
 from sojourn.describing.formatting import counted
+from sojourn.describing.metrics import row_of
 from sojourn.describing.quantity import Quantity, required
 from sojourn.errors import InputError
 from sojourn.study.keys import at_least_one, known_keys
@@ -96,7 +96,7 @@ class Until:
         finite = np.sort(np.asarray([value for value in values if not math.isnan(value)]))
         if len(finite) < 2:
             return (float(finite[0]) if len(finite) else math.nan), math.nan, math.nan
-        if centre_of(self.metric.rpartition("/")[2]) == "median":
+        if row_of(self.metric).centre == "median":
             return _median(finite, self.level)
         from scipy.special import stdtrit
 
@@ -161,7 +161,7 @@ def _within(value: object) -> tuple[float, bool, str]:
 
 def _least(rule: Until) -> int:
     """The smallest number of seeds that gives an interval at all."""
-    if centre_of(rule.metric.rpartition("/")[2]) == "mean":
+    if row_of(rule.metric).centre == "mean":
         return 2
     # Smallest and largest of n values miss the median with probability 2 ** (1 - n).
     return 1 + math.ceil(-math.log2(rule.level))

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.comparing.statistics import Estimate
+from sojourn.describing.formatting import scale_of
+from sojourn.describing.metrics import row_of
 from sojourn.describing.quantity import quantity
 from sojourn.study.results import PointEstimates
 
@@ -22,8 +24,6 @@ PALETTE = (
     "#7b8494", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
     "#6a5acd", "#b0446f", "#999933", "#44aa99", "#a0522d", "#aa4499", "#2e8b57",
 )  # fmt: skip
-_SHOWN = {"s": ("ms", 1e3), "bit/s": ("Mbit/s", 1e-6)}
-_LOWER = ("delay", "drop", "loss", "owd", "completion", "rtt", "unfinished", "waiting")
 # From this ratio of the largest to the least value on, a scale is logarithmic.
 _WIDE = 30.0
 _CHOSEN = "datum.point === chosen"
@@ -70,10 +70,10 @@ def metric_axis(key: str, unit: str, values: Sequence[Estimate]) -> MetricAxis:
         values: that figures show.
     """
     known = [value.mean for value in values if math.isfinite(value.mean)]
-    shown, scale = _SHOWN.get(unit, ("" if unit == "1" else unit, 1.0))
+    shown = scale_of(row_of(key, unit))
     is_log = bool(known) and min(known) > 0.0 and max(known) / min(known) > _WIDE
     has_log_ends = is_log and not any(value.low <= 0.0 for value in values)
-    return MetricAxis(key, shown, scale, is_log, has_log_ends)
+    return MetricAxis(key, shown.unit, shown.factor, is_log, has_log_ends)
 
 
 class Charts:
@@ -369,13 +369,16 @@ def _ordered(values: Iterable[Any]) -> list[str]:
 
 
 def front(pairs: Sequence[tuple[Any, Any]], metrics: Sequence[str]) -> list[bool]:
-    """Which points no other beats in both metrics; delays and losses are better when lower.
+    """Which points no other beats in both metrics; none where a metric has no direction.
 
     Args:
         pairs: the values of both, None where there is none.
         metrics: keys of both.
     """
-    signs = [1.0 if metric.rpartition("/")[2].startswith(_LOWER) else -1.0 for metric in metrics]
+    directions = [row_of(metric).together for metric in metrics]
+    if not all(directions):
+        return [False] * len(pairs)
+    signs = [1.0 if direction == "lower" else -1.0 for direction in directions]
     costs = [
         None if None in pair else tuple(s * v for s, v in zip(signs, pair, strict=True))
         for pair in pairs

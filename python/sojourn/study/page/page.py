@@ -16,6 +16,7 @@ from typing import Any
 from sojourn import files
 from sojourn.comparing.statistics import Estimate
 from sojourn.describing.library import set_pairs
+from sojourn.describing.metrics import row_of
 from sojourn.errors import InputError
 from sojourn.markup import json_in_html, script_in_html
 from sojourn.running.replicas import Progress
@@ -143,14 +144,22 @@ def _sections(figures: Mapping[str, Any], metrics: Sequence[str]) -> list[dict[s
     found = [
         section("All axes and metrics", "A line is a point. Each axis goes from its least value, "
                 "below, to its largest.", "parallel"),
-        section("Trade-off", "Rings are the Pareto front: no other point is better in both. Delays "
-                "and losses are better when lower, everything else when higher.", "trade-off"),
+        section("Trade-off", _front_text(metrics[:2]), "trade-off"),
         section("Predicted and observed", "Blue is stable: a phase margin of the fluid model "
                 "above 0, and a delay with little spread, (delay_p95 - delay_p50) / delay_mean. "
                 "AQMs without a model are left out.", "stability"),
     ]  # fmt: skip
     found += [section(metric, "", f"m{index}-") for index, metric in enumerate(metrics)]
     return [each for each in found if each["ids"]]
+
+
+def _front_text(metrics: Sequence[str]) -> str:
+    """Which way is better in the trade-off of two metrics."""
+    rows = [row_of(metric) for metric in metrics]
+    if undirected := [row for row in rows if not row.together]:
+        return f"No Pareto front: {undirected[0].label} has no better direction."
+    better = " and ".join(f"{row.label} is better when {row.together}" for row in rows)
+    return f"Rings are the Pareto front: no other point is better in both; {better}."
 
 
 def _details(
