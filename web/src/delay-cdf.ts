@@ -1,6 +1,7 @@
 // The distribution of the queue delay of both sides: what share of the packets waited no longer.
 
 import type { Lab } from "./lab";
+import { METRICS } from "./metric-table";
 import { shown } from "./plots";
 import type { Finished } from "./protocol";
 
@@ -9,12 +10,10 @@ const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 64, 14, 14, 50];
 const LABEL = 72;
 /** Shorter delays are drawn at this one. */
 const SHORTEST_S = 1e-4;
-/** Quantiles that the summary has, as the native command prints them. */
-const QUANTILES: [string, number][] = [
-  ["delay_p50", 0.5],
-  ["delay_p95", 0.95],
-  ["delay_p99", 0.99],
-];
+/** Quantiles of queue delay by the name in the summary, as the native command prints them. */
+const QUANTILES = Object.entries(METRICS).flatMap(([name, { quantile }]): [string, number][] =>
+  name.startsWith("delay_") && quantile !== undefined ? [[name, quantile]] : [],
+);
 
 function quantiles(run: Finished, link: string): [number, number][] {
   return QUANTILES.flatMap(([metric, share]): [number, number][] => {

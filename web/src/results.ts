@@ -2,33 +2,15 @@
 
 import { delayCdf } from "./delay-cdf";
 import type { Lab } from "./lab";
+import { METRICS } from "./metric-table";
 import { shown } from "./plots";
 import type { Finished, SummaryRow } from "./protocol";
 
-/** Metrics that are shown first; all others follow on demand. */
-const HEADLINES = new Set([
-  "delay_mean",
-  "delay_p50",
-  "delay_p95",
-  "delay_p99",
-  "utilisation",
-  "drop_rate",
-  "mark_rate",
-  "goodput",
-  "completion_p95",
-  "completion_p95_above",
-  "owd_p95",
-  "rtt_p50",
-  "loss_rate",
-  "voice_mos",
-]);
-/** What is counted, and scores: numbers without a unit that are no fractions. */
-const PLAIN = /^(arrived|sent|waiting|flows|transfers|events|packets|jain|voice_r|voice_mos)$/;
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
-/** A number of a run as the command prints it: fractions in percent. */
+/** A number of a run as the command prints it: shares in percent. */
 function number(metric: string, value: number | null | undefined, unit: string): string {
-  if (unit !== "1" || PLAIN.test(metric) || value === null || value === undefined)
+  if (METRICS[metric]?.kind !== "share" || value === null || value === undefined)
     return shown(value, unit);
   return `${shown(100 * value, "1")} %`;
 }
@@ -46,7 +28,11 @@ function table(caption: string, head: string[], rows: string[][]): HTMLTableElem
   const body = made.createTBody();
   for (const row of rows) {
     const line = body.insertRow();
-    for (const text of row) line.insertCell().textContent = text;
+    for (const text of row) {
+      const cell = line.insertCell();
+      cell.textContent = text;
+      cell.title = METRICS[text]?.label ?? "";
+    }
   }
   return made;
 }
@@ -88,7 +74,7 @@ export class Results {
     const first = table(
       "Headline numbers after the warm-up",
       head,
-      rows.filter((row) => HEADLINES.has(row.metric)).map((row) => row.cells),
+      rows.filter((row) => METRICS[row.metric]?.live).map((row) => row.cells),
     );
     const all = document.createElement("details");
     all.innerHTML = "<summary>Every number</summary>";
