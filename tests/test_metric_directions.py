@@ -26,7 +26,7 @@ TABLE = [
     ("class", "owd_p95", "one-way delay p95 x", "lower", False),
     ("class", "unfinished_share", "unfinished x", "lower", False),
     ("class", "loss_rate", "loss x", "lower", True),
-    ("class", "voice_mos", "voice MOS x", "higher", False),
+    ("class", "voice_mos", "MOS x", "higher", False),
     ("class", "rtt_p50", "path RTT p50 x", "", False),
     ("class", "rtt_p95", "path RTT p95 x", "", False),
     ("queue", "drop_rate", "drop rate", "", False),

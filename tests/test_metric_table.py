@@ -147,7 +147,7 @@ def test_one_more_row_has_its_format_axis_and_direction_elsewhere(tenth) -> None
 def test_the_margins_in_words_follow_from_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     assert equivalence.text() == (
         "5 % of the baseline's mean for times (at least 1 ms) and rates, 1 point of utilisation, "
-        "0.01 of Jain's index, 0.1 of voice MOS, 0.5 points of other fractions"
+        "0.01 of Jain's index, 0.1 of MOS, 0.5 points of other fractions"
     )
     special = replace(row_of("loss_rate"), least=0.02)
     monkeypatch.setitem(TABLE, "loss_rate", special)

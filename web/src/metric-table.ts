@@ -60,7 +60,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   loss_rate: { kind: "share", label: "loss", live: true },
   ecn_share: { kind: "share", label: "connections with ECN" },
   voice_r: { kind: "score", label: "voice rating" },
-  voice_mos: { kind: "score", label: "voice MOS", live: true },
+  voice_mos: { kind: "score", label: "MOS", live: true },
   rtt_mean: { kind: "time", label: "path RTT mean" },
   rtt_p50: { kind: "time", label: "path RTT p50", live: true, quantile: 0.5 },
   rtt_p95: { kind: "time", label: "path RTT p95", quantile: 0.95 },

@@ -206,7 +206,7 @@ metrics! {
     VOICE_R = ("voice_r", "voice rating") of Class, MetricKind::Score, { better: Always(Higher) };
 
     /// Mean opinion score that follows from this rating, 1 to 4.5.
-    VOICE_MOS = ("voice_mos", "voice MOS") of Class, MetricKind::Score, {
+    VOICE_MOS = ("voice_mos", "MOS") of Class, MetricKind::Score, {
         better: Always(Higher), margin: Margin::of(0.1), tables: &[Compare, Live]
     };
 
