@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from sojourn.describing.metric_table import Centre, Direction, MetricRow
 from sojourn.describing.metrics import shown_in
 from sojourn.running.series import SummaryRow
-
-Names = Iterable[str]
 
 ABOVE = "_above"
 """Ends the name of a bound below a number that is not known: ``completion_p95_above``."""
@@ -48,7 +47,7 @@ class Metric:
         return f"{self.row.label} {self.name}" if self.scope == "class" else self.row.label
 
     @property
-    def better(self) -> Direction | str:
+    def better(self) -> Direction | Literal[""]:
         """Which direction is an improvement; empty where neither is by itself."""
         return self.row.better
 
@@ -95,7 +94,7 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
     return [Metric(row, name) for row in shown_in("compare") for name in _named(of_kind, row)]
 
 
-def _named(of_kind: dict[tuple[str, str], list[str]], row: MetricRow) -> Names:
+def _named(of_kind: dict[tuple[str, str], list[str]], row: MetricRow) -> Iterable[str]:
     """Names of what has a metric, or the bound of one that is not known."""
     keys = ((row.scope, row.name), (row.scope, row.name + ABOVE))
     return dict.fromkeys(name for key in keys for name in of_kind.get(key, []))

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from sojourn.comparing.metrics import Metric
-from sojourn.describing.metric_table import Centre, Direction, Kind
+from sojourn.describing.metric_table import Centre, Direction, MetricKind
 from sojourn.describing.metrics import OWN, usual_row
 from sojourn.errors import InputError
 from sojourn.loading.bring import load_module
@@ -55,7 +55,7 @@ class OwnMetric:
     better: Better
     doc: str
     function: Callable[[Result], float]
-    kind: Kind | None = None
+    kind: MetricKind | None = None
     centre: Centre = "mean"
 
     def __call__(self, result: Result) -> float:
@@ -85,7 +85,7 @@ def metric(
     unit: str,
     better: Better = "",
     doc: str,
-    kind: Kind | None = None,
+    kind: MetricKind | None = None,
     centre: Centre = "mean",
 ) -> Callable[[Callable[[Result], float]], OwnMetric]:
     """Make a function from a result to a number a metric of `compare`.
@@ -106,8 +106,8 @@ def metric(
         raise InputError("metric: say its unit (`1` for a pure number) and its meaning (`doc`)")
     if better not in ("lower", "higher", ""):
         raise InputError(f"metric: better `{better}` is not `lower`, `higher` or empty")
-    if kind is not None and kind not in get_args(Kind):
-        raise InputError(f"metric: kind `{kind}` is none of {', '.join(get_args(Kind))}")
+    if kind is not None and kind not in get_args(MetricKind):
+        raise InputError(f"metric: kind `{kind}` is none of {', '.join(get_args(MetricKind))}")
     if centre not in get_args(Centre):
         raise InputError(f"metric: centre `{centre}` is neither `mean` nor `median`")
 

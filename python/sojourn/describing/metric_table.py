@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["time", "rate", "share", "count", "score"]
+MetricKind = Literal["time", "rate", "share", "count", "score"]
 Direction = Literal["lower", "higher"]
 Centre = Literal["mean", "median"]
 
@@ -42,7 +42,7 @@ class MetricRow:
 
     scope: str
     name: str
-    kind: Kind
+    kind: MetricKind
     unit: str
     label: str
     better: Direction | Literal[""] = ""

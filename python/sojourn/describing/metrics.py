@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sojourn.describing.metric_table import ROWS, USUAL_MARGINS, Kind, MetricRow
+from sojourn.describing.metric_table import ROWS, USUAL_MARGINS, MetricKind, MetricRow
 
 TABLE: dict[str, MetricRow] = {row.name: row for row in ROWS}
 """Every metric by name, in the order in which comparisons show them."""
 OWN = "own"
 """The scope of custom metrics."""
 
-_KINDS: dict[str, Kind] = {"s": "time", "bit/s": "rate", "1": "score"}
+_KINDS: dict[str, MetricKind] = {"s": "time", "bit/s": "rate", "1": "score"}
 
 
 def row_of(metric: str, unit: str = "1") -> MetricRow:
@@ -25,7 +25,7 @@ def row_of(metric: str, unit: str = "1") -> MetricRow:
     return found or usual_row(scope, name, unit)
 
 
-def usual_row(scope: str, name: str, unit: str, kind: Kind | None = None) -> MetricRow:
+def usual_row(scope: str, name: str, unit: str, kind: MetricKind | None = None) -> MetricRow:
     """A row with what is usual of a kind: no direction, mean, exploratory.
 
     Args:
