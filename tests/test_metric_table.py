@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -21,10 +20,9 @@ from sojourn.describing.metric_table import MetricRow
 from sojourn.describing.metrics import TABLE, row_of, usual_row
 from sojourn.errors import InputError
 from sojourn.report import page
-from sojourn.studies.charts import front, metric_axis
-from sojourn.studies.schema import study_schema
+from sojourn.study.page.charts import front, metric_axis
+from sojourn.study.schema import study_schema
 
-ROOT = Path(__file__).parents[1]
 KEY = "class/voip/stall_p95"
 TENTH = MetricRow(
     scope="class", name="stall_p95", kind="time", unit="s", label="stall p95", better="lower",

@@ -1,9 +1,9 @@
 //! Metrics: each declared once, as a row of [`table`].
 //!
 //! From one row follow the name and unit in the tables of every engine, the Python module
-//! `sojourn.describing.metric_table`, `web/src/metric-table.ts`, the tables of `docs/reference/tables.md` and
-//! the names that the schema of a study accepts. Comparisons read their direction, centre, margin
-//! and family from it, every output its label and format.
+//! `sojourn.describing.metric_table`, `web/src/metric-table.ts`, the tables of
+//! `docs/reference/tables.md` and the names that the schema of a study accepts. Comparisons read
+//! their direction, centre, margin and family from it, every output its label and format.
 
 mod table;
 
