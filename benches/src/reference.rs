@@ -12,6 +12,7 @@ use sojourn_scenario::{Resolved, Scenario, Source};
 use super::{Counted, collected, verdict};
 
 const TEXT: &str = include_str!("dumbbell-reno.toml");
+const UPLOADS: &str = include_str!("uploads-reno.toml");
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.toml");
 const WHEEL_TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions-wheel.toml");
 
@@ -35,6 +36,8 @@ pub struct Case {
     tcp: &'static str,
     /// Whether the bottleneck's wire loses a tenth of the packets.
     lossy: bool,
+    /// Flows in the other direction. With any, the way back has the queue of the bottleneck.
+    uploads: u32,
     /// Simulated time of the two runs between which packets and instructions are counted.
     pub between_ms: (u64, u64),
     /// Instructions per packet to stay below, and what other simulators do, in thousand packets/s.
@@ -55,49 +58,64 @@ const R1: Case = Case {
     buffer: "200kB",
     tcp: "linux",
     lossy: false,
+    uploads: 0,
     between_ms: (10_000, 40_000),
     goal: Some((1_800.0, [1_340, 856, 45])),
 };
 
+const R2: Case = Case { name: "R2", flows: 50, goal: Some((2_600.0, [857, 472, 29])), ..R1 };
+
+const R3: Case = Case {
+    name: "R3",
+    aqm: "codel",
+    flows: 16,
+    packet_bytes: 1_500,
+    rtt_ms: 10,
+    buffer: "250kB",
+    goal: Some((2_600.0, [1_440, 661, 40])),
+    ..R1
+};
+
+const R4: Case = Case {
+    name: "R4",
+    flows: 100,
+    mbit: 100,
+    buffer: "2MB",
+    between_ms: (5_000, 8_000),
+    goal: Some((2_000.0, [1_000, 657, 21])),
+    ..R1
+};
+
+const R5: Case = Case {
+    name: "R5",
+    aqm: "fq_codel",
+    flows: 100,
+    mbit: 1_000,
+    packet_bytes: 1_500,
+    rtt_ms: 20,
+    buffer: "10240p",
+    between_ms: (2_000, 2_500),
+    goal: Some((2_100.0, [1_180, 444, 13])),
+    ..R1
+};
+
 /// All of them. R1 to R5 are those of the comparison; N1 and N2 have no SACK, L1 loses one packet
-/// in ten on the wire.
-pub const CASES: [Case; 8] = [
+/// in ten on the wire. U1 to U5 are R1 to R5 with a fifth as many uploads, so that ACKs share the
+/// queue on the way back with data.
+pub const CASES: [Case; 13] = [
     R1,
-    Case { name: "R2", flows: 50, goal: Some((2_600.0, [857, 472, 29])), ..R1 },
-    Case {
-        name: "R3",
-        aqm: "codel",
-        flows: 16,
-        packet_bytes: 1_500,
-        rtt_ms: 10,
-        buffer: "250kB",
-        goal: Some((2_600.0, [1_440, 661, 40])),
-        ..R1
-    },
-    Case {
-        name: "R4",
-        flows: 100,
-        mbit: 100,
-        buffer: "2MB",
-        between_ms: (5_000, 8_000),
-        goal: Some((2_000.0, [1_000, 657, 21])),
-        ..R1
-    },
-    Case {
-        name: "R5",
-        aqm: "fq_codel",
-        flows: 100,
-        mbit: 1_000,
-        packet_bytes: 1_500,
-        rtt_ms: 20,
-        buffer: "10240p",
-        between_ms: (2_000, 2_500),
-        goal: Some((2_100.0, [1_180, 444, 13])),
-        ..R1
-    },
+    R2,
+    R3,
+    R4,
+    R5,
     Case { name: "N1", tcp: "newreno", goal: None, ..R1 },
     Case { name: "N2", tcp: "newreno", flows: 50, goal: None, ..R1 },
     Case { name: "L1", lossy: true, flows: 20, between_ms: (10_000, 40_000), goal: None, ..R1 },
+    Case { name: "U1", uploads: 1, goal: None, ..R1 },
+    Case { name: "U2", uploads: 10, goal: None, ..R2 },
+    Case { name: "U3", uploads: 3, goal: None, ..R3 },
+    Case { name: "U4", uploads: 20, goal: None, ..R4 },
+    Case { name: "U5", uploads: 20, goal: None, ..R5 },
 ];
 
 const F1: Case = Case {
@@ -125,12 +143,17 @@ impl Case {
 
     /// What it is, in words.
     pub fn describe(&self) -> String {
-        let Case { aqm, flows, mbit, packet_bytes, rtt_ms, buffer, tcp, .. } = self;
+        let Case { aqm, flows, mbit, packet_bytes, rtt_ms, buffer, tcp, uploads, .. } = self;
+        let uploads = match uploads {
+            0 => String::new(),
+            1 => ", 1 upload".to_owned(),
+            n => format!(", {n} uploads"),
+        };
         let lost = if self.lossy { ", a tenth lost" } else { "" };
         let tcp = if *tcp == "linux" { "" } else { ", no SACK" };
         format!(
             "{aqm}, {flows} flows, {mbit} Mbit/s, {packet_bytes} B, RTT {rtt_ms} ms, \
-             {buffer}{tcp}{lost}"
+             {buffer}{tcp}{lost}{uploads}"
         )
     }
 
@@ -153,17 +176,28 @@ impl Case {
             ("links.bottleneck.queue", self.aqm.to_owned()),
             ("flows.bulk.count", self.flows.to_string()),
             ("flows.bulk.rtt", format!("{}ms", self.rtt_ms)),
-            ("flows.bulk.access", access),
+            ("flows.bulk.access", access.clone()),
             ("flows.bulk.packet", format!("{}B", self.packet_bytes)),
             ("flows.bulk.tcp", self.tcp.to_owned()),
             ("duration", format!("{milliseconds}ms")),
         ];
         let lossy = [("links.bottleneck.loss", LOSS.to_owned())];
         let sets = sets.into_iter().chain(lossy.into_iter().filter(|_| self.lossy));
+        let uploads = [
+            ("links.back.buffer", self.buffer.to_owned()),
+            ("links.back.queue", self.aqm.to_owned()),
+            ("flows.uploads.count", self.uploads.to_string()),
+            ("flows.uploads.rtt", format!("{}ms", self.rtt_ms)),
+            ("flows.uploads.access", access),
+            ("flows.uploads.packet", format!("{}B", self.packet_bytes)),
+            ("flows.uploads.tcp", self.tcp.to_owned()),
+        ];
+        let sets = sets.chain(uploads.into_iter().filter(|_| self.uploads > 0));
         let sets: Vec<_> = sets.map(|(key, value)| (key.to_owned(), value)).collect();
         let source = Source { sets: &sets, ..Source::default() };
         let no_traces = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-        let scenario = Scenario::load(TEXT, &source, &no_traces);
+        let text = if self.uploads > 0 { [TEXT, UPLOADS].concat() } else { TEXT.to_owned() };
+        let scenario = Scenario::load(&text, &source, &no_traces);
         scenario.expect("the reference dumbbell takes these").resolved().clone()
     }
 
@@ -212,15 +246,14 @@ fn committed(table: &str) -> BTreeMap<String, f64> {
 fn count_all() -> Vec<f64> {
     let valgrind = "valgrind counts the instructions (`apt-get install valgrind`)";
     let count = |case: &Case| case.instructions().expect(valgrind);
-    let (even, odd): (Vec<f64>, Vec<f64>) = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let half = |first: usize| {
             scope.spawn(move || CASES.iter().skip(first).step_by(2).map(count).collect())
         };
-        let (even, odd): (_, std::thread::ScopedJoinHandle<'_, Vec<f64>>) = (half(0), half(1));
-        (even.join().expect("a count"), odd.join().expect("a count"))
-    });
-    let pairs = even.iter().zip(&odd);
-    pairs.flat_map(|(even, odd)| [*even, *odd]).collect()
+        let halves: [std::thread::ScopedJoinHandle<'_, Vec<f64>>; 2] = [half(0), half(1)];
+        let [even, odd] = halves.map(|half| half.join().expect("a count"));
+        (0..CASES.len()).map(|place| [&even, &odd][place % 2][place / 2]).collect()
+    })
 }
 
 /// Fails where a case takes more instructions than the committed table allows, or so much less
@@ -302,12 +335,13 @@ pub fn tables() {
     println!("| case | instructions per packet | in wheels | goal |\n|---|---:|---:|---:|");
     let (usual, wheel) = (committed(TABLE), committed(WHEEL_TABLE));
     for case in &CASES {
-        let (found, in_wheels) = (usual[case.name], wheel[case.name]);
+        let found = usual[case.name];
+        let in_wheels = wheel.get(case.name).map_or("-".to_owned(), |count| format!("{count:.0}"));
         let goal = case.goal.map_or("-".to_owned(), |(goal, _)| {
             format!("at most {goal:.0}: {}", verdict(found <= goal))
         });
         let (name, what) = (case.name, case.describe());
-        println!("| {name}: {what} | {found:.0} | {in_wheels:.0} | {goal} |");
+        println!("| {name}: {what} | {found:.0} | {in_wheels} | {goal} |");
     }
     println!(
         "\nThousand packets through the bottleneck per second of wall time. htsim, ns-2.35 and \
