@@ -194,11 +194,6 @@ pub trait Qdisc<P: Packet>: Send {
         let _ = bytes;
         false
     }
-    /// Its limit, if this is all that it does: packets leave in the order in which they came, and
-    /// one that finds no room is dropped. A host may then compute when each leaves.
-    fn tail_drop_limit(&self) -> Option<Limit> {
-        None
-    }
     /// The state variables that [`Qdisc::observe`] writes.
     fn vars(&self) -> &'static [Var];
     /// Writes one value for each of [`Qdisc::vars`].

@@ -1,6 +1,6 @@
 //! A link in one direction: a queue under its discipline, and the server that empties it.
 
-use sojourn_aqm::{Backlog, Departure, Limit, Packet, Qdisc, Rate, Rng, Sink, Span, Time, Var};
+use sojourn_aqm::{Backlog, Departure, Packet, Qdisc, Rng, Sink, Span, Time, Var};
 
 use crate::queue::Queue;
 use crate::{LinkObserver, Server, TokenReserve};
@@ -276,13 +276,6 @@ impl<P: Packet> Link<P> {
     /// What waits in the queue.
     pub fn backlog(&self) -> Backlog {
         self.queue.discipline.backlog()
-    }
-
-    /// The limit and the rate, if packets leave in the order in which they came, at one rate, and
-    /// one that finds no room is dropped.
-    pub fn tail_drop(&self) -> Option<(Limit, Rate)> {
-        let Server::Steady(server) = &self.server else { return None };
-        self.queue.discipline.tail_drop_limit().zip(server.only_rate())
     }
 
     /// The state variables of the discipline.

@@ -93,11 +93,6 @@ enum Ahead {
 }
 
 impl<P: Packet> Steady<P> {
-    /// Its rate, if that never changes.
-    pub(crate) fn only_rate(&self) -> Option<Rate> {
-        self.changes.is_empty().then(|| self.transmitter.rate())
-    }
-
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.in_service.is_none() && self.ahead == Ahead::No

@@ -58,29 +58,6 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// While nothing waits a packet arrives and leaves at once, and the server sends it for a while
-    /// from now on: the same as `arrived`, `departed` and `busy`.
-    #[inline]
-    pub fn passed(&mut self, packet: &impl Measured, span: Span) {
-        debug_assert!(self.stats.is_empty(), "nothing waits");
-        let packet = packet.view();
-        let stats = &mut *self.stats;
-        stats.arrives(self.now);
-        stats.leaves();
-        stats.total.sent += 1;
-        stats.interval.departed += 1;
-        stats.interval.bytes += u64::from(packet.bytes);
-        stats.delay_over_time.begin(self.now);
-        if stats.counts_at(self.now) {
-            stats.delays.add(0);
-        }
-        stats.digest.mix(self.now, event(&packet, 0));
-        stats.transmissions.begin(self.now, packet.bytes, span);
-        if NOTES {
-            self.write(&packet, self.now, Fate::Sent);
-        }
-    }
-
     /// The server sends so many bytes for a while from now on.
     #[inline]
     pub fn busy(&mut self, bytes: u32, span: Span) {
@@ -510,27 +487,5 @@ mod tests {
             (probe.digest(), probe.notes.packets.len())
         };
         assert_eq!((run(true).0, run(true).1, run(false).1), (run(false).0, 1, 0));
-    }
-
-    /// The first is in the warm-up, and one waits in between.
-    #[test]
-    fn a_packet_that_passes_is_one_that_arrives_and_leaves_at_once() {
-        let run = |pass: bool| {
-            let mut probe = probe();
-            for (ms, seq) in [(8, 1), (12, 2), (15, 3)] {
-                let mut link = probe.at_link::<true>(at(ms), 0);
-                if pass && seq != 2 {
-                    link.passed(&packet(seq), Span::from_millis(1));
-                    continue;
-                }
-                link.arrived();
-                let later = u64::from(seq == 2);
-                let mut link = probe.at_link::<true>(at(ms + later), 0);
-                link.departed(&packet(seq), at(ms));
-                link.busy(1_000, Span::from_millis(1));
-            }
-            format!("{:?}", (&probe.links, &probe.notes.packets))
-        };
-        assert_eq!(run(true), run(false));
     }
 }

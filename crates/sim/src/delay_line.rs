@@ -101,22 +101,10 @@ impl ScheduledDelayLine {
         packet
     }
 
-    /// A packet of so many bytes enters now, which the caller keeps or keeps in the line: returns
-    /// when it arrives.
+    /// When a packet of so many bytes arrives that enters now.
     #[inline]
-    pub(crate) fn enter(&mut self, now: Time, bytes: u32) -> Time {
+    fn enter(&mut self, now: Time, bytes: u32) -> Time {
         self.propagation.enter(now, bytes)
-    }
-
-    /// A packet stays in the line until the caller asks for it; no alarm says when it arrives.
-    pub(crate) fn keep(&mut self, arrival: Time, packet: Packet) {
-        self.in_flight.push_back_made(|| (arrival, packet));
-    }
-
-    /// Takes the next packet that was kept if it arrives before `until`, with the time at which it
-    /// does.
-    pub(crate) fn take_before(&mut self, until: Time) -> Option<&mut (Time, Packet)> {
-        if self.next_arrival() >= until { None } else { self.in_flight.pop_front() }
     }
 
     /// Whether no packet is in flight.

@@ -10,7 +10,6 @@ mod agenda;
 pub mod app;
 pub mod build;
 pub mod cc;
-mod computed_link;
 mod delay_line;
 pub mod diff;
 mod link;
@@ -107,7 +106,7 @@ pub fn run_with(
     let finished = if plan.record.packets || plan.record.signals {
         world.run::<true>(keep_going)
     } else {
-        world.compute_links(plan);
+        world.network.serve_late();
         world.run::<false>(keep_going)
     };
     if finished && keep_going(world.end) {

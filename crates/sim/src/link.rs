@@ -2,10 +2,9 @@
 
 use sojourn_aqm::{Backlog, Qdisc, Sink, Span, Time, Var};
 use sojourn_link::{Link, TokenReserve};
-use sojourn_measure::{LinkProbe, Probe};
+use sojourn_measure::LinkProbe;
 
 use crate::agenda::{Agenda, Alarm};
-use crate::computed_link::ComputedLink;
 use crate::packet::Packet;
 
 /// The alarms of a link.
@@ -39,8 +38,6 @@ pub(crate) struct ScheduledLink {
     contends: bool,
     /// Whether a packet goes on the wire as soon as it is known when it will have left.
     sends_ahead: bool,
-    /// What computes its departures; then it has no events, and the rest of it is idle.
-    computed: Option<ComputedLink>,
 }
 
 impl ScheduledLink {
@@ -63,7 +60,6 @@ impl ScheduledLink {
             pulls: None,
             contends: false,
             sends_ahead: false,
-            computed: None,
         }
     }
 
@@ -104,34 +100,6 @@ impl ScheduledLink {
         if due < self.service {
             self.service = due;
             agenda.set(self.alarms.service, due);
-        }
-    }
-
-    /// From now on its departures are computed, if they follow from its arrivals; returns whether
-    /// they do. Packets arrive by [`ScheduledLink::pass`] then.
-    pub(crate) fn compute(&mut self) -> bool {
-        self.computed = self.link.tail_drop().map(|(limit, rate)| ComputedLink::new(rate, limit));
-        self.computed.is_some()
-    }
-
-    /// A packet arrives at a link whose departures are computed, which is at a place of the probe.
-    /// Returns when it will have left; none if it is dropped.
-    #[inline(always)]
-    pub(crate) fn pass(
-        &mut self,
-        now: Time,
-        packet: &mut Packet,
-        probe: (&mut Probe, usize),
-    ) -> Option<Time> {
-        self.enter(packet);
-        let computed = self.computed.as_mut().expect("its departures are computed");
-        computed.pass(now, packet, probe)
-    }
-
-    /// If its departures are computed: reports what has started by now.
-    pub(crate) fn settle_computed(&mut self, now: Time, probe: (&mut Probe, usize)) {
-        if let Some(computed) = &mut self.computed {
-            computed.settle(now, probe);
         }
     }
 
@@ -317,10 +285,7 @@ impl ScheduledLink {
         sink: &mut dyn Sink<Packet>,
         take: impl FnMut(Packet, Time),
     ) {
-        match &mut self.computed {
-            Some(computed) => computed.drain(take),
-            None => self.link.drain(now, sink, take),
-        }
+        self.link.drain(now, sink, take);
     }
 
     /// What its token bucket holds at `now`; none without one.
@@ -330,8 +295,7 @@ impl ScheduledLink {
 
     /// What waits.
     pub(crate) fn backlog(&self) -> Backlog {
-        let computed = self.computed.as_ref().map(ComputedLink::backlog);
-        computed.unwrap_or_else(|| self.link.backlog())
+        self.link.backlog()
     }
 
     /// The state variables of the discipline.

@@ -1,7 +1,6 @@
 //! The simulator in whole worlds, one file per subject, in one program, as each is linked anew.
 
 mod common;
-mod computed_links;
 mod controls;
 mod diff;
 mod ecn;

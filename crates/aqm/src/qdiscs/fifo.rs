@@ -152,11 +152,6 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
         self.law.is_inert() && !self.is_full_for(bytes)
     }
 
-    fn tail_drop_limit(&self) -> Option<Limit> {
-        let drops_arrivals = self.overflow == FifoOverflow::Arrival;
-        (self.law.is_inert() && drops_arrivals).then_some(self.limit)
-    }
-
     fn vars(&self) -> &'static [Var] {
         self.law.vars()
     }
@@ -309,20 +304,6 @@ mod tests {
             let queue = crate::registry::build::<Numbered>(&spec, &crate::testing::env()).unwrap();
             let takes_part = (queue.notices_empty(), !queue.lets_through(1000));
             assert_eq!(takes_part, (aqm != "taildrop", aqm != "taildrop"), "{aqm}");
-        }
-    }
-
-    #[test]
-    fn only_one_queue_that_drops_arrivals_for_want_of_room_is_tail_drop() {
-        let limit = |aqm: &str| {
-            let spec = crate::QdiscSpec::parse(aqm).expect("a legal text");
-            let queue = crate::registry::build::<Numbered>(&spec, &crate::testing::env()).unwrap();
-            queue.tail_drop_limit()
-        };
-        assert_eq!(limit("taildrop:limit=7p"), Some(Limit::Packets(7)));
-        assert_eq!(limit("taildrop:limit=7000B"), Some(Limit::Bytes(7000)));
-        for aqm in ["taildrop@head_drop", "codel", "fq(taildrop)", "sfq"] {
-            assert_eq!(limit(aqm), None, "{aqm}");
         }
     }
 

@@ -93,7 +93,6 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
         uplinks,
         onward: Onward { wires, legs, impairments, losses: DatagramLosses::new(flows) },
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
-        computed_until: Time::ZERO,
     };
     let mut world = World {
         network,

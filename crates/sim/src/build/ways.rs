@@ -49,7 +49,6 @@ pub(super) fn groups(
             first_legs: FirstLegs { forward, backward },
             uplink,
             back: first_wire + 1,
-            computed: None,
         }
     });
     (groups.collect(), legs, uplinks)

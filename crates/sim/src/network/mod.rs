@@ -49,8 +49,6 @@ pub(crate) struct Group {
     pub(crate) uplink: usize,
     /// The wire that receivers answer into.
     pub(crate) back: usize,
-    /// The first link of the way back, if its departures are computed.
-    pub(crate) computed: Option<usize>,
 }
 
 /// Where the two ways of a flow begin in the world's table of routes.
@@ -74,8 +72,6 @@ pub(crate) struct Network {
     pub(crate) onward: Onward,
     /// The probe.
     pub(crate) probe: Probe,
-    /// Arrivals at links whose departures are computed are handled up to this time.
-    pub(crate) computed_until: Time,
 }
 
 /// The link whose arrivals are recorded, if one is, and the arrivals so far.
@@ -222,26 +218,7 @@ impl Network {
     /// A receiver of a group sends a packet towards the sender.
     #[inline(always)]
     pub(crate) fn send_back(&mut self, now: Time, group: &Group, packet: &mut Packet) {
-        let wire = &mut self.onward.wires[group.back].0;
-        let Some(link) = group.computed else {
-            return wire.push(now, packet, &mut self.agenda);
-        };
-        let arrival = wire.enter(now, packet.ip_bytes);
-        if arrival >= self.computed_until {
-            wire.keep(arrival, *packet);
-        } else if let Some(left) = self.links[link].pass(arrival, packet, (&mut self.probe, link)) {
-            self.onward.forward(left, packet, &mut self.agenda);
-        }
-    }
-
-    /// What was kept on a wire before a link whose departures are computed passes it.
-    pub(crate) fn pass_answers(&mut self, link: usize, wire: usize) {
-        let Network { links, onward, probe, agenda, computed_until, .. } = self;
-        while let Some(&mut (now, mut packet)) = onward.wires[wire].0.take_before(*computed_until) {
-            if let Some(left) = links[link].pass(now, &mut packet, (probe, link)) {
-                onward.forward(left, &mut packet, agenda);
-            }
-        }
+        self.onward.wires[group.back].0.push(now, packet, &mut self.agenda);
     }
 
     /// Brings every link to where it is when everything up to now has happened.
@@ -250,7 +227,6 @@ impl Network {
         for place in 0..self.links.len() {
             self.catch_up_at::<false>(place, (now, after));
             let link = &mut self.links[place];
-            link.settle_computed(now, (&mut self.probe, place));
             link.settle(now, &mut self.probe.at_link::<false>(now, place));
         }
     }

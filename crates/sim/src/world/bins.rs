@@ -33,6 +33,5 @@ impl World {
         let agenda = &mut self.network.agenda;
         agenda.set(agenda.alarm(self.slots.binner), bins.over_at());
         self.bins = Some(bins);
-        self.compute_to_next_reading();
     }
 }

@@ -9,7 +9,6 @@
 
 mod ahead;
 mod bins;
-mod computing;
 pub(crate) mod ecn_share;
 mod flow;
 mod outcome;
@@ -98,7 +97,7 @@ impl World {
                 if now >= self.warmup && !self.network.probe.counting {
                     self.end_warmup();
                     stage_end = self.end;
-                    continue; // what was not computed before may come first
+                    continue; // settling the links may have set alarms
                 }
                 if now >= self.end {
                     break;

@@ -60,7 +60,6 @@ impl World {
             }
         }
         self.network.onward.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
-        self.compute_to_next_reading();
     }
 
     /// The totals of each link at `at`, up to which everything has happened.

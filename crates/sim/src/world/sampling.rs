@@ -14,7 +14,6 @@ impl World {
         if self.sampling.states {
             self.network.settle(now);
             self.sample_links(now);
-            self.compute_to_next_reading();
         }
         if self.sampling.flows {
             for flow in 0..self.flows.len() {
