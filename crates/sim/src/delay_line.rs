@@ -5,6 +5,7 @@ use sojourn_aqm::{Rate, Span, Time};
 use sojourn_link::Propagation;
 
 use crate::agenda::{Agenda, Alarm};
+use crate::link::LateServer;
 use crate::packet::Packet;
 use crate::ring::Ring;
 
@@ -14,18 +15,26 @@ pub struct ScheduledDelayLine {
     propagation: Propagation,
     in_flight: Ring<(Time, Packet)>,
     alarm: Alarm,
+    /// The server of the link to which it leads, if that takes packets by itself; else the alarm
+    /// says when the next one arrives.
+    feeds: Option<LateServer>,
 }
 
 impl ScheduledDelayLine {
     /// An empty line with its alarm.
     pub(crate) fn new(delay: Span, alarm: Alarm) -> ScheduledDelayLine {
         let propagation = Propagation::new(delay);
-        ScheduledDelayLine { propagation, in_flight: Ring::default(), alarm }
+        ScheduledDelayLine { propagation, in_flight: Ring::default(), alarm, feeds: None }
     }
 
     /// The same with access links that several flows share, one after the other.
     pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> ScheduledDelayLine {
         ScheduledDelayLine { propagation: self.propagation.with_links(rates), ..self }
+    }
+
+    /// From now on a link takes packets from it by itself.
+    pub(crate) fn feeding(&mut self, server: Option<LateServer>) {
+        self.feeds = server;
     }
 
     /// A packet enters now. The rare path with several links is apart: a call in between would make
@@ -80,13 +89,16 @@ impl ScheduledDelayLine {
     #[inline]
     fn schedule(&self, is_next: bool, agenda: &mut Agenda) {
         if is_next {
-            agenda.set(self.alarm, self.next_arrival());
+            match self.feeds {
+                Some(server) => server.expect(self.next_arrival(), agenda),
+                None => agenda.set(self.alarm, self.next_arrival()),
+            }
         }
     }
 
     /// When the next packet arrives; never, if there is none.
     #[inline]
-    fn next_arrival(&self) -> Time {
+    pub(crate) fn next_arrival(&self) -> Time {
         self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
     }
 
@@ -99,6 +111,14 @@ impl ScheduledDelayLine {
         debug_assert_eq!(*arrival, now, "a delay line delivers at the time it announced");
         agenda.set_due(self.alarm, next.unwrap_or(Time::NEVER));
         packet
+    }
+
+    /// Takes the next packet, which is there, for the link that it feeds. It stays where it is until
+    /// another enters.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> &mut Packet {
+        let taken = self.in_flight.pop_front_before(|_| ());
+        &mut taken.expect("one that arrives is there").0.1
     }
 
     /// When a packet of so many bytes arrives that enters now.

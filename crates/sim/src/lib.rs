@@ -31,6 +31,7 @@ use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 use sojourn_traffic::CustomApps;
 
+use crate::build::Timing;
 use crate::cc::CustomControls;
 pub use crate::memory::{MemoryNeed, memory_needs};
 
@@ -102,13 +103,11 @@ pub fn run_with(
     brought: &Brought,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Run, SimError> {
-    let mut world = build::world(plan, brought, keep_going)?;
-    let finished = if plan.record.packets || plan.record.signals {
-        world.run::<true>(keep_going)
-    } else {
-        world.network.serve_late();
-        world.run::<false>(keep_going)
-    };
+    let notes = plan.record.packets || plan.record.signals;
+    let timing = if notes { Timing::Events } else { Timing::Late };
+    let mut world = build::world(plan, brought, timing, keep_going)?;
+    let finished =
+        if notes { world.run::<true>(keep_going) } else { world.run::<false>(keep_going) };
     if finished && keep_going(world.end) {
         Ok(world.into_results(plan))
     } else {

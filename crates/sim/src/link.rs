@@ -14,28 +14,66 @@ pub(crate) struct LinkAlarms {
     pub(crate) service: Alarm,
     /// Its discipline.
     pub(crate) timer: Alarm,
-    /// The medium for which it contends, if it is wireless.
-    pub(crate) medium: Option<Alarm>,
 }
 
-/// How much later than it is due a link does what may be late: what arrives meanwhile takes memory.
-const MOST_SLACK: Span = Span::from_millis(20);
+/// How the services of a link come about; chosen when the world is built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Service {
+    /// Each has an event.
+    Events,
+    /// A service may be deferred past its due time by `slack`, the least delay behind the link:
+    /// what it sends arrives nowhere before. Whoever gives the link something, or looks at it, has
+    /// it do first what is overdue. So may arrivals from the feeder, which the link takes then.
+    Late {
+        /// How long.
+        slack: Span,
+        /// From where.
+        feeder: Feeder,
+    },
+    /// Others decide: it contends for the medium of a wireless LAN.
+    Wireless {
+        /// The alarm of the medium.
+        medium: Alarm,
+        /// Whether it contends already.
+        contends: bool,
+    },
+}
+
+/// The one line, if any, from which a link takes arrivals by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Feeder {
+    /// Each arrival has an event.
+    None,
+    /// An uplink, by place.
+    Uplink(usize),
+    /// A wire that leads to no other link, by place. Nothing else leads to this link.
+    Wire(usize),
+}
+
+/// The server of a link with a feeder, as the feeder knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LateServer {
+    alarm: Alarm,
+    slack: Span,
+}
+
+impl LateServer {
+    /// A packet arrives then, and is the next to do so.
+    pub(crate) fn expect(self, arrival: Time, agenda: &mut Agenda) {
+        agenda.advance(self.alarm, arrival + self.slack);
+    }
+}
 
 /// A link that keeps its alarms up to date.
 pub(crate) struct ScheduledLink {
     link: Link<Packet>,
     framing_bytes: u32,
     alarms: LinkAlarms,
-    /// What the alarms of discipline and server are set to.
+    /// What the alarm of the discipline is set to.
     timer: Time,
-    service: Time,
-    /// How much later than it is due the host may call for a service; see
-    /// [`ScheduledLink::serve_late`].
-    slack: Span,
-    /// The uplink from which it takes packets by itself.
-    pub(crate) pulls: Option<usize>,
-    /// Whether it contends for its medium already.
-    contends: bool,
+    /// What the alarm of the server is set to. A feeder may have advanced it.
+    due: Time,
+    service: Service,
     /// Whether a packet goes on the wire as soon as it is known when it will have left.
     sends_ahead: bool,
 }
@@ -46,19 +84,18 @@ impl ScheduledLink {
         link: Link<Packet>,
         framing_bytes: u32,
         alarms: LinkAlarms,
+        service: Service,
         agenda: &mut Agenda,
     ) -> ScheduledLink {
-        let (timer, service) = (link.next_timer(), Time::NEVER);
+        let (timer, due) = (link.next_timer(), Time::NEVER);
         agenda.set(alarms.timer, timer);
         ScheduledLink {
             link,
             framing_bytes,
             alarms,
             timer,
+            due,
             service,
-            slack: Span::ZERO,
-            pulls: None,
-            contends: false,
             sends_ahead: false,
         }
     }
@@ -69,17 +106,32 @@ impl ScheduledLink {
         ScheduledLink { sends_ahead: sends_ahead && self.link.is_steady(), ..self }
     }
 
-    /// From now on a service may come later than it is due by the least delay behind the link: what
-    /// it sends arrives nowhere before. Whoever gives the link something, or looks at it, has it do
-    /// first what is overdue. The server of a wireless link depends on others.
-    pub(crate) fn serve_late(&mut self, least_delay: Span) {
-        let slack = least_delay.min(MOST_SLACK);
-        self.slack = if self.alarms.medium.is_none() { slack } else { Span::ZERO };
+    /// From where it takes arrivals by itself.
+    #[inline]
+    pub(crate) fn feeder(&self) -> Feeder {
+        match self.service {
+            Service::Late { feeder, .. } => feeder,
+            Service::Events | Service::Wireless { .. } => Feeder::None,
+        }
     }
 
-    /// Whether its services may come late.
-    pub(crate) fn may_be_late(&self) -> bool {
-        self.slack > Span::ZERO
+    /// Its server, if it has a feeder.
+    pub(crate) fn late_server(&self) -> Option<LateServer> {
+        match self.service {
+            Service::Late { slack, feeder } if feeder != Feeder::None => {
+                Some(LateServer { alarm: self.alarms.service, slack })
+            }
+            _ => None,
+        }
+    }
+
+    /// How long a service may be deferred past its due time.
+    #[inline]
+    fn slack(&self) -> Span {
+        match self.service {
+            Service::Late { slack, .. } => slack,
+            Service::Events | Service::Wireless { .. } => Span::ZERO,
+        }
     }
 
     /// When the next service is due.
@@ -92,15 +144,6 @@ impl ScheduledLink {
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
         self.timer
-    }
-
-    /// A packet arrives then, which the link takes when it looks for it.
-    pub(crate) fn expect(&mut self, arrival: Time, agenda: &mut Agenda) {
-        let due = arrival + self.slack;
-        if due < self.service {
-            self.service = due;
-            agenda.set(self.alarms.service, due);
-        }
     }
 
     /// What a link notes on a packet that arrives, written only where it changes: the packet is
@@ -161,8 +204,8 @@ impl ScheduledLink {
     /// the next packet that the link takes by itself.
     #[inline]
     pub(crate) fn end_service(&mut self, now: Time, next_arrival: Time, agenda: &mut Agenda) {
-        self.service = self.link.next_service().min(next_arrival) + self.slack;
-        agenda.set_due(self.alarms.service, self.service);
+        self.due = self.link.next_service().min(next_arrival) + self.slack();
+        agenda.set_due(self.alarms.service, self.due);
         self.contend(now, agenda);
     }
 
@@ -217,12 +260,20 @@ impl ScheduledLink {
     /// service may come late, an alarm that is early finds nothing to do and is set again.
     #[inline]
     fn set_service(&mut self, agenda: &mut Agenda) {
-        let due = self.link.next_service() + self.slack;
-        let may_stay =
-            if self.slack > Span::ZERO { self.service <= due } else { self.service == due };
-        if !may_stay {
-            self.service = due;
-            agenda.set(self.alarms.service, due);
+        let due = self.link.next_service();
+        match self.service {
+            Service::Late { slack, .. } => {
+                if due + slack < self.due {
+                    self.due = due + slack;
+                    agenda.advance(self.alarms.service, due + slack);
+                }
+            }
+            Service::Events | Service::Wireless { .. } => {
+                if due != self.due {
+                    self.due = due;
+                    agenda.set(self.alarms.service, due);
+                }
+            }
         }
     }
 
@@ -246,12 +297,12 @@ impl ScheduledLink {
     /// With its first packet a wireless link joins the contention.
     #[inline]
     fn contend(&mut self, now: Time, agenda: &mut Agenda) {
-        if let Some(medium) = self.alarms.medium
-            && !self.contends
+        if let Service::Wireless { medium, contends } = &mut self.service
+            && !*contends
             && self.link.head().is_some()
         {
-            self.contends = true;
-            agenda.advance(medium, now);
+            *contends = true;
+            agenda.advance(*medium, now);
         }
     }
 
@@ -274,7 +325,9 @@ impl ScheduledLink {
     ) -> Packet {
         let packet = self.link.take_head(now, probe);
         self.set_service(agenda);
-        self.contends = self.link.head().is_some();
+        if let Service::Wireless { contends, .. } = &mut self.service {
+            *contends = self.link.head().is_some();
+        }
         packet
     }
 

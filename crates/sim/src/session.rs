@@ -9,6 +9,7 @@ use sojourn_record::rows::{FlowRow, PacketRow, SignalRow, StateRow};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Link as LinkPlan;
 
+use crate::build::Timing;
 use crate::world::World;
 use crate::{Brought, SimError, build};
 
@@ -69,7 +70,7 @@ impl Session {
         let record = &mut plan.record;
         (record.packets, record.signals) = (true, true);
         (record.states, record.flows, record.bins) = (true, true, None);
-        let mut world = build::world(&plan, &Brought::default(), &|_| true)?;
+        let mut world = build::world(&plan, &Brought::default(), Timing::Events, &|_| true)?;
         world.recorded_arrivals = Some((link, Vec::new()));
         Ok(Session {
             world,

@@ -3,6 +3,7 @@
 use sojourn_aqm::Time;
 
 use crate::agenda::Agenda;
+use crate::link::LateServer;
 use crate::packet::Packet;
 use crate::ring::Ring;
 
@@ -15,9 +16,9 @@ pub(crate) struct Uplink {
     place: usize,
     /// The link to which it leads.
     pub(crate) link: usize,
-    /// Whether that link takes packets when it looks for them; else an alarm says when the next
-    /// one arrives.
-    pub(crate) is_pulled: bool,
+    /// The server of that link, if it takes packets by itself; else an alarm says when the next one
+    /// arrives.
+    feeds: Option<LateServer>,
     under_way: Ring<(Time, Packet)>,
     /// When the next packet arrives; never, if there is none.
     next_arrival: Time,
@@ -30,7 +31,12 @@ impl Uplink {
     pub(crate) fn new(place: usize, link: usize) -> Uplink {
         let under_way = Ring::default();
         let (next_arrival, last) = (Time::NEVER, (Time::ZERO, 0));
-        Uplink { place, link, is_pulled: false, under_way, next_arrival, last }
+        Uplink { place, link, feeds: None, under_way, next_arrival, last }
+    }
+
+    /// The same, from which a link takes packets by itself.
+    pub(crate) fn feeding(&mut self, server: Option<LateServer>) {
+        self.feeds = server;
     }
 
     /// Whether a packet that arrives then overtakes no other.
@@ -59,7 +65,10 @@ impl Uplink {
 
     /// Sets the alarm for the next packet, which is of this flow.
     pub(crate) fn set_alarm(&self, arrival: Time, flow: u32, agenda: &mut Agenda) {
-        agenda.set(agenda.of_uplink(self.place, flow as usize), arrival);
+        match self.feeds {
+            Some(server) => server.expect(arrival, agenda),
+            None => agenda.set(agenda.of_uplink(self.place, flow as usize), arrival),
+        }
     }
 
     /// When the next packet arrives; never, if there is none.

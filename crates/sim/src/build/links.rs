@@ -9,14 +9,13 @@ use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Radio, Resolved};
 
 use crate::SimError;
 use crate::agenda::{Agenda, Slot};
-use crate::link::{LinkAlarms, ScheduledLink};
+use crate::link::{LinkAlarms, ScheduledLink, Service};
 use crate::packet::Packet;
 use crate::wlan::airtime::{AirtimeQueues, StationQueue};
 use crate::wlan::medium::Medium;
 use crate::world::WirelessLan;
 
-/// Builds one link. The slots are those of its server and its discipline;
-/// `medium` gives that of a wireless LAN.
+/// Builds one link. The slots are those of its server and its discipline.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for an AQM that cannot be made.
@@ -24,17 +23,16 @@ pub(crate) fn link(
     plan: &Resolved,
     place: usize,
     (service, timer): (Slot, Slot),
-    medium: impl Fn(usize) -> Slot,
+    services: Service,
     agenda: &mut Agenda,
 ) -> Result<ScheduledLink, SimError> {
     let link = &plan.links[place];
     let queue = discipline(plan, place, link.capacity.initial_rate())?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
-    let medium = link.capacity.wireless_lan().map(|wlan| agenda.alarm(medium(wlan)));
     let built = Link::new(queue, rng, server(link));
     let [service, timer] = [service, timer].map(|slot| agenda.alarm(slot));
-    let alarms = LinkAlarms { service, timer, medium };
-    Ok(ScheduledLink::new(built, link.framing_bytes, alarms, agenda))
+    let alarms = LinkAlarms { service, timer };
+    Ok(ScheduledLink::new(built, link.framing_bytes, alarms, services, agenda))
 }
 
 /// What a link's packets wait in: a discipline, or one for each station.

@@ -2,6 +2,7 @@
 
 mod ends;
 mod links;
+mod services;
 mod transport;
 mod ways;
 
@@ -17,6 +18,8 @@ use sojourn_traffic::{CustomApp, TransferPlan};
 use self::ends::{Buffers, ecn, initial_window};
 pub(crate) use self::links::{discipline, link};
 use self::links::{impairment, wireless_lans};
+pub(crate) use self::services::Timing;
+use self::services::{Lines, connect_feeders, services};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
 use self::ways::{WIRES_PER_GROUP, groups, links_with_onward_wires, wires};
@@ -28,7 +31,7 @@ use crate::app::setup::Setup;
 use crate::app::stream::Stream;
 use crate::cc::CustomControls;
 use crate::delay_line::ScheduledDelayLine;
-use crate::link::ScheduledLink;
+use crate::link::{ScheduledLink, Service};
 use crate::network::{Network, Onward};
 use crate::tcp::Segments;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
@@ -45,10 +48,11 @@ const FLOWS_PER_LOOK: u32 = 4096;
 pub(crate) fn world(
     plan: &Resolved,
     brought: &Brought,
+    timing: Timing,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<World, SimError> {
     check_brought(plan, brought)?;
-    let mut world = without_flows(plan)?;
+    let mut world = without_flows(plan, timing)?;
     let buffers = Buffers::of(plan);
     let added = (0..plan.flows.len())
         .try_for_each(|place| add_flows(&mut world, (plan, place), buffers, brought, keep_going));
@@ -62,7 +66,7 @@ pub(crate) fn world(
 }
 
 /// The links, wires and counters of a world.
-fn without_flows(plan: &Resolved) -> Result<World, SimError> {
+fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let onward = links_with_onward_wires(plan);
     let slots = slots(plan, onward.len(), flows);
@@ -76,9 +80,11 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     let is_impaired = |link: usize| impairments[link].is_some();
     let (groups, legs, uplinks) = groups(plan, &classes, &onward, &is_impaired);
     let wires = wires(plan, &onward, (slots.wires, &agenda));
+    let lines = Lines { groups: &groups, legs: &legs, uplinks: &uplinks, wires: &wires };
+    let services = services(plan, timing, &lines, (&slots, &agenda));
     let links = (0..plan.links.len())
         .map(|i| {
-            let link = link_at(plan, i, &slots, &mut agenda)?;
+            let link = link_at(plan, i, services[i], &slots, &mut agenda)?;
             // An impaired wire counts packets when they leave, by the time of leaving.
             Ok(link.sending_ahead(impairments[i].is_none()))
         })
@@ -87,13 +93,14 @@ fn without_flows(plan: &Resolved) -> Result<World, SimError> {
     if sampling.states || sampling.flows {
         agenda.set(agenda.alarm(slots.sampler), Time::ZERO + sampling.sample);
     }
-    let network = Network {
+    let mut network = Network {
         agenda,
         links,
         uplinks,
         onward: Onward { wires, legs, impairments, losses: DatagramLosses::new(flows) },
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
     };
+    connect_feeders(&mut network);
     let mut world = World {
         network,
         slots,
@@ -144,7 +151,7 @@ pub(crate) fn check(plan: &Resolved) -> Result<(), SimError> {
     let slots = self::slots(plan, onward, 0);
     let mut agenda = Agenda::new(&slots);
     for i in 0..plan.links.len() {
-        link_at(plan, i, &slots, &mut agenda)?;
+        link_at(plan, i, Service::Events, &slots, &mut agenda)?;
     }
     transports(plan, &CustomControls::new()).map(drop)
 }
@@ -153,10 +160,11 @@ pub(crate) fn check(plan: &Resolved) -> Result<(), SimError> {
 fn link_at(
     plan: &Resolved,
     place: usize,
+    services: Service,
     slots: &Slots,
     agenda: &mut Agenda,
 ) -> Result<ScheduledLink, SimError> {
-    link(plan, place, (place, slots.timers + place), |wlan| slots.media + wlan, agenda)
+    link(plan, place, (place, slots.timers + place), services, agenda)
 }
 
 fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {

@@ -7,7 +7,7 @@ use sojourn_measure::{LinkProbe, Probe};
 
 pub(crate) use self::onward::Onward;
 use crate::agenda::Agenda;
-use crate::link::ScheduledLink;
+use crate::link::{Feeder, ScheduledLink};
 use crate::packet::Packet;
 use crate::uplink::Uplink;
 
@@ -92,14 +92,9 @@ impl Network {
     /// Apart, as a call in between makes the caller save its registers.
     #[inline(never)]
     fn send_up_any(&mut self, uplink: usize, arrival: Time, packet: &Packet) {
-        let Network { links, uplinks, agenda, .. } = self;
-        let line = &mut uplinks[uplink];
-        if !line.push_any(arrival, packet) {
-            return;
-        }
-        match line.is_pulled {
-            true => links[line.link].expect(arrival, agenda),
-            false => line.set_alarm(arrival, packet.flow, agenda),
+        let line = &mut self.uplinks[uplink];
+        if line.push_any(arrival, packet) {
+            line.set_alarm(arrival, packet.flow, &mut self.agenda);
         }
     }
 
@@ -124,7 +119,7 @@ impl Network {
         recorded: &mut RecordedLink,
     ) {
         let place = self.onward.legs[packet.leg as usize].link as usize;
-        if let Some(uplink) = self.links[place].pulls {
+        if let Feeder::Uplink(uplink) = self.links[place].feeder() {
             self.catch_up_at::<NOTES>(place, (now, now));
             while let Some(mut before) = self.uplinks[uplink].take_of(now, packet.flow) {
                 self.arrive::<NOTES>(now, &mut before, recorded);
@@ -151,9 +146,8 @@ impl Network {
         let Network { links, uplinks, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, place);
         let link = &mut links[place];
-        if link.next_service() <= now || link.pulls.is_some() {
-            let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
-            catch_up((link, uplink), (now, now), agenda, &mut probe, onward);
+        if link.next_service() <= now || link.feeder() != Feeder::None {
+            catch_up((link, uplinks), (now, now), agenda, &mut probe, onward);
         }
         link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
             onward.forward(left, packet, agenda);
@@ -172,14 +166,17 @@ impl Network {
                 onward.forward(left, packet, agenda);
             });
         } else {
-            let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
-            catch_up((link, uplink), (now, now), agenda, &mut probe, onward);
+            catch_up((link, uplinks), (now, now), agenda, &mut probe, onward);
         }
-        let next_arrival = link.pulls.map(|uplink| uplinks[uplink].next_arrival());
-        link.end_service(now, next_arrival.unwrap_or(Time::NEVER), agenda);
+        let next_arrival = match link.feeder() {
+            Feeder::None => Time::NEVER,
+            Feeder::Uplink(uplink) => uplinks[uplink].next_arrival(),
+            Feeder::Wire(wire) => onward.wires[wire].0.next_arrival(),
+        };
+        link.end_service(now, next_arrival, agenda);
     }
 
-    /// Brings a link to where it is now, after the arrivals over its uplink before `limit`.
+    /// Brings a link to where it is now, after the arrivals from its feeder before `limit`.
     pub(crate) fn catch_up_at<const NOTES: bool>(
         &mut self,
         place: usize,
@@ -188,31 +185,7 @@ impl Network {
         let Network { links, uplinks, agenda, probe, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, place);
         let link = &mut links[place];
-        let uplink = link.pulls.map(|uplink| &mut uplinks[uplink]);
-        catch_up((link, uplink), (now, limit), agenda, &mut probe, onward);
-    }
-
-    /// From now on services, and arrivals over the only uplink to a link, may come late where that
-    /// changes nothing.
-    pub(crate) fn serve_late(&mut self) {
-        let mut least_delays = vec![None; self.links.len()];
-        for leg in &self.onward.legs {
-            let delay = self.onward.wires[leg.wire as usize].0.delay();
-            let least: &mut Option<Span> = &mut least_delays[leg.link as usize];
-            *least = Some(least.map_or(delay, |least| least.min(delay)));
-        }
-        for (link, least_delay) in self.links.iter_mut().zip(least_delays) {
-            link.serve_late(least_delay.unwrap_or(Span::ZERO));
-        }
-        let mut uplinks_to = vec![0; self.links.len()];
-        self.uplinks.iter().for_each(|uplink| uplinks_to[uplink.link] += 1);
-        for (place, uplink) in self.uplinks.iter_mut().enumerate() {
-            let link = &mut self.links[uplink.link];
-            uplink.is_pulled = uplinks_to[uplink.link] == 1 && link.may_be_late();
-            if uplink.is_pulled {
-                link.pulls = Some(place);
-            }
-        }
+        catch_up((link, uplinks), (now, limit), agenda, &mut probe, onward);
     }
 
     /// A receiver of a group sends a packet towards the sender.
@@ -233,28 +206,41 @@ impl Network {
 }
 
 /// What was due at a link by now, each as of its time: its server sends, the timer of its
-/// discipline expires, and packets arrive over the uplink from which it takes them, those before
-/// `limit`. Of one instant that is their order. The time of the probe is now, before and after.
-/// Apart, so that an arrival alone saves no registers.
+/// discipline expires, and packets arrive from its feeder, those before `limit`. Of one instant
+/// that is their order. The time of the probe is now, before and after. Out of line, so that an
+/// arrival alone saves no registers.
 #[inline(never)]
 fn catch_up<const NOTES: bool>(
-    (link, mut uplink): (&mut ScheduledLink, Option<&mut Uplink>),
+    (link, uplinks): (&mut ScheduledLink, &mut [Uplink]),
     (now, limit): (Time, Time),
     agenda: &mut Agenda,
     probe: &mut LinkProbe<'_, NOTES>,
     onward: &mut Onward,
 ) {
+    let feeder = link.feeder();
     loop {
         let (due, timer) = (link.next_service(), link.next_timer());
         let next = due.min(timer);
-        let arrival = uplink.as_ref().map_or(Time::NEVER, |uplink| uplink.next_arrival());
-        if arrival < next.min(limit)
-            && let Some(uplink) = &mut uplink
-        {
+        let arrival = match feeder {
+            Feeder::None => Time::NEVER,
+            Feeder::Uplink(uplink) => uplinks[uplink].next_arrival(),
+            Feeder::Wire(wire) => onward.wires[wire].0.next_arrival(),
+        };
+        if arrival < next.min(limit) {
             probe.set_time(arrival);
-            link.arrive(arrival, uplink.take(), agenda, probe, |left, packet, agenda| {
-                onward.forward(left, packet, agenda);
-            });
+            let mut arrive = |onward: &mut Onward, packet: &mut Packet| {
+                link.arrive(arrival, packet, agenda, probe, |left, packet, agenda| {
+                    onward.forward(left, packet, agenda);
+                });
+            };
+            match feeder {
+                Feeder::None => unreachable!("without a feeder nothing arrives"),
+                Feeder::Uplink(uplink) => arrive(onward, uplinks[uplink].take()),
+                Feeder::Wire(wire) => {
+                    let mut packet = *onward.wires[wire].0.take();
+                    arrive(onward, &mut packet);
+                }
+            }
             continue;
         }
         if next > now {

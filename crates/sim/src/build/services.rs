@@ -1,0 +1,107 @@
+//! How the services of each link come about, and from which line it takes its arrivals.
+//!
+//! A link takes arrivals by itself from its only uplink or, if no uplink leads to it, from its only
+//! wire. Then these arrivals have no events of their own. Arrivals over other lines have; of one
+//! instant those from wires come first, so an uplink may have wires next to it, but not a wire
+//! uplinks.
+
+use std::collections::BTreeSet;
+
+use sojourn_aqm::Span;
+use sojourn_scenario::resolved::Resolved;
+
+use crate::agenda::{Agenda, Slots};
+use crate::delay_line::ScheduledDelayLine;
+use crate::link::{Feeder, Service};
+use crate::network::{End, Group, Leg, Network};
+use crate::uplink::Uplink;
+
+/// How long a service is deferred at most: what arrives meanwhile takes memory.
+const MOST_SLACK: Span = Span::from_millis(20);
+
+/// Whether something records when each packet arrives and leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Timing {
+    /// Every arrival and service has an event.
+    Events,
+    /// Those on which nothing else depends may come late.
+    Late,
+}
+
+/// What leads to the links and away from them.
+pub(super) struct Lines<'a> {
+    pub(super) groups: &'a [Group],
+    pub(super) legs: &'a [Leg],
+    pub(super) uplinks: &'a [Uplink],
+    pub(super) wires: &'a [(ScheduledDelayLine, End)],
+}
+
+/// The service of every link.
+pub(super) fn services(
+    plan: &Resolved,
+    timing: Timing,
+    lines: &Lines<'_>,
+    (slots, agenda): (&Slots, &Agenda),
+) -> Vec<Service> {
+    let service = |place: usize| match plan.links[place].capacity.wireless_lan() {
+        Some(wlan) => {
+            Service::Wireless { medium: agenda.alarm(slots.media + wlan), contends: false }
+        }
+        None if timing == Timing::Events => Service::Events,
+        None => match lines.least_delay_behind(place).min(MOST_SLACK) {
+            Span::ZERO => Service::Events,
+            slack => Service::Late { slack, feeder: lines.feeder_of(place) },
+        },
+    };
+    (0..plan.links.len()).map(service).collect()
+}
+
+/// Tells the lines which links take packets from them.
+pub(super) fn connect_feeders(network: &mut Network) {
+    for link in &network.links {
+        match link.feeder() {
+            Feeder::None => {}
+            Feeder::Uplink(uplink) => network.uplinks[uplink].feeding(link.late_server()),
+            Feeder::Wire(wire) => network.onward.wires[wire].0.feeding(link.late_server()),
+        }
+    }
+}
+
+impl Lines<'_> {
+    /// The least delay of the wires on which a link sends.
+    fn least_delay_behind(&self, link: usize) -> Span {
+        let behind = self.legs.iter().filter(|leg| leg.link as usize == link);
+        let delays = behind.map(|leg| self.wires[leg.wire as usize].0.delay());
+        delays.min().unwrap_or(Span::ZERO)
+    }
+
+    /// The one line from which a link can take all of its arrivals but those that come before.
+    fn feeder_of(&self, link: usize) -> Feeder {
+        let uplinks = self.uplinks.iter().enumerate().filter(|(_, uplink)| uplink.link == link);
+        let uplinks: Vec<usize> = uplinks.map(|(place, _)| place).collect();
+        match (&uplinks[..], self.only_wire_to(link)) {
+            (&[uplink], _) => Feeder::Uplink(uplink),
+            (&[], Some(wire)) => Feeder::Wire(wire),
+            _ => Feeder::None,
+        }
+    }
+
+    /// The only wire to a link, if it leads to no other.
+    fn only_wire_to(&self, link: usize) -> Option<usize> {
+        let to_link = |&(_, to): &(usize, usize)| to == link;
+        let wires: BTreeSet<usize> =
+            self.ways_on().filter(to_link).map(|(wire, _)| wire).collect();
+        let only = *wires.first().filter(|_| wires.len() == 1)?;
+        self.ways_on().all(|(wire, to)| wire != only || to == link).then_some(only)
+    }
+
+    /// Wires that lead to links, each with the link, as often as a way takes it.
+    fn ways_on(&self) -> impl Iterator<Item = (usize, usize)> {
+        let on = |leg: usize| self.legs[leg].link as usize;
+        let back = self.groups.iter().filter(|group| self.wires[group.back].1 == End::Link);
+        let back = back.map(move |group| (group.back, on(group.first_legs.backward as usize)));
+        let onward = self.legs.iter().enumerate().map(|(place, leg)| (place, leg.wire as usize));
+        let onward = onward.filter(|&(_, wire)| self.wires[wire].1 == End::Link);
+        back.chain(onward.map(move |(place, wire)| (wire, on(place + 1))))
+    }
+}
