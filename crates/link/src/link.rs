@@ -30,22 +30,21 @@ impl<P: Packet> Link<P> {
     /// way: then the server has been woken, and [`Link::next_service`] and [`Link::next_timer`] may
     /// have changed.
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
-        let (bytes, was_empty) = (packet.bytes(), self.queue.is_empty());
-        self.enqueue_behind(now, bytes, || packet, was_empty, observer)
+        let bytes = packet.bytes();
+        self.enqueue_with(now, bytes, || packet, observer)
     }
 
-    /// The same for a host that counts and so knows whether the queue was empty. `packet` gives the
-    /// packet, which has so many bytes: made where it is handed on, it is copied once less.
+    /// The same with a packet of `bytes` that `packet` makes: made where it is handed on, it is
+    /// copied once less.
     #[inline(always)]
-    pub fn enqueue_behind<O: LinkObserver<P>>(
+    pub fn enqueue_with<O: LinkObserver<P>>(
         &mut self,
         now: Time,
         bytes: u32,
         packet: impl FnOnce() -> P,
-        was_empty: bool,
         observer: &mut O,
     ) -> bool {
-        debug_assert_eq!(was_empty, self.queue.is_empty(), "the host counts all");
+        let was_empty = self.queue.is_empty();
         if was_empty
             && let Server::Steady(server) = &mut self.server
             && server.is_idle()

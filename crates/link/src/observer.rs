@@ -4,7 +4,7 @@ use sojourn_aqm::{Departure, Sink, Span};
 
 /// Receives everything that a link reports about packets offered to it: drops and marks through
 /// [`Sink`], departures and the work of the server here. An observer is made for one
-/// instant.
+/// instant; it listens, and nothing that it says changes what the link does.
 pub trait LinkObserver<P>: Sink<P> {
     /// A packet leaves the queue; its sojourn time ends.
     fn departed(&mut self, departure: &Departure<P>);
@@ -13,9 +13,4 @@ pub trait LinkObserver<P>: Sink<P> {
     fn busy(&mut self, bytes: u32, span: Span);
     /// A delivery opportunity of a recorded link has carried `bytes`.
     fn carried(&mut self, bytes: u32);
-    /// Whether nothing waits in the queue, by what was reported; none where the observer does not
-    /// count that. One that does saves asking the discipline, which is a call through a table.
-    fn is_queue_empty(&self) -> Option<bool> {
-        None
-    }
 }

@@ -49,12 +49,4 @@ impl<P: Packet> Queue<P> {
     pub(crate) fn is_empty(&self) -> bool {
         self.discipline.is_empty()
     }
-
-    /// The same, as the observer has it if it counts.
-    #[inline]
-    pub(crate) fn is_empty_by<O: LinkObserver<P>>(&self, observer: &O) -> bool {
-        let counted = observer.is_queue_empty();
-        debug_assert!(counted.is_none_or(|counted| counted == self.is_empty()), "it counts all");
-        counted.unwrap_or_else(|| self.is_empty())
-    }
 }

@@ -171,7 +171,7 @@ impl<P: Packet> Steady<P> {
         };
         let left = self.transmitter.begin(now, departure, observer);
         forward(left, &mut departure.packet);
-        let is_alone = queue.is_empty_by(observer);
+        let is_alone = queue.is_empty();
         self.ahead = if is_alone { Ahead::Alone(left) } else { Ahead::Followed };
         if is_alone { Time::NEVER } else { left }
     }

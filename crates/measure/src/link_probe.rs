@@ -23,15 +23,13 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.now = now;
     }
 
-    /// A packet arrives. Returns whether nothing waited.
+    /// A packet arrives.
     #[inline]
-    pub fn arrived(&mut self) -> bool {
-        let was_empty = self.stats.is_empty();
-        if was_empty {
+    pub fn arrived(&mut self) {
+        if self.stats.is_empty() {
             self.stats.delay_over_time.begin(self.now);
         }
         self.stats.arrives(self.now);
-        was_empty
     }
 
     /// A packet leaves the queue.
@@ -238,11 +236,6 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
     #[inline]
     fn carried(&mut self, bytes: u32) {
         LinkProbe::carried(self, bytes);
-    }
-
-    #[inline]
-    fn is_queue_empty(&self) -> Option<bool> {
-        Some(self.stats.is_empty())
     }
 }
 

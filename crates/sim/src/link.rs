@@ -175,9 +175,9 @@ impl ScheduledLink {
     ) {
         self.settle(now, probe);
         self.enter(packet);
-        let was_empty = probe.arrived();
+        probe.arrived();
         let bytes = packet.link_bytes;
-        if self.link.enqueue_behind(now, bytes, || *packet, was_empty, probe) {
+        if self.link.enqueue_with(now, bytes, || *packet, probe) {
             self.set_timer(agenda);
             self.schedule(now, agenda, forward);
         }
