@@ -213,7 +213,7 @@ impl Agenda {
         self.replay::<true>(alarm.leaf, self.key(alarm.slot, time));
     }
 
-    /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose deadline has
+    /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose timer has
     /// moved away look again when it is due.
     #[inline]
     pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {

@@ -89,15 +89,7 @@ impl ScheduledLink {
     ) -> ScheduledLink {
         let (timer, due) = (link.next_timer(), Time::NEVER);
         agenda.set(alarms.timer, timer);
-        ScheduledLink {
-            link,
-            framing_bytes,
-            alarms,
-            timer,
-            due,
-            service,
-            sends_ahead: false,
-        }
+        ScheduledLink { link, framing_bytes, alarms, timer, due, service, sends_ahead: false }
     }
 
     /// The same, but the packets of a steady line are forwarded ahead of time (see

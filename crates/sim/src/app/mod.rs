@@ -52,32 +52,32 @@ impl AccessLink {
     }
 }
 
-/// Times before which no timer of a flow is due. Most alarms find that their deadline has moved
-/// away, which these tell without a look at the flow.
+/// The timers of a flow, outside of it: most alarms are early, as a timer has moved away since they
+/// were set. These let the world notice without touching the flow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadlines {
-    /// Of the timers that a packet at the receiver may set.
+pub(crate) struct FlowTimers {
+    /// The next of those that a packet at the receiver may set.
     pub(crate) receiver: Time,
-    /// Of those that a packet at the sender may set.
+    /// The next of those that a packet at the sender may set.
     pub(crate) sender: Time,
-    /// Of all others.
+    /// The next of all others.
     pub(crate) rest: Time,
 }
 
-impl Deadlines {
-    /// The first of them.
+impl FlowTimers {
+    /// The next of all.
     #[inline]
-    pub(crate) fn first(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         self.receiver.min(self.sender).min(self.rest)
     }
 
-    /// That of the receiver, to be moved.
+    /// Those of the receiver, to be moved.
     #[inline]
     pub(crate) fn of_receiver(&mut self) -> &mut Time {
         &mut self.receiver
     }
 
-    /// That of the sender, to be moved.
+    /// Those of the sender, to be moved.
     #[inline]
     pub(crate) fn of_sender(&mut self) -> &mut Time {
         &mut self.sender

@@ -76,11 +76,11 @@ impl Page {
     }
 
     /// The next of its timers.
-    pub fn next_timer(&mut self) -> Time {
-        let of_lane = |lane: &mut Lane| {
+    pub fn next_timer(&self) -> Time {
+        let of_lane = |lane: &Lane| {
             lane.request.map_or(Time::NEVER, |request| request.due).min(lane.stream.next_timer())
         };
-        let lanes = self.lanes.iter_mut().map(of_lane).min().unwrap_or(Time::NEVER);
+        let lanes = self.lanes.iter().map(of_lane).min().unwrap_or(Time::NEVER);
         self.user.next_timer().min(self.stop).min(lanes)
     }
 

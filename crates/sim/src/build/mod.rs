@@ -209,7 +209,7 @@ fn add_flows(
         };
         let start = draw::start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let mut ends = build_flow(
+        let ends = build_flow(
             (index as u32, plan.record.latency),
             group,
             app.map(|app| (app.factory)(i, group.app.packet_bytes())),
@@ -218,15 +218,15 @@ fn add_flows(
             &stream,
         );
         let agenda = &mut world.network.agenda;
-        let deadlines = ends.deadlines();
-        let due = deadlines.first();
+        let timers = ends.timers();
+        let due = timers.next();
         agenda.set(agenda.of_flow(index), due);
         let alarm = agenda.alarm(world.slots.accesses + index);
         let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
         let link = SerialLink::new(group.access_rate);
         let access = AccessLink::new(link, group.access_delay, wire);
         let group = place as u32;
-        world.flows.push(SimulatedFlow { ends, alarm: due, deadlines, group, access });
+        world.flows.push(SimulatedFlow { ends, alarm: due, timers, group, access });
         world.times.push((start, stop));
     }
     Ok(())

@@ -89,8 +89,7 @@ impl Lines<'_> {
     /// The only wire to a link, if it leads to no other.
     fn only_wire_to(&self, link: usize) -> Option<usize> {
         let to_link = |&(_, to): &(usize, usize)| to == link;
-        let wires: BTreeSet<usize> =
-            self.ways_on().filter(to_link).map(|(wire, _)| wire).collect();
+        let wires: BTreeSet<usize> = self.ways_on().filter(to_link).map(|(wire, _)| wire).collect();
         let only = *wires.first().filter(|_| wires.len() == 1)?;
         self.ways_on().all(|(wire, to)| wire != only || to == link).then_some(only)
     }

@@ -5,7 +5,7 @@ use sojourn_aqm::Time;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
-use crate::app::{AccessLink, Deadlines, Outbox};
+use crate::app::{AccessLink, FlowTimers, Outbox};
 use crate::network::{Group, Network};
 
 /// A flow. What comes first lies in one cache line.
@@ -16,7 +16,7 @@ pub(crate) struct SimulatedFlow {
     /// What its alarm is set to: most of what it does leaves that alone.
     pub(crate) alarm: Time,
     /// When its timers are due.
-    pub(crate) deadlines: Deadlines,
+    pub(crate) timers: FlowTimers,
     /// Its group, by place.
     pub(crate) group: u32,
     /// Its sender's own link.
@@ -60,10 +60,10 @@ impl FlowEnds {
 
     /// When its timers are due.
     #[inline]
-    pub(crate) fn deadlines(&mut self) -> Deadlines {
-        let all = |rest| Deadlines { receiver: Time::NEVER, sender: Time::NEVER, rest };
+    pub(crate) fn timers(&self) -> FlowTimers {
+        let all = |rest| FlowTimers { receiver: Time::NEVER, sender: Time::NEVER, rest };
         match self {
-            FlowEnds::Stream(stream) => stream.deadlines(),
+            FlowEnds::Stream(stream) => stream.timers(),
             FlowEnds::Datagrams(flow) => all(flow.next_timer()),
             FlowEnds::Page(page) => all(page.next_timer()),
         }

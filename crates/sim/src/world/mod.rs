@@ -25,7 +25,7 @@ pub(crate) use self::flow::{FlowEnds, SimulatedFlow};
 pub(crate) use self::sampling::empty_queue;
 pub(crate) use self::wireless::WirelessLan;
 use crate::agenda::{Kind, Slot, Slots};
-use crate::app::{Deadlines, Outbox};
+use crate::app::{FlowTimers, Outbox};
 use crate::network::{End, Group, Network, RecordedLink};
 use crate::packet::{Packet, PacketKind};
 use crate::prefetch::MANY_FLOWS;
@@ -139,7 +139,7 @@ impl World {
             }
             Kind::Access => self.on_access::<NOTES>(now, slot - accesses),
             Kind::Server => self.network.on_server::<NOTES>(now, slot),
-            Kind::Flow => self.on_flow_timer(now, slot - flows),
+            Kind::Flow => self.on_flow_alarm(now, slot - flows),
             Kind::Rare => self.on_rare::<NOTES>(now, slot),
         }
     }
@@ -186,21 +186,21 @@ impl World {
         self.network.arrive::<NOTES>(now, packet, &mut self.recorded_arrivals);
     }
 
-    /// Lets a flow act with an outbox. That gives the deadline of the timers that may have been
-    /// set, to which the alarm of the flow is moved if it is later.
+    /// Lets a flow act with an outbox. That gives the next of the timers that may have been set, to
+    /// which the alarm of the flow is moved if it is later.
     #[inline]
     fn with_flow(
         &mut self,
         now: Time,
         flow: usize,
-        deadline: impl FnOnce(&mut Deadlines) -> &mut Time,
+        timer: impl FnOnce(&mut FlowTimers) -> &mut Time,
         act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>) -> Time,
     ) {
         let World { flows, network, groups, .. } = self;
         let simulated = &mut flows[flow];
         let (ends, mut out) = simulated.with_outbox(now, network, groups);
         let due = act(ends, &mut out);
-        *deadline(&mut simulated.deadlines) = due;
+        *timer(&mut simulated.timers) = due;
         if due < simulated.alarm {
             simulated.alarm = due;
             network.agenda.set(network.agenda.of_flow(flow), due);
@@ -216,38 +216,43 @@ impl World {
             one_way.add(now.since(packet.sent).as_nanos());
         }
         let warmup = self.warmup;
-        self.with_flow(now, packet.flow as usize, Deadlines::of_receiver, |flow, out| match flow {
-            FlowEnds::Stream(stream) => {
-                if let Some(finished) = stream.on_data(packet, out) {
-                    record_transfer((now, warmup), packet.flow, finished, out);
+        self.with_flow(
+            now,
+            packet.flow as usize,
+            FlowTimers::of_receiver,
+            |flow, out| match flow {
+                FlowEnds::Stream(stream) => {
+                    if let Some(finished) = stream.on_data(packet, out) {
+                        record_transfer((now, warmup), packet.flow, finished, out);
+                    }
+                    stream.receiver_timer()
                 }
-                stream.next_receiver_timer()
-            }
-            FlowEnds::Page(page) => {
-                if let Some(finished) = page.on_data(packet, out) {
-                    record_transfer((now, warmup), packet.flow, finished, out);
+                FlowEnds::Page(page) => {
+                    if let Some(finished) = page.on_data(packet, out) {
+                        record_transfer((now, warmup), packet.flow, finished, out);
+                    }
+                    page.next_timer()
                 }
-                page.next_timer()
-            }
-            FlowEnds::Datagrams(flow) => {
-                let delay = flow.on_arrival(now, packet);
-                let Outbox { network: Network { probe, .. }, group, .. } = out;
-                if probe.counting {
-                    probe.classes[group.class].one_way.add(delay.as_nanos());
+                FlowEnds::Datagrams(flow) => {
+                    let delay = flow.on_arrival(now, packet);
+                    let Outbox { network: Network { probe, .. }, group, .. } = out;
+                    if probe.counting {
+                        probe.classes[group.class].one_way.add(delay.as_nanos());
+                    }
+                    Time::NEVER
                 }
-                Time::NEVER
-            }
-        });
+            },
+        );
     }
 
     /// An answer reaches the sender.
     #[inline]
     fn answer(&mut self, now: Time, packet: &Packet) {
-        self.with_flow(now, packet.flow as usize, Deadlines::of_sender, |flow, out| match flow {
+        self.with_flow(now, packet.flow as usize, FlowTimers::of_sender, |flow, out| match flow {
             FlowEnds::Stream(stream) => {
                 stream.on_ack(packet, out);
                 stream.observed().for_each(|rtt| note_rtt(rtt, out));
-                stream.sender_deadline()
+                stream.sender_timer()
             }
             FlowEnds::Page(page) => {
                 page.on_ack(packet, out);
@@ -258,12 +263,12 @@ impl World {
         });
     }
 
-    /// The alarm of a flow is due. Its deadline may have moved away since it was set.
+    /// The alarm of a flow is due. Its timers may have moved away since it was set.
     #[inline(never)]
-    fn on_flow_timer(&mut self, now: Time, flow: usize) {
-        let mut due = self.flows[flow].deadlines.first();
+    fn on_flow_alarm(&mut self, now: Time, flow: usize) {
+        let mut due = self.flows[flow].timers.next();
         if due <= now {
-            due = self.on_deadline(now, flow);
+            due = self.on_timer(now, flow);
         }
         self.flows[flow].alarm = due;
         let agenda = &mut self.network.agenda;
@@ -273,9 +278,9 @@ impl World {
         }
     }
 
-    /// A timer of a flow may be due. Returns before which time the next one is not.
+    /// A timer of a flow is due. Returns when the next one is.
     #[inline(never)]
-    fn on_deadline(&mut self, now: Time, flow: usize) -> Time {
+    fn on_timer(&mut self, now: Time, flow: usize) -> Time {
         let World { flows, network, groups, .. } = self;
         let flow = &mut flows[flow];
         let (ends, mut out) = flow.with_outbox(now, network, groups);
@@ -284,8 +289,8 @@ impl World {
             FlowEnds::Datagrams(flow) => flow.on_timer(&mut out),
             FlowEnds::Page(page) => page.on_timer(&mut out),
         }
-        flow.deadlines = flow.ends.deadlines();
-        flow.deadlines.first()
+        flow.timers = flow.ends.timers();
+        flow.timers.next()
     }
 }
 

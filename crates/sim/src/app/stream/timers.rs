@@ -3,35 +3,35 @@
 use sojourn_aqm::Time;
 
 use super::{Stream, SynAnswer, seen_by};
-use crate::app::{Deadlines, Outbox};
+use crate::app::{FlowTimers, Outbox};
 use crate::tcp::Sender;
 
 impl Stream {
     /// The next of its timers.
-    pub fn next_timer(&mut self) -> Time {
-        self.deadlines().first()
+    pub fn next_timer(&self) -> Time {
+        self.timers().next()
     }
 
-    /// When its timers are due.
+    /// The next of its timers at each end.
     #[inline]
-    pub(crate) fn deadlines(&mut self) -> Deadlines {
+    pub(crate) fn timers(&self) -> FlowTimers {
         let opening = self.opening.as_ref().map_or(Time::NEVER, |opening| opening.due);
-        Deadlines {
-            receiver: self.next_receiver_timer(),
-            sender: self.sender.as_mut().map_or(Time::NEVER, Sender::work_out_timers),
+        FlowTimers {
+            receiver: self.receiver_timer(),
+            sender: self.sender_timer(),
             rest: self.stop.min(opening),
         }
     }
 
-    /// A time before which no timer is due that an answer may set, as [`Sender::deadline`].
+    /// The next of those that a packet at the sender may set.
     #[inline]
-    pub fn sender_deadline(&mut self) -> Time {
-        self.sender.as_mut().map_or(Time::NEVER, Sender::deadline)
+    pub(crate) fn sender_timer(&self) -> Time {
+        self.sender.as_ref().map_or(Time::NEVER, Sender::next_timer)
     }
 
-    /// The next of the timers that a packet at the receiver may set.
+    /// The next of those that a packet at the receiver may set.
     #[inline]
-    pub fn next_receiver_timer(&self) -> Time {
+    pub(crate) fn receiver_timer(&self) -> Time {
         let answer = self.answer.as_ref().map_or(Time::NEVER, |answer| answer.due);
         self.receiver.delayed_ack().min(self.next_start).min(answer)
     }

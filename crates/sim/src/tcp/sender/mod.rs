@@ -174,19 +174,6 @@ impl Sender {
         self.timers.next()
     }
 
-    /// A time before which no timer is due, and not long before.
-    #[inline]
-    pub fn deadline(&mut self) -> Time {
-        self.timers.deadline()
-    }
-
-    /// The next of its timers, worked out so that it need not be again.
-    #[inline]
-    pub fn work_out_timers(&mut self) -> Time {
-        self.timers.work_out();
-        self.timers.next()
-    }
-
     /// Takes in an acknowledgement and sends what it allows.
     pub fn on_ack(&mut self, now: Time, ack: &Packet, emit: &mut impl FnMut(Packet)) {
         if ack.seq > self.board.nxt() {

@@ -27,13 +27,8 @@ pub(super) const JIFFY: Span = Span::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     pending: Timer,
-    /// When it expires, or did until it was set anew.
+    /// When it expires.
     due: Time,
-    /// When it was set anew, and for when: never once `due` takes that in. Most acknowledgements
-    /// set it for a later time. When it expires then is worked out only when an alarm is due that
-    /// was set for the earlier time.
-    anew_at: Time,
-    anew_for: Time,
     /// When a packet that only pacing holds back may leave.
     pacing_due: Time,
     /// They expire on the ticks of a timer wheel.
@@ -42,37 +37,12 @@ pub(super) struct Timers {
 
 impl Timers {
     pub(super) fn new(wheel: bool) -> Timers {
-        let never = Time::NEVER;
-        Timers {
-            pending: Timer::Off,
-            due: never,
-            anew_at: never,
-            anew_for: never,
-            pacing_due: never,
-            wheel,
-        }
+        Timers { pending: Timer::Off, due: Time::NEVER, pacing_due: Time::NEVER, wheel }
     }
 
     #[inline]
     pub(super) fn next(&self) -> Time {
-        self.due().min(self.pacing_due)
-    }
-
-    /// A time before which neither is due. Where the timer was set for a later time, its tick of
-    /// the wheel is left to be worked out by whoever asks then.
-    #[inline]
-    pub(super) fn deadline(&mut self) -> Time {
-        if self.anew_for < self.due {
-            self.work_out();
-        }
-        let due = if self.anew_for == Time::NEVER { self.due } else { self.anew_for };
-        due.min(self.pacing_due)
-    }
-
-    /// Works out when the timer expires, if that has not been done.
-    #[inline]
-    pub(super) fn work_out(&mut self) {
-        (self.due, self.anew_for) = (self.due(), Time::NEVER);
+        self.due.min(self.pacing_due)
     }
 
     #[inline]
@@ -82,10 +52,7 @@ impl Timers {
 
     #[inline]
     pub(super) fn due(&self) -> Time {
-        match self.anew_for {
-            Time::NEVER => self.due,
-            due => timer_wheel::expiry(self.wheel, self.anew_at, due),
-        }
+        self.due
     }
 
     #[inline]
@@ -95,7 +62,7 @@ impl Timers {
 
     #[inline]
     pub(super) fn set(&mut self, now: Time, timer: Timer, due: Time) {
-        (self.pending, self.anew_at, self.anew_for) = (timer, now, due);
+        (self.pending, self.due) = (timer, timer_wheel::expiry(self.wheel, now, due));
     }
 
     #[inline]
@@ -104,7 +71,7 @@ impl Timers {
     }
 
     pub(super) fn stop(&mut self) {
-        (self.pending, self.due, self.anew_for) = (Timer::Off, Time::NEVER, Time::NEVER);
+        (self.pending, self.due) = (Timer::Off, Time::NEVER);
     }
 }
 
