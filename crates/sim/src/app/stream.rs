@@ -3,18 +3,18 @@
 //! A connection opens with a SYN through the queues; its round trip gives the first sample. The
 //! sender opens it, as in ns-2. A user of files opens a new connection for each file.
 
+mod soon;
 mod timers;
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_measure::EcnConnections;
 use sojourn_traffic::{FinishedTransfer, TransferPlan};
 
+pub(crate) use self::soon::Needed;
 use super::Outbox;
 use super::observer::{Observer, seen_by};
 use super::setup::Setup;
-use crate::network::End;
 use crate::packet::{Packet, PacketKind};
-use crate::prefetch::prefetch;
 use crate::tcp::negotiation::Flags;
 use crate::tcp::rtt::{stamp, stamped_rtt};
 use crate::tcp::sender::BusyTimes;
@@ -337,35 +337,6 @@ impl Stream {
     /// Its connections so far that requested ECN.
     pub fn ecn_connections(&self) -> EcnConnections {
         self.setup.ecn
-    }
-
-    /// A packet reaches one of its ends soon.
-    pub(crate) fn prefetch(&self, end: End) {
-        prefetch(&self.next_start);
-        prefetch(&self.setup.segments);
-        match end {
-            End::Sender => prefetch(&self.sender),
-            End::Receiver => prefetch(&self.receiver),
-            End::Link => {}
-        }
-    }
-
-    /// A packet reaches one of its ends soon, which is in the caches.
-    pub(crate) fn prefetch_behind(&self, end: End) {
-        match (end, &self.sender) {
-            (End::Sender, Some(sender)) => sender.prefetch_rest(),
-            (End::Receiver, _) => self.receiver.prefetch_rest(),
-            _ => {}
-        }
-    }
-
-    /// One of its timers is due soon.
-    pub(crate) fn prefetch_timers(&self) {
-        prefetch(&self.stop);
-        self.receiver.prefetch_timer();
-        if let Some(sender) = &self.sender {
-            sender.prefetch_timers();
-        }
     }
 
     /// The sender, while a connection is open.

@@ -1,7 +1,7 @@
 //! Sets of segment numbers as disjoint ranges: what was received above a hole.
 
 use crate::packet::Block;
-use crate::prefetch::prefetch;
+use crate::prefetch::{Prefetch, prefetch};
 
 /// In the place of a number that is not in the set.
 const ABSENT: u32 = u32::MAX;
@@ -47,11 +47,6 @@ impl Ranges {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.last.is_empty()
-    }
-
-    /// Asks for the blocks below the last one.
-    pub(crate) fn prefetch(&self) {
-        self.lower.iter().for_each(|lower| prefetch(&**lower));
     }
 
     /// One past the highest number in the set.
@@ -322,6 +317,13 @@ impl Lower {
             let next = (end..last).find(|&seq| self.at(seq) != ABSENT);
             self.first = next.expect("there is another block");
         }
+    }
+}
+
+impl Prefetch for Ranges {
+    /// The blocks below the last one.
+    fn far(&self) {
+        self.lower.iter().for_each(|lower| prefetch(&**lower));
     }
 }
 

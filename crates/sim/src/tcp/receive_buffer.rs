@@ -13,7 +13,7 @@ use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
 use super::memory::{HEADERS, SHARED_INFO, SK_BUFF, Share};
 use super::profile::BufferRule;
 use super::waiting_buffers::{MOST_FRAGMENTS, Released, WaitingBuffers};
-use crate::prefetch::prefetch;
+use crate::prefetch::{Prefetch, prefetch};
 
 /// Largest scale of a window (RFC 7323 §2.3).
 const MAX_SCALE: u32 = 14;
@@ -105,11 +105,6 @@ impl ReceiveBuffer {
         };
         buffer.note_rooms();
         buffer
-    }
-
-    /// Asks for the buffers that wait.
-    pub(crate) fn prefetch(&self) {
-        self.waiting.iter().for_each(|waiting| prefetch(&**waiting));
     }
 
     /// The connection is open: the first round trip begins. Linux 7.2 learns from the first segment
@@ -396,6 +391,13 @@ impl ReceiveBuffer {
 /// The microsecond that it is in (Linux `tcp_mstamp`).
 fn whole_micros(time: Time) -> Time {
     Time::ZERO + Span::from_micros(time.as_nanos() / MICROSECOND_NS)
+}
+
+impl Prefetch for ReceiveBuffer {
+    /// The buffers that wait.
+    fn far(&self) {
+        self.waiting.iter().for_each(|waiting| prefetch(&**waiting));
+    }
 }
 
 #[cfg(test)]

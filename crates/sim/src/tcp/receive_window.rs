@@ -8,6 +8,7 @@ use sojourn_aqm::{Span, Time};
 
 use super::profile::BufferRule;
 use super::receive_buffer::{FIRST_SPACE, ReceiveBuffer, window_after};
+use crate::prefetch::Prefetch;
 
 /// How the receive window develops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,13 +71,6 @@ impl ReceiveWindow {
             }
         };
         ReceiveWindow { unread: 0, kind }
-    }
-
-    /// Asks for what it keeps of segments out of order.
-    pub(crate) fn prefetch(&self) {
-        if let Kind::Buffer(buffer) = &self.kind {
-            buffer.prefetch();
-        }
     }
 
     /// The window announced last, in segments beyond the next expected then.
@@ -270,6 +264,15 @@ impl SegmentWindow {
             self.space = copied;
         }
         (self.start, self.since) = (next, now);
+    }
+}
+
+impl Prefetch for ReceiveWindow {
+    /// What it keeps of segments out of order.
+    fn far(&self) {
+        if let Kind::Buffer(buffer) = &self.kind {
+            buffer.far();
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::recent_stamp::RecentStamp;
 use super::rtt::ReceiverRtt;
 use super::sack_blocks::SackBlocks;
 use crate::packet::{Block, Packet, PacketKind, SACK_BLOCKS};
-use crate::prefetch::prefetch;
+use crate::prefetch::Prefetch;
 
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
@@ -104,15 +104,9 @@ impl Receiver {
         }
     }
 
-    /// Its timer is due soon: asks for what says when.
-    pub(crate) fn prefetch_timer(&self) {
-        prefetch(&self.acks);
-    }
-
-    /// A segment arrives soon: asks for what is kept elsewhere.
-    pub(crate) fn prefetch_rest(&self) {
-        self.beyond.prefetch();
-        self.window.prefetch();
+    /// Where its timer is kept.
+    pub(crate) fn timer(&self) -> &impl Sized {
+        &self.acks
     }
 
     /// The same with another window rule.
@@ -382,6 +376,13 @@ impl Receiver {
         let room = counters.report(now, beside, self.acks.rtt(), ack).unwrap_or(without);
         ack.sack[room.blocks as usize..].fill(Block::default());
         room
+    }
+}
+
+impl Prefetch for Receiver {
+    fn far(&self) {
+        self.beyond.far();
+        self.window.far();
     }
 }
 

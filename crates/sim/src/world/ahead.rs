@@ -1,22 +1,22 @@
-//! Memory of flows, asked for before their packets arrive and their timers expire.
+//! Prefetches flow state before packets arrive and timers expire.
 //!
-//! What belongs to a flow hangs together by pointers, each of which has to be there before the next
-//! can be followed. So it is asked for in steps, while packets before it are handled: the packet on
-//! its wire, the place of its flow, the end of the flow that it reaches, and what that end keeps
-//! elsewhere.
+//! Each pointer has to be in the caches before the next can be followed, so a flow is prefetched in
+//! steps, while earlier packets are handled: the packet on its wire, the place of its flow, the end
+//! of the flow that it reaches, and what that end keeps elsewhere.
 
 use super::{FlowEnds, World};
+use crate::app::stream::Needed;
 use crate::network::End;
-use crate::prefetch::prefetch;
+use crate::prefetch::{Prefetch, prefetch};
 
-/// How many packets before it arrives a packet is asked for, and what it leads to.
+/// How many packets before it arrives a packet is prefetched, and what it leads to.
 const PACKET: usize = 16;
 const FLOW: usize = 8;
 const END: usize = 4;
 const BEHIND_END: usize = 2;
 
 impl World {
-    /// A packet of a wire has reached an end of its flow: asks for what the next ones need.
+    /// A packet of a wire has reached an end of its flow: prefetches what the next ones need.
     pub(super) fn prefetch_flows(&self, wire: usize, end: End) {
         let wire = &self.network.onward.wires[wire].0;
         wire.prefetch(PACKET);
@@ -25,19 +25,19 @@ impl World {
             prefetch(flow);
         }
         if let Some(FlowEnds::Stream(stream)) = flow_at(END).map(|flow| &flow.ends) {
-            stream.prefetch(end);
+            Needed::End(stream, end).near();
         }
         if let Some(FlowEnds::Stream(stream)) = flow_at(BEHIND_END).map(|flow| &flow.ends) {
-            stream.prefetch_behind(end);
+            Needed::End(stream, end).far();
         }
         if let Some(flow) = self.network.agenda.next_flow()
             && let FlowEnds::Stream(stream) = &self.flows[flow].ends
         {
-            stream.prefetch_timers();
+            Needed::Timers(stream).near();
         }
     }
 
-    /// The alarm of a flow was due: asks for the flow whose alarm is the next.
+    /// The alarm of a flow was due: prefetches the flow whose alarm is the next.
     pub(super) fn prefetch_next_timer(&self) {
         if let Some(flow) = self.network.agenda.next_flow() {
             prefetch(&self.flows[flow]);

@@ -23,7 +23,7 @@ use sojourn_aqm::{Span, Time};
 
 use super::ranges::Ranges;
 use crate::packet::{Block, SACK_BLOCKS};
-use crate::prefetch::prefetch;
+use crate::prefetch::{Prefetch, prefetch};
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
@@ -181,15 +181,6 @@ impl Scoreboard {
         self.lost
     }
 
-    /// Asks for the records of the oldest segments, four of which lie in a cache line, and of the
-    /// next one that is sent.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        let mask = self.records.len().wrapping_sub(1);
-        let places = [self.una, self.una.wrapping_add(4), self.nxt].map(|seq| seq as usize & mask);
-        places.iter().filter_map(|&place| self.records.get(place)).for_each(prefetch);
-    }
-
     #[inline]
     fn record(&mut self, seq: u32) -> &mut Record {
         let mask = self.records.len() - 1;
@@ -285,6 +276,17 @@ impl Scoreboard {
     /// When the lowest outstanding segment was last sent.
     pub(crate) fn head_sent(&mut self) -> Time {
         self.record(self.una).sent
+    }
+}
+
+impl Prefetch for Scoreboard {
+    /// The records of the oldest segments, four of which lie in a cache line, and of the next one
+    /// that is sent.
+    #[inline]
+    fn far(&self) {
+        let mask = self.records.len().wrapping_sub(1);
+        let places = [self.una, self.una.wrapping_add(4), self.nxt].map(|seq| seq as usize & mask);
+        places.iter().filter_map(|&place| self.records.get(place)).for_each(prefetch);
     }
 }
 

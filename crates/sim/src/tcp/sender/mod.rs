@@ -46,7 +46,8 @@ use self::send_window::SendWindow;
 pub use self::status::SegmentCounts;
 use self::tail_loss_probe::TailLossProbe;
 use self::timeout::TimeoutState;
-use self::timers::{Timer, Timers};
+use self::timers::Timer;
+pub(crate) use self::timers::Timers;
 use self::transmit::Sent;
 use self::writes::Writes;
 use super::delivery_rate::DeliveryRate;
@@ -58,7 +59,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::{Delivery, Scoreboard};
 use crate::cc::{CongestionControl, Needs, Window, WindowControl};
 use crate::packet::Packet;
-use crate::prefetch::prefetch;
+use crate::prefetch::{Prefetch, prefetch};
 
 /// The sender of one connection.
 pub struct Sender {
@@ -150,15 +151,9 @@ impl Sender {
         }
     }
 
-    /// A timer is due soon: asks for what says when.
-    pub(crate) fn prefetch_timers(&self) {
-        prefetch(&self.timers);
-    }
-
-    /// An acknowledgement arrives soon: asks for what is kept elsewhere.
-    pub(crate) fn prefetch_rest(&self) {
-        prefetch(&*self.cc);
-        self.board.prefetch();
+    /// Where its timers are kept.
+    pub(crate) fn timers(&self) -> &Timers {
+        &self.timers
     }
 
     /// Takes the round-trip sample of the handshake.
@@ -256,6 +251,13 @@ impl Sender {
             }
         }
         debug_assert!(self.next_timer() > now, "a timer that has expired is set anew or stopped");
+    }
+}
+
+impl Prefetch for Sender {
+    fn far(&self) {
+        prefetch(&*self.cc);
+        self.board.far();
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) const JIFFY: Span = Span::from_millis(1);
 
 /// When the timers of a connection expire.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timers {
+pub(crate) struct Timers {
     pending: Timer,
     /// When it expires.
     due: Time,
