@@ -3,7 +3,6 @@
 use sojourn_aqm::{Ecn, Rng, Span, Time, Var};
 
 use super::Window;
-pub use crate::tcp::delivery_rate::RateSample;
 
 /// An acknowledgement, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +22,30 @@ pub struct Ack {
     /// Whether packets are paced, so that the spacing of acknowledgements does not reflect the
     /// queue.
     pub paced: bool,
+}
+
+/// A sample of the delivery rate (draft-ietf-ccwg-bbr §4.1). Counts are in packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RateSample {
+    /// Packets delivered over the interval.
+    pub delivered: u64,
+    /// The interval.
+    pub interval: Span,
+    /// Packets delivered in total when the packet left.
+    pub prior_delivered: u64,
+    /// Packets in flight when the packet left, itself included.
+    pub in_flight: u32,
+    /// Packets lost since the packet left.
+    pub lost: u64,
+    /// The application, not the network, limited the sender.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// Packets per second.
+    pub fn rate(&self) -> f64 {
+        self.delivered as f64 / self.interval.as_secs()
+    }
 }
 
 /// An acknowledgement, as a congestion control that sets its window itself sees it, after loss

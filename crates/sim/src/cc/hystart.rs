@@ -4,7 +4,6 @@
 use sojourn_aqm::{Span, Time};
 
 use super::{Ack, Window};
-use crate::tcp::pacing;
 
 /// Active from this window on (`hystart_low_window`).
 const LOW_WINDOW: u32 = 16;
@@ -118,7 +117,7 @@ impl Round {
 /// The time of four bursts at the pacing rate (`hystart_ack_delay`), which is that of the last
 /// acknowledgement, whether packets are paced or not (fact tcp-7).
 fn cushion(srtt: Span, payload_bytes: u32, window: &Window) -> Span {
-    let rate = pacing::rate_of_window(window, 0, srtt).unwrap_or(0.0);
+    let rate = window.pacing_rate(0, srtt).unwrap_or(0.0);
     let micros = BURSTS_BYTES * 1e6 / (rate * f64::from(payload_bytes));
     Span::from_micros(micros.min(LONGEST_CUSHION) as u64)
 }

@@ -1,5 +1,11 @@
 //! The congestion window and its threshold, and the growth that several controls share.
 
+use sojourn_aqm::Span;
+
+/// Linux `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
+const SLOW_START_RATIO: f64 = 2.0;
+const AVOIDANCE_RATIO: f64 = 1.2;
+
 /// How window growth differed in old kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OldGrowth {
@@ -52,6 +58,15 @@ impl Window {
     /// `tcp_current_ssthresh`).
     pub fn three_quarters(&self) -> u32 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
+    }
+
+    /// Linux's pacing rate for a control without one, in packets per second: twice the window per
+    /// round trip while that is below half the threshold, 1.2 times the window otherwise (Linux 6.1
+    /// `tcp_update_pacing_rate`). None before the first round-trip sample.
+    pub(crate) fn pacing_rate(&self, outstanding: u32, srtt: Span) -> Option<f64> {
+        let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
+        let rate = ratio * f64::from(self.cwnd.max(outstanding)) / srtt.as_secs();
+        Some(rate).filter(|_| srtt > Span::ZERO)
     }
 
     /// Slow start: grows by what was delivered, up to the threshold, and returns the rest for
@@ -145,6 +160,15 @@ mod tests {
         // Credit that already suffices gives one increment and is cleared.
         window.additive(3, 1);
         assert_eq!((window.cwnd, window.credit), (13, 1));
+    }
+
+    #[test]
+    fn the_pacing_rate_is_twice_or_1_2_times_the_window() {
+        let rtt = Span::from_millis(100);
+        let rate = |cwnd, ssthresh| Window::above(cwnd, ssthresh).pacing_rate(0, rtt);
+        assert_eq!(rate(49, 100), Some(980.0));
+        assert_eq!(rate(50, 100), Some(600.0));
+        assert_eq!(Window::new(10).pacing_rate(0, Span::ZERO), None);
     }
 
     #[test]

@@ -7,30 +7,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::scoreboard::Transmission;
-
-/// One sample. Counts are in packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RateSample {
-    /// Packets delivered over the interval.
-    pub delivered: u64,
-    /// The interval.
-    pub interval: Span,
-    /// Packets delivered in total when the packet left.
-    pub prior_delivered: u64,
-    /// Packets in flight when the packet left, itself included.
-    pub in_flight: u32,
-    /// Packets lost since the packet left.
-    pub lost: u64,
-    /// The application, not the network, limited the sender.
-    pub app_limited: bool,
-}
-
-impl RateSample {
-    /// Packets per second.
-    pub fn rate(&self) -> f64 {
-        self.delivered as f64 / self.interval.as_secs()
-    }
-}
+use crate::cc::RateSample;
 
 /// The SYN has been delivered before the first segment (Linux `tcp_clean_rtx_queue`; fact tcp-40).
 const SYN: u64 = 1;

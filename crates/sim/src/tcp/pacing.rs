@@ -1,9 +1,8 @@
 //! Pacing: packets leave at a rate, not in bursts.
 //!
-//! As in Linux 6.1 (`tcp_update_pacing_rate`, `tcp_update_skb_after_send`): a control without a
-//! rate of its own is paced at twice its window per round trip while that is below half the
-//! threshold, at 1.2 times its window otherwise; the first ten segments leave unpaced; a packet
-//! that leaves late shortens the next gap, at most by half.
+//! As in Linux 6.1 (`tcp_update_skb_after_send`): the first ten segments leave unpaced; a packet that leaves
+//! late shortens the next gap, at most by half. A control without a pacing rate has that of
+//! [`crate::cc::Window::pacing_rate`].
 //!
 //! Packets leave one by one unless the control allows a burst or the host has segmentation offload.
 //! Until then they wait in TCP, unsent (`tcp_pacing_check`), unless the control needs the qdisc
@@ -12,11 +11,6 @@
 
 use sojourn_aqm::{Span, Time};
 
-use crate::cc::Window;
-
-/// Linux `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
-const SLOW_START_RATIO: f64 = 2.0;
-const AVOIDANCE_RATIO: f64 = 1.2;
 /// Up to this segment those of a connection are not paced (Linux `tcp_update_skb_after_send`).
 const UNPACED: u32 = 10;
 
@@ -79,14 +73,6 @@ impl Pacer {
     }
 }
 
-/// Linux's rate for a control without one of its own, in packets per second; none before the first
-/// round-trip sample.
-pub(crate) fn rate_of_window(window: &Window, outstanding: u32, srtt: Span) -> Option<f64> {
-    let ratio = if window.cwnd < window.ssthresh / 2 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
-    let rate = ratio * f64::from(window.cwnd.max(outstanding)) / srtt.as_secs();
-    Some(rate).filter(|_| srtt > Span::ZERO)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,14 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_twice_or_1_2_times_the_window_after_ten_unpaced_packets() {
-        let rate = |cwnd, ssthresh| {
-            let window = Window::above(cwnd, ssthresh);
-            rate_of_window(&window, 0, Span::from_millis(100))
-        };
-        assert_eq!(rate(49, 100), Some(980.0));
-        assert_eq!(rate(50, 100), Some(600.0));
-        assert_eq!(rate_of_window(&Window::new(10), 0, Span::ZERO), None);
+    fn ten_packets_leave_unpaced() {
         let mut pacer = Pacer::new(Span::ZERO);
         pacer.set_rate(Some(1000.0));
         (0..10).for_each(|_| {

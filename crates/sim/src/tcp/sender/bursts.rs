@@ -10,7 +10,6 @@
 use sojourn_aqm::{Span, Time};
 
 use super::{Sender, State, Window};
-use crate::tcp::pacing;
 use crate::tcp::profile::Profile;
 
 /// A burst takes 2^-10 s at the pacing rate (Linux `sk_pacing_shift`).
@@ -62,7 +61,7 @@ impl Sender {
     pub(super) fn largest_burst(&self) -> u32 {
         let usual = || {
             let outstanding = self.board.outstanding();
-            pacing::rate_of_window(&self.window, outstanding, self.rtt.smoothed())
+            self.window.pacing_rate(outstanding, self.rtt.smoothed())
         };
         let per_s = self.cc.pacing_rate().or_else(usual).unwrap_or(0.0);
         let payload = self.segments.payload_bytes;

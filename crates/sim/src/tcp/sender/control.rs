@@ -5,7 +5,6 @@ use sojourn_aqm::{Span, Time};
 
 use super::{Sender, State};
 use crate::cc::{Ack, Progress, RecoveryStage, WindowControl};
-use crate::tcp::pacing;
 use crate::tcp::scoreboard::Delivery;
 
 /// Losses and marks that an acknowledgement revealed.
@@ -113,7 +112,7 @@ impl Sender {
     pub(super) fn set_pacing_rate(&mut self) {
         if let Some(pacer) = &mut self.pacer {
             let outstanding = self.board.outstanding();
-            let usual = || pacing::rate_of_window(&self.window, outstanding, self.rtt.smoothed());
+            let usual = || self.window.pacing_rate(outstanding, self.rtt.smoothed());
             pacer.set_rate(self.cc.pacing_rate().or_else(usual));
         }
     }
