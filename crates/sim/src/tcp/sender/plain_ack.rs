@@ -1,9 +1,11 @@
-//! The usual acknowledgement: nothing is amiss, and it covers segments of which there is nothing to
-//! say but that they were sent. Of the steps that [`Sender::take_ack`] takes only those are left
-//! that change something then (Linux `tcp_ack` without `FLAG_SLOWPATH`).
+//! Fast path: an in-order ACK for segments that were neither SACKed, lost nor retransmitted, while
+//! nothing is being repaired. It takes the steps of [`Sender::take_ack`] that change something then
+//! (Linux `tcp_ack` without `FLAG_SLOWPATH`); `tests/fast_paths.rs` holds that the state is the
+//! same.
 
 use sojourn_aqm::Time;
 
+use super::episode::Episode;
 use super::{Segments, Sender, State};
 use crate::cc::{Ack, Feedback, Needs, WindowControl};
 use crate::packet::Packet;
@@ -23,9 +25,9 @@ impl Sender {
             return false;
         }
         let Some(untouched) = self.board.acknowledge_untouched(now, ack.seq) else { return false };
-        self.timeouts.count = 0;
-        self.episode.first_retransmission = Time::NEVER;
-        self.episode.keeps_timer = false;
+        let Episode { first_retransmission, keeps_timer, .. } = self.episode;
+        debug_assert_eq!((self.timeouts.count, keeps_timer), (0, false), "an episode resets them");
+        debug_assert_eq!(first_retransmission, Time::NEVER, "none is outstanding");
         let acked = Ack {
             now,
             delivered: untouched.packets,
@@ -44,7 +46,7 @@ impl Sender {
     }
 
     #[inline]
-    fn may_be_plain(&self, ack: &Packet) -> bool {
+    pub(super) fn may_be_plain(&self, ack: &Packet) -> bool {
         self.plain_acks
             && self.episode.state == State::Open
             && self.tail_probe.is_none()

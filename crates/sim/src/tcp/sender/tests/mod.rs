@@ -1,6 +1,7 @@
 //! Tests of the sender against hand-written acknowledgements. Segments are numbered from 1 as in
 //! packetdrill; the sender counts from 0.
 
+mod fast_paths;
 mod growth;
 mod marks;
 mod old_stacks;
