@@ -109,8 +109,8 @@ pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
 
 /// What the TCP flows use, every default filled in, as JSON.
 pub fn transports_json(scenario: &Scenario, brought: &CustomControls) -> serde_json::Value {
-    let transports = sojourn_sim::build::transports(scenario.resolved(), brought);
-    let as_json = |t: sojourn_sim::build::TransportSummary| {
+    let transports = sojourn_sim::assemble::transports(scenario.resolved(), brought);
+    let as_json = |t: sojourn_sim::assemble::TransportSummary| {
         serde_json::json!({
             "flows": t.flows,
             "cc": t.cc,

@@ -9,7 +9,7 @@ use sojourn_aqm::Span;
 use sojourn_router::plan::Plan;
 use sojourn_router::{collect, ns3};
 use sojourn_scenario::{Resolved, ScenarioError};
-use sojourn_sim::build::transports;
+use sojourn_sim::assemble::transports;
 use sojourn_sim::cc::CustomControls;
 use sojourn_sim::tcp::profile::{RtoFloor, Style, profile};
 

@@ -8,7 +8,7 @@
 
 mod agenda;
 pub mod app;
-pub mod build;
+pub mod assemble;
 pub mod cc;
 mod delay_line;
 pub mod diff;
@@ -31,7 +31,7 @@ use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 use sojourn_traffic::CustomApps;
 
-use crate::build::Timing;
+use crate::assemble::Timing;
 use crate::cc::CustomControls;
 pub use crate::memory::{MemoryNeed, memory_needs};
 
@@ -71,7 +71,7 @@ impl std::error::Error for SimError {}
 /// # Errors
 /// [`SimError::Invalid`] with place and remedy.
 pub fn check(plan: &Resolved) -> Result<(), SimError> {
-    build::check(plan)
+    assemble::check(plan)
 }
 
 /// Simulates a scenario. `keep_going` is called now and then with the simulated time; when it
@@ -105,7 +105,7 @@ pub fn run_with(
 ) -> Result<Run, SimError> {
     let notes = plan.record.packets || plan.record.signals;
     let timing = if notes { Timing::Events } else { Timing::Late };
-    let mut world = build::world(plan, brought, timing, keep_going)?;
+    let mut world = assemble::world(plan, brought, timing, keep_going)?;
     let finished =
         if notes { world.run::<true>(keep_going) } else { world.run::<false>(keep_going) };
     if finished && keep_going(world.end) {

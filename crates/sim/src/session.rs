@@ -9,9 +9,9 @@ use sojourn_record::rows::{FlowRow, PacketRow, SignalRow, StateRow};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Link as LinkPlan;
 
-use crate::build::Timing;
+use crate::assemble::Timing;
 use crate::world::World;
-use crate::{Brought, SimError, build};
+use crate::{Brought, SimError, assemble};
 
 /// A run that can be paused.
 pub struct Session {
@@ -70,7 +70,7 @@ impl Session {
         let record = &mut plan.record;
         (record.packets, record.signals) = (true, true);
         (record.states, record.flows, record.bins) = (true, true, None);
-        let mut world = build::world(&plan, &Brought::default(), Timing::Events, &|_| true)?;
+        let mut world = assemble::world(&plan, &Brought::default(), Timing::Events, &|_| true)?;
         world.recorded_arrivals = Some((link, Vec::new()));
         Ok(Session {
             world,
@@ -207,7 +207,7 @@ impl Session {
         plan.links[link].queue = changed.queue.clone();
         plan.links[link].limit = changed.limit;
         let rate = plan.links[link].capacity.rate_at(self.now);
-        let discipline = build::discipline(&plan, link, rate)?;
+        let discipline = assemble::discipline(&plan, link, rate)?;
         self.world.replace_discipline(self.now, link, discipline);
         self.plan = plan;
         self.note_waiting();

@@ -17,8 +17,8 @@ use sojourn_scenario::resolved::Capacity;
 
 use self::single_link::{Position, RecordedArrivals, SingleLink, replay};
 use crate::Brought;
-use crate::build::Timing;
-use crate::{SimError, build};
+use crate::assemble::Timing;
+use crate::{SimError, assemble};
 
 /// Both replays, and the first decision in which they differ.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ fn record_arrivals(
 ) -> Result<RecordedArrivals, SimError> {
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
-    let mut world = build::world(&plan, &Brought::default(), Timing::Events, keep_going)?;
+    let mut world = assemble::world(&plan, &Brought::default(), Timing::Events, keep_going)?;
     world.recorded_arrivals = Some((link, Vec::new()));
     if !world.run::<true>(keep_going) {
         return Err(SimError::Cancelled);

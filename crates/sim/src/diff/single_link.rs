@@ -11,7 +11,7 @@ use crate::agenda::{Agenda, Slot, Slots};
 use crate::link::{ScheduledLink, Service};
 use crate::packet::Packet;
 use crate::world::empty_queue;
-use crate::{SimError, build};
+use crate::{SimError, assemble};
 
 /// Events of one instant happen in the order of a world: the server, the discipline's timer,
 /// arrivals.
@@ -101,7 +101,7 @@ impl<'a> SingleLink<'a> {
         let mut plan = plan.clone();
         plan.record.signals = true; // so that the AQM is watched
         let mut agenda = Agenda::new(&SLOTS);
-        let built = build::link(&plan, link, (SERVER, TIMER), Service::Events, &mut agenda)?;
+        let built = assemble::link(&plan, link, (SERVER, TIMER), Service::Events, &mut agenda)?;
         let end = Time::ZERO + plan.duration;
         let mut probe = Probe::new(1, 0, (Time::ZERO, end));
         (probe.notes.wants_packets, probe.notes.wants_signals) = (true, true);

@@ -11,7 +11,7 @@ use sojourn_aqm::{
 use sojourn_link::{Link, Server};
 use sojourn_scenario::{Resolved, Scenario, Source};
 
-use crate::build;
+use crate::assemble;
 use crate::link::{LinkAlarms, ScheduledLink, Service};
 use crate::packet::{Packet, PacketKind};
 
@@ -128,7 +128,7 @@ fn scenario(recorded: &Recording) -> Resolved {
 fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let scenario = scenario(recorded);
     let mut world =
-        build::world(&scenario, &crate::Brought::default(), build::Timing::Events, &|_| true)
+        assemble::world(&scenario, &crate::Brought::default(), assemble::Timing::Events, &|_| true)
             .unwrap();
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });

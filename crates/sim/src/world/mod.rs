@@ -43,7 +43,7 @@ pub(crate) struct Sampling {
     pub(crate) last: Time,
 }
 
-/// Everything there is. Built by [`crate::build`].
+/// Everything there is. Built by [`crate::assemble`].
 pub(crate) struct World {
     /// What lies between the ends of flows.
     pub(crate) network: Network,
