@@ -1,26 +1,23 @@
 //! The packet simulator of Sojourn: a single-threaded, deterministic world in virtual time.
 //!
-//! Read `world` first, which shows the life of a packet; then [`app`], [`tcp`] and [`cc`]. Links
-//! come from `sojourn-link` and traffic models from `sojourn-traffic`; what happens in a world is
-//! counted by `sojourn-measure`.
+//! Read `world` first, which shows the life of a packet, then `path`, which is all between two
+//! endpoints; then [`app`], [`tcp`] and [`cc`]. Links come from `sojourn-link` and traffic models
+//! from `sojourn-traffic`; what happens in a world is counted by `sojourn-measure`.
 
 #![warn(unreachable_pub)]
 
-mod agenda;
+mod alarms;
 pub mod app;
 pub mod assemble;
 pub mod cc;
-mod delay_line;
 pub mod diff;
-mod link;
 mod memory;
-mod network;
 pub mod packet;
+mod path;
 mod prefetch;
 mod ring;
 pub mod session;
 pub mod tcp;
-mod uplink;
 mod wlan;
 mod world;
 

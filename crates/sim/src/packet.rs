@@ -65,7 +65,7 @@ pub struct Packet {
     /// Size as the link it is on accounts it: IP size and that link's framing.
     pub link_bytes: u32,
     /// The link it is on, or the next one: a place in the world's table of routes.
-    pub leg: u32,
+    pub hop: u32,
     /// The connection of the flow that it belongs to.
     pub connection: u16,
     /// What it is for.
@@ -126,7 +126,7 @@ impl Packet {
             window_rest: 0,
             push: false,
             stamp: 0,
-            leg: 0,
+            hop: 0,
             connection,
             kind,
             lane: 0,

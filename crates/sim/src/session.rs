@@ -71,7 +71,7 @@ impl Session {
         (record.packets, record.signals) = (true, true);
         (record.states, record.flows, record.bins) = (true, true, None);
         let mut world = assemble::world(&plan, &Brought::default(), Timing::Events, &|_| true)?;
-        world.recorded_arrivals = Some((link, Vec::new()));
+        world.path.record_arrivals_at(link);
         Ok(Session {
             world,
             plan,
@@ -100,7 +100,7 @@ impl Session {
 
     /// The variables that are sampled of a queue, those of every queue first.
     pub fn vars(&self, link: usize) -> Vec<Var> {
-        [&BUILTIN_VARS, self.world.network.links[link].vars()].concat()
+        [&BUILTIN_VARS, self.world.path.links()[link].vars()].concat()
     }
 
     /// Advances to `until`, that time included, or by at most so many events.
@@ -121,10 +121,10 @@ impl Session {
         self.note_waiting();
     }
 
-    fn has_packet(&self) -> bool {
-        let (link, arrivals) = self.world.recorded_arrivals.as_ref().expect("they are recorded");
-        let packets = &self.world.network.probe.notes.packets;
-        !arrivals.is_empty() || packets.iter().any(|row| usize::from(row.queue) == *link)
+    fn has_packet(&mut self) -> bool {
+        let packets = &self.world.probe.notes.packets;
+        let has_left = packets.iter().any(|row| usize::from(row.queue) == self.link);
+        has_left || !self.world.path.recorded_arrivals().is_empty()
     }
 
     /// Handles the next event if it is not after `until`; false if there is none.
@@ -151,7 +151,7 @@ impl Session {
     /// Brings the list of what waits up to date.
     fn note_waiting(&mut self) {
         let link = self.link;
-        let (_, arrivals) = self.world.recorded_arrivals.as_mut().expect("they are recorded");
+        let arrivals = self.world.path.recorded_arrivals();
         let arrived = arrivals.drain(..).map(|(arrived, packet)| WaitingPacket {
             arrived,
             flow: packet.flow,
@@ -159,7 +159,7 @@ impl Session {
             bytes: packet.ip_bytes + self.plan.links[link].framing_bytes,
         });
         self.waiting.extend(arrived);
-        for row in self.world.network.probe.notes.packets.drain(..) {
+        for row in self.world.probe.notes.packets.drain(..) {
             if usize::from(row.queue) != link {
                 continue;
             }
@@ -180,10 +180,10 @@ impl Session {
 
     /// Takes what has happened since the last call.
     pub fn take(&mut self) -> Observations {
-        let notes = &mut self.world.network.probe.notes;
+        let notes = &mut self.world.probe.notes;
         self.world.flow_states.clear();
         Observations {
-            states: std::mem::take(&mut self.world.network.probe.states),
+            states: std::mem::take(&mut self.world.probe.states),
             flows: std::mem::take(&mut self.world.flow_samples),
             signals: std::mem::take(&mut notes.signals),
             evidence: std::mem::take(&mut notes.evidence),
@@ -216,7 +216,7 @@ impl Session {
 
     /// The fingerprint so far.
     pub fn digest(&self) -> u64 {
-        self.world.network.probe.digest()
+        self.world.probe.digest()
     }
 
     /// The results of a run that is over; its tables hold what was not taken.

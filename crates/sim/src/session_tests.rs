@@ -103,7 +103,7 @@ fn with_each_step_one_packet_comes_or_one_leaves_behind_what_is_dropped_at_the_h
         let now = session.waiting().len();
         let came = (now + gone.len()).checked_sub(before);
         assert!(sent <= 1 && came.is_some_and(|came| came <= 1), "{before}, then {now}: {gone:?}");
-        assert_eq!(now, session.world.network.links[0].backlog().packets as usize);
+        assert_eq!(now, session.world.path.links()[0].backlog().packets as usize);
         changes += usize::from(now != before || !gone.is_empty());
         before = now;
     }
@@ -123,9 +123,9 @@ fn a_queue_that_is_replaced_hands_over_what_waits_with_the_times_of_its_arrival(
         let changed = scenario().with_queue("bottleneck", aqm).expect("it is legal");
         session.set_queue(0, &changed.resolved().links[0]).expect("it can be built");
         let after = session.waiting().to_vec();
-        let dropped = session.world.network.probe.notes.signals.len();
+        let dropped = session.world.probe.notes.signals.len();
         assert_eq!(before.len() - after.len(), dropped, "{aqm}: what is gone was dropped");
-        assert_eq!(after.len(), session.world.network.links[0].backlog().packets as usize, "{aqm}");
+        assert_eq!(after.len(), session.world.path.links()[0].backlog().packets as usize, "{aqm}");
         assert!(after.iter().all(|one| before.contains(one)), "{aqm}");
         while !session.is_over() {
             session.advance(at(5_000), u64::MAX);
@@ -181,7 +181,7 @@ fn a_queue_that_is_replaced_has_the_variables_of_its_discipline() {
     let mut session = session();
     session.advance(at(500), u64::MAX);
     let names = |session: &Session| -> Vec<_> {
-        session.world.network.links[0].vars().iter().map(|var| var.name).collect()
+        session.world.path.links()[0].vars().iter().map(|var| var.name).collect()
     };
     assert!(names(&session).contains(&"drop_next"), "{:?}", names(&session));
     let pie = scenario().with_queue("bottleneck", "pie").expect("it is legal");

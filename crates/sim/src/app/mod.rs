@@ -6,51 +6,11 @@ pub mod page;
 pub mod setup;
 pub mod stream;
 
-use sojourn_aqm::{Span, Time};
-use sojourn_link::SerialLink;
+use sojourn_aqm::Time;
+use sojourn_measure::{ClassStats, Probe};
 
-use crate::delay_line::ScheduledDelayLine;
-use crate::network::{Group, Network};
 use crate::packet::Packet;
-
-/// A sender's own link to the first queue. Nothing else uses it, so that its queue needs no events:
-/// a packet starts when the one before it has left.
-#[derive(Debug)]
-pub struct AccessLink {
-    link: SerialLink,
-    wire: ScheduledDelayLine,
-    delay: Span,
-}
-
-impl AccessLink {
-    /// An idle access link; `wire` has no delay of its own.
-    pub fn new(link: SerialLink, delay: Span, wire: ScheduledDelayLine) -> AccessLink {
-        debug_assert_eq!(wire.delay(), Span::ZERO);
-        AccessLink { link, wire, delay }
-    }
-
-    /// Sends a packet towards the first queue: on the uplink of its group, if no other of this flow
-    /// is still before that and it overtakes none there.
-    #[inline(never)]
-    pub(crate) fn send(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        uplink: usize,
-        network: &mut Network,
-    ) {
-        let arrival = self.link.pass(now, packet.ip_bytes) + self.delay;
-        if !(self.wire.is_empty() && network.send_up(uplink, arrival, packet)) {
-            self.wire.push_any(arrival, packet, &mut network.agenda);
-        }
-    }
-
-    /// Where packets are until they reach the first queue, unless they are on the uplink.
-    #[inline]
-    pub fn wire(&mut self) -> &mut ScheduledDelayLine {
-        &mut self.wire
-    }
-}
+use crate::path::Path;
 
 /// The timers of a flow, outside of it: most alarms are early, as a timer has moved away since they
 /// were set. These let the world notice without touching the flow.
@@ -88,14 +48,14 @@ impl FlowTimers {
 pub struct Outbox<'a> {
     /// Now.
     pub now: Time,
-    /// The sender's access link.
-    pub access: &'a mut AccessLink,
-    /// What lies between the ends of flows.
-    pub(crate) network: &'a mut Network,
-    /// The flow's group.
-    pub(crate) group: &'a Group,
-    /// Its number, modulo 256.
-    pub number: u8,
+    /// What lies between them.
+    pub(crate) path: &'a mut Path,
+    /// What is counted of flows.
+    pub(crate) probe: &'a mut Probe,
+    /// The class of the flow's group, by place.
+    pub(crate) class: usize,
+    /// The number of its group, modulo 256.
+    pub(crate) group: u8,
     /// Which of its connections the flow uses; to routers they are separate flows.
     pub lane: u8,
 }
@@ -103,25 +63,28 @@ pub struct Outbox<'a> {
 impl Outbox<'_> {
     /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
-        let Outbox { now, group, number, .. } = *self;
-        let (access, network) = (&mut *self.access, &mut *self.network);
-        Outbox { now, access, network, group, number, lane }
+        let Outbox { now, class, group, .. } = *self;
+        let (path, probe) = (&mut *self.path, &mut *self.probe);
+        Outbox { now, path, probe, class, group, lane }
     }
 
     /// From the sender towards the receiver.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
-        (packet.lane, packet.group) = (self.lane, self.number);
-        packet.leg = self.group.first_legs.forward;
-        let Outbox { now, access, network, group, .. } = self;
-        access.send(*now, &packet, group.uplink, network);
+        (packet.lane, packet.group) = (self.lane, self.group);
+        self.path.send(self.now, &mut packet);
     }
 
     /// From the receiver towards the sender.
     #[inline(always)]
     pub fn reply(&mut self, packet: &mut Packet) {
-        (packet.lane, packet.group) = (self.lane, self.number);
-        packet.leg = self.group.first_legs.backward;
-        self.network.send_back(self.now, self.group, packet);
+        (packet.lane, packet.group) = (self.lane, self.group);
+        self.path.reply(self.now, packet);
+    }
+
+    /// What is counted of the flow's class, once the warm-up is over.
+    #[inline]
+    pub(crate) fn counted(&mut self) -> Option<&mut ClassStats> {
+        self.probe.counting.then(|| &mut self.probe.classes[self.class])
     }
 }

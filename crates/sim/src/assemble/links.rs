@@ -8,12 +8,11 @@ use sojourn_link::{Impairment, Link, Server, Shaper, TokenBucket};
 use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Radio, Resolved};
 
 use crate::SimError;
-use crate::agenda::{Agenda, Slot};
-use crate::link::{LinkAlarms, ScheduledLink, Service};
+use crate::alarms::Slot;
 use crate::packet::Packet;
+use crate::path::{Agenda, LinkAlarms, ScheduledLink, Service, WirelessLan};
 use crate::wlan::airtime::{AirtimeQueues, StationQueue};
 use crate::wlan::medium::Medium;
-use crate::world::WirelessLan;
 
 /// Builds one link. The slots are those of its server and its discipline.
 ///
@@ -22,17 +21,17 @@ use crate::world::WirelessLan;
 pub(crate) fn link(
     plan: &Resolved,
     place: usize,
-    (service, timer): (Slot, Slot),
-    services: Service,
+    (server_slot, timer_slot): (Slot, Slot),
+    service: Service,
     agenda: &mut Agenda,
 ) -> Result<ScheduledLink, SimError> {
     let link = &plan.links[place];
     let queue = discipline(plan, place, link.capacity.initial_rate())?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
     let built = Link::new(queue, rng, server(link));
-    let [service, timer] = [service, timer].map(|slot| agenda.alarm(slot));
-    let alarms = LinkAlarms { service, timer };
-    Ok(ScheduledLink::new(built, link.framing_bytes, alarms, services, agenda))
+    let [service_alarm, timer] = [server_slot, timer_slot].map(|slot| agenda.alarm(slot));
+    let alarms = LinkAlarms { service: service_alarm, timer };
+    Ok(ScheduledLink::new(built, link.framing_bytes, alarms, service, agenda))
 }
 
 /// What a link's packets wait in: a discipline, or one for each station.
@@ -47,25 +46,25 @@ pub(crate) fn discipline(
     if !plan.links[place].capacity.serves_by_airtime() {
         return queue(plan, place, rate);
     }
-    let peers: Vec<Option<usize>> = legs(plan)
-        .map(|(link, other_way)| (link == place).then(|| plan.station_of(link, other_way))?)
+    let peers: Vec<Option<usize>> = hops(plan)
+        .map(|(link, reverse)| (link == place).then(|| plan.station_of(link, reverse))?)
         .collect();
     let links = BTreeSet::from_iter(peers.iter().flatten().copied());
     let place_of = |peer: usize| links.range(..peer).count();
-    let station_of_leg = peers.iter().map(|&peer| peer.map(place_of)).collect();
+    let station_of_hop = peers.iter().map(|&peer| peer.map(place_of)).collect();
     let station = |&link: &usize| Ok(StationQueue::new(link, queue(plan, place, rate)?));
     let stations = links.iter().map(station).collect::<Result<_, SimError>>()?;
-    Ok(Box::new(AirtimeQueues::new(station_of_leg, stations)))
+    Ok(Box::new(AirtimeQueues::new(station_of_hop, stations)))
 }
 
-/// The links of all ways in the order of the world's table of routes, each with the other way of
-/// its flows.
-fn legs(plan: &Resolved) -> impl Iterator<Item = (usize, &[usize])> {
-    let ways = plan.flows.iter().flat_map(|group| {
+/// The links of all hops in the order of the path's table, each with the links of the other
+/// direction.
+fn hops(plan: &Resolved) -> impl Iterator<Item = (usize, &[usize])> {
+    let directions = plan.flows.iter().flat_map(|group| {
         let [path, reverse] = [&group.path[..], &group.reverse];
         [(path, reverse), (reverse, path)]
     });
-    ways.flat_map(|(way, other_way)| way.iter().map(move |&link| (link, other_way)))
+    directions.flat_map(|(links, reverse)| links.iter().map(move |&link| (link, reverse)))
 }
 
 /// The discipline of a link's queue, told of the rate at which the link sends at present. The queue
@@ -124,13 +123,13 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     plan.wlans.iter().enumerate().map(lan).collect()
 }
 
-/// How the frames of a way's link are sent and lost, as a place among the radios of its wireless
-/// LAN: the station's that sends them, else that of the station which sends the other way's, else
-/// the LAN's.
-pub(super) fn radio(plan: &Resolved, link: usize, other_way: &[usize]) -> u32 {
+/// How the frames of a hop are sent and lost, as a place among the radios of its wireless LAN: the
+/// station's that sends them, else that of the station which sends in the other direction, else the
+/// LAN's.
+pub(super) fn radio(plan: &Resolved, link: usize, reverse: &[usize]) -> u32 {
     let Some(wlan) = plan.links[link].capacity.wireless_lan() else { return 0 };
     let has_own = |i: &usize| is_on(&plan.links[*i], wlan) && own_radio(&plan.links[*i]).is_some();
-    let named = [link].into_iter().chain(other_way.iter().copied()).find(has_own);
+    let named = [link].into_iter().chain(reverse.iter().copied()).find(has_own);
     let place = |named: usize| (0..=named).filter(has_own).count();
     named.map_or(0, |named| place(named) as u32)
 }

@@ -2,9 +2,9 @@
 
 mod ends;
 mod links;
+mod routes;
 mod services;
 mod transport;
-mod ways;
 
 use std::sync::Arc;
 
@@ -18,21 +18,18 @@ use sojourn_traffic::{CustomApp, TransferPlan};
 use self::ends::{Buffers, ecn, initial_window};
 pub(crate) use self::links::{discipline, link};
 use self::links::{impairment, wireless_lans};
+use self::routes::{WIRES_PER_GROUP, links_with_onward_wires, routes, wires};
 pub(crate) use self::services::Timing;
-use self::services::{Lines, connect_feeders, services};
+use self::services::{Lines, services};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
-use self::ways::{WIRES_PER_GROUP, groups, links_with_onward_wires, wires};
-use crate::agenda::{self, Agenda, Slots};
-use crate::app::AccessLink;
+use crate::alarms::{self, Alarms};
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::Stream;
 use crate::cc::CustomControls;
-use crate::delay_line::ScheduledDelayLine;
-use crate::link::{ScheduledLink, Service};
-use crate::network::{Network, Onward};
+use crate::path::{AccessLink, Agenda, Onward, Path, ScheduledLink, Service, Slots};
 use crate::tcp::Segments;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Brought, SimError, drop_elsewhere};
@@ -65,22 +62,18 @@ pub(crate) fn world(
     }
 }
 
-/// The links, wires and counters of a world.
-fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
-    let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
+/// All between the endpoints, where nothing is under way.
+fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError> {
     let onward = links_with_onward_wires(plan);
     let slots = slots(plan, onward.len(), flows);
+    check_end(Time::ZERO + plan.duration, slots, flows)?;
     let mut agenda = Agenda::new(&slots);
-    let end = Time::ZERO + plan.duration;
-    check_end(end, slots, flows)?;
-    let warmup = Time::ZERO + plan.warmup;
-    let classes = plan.classes();
     let impairments: Vec<Option<Impairment>> =
         plan.links.iter().map(|link| impairment(plan, link)).collect();
     let is_impaired = |link: usize| impairments[link].is_some();
-    let (groups, legs, uplinks) = groups(plan, &classes, &onward, &is_impaired);
+    let (routes, hops, uplinks) = routes(plan, &onward, &is_impaired);
     let wires = wires(plan, &onward, (slots.wires, &agenda));
-    let lines = Lines { groups: &groups, legs: &legs, uplinks: &uplinks, wires: &wires };
+    let lines = Lines { routes: &routes, hops: &hops, uplinks: &uplinks, wires: &wires };
     let services = services(plan, timing, &lines, (&slots, &agenda));
     let links = (0..plan.links.len())
         .map(|i| {
@@ -89,30 +82,32 @@ fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
             Ok(link.sending_ahead(impairments[i].is_none()))
         })
         .collect::<Result<Vec<_>, _>>()?;
+    let onward = Onward { wires, hops, impairments, losses: DatagramLosses::new(flows) };
+    Ok(Path::new(agenda, (links, uplinks, onward), routes, wireless_lans(plan)))
+}
+
+/// The path and the counters of a world.
+fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
+    let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
+    let end = Time::ZERO + plan.duration;
+    let warmup = Time::ZERO + plan.warmup;
+    let classes = plan.classes();
+    let class_of = |group: &FlowGroup| classes.iter().position(|class| *class == group.class);
+    let class_of = plan.flows.iter().map(|group| class_of(group).expect("every class is listed"));
     let sampling = plan.record;
-    if sampling.states || sampling.flows {
-        agenda.set(agenda.alarm(slots.sampler), Time::ZERO + sampling.sample);
-    }
-    let mut network = Network {
-        agenda,
-        links,
-        uplinks,
-        onward: Onward { wires, legs, impairments, losses: DatagramLosses::new(flows) },
-        probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
-    };
-    connect_feeders(&mut network);
+    let path = path(plan, timing, flows)?;
     let mut world = World {
-        network,
-        slots,
-        wireless_lans: wireless_lans(plan),
-        groups,
+        path,
+        alarms: Alarms::new(flows + 2, [flows + 2]),
+        sampler: flows,
+        probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
+        class_of: class_of.collect(),
         flows: Vec::with_capacity(flows),
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
         times: Vec::with_capacity(flows),
         at_warmup: vec![0; flows],
         utilisations: plan.links.iter().map(Utilisation::of).collect(),
-        recorded_arrivals: None,
         bins: plan.record.bins.map(|width| Bins::new(width, flows, plan.links.len())),
         latency: plan.record.latency,
         sampling: Sampling {
@@ -126,16 +121,18 @@ fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
         end,
         events: 0,
     };
-    world.network.probe.notes.losses = DatagramLosses::new(flows);
+    if sampling.states || sampling.flows {
+        world.set_alarm(world.sampler, Time::ZERO + sampling.sample);
+    }
     if let Some(bins) = world.bins.take() {
         let reserves: Vec<_> =
-            world.network.links.iter().map(|link| link.reserve(Time::ZERO)).collect();
-        let agenda = &mut world.network.agenda;
-        agenda.set(agenda.alarm(slots.binner), bins.over_at());
+            world.path.links().iter().map(|link| link.reserve(Time::ZERO)).collect();
+        world.set_alarm(world.binner_slot(), bins.over_at());
         world.bins = Some(bins.with_reserves(&reserves));
     }
-    world.network.probe.notes.wants_packets = plan.record.packets;
-    world.network.probe.notes.wants_signals = plan.record.signals;
+    let notes = &mut world.probe.notes;
+    notes.losses = DatagramLosses::new(flows);
+    (notes.wants_packets, notes.wants_signals) = (sampling.packets, sampling.signals);
     Ok(world)
 }
 
@@ -176,9 +173,7 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
         timers: links + wlans,
         wires,
         accesses,
-        flows: accesses + flows,
-        sampler: accesses + 2 * flows,
-        binner: accesses + 2 * flows + 1,
+        count: accesses + flows,
         uplinks: plan.flows.len(),
     }
 }
@@ -217,24 +212,22 @@ fn add_flows(
             (start, stop),
             &stream,
         );
-        let agenda = &mut world.network.agenda;
         let timers = ends.timers();
         let due = timers.next();
-        agenda.set(agenda.of_flow(index), due);
-        let alarm = agenda.alarm(world.slots.accesses + index);
-        let wire = ScheduledDelayLine::new(Span::ZERO, alarm);
+        world.set_alarm(index, due);
         let link = SerialLink::new(group.access_rate);
-        let access = AccessLink::new(link, group.access_delay, wire);
+        let access = |wire| AccessLink::new(link, group.access_delay, wire);
         let group = place as u32;
-        world.flows.push(SimulatedFlow { ends, alarm: due, timers, group, access });
+        world.path.add_flow(group, access);
+        world.flows.push(SimulatedFlow { ends, alarm: due, timers, group });
         world.times.push((start, stop));
     }
     Ok(())
 }
 
-/// The agenda keeps time and alarm in one number, so that more flows leave less time.
+/// An alarm is one number, of time and slot, so that more flows leave less time.
 fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
-    let horizon = agenda::horizon(slots.count());
+    let horizon = slots.horizon().min(alarms::horizon(flows + 2));
     if end <= horizon {
         return Ok(());
     }

@@ -10,11 +10,7 @@ use std::collections::BTreeSet;
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::Resolved;
 
-use crate::agenda::{Agenda, Slots};
-use crate::delay_line::ScheduledDelayLine;
-use crate::link::{Feeder, Service};
-use crate::network::{End, Group, Leg, Network};
-use crate::uplink::Uplink;
+use crate::path::{Agenda, End, Feeder, Hop, Route, Service, Slots, Uplink, Wire};
 
 /// How long a service is deferred at most: what arrives meanwhile takes memory.
 const MOST_SLACK: Span = Span::from_millis(20);
@@ -30,10 +26,10 @@ pub(crate) enum Timing {
 
 /// What leads to the links and away from them.
 pub(super) struct Lines<'a> {
-    pub(super) groups: &'a [Group],
-    pub(super) legs: &'a [Leg],
+    pub(super) routes: &'a [Route],
+    pub(super) hops: &'a [Hop],
     pub(super) uplinks: &'a [Uplink],
-    pub(super) wires: &'a [(ScheduledDelayLine, End)],
+    pub(super) wires: &'a [(Wire, End)],
 }
 
 /// The service of every link.
@@ -56,22 +52,11 @@ pub(super) fn services(
     (0..plan.links.len()).map(service).collect()
 }
 
-/// Tells the lines which links take packets from them.
-pub(super) fn connect_feeders(network: &mut Network) {
-    for link in &network.links {
-        match link.feeder() {
-            Feeder::None => {}
-            Feeder::Uplink(uplink) => network.uplinks[uplink].feeding(link.late_server()),
-            Feeder::Wire(wire) => network.onward.wires[wire].0.feeding(link.late_server()),
-        }
-    }
-}
-
 impl Lines<'_> {
     /// The least delay of the wires on which a link sends.
     fn least_delay_behind(&self, link: usize) -> Span {
-        let behind = self.legs.iter().filter(|leg| leg.link as usize == link);
-        let delays = behind.map(|leg| self.wires[leg.wire as usize].0.delay());
+        let behind = self.hops.iter().filter(|hop| hop.link as usize == link);
+        let delays = behind.map(|hop| self.wires[hop.wire as usize].0.delay());
         delays.min().unwrap_or(Span::ZERO)
     }
 
@@ -89,18 +74,20 @@ impl Lines<'_> {
     /// The only wire to a link, if it leads to no other.
     fn only_wire_to(&self, link: usize) -> Option<usize> {
         let to_link = |&(_, to): &(usize, usize)| to == link;
-        let wires: BTreeSet<usize> = self.ways_on().filter(to_link).map(|(wire, _)| wire).collect();
+        let wires: BTreeSet<usize> =
+            self.wires_to_links().filter(to_link).map(|(wire, _)| wire).collect();
         let only = *wires.first().filter(|_| wires.len() == 1)?;
-        self.ways_on().all(|(wire, to)| wire != only || to == link).then_some(only)
+        self.wires_to_links().all(|(wire, to)| wire != only || to == link).then_some(only)
     }
 
-    /// Wires that lead to links, each with the link, as often as a way takes it.
-    fn ways_on(&self) -> impl Iterator<Item = (usize, usize)> {
-        let on = |leg: usize| self.legs[leg].link as usize;
-        let back = self.groups.iter().filter(|group| self.wires[group.back].1 == End::Link);
-        let back = back.map(move |group| (group.back, on(group.first_legs.backward as usize)));
-        let onward = self.legs.iter().enumerate().map(|(place, leg)| (place, leg.wire as usize));
-        let onward = onward.filter(|&(_, wire)| self.wires[wire].1 == End::Link);
-        back.chain(onward.map(move |(place, wire)| (wire, on(place + 1))))
+    /// Wires that lead to links, each with the link, as often as a route takes it.
+    fn wires_to_links(&self) -> impl Iterator<Item = (usize, usize)> {
+        let link_at = |hop: usize| self.hops[hop].link as usize;
+        let leads_on = |wire: usize| self.wires[wire].1 == End::Link;
+        let back = self.routes.iter().filter(move |route| leads_on(route.back));
+        let back = back.map(move |route| (route.back, link_at(route.backward as usize)));
+        let onward = self.hops.iter().enumerate().map(|(place, hop)| (place, hop.wire as usize));
+        let onward = onward.filter(move |&(_, wire)| leads_on(wire));
+        back.chain(onward.map(move |(place, wire)| (wire, link_at(place + 1))))
     }
 }

@@ -87,11 +87,11 @@ fn record_arrivals(
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
     let mut world = assemble::world(&plan, &Brought::default(), Timing::Events, keep_going)?;
-    world.recorded_arrivals = Some((link, Vec::new()));
+    world.path.record_arrivals_at(link);
     if !world.run::<true>(keep_going) {
         return Err(SimError::Cancelled);
     }
-    let (_, packets) = world.recorded_arrivals.expect("arrivals are recorded");
+    let packets = std::mem::take(world.path.recorded_arrivals());
     Ok(RecordedArrivals::new(packets))
 }
 

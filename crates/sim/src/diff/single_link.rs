@@ -7,10 +7,9 @@ use sojourn_record::Run;
 use sojourn_record::rows::{PacketRow, SignalRow};
 use sojourn_scenario::Resolved;
 
-use crate::agenda::{Agenda, Slot, Slots};
-use crate::link::{ScheduledLink, Service};
+use crate::alarms::Slot;
 use crate::packet::Packet;
-use crate::world::empty_queue;
+use crate::path::{Agenda, ScheduledLink, Service, Slots, empty_queue};
 use crate::{SimError, assemble};
 
 /// Events of one instant happen in the order of a world: the server, the discipline's timer,
@@ -19,16 +18,7 @@ const SERVER: Slot = 0;
 const TIMER: Slot = 1;
 const ARRIVAL: Slot = 2;
 /// Arrivals take the place of a wire.
-const SLOTS: Slots = Slots {
-    media: 1,
-    timers: 1,
-    wires: 2,
-    accesses: 3,
-    flows: 3,
-    sampler: 3,
-    binner: 4,
-    uplinks: 0,
-};
+const SLOTS: Slots = Slots { media: 1, timers: 1, wires: 2, accesses: 3, count: 3, uplinks: 0 };
 
 /// Recorded arrivals at a link in their order. A packet's sequence number is its place among them,
 /// so that rows about different packets can be distinguished; laws never read it.

@@ -56,20 +56,20 @@ impl StationQueue {
 
 /// Queues of stations, served in turn by the airtime that they have used.
 pub(crate) struct AirtimeQueues {
-    /// Of which station a packet is, by the leg of its route; not all legs are of this link.
-    station_of_leg: Vec<Option<usize>>,
+    /// Of which station a packet is, by the hop of its route; not all hops are of this link.
+    station_of_hop: Vec<Option<usize>>,
     stations: Vec<StationQueue>,
     /// The stations that are listed, the next first.
     list: VecDeque<usize>,
 }
 
 impl AirtimeQueues {
-    /// `station_of_leg` has a place among the stations for each leg that crosses the link.
+    /// `station_of_hop` has a place among the stations for each hop that crosses the link.
     pub(crate) fn new(
-        station_of_leg: Vec<Option<usize>>,
+        station_of_hop: Vec<Option<usize>>,
         stations: Vec<StationQueue>,
     ) -> AirtimeQueues {
-        AirtimeQueues { station_of_leg, stations, list: VecDeque::new() }
+        AirtimeQueues { station_of_hop, stations, list: VecDeque::new() }
     }
 
     /// Lists a station that has a packet and is not listed, in front, so that only a negative
@@ -99,7 +99,7 @@ impl AirtimeQueues {
 
 impl Qdisc<Packet> for AirtimeQueues {
     fn enqueue(&mut self, now: Time, packet: Packet, rng: &mut Rng, sink: &mut dyn Sink<Packet>) {
-        let place = self.station_of_leg[packet.leg as usize];
+        let place = self.station_of_hop[packet.hop as usize];
         let place = place.expect("a packet on this link is of a station");
         let station = &mut self.stations[place];
         station.catch_up(now);

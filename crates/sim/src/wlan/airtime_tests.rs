@@ -3,7 +3,7 @@ use sojourn_aqm::{Cause, Env, QdiscSpec, Stage, registry};
 use super::*;
 use crate::packet::PacketKind;
 
-/// The own links of two stations; the packets to the first take leg 0, to the second leg 1.
+/// The own links of two stations; the packets to the first take hop 0, to the second hop 1.
 const LINKS: [usize; 2] = [7, 9];
 
 struct Ignore;
@@ -31,12 +31,12 @@ fn rng() -> Rng {
 /// A packet to a station arrives.
 fn arrive(queues: &mut AirtimeQueues, now: Time, station: u32) {
     let packet = Packet::new(PacketKind::Data, station, 0, 0, 1500, now);
-    queues.enqueue(now, Packet { leg: station, ..packet }, &mut rng(), &mut Ignore);
+    queues.enqueue(now, Packet { hop: station, ..packet }, &mut rng(), &mut Ignore);
 }
 
 /// To which station the next packet goes.
 fn leave(queues: &mut AirtimeQueues, now: Time) -> Option<u32> {
-    queues.dequeue(now, &mut rng(), &mut Ignore).map(|departure| departure.packet.leg)
+    queues.dequeue(now, &mut rng(), &mut Ignore).map(|departure| departure.packet.hop)
 }
 
 /// By hand: the frame of the slow station takes 2138 us, that of the fast one 298 us. Both begin
@@ -111,9 +111,9 @@ fn what_waits_is_the_sum_over_stations_and_leaves_in_order_within_each() {
     let mut queues = queues("taildrop");
     assert!(queues.is_empty());
     for seq in 0..4 {
-        for leg in [0, 1] {
-            let packet = Packet::new(PacketKind::Data, leg, 0, seq, 1000, at(0));
-            queues.enqueue(at(0), Packet { leg, ..packet }, &mut rng(), &mut Ignore);
+        for hop in [0, 1] {
+            let packet = Packet::new(PacketKind::Data, hop, 0, seq, 1000, at(0));
+            queues.enqueue(at(0), Packet { hop, ..packet }, &mut rng(), &mut Ignore);
         }
     }
     let expected = Backlog { packets: 8, bytes: 8000, link_bytes: 8000 };
@@ -121,9 +121,9 @@ fn what_waits_is_the_sum_over_stations_and_leaves_in_order_within_each() {
     let mut next = [0, 0];
     while let Some(departure) = queues.dequeue(at(1), &mut rng(), &mut Ignore) {
         let packet = departure.packet;
-        assert_eq!((packet.seq, departure.enqueued), (next[packet.leg as usize], at(0)));
-        next[packet.leg as usize] += 1;
-        queues.on_airtime(at(1), LINKS[packet.leg as usize], Span::from_micros(300));
+        assert_eq!((packet.seq, departure.enqueued), (next[packet.hop as usize], at(0)));
+        next[packet.hop as usize] += 1;
+        queues.on_airtime(at(1), LINKS[packet.hop as usize], Span::from_micros(300));
     }
     assert_eq!(next, [4, 4]);
     assert_eq!(queues.backlog(), Backlog::EMPTY);

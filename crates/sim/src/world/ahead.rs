@@ -6,7 +6,7 @@
 
 use super::{FlowEnds, World};
 use crate::app::stream::Needed;
-use crate::network::End;
+use crate::path::Arrived;
 use crate::prefetch::{Prefetch, prefetch};
 
 /// How many packets before it arrives a packet is prefetched, and what it leads to.
@@ -17,8 +17,8 @@ const BEHIND_END: usize = 2;
 
 impl World {
     /// A packet of a wire has reached an end of its flow: prefetches what the next ones need.
-    pub(super) fn prefetch_flows(&self, wire: usize, end: End) {
-        let wire = &self.network.onward.wires[wire].0;
+    pub(super) fn prefetch_flows(&self, &Arrived { wire, end, .. }: &Arrived) {
+        let wire = self.path.coming(wire);
         wire.prefetch(PACKET);
         let flow_at = |place| wire.get(place).map(|packet| &self.flows[packet.flow as usize]);
         if let Some(flow) = flow_at(FLOW) {
@@ -30,7 +30,7 @@ impl World {
         if let Some(FlowEnds::Stream(stream)) = flow_at(BEHIND_END).map(|flow| &flow.ends) {
             Needed::End(stream, end).far();
         }
-        if let Some(flow) = self.network.agenda.next_flow()
+        if let Some(flow) = self.next_flow()
             && let FlowEnds::Stream(stream) = &self.flows[flow].ends
         {
             Needed::Timers(stream).near();
@@ -39,8 +39,14 @@ impl World {
 
     /// The alarm of a flow was due: prefetches the flow whose alarm is the next.
     pub(super) fn prefetch_next_timer(&self) {
-        if let Some(flow) = self.network.agenda.next_flow() {
+        if let Some(flow) = self.next_flow() {
             prefetch(&self.flows[flow]);
         }
+    }
+
+    /// The flow whose alarm is the next, if it is one of a flow.
+    fn next_flow(&self) -> Option<usize> {
+        let (_, slot) = self.alarms.next();
+        (slot < self.flows.len()).then_some(slot)
     }
 }

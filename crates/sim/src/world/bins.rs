@@ -9,29 +9,28 @@ impl World {
     /// A bin is over. What remains at the end of a run and is shorter than a bin is left out.
     pub(super) fn end_bin(&mut self, now: Time) {
         if now < self.end {
-            self.network.settle(now);
+            self.path.settle(now, &mut self.probe);
         }
         let Some(mut bins) = self.bins.take() else { return };
         let delivered: Vec<u64> =
             self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
-        let class_of = self.flows.iter().map(|flow| self.groups[flow.group as usize].class);
+        let class_of = self.flows.iter().map(|flow| self.class_of[flow.group as usize]);
         let class_of: Vec<usize> = class_of.collect();
-        let reserves: Vec<_> = self.network.links.iter().map(|link| link.reserve(now)).collect();
+        let reserves: Vec<_> = self.path.links().iter().map(|link| link.reserve(now)).collect();
         bins.end(
             now,
             Totals {
                 delivered: &delivered,
                 class_of: &class_of,
-                classes: self.network.probe.classes.len(),
+                classes: self.probe.classes.len(),
                 // Bins end after everything else of an instant, the run before.
                 includes_end: now < self.end,
-                links: &mut self.network.probe.links,
+                links: &mut self.probe.links,
                 reserves: &reserves,
                 utilisations: &self.utilisations,
             },
         );
-        let agenda = &mut self.network.agenda;
-        agenda.set(agenda.alarm(self.slots.binner), bins.over_at());
+        self.set_alarm(self.binner_slot(), bins.over_at());
         self.bins = Some(bins);
     }
 }

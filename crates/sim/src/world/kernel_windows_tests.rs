@@ -12,7 +12,6 @@ use sojourn_link::{Link, Server};
 use sojourn_scenario::{Resolved, Scenario, Source};
 
 use crate::assemble;
-use crate::link::{LinkAlarms, ScheduledLink, Service};
 use crate::packet::{Packet, PacketKind};
 
 /// A queue that drops and marks exactly the data packets with the given numbers, counted from 1.
@@ -133,11 +132,8 @@ fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });
     let server = Server::steady(Rate::from_bps(100_000_000), Vec::new());
-    let [service, timer] = [0, world.slots.timers].map(|slot| world.network.agenda.alarm(slot));
-    let alarms = LinkAlarms { service, timer };
     let link = Link::new(queue, Rng::stream(1, "queue", 0), server);
-    world.network.links[0] =
-        ScheduledLink::new(link, 0, alarms, Service::Events, &mut world.network.agenda);
+    world.path.replace_link(0, link);
     assert!(world.run::<false>(&|_| true));
     let row =
         |row: &sojourn_record::rows::FlowRow| (row.t.as_nanos() / 1000, row.cwnd_bytes / 1448);

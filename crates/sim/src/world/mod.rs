@@ -1,11 +1,10 @@
 //! The world: everything that happens between time zero and the end, one event after the other.
 //!
-//! The life of a packet, in the order of the code: a flow sends it over its access link; it arrives
-//! at a link's queue, waits, is served, and travels over wires and further links to the receiver,
-//! which answers over its own wires and links; the answer lets the flow send again.
+//! The life of a packet: a flow sends it over its [path](crate::path) to the receiver, which answers
+//! over the same path; the answer lets the flow send again.
 //!
-//! Events of one instant happen in this order: servers, wireless LANs, queue timers, wires, access
-//! links, flows, the sampler; departures come before arrivals.
+//! Events of one instant happen in this order: those of the path, flows, the sampler, the end of
+//! bins. A flow has *timers*, and one *alarm*, which is never later than the next of them.
 
 mod ahead;
 mod bins;
@@ -14,20 +13,17 @@ mod flow;
 mod outcome;
 mod sampling;
 mod stepping;
-mod wireless;
 
 use sojourn_aqm::{Span, Time};
-use sojourn_measure::{Bins, Utilisation};
+use sojourn_measure::{Bins, Probe, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow, TransferRow};
 use sojourn_traffic::FinishedTransfer;
 
 pub(crate) use self::flow::{FlowEnds, SimulatedFlow};
-pub(crate) use self::sampling::empty_queue;
-pub(crate) use self::wireless::WirelessLan;
-use crate::agenda::{Kind, Slot, Slots};
+use crate::alarms::{Alarms, Slot};
 use crate::app::{FlowTimers, Outbox};
-use crate::network::{End, Group, Network, RecordedLink};
 use crate::packet::{Packet, PacketKind};
+use crate::path::{End, Path};
 use crate::prefetch::MANY_FLOWS;
 
 /// What is sampled and when.
@@ -43,20 +39,20 @@ pub(crate) struct Sampling {
     pub(crate) last: Time,
 }
 
-/// Everything there is. Built by [`crate::assemble`].
+/// Everything there is. Assembled by [`crate::assemble`].
 pub(crate) struct World {
     /// What lies between the ends of flows.
-    pub(crate) network: Network,
-    /// Their order.
-    pub(crate) slots: Slots,
+    pub(crate) path: Path,
+    /// The alarms of flows, in their order, of the sampler and of the end of bins.
+    pub(crate) alarms: Alarms<1>,
+    /// The slot of the sampler.
+    pub(crate) sampler: Slot,
+    /// What is counted.
+    pub(crate) probe: Probe,
     /// What their use is measured against.
     pub(crate) utilisations: Vec<Utilisation>,
-    /// The link whose arrivals are recorded, and the arrivals so far.
-    pub(crate) recorded_arrivals: RecordedLink,
-    /// The wireless LANs.
-    pub(crate) wireless_lans: Vec<WirelessLan>,
-    /// The groups.
-    pub(crate) groups: Vec<Group>,
+    /// The class of each group, by place.
+    pub(crate) class_of: Vec<usize>,
     /// The flows.
     pub(crate) flows: Vec<SimulatedFlow>,
     /// Rows of the table `flows`.
@@ -92,9 +88,9 @@ impl World {
     pub(crate) fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         let mut stage_end = self.warmup.min(self.end);
         loop {
-            let (now, slot) = self.network.agenda.next();
+            let now = self.next_time();
             if now >= stage_end {
-                if now >= self.warmup && !self.network.probe.counting {
+                if now >= self.warmup && !self.probe.counting {
                     self.end_warmup();
                     stage_end = self.end;
                     continue; // settling the links may have set alarms
@@ -108,82 +104,78 @@ impl World {
             if self.events.is_multiple_of(EVENTS_PER_CHECK) && !keep_going(now) {
                 return false;
             }
-            self.handle::<NOTES>(now, self.network.agenda.next_kind(), slot);
+            self.handle::<NOTES>();
         }
         self.end_run::<NOTES>();
         true
     }
 
+    /// When the next event is due.
+    #[inline]
+    fn next_time(&self) -> Time {
+        self.path.next().0.min(self.alarms.next().0)
+    }
+
     /// The end has come: what is still open is closed and counted.
     fn end_run<const NOTES: bool>(&mut self) {
         // What would happen at the end does not.
-        self.network.settle(Time::from_nanos(self.end.as_nanos() - 1));
+        let last = Time::from_nanos(self.end.as_nanos() - 1);
+        self.path.settle(last, &mut self.probe);
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
             self.end_bin(self.end);
         }
         if self.sampling.states {
             self.sample_links(self.end);
         }
-        self.empty_queues::<NOTES>();
+        self.path.empty_queues::<NOTES>(self.end, &mut self.probe);
     }
 
+    /// Handles the next event: of one instant, those of the path come first.
     #[inline]
-    fn handle<const NOTES: bool>(&mut self, now: Time, kind: Kind, slot: Slot) {
-        let Slots { wires, accesses, flows, .. } = self.slots;
-        match kind {
-            Kind::Wire => self.on_wire::<NOTES>(now, slot - wires),
-            Kind::Uplink => {
-                let group = self.flows[slot - accesses].group as usize;
-                let uplink = self.groups[group].uplink;
-                self.network.on_uplink::<NOTES>(now, uplink, &mut self.recorded_arrivals);
-            }
-            Kind::Access => self.on_access::<NOTES>(now, slot - accesses),
-            Kind::Server => self.network.on_server::<NOTES>(now, slot),
-            Kind::Flow => self.on_flow_alarm(now, slot - flows),
-            Kind::Rare => self.on_rare::<NOTES>(now, slot),
+    fn handle<const NOTES: bool>(&mut self) {
+        let ((now, slot), (due, alarm)) = (self.path.next(), self.alarms.next());
+        if due < now {
+            return self.on_alarm(due, alarm);
+        }
+        let Some(arrived) = self.path.on_event::<NOTES>(now, slot, &mut self.probe) else { return };
+        if self.flows.len() >= MANY_FLOWS {
+            self.prefetch_flows(&arrived);
+        }
+        match arrived.end {
+            End::Receiver => self.receive(now, &arrived.packet),
+            End::Sender => self.answer(now, &arrived.packet),
+            End::Link => unreachable!("a link is no endpoint"),
         }
     }
 
-    /// A packet reaches the end of a wire.
-    #[inline(always)]
-    fn on_wire<const NOTES: bool>(&mut self, now: Time, wire: usize) {
-        let (line, end) = &mut self.network.onward.wires[wire];
-        let (mut packet, end) = (*line.pop(now, &mut self.network.agenda), *end);
-        if end != End::Link && self.flows.len() >= MANY_FLOWS {
-            self.prefetch_flows(wire, end);
-        }
-        match end {
-            End::Link => self.arrive_at_next::<NOTES>(now, &mut packet),
-            End::Receiver => self.receive(now, &packet),
-            End::Sender => self.answer(now, &packet),
-        }
-    }
-
-    /// A wireless LAN, a queue timer, the sampler or the end of a bin is due.
+    /// A flow, the sampler or the end of a bin is due.
     #[inline(never)]
-    fn on_rare<const NOTES: bool>(&mut self, now: Time, slot: Slot) {
-        let Slots { media, timers, sampler, .. } = self.slots;
+    fn on_alarm(&mut self, now: Time, slot: Slot) {
         match slot {
-            _ if slot < timers => return self.on_medium::<NOTES>(now, slot - media),
-            _ if slot == sampler => return self.sample(now),
-            _ if slot > sampler => return self.end_bin(now),
-            _ => {}
+            _ if slot < self.flows.len() => self.on_flow_alarm(now, slot),
+            _ if slot == self.sampler => self.sample(now),
+            _ => self.end_bin(now),
         }
-        self.network.catch_up_at::<NOTES>(slot - timers, (now, now));
     }
 
-    /// A packet arrives that was not on the uplink of its group.
-    fn on_access<const NOTES: bool>(&mut self, now: Time, flow: usize) {
-        let World { network, flows, recorded_arrivals, .. } = self;
-        let packet = flows[flow].access.wire().pop(now, &mut network.agenda);
-        network.arrive_from_access::<NOTES>(now, packet, recorded_arrivals);
+    /// The slot of the end of bins, the last.
+    pub(crate) fn binner_slot(&self) -> Slot {
+        self.sampler + 1
     }
 
-    /// A packet arrives over a wire. Apart, so that what a packet does that comes over an uplink is
-    /// compiled into the main loop.
-    #[inline(never)]
-    fn arrive_at_next<const NOTES: bool>(&mut self, now: Time, packet: &mut Packet) {
-        self.network.arrive::<NOTES>(now, packet, &mut self.recorded_arrivals);
+    /// Sets the alarm of a slot.
+    #[inline]
+    pub(crate) fn set_alarm(&mut self, slot: Slot, due: Time) {
+        self.alarms.set(self.alarms.alarm(slot, (0, slot)), due);
+    }
+
+    /// A flow by place, and where it sends packets.
+    #[inline(always)]
+    fn with_outbox(&mut self, now: Time, flow: usize) -> (&mut SimulatedFlow, Outbox<'_>) {
+        let World { flows, path, probe, class_of, .. } = self;
+        let flow = &mut flows[flow];
+        let (class, group) = (class_of[flow.group as usize], flow.group as u8);
+        (flow, Outbox { now, path, probe, class, group, lane: 0 })
     }
 
     /// Lets a flow act with an outbox. That gives the next of the timers that may have been set, to
@@ -196,24 +188,21 @@ impl World {
         timer: impl FnOnce(&mut FlowTimers) -> &mut Time,
         act: impl FnOnce(&mut FlowEnds, &mut Outbox<'_>) -> Time,
     ) {
-        let World { flows, network, groups, .. } = self;
-        let simulated = &mut flows[flow];
-        let (ends, mut out) = simulated.with_outbox(now, network, groups);
-        let due = act(ends, &mut out);
+        let (simulated, mut out) = self.with_outbox(now, flow);
+        let due = act(&mut simulated.ends, &mut out);
         *timer(&mut simulated.timers) = due;
         if due < simulated.alarm {
             simulated.alarm = due;
-            network.agenda.set(network.agenda.of_flow(flow), due);
+            self.set_alarm(flow, due);
         }
     }
 
     /// A packet reaches its receiver.
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
-        if self.latency && self.network.probe.counting && packet.kind == PacketKind::Data {
-            let group = &self.groups[self.flows[packet.flow as usize].group as usize];
-            let one_way = &mut self.network.probe.classes[group.class].one_way;
-            one_way.add(now.since(packet.sent).as_nanos());
+        if self.latency && self.probe.counting && packet.kind == PacketKind::Data {
+            let class = self.class_of[self.flows[packet.flow as usize].group as usize];
+            self.probe.classes[class].one_way.add(now.since(packet.sent).as_nanos());
         }
         let warmup = self.warmup;
         self.with_flow(
@@ -235,9 +224,8 @@ impl World {
                 }
                 FlowEnds::Datagrams(flow) => {
                     let delay = flow.on_arrival(now, packet);
-                    let Outbox { network: Network { probe, .. }, group, .. } = out;
-                    if probe.counting {
-                        probe.classes[group.class].one_way.add(delay.as_nanos());
+                    if let Some(counted) = out.counted() {
+                        counted.one_way.add(delay.as_nanos());
                     }
                     Time::NEVER
                 }
@@ -271,8 +259,7 @@ impl World {
             due = self.on_timer(now, flow);
         }
         self.flows[flow].alarm = due;
-        let agenda = &mut self.network.agenda;
-        agenda.set(agenda.of_flow(flow), due);
+        self.set_alarm(flow, due);
         if self.flows.len() >= MANY_FLOWS {
             self.prefetch_next_timer();
         }
@@ -281,10 +268,8 @@ impl World {
     /// A timer of a flow is due. Returns when the next one is.
     #[inline(never)]
     fn on_timer(&mut self, now: Time, flow: usize) -> Time {
-        let World { flows, network, groups, .. } = self;
-        let flow = &mut flows[flow];
-        let (ends, mut out) = flow.with_outbox(now, network, groups);
-        match ends {
+        let (flow, mut out) = self.with_outbox(now, flow);
+        match &mut flow.ends {
             FlowEnds::Stream(stream) => stream.on_timer(&mut out),
             FlowEnds::Datagrams(flow) => flow.on_timer(&mut out),
             FlowEnds::Page(page) => page.on_timer(&mut out),
@@ -296,9 +281,8 @@ impl World {
 
 /// Notes a round trip that was observed after the warm-up.
 fn note_rtt(rtt: Span, out: &mut Outbox<'_>) {
-    let probe = &mut out.network.probe;
-    if probe.counting {
-        probe.classes[out.group.class].rtt.add(rtt.as_nanos());
+    if let Some(counted) = out.counted() {
+        counted.rtt.add(rtt.as_nanos());
     }
 }
 
@@ -310,11 +294,11 @@ fn record_transfer(
     FinishedTransfer { start, bytes }: FinishedTransfer,
     out: &mut Outbox<'_>,
 ) {
-    let (probe, class) = (&mut out.network.probe, out.group.class);
+    let Outbox { probe, class, .. } = out;
     let completion = now.since(start);
     probe.transfers.push(TransferRow { flow, start, bytes, completion });
     if start >= warmup {
-        probe.classes[class].completion.add(completion.as_nanos());
+        probe.classes[*class].completion.add(completion.as_nanos());
     }
 }
 

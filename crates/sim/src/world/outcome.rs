@@ -1,9 +1,8 @@
 //! What a world has measured when its warm-up and its run are over.
 
 use sojourn_aqm::Time;
-use sojourn_link::Impairment;
 use sojourn_measure::activity::{self, FlowTimes};
-use sojourn_measure::{BUILTIN_VARS, FlowCount, LinkTotals, Outcome, ecn_share, exercise, summary};
+use sojourn_measure::{BUILTIN_VARS, FlowCount, Outcome, ecn_share, exercise, summary};
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
@@ -22,50 +21,41 @@ impl World {
     /// Takes everything out of a world that has run.
     fn into_outcome(mut self, plan: &Resolved) -> Outcome {
         self.count_unfinished();
-        let totals = self.totals(self.end);
-        let links = self.utilisations.iter().zip(&self.network.probe.links).zip(&totals);
-        let losses = self.network.onward.impairments.iter();
+        let totals = self.path.totals(self.end, &self.probe);
+        let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
         Outcome {
             uses: links.map(|((link, stats), end)| link.used(&stats.at_warmup, end)).collect(),
-            wire_losses: losses.map(|wire| wire.as_ref().map(Impairment::counted)).collect(),
+            wire_losses: self.path.wire_losses(),
             vars: self
-                .network
-                .links
+                .path
+                .links()
                 .iter()
                 .map(|link| [&BUILTIN_VARS, link.vars()].concat())
                 .collect(),
             counts: self.counts(plan),
             flow_samples: self.flow_samples,
             flow_states: self.flow_states,
-            bins: self
-                .bins
-                .map(|bins| bins.into_rows(&self.network.probe.links))
-                .unwrap_or_default(),
+            bins: self.bins.map(|bins| bins.into_rows(&self.probe.links)).unwrap_or_default(),
             events: self.events,
-            probe: self.network.probe,
+            probe: self.probe,
         }
     }
 
     /// The warm-up is over: summaries count from here on.
     pub(super) fn end_warmup(&mut self) {
         // What happens at its end counts already.
-        self.network.settle(Time::from_nanos(self.warmup.as_nanos().saturating_sub(1)));
-        self.network.probe.end_warmup(self.totals(self.warmup));
+        let before = Time::from_nanos(self.warmup.as_nanos().saturating_sub(1));
+        self.path.settle(before, &mut self.probe);
+        self.probe.end_warmup(self.path.totals(self.warmup, &self.probe));
         self.at_warmup = self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
         for (index, flow) in self.flows.iter_mut().enumerate() {
             if let FlowEnds::Datagrams(flow) = &mut flow.ends {
                 let first = flow.count_from_now();
-                self.network.probe.notes.losses.count_from(index, first);
-                self.network.onward.losses.count_from(index, first);
+                self.probe.notes.losses.count_from(index, first);
+                self.path.count_datagrams_from(index, first);
             }
         }
-        self.network.onward.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
-    }
-
-    /// The totals of each link at `at`, up to which everything has happened.
-    fn totals(&self, at: Time) -> Vec<LinkTotals> {
-        let links = self.network.links.iter().zip(&self.network.probe.links);
-        links.map(|(link, stats)| stats.totals(at, link.reserve(at))).collect()
+        self.path.end_warmup();
     }
 
     /// What each flow has achieved since the warm-up.
@@ -78,7 +68,7 @@ impl World {
             FlowTimes { start, stop, last_arrival }
         };
         let times: Vec<FlowTimes> = self.flows.iter().zip(&self.times).map(times).collect();
-        let active = activity::active(plan, &times, &self.network.probe.transfers);
+        let active = activity::active(plan, &times, &self.probe.transfers);
         let count = |index: usize| {
             let flow = &self.flows[index].ends;
             let delivered_bytes = flow.delivered_bytes() - self.at_warmup[index];
@@ -87,8 +77,7 @@ impl World {
             match flow {
                 FlowEnds::Datagrams(flow) => FlowCount {
                     received: flow.received,
-                    lost: self.network.probe.notes.losses.of(index)
-                        + self.network.onward.losses.of(index),
+                    lost: self.probe.notes.losses.of(index) + self.path.datagram_losses().of(index),
                     ..count
                 },
                 FlowEnds::Stream(_) | FlowEnds::Page(_) => count,
@@ -100,7 +89,7 @@ impl World {
     /// Transfers still under way at the end, or cut off when their flow stopped.
     fn count_unfinished(&mut self) {
         for SimulatedFlow { ends, group, .. } in &self.flows {
-            let stats = &mut self.network.probe.classes[self.groups[*group as usize].class];
+            let stats = &mut self.probe.classes[self.class_of[*group as usize]];
             let unfinished = stats.unfinished.get_or_insert_default();
             let under_way = match ends {
                 FlowEnds::Stream(stream) => stream.under_way(self.end),

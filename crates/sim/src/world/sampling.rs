@@ -1,18 +1,15 @@
-//! Samples of queues and flows, and what is left in the queues at the end.
+//! Samples of queues and flows.
 
-use sojourn_aqm::{Cause, Sink, Span, Stage, Time};
-use sojourn_measure::Probe;
+use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
 use super::{FlowEnds, World};
 use crate::app::stream::Stream;
-use crate::link::ScheduledLink;
-use crate::packet::Packet;
 
 impl World {
     pub(super) fn sample(&mut self, now: Time) {
         if self.sampling.states {
-            self.network.settle(now);
+            self.path.settle(now, &mut self.probe);
             self.sample_links(now);
         }
         if self.sampling.flows {
@@ -21,8 +18,7 @@ impl World {
                 self.sample_control(flow, now);
             }
         }
-        let agenda = &mut self.network.agenda;
-        agenda.set(agenda.alarm(self.slots.sampler), now + self.sampling.every);
+        self.set_alarm(self.sampler, now + self.sampling.every);
     }
 
     /// Records the state of a flow's sender and of its congestion control.
@@ -55,8 +51,8 @@ impl World {
     pub(super) fn sample_links(&mut self, now: Time) {
         let since_last = now.since(std::mem::replace(&mut self.sampling.last, now));
         let mut values = std::mem::take(&mut self.sampled_values);
-        for (queue, link) in self.network.links.iter().enumerate() {
-            let interval = std::mem::take(&mut self.network.probe.links[queue].interval);
+        for (queue, link) in self.path.links().iter().enumerate() {
+            let interval = std::mem::take(&mut self.probe.links[queue].interval);
             values.clear();
             values.extend(interval.values(link.backlog(), since_last));
             let builtin = values.len();
@@ -68,49 +64,10 @@ impl World {
                 var: var as u16,
                 value,
             };
-            self.network.probe.states.extend(values.iter().enumerate().map(row));
+            self.probe.states.extend(values.iter().enumerate().map(row));
         }
         self.sampled_values = values;
     }
-
-    /// What still waits at the end is counted, so that every packet has a fate.
-    pub(super) fn empty_queues<const NOTES: bool>(&mut self) {
-        for (queue, link) in self.network.links.iter_mut().enumerate() {
-            empty_queue::<NOTES>(link, queue, self.end, &mut self.network.probe);
-        }
-    }
-}
-
-/// Records what still waits in one queue at the end.
-pub(crate) fn empty_queue<const NOTES: bool>(
-    link: &mut ScheduledLink,
-    queue: usize,
-    end: Time,
-    probe: &mut Probe,
-) {
-    let counters = probe.links[queue].total;
-    let waiting = u64::from(link.backlog().packets);
-    let dropped: u64 = counters.dropped.iter().sum();
-    // Eviction and drops at the head included, every packet left exactly once.
-    assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
-    let mut drops = Drops(Vec::new());
-    let mut departures = Vec::new();
-    link.drain(end, &mut drops, |packet, enqueued| departures.push((packet, enqueued)));
-    let mut probe = probe.at_link::<NOTES>(end, queue);
-    for (packet, enqueued) in drops.0.iter().chain(&departures) {
-        probe.waiting(packet, *enqueued);
-    }
-}
-
-/// What a law drops while its queue is emptied at the end of the run, which counts as waiting too.
-struct Drops(Vec<(Packet, Time)>);
-
-impl Sink<Packet> for Drops {
-    fn dropped(&mut self, packet: Packet, enqueued: Time, _stage: Stage, _cause: Cause) {
-        self.0.push((packet, enqueued));
-    }
-
-    fn marked(&mut self, _packet: &mut Packet, _enqueued: Time, _stage: Stage, _cause: Cause) {}
 }
 
 fn sample_flow(flow: &FlowEnds, index: usize, now: Time) -> FlowRow {

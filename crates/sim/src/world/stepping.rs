@@ -8,26 +8,25 @@ use crate::packet::Packet;
 impl World {
     /// When the next event is due; none if the run ends before it.
     pub(crate) fn next_event(&self) -> Option<Time> {
-        let (due, _) = self.network.agenda.next();
+        let due = self.next_time();
         (due < self.end).then_some(due)
     }
 
     /// Handles the next event, which is due before the end.
     pub(crate) fn handle_next<const NOTES: bool>(&mut self) {
-        let (now, slot) = self.network.agenda.next();
-        let kind = self.network.agenda.next_kind();
+        let now = self.next_time();
         debug_assert!(now < self.end, "what would happen at the end does not");
-        if now >= self.warmup && !self.network.probe.counting {
+        if now >= self.warmup && !self.probe.counting {
             self.end_warmup();
         }
         self.events += 1;
-        self.handle::<NOTES>(now, kind, slot);
+        self.handle::<NOTES>();
     }
 
     /// Ends the run after its last event.
     pub(crate) fn end_after_last<const NOTES: bool>(&mut self) {
         debug_assert!(self.next_event().is_none(), "every event has been handled");
-        if !self.network.probe.counting {
+        if !self.probe.counting {
             self.end_warmup();
         }
         self.end_run::<NOTES>();
@@ -40,12 +39,6 @@ impl World {
         link: usize,
         discipline: Box<dyn Qdisc<Packet>>,
     ) {
-        let mut probe = self.network.probe.at_link::<true>(now, link);
-        self.network.links[link].replace_discipline(
-            now,
-            discipline,
-            &mut self.network.agenda,
-            &mut probe,
-        );
+        self.path.replace_discipline(now, link, discipline, &mut self.probe);
     }
 }

@@ -1,7 +1,7 @@
 //! What of a stream is needed soon.
 
 use super::Stream;
-use crate::network::End;
+use crate::path::End;
 use crate::prefetch::{Prefetch, prefetch};
 
 /// A part of a stream that is needed soon.

@@ -1,9 +1,9 @@
 //! Wireless LANs: links whose servers contend for one medium.
 
 use sojourn_aqm::{Span, Time};
+use sojourn_measure::Probe;
 
-use super::World;
-use crate::network::Network;
+use super::Path;
 use crate::wlan::medium::{Attempt, Medium, Sent};
 
 /// A wireless LAN.
@@ -18,15 +18,20 @@ pub(crate) struct WirelessLan {
     pub(crate) sent: Vec<Sent>,
 }
 
-impl World {
+impl Path {
     /// An exchange on a wireless LAN has ended, or a station wants to join the contention.
-    pub(super) fn on_medium<const NOTES: bool>(&mut self, now: Time, place: usize) {
+    pub(super) fn on_medium<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        place: usize,
+        probe: &mut Probe,
+    ) {
         let mut sent = std::mem::take(&mut self.wireless_lans[place].sent);
         self.wireless_lans[place].medium.end(now, &mut sent);
         for Sent { station, attempt, airtime, rate } in sent.drain(..) {
             let link = self.wireless_lans[place].links[station];
             self.account_airtime(now, place, link, attempt, airtime);
-            let Network { links, agenda, probe, onward, .. } = &mut self.network;
+            let Path { links, agenda, onward, .. } = self;
             let mut probe = probe.at_link::<NOTES>(now, link);
             let head = links[link].head().filter(|_| attempt == Attempt::Received);
             probe.sent_frame(airtime, rate, head.map(|packet| packet.link_bytes));
@@ -43,13 +48,13 @@ impl World {
         let WirelessLan { medium, links, sent: empty, .. } = &mut self.wireless_lans[place];
         *empty = sent;
         for (station, &link) in links.iter().enumerate() {
-            if let Some(packet) = self.network.links[link].head() {
-                let radio = self.network.onward.legs[packet.leg as usize].radio as usize;
+            if let Some(packet) = self.links[link].head() {
+                let radio = self.onward.hops[packet.hop as usize].radio as usize;
                 medium.offer(now, station, packet.link_bytes, radio);
             }
         }
-        let agenda = &mut self.network.agenda;
-        agenda.set(agenda.alarm(self.slots.media + place), medium.next());
+        let alarm = self.agenda.alarm(self.agenda.slots().media + place);
+        self.agenda.set(alarm, medium.next());
     }
 
     /// A link has sent. Who serves stations by airtime accounts what it sends to a station, however
@@ -66,16 +71,14 @@ impl World {
         for &link in &self.wireless_lans[place].by_airtime {
             let station = match (link == sender, attempt) {
                 (true, _) => {
-                    let packet = self.network.links[link].head().expect("a packet was sent");
-                    self.network.onward.legs[packet.leg as usize]
-                        .station
-                        .map(|station| station as usize)
+                    let packet = self.links[link].head().expect("a packet was sent");
+                    self.onward.hops[packet.hop as usize].station.map(|station| station as usize)
                 }
                 (false, Attempt::Received) => Some(sender),
                 (false, Attempt::Failed | Attempt::GivenUp) => None,
             };
             if let Some(station) = station {
-                self.network.links[link].on_airtime(now, station, airtime);
+                self.links[link].on_airtime(now, station, airtime);
             }
         }
     }

@@ -1,21 +1,21 @@
-//! What packets find behind a link.
+//! What lies behind the links: wires, and the loss and jitter on them.
 
 use sojourn_aqm::{Ecn, Time};
 use sojourn_link::Impairment;
 use sojourn_measure::DatagramLosses;
 
-use super::{End, Leg};
-use crate::agenda::Agenda;
-use crate::delay_line::ScheduledDelayLine;
+use super::agenda::Agenda;
+use super::route::{End, Hop};
+use super::wire::Wire;
 use crate::packet::{Packet, PacketKind};
 
-/// What packets find behind the links.
+/// What lies behind the links.
 pub(crate) struct Onward {
     /// All wires, with where they end; first, in the order of the links, those from a link to
-    /// the next of a way.
-    pub(crate) wires: Vec<(ScheduledDelayLine, End)>,
-    /// The ways of all groups, one after the other.
-    pub(crate) legs: Vec<Leg>,
+    /// the next of a route.
+    pub(crate) wires: Vec<(Wire, End)>,
+    /// The routes of all groups, one after the other.
+    pub(crate) hops: Vec<Hop>,
     /// Loss, jitter and bleaching on the wire behind each link.
     pub(crate) impairments: Vec<Option<Impairment>>,
     /// Datagrams lost on wires; the probe has those lost at links.
@@ -26,21 +26,21 @@ impl Onward {
     /// A packet has left a link at `now`, or will have by then: it goes on the wire.
     #[inline(never)]
     pub(crate) fn forward(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
-        let Leg { wire, is_impaired, .. } = self.legs[packet.leg as usize];
+        let Hop { wire, is_impaired, .. } = self.hops[packet.hop as usize];
         if is_impaired {
             return self.forward_impaired(now, packet, agenda);
         }
-        packet.leg += 1;
+        packet.hop += 1;
         self.wires[wire as usize].0.push(now, packet, agenda);
     }
 
     /// The same on an impaired wire, if the packet is not lost there.
     #[inline(never)]
     fn forward_impaired(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
-        let Leg { link, wire, .. } = self.legs[packet.leg as usize];
-        packet.leg += 1;
+        let Hop { link, wire, .. } = self.hops[packet.hop as usize];
+        packet.hop += 1;
         let impairment = self.impairments[link as usize].as_mut();
-        let impairment = impairment.expect("the wire of an impaired leg is impaired");
+        let impairment = impairment.expect("the wire of an impaired hop is impaired");
         let wire = &mut self.wires[wire as usize].0;
         if impairment.bleaches() {
             packet.ecn = Ecn::NotEct;

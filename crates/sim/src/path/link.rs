@@ -4,7 +4,8 @@ use sojourn_aqm::{Backlog, Qdisc, Sink, Span, Time, Var};
 use sojourn_link::{Link, TokenReserve};
 use sojourn_measure::LinkProbe;
 
-use crate::agenda::{Agenda, Alarm};
+use super::agenda::Agenda;
+use crate::alarms::Alarm;
 use crate::packet::Packet;
 
 /// The alarms of a link.

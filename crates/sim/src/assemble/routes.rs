@@ -1,4 +1,4 @@
-//! The ways of the groups over links and wires.
+//! The routes of the groups over links and wires.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,71 +6,62 @@ use sojourn_aqm::{Rate, Span};
 use sojourn_scenario::resolved::Resolved;
 
 use super::links::radio;
-use crate::agenda::{Agenda, Slot};
-use crate::delay_line::ScheduledDelayLine;
-use crate::network::{End, FirstLegs, Group, Leg};
-use crate::uplink::Uplink;
+use crate::alarms::Slot;
+use crate::path::{Agenda, End, Hop, Route, Uplink, Wire};
 
-/// Wires of a group beside those of the links: to the receiver, back, and from the last reverse
+/// Wires of a group besides those of the links: to the receiver, back, and from the last reverse
 /// link.
 pub(super) const WIRES_PER_GROUP: usize = 3;
 
-/// The links behind which a way goes on to another, in their order. Only they have a wire of their
-/// own, so that most worlds have few wires.
+/// The links behind which a route goes on to another, in their order. Only they have a wire in the
+/// table of links, so that most simulations have few wires.
 pub(super) fn links_with_onward_wires(plan: &Resolved) -> Vec<usize> {
-    let ways = plan.flows.iter().flat_map(|group| [&group.path, &group.reverse]);
-    let onward = ways.flat_map(|way| way.split_last().map_or(&[][..], |(_, before)| before));
+    let routes = plan.flows.iter().flat_map(|group| [&group.path, &group.reverse]);
+    let onward = routes.flat_map(|links| links.split_last().map_or(&[][..], |(_, before)| before));
     BTreeSet::from_iter(onward.copied()).into_iter().collect()
 }
 
-/// The groups of flows, with their ways and uplinks; their classes are places in `classes`. Groups
-/// with the same first link, as far before it, share an uplink.
-pub(super) fn groups(
+/// The routes of the groups, their hops, and the uplinks. Groups with the same first link, as far
+/// before it, share an uplink.
+pub(super) fn routes(
     plan: &Resolved,
-    classes: &[String],
     onward: &[usize],
     is_impaired: &dyn Fn(usize) -> bool,
-) -> (Vec<Group>, Vec<Leg>, Vec<Uplink>) {
-    let class_of: BTreeMap<&str, usize> =
-        classes.iter().enumerate().map(|(place, class)| (class.as_str(), place)).collect();
-    let mut legs = Vec::new();
+) -> (Vec<Route>, Vec<Hop>, Vec<Uplink>) {
+    let mut hops = Vec::new();
     let (mut uplinks, mut uplink_from) = (Vec::new(), BTreeMap::new());
-    let groups = plan.flows.iter().enumerate().map(|(place, group)| {
+    let routes = plan.flows.iter().enumerate().map(|(place, group)| {
         let first_wire = onward.len() + WIRES_PER_GROUP * place;
-        let mut add = |ways, exit| add_way((&mut legs, is_impaired), plan, ways, onward, exit);
+        let mut add = |links, exit| add_hops((&mut hops, is_impaired), plan, links, onward, exit);
         let forward = add([&group.path, &group.reverse], first_wire);
         let backward = add([&group.reverse, &group.path], first_wire + 2);
         let uplink = *uplink_from.entry((group.path[0], group.access_delay)).or_insert_with(|| {
             uplinks.push(Uplink::new(uplinks.len(), group.path[0]));
             uplinks.len() - 1
         });
-        Group {
-            class: *class_of.get(group.class.as_str()).expect("every class is listed"),
-            first_legs: FirstLegs { forward, backward },
-            uplink,
-            back: first_wire + 1,
-        }
+        Route { forward, backward, uplink, back: first_wire + 1 }
     });
-    (groups.collect(), legs, uplinks)
+    (routes.collect(), hops, uplinks)
 }
 
-/// Adds a way over these links, the last of which sends on the wire `exit`; returns its beginning.
-fn add_way(
-    (legs, is_impaired): (&mut Vec<Leg>, &dyn Fn(usize) -> bool),
+/// Adds the hops over these links, the last of which sends on the wire `exit`; returns the place of
+/// the first.
+fn add_hops(
+    (hops, is_impaired): (&mut Vec<Hop>, &dyn Fn(usize) -> bool),
     plan: &Resolved,
-    [links, other_way]: [&[usize]; 2],
+    [links, reverse]: [&[usize]; 2],
     onward: &[usize],
     exit: usize,
 ) -> u32 {
-    let first = u32::try_from(legs.len()).expect("all ways together have fewer than 2^32 links");
+    let first = u32::try_from(hops.len()).expect("all routes together have fewer than 2^32 hops");
     for (place, &link) in links.iter().enumerate() {
         let is_last = place + 1 == links.len();
-        let own = || onward.binary_search(&link).expect("a way goes on behind it");
-        let wire = if is_last { exit } else { own() };
-        let radio = radio(plan, link, other_way);
-        let station = plan.station_of(link, other_way).map(|station| station as u32);
+        let next = || onward.binary_search(&link).expect("a route goes on behind it");
+        let wire = if is_last { exit } else { next() };
+        let radio = radio(plan, link, reverse);
+        let station = plan.station_of(link, reverse).map(|station| station as u32);
         let is_impaired = is_impaired(link);
-        legs.push(Leg { link: link as u32, wire: wire as u32, radio, station, is_impaired });
+        hops.push(Hop { link: link as u32, wire: wire as u32, radio, station, is_impaired });
     }
     first
 }
@@ -81,7 +72,7 @@ pub(super) fn wires(
     plan: &Resolved,
     onward: &[usize],
     (first, agenda): (Slot, &Agenda),
-) -> Vec<(ScheduledDelayLine, End)> {
+) -> Vec<(Wire, End)> {
     let mut wires: Vec<(Span, End, Vec<Rate>)> =
         onward.iter().map(|&link| (plan.links[link].delay, End::Link, Vec::new())).collect();
     for group in &plan.flows {
@@ -99,7 +90,7 @@ pub(super) fn wires(
         wires.push((to_sender, End::Sender, rates([near, None])));
     }
     let wire = |(i, (delay, end, rates))| {
-        (ScheduledDelayLine::new(delay, agenda.alarm(first + i)).with_links(rates), end)
+        (Wire::new(delay, agenda.alarm(first + i)).with_links(rates), end)
     };
     wires.into_iter().enumerate().map(wire).collect()
 }

@@ -1,35 +1,37 @@
-//! A path of the simulator, with its alarm. It is first in, first out, so that only its next packet
-//! needs the alarm.
+//! A wire: the propagation delay behind a link or before the first one. Packets arrive in the order
+//! in which they entered, unless it reorders them, so only the next needs an alarm.
 
 use sojourn_aqm::{Rate, Span, Time};
 use sojourn_link::Propagation;
 
-use crate::agenda::{Agenda, Alarm};
-use crate::link::LateServer;
+use super::agenda::Agenda;
+use super::link::LateServer;
+use crate::alarms::Alarm;
 use crate::packet::Packet;
 use crate::ring::Ring;
 
 /// Packets in flight over one distance, in the order in which they arrive.
 #[derive(Debug)]
-pub struct ScheduledDelayLine {
+pub(crate) struct Wire {
     propagation: Propagation,
-    in_flight: Ring<(Time, Packet)>,
+    /// Packets with the times at which they arrive.
+    pub(super) in_flight: Ring<(Time, Packet)>,
     alarm: Alarm,
     /// The server of the link to which it leads, if that takes packets by itself; else the alarm
     /// says when the next one arrives.
     feeds: Option<LateServer>,
 }
 
-impl ScheduledDelayLine {
-    /// An empty line with its alarm.
-    pub(crate) fn new(delay: Span, alarm: Alarm) -> ScheduledDelayLine {
+impl Wire {
+    /// An empty wire with its alarm.
+    pub(crate) fn new(delay: Span, alarm: Alarm) -> Wire {
         let propagation = Propagation::new(delay);
-        ScheduledDelayLine { propagation, in_flight: Ring::default(), alarm, feeds: None }
+        Wire { propagation, in_flight: Ring::default(), alarm, feeds: None }
     }
 
     /// The same with access links that several flows share, one after the other.
-    pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> ScheduledDelayLine {
-        ScheduledDelayLine { propagation: self.propagation.with_links(rates), ..self }
+    pub(crate) fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> Wire {
+        Wire { propagation: self.propagation.with_links(rates), ..self }
     }
 
     /// From now on a link takes packets from it by itself.
@@ -40,7 +42,7 @@ impl ScheduledDelayLine {
     /// A packet enters now. The rare path with several links is apart: a call in between would make
     /// the caller save its registers.
     #[inline(always)]
-    pub fn push(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
+    pub(crate) fn push(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
         if self.propagation.has_several_links() {
             return self.push_over_links(now, packet, agenda);
         }
@@ -57,7 +59,7 @@ impl ScheduledDelayLine {
     /// A packet enters that arrives at `arrival`, not before any other. Most follow another: that
     /// takes no call, so that the caller need not save its registers.
     #[inline(always)]
-    pub fn push_at(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
+    pub(crate) fn push_at(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
         if !self.in_flight.push_behind((arrival, *packet)) {
             self.push_any(arrival, packet, agenda);
@@ -74,7 +76,7 @@ impl ScheduledDelayLine {
 
     /// A packet enters at `start`, which may be in the future: it may overtake others. Packets that
     /// arrive at the same time do so in the order of these calls.
-    pub fn insert(&mut self, start: Time, packet: Packet, agenda: &mut Agenda) {
+    pub(crate) fn insert(&mut self, start: Time, packet: Packet, agenda: &mut Agenda) {
         debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
         let arrival = start + self.propagation.delay();
         let is_later = |&(at, _): &(Time, Packet)| at > arrival;
@@ -105,23 +107,15 @@ impl ScheduledDelayLine {
     /// Takes the packet that arrives now and sets the alarm for the next. It stays where it is
     /// until another enters.
     #[inline(always)]
-    pub fn pop(&mut self, now: Time, agenda: &mut Agenda) -> &mut Packet {
+    pub(crate) fn pop(&mut self, now: Time, agenda: &mut Agenda) -> &mut Packet {
         let taken = self.in_flight.pop_front_before(|&(next_arrival, _)| next_arrival);
         let ((arrival, packet), next) = taken.expect("the alarm is set for a packet");
-        debug_assert_eq!(*arrival, now, "a delay line delivers at the time it announced");
+        debug_assert_eq!(*arrival, now, "a wire delivers at the time it announced");
         agenda.set_due(self.alarm, next.unwrap_or(Time::NEVER));
         packet
     }
 
-    /// Takes the next packet, which is there, for the link that it feeds. It stays where it is until
-    /// another enters.
-    #[inline(always)]
-    pub(crate) fn take(&mut self) -> &mut Packet {
-        let taken = self.in_flight.pop_front_before(|_| ());
-        &mut taken.expect("one that arrives is there").0.1
-    }
-
-    /// When a packet of so many bytes arrives that enters now.
+    /// When a packet of `bytes` arrives that enters now.
     #[inline]
     fn enter(&mut self, now: Time, bytes: u32) -> Time {
         self.propagation.enter(now, bytes)
@@ -133,20 +127,20 @@ impl ScheduledDelayLine {
         self.in_flight.is_empty()
     }
 
-    /// The packet that arrives after so many others.
+    /// The packet behind `place` others.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&Packet> {
         self.in_flight.get(place).map(|(_, packet)| packet)
     }
 
-    /// Asks for the packet that arrives after so many others.
+    /// Prefetches the packet behind `place` others.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
         self.in_flight.prefetch(place);
     }
 
     /// The propagation delay.
-    pub fn delay(&self) -> Span {
+    pub(crate) fn delay(&self) -> Span {
         self.propagation.delay()
     }
 }

@@ -1,0 +1,247 @@
+//! The event queue: one alarm per component, and which of them is due next.
+//!
+//! A component has timers; an alarm says when to look at them, which is never later than the next
+//! of them. An alarm is one number, its time above its slot, so that the smaller of two is the one
+//! due first; alarms of the same instant are due in the order of their slots. They are the leaves
+//! of winner trees, in which every node holds the smallest of its four children. Setting an alarm
+//! replays its path to the root and stops where nothing changes; cancelling is setting it to
+//! [`Time::NEVER`]. There are no stale entries.
+//!
+//! Each kind of component that is set at every packet has a tree of its own: a shallow tree costs
+//! one level, and the next alarm is the smallest of the roots.
+
+use sojourn_aqm::Time;
+
+/// The number of an alarm, which orders those of the same instant.
+pub(crate) type Slot = usize;
+
+/// In a place without an alarm; later than every alarm.
+const UNSET: u64 = u64::MAX;
+
+/// The children of a node.
+const CHILDREN: usize = 4;
+
+/// Where an alarm is kept: its slot and the place of its leaf.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alarm {
+    slot: Slot,
+    leaf: usize,
+}
+
+/// A node of a tree.
+#[derive(Clone, Debug)]
+struct Node {
+    /// Alarms, or the smallest of those below each child.
+    children: [u64; CHILDREN],
+    /// Where the smallest of them goes: a place, four to a node; below the number of trees a root.
+    parent: usize,
+}
+
+/// Adds the nodes of a tree with this number of leaves, its root first, then level by level, the children
+/// of each node side by side. Returns the place of the first leaf.
+fn add_tree(nodes: &mut Vec<Node>, root: usize, leaves: usize) -> usize {
+    let (mut inner, mut last_level) = (0, 1);
+    while last_level * CHILDREN < leaves {
+        inner += last_level;
+        last_level *= CHILDREN;
+    }
+    let base = nodes.len();
+    for node in 0..inner + leaves.div_ceil(CHILDREN).max(1) {
+        let parent = if node == 0 { root } else { base * CHILDREN + node - 1 };
+        nodes.push(Node { children: [UNSET; CHILDREN], parent });
+    }
+    (base + inner) * CHILDREN
+}
+
+#[inline]
+fn smallest(children: &[u64; CHILDREN]) -> u64 {
+    let [a, b, c, d] = *children;
+    a.min(b).min(c.min(d))
+}
+
+fn slot_bits(slots: usize) -> u32 {
+    usize::BITS - slots.leading_zeros()
+}
+
+/// The time before which an alarm among this number of slots has to lie; later is never.
+pub(crate) fn horizon(slots: usize) -> Time {
+    Time::from_nanos(UNSET >> slot_bits(slots))
+}
+
+/// Alarms in a number of trees.
+#[derive(Clone, Debug)]
+pub(crate) struct Alarms<const TREES: usize> {
+    /// How many bits of an alarm are its slot, and the number in which these are set.
+    slot_bits: u32,
+    slot_mask: u64,
+    /// The first time in nanoseconds that the other bits do not hold.
+    horizon_ns: u64,
+    /// Of all trees; as many as would hold the roots are left out.
+    nodes: Vec<Node>,
+    /// By tree: the place of its first leaf, and the smallest of its leaves.
+    first_leaves: [usize; TREES],
+    roots: [u64; TREES],
+}
+
+impl<const TREES: usize> Alarms<TREES> {
+    /// None is set. Slots are below `slots`; each tree has its number of leaves.
+    pub(crate) fn new(slots: usize, leaves: [usize; TREES]) -> Alarms<TREES> {
+        let left_out = Node { children: [UNSET; CHILDREN], parent: 0 };
+        let mut nodes = vec![left_out; TREES.div_ceil(CHILDREN)];
+        Alarms {
+            slot_bits: slot_bits(slots),
+            slot_mask: (1 << slot_bits(slots)) - 1,
+            horizon_ns: horizon(slots).as_nanos(),
+            first_leaves: std::array::from_fn(|tree| add_tree(&mut nodes, tree, leaves[tree])),
+            nodes,
+            roots: [UNSET; TREES],
+        }
+    }
+
+    /// The alarm of a slot at a leaf of a tree.
+    #[inline]
+    pub(crate) fn alarm(&self, slot: Slot, (tree, leaf): (usize, usize)) -> Alarm {
+        Alarm { slot, leaf: self.first_leaves[tree] + leaf }
+    }
+
+    #[inline]
+    fn key(&self, slot: Slot, time: Time) -> u64 {
+        time.as_nanos().min(self.horizon_ns) << self.slot_bits | slot as u64
+    }
+
+    /// Sets an alarm.
+    #[inline]
+    pub(crate) fn set(&mut self, alarm: Alarm, time: Time) {
+        self.replay::<false>(alarm.leaf, self.key(alarm.slot, time));
+    }
+
+    /// Sets the alarm that is due, which is the smallest of its tree.
+    #[inline]
+    pub(crate) fn set_due(&mut self, alarm: Alarm, time: Time) {
+        debug_assert_eq!(self.key_at(alarm.leaf), self.soonest(), "it is due");
+        self.replay::<true>(alarm.leaf, self.key(alarm.slot, time));
+    }
+
+    /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose timer has
+    /// moved away look again when it is due.
+    #[inline]
+    pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {
+        let Alarm { slot, leaf } = alarm;
+        let key = self.key(slot, time);
+        if key < self.key_at(leaf) {
+            self.replay::<false>(leaf, key);
+        }
+    }
+
+    #[inline]
+    fn key_at(&self, leaf: usize) -> u64 {
+        self.nodes[leaf / CHILDREN].children[leaf % CHILDREN]
+    }
+
+    /// Sets a leaf, and what follows from it up to the root. If it was the smallest of its tree,
+    /// all of that changes, which is not asked then.
+    #[inline]
+    fn replay<const WAS_SMALLEST: bool>(&mut self, leaf: usize, key: u64) {
+        let (mut place, mut winner) = (leaf, key);
+        loop {
+            let node = &mut self.nodes[place / CHILDREN];
+            let child = &mut node.children[place % CHILDREN];
+            if !WAS_SMALLEST && *child == winner {
+                return;
+            }
+            *child = winner;
+            winner = smallest(&node.children);
+            place = node.parent;
+            if place < TREES {
+                self.roots[place] = winner;
+                return;
+            }
+        }
+    }
+
+    /// The next alarm that is due; the time is the horizon if none is set.
+    #[inline]
+    pub(crate) fn next(&self) -> (Time, Slot) {
+        let key = self.soonest();
+        (Time::from_nanos(key >> self.slot_bits), (key & self.slot_mask) as usize)
+    }
+
+    #[inline]
+    fn soonest(&self) -> u64 {
+        self.roots.iter().copied().fold(UNSET, u64::min)
+    }
+
+    /// The tree of the next alarm, by its root: that takes less than to look where its slot lies.
+    #[inline]
+    pub(crate) fn next_tree(&self) -> usize {
+        let soonest = self.soonest();
+        let tree = self.roots.iter().position(|&root| root == soonest);
+        tree.expect("the smallest is one of them")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn finds_the_alarm_that_a_linear_search_finds(
+            leaves in prop::array::uniform3(0usize..70),
+            steps in prop::collection::vec((0usize..400, prop::option::of(0u64..20)), 1..300),
+        ) {
+            let slots = leaves.iter().sum::<usize>().max(1);
+            let leaves = [leaves[0].max(1), leaves[1], leaves[2]];
+            let tree_of = |slot: usize| match slot {
+                _ if slot < leaves[0] => (0, slot),
+                _ if slot < leaves[0] + leaves[1] => (1, slot - leaves[0]),
+                _ => (2, slot - leaves[0] - leaves[1]),
+            };
+            let mut alarms = Alarms::new(slots, leaves);
+            let mut plain = vec![Time::NEVER; slots];
+            for (slot, time) in steps {
+                let slot = slot % slots;
+                let time = time.map_or(Time::NEVER, Time::from_nanos);
+                let alarm = alarms.alarm(slot, tree_of(slot));
+                match alarms.next().1 == slot && alarms.next().0 < horizon(slots) {
+                    true => alarms.set_due(alarm, time),
+                    false => alarms.set(alarm, time),
+                }
+                plain[slot] = time;
+                let first = plain.iter().enumerate().map(|(slot, &time)| (time, slot)).min();
+                match first.filter(|&(time, _)| time < Time::NEVER) {
+                    None => prop_assert_eq!(alarms.next().0, horizon(slots)),
+                    Some(first) => {
+                        prop_assert_eq!(alarms.next(), first);
+                        prop_assert_eq!(alarms.next_tree(), tree_of(first.1).0);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn advance_never_delays() {
+        let mut alarms = Alarms::new(3, [3]);
+        let alarm = alarms.alarm(1, (0, 1));
+        alarms.set(alarm, Time::from_nanos(5));
+        alarms.advance(alarm, Time::from_nanos(9));
+        assert_eq!(alarms.next(), (Time::from_nanos(5), 1));
+        alarms.advance(alarm, Time::from_nanos(2));
+        assert_eq!(alarms.next(), (Time::from_nanos(2), 1));
+    }
+
+    #[test]
+    fn an_alarm_beyond_the_horizon_is_never_due() {
+        let mut alarms = Alarms::new(1_000_000, [1_000_000]);
+        let horizon = horizon(1_000_000);
+        let hours = horizon.as_nanos() / 3_600_000_000_000;
+        assert_eq!(hours, 4, "a million slots leave 44 bits for the time");
+        let last = Time::from_nanos(horizon.as_nanos() - 1);
+        alarms.set(alarms.alarm(1, (0, 1)), horizon);
+        assert_eq!(alarms.next().0, horizon);
+        alarms.set(alarms.alarm(999_999, (0, 999_999)), last);
+        assert_eq!(alarms.next(), (last, 999_999));
+    }
+}

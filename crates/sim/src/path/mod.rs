@@ -1,0 +1,210 @@
+//! Everything between the two endpoints of a flow.
+//!
+//! A packet of a sender passes its [access link](access) and an [uplink], then the [links](link)
+//! of its [route], each a queue and a transmitter with a [wire] behind it, until a wire ends at the
+//! receiver. Answers pass their own wires and links back.
+//!
+//! The world makes five calls: [`Path::send`] and [`Path::reply`] put packets in, [`Path::next`]
+//! says when something happens next, [`Path::on_event`] lets it happen and hands out a packet that
+//! has arrived at an endpoint, and [`Path::settle`] brings every link up to date, so that its
+//! counters can be [read](reading). The probe listens to all of this and steers none of it.
+//!
+//! # Decisions
+//!
+//! **Words.** A *link* has a queue and a rate, a *wire* has delay, loss and jitter, as in netdev a
+//! device and a cable. A *route* is a sequence of *hops*, each a link and the wire on which it
+//! sends. An *uplink* is the wire before a first link, shared by the flows that are as far from it.
+//!
+//! **A steady link sends ahead.** When a packet starts, the time at which it will have left is
+//! known, so it goes on the wire at once. If no packet follows, no event ends its service; the
+//! discipline is still asked for the next one as of then ([`sojourn_link::Link::settle`]), as CoDel
+//! ends its drop state when the queue is empty.
+//!
+//! **A link does late what changes nothing elsewhere before.** What it sends arrives nowhere before
+//! the delay of the wire behind it has passed. So its services need no events, nor do the arrivals
+//! from its one [`link::Feeder`]: the link [catches up](serving), each as of its time, when
+//! something else comes to it or its counters are read, and by an alarm that is later by that delay.
+//! Which links do is chosen once, when the world is built ([`link::Service`]). Runs that record
+//! packets or signals have an event for each; `tests/late_services.rs` holds that results are equal.
+
+mod access;
+mod agenda;
+mod link;
+mod onward;
+mod reading;
+mod route;
+mod serving;
+mod uplink;
+mod wire;
+mod wireless;
+
+use sojourn_aqm::{Span, Time};
+use sojourn_measure::Probe;
+
+pub(crate) use self::access::AccessLink;
+use self::agenda::Kind;
+pub(crate) use self::agenda::{Agenda, Slots};
+pub(crate) use self::link::{Feeder, LinkAlarms, ScheduledLink, Service};
+pub(crate) use self::onward::Onward;
+pub(crate) use self::reading::empty_queue;
+pub(crate) use self::route::{End, Hop, Route};
+pub(crate) use self::uplink::Uplink;
+pub(crate) use self::wire::Wire;
+pub(crate) use self::wireless::WirelessLan;
+use crate::alarms::Slot;
+use crate::packet::Packet;
+
+/// Links, wires, and their alarms.
+pub(crate) struct Path {
+    agenda: Agenda,
+    links: Vec<ScheduledLink>,
+    uplinks: Vec<Uplink>,
+    onward: Onward,
+    /// By flow.
+    accesses: Vec<AccessLink>,
+    /// The routes of the groups, and which of them each flow takes.
+    routes: Vec<Route>,
+    route_of: Vec<u32>,
+    wireless_lans: Vec<WirelessLan>,
+    recorded: RecordedLink,
+}
+
+/// The link whose arrivals are recorded, if one is, and the arrivals so far.
+type RecordedLink = Option<(usize, Vec<(Time, Packet)>)>;
+
+/// A packet has arrived at an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    /// The packet.
+    pub(crate) packet: Packet,
+    /// Which end of its flow it has reached.
+    pub(crate) end: End,
+    /// The wire that it came over, by place.
+    pub(crate) wire: usize,
+}
+
+impl Path {
+    /// A path on which nothing is under way.
+    pub(crate) fn new(
+        agenda: Agenda,
+        (links, uplinks, onward): (Vec<ScheduledLink>, Vec<Uplink>, Onward),
+        routes: Vec<Route>,
+        wireless_lans: Vec<WirelessLan>,
+    ) -> Path {
+        let mut path = Path {
+            agenda,
+            links,
+            uplinks,
+            onward,
+            accesses: Vec::new(),
+            routes,
+            route_of: Vec::new(),
+            wireless_lans,
+            recorded: None,
+        };
+        for link in &path.links {
+            match link.feeder() {
+                Feeder::None => {}
+                Feeder::Uplink(uplink) => path.uplinks[uplink].feeding(link.late_server()),
+                Feeder::Wire(wire) => path.onward.wires[wire].0.feeding(link.late_server()),
+            }
+        }
+        path
+    }
+
+    /// Adds the next flow, which takes a route, by place, with its access link. `access` makes it
+    /// of the wire that it needs.
+    pub(crate) fn add_flow(&mut self, route: u32, access: impl FnOnce(Wire) -> AccessLink) {
+        let slot = self.agenda.slots().accesses + self.accesses.len();
+        let wire = Wire::new(Span::ZERO, self.agenda.alarm(slot));
+        self.accesses.push(access(wire));
+        self.route_of.push(route);
+    }
+
+    /// From now on the arrivals at a link are recorded.
+    pub(crate) fn record_arrivals_at(&mut self, link: usize) {
+        self.recorded = Some((link, Vec::new()));
+    }
+
+    /// A sender sends a packet towards the first queue: on the uplink of its route, if no other of
+    /// this flow is still before that and it overtakes none there.
+    #[inline(never)]
+    pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
+        let flow = packet.flow as usize;
+        let Route { forward, uplink, .. } = self.routes[self.route_of[flow] as usize];
+        packet.hop = forward;
+        let access = &mut self.accesses[flow];
+        let arrival = access.enter(now, packet.ip_bytes);
+        if access.wire.is_empty() {
+            let uplink = &mut self.uplinks[uplink];
+            if uplink.can_take(arrival, packet.flow) {
+                return uplink.push(arrival, packet, &mut self.agenda);
+            }
+        }
+        access.wire.push_any(arrival, packet, &mut self.agenda);
+    }
+
+    /// A receiver sends a packet towards the sender.
+    #[inline(always)]
+    pub(crate) fn reply(&mut self, now: Time, packet: &mut Packet) {
+        let Route { backward, back, .. } =
+            self.routes[self.route_of[packet.flow as usize] as usize];
+        packet.hop = backward;
+        self.onward.wires[back].0.push(now, packet, &mut self.agenda);
+    }
+
+    /// When the next event is due, and its slot.
+    #[inline]
+    pub(crate) fn next(&self) -> (Time, Slot) {
+        self.agenda.next()
+    }
+
+    /// Lets the next event happen, which has this slot. Returns the packet if one has arrived at an
+    /// endpoint.
+    #[inline(always)]
+    pub(crate) fn on_event<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        probe: &mut Probe,
+    ) -> Option<Arrived> {
+        let Slots { wires, accesses, .. } = *self.agenda.slots();
+        match self.agenda.next_kind() {
+            Kind::Wire => {
+                let wire = slot - wires;
+                let (line, end) = &mut self.onward.wires[wire];
+                let (mut packet, end) = (*line.pop(now, &mut self.agenda), *end);
+                if end != End::Link {
+                    return Some(Arrived { packet, end, wire });
+                }
+                self.arrive_over_wire::<NOTES>(now, &mut packet, probe);
+            }
+            Kind::Uplink => {
+                let route = self.route_of[slot - accesses] as usize;
+                let uplink = &mut self.uplinks[self.routes[route].uplink];
+                let mut packet = *uplink.pop(&mut self.agenda);
+                self.arrive::<NOTES>(now, &mut packet, probe);
+            }
+            Kind::Access => self.arrive_from_access::<NOTES>(now, slot - accesses, probe),
+            Kind::Server => self.on_server::<NOTES>(now, slot, probe),
+            Kind::Rare => self.on_rare::<NOTES>(now, slot, probe),
+        }
+        None
+    }
+
+    /// Brings every link to where it is when everything up to now has happened. From then on its
+    /// counters and its state can be read.
+    pub(crate) fn settle(&mut self, now: Time, probe: &mut Probe) {
+        let after = now + Span::from_nanos(1);
+        for place in 0..self.links.len() {
+            self.catch_up_at::<false>(place, (now, after), probe);
+            self.links[place].settle(now, &mut probe.at_link::<false>(now, place));
+        }
+    }
+
+    /// The packet that arrives over a wire behind `place` others; for prefetching.
+    #[inline]
+    pub(crate) fn coming(&self, wire: usize) -> &Wire {
+        &self.onward.wires[wire].0
+    }
+}

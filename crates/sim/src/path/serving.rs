@@ -1,0 +1,192 @@
+//! Arrivals at links and their services, at once or late.
+
+use std::mem;
+
+use sojourn_aqm::Time;
+use sojourn_measure::{LinkProbe, Probe};
+
+use super::Path;
+use super::agenda::{Agenda, Slots};
+use super::link::{Feeder, ScheduledLink};
+use super::onward::Onward;
+use super::uplink::Uplink;
+use crate::alarms::Slot;
+use crate::packet::Packet;
+use crate::ring::Ring;
+
+impl Path {
+    /// A packet arrives over a wire. Out of line, so that what a packet does that comes over an
+    /// uplink is compiled into the main loop.
+    #[inline(never)]
+    pub(super) fn arrive_over_wire<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        probe: &mut Probe,
+    ) {
+        self.arrive::<NOTES>(now, packet, probe);
+    }
+
+    /// A packet arrives at its first link that was not on an uplink. Of one instant, packets of
+    /// access links come in the order of their flows.
+    #[inline(never)]
+    pub(super) fn arrive_from_access<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        probe: &mut Probe,
+    ) {
+        let mut packet = *self.accesses[flow].wire.pop(now, &mut self.agenda);
+        let place = self.onward.hops[packet.hop as usize].link as usize;
+        if let Feeder::Uplink(uplink) = self.links[place].feeder() {
+            self.catch_up_at::<NOTES>(place, (now, now), probe);
+            while let Some(mut before) = self.uplinks[uplink].take_of(now, packet.flow) {
+                self.arrive::<NOTES>(now, &mut before, probe);
+            }
+        }
+        self.arrive::<NOTES>(now, &mut packet, probe);
+    }
+
+    /// A packet arrives at the next link of its route.
+    #[inline(always)]
+    pub(super) fn arrive<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        probe: &mut Probe,
+    ) {
+        let place = self.onward.hops[packet.hop as usize].link as usize;
+        if NOTES
+            && let Some((watched, arrivals)) = &mut self.recorded
+            && *watched == place
+        {
+            arrivals.push((now, *packet));
+        }
+        let Path { links, uplinks, agenda, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, place);
+        let link = &mut links[place];
+        if link.next_service() <= now || link.feeder() != Feeder::None {
+            catch_up((link, uplinks), (now, now), agenda, &mut probe, onward);
+        }
+        link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
+            onward.forward(left, packet, agenda);
+        });
+    }
+
+    /// The alarm of a server is due.
+    #[inline]
+    pub(super) fn on_server<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        place: usize,
+        probe: &mut Probe,
+    ) {
+        let Path { links, uplinks, agenda, onward, .. } = self;
+        let link = &mut links[place];
+        let mut probe = probe.at_link::<NOTES>(now, place);
+        if NOTES {
+            // Nothing is late then.
+            link.on_service(now, agenda, &mut probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+        } else {
+            catch_up((link, uplinks), (now, now), agenda, &mut probe, onward);
+        }
+        let next_arrival = match link.feeder() {
+            Feeder::None => Time::NEVER,
+            Feeder::Uplink(uplink) => uplinks[uplink].next_arrival(),
+            Feeder::Wire(wire) => onward.wires[wire].0.next_arrival(),
+        };
+        link.end_service(now, next_arrival, agenda);
+    }
+
+    /// A wireless LAN or the timer of a queue is due.
+    #[inline(never)]
+    pub(super) fn on_rare<const NOTES: bool>(&mut self, now: Time, slot: Slot, probe: &mut Probe) {
+        let Slots { media, timers, .. } = *self.agenda.slots();
+        match slot < timers {
+            true => self.on_medium::<NOTES>(now, slot - media, probe),
+            false => self.catch_up_at::<NOTES>(slot - timers, (now, now), probe),
+        }
+    }
+
+    /// Brings a link to where it is now, after the arrivals from its feeder before `limit`.
+    pub(super) fn catch_up_at<const NOTES: bool>(
+        &mut self,
+        place: usize,
+        (now, limit): (Time, Time),
+        probe: &mut Probe,
+    ) {
+        let Path { links, uplinks, agenda, onward, .. } = self;
+        let mut probe = probe.at_link::<NOTES>(now, place);
+        catch_up((&mut links[place], uplinks), (now, limit), agenda, &mut probe, onward);
+    }
+}
+
+/// What was due at a link by now, each as of its time: its server sends, the timer of its
+/// discipline expires, and packets arrive from its feeder, those before `limit`. Of one instant
+/// that is their order. The time of the probe is now, before and after. Out of line, so that an
+/// arrival alone saves no registers.
+#[inline(never)]
+fn catch_up<const NOTES: bool>(
+    (link, uplinks): (&mut ScheduledLink, &mut [Uplink]),
+    times: (Time, Time),
+    agenda: &mut Agenda,
+    probe: &mut LinkProbe<'_, NOTES>,
+    onward: &mut Onward,
+) {
+    let mut taken = Ring::default();
+    let arrivals = match link.feeder() {
+        Feeder::None => None,
+        Feeder::Uplink(uplink) => Some(&mut uplinks[uplink].in_flight),
+        Feeder::Wire(wire) => {
+            mem::swap(&mut taken, &mut onward.wires[wire].0.in_flight);
+            Some(&mut taken)
+        }
+    };
+    catch_up_from(link, arrivals, times, agenda, probe, onward);
+    if let Feeder::Wire(wire) = link.feeder() {
+        // What the link sends comes to other wires.
+        mem::swap(&mut taken, &mut onward.wires[wire].0.in_flight);
+    }
+    probe.set_time(times.0);
+}
+
+#[inline(always)]
+fn catch_up_from<const NOTES: bool>(
+    link: &mut ScheduledLink,
+    mut arrivals: Option<&mut Ring<(Time, Packet)>>,
+    (now, limit): (Time, Time),
+    agenda: &mut Agenda,
+    probe: &mut LinkProbe<'_, NOTES>,
+    onward: &mut Onward,
+) {
+    let first = arrivals.as_ref().and_then(|arrivals| arrivals.front());
+    let mut arrival = first.map_or(Time::NEVER, |&(at, _)| at);
+    loop {
+        let (due, timer) = (link.next_service(), link.next_timer());
+        let next = due.min(timer);
+        if arrival < next.min(limit)
+            && let Some(arrivals) = &mut arrivals
+            && let Some(((at, packet), next)) = arrivals.pop_front_before(|&(at, _)| at)
+        {
+            arrival = next.unwrap_or(Time::NEVER);
+            probe.set_time(*at);
+            link.arrive(*at, packet, agenda, probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+            continue;
+        }
+        if next > now {
+            return;
+        }
+        probe.set_time(next);
+        if due <= timer {
+            link.on_service(due, agenda, probe, |left, packet, agenda| {
+                onward.forward(left, packet, agenda);
+            });
+        } else {
+            link.on_timer(timer, agenda, probe);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! An uplink: what senders have sent, from their access links to the first queue.
+
+use sojourn_aqm::Time;
+
+use super::agenda::Agenda;
+use super::link::LateServer;
+use crate::packet::Packet;
+use crate::ring::Ring;
+
+/// Packets of all flows that are as far before the same link, in the order in which they reach it;
+/// those of one instant in the order of their flows. A packet that would overtake others stays on a
+/// wire of its access link.
+#[derive(Debug)]
+pub(crate) struct Uplink {
+    /// Its number, as the agenda counts them.
+    place: usize,
+    /// The link to which it leads.
+    pub(crate) link: usize,
+    /// The server of that link, if it takes packets by itself; else an alarm says when the next one
+    /// arrives.
+    feeds: Option<LateServer>,
+    /// Packets with the times at which they arrive.
+    pub(super) in_flight: Ring<(Time, Packet)>,
+    /// When the last packet that has entered arrives, and its flow.
+    last: (Time, u32),
+}
+
+impl Uplink {
+    /// An empty uplink to a link.
+    pub(crate) fn new(place: usize, link: usize) -> Uplink {
+        let (in_flight, last) = (Ring::default(), (Time::ZERO, 0));
+        Uplink { place, link, feeds: None, in_flight, last }
+    }
+
+    /// The same, from which a link takes packets by itself.
+    pub(crate) fn feeding(&mut self, server: Option<LateServer>) {
+        self.feeds = server;
+    }
+
+    /// Whether a packet that arrives then overtakes no other.
+    #[inline(always)]
+    pub(crate) fn can_take(&self, arrival: Time, flow: u32) -> bool {
+        (arrival, flow) >= self.last
+    }
+
+    /// A packet enters that overtakes no other. Most follow another, which takes no call.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
+        self.last = (arrival, packet.flow);
+        if !self.in_flight.push_behind((arrival, *packet)) {
+            self.push_any(arrival, packet, agenda);
+        }
+    }
+
+    /// Out of line, so that the caller need not spill registers.
+    #[inline(never)]
+    fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
+        let is_next = self.in_flight.is_empty();
+        self.in_flight.push_back_made(|| (arrival, *packet));
+        if is_next {
+            match self.feeds {
+                Some(server) => server.expect(arrival, agenda),
+                None => agenda.set(agenda.of_uplink(self.place, packet.flow as usize), arrival),
+            }
+        }
+    }
+
+    /// When the next packet arrives; never, if there is none.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Time {
+        self.in_flight.front().map_or(Time::NEVER, |&(arrival, _)| arrival)
+    }
+
+    /// Takes the next packet if it arrives now and is not of a later flow than this.
+    pub(crate) fn take_of(&mut self, now: Time, flow: u32) -> Option<Packet> {
+        let &(arrival, packet) = self.in_flight.front()?;
+        if arrival > now || packet.flow > flow {
+            return None;
+        }
+        self.in_flight.pop_front_before(|_| ());
+        Some(packet)
+    }
+
+    /// Takes the packet whose alarm is due and sets that for the next. It stays where it is until
+    /// another enters.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self, agenda: &mut Agenda) -> &mut Packet {
+        let Uplink { place, in_flight, .. } = self;
+        let taken = in_flight.pop_front_before(|&(arrival, Packet { flow, .. })| (arrival, flow));
+        let ((_, packet), next) = taken.expect("the alarm is set for a packet");
+        let (arrival, flow) = next.unwrap_or((Time::NEVER, 0));
+        agenda.set_due(agenda.of_uplink(*place, flow as usize), arrival);
+        packet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::PacketKind;
+    use crate::path::agenda::Slots;
+
+    #[test]
+    fn what_would_overtake_others_does_not_enter() {
+        let slots = Slots { media: 0, timers: 0, wires: 0, accesses: 0, count: 9, uplinks: 1 };
+        let (mut agenda, mut uplink) = (Agenda::new(&slots), Uplink::new(0, 0));
+        let packet = |flow| Packet::new(PacketKind::Data, flow, 0, 0, 1_000, Time::ZERO);
+        let pushed = [(5, 3), (4, 8), (5, 2), (5, 3), (5, 4), (6, 0)];
+        let entered = pushed.map(|(ns, flow)| {
+            let (arrival, packet) = (Time::from_nanos(ns), packet(flow));
+            let enters = uplink.can_take(arrival, flow);
+            if enters {
+                uplink.push(arrival, &packet, &mut agenda);
+            }
+            enters
+        });
+        assert_eq!(entered, [true, false, false, true, true, true]);
+        for (ns, flow) in [(5, 3), (5, 3), (5, 4), (6, 0)] {
+            assert_eq!(agenda.next(), (Time::from_nanos(ns), flow as usize));
+            assert_eq!(uplink.pop(&mut agenda).flow, flow);
+        }
+        assert_eq!(agenda.next().0, slots.horizon(), "none is left");
+    }
+}
