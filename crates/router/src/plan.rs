@@ -129,7 +129,7 @@ pub struct RouterLinkPlan {
     /// Largest packet, framing included.
     pub mtu_bytes: u32,
     /// How it sends.
-    pub service: Service,
+    pub service: RouterCapacity,
     /// Data packets, counted from 1 over the whole link, that are dropped on arrival whatever the
     /// AQM decides.
     #[serde(default)]
@@ -145,7 +145,7 @@ pub struct RouterLinkPlan {
 /// How a link of our router sends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Service {
+pub enum RouterCapacity {
     /// At rates, bit/s, each from a time in nanoseconds on; the first at zero.
     Rates(Vec<(u64, u64)>),
     /// At recorded opportunities.
@@ -413,7 +413,7 @@ mod tests {
             limit: "100p".to_owned(),
             framing_bytes: 14,
             mtu_bytes: 1514,
-            service: Service::Rates(vec![(0, 8)]),
+            service: RouterCapacity::Rates(vec![(0, 8)]),
             drop_list: Vec::new(),
             mark_list: vec![1],
             delays: vec![GroupDelays { forward_ns: 1, access_bps: 2, return_ns: 3 }],

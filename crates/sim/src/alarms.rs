@@ -37,8 +37,8 @@ struct Node {
     parent: usize,
 }
 
-/// Adds the nodes of a tree with this number of leaves, its root first, then level by level, the children
-/// of each node side by side. Returns the place of the first leaf.
+/// Adds the nodes of a tree with this number of leaves, its root first, then level by level, the
+/// children of each node side by side. Returns the place of the first leaf.
 fn add_tree(nodes: &mut Vec<Node>, root: usize, leaves: usize) -> usize {
     let (mut inner, mut last_level) = (0, 1);
     while last_level * CHILDREN < leaves {

@@ -11,6 +11,10 @@ use super::{Complaints, Source};
 /// Names that several types may share, each with the reason.
 const SHARED: &[(&str, &str)] = &[
     ("Link", "the link as written in a scenario, and the link that is made of it"),
+    (
+        "Wire",
+        "the wire behind a link: of the simulator, and of the router, on which real packets are",
+    ),
     ("Packet", "the trait that disciplines ask for, and the simulator's packet, which has it"),
 ];
 

@@ -2,9 +2,10 @@
 //!
 //! What counts is every path that begins with `crate::`, `super::` or `self::` outside comments and
 //! tests. It leads to the file whose module is the longest beginning of the path. A file and the
-//! modules in its folder may use each other.
+//! modules in its folder may use each other; that hides no circle, because modules next to each
+//! other, each with all that lies in it, may form none either.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::strong::components;
 use super::{Complaints, Source};
@@ -42,7 +43,53 @@ fn of_crate(files: &[(&Source, Module)]) -> Complaints {
         let paths: Vec<&str> = nodes.iter().map(|&node| files[node].0.path.as_str()).collect();
         format!("{}: imports go round in a circle: {}", paths[0], paths.join(", "))
     };
-    components(&edges).into_iter().map(circle).collect()
+    let mut found: Complaints = components(&edges).into_iter().map(circle).collect();
+    if found.is_empty() {
+        found = between_siblings(files, &edges);
+    }
+    found
+}
+
+/// Circles of modules next to each other, each with all that lies in it.
+fn between_siblings(files: &[(&Source, Module)], edges: &[Vec<usize>]) -> Complaints {
+    let parents: BTreeSet<&[String]> =
+        files.iter().flat_map(|(_, module)| (0..module.len()).map(|n| &module[..n])).collect();
+    parents.into_iter().flat_map(|parent| below(parent, files, edges)).collect()
+}
+
+/// Those of the modules in one.
+fn below(parent: &[String], files: &[(&Source, Module)], edges: &[Vec<usize>]) -> Complaints {
+    let child = |file: usize| {
+        let module = &files[file].1;
+        module.strip_prefix(parent)?.first()
+    };
+    let children: BTreeSet<&String> = (0..files.len()).filter_map(child).collect();
+    let children: Vec<&String> = children.into_iter().collect();
+    let place = |file: usize| child(file).and_then(|name| children.binary_search(&name).ok());
+    let mut links = vec![Vec::new(); children.len()];
+    let mut examples = BTreeMap::new();
+    for (from, to) in
+        edges.iter().enumerate().flat_map(|(from, to)| to.iter().map(move |&to| (from, to)))
+    {
+        if let (Some(one), Some(other)) = (place(from), place(to))
+            && one != other
+        {
+            links[one].push(other);
+            examples.entry((one, other)).or_insert((from, to));
+        }
+    }
+    let circle = |nodes: Vec<usize>| {
+        let inside = examples
+            .iter()
+            .filter(|((one, other), _)| nodes.contains(one) && nodes.contains(other));
+        let uses: Vec<String> = inside
+            .map(|(_, &(from, to))| format!("{} uses {}", files[from].0.path, files[to].0.path))
+            .collect();
+        let file = uses[0].split(' ').next().unwrap_or_default();
+        let names: Vec<&str> = nodes.iter().map(|&node| children[node].as_str()).collect();
+        format!("{file}: modules go round in a circle: {}: {}", names.join(", "), uses.join("; "))
+    };
+    components(&links).into_iter().map(circle).collect()
 }
 
 /// Whether one of two modules lies in the other.
@@ -186,6 +233,23 @@ mod tests {
             ("a/b.rs", "use super::D;\nuse crate::Root;\n"),
         ]);
         assert!(found.is_empty(), "{found:?}");
+    }
+
+    /// `a/mod.rs` hands out what `a/c.rs` has, which uses `b`.
+    #[test]
+    fn a_module_that_hands_out_what_lies_in_it_hides_no_circle() {
+        let found = complaints(&[
+            ("lib.rs", "mod a;\nmod b;\n"),
+            ("a/mod.rs", "mod c;\npub use self::c::D;\n"),
+            ("a/c.rs", "use crate::b::E;\n"),
+            ("b.rs", "use crate::a::D;\n"),
+        ]);
+        assert_eq!(
+            found,
+            ["crates/x/src/a/c.rs: modules go round in a circle: a, b: \
+             crates/x/src/a/c.rs uses crates/x/src/b.rs; \
+             crates/x/src/b.rs uses crates/x/src/a/mod.rs"]
+        );
     }
 
     #[test]

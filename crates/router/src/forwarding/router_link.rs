@@ -14,7 +14,7 @@ use super::raw_packet::{InFlightPacket, RawPacket};
 use super::recorder::{LinkCounts, Recorder, Recording};
 use crate::captures::PacketRecord;
 use crate::laws::LoadedLaws;
-use crate::plan::{RouterLinkPlan, Service};
+use crate::plan::{RouterCapacity, RouterLinkPlan};
 
 /// A link of the router: a [`Link`] of real packets, and what it records of them.
 pub struct RouterLink {
@@ -148,16 +148,16 @@ impl RouterLink {
 }
 
 /// An idle server, and the rate that it begins with.
-fn server(service: &Service) -> Result<(Server<RawPacket>, Rate), String> {
+fn server(service: &RouterCapacity) -> Result<(Server<RawPacket>, Rate), String> {
     match service {
-        Service::Rates(rates) => {
+        RouterCapacity::Rates(rates) => {
             let (_, first) = *rates.first().ok_or("there is no rate")?;
             let first = Rate::from_bps(first);
             let changes = rates[1..].iter().rev();
             let changes = changes.map(|&(at, bps)| (Time::from_nanos(at), Rate::from_bps(bps)));
             Ok((Server::steady(first, changes.collect()), first))
         }
-        Service::Recorded(trace) => {
+        RouterCapacity::Recorded(trace) => {
             Ok((Server::recorded(Arc::new(Trace::clone(trace))), trace.mean_rate()))
         }
     }

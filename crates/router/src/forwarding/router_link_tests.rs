@@ -16,7 +16,7 @@ fn plan(queue: &str, limit: &str) -> RouterLinkPlan {
         limit: limit.to_owned(),
         framing_bytes: 0,
         mtu_bytes: 1500,
-        service: Service::Rates(vec![(0, 10_000_000)]),
+        service: RouterCapacity::Rates(vec![(0, 10_000_000)]),
         drop_list: Vec::new(),
         mark_list: Vec::new(),
         delays: Vec::new(),
@@ -66,7 +66,8 @@ fn a_recorded_link_sends_what_its_opportunities_carry() {
         opportunities_ms: vec![1, 1, 5],
         opportunity_bytes: 1000,
     });
-    let recorded = RouterLinkPlan { service: Service::Recorded(trace), ..plan("taildrop", "9p") };
+    let recorded =
+        RouterLinkPlan { service: RouterCapacity::Recorded(trace), ..plan("taildrop", "9p") };
     let mut link = RouterLink::new(&recorded, &LoadedLaws::default(), 1, recording()).unwrap();
     (0..3).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     let mut leaving = Vec::new();
@@ -119,7 +120,7 @@ fn a_packet_that_is_not_ipv4_is_ignored() {
 /// As in the simulator, the rates of a link change as a packet starts.
 #[test]
 fn a_packet_in_service_finishes_at_its_old_rate() {
-    let service = Service::Rates(vec![(0, 10_000_000), (1_000_000, 20_000_000)]);
+    let service = RouterCapacity::Rates(vec![(0, 10_000_000), (1_000_000, 20_000_000)]);
     let changing = RouterLinkPlan { service, ..plan("taildrop", "9p") };
     let mut link = RouterLink::new(&changing, &LoadedLaws::default(), 1, recording()).unwrap();
     (0..2).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
@@ -133,7 +134,7 @@ fn a_packet_in_service_finishes_at_its_old_rate() {
 #[test]
 fn at_one_instant_the_server_comes_before_the_timer() {
     // 1500 B take 1 ms, PI samples the backlog every 10 ms.
-    let service = Service::Rates(vec![(0, 12_000_000)]);
+    let service = RouterCapacity::Rates(vec![(0, 12_000_000)]);
     let pi = RouterLinkPlan { service, ..plan("pi:sample_rate=100hz", "100p") };
     let mut link = RouterLink::new(&pi, &LoadedLaws::default(), 1, recording()).unwrap();
     (0..40).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));

@@ -5,7 +5,7 @@ use sojourn_aqm::{CustomLaws, QdiscSpec, registry, units};
 
 use super::plan::{EndNetns, LivePlan, PathPlan};
 use crate::laws::PlannedLaw;
-use crate::plan::{Direction, RouterLinkPlan, Service};
+use crate::plan::{Direction, RouterCapacity, RouterLinkPlan};
 
 /// The longest time to spin: more would be a busy loop.
 const MOST_SPIN_NS: u64 = 10_000_000;
@@ -166,7 +166,7 @@ impl PathOptions {
             limit,
             framing_bytes: framing as u32,
             mtu_bytes: mtu_bytes + framing as u32,
-            service: Service::Rates(vec![(0, rate.as_bps())]),
+            service: RouterCapacity::Rates(vec![(0, rate.as_bps())]),
             drop_list: Vec::new(),
             mark_list: Vec::new(),
             delays: Vec::new(),
@@ -229,7 +229,7 @@ mod tests {
         )
         .unwrap();
         let link = plan.paths[0].link.as_ref().unwrap();
-        assert_eq!(link.service, Service::Rates(vec![(0, 100_000_000)]));
+        assert_eq!(link.service, RouterCapacity::Rates(vec![(0, 100_000_000)]));
         assert_eq!(link.limit, "500p");
         assert!(link.queue.starts_with("pie@linux"), "{}", link.queue);
         assert_eq!((plan.paths[0].delay_ns, plan.paths[1].delay_ns), (20_000_000, 1_000_000));

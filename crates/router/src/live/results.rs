@@ -17,7 +17,7 @@ use super::state::{RouterState, SAMPLE_INTERVAL};
 use super::validity::invalid_reasons;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
-use crate::plan::Service;
+use crate::plan::RouterCapacity;
 
 /// The results of a run.
 pub struct LiveResult {
@@ -104,13 +104,13 @@ fn tables(router: RouterState<'_>, end: Time) -> Run {
 }
 
 /// What the use of a path's link is measured against.
-fn utilisation(name: &str, service: &Service) -> Utilisation {
+fn utilisation(name: &str, service: &RouterCapacity) -> Utilisation {
     match service {
-        Service::Rates(rates) => {
+        RouterCapacity::Rates(rates) => {
             let peak = rates.iter().map(|&(_, bps)| bps).max().expect("there is a rate");
             Utilisation::of_rate(name, Rate::from_bps(peak))
         }
-        Service::Recorded(trace) => {
+        RouterCapacity::Recorded(trace) => {
             Utilisation::of_recording(name, Opportunities::new(Arc::new(Trace::clone(trace))))
         }
     }

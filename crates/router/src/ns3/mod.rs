@@ -17,7 +17,7 @@ use sojourn_scenario::resolved::{App, Capacity, Link, Ns3Bottleneck, Resolved};
 use sojourn_traffic::UDP_HEADER_BYTES;
 
 use crate::plan::{
-    Bottleneck, Direction, FIRST_PORT, Flow, Plan, ReverseLink, RouterLinkPlan, Service,
+    Bottleneck, Direction, FIRST_PORT, Flow, Plan, ReverseLink, RouterCapacity, RouterLinkPlan,
 };
 use crate::planning::flows::start_ns;
 use crate::planning::refusal::Planned;
@@ -115,7 +115,7 @@ fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> 
         limit: link.limit.to_string(),
         framing_bytes: link.framing_bytes,
         mtu_bytes: link.queue_mtu_bytes(),
-        service: Service::Rates(match link.capacity {
+        service: RouterCapacity::Rates(match link.capacity {
             Capacity::Wireless { alone, .. } => vec![(0, alone.as_bps())],
             _ => rates(&link.capacity),
         }),

@@ -131,9 +131,9 @@ fn files(
 
 fn fastest_bps(link: &crate::plan::RouterLinkPlan) -> u64 {
     match &link.service {
-        crate::plan::Service::Rates(rates) => {
+        crate::plan::RouterCapacity::Rates(rates) => {
             rates.iter().map(|&(_, bps)| bps).max().unwrap_or(1).max(1)
         }
-        crate::plan::Service::Recorded(_) => 1,
+        crate::plan::RouterCapacity::Recorded(_) => 1,
     }
 }

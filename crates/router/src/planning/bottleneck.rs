@@ -11,7 +11,8 @@ use super::delays;
 use super::refusal::{Planned, refuse};
 use super::topology::{VETH_BPS, rate_change};
 use crate::plan::{
-    Bottleneck, Direction, GroupDelays, ModuleAqm, ReverseLink, RouterLinkPlan, Service, WirePlan,
+    Bottleneck, Direction, GroupDelays, ModuleAqm, ReverseLink, RouterCapacity, RouterLinkPlan,
+    WirePlan,
 };
 use crate::tc::{self, TcContext, TcDiscipline};
 
@@ -163,13 +164,15 @@ fn router_link(
 }
 
 /// How our router sends.
-fn service(link: &Link) -> Planned<Service> {
+fn service(link: &Link) -> Planned<RouterCapacity> {
     match (&link.capacity, rates(link)) {
         (_, Some(rates)) => {
             let plain = |(at, rate): (Time, Rate)| (at.as_nanos(), rate.as_bps());
-            Ok(Service::Rates(rates.into_iter().map(plain).collect()))
+            Ok(RouterCapacity::Rates(rates.into_iter().map(plain).collect()))
         }
-        (Capacity::Trace(trace), None) => Ok(Service::Recorded(Box::new(Trace::clone(trace)))),
+        (Capacity::Trace(trace), None) => {
+            Ok(RouterCapacity::Recorded(Box::new(Trace::clone(trace))))
+        }
         (_, None) => refuse(
             format!("links.{}.rate", link.name),
             "engine linux has steady rates, schedules and recordings, no token bucket; use engine \

@@ -23,9 +23,10 @@
 //! **A link does late what changes nothing elsewhere before.** What it sends arrives nowhere before
 //! the delay of the wire behind it has passed. So its services need no events, nor do the arrivals
 //! from its one [`link::Feeder`]: the link [catches up](serving), each as of its time, when
-//! something else comes to it or its counters are read, and by an alarm that is later by that delay.
-//! Which links do is chosen once, when the world is built ([`link::Service`]). Runs that record
-//! packets or signals have an event for each; `tests/late_services.rs` holds that results are equal.
+//! something else comes to it or its counters are read, and by an alarm that is later by that
+//! delay. Which links do is chosen once, when the world is built ([`link::Service`]). Runs that
+//! record packets or signals have an event for each; `tests/late_services.rs` holds that their
+//! results are the same.
 
 mod access;
 mod agenda;
@@ -202,7 +203,7 @@ impl Path {
         }
     }
 
-    /// The packet that arrives over a wire behind `place` others; for prefetching.
+    /// A wire by place; for prefetching.
     #[inline]
     pub(crate) fn coming(&self, wire: usize) -> &Wire {
         &self.onward.wires[wire].0

@@ -1,7 +1,7 @@
 //! The world: everything that happens between time zero and the end, one event after the other.
 //!
-//! The life of a packet: a flow sends it over its [path](crate::path) to the receiver, which answers
-//! over the same path; the answer lets the flow send again.
+//! The life of a packet: a flow sends it over its [path](crate::path) to the receiver, which
+//! answers over the same path; the answer lets the flow send again.
 //!
 //! Events of one instant happen in this order: those of the path, flows, the sampler, the end of
 //! bins. A flow has *timers*, and one *alarm*, which is never later than the next of them.
