@@ -15,11 +15,11 @@ use crate::law_objects::PyRandom;
 const MOST_AT_ONCE: u32 = 100_000;
 
 /// Name of the flows, class, and what manifests call it.
-pub type BroughtApp = (String, Py<PyAny>, String);
+pub type AppClass = (String, Py<PyAny>, String);
 
 /// Applications by the name of the flows that have them.
-pub fn brought(apps: &[BroughtApp], py: Python<'_>, failure: &Failure) -> CustomApps {
-    let one = |(flows, class, source): &BroughtApp| {
+pub fn custom_apps(apps: &[AppClass], py: Python<'_>, failure: &Failure) -> CustomApps {
+    let one = |(flows, class, source): &AppClass| {
         let (name, class, failure) = (flows.clone(), class.clone_ref(py), failure.clone());
         let class = Arc::new(class);
         let factory = Box::new(move |place: u32, largest: u32| -> Box<dyn CustomApp> {

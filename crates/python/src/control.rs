@@ -72,12 +72,12 @@ pub struct Ack {
 }
 
 /// Controls for flows by name, from (name of the flows, class, what the manifest calls it).
-pub fn brought(
+pub fn custom_controls(
     py: Python<'_>,
     controls: Vec<(String, Py<PyAny>, String)>,
     failure: &Failure,
 ) -> PyResult<CustomControls> {
-    let mut brought = CustomControls::new();
+    let mut custom = CustomControls::new();
     for (flows, class, in_full) in controls {
         let paced = class.bind(py).hasattr("pacing_rate")?;
         let (name, failure) = (flows.clone(), failure.clone());
@@ -97,9 +97,9 @@ pub fn brought(
                 marked_until: 0,
             })
         });
-        brought.insert(flows, Arc::new(ConfiguredControl { in_full, factory }));
+        custom.insert(flows, Arc::new(ConfiguredControl { in_full, factory }));
     }
-    Ok(brought)
+    Ok(custom)
 }
 
 /// One connection's control.

@@ -7,7 +7,7 @@ use std::{fs, io};
 use sojourn_aqm::{CustomLaws, QdiscSpec, Time};
 use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
 use sojourn_sim::cc::CustomControls;
-use sojourn_sim::{Brought, SimError};
+use sojourn_sim::{Custom, SimError};
 
 use crate::control::Failure;
 use crate::errors::Refusal;
@@ -87,7 +87,7 @@ pub fn place_of(scenario: &Scenario, link: &str) -> Result<usize, Refusal> {
 
 /// Reads an AQM in its text form, which may name one of these laws.
 pub fn parse_aqm(text: &str, laws: Vec<CustomLaw>) -> Result<QdiscSpec, Refusal> {
-    let laws = CustomLaws::new(laws.into_iter().map(|brought| brought.law));
+    let laws = CustomLaws::new(laws.into_iter().map(|custom| custom.law));
     let spec = laws.and_then(|laws| QdiscSpec::parse_with(text, &laws));
     spec.map_err(|error| Refusal::new(text, error.message))
 }
@@ -108,8 +108,8 @@ pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
 }
 
 /// What the TCP flows use, every default filled in, as JSON.
-pub fn transports_json(scenario: &Scenario, brought: &CustomControls) -> serde_json::Value {
-    let transports = sojourn_sim::assemble::transports(scenario.resolved(), brought);
+pub fn transports_json(scenario: &Scenario, custom: &CustomControls) -> serde_json::Value {
+    let transports = sojourn_sim::assemble::transports(scenario.resolved(), custom);
     let as_json = |t: sojourn_sim::assemble::TransportSummary| {
         serde_json::json!({
             "flows": t.flows,
@@ -129,10 +129,10 @@ pub fn transports_json(scenario: &Scenario, brought: &CustomControls) -> serde_j
 /// Simulates; nothing if `keep_going` said no.
 pub fn run(
     plan: &Resolved,
-    brought: &Brought,
+    custom: &Custom,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Option<sojourn_record::Run>, Refusal> {
-    match sojourn_sim::run_with(plan, brought, keep_going) {
+    match sojourn_sim::run_with(plan, custom, keep_going) {
         Ok(run) => Ok(Some(run)),
         Err(SimError::Cancelled) => Ok(None),
         Err(error @ SimError::Invalid { .. }) => Err(in_scenario(error).into()),

@@ -20,7 +20,7 @@ use crate::law::{self, CustomLaw};
 #[pyo3(signature = (words, laws=Vec::new()))]
 pub fn router_plan(words: &str, laws: Vec<CustomLaw>) -> PyResult<String> {
     let options: Options = serde_json::from_str(words).map_err(invalid)?;
-    let laws = CustomLaws::new(laws.into_iter().map(|brought| brought.law));
+    let laws = CustomLaws::new(laws.into_iter().map(|custom| custom.law));
     let laws = laws.map_err(|error| Refusal::new("aqm", error.message))?;
     let plan = options.plan(&laws).map_err(|(option, message)| Refusal::new(option, message))?;
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))

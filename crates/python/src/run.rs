@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_record::files;
 use sojourn_record::manifest::{self, Manifest};
-use sojourn_sim::Brought;
+use sojourn_sim::Custom;
 
 use crate::app;
 use crate::control::{self, Failure};
@@ -91,9 +91,9 @@ pub struct Account {
 }
 
 impl Account {
-    fn of_simulator(brought: &Brought) -> Account {
+    fn of_simulator(custom: &Custom) -> Account {
         let apps =
-            brought.apps.iter().map(|(flows, app)| (flows.clone(), app.source.as_str().into()));
+            custom.apps.iter().map(|(flows, app)| (flows.clone(), app.source.as_str().into()));
         let apps: serde_json::Map<String, serde_json::Value> = apps.collect();
         let facts = match apps.is_empty() {
             true => serde_json::Value::Null,
@@ -113,9 +113,9 @@ pub fn run(
     controls: Vec<(String, Py<PyAny>, String)>,
 ) -> PyResult<Run> {
     let failure = Failure::default();
-    let controls = control::brought(py, controls, &failure)?;
-    let apps = app::brought(&scenario.apps, py, &failure);
-    let brought = Brought { controls, apps };
+    let controls = control::custom_controls(py, controls, &failure)?;
+    let apps = app::custom_apps(&scenario.apps, py, &failure);
+    let custom = Custom { controls, apps };
     let loaded = Arc::clone(&scenario.loaded);
     let switch = cancel.cloned().unwrap_or_default().shared;
     let started = Instant::now();
@@ -127,7 +127,7 @@ pub fn run(
             !switch.cancelled.load(Ordering::Relaxed) && !failure.has_happened()
         };
         let plan = engine::plan_reporting_to(&loaded.scenario, &failure);
-        let result = engine::run(&plan, &brought, &keep_going);
+        let result = engine::run(&plan, &custom, &keep_going);
         if matches!(result, Ok(Some(_))) {
             keep_going(Time::ZERO + loaded.scenario.resolved().duration);
         }
@@ -135,9 +135,9 @@ pub fn run(
     });
     failure.check()?;
     let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
-    let transports = engine::transports_json(&loaded.scenario, &brought.controls);
+    let transports = engine::transports_json(&loaded.scenario, &custom.controls);
     let wall_s = started.elapsed().as_secs_f64();
-    let account = Account::of_simulator(&brought);
+    let account = Account::of_simulator(&custom);
     Ok(Run { run: Arc::new(run), loaded, transports, wall_s, account })
 }
 
@@ -212,8 +212,8 @@ impl Run {
 impl Run {
     /// Results that took no time of their own to simulate.
     pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
-        let transports = engine::transports_json(&loaded.scenario, &Brought::default().controls);
-        let account = Account::of_simulator(&Brought::default());
+        let transports = engine::transports_json(&loaded.scenario, &Custom::default().controls);
+        let account = Account::of_simulator(&Custom::default());
         Run { run: Arc::new(run), loaded, transports, wall_s: 0.0, account }
     }
 

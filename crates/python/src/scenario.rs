@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use crate::app::BroughtApp;
+use crate::app::AppClass;
 use crate::engine::{self, Loaded, Source};
 use crate::errors::Refusal;
 use crate::interruptible::interruptible;
@@ -16,7 +16,7 @@ use crate::law::CustomLaw;
 pub struct Scenario {
     pub(crate) loaded: Arc<Loaded>,
     /// Applications of the caller, by the name of the flows that have them.
-    pub(crate) apps: Arc<Vec<BroughtApp>>,
+    pub(crate) apps: Arc<Vec<AppClass>>,
 }
 
 impl From<Loaded> for Scenario {
@@ -107,7 +107,7 @@ impl Scenario {
 
     /// The same scenario, whose queues may be set to these laws.
     fn with_laws(&self, laws: Vec<CustomLaw>) -> Result<Scenario, Refusal> {
-        let laws = laws.into_iter().map(|brought| brought.law);
+        let laws = laws.into_iter().map(|custom| custom.law);
         Ok(self.varied(self.loaded.scenario.with_laws(laws)?))
     }
 
@@ -119,7 +119,7 @@ impl Scenario {
     }
 
     /// The same scenario, whose flows of these names have these applications.
-    fn with_apps(&self, apps: Vec<BroughtApp>) -> Scenario {
+    fn with_apps(&self, apps: Vec<AppClass>) -> Scenario {
         Scenario { loaded: Arc::clone(&self.loaded), apps: Arc::new(apps) }
     }
 

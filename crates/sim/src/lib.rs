@@ -78,12 +78,12 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
 /// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
 /// `keep_going` returned false.
 pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, SimError> {
-    run_with(plan, &Brought::default(), keep_going)
+    run_with(plan, &Custom::default(), keep_going)
 }
 
-/// What a caller brings beside a scenario, which is data and names no code.
+/// Code of the caller next to a scenario, which is data and names no code.
 #[derive(Clone, Default)]
-pub struct Brought {
+pub struct Custom {
     /// Congestion controls.
     pub controls: CustomControls,
     /// Applications.
@@ -93,16 +93,16 @@ pub struct Brought {
 /// The same with congestion controls and applications of the caller.
 ///
 /// # Errors
-/// As [`run`]; [`SimError::Invalid`] too when something is brought for flows that there are not, or
+/// As [`run`]; [`SimError::Invalid`] too when something is for flows that do not exist, or
 /// an application for flows whose kind cannot take one.
 pub fn run_with(
     plan: &Resolved,
-    brought: &Brought,
+    custom: &Custom,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Run, SimError> {
     let notes = plan.record.packets || plan.record.signals;
     let timing = if notes { Timing::Events } else { Timing::Late };
-    let mut world = assemble::world(plan, brought, timing, keep_going)?;
+    let mut world = assemble::world(plan, custom, timing, keep_going)?;
     let finished =
         if notes { world.run::<true>(keep_going) } else { world.run::<false>(keep_going) };
     if finished && keep_going(world.end) {

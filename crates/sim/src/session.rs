@@ -11,7 +11,7 @@ use sojourn_scenario::resolved::Link as LinkPlan;
 
 use crate::assemble::Timing;
 use crate::world::World;
-use crate::{Brought, SimError, assemble};
+use crate::{Custom, SimError, assemble};
 
 /// A run that can be paused.
 pub struct Session {
@@ -70,7 +70,7 @@ impl Session {
         let record = &mut plan.record;
         (record.packets, record.signals) = (true, true);
         (record.states, record.flows, record.bins) = (true, true, None);
-        let mut world = assemble::world(&plan, &Brought::default(), Timing::Events, &|_| true)?;
+        let mut world = assemble::world(&plan, &Custom::default(), Timing::Events, &|_| true)?;
         world.path.record_arrivals_at(link);
         Ok(Session {
             world,

@@ -20,7 +20,7 @@ pub(crate) use self::links::{discipline, link};
 use self::links::{impairment, wireless_lans};
 use self::routes::{WIRES_PER_GROUP, links_with_onward_wires, routes, wires};
 pub(crate) use self::services::Timing;
-use self::services::{Lines, services};
+use self::services::{Topology, services};
 use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
 use crate::alarms::{self, Alarms};
@@ -32,7 +32,7 @@ use crate::cc::CustomControls;
 use crate::path::{AccessLink, Agenda, Onward, Path, ScheduledLink, Service, Slots};
 use crate::tcp::Segments;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
-use crate::{Brought, SimError, drop_elsewhere};
+use crate::{Custom, SimError, drop_elsewhere};
 
 /// Whether the caller still wants the run is asked once for so many flows: some milliseconds.
 const FLOWS_PER_LOOK: u32 = 4096;
@@ -40,19 +40,19 @@ const FLOWS_PER_LOOK: u32 = 4096;
 /// Builds the world of a scenario.
 ///
 /// # Errors
-/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one that is
-/// brought for flows that there are not; [`SimError::Cancelled`] when `keep_going` returned false.
+/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one
+/// of the caller for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned false.
 pub(crate) fn world(
     plan: &Resolved,
-    brought: &Brought,
+    custom: &Custom,
     timing: Timing,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<World, SimError> {
-    check_brought(plan, brought)?;
+    check_custom(plan, custom)?;
     let mut world = without_flows(plan, timing)?;
     let buffers = Buffers::of(plan);
     let added = (0..plan.flows.len())
-        .try_for_each(|place| add_flows(&mut world, (plan, place), buffers, brought, keep_going));
+        .try_for_each(|place| add_flows(&mut world, (plan, place), buffers, custom, keep_going));
     match added {
         Ok(()) => Ok(world),
         Err(error) => {
@@ -73,8 +73,8 @@ fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError>
     let is_impaired = |link: usize| impairments[link].is_some();
     let (routes, hops, uplinks) = routes(plan, &onward, &is_impaired);
     let wires = wires(plan, &onward, (slots.wires, &agenda));
-    let lines = Lines { routes: &routes, hops: &hops, uplinks: &uplinks, wires: &wires };
-    let services = services(plan, timing, &lines, (&slots, &agenda));
+    let topology = Topology { routes: &routes, hops: &hops, uplinks: &uplinks, wires: &wires };
+    let services = services(plan, timing, &topology, (&slots, &agenda));
     let links = (0..plan.links.len())
         .map(|i| {
             let link = link_at(plan, i, services[i], &slots, &mut agenda)?;
@@ -184,16 +184,16 @@ fn add_flows(
     world: &mut World,
     (plan, place): (&Resolved, usize),
     buffers: Buffers,
-    brought: &Brought,
+    custom: &Custom,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<(), SimError> {
     let group = &plan.flows[place];
     let tcp = group.app.tcp();
     let transport =
-        tcp.map(|tcp| transport((place, &group.name), (tcp, buffers), &brought.controls));
+        tcp.map(|tcp| transport((place, &group.name), (tcp, buffers), &custom.controls));
     let transport = transport.transpose()?;
     let transport = tcp.zip(transport);
-    let app = brought.apps.get(&group.name);
+    let app = custom.apps.get(&group.name);
     for i in 0..group.count {
         if i % FLOWS_PER_LOOK == 0 && !keep_going(Time::ZERO) {
             return Err(SimError::Cancelled);
@@ -239,21 +239,20 @@ fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
     Err(SimError::invalid("duration", message))
 }
 
-/// A control that is brought must find TCP flows of its name, an application flows that can have
-/// one.
-fn check_brought(plan: &Resolved, brought: &Brought) -> Result<(), SimError> {
+/// A custom control must find TCP flows of its name, a custom application flows that can have one.
+fn check_custom(plan: &Resolved, custom: &Custom) -> Result<(), SimError> {
     let names = |suits: fn(&App) -> bool| -> Vec<&str> {
         let suiting = plan.flows.iter().filter(|group| suits(&group.app));
         suiting.map(|group| group.name.as_str()).collect()
     };
     let with_tcp = names(|app| app.tcp().is_some());
-    if let Some(name) = brought.controls.keys().find(|name| !with_tcp.contains(&name.as_str())) {
+    if let Some(name) = custom.controls.keys().find(|name| !with_tcp.contains(&name.as_str())) {
         let known = with_tcp.join(", ");
         let message = format!("there are no TCP flows of this name; known: {known}");
         return Err(SimError::invalid(&format!("cc[{name}]"), message));
     }
     let others = names(|app| !matches!(app, App::Web { .. }));
-    if let Some(name) = brought.apps.keys().find(|name| !others.contains(&name.as_str())) {
+    if let Some(name) = custom.apps.keys().find(|name| !others.contains(&name.as_str())) {
         let known = others.join(", ");
         let message = format!(
             "there are no flows of this name that can have another application (web pages cannot); \

@@ -1,9 +1,8 @@
-//! How the services of each link come about, and from which line it takes its arrivals.
+//! How the services of each link come about, and from which feeder it takes arrivals.
 //!
 //! A link takes arrivals by itself from its only uplink or, if no uplink leads to it, from its only
-//! wire. Then these arrivals have no events of their own. Arrivals over other lines have; of one
-//! instant those from wires come first, so an uplink may have wires next to it, but not a wire
-//! uplinks.
+//! wire; these need no events. All other arrivals have events. At one instant wires come before
+//! uplinks, so a link that takes from an uplink may have wires too, but not the reverse.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +24,7 @@ pub(crate) enum Timing {
 }
 
 /// What leads to the links and away from them.
-pub(super) struct Lines<'a> {
+pub(super) struct Topology<'a> {
     pub(super) routes: &'a [Route],
     pub(super) hops: &'a [Hop],
     pub(super) uplinks: &'a [Uplink],
@@ -36,7 +35,7 @@ pub(super) struct Lines<'a> {
 pub(super) fn services(
     plan: &Resolved,
     timing: Timing,
-    lines: &Lines<'_>,
+    topology: &Topology<'_>,
     (slots, agenda): (&Slots, &Agenda),
 ) -> Vec<Service> {
     let service = |place: usize| match plan.links[place].capacity.wireless_lan() {
@@ -44,15 +43,15 @@ pub(super) fn services(
             Service::Wireless { medium: agenda.alarm(slots.media + wlan), contends: false }
         }
         None if timing == Timing::Events => Service::Events,
-        None => match lines.least_delay_behind(place).min(MOST_SLACK) {
+        None => match topology.least_delay_behind(place).min(MOST_SLACK) {
             Span::ZERO => Service::Events,
-            slack => Service::Late { slack, feeder: lines.feeder_of(place) },
+            slack => Service::Late { slack, feeder: topology.feeder_of(place) },
         },
     };
     (0..plan.links.len()).map(service).collect()
 }
 
-impl Lines<'_> {
+impl Topology<'_> {
     /// The least delay of the wires on which a link sends.
     fn least_delay_behind(&self, link: usize) -> Span {
         let behind = self.hops.iter().filter(|hop| hop.link as usize == link);
@@ -60,7 +59,7 @@ impl Lines<'_> {
         delays.min().unwrap_or(Span::ZERO)
     }
 
-    /// The one line from which a link can take all of its arrivals but those that come before.
+    /// The one feeder of a link, if it has one.
     fn feeder_of(&self, link: usize) -> Feeder {
         let uplinks = self.uplinks.iter().enumerate().filter(|(_, uplink)| uplink.link == link);
         let uplinks: Vec<usize> = uplinks.map(|(place, _)| place).collect();

@@ -16,7 +16,7 @@ use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Capacity;
 
 use self::single_link::{Position, RecordedArrivals, SingleLink, replay};
-use crate::Brought;
+use crate::Custom;
 use crate::assemble::Timing;
 use crate::{SimError, assemble};
 
@@ -86,7 +86,7 @@ fn record_arrivals(
 ) -> Result<RecordedArrivals, SimError> {
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
-    let mut world = assemble::world(&plan, &Brought::default(), Timing::Events, keep_going)?;
+    let mut world = assemble::world(&plan, &Custom::default(), Timing::Events, keep_going)?;
     world.path.record_arrivals_at(link);
     if !world.run::<true>(keep_going) {
         return Err(SimError::Cancelled);

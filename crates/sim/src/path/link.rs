@@ -40,7 +40,7 @@ pub(crate) enum Service {
     },
 }
 
-/// The one line, if any, from which a link takes arrivals by itself.
+/// The one wire or uplink, if any, from which a link takes arrivals by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Feeder {
     /// Each arrival has an event.
@@ -93,7 +93,7 @@ impl ScheduledLink {
         ScheduledLink { link, framing_bytes, alarms, timer, due, service, sends_ahead: false }
     }
 
-    /// The same, but the packets of a steady line are forwarded ahead of time (see
+    /// The same, but the packets of a steady link are forwarded ahead of time (see
     /// [`Link::serve_ahead`]), where nothing happens to them on the wire that would notice.
     pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
         ScheduledLink { sends_ahead: sends_ahead && self.link.is_steady(), ..self }

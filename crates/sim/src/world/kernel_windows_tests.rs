@@ -127,7 +127,7 @@ fn scenario(recorded: &Recording) -> Resolved {
 fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     let scenario = scenario(recorded);
     let mut world =
-        assemble::world(&scenario, &crate::Brought::default(), assemble::Timing::Events, &|_| true)
+        assemble::world(&scenario, &crate::Custom::default(), assemble::Timing::Events, &|_| true)
             .unwrap();
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });
