@@ -253,17 +253,17 @@ fn an_unknown_profile_is_refused_with_its_place() {
 fn more_flows_leave_less_time_and_a_longer_scenario_is_refused() {
     let check = |flows| {
         let links = vec![link("b", "taildrop", 125_000)];
-        sojourn_sim::check(&scenario(10_000, links, vec![bulk(flows, "cubic")]))
+        sojourn_sim::check(&scenario(20_000, links, vec![bulk(flows, "cubic")]))
     };
     assert_eq!(check(10), Ok(()));
     let Err(SimError::Invalid { place, message }) = check(1_000_000) else {
-        panic!("43 bits do not hold 10,000 s");
+        panic!("44 bits do not hold 20,000 s");
     };
-    assert_eq!((place.as_str(), message.contains("at most 2 h")), ("duration", true), "{message}");
+    assert_eq!((place.as_str(), message.contains("at most 4 h")), ("duration", true), "{message}");
     let Err(SimError::Invalid { message, .. }) = check(1 << 31) else {
-        panic!("31 bits hold two seconds");
+        panic!("32 bits hold four seconds");
     };
-    assert!(message.contains("at most 2147ms"), "{message}");
+    assert!(message.contains("at most 4294ms"), "{message}");
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub struct Outbox<'a> {
     pub(crate) probe: &'a mut Probe,
     /// The class of the flow's group, by place.
     pub(crate) class: usize,
-    /// The number of its group, modulo 256.
-    pub(crate) group: u8,
+    /// Its group, by place, which is that of its route.
+    pub(crate) group: u32,
     /// Which of its connections the flow uses; to routers they are separate flows.
     pub lane: u8,
 }
@@ -71,15 +71,15 @@ impl Outbox<'_> {
     /// From the sender towards the receiver.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
-        (packet.lane, packet.group) = (self.lane, self.group);
-        self.path.send(self.now, &mut packet);
+        (packet.lane, packet.group) = (self.lane, self.group as u8);
+        self.path.send(self.now, self.group, &mut packet);
     }
 
     /// From the receiver towards the sender.
     #[inline(always)]
     pub fn reply(&mut self, packet: &mut Packet) {
-        (packet.lane, packet.group) = (self.lane, self.group);
-        self.path.reply(self.now, packet);
+        (packet.lane, packet.group) = (self.lane, self.group as u8);
+        self.path.reply(self.now, self.group, packet);
     }
 
     /// What is counted of the flow's class, once the warm-up is over.

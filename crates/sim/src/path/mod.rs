@@ -127,14 +127,13 @@ impl Path {
         self.recorded = Some((link, Vec::new()));
     }
 
-    /// A sender sends a packet towards the first queue: on the uplink of its route, if no other of
-    /// this flow is still before that and it overtakes none there.
+    /// A sender sends a packet over a route, by place: on the uplink, if no other of this flow is
+    /// still before that and it overtakes none there.
     #[inline(never)]
-    pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
-        let flow = packet.flow as usize;
-        let Route { forward, uplink, .. } = self.routes[self.route_of[flow] as usize];
+    pub(crate) fn send(&mut self, now: Time, route: u32, packet: &mut Packet) {
+        let Route { forward, uplink, .. } = self.routes[route as usize];
         packet.hop = forward;
-        let access = &mut self.accesses[flow];
+        let access = &mut self.accesses[packet.flow as usize];
         let arrival = access.enter(now, packet.ip_bytes);
         if access.wire.is_empty() {
             let uplink = &mut self.uplinks[uplink];
@@ -145,11 +144,10 @@ impl Path {
         access.wire.push_any(arrival, packet, &mut self.agenda);
     }
 
-    /// A receiver sends a packet towards the sender.
+    /// A receiver sends a packet over a route, by place, towards the sender.
     #[inline(always)]
-    pub(crate) fn reply(&mut self, now: Time, packet: &mut Packet) {
-        let Route { backward, back, .. } =
-            self.routes[self.route_of[packet.flow as usize] as usize];
+    pub(crate) fn reply(&mut self, now: Time, route: u32, packet: &mut Packet) {
+        let Route { backward, back, .. } = self.routes[route as usize];
         packet.hop = backward;
         self.onward.wires[back].0.push(now, packet, &mut self.agenda);
     }

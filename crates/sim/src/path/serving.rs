@@ -65,7 +65,7 @@ impl Path {
         let Path { links, uplinks, agenda, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, place);
         let link = &mut links[place];
-        if link.next_service() <= now || link.feeder() != Feeder::None {
+        if link.next_service() <= now || next_arrival(link, uplinks, onward) < now {
             catch_up((link, uplinks), (now, now), agenda, &mut probe, onward);
         }
         link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
@@ -92,11 +92,7 @@ impl Path {
         } else {
             catch_up((link, uplinks), (now, now), agenda, &mut probe, onward);
         }
-        let next_arrival = match link.feeder() {
-            Feeder::None => Time::NEVER,
-            Feeder::Uplink(uplink) => uplinks[uplink].next_arrival(),
-            Feeder::Wire(wire) => onward.wires[wire].0.next_arrival(),
-        };
+        let next_arrival = next_arrival(link, uplinks, onward);
         link.end_service(now, next_arrival, agenda);
     }
 
@@ -123,11 +119,20 @@ impl Path {
     }
 }
 
+/// When the next packet arrives from the feeder of a link; never, if there is none.
+#[inline(always)]
+fn next_arrival(link: &ScheduledLink, uplinks: &[Uplink], onward: &Onward) -> Time {
+    match link.feeder() {
+        Feeder::None => Time::NEVER,
+        Feeder::Uplink(uplink) => uplinks[uplink].next_arrival(),
+        Feeder::Wire(wire) => onward.wires[wire].0.next_arrival(),
+    }
+}
+
 /// What was due at a link by now, each as of its time: its server sends, the timer of its
 /// discipline expires, and packets arrive from its feeder, those before `limit`. Of one instant
-/// that is their order. The time of the probe is now, before and after. Out of line, so that an
-/// arrival alone saves no registers.
-#[inline(never)]
+/// that is their order. The time of the probe is now, before and after.
+#[inline]
 fn catch_up<const NOTES: bool>(
     (link, uplinks): (&mut ScheduledLink, &mut [Uplink]),
     times: (Time, Time),
@@ -135,24 +140,23 @@ fn catch_up<const NOTES: bool>(
     probe: &mut LinkProbe<'_, NOTES>,
     onward: &mut Onward,
 ) {
-    let mut taken = Ring::default();
-    let arrivals = match link.feeder() {
-        Feeder::None => None,
-        Feeder::Uplink(uplink) => Some(&mut uplinks[uplink].in_flight),
-        Feeder::Wire(wire) => {
-            mem::swap(&mut taken, &mut onward.wires[wire].0.in_flight);
-            Some(&mut taken)
+    match link.feeder() {
+        Feeder::None => catch_up_from(link, None, times, agenda, probe, onward),
+        Feeder::Uplink(uplink) => {
+            let arrivals = Some(&mut uplinks[uplink].in_flight);
+            catch_up_from(link, arrivals, times, agenda, probe, onward);
         }
-    };
-    catch_up_from(link, arrivals, times, agenda, probe, onward);
-    if let Feeder::Wire(wire) = link.feeder() {
-        // What the link sends comes to other wires.
-        mem::swap(&mut taken, &mut onward.wires[wire].0.in_flight);
+        Feeder::Wire(wire) => {
+            // What the link sends comes to other wires.
+            let mut arrivals = mem::take(&mut onward.wires[wire].0.in_flight);
+            catch_up_from(link, Some(&mut arrivals), times, agenda, probe, onward);
+            onward.wires[wire].0.in_flight = arrivals;
+        }
     }
-    probe.set_time(times.0);
 }
 
-#[inline(always)]
+/// Out of line, so that an arrival alone saves no registers.
+#[inline(never)]
 fn catch_up_from<const NOTES: bool>(
     link: &mut ScheduledLink,
     mut arrivals: Option<&mut Ring<(Time, Packet)>>,
@@ -178,7 +182,7 @@ fn catch_up_from<const NOTES: bool>(
             continue;
         }
         if next > now {
-            return;
+            break;
         }
         probe.set_time(next);
         if due <= timer {
@@ -189,4 +193,5 @@ fn catch_up_from<const NOTES: bool>(
             link.on_timer(timer, agenda, probe);
         }
     }
+    probe.set_time(now);
 }

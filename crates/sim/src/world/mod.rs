@@ -174,7 +174,7 @@ impl World {
     fn with_outbox(&mut self, now: Time, flow: usize) -> (&mut SimulatedFlow, Outbox<'_>) {
         let World { flows, path, probe, class_of, .. } = self;
         let flow = &mut flows[flow];
-        let (class, group) = (class_of[flow.group as usize], flow.group as u8);
+        let (class, group) = (class_of[flow.group as usize], flow.group);
         (flow, Outbox { now, path, probe, class, group, lane: 0 })
     }
 
