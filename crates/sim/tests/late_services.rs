@@ -1,8 +1,9 @@
 //! A link does late what changes nothing elsewhere before, unless packets are recorded: the results
-//! are those of an event for each arrival and each service.
+//! are those of an event for each arrival and each service, whether it takes arrivals from an
+//! uplink, from a wire or from neither.
 
 use proptest::prelude::*;
-use sojourn_aqm::{Span, Time};
+use sojourn_aqm::{Rate, Span, Time};
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
     Bucket, Capacity, Extra, FlowGroup, Jitter, Link, Loss, Resolved,
@@ -108,4 +109,66 @@ fn few_arrivals_and_services_have_an_event_where_the_way_behind_the_link_is_long
     assert!(saved(48, &[1]) > 1.7, "arrivals and services");
     assert!((0.8..1.0).contains(&saved(48, &[1, 2])), "services only, {}", saved(48, &[1, 2]));
     assert_eq!(saved(0, &[1]), 0.0);
+}
+
+/// The way back: a queue at `kbit` kbit/s, to which nothing but one wire leads.
+fn back(aqm: &str, kbit: u64) -> Link {
+    let capacity = Capacity::Constant(Rate::from_bps(kbit * 1_000));
+    Link { capacity, delay: ms(3), ..link("back", aqm, 10_000) }
+}
+
+fn group_over_back(count: u32) -> FlowGroup {
+    FlowGroup { reverse: vec![1], return_delay: ms(4), ..bulk(count, "reno") }
+}
+
+/// Much of what the receivers send finds the queue full, packets wait when the run ends, and some
+/// are not counted as they belong to the warm-up.
+#[test]
+fn a_link_fed_by_a_wire_drops_what_finds_no_room() {
+    let back = back("taildrop:limit=3p", 24);
+    let mut plan = scenario(5, vec![link("link0", "pie", 30_000), back], vec![group_over_back(4)]);
+    plan.warmup = ms(2_002);
+    let [late, by_events] = both(&plan);
+    assert!(late.events < by_events.events);
+    assert_eq!(shown(&late), shown(&by_events));
+    let of_back = |name: &str| metric(&late, Scope::Queue, "back", name);
+    assert!(of_back("drop_rate_overflow") > 0.1, "{}", of_back("drop_rate_overflow"));
+    assert_eq!(of_back("waiting"), 2.0);
+}
+
+/// With warm-up, bins or samples that end at the very moment.
+#[test]
+fn what_arrives_or_leaves_as_counters_are_read_counts_as_with_events() {
+    let links = vec![link("link0", "pie", 30_000), back("taildrop:limit=9p", 100)];
+    let mut plan = scenario(3, links, vec![group_over_back(3)]);
+    let [_, by_events] = both(&plan);
+    let of_back = by_events.packets.iter().filter(|row| row.queue == 1).skip(100).step_by(40);
+    let moments: Vec<Time> = of_back.flat_map(|row| [row.arrived, row.left.unwrap()]).collect();
+    assert!(moments.len() > 5);
+    for moment in moments {
+        let span = moment.since(Time::ZERO);
+        plan.record.sample = span;
+        for (warmup, states) in [(Span::ZERO, true), (span, false)] {
+            (plan.warmup, plan.record.states) = (warmup, states);
+            plan.record.bins = states.then_some(span);
+            let [late, by_events] = both(&plan);
+            assert_eq!(shown(&late), shown(&by_events), "{span}");
+        }
+    }
+}
+
+/// Events that one packet of the link on the way back is spared, and one that a second wire to that
+/// link leaves.
+#[test]
+fn arrivals_over_the_only_wire_to_a_link_have_no_events() {
+    let spared = |second: bool| {
+        let other = FlowGroup { name: "second".into(), ..group_over_back(1) };
+        let flows = [group_over_back(3), other].into_iter().take(1 + usize::from(second));
+        let links = vec![link("link0", "pie", 30_000), back("codel", 2_000)];
+        let [late, by_events] = both(&scenario(3, links, flows.collect()));
+        let all = ["link0", "back"].map(|name| metric(&late, Scope::Queue, name, "sent"));
+        (by_events.events - late.events) as f64 / all.iter().sum::<f64>()
+    };
+    assert!(spared(false) > 1.6, "{}", spared(false));
+    assert!(spared(true) < spared(false) - 0.2, "{}", spared(true));
 }
