@@ -72,7 +72,7 @@ impl Outbox<'_> {
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
         (packet.lane, packet.group) = (self.lane, self.group as u8);
-        self.path.send(self.now, self.group, &mut packet);
+        self.path.send(self.now, &mut packet);
     }
 
     /// From the receiver towards the sender.

@@ -29,7 +29,7 @@ use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::Stream;
 use crate::cc::CustomControls;
-use crate::path::{AccessLink, Agenda, Onward, Path, ScheduledLink, Service, Slots};
+use crate::path::{Agenda, Onward, Path, ScheduledLink, Service, Slots};
 use crate::tcp::Segments;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Custom, SimError, drop_elsewhere};
@@ -216,9 +216,8 @@ fn add_flows(
         let due = timers.next();
         world.set_alarm(index, due);
         let link = SerialLink::new(group.access_rate);
-        let access = |wire| AccessLink::new(link, group.access_delay, wire);
+        world.path.add_flow(place, link, group.access_delay);
         let group = place as u32;
-        world.path.add_flow(group, access);
         world.flows.push(SimulatedFlow { ends, alarm: due, timers, group });
         world.times.push((start, stop));
     }

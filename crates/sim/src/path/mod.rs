@@ -40,6 +40,7 @@ mod wire;
 mod wireless;
 
 use sojourn_aqm::{Span, Time};
+use sojourn_link::SerialLink;
 use sojourn_measure::Probe;
 
 pub(crate) use self::access::AccessLink;
@@ -63,9 +64,8 @@ pub(crate) struct Path {
     onward: Onward,
     /// By flow.
     accesses: Vec<AccessLink>,
-    /// The routes of the groups, and which of them each flow takes.
+    /// By group.
     routes: Vec<Route>,
-    route_of: Vec<u32>,
     wireless_lans: Vec<WirelessLan>,
     recorded: RecordedLink,
 }
@@ -99,7 +99,6 @@ impl Path {
             onward,
             accesses: Vec::new(),
             routes,
-            route_of: Vec::new(),
             wireless_lans,
             recorded: None,
         };
@@ -113,13 +112,11 @@ impl Path {
         path
     }
 
-    /// Adds the next flow, which takes a route, by place, with its access link. `access` makes it
-    /// of the wire that it needs.
-    pub(crate) fn add_flow(&mut self, route: u32, access: impl FnOnce(Wire) -> AccessLink) {
+    /// Adds the next flow, which takes a route, by place, behind its access link.
+    pub(crate) fn add_flow(&mut self, route: usize, link: SerialLink, delay: Span) {
         let slot = self.agenda.slots().accesses + self.accesses.len();
         let wire = Wire::new(Span::ZERO, self.agenda.alarm(slot));
-        self.accesses.push(access(wire));
-        self.route_of.push(route);
+        self.accesses.push(AccessLink::new(link, delay, &self.routes[route], wire));
     }
 
     /// From now on the arrivals at a link are recorded.
@@ -127,16 +124,15 @@ impl Path {
         self.recorded = Some((link, Vec::new()));
     }
 
-    /// A sender sends a packet over a route, by place: on the uplink, if no other of this flow is
-    /// still before that and it overtakes none there.
+    /// A sender sends a packet: on the uplink of its flow, if no other of this flow is still before
+    /// that and it overtakes none there.
     #[inline(never)]
-    pub(crate) fn send(&mut self, now: Time, route: u32, packet: &mut Packet) {
-        let Route { forward, uplink, .. } = self.routes[route as usize];
-        packet.hop = forward;
+    pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
         let access = &mut self.accesses[packet.flow as usize];
+        packet.hop = access.forward;
         let arrival = access.enter(now, packet.ip_bytes);
         if access.wire.is_empty() {
-            let uplink = &mut self.uplinks[uplink];
+            let uplink = &mut self.uplinks[access.uplink as usize];
             if uplink.can_take(arrival, packet.flow) {
                 return uplink.push(arrival, packet, &mut self.agenda);
             }
@@ -179,8 +175,8 @@ impl Path {
                 self.arrive_over_wire::<NOTES>(now, &mut packet, probe);
             }
             Kind::Uplink => {
-                let route = self.route_of[slot - accesses] as usize;
-                let uplink = &mut self.uplinks[self.routes[route].uplink];
+                let uplink = self.accesses[slot - accesses].uplink as usize;
+                let uplink = &mut self.uplinks[uplink];
                 let mut packet = *uplink.pop(&mut self.agenda);
                 self.arrive::<NOTES>(now, &mut packet, probe);
             }

@@ -79,6 +79,20 @@ pub(crate) struct World {
     pub(crate) events: u64,
 }
 
+/// The next events of the path and of all else, each with its slot.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    path: (Time, Slot),
+    alarm: (Time, Slot),
+}
+
+impl Next {
+    /// When the first of them is due.
+    fn time(&self) -> Time {
+        self.path.0.min(self.alarm.0)
+    }
+}
+
 /// How many events lie between two calls of `keep_going`.
 const EVENTS_PER_CHECK: u64 = 1 << 14;
 
@@ -88,7 +102,8 @@ impl World {
     pub(crate) fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         let mut stage_end = self.warmup.min(self.end);
         loop {
-            let now = self.next_time();
+            let next = self.next();
+            let now = next.time();
             if now >= stage_end {
                 if now >= self.warmup && !self.probe.counting {
                     self.end_warmup();
@@ -104,16 +119,16 @@ impl World {
             if self.events.is_multiple_of(EVENTS_PER_CHECK) && !keep_going(now) {
                 return false;
             }
-            self.handle::<NOTES>();
+            self.handle::<NOTES>(next);
         }
         self.end_run::<NOTES>();
         true
     }
 
-    /// When the next event is due.
+    /// What is next.
     #[inline]
-    fn next_time(&self) -> Time {
-        self.path.next().0.min(self.alarms.next().0)
+    fn next(&self) -> Next {
+        Next { path: self.path.next(), alarm: self.alarms.next() }
     }
 
     /// The end has come: what is still open is closed and counted.
@@ -132,11 +147,11 @@ impl World {
 
     /// Handles the next event: of one instant, those of the path come first.
     #[inline]
-    fn handle<const NOTES: bool>(&mut self) {
-        let ((now, slot), (due, alarm)) = (self.path.next(), self.alarms.next());
-        if due < now {
-            return self.on_alarm(due, alarm);
+    fn handle<const NOTES: bool>(&mut self, Next { path, alarm }: Next) {
+        if alarm.0 < path.0 {
+            return self.on_alarm(alarm.0, alarm.1);
         }
+        let (now, slot) = path;
         let Some(arrived) = self.path.on_event::<NOTES>(now, slot, &mut self.probe) else { return };
         if self.flows.len() >= MANY_FLOWS {
             self.prefetch_flows(&arrived);

@@ -8,19 +8,20 @@ use crate::packet::Packet;
 impl World {
     /// When the next event is due; none if the run ends before it.
     pub(crate) fn next_event(&self) -> Option<Time> {
-        let due = self.next_time();
+        let due = self.next().time();
         (due < self.end).then_some(due)
     }
 
     /// Handles the next event, which is due before the end.
     pub(crate) fn handle_next<const NOTES: bool>(&mut self) {
-        let now = self.next_time();
+        let next = self.next();
+        let now = next.time();
         debug_assert!(now < self.end, "what would happen at the end does not");
         if now >= self.warmup && !self.probe.counting {
             self.end_warmup();
         }
         self.events += 1;
-        self.handle::<NOTES>();
+        self.handle::<NOTES>(next);
     }
 
     /// Ends the run after its last event.
