@@ -125,6 +125,12 @@ impl<T: Copy> Ring<T> {
         Some((&mut self.places[place], next))
     }
 
+    /// The item that was taken last, if none was put in since.
+    #[inline]
+    pub(crate) fn last_taken(&self) -> Option<&T> {
+        self.places.get(self.first.wrapping_sub(1) & self.mask())
+    }
+
     /// Puts an item behind so many others; those that follow move back.
     ///
     /// # Panics
@@ -170,6 +176,7 @@ mod tests {
                         let first = plain.pop_front();
                         let expected = first.map(|item| (item, plain.front().copied()));
                         prop_assert_eq!(popped, expected);
+                        prop_assert!(first.is_none() || ring.last_taken() == first.as_ref());
                     }
                     35..40 => {
                         let place = step % (plain.len() + 1);

@@ -121,15 +121,17 @@ impl Agenda {
     }
 
     /// The kind of the component whose alarm is the next. What is on an uplink was sent before what
-    /// is still on the access link of its flow.
+    /// is still on the access link of its flow. The most frequent come first.
     #[inline]
     pub(crate) fn next_kind(&self) -> Kind {
-        match self.alarms.next_tree() {
-            WIRES => Kind::Wire,
-            UPLINKS if self.next().1 < self.slots.media => Kind::Server,
-            UPLINKS => Kind::Uplink,
-            ACCESSES => Kind::Access,
-            _ => Kind::Rare,
+        if self.alarms.is_next_in(WIRES) {
+            Kind::Wire
+        } else if self.alarms.is_next_in(UPLINKS) {
+            if self.next().1 < self.slots.media { Kind::Server } else { Kind::Uplink }
+        } else if self.alarms.is_next_in(ACCESSES) {
+            Kind::Access
+        } else {
+            Kind::Rare
         }
     }
 

@@ -76,11 +76,9 @@ type RecordedLink = Option<(usize, Vec<(Time, Packet)>)>;
 /// A packet has arrived at an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
-    /// The packet.
-    pub(crate) packet: Packet,
     /// Which end of its flow it has reached.
     pub(crate) end: End,
-    /// The wire that it came over, by place.
+    /// The wire that it came over, by place. The packet is [`Wire::arrived`] there.
     pub(crate) wire: usize,
 }
 
@@ -154,7 +152,7 @@ impl Path {
         self.agenda.next()
     }
 
-    /// Lets the next event happen, which has this slot. Returns the packet if one has arrived at an
+    /// Lets the next event happen, which has this slot. Reports a packet that has arrived at an
     /// endpoint.
     #[inline(always)]
     pub(crate) fn on_event<const NOTES: bool>(
@@ -168,10 +166,11 @@ impl Path {
             Kind::Wire => {
                 let wire = slot - wires;
                 let (line, end) = &mut self.onward.wires[wire];
-                let (mut packet, end) = (*line.pop(now, &mut self.agenda), *end);
-                if end != End::Link {
-                    return Some(Arrived { packet, end, wire });
+                let packet = line.pop(now, &mut self.agenda);
+                if *end != End::Link {
+                    return Some(Arrived { end: *end, wire });
                 }
+                let mut packet = *packet;
                 self.arrive_over_wire::<NOTES>(now, &mut packet, probe);
             }
             Kind::Uplink => {
@@ -197,9 +196,9 @@ impl Path {
         }
     }
 
-    /// A wire by place; for prefetching.
+    /// A wire by place, for the packet that has arrived and to prefetch those that come.
     #[inline]
-    pub(crate) fn coming(&self, wire: usize) -> &Wire {
+    pub(crate) fn wire(&self, wire: usize) -> &Wire {
         &self.onward.wires[wire].0
     }
 }

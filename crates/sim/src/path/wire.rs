@@ -115,6 +115,12 @@ impl Wire {
         packet
     }
 
+    /// The packet that was taken last, until another enters.
+    #[inline]
+    pub(crate) fn arrived(&self) -> &Packet {
+        &self.in_flight.last_taken().expect("one has arrived").1
+    }
+
     /// When a packet of `bytes` arrives that enters now.
     #[inline]
     fn enter(&mut self, now: Time, bytes: u32) -> Time {

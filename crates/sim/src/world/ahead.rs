@@ -18,7 +18,7 @@ const BEHIND_END: usize = 2;
 impl World {
     /// A packet of a wire has reached an end of its flow: prefetches what the next ones need.
     pub(super) fn prefetch_flows(&self, &Arrived { wire, end, .. }: &Arrived) {
-        let wire = self.path.coming(wire);
+        let wire = self.path.wire(wire);
         wire.prefetch(PACKET);
         let flow_at = |place| wire.get(place).map(|packet| &self.flows[packet.flow as usize]);
         if let Some(flow) = flow_at(FLOW) {

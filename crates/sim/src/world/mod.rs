@@ -156,9 +156,10 @@ impl World {
         if self.flows.len() >= MANY_FLOWS {
             self.prefetch_flows(&arrived);
         }
+        let packet = *self.path.wire(arrived.wire).arrived();
         match arrived.end {
-            End::Receiver => self.receive(now, &arrived.packet),
-            End::Sender => self.answer(now, &arrived.packet),
+            End::Receiver => self.receive(now, &packet),
+            End::Sender => self.answer(now, &packet),
             End::Link => unreachable!("a link is no endpoint"),
         }
     }

@@ -69,7 +69,7 @@ impl Oracle {
         };
         let sender = || {
             let control = (configure(cc).unwrap().factory)();
-            let mut sender = Sender::new(segments, profile.clone(), control);
+            let mut sender = Sender::new(segments, *profile, control);
             sender.on_established(network.delay + network.delay);
             sender
         };
