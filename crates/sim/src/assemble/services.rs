@@ -3,6 +3,11 @@
 //! A link takes arrivals by itself from its only uplink or, if no uplink leads to it, from its only
 //! wire; these need no events. All other arrivals have events. At one instant wires come before
 //! uplinks, so a link that takes from an uplink may have wires too, but not the reverse.
+//!
+//! That a wire may be a feeder took the place of departures computed on arrival, which gave 10 to
+//! 14 % of the instructions of R1 to R5 (`benches`) but needed tail drop, one rate and one group.
+//! It gives 2.5 to 4.4 % of them, under any AQM and rate, and no loss where data share the way
+//! back (U1 to U5).
 
 use std::collections::BTreeSet;
 
