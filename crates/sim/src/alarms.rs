@@ -171,8 +171,8 @@ impl<const TREES: usize> Alarms<TREES> {
         self.roots.iter().copied().fold(UNSET, u64::min)
     }
 
-    /// Whether the next alarm is in a tree, by its root: that takes less than to look where its slot
-    /// lies.
+    /// Whether the next alarm is in a tree, by its root: that takes less than to look where its
+    /// slot lies.
     #[inline]
     pub(crate) fn is_next_in(&self, tree: usize) -> bool {
         self.roots[tree] == self.soonest()

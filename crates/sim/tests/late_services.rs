@@ -164,7 +164,8 @@ fn arrivals_over_the_only_wire_to_a_link_have_no_events() {
     let spared = |second: bool| {
         let other = FlowGroup { name: "second".into(), ..group_over_back(1) };
         let flows = [group_over_back(3), other].into_iter().take(1 + usize::from(second));
-        let links = vec![link("link0", "pie", 30_000), back("codel", 2_000)];
+        let back = Link { delay: ms(30), ..back("codel", 2_000) };
+        let links = vec![link("link0", "pie", 30_000), back];
         let [late, by_events] = both(&scenario(3, links, flows.collect()));
         let all = ["link0", "back"].map(|name| metric(&late, Scope::Queue, name, "sent"));
         (by_events.events - late.events) as f64 / all.iter().sum::<f64>()

@@ -40,8 +40,8 @@ const FLOWS_PER_LOOK: u32 = 4096;
 /// Builds the world of a scenario.
 ///
 /// # Errors
-/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one
-/// of the caller for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned false.
+/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one of the
+/// caller for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned false.
 pub(crate) fn world(
     plan: &Resolved,
     custom: &Custom,

@@ -1,8 +1,8 @@
 //! Pacing: packets leave at a rate, not in bursts.
 //!
 //! As in Linux 6.1 (`tcp_update_skb_after_send`): the first ten segments leave unpaced; a packet
-//! that leaves late shortens the next gap, at most by half. A control without a pacing rate has that
-//! of [`crate::cc::Window`].
+//! that leaves late shortens the next gap, at most by half. A control without a pacing rate has
+//! that of [`crate::cc::Window`].
 //!
 //! Packets leave one by one unless the control allows a burst or the host has segmentation offload.
 //! Until then they wait in TCP, unsent (`tcp_pacing_check`), unless the control needs the qdisc

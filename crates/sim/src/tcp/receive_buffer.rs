@@ -25,9 +25,9 @@ const CUSHION: u64 = 16;
 const MOST_COPIED: u32 = i32::MAX as u32;
 const MICROSECOND_NS: u64 = 1000;
 
-/// The window for more than ever arrived in a round trip, of which `space` did before: twice as much
-/// and a cushion, to leave room for losses, and more while the sender is growing, as it will for
-/// another round trip (Linux `tcp_rcv_space_adjust`). All in units of which a segment is `segment`.
+/// The window for more than ever arrived in a round trip, of which `space` did before: twice as
+/// much and a cushion, to leave room for losses, and more while the sender grows for another round
+/// trip (Linux `tcp_rcv_space_adjust`). All in units of which a segment is `segment`.
 pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
     let window = 2 * u64::from(copied) + CUSHION * segment;
     let growth = window * u64::from(copied - space) / u64::from(space);
