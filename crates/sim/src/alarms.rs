@@ -7,8 +7,8 @@
 //! replays its path to the root and stops where nothing changes; cancelling is setting it to
 //! [`Time::NEVER`]. There are no stale entries.
 //!
-//! Each kind of component that is set at every packet has a tree of its own: a shallow tree costs
-//! one level, and the next alarm is the smallest of the roots.
+//! Each kind of component that is set at every packet has a separate tree: a shallow tree costs one
+//! level, and the next alarm is the smallest of the roots.
 
 use sojourn_aqm::Time;
 

@@ -3,8 +3,8 @@
 //! Events of one instant happen in the order of the slots: servers, wireless LANs, queue timers,
 //! wires, access links. Departures come before arrivals.
 //!
-//! An uplink has no slot of its own: its alarm is that of the access link from which its next
-//! packet came, so that packets of one instant come in the order of their flows.
+//! An uplink has no slot: its alarm is that of the access link from which its next packet came, so
+//! that packets of one instant come in the order of their flows.
 
 use sojourn_aqm::Time;
 

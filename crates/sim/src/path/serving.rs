@@ -119,7 +119,7 @@ impl Path {
     }
 }
 
-/// When the next packet arrives from the feeder of a link; never, if there is none.
+/// When the next packet arrives from the feeder of a link; `NEVER` without one.
 #[inline(always)]
 fn next_arrival(link: &ScheduledLink, uplinks: &[Uplink], onward: &Onward) -> Time {
     match link.feeder() {

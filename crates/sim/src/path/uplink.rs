@@ -65,7 +65,7 @@ impl Uplink {
         }
     }
 
-    /// When the next packet arrives; never, if there is none.
+    /// When the next packet arrives; `NEVER` if it is empty.
     #[inline]
     pub(crate) fn next_arrival(&self) -> Time {
         self.in_flight.front().map_or(Time::NEVER, |&(arrival, _)| arrival)

@@ -39,8 +39,8 @@ impl Wire {
         self.feeds = server;
     }
 
-    /// A packet enters now. The rare path with several links is apart: a call in between would make
-    /// the caller save its registers.
+    /// A packet enters now. The rare case of several links is out of line, so that the hot caller
+    /// need not spill registers.
     #[inline(always)]
     pub(crate) fn push(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
         if self.propagation.has_several_links() {
@@ -98,7 +98,7 @@ impl Wire {
         }
     }
 
-    /// When the next packet arrives; never, if there is none.
+    /// When the next packet arrives; `NEVER` if it is empty.
     #[inline]
     pub(crate) fn next_arrival(&self) -> Time {
         self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)

@@ -142,7 +142,7 @@ impl Oracle {
         }
     }
 
-    /// Up to so many packets and timers, or until nothing is to be done any more.
+    /// Handles at most `events` packets and timers.
     fn run(&mut self, events: u32) {
         self.act(|sender, sent| sender.send(Time::ZERO, &mut |p| sent.push(p)));
         for _ in 0..events {
