@@ -14,6 +14,8 @@ from sojourn.plots.data import Floats, Results
 _HALF_LETTER = 3.2  # points, of bold type of 9 points
 # A name that is so many lines away from its cloud is joined to it.
 _FAR = 1.7
+# By this factor the axis of delay is longer than the points at either end.
+_ROOM = 1.35
 
 Clouds = Mapping[str, Floats]
 """Per AQM milliseconds of delay and another value, shape ``(n_seeds, 2)``."""
@@ -30,12 +32,11 @@ def begin(clouds: Clouds, results: Results, title: str) -> tuple[Figure, Axes, d
     drawing, (axes,) = style.new(3.9, title)
     colours = style.colours(results)
     every = np.vstack(list(clouds.values()))
-    is_log = every[:, 0].max() / every[:, 0].min() > 10
-    if is_log:
-        axes.set_xscale("log")
+    axes.set_xscale("log")
+    markers = style.markers(results)
     for aqm, cloud in clouds.items():
-        axes.plot(*cloud.T, ".", color=colours[aqm], ms=4, alpha=0.55, mew=0)
-    _limit(axes, every, is_log)
+        axes.plot(*cloud.T, markers[aqm], color=colours[aqm], ms=3, alpha=0.55, mew=0)
+    _limit(axes, every)
     return drawing, axes, colours
 
 
@@ -45,15 +46,12 @@ def finish(drawing: Figure, axes: Axes, clouds: Clouds, colours: Mapping[str, st
     _name(axes, clouds, colours)
 
 
-def _limit(axes: Axes, every: Floats, is_log: bool) -> None:
+def _limit(axes: Axes, every: Floats) -> None:
     """Margins around all points; the axis of delay is inverted."""
     low, high = every.min(0), every.max(0)
-    if is_log:
-        axes.set_xlim(high[0] * 1.6, low[0] / 1.6)
-        style.plain_log(axes.xaxis, low[0], high[0])
-    else:
-        margin = 0.15 * (high[0] - low[0]) or 0.1 * high[0]
-        axes.set_xlim(high[0] + margin, max(0.0, low[0] - margin))
+    ends = high[0] * _ROOM, low[0] / _ROOM
+    axes.set_xlim(*ends)
+    style.plain_log(axes.xaxis, ends[1], ends[0])
     margin = max(0.12 * (high[1] - low[1]), 0.004 * high[1])
     axes.set_ylim(low[1] - margin, high[1] + 1.6 * margin)
 

@@ -76,12 +76,9 @@ def _panel(axes: Axes, per_aqm: dict[str, Completions], colours: dict[str, str])
 
 
 def _scale(panels: list[Axes], found: list[Completions]) -> None:
-    """Share one scale of seconds; logarithmic if the whiskers span more than a factor of 20."""
-    low = min(min(one.quantile_s(0.05), one.longest_s) for one in found)
-    high = max(min(one.quantile_s(0.95), one.longest_s) for one in found)
-    if high / low > 20:
-        panels[0].set_xscale("log")
-        panels[0].set_xlim(low / 1.3, high * 1.3)
-        style.plain_log(panels[0].xaxis, low, high)
-    else:
-        panels[0].set_xlim(0, high * 1.05)
+    """Share one logarithmic scale of seconds."""
+    low = min(min(one.quantile_s(0.05), one.longest_s) for one in found) / 1.3
+    high = max(min(one.quantile_s(0.95), one.longest_s) for one in found) * 1.3
+    panels[0].set_xscale("log")
+    panels[0].set_xlim(low, high)
+    style.plain_log(panels[0].xaxis, low, high)

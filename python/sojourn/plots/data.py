@@ -171,13 +171,11 @@ def summaries(runs: Sequence[Run], key: str) -> Floats:
     return np.asarray([r.summary.get(key, np.nan) for r in runs], np.float64)
 
 
-def delay_grid(found: Sequence[Distribution]) -> tuple[Floats, bool]:
-    """Delays in seconds at which to draw; logarithmic if the bulk spans more than two decades."""
+def delay_grid(found: Sequence[Distribution]) -> Floats:
+    """Delays in seconds at which to draw on a logarithmic axis, which figures have throughout."""
     low = max([_LEAST_S, min(one.quantile_s(0.05) for one in found)])
-    high = max([2 * _LEAST_S, *(one.quantile_s(0.9995) for one in found)])
-    if high / low > 100:
-        return np.geomspace(low, high * 1.15, _POINTS), True
-    return np.linspace(0.0, high * 1.03, _POINTS), False
+    high = max([2 * low, *(one.quantile_s(0.9995) for one in found)])
+    return np.geomspace(low, high * 1.15, _POINTS)
 
 
 def bulk_points(results: Results, link: str) -> dict[str, Floats]:

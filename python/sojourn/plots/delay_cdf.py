@@ -10,6 +10,9 @@ from sojourn.errors import NothingToPlot
 from sojourn.plots import data, style
 from sojourn.plots.data import Floats, Results
 
+# Every so many points of a curve have a marker, where it has any.
+_MARKED = 75
+
 
 @style.figure
 def delay_cdf(results: Results, link: str) -> Figure:
@@ -27,23 +30,26 @@ def delay_cdf(results: Results, link: str) -> Figure:
     if not pooled:
         raise NothingToPlot(f"no packet left queue {link}")
     drawing, (axes,) = style.new(3.9, f"Queue delay at {link}")
-    x_s, is_log = data.delay_grid(list(pooled.values()))
+    x_s = data.delay_grid(list(pooled.values()))
     colours, dashes = style.colours(results), style.dashes(results)
+    markers = style.markers_of_curves(results)
     for aqm, found in pooled.items():
         each = [data.distribution([r], "queue", link, "delay") for r in results[aqm]]
         shares = np.array([one.share_below(x_s) for one in each if one])
         colour = colours[aqm]
         axes.fill_between(x_s * 1e3, shares.min(0), shares.max(0), color=colour, alpha=0.18, lw=0)
-        axes.plot(x_s * 1e3, found.share_below(x_s), color=colour, linestyle=dashes[aqm], label=aqm)
-    _label(axes, x_s, is_log)
+        axes.plot(
+            x_s * 1e3, found.share_below(x_s), color=colour, linestyle=dashes[aqm], label=aqm,
+            marker=markers[aqm], ms=4, markevery=_MARKED,
+        )  # fmt: skip
+    _label(axes, x_s)
     style.legend(drawing, list(pooled))
     return drawing
 
 
-def _label(axes: Axes, x_s: Floats, is_log: bool) -> None:
-    if is_log:
-        axes.set_xscale("log")
-        style.plain_log(axes.xaxis, x_s[0], x_s[-1])
+def _label(axes: Axes, x_s: Floats) -> None:
+    axes.set_xscale("log")
+    style.plain_log(axes.xaxis, x_s[0], x_s[-1])
     axes.set_xlim(x_s[0] * 1e3, x_s[-1] * 1e3)
     axes.set_ylim(0, 1.01)
     axes.set_xlabel("queue delay [ms]")

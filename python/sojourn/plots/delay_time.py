@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from sojourn.errors import NothingToPlot
 from sojourn.plots import data, style
@@ -40,36 +42,37 @@ def delay_time(results: Results, link: str) -> Figure:
         0.9 + 1.55 * rows, f"Queue delay over time at {link}", rows, columns
     )
     colours = style.colours(results)
-    low_ms, high_ms, is_log = _limits(list(delays.values()))
+    low_ms, high_ms = _limits(list(delays.values()))
     for axes, (aqm, (t_s, delay_s)) in zip(panels, delays.items(), strict=False):
         axes.plot(t_s, np.maximum(delay_s * 1e3, low_ms), color=colours[aqm], lw=0.9)
         _rugs(axes, results[aqm][0], link)
         axes.set_title(aqm, color=colours[aqm], pad=3)
         axes.set_xlim(0, t_s[-1])
-        if is_log:
-            axes.set_yscale("log")
-            style.plain_log(axes.yaxis, low_ms, high_ms)
-        axes.set_ylim(low_ms if is_log else 0, high_ms)
+        # A number at the right end would touch the first one of the next panel.
+        axes.xaxis.set_major_locator(MaxNLocator(6, prune="upper"))
+        axes.set_yscale("log")
+        style.plain_log(axes.yaxis, low_ms, high_ms)
+        axes.set_ylim(low_ms, high_ms)
     for axes in panels[len(delays) :]:
         axes.set_visible(False)
     for axes in panels[max(0, len(delays) - columns) : len(delays)]:
         axes.tick_params(labelbottom=True)
-    drawing.supxlabel("time [s]", fontsize=9)
-    drawing.supylabel("queue delay [ms]", fontsize=9)
-    _legend(drawing)
+    size = rcParams["axes.labelsize"]
+    drawing.supylabel("queue delay [ms]", fontsize=size)
+    if _legend(drawing).endswith("upper right"):
+        drawing.supxlabel("time [s]", fontsize=size)
+    else:  # it stands to the right, below the panels
+        drawing.supxlabel("time [s]", x=0.13, ha="left", fontsize=size)
     style.lay_out_grid(drawing, panels, rows, columns)
     return drawing
 
 
-def _limits(delays: list[tuple[Floats, Floats]]) -> tuple[float, float, bool]:
-    """Lower and upper end in ms; logarithmic if typical delays differ more than tenfold."""
-    high_ms = max(float(np.nanmax(d)) for _, d in delays) * 1e3 * 1.1
-    typical_ms = [max(_FLOOR_MS, float(np.nanmedian(d)) * 1e3) for _, d in delays]
-    if max(typical_ms) / min(typical_ms) < 10:
-        return 0.0, max(high_ms, _FLOOR_MS), False
+def _limits(delays: list[tuple[Floats, Floats]]) -> tuple[float, float]:
+    """Lower and upper end in ms; what is below is drawn at the lower end."""
+    high_ms = max(2 * _FLOOR_MS, *(float(np.nanmax(d)) * 1e3 for _, d in delays)) * 1.1
     low_ms = max(_FLOOR_MS, min(float(np.nanquantile(d, 0.02)) for _, d in delays) * 1e3)
     room_for_ticks = (high_ms / low_ms) ** 0.12
-    return low_ms / room_for_ticks, high_ms * room_for_ticks, True
+    return low_ms / room_for_ticks, high_ms * room_for_ticks
 
 
 def _rugs(axes: Axes, result: Run, link: str) -> None:
@@ -82,9 +85,13 @@ def _rugs(axes: Axes, result: Run, link: str) -> None:
         axes.plot(ticks_s, heights, transform=to_edge, color=colour, lw=0.7, solid_capstyle="butt")
 
 
-def _legend(drawing: Figure) -> None:
+def _legend(drawing: Figure) -> str:
+    """What the ticks mean; returns where it stands."""
+    place = style.legend_place()
     handles = [
-        Line2D([], [], color=style.LOSS, marker="|", ls="", label="drops"),
-        Line2D([], [], color=style.MARK, marker="|", ls="", label="marks"),
+        Line2D([], [], color=style.LOSS, marker="|", ls="", label="drops, below"),
+        Line2D([], [], color=style.MARK, marker="|", ls="", label="marks, above"),
     ]
-    drawing.legend(handles=handles, loc=style.legend_place(), ncols=2, fontsize=8, handletextpad=0)
+    size = rcParams["legend.fontsize"]
+    drawing.legend(handles=handles, loc=place, ncols=2, fontsize=size, handletextpad=0)
+    return place

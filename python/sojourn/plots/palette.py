@@ -1,4 +1,4 @@
-"""Colours of all figures and of the report, without matplotlib.
+"""Colours, dashes and markers of all figures and of the report, without matplotlib.
 
 Those of AQMs are the colours of Okabe and Ito (Color Universal Design, 2008), which people with
 colour-blindness tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is
@@ -16,6 +16,10 @@ PALETTE = (
     # From the eighth on: Paul Tol's muted set (SRON technical note, 2021), but for what is near.
     "#332288", "#882255", "#999933", "#44aa99", "#661100", "#aa4499", "#117733",
 )  # fmt: skip
+# Lengths of strokes and gaps in widths of the line; empty for a solid line.
+DASHES = ((), (5, 1.5), (1.5, 1.2), (6, 1.5, 1.5, 1.5), (10, 2), (5, 1.5, 1, 1.5, 1, 1.5))
+# As matplotlib names them; `sojourn.report.keys` has the same shapes.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # In figures of papers, where an AQM has the same colour throughout.
 AQM_COLOURS = {
     "taildrop": PALETTE[0],

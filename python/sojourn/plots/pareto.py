@@ -32,33 +32,34 @@ def pareto(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no run has both a queue delay and a utilisation.
     """
-    points = _points(results, link)
-    if not points:
+    found = points(results, link)
+    if not found:
         raise NothingToPlot(f"no run has both a delay of queue {link} and a utilisation")
     title = f"Delay and utilisation of {link}, judged together"
-    drawing, axes, colours = clouds.begin(points, results, title)
-    for aqm, cloud in points.items():
-        _cross(axes, cloud, colours[aqm])
-    _front(axes, {aqm: cloud.mean(0) for aqm, cloud in points.items()})
+    drawing, axes, colours = clouds.begin(found, results, title)
+    markers = style.markers(results)
+    for aqm, cloud in found.items():
+        _cross(axes, cloud, colours[aqm], markers[aqm])
+    _front(axes, {aqm: cloud.mean(0) for aqm, cloud in found.items()})
     bottom, top = axes.get_ylim()
     axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(top, 100.0)])
     delay, share = (axis_label(row_of(name)) for name in PAIR)
     axes.set_xlabel(f"{delay}  (to the left: longer)")
     axes.set_ylabel(share)
-    clouds.finish(drawing, axes, points, colours)
+    clouds.finish(drawing, axes, found, colours)
     return drawing
 
 
-def _points(results: Results, link: str) -> dict[str, Floats]:
-    """Per AQM milliseconds and percent, shape ``(n_seeds, 2)``."""
-    points = {}
+def points(results: Results, link: str) -> dict[str, Floats]:
+    """Per AQM milliseconds of delay p95 and percent of utilisation, shape ``(n_seeds, 2)``."""
+    found = {}
     for aqm, runs in results.items():
         delay, share = (data.summaries(runs, f"queue/{link}/{metric}") for metric in PAIR)
-        points[aqm] = data.cloud_of_delay(delay, share * 1e2)
-    return {aqm: cloud for aqm, cloud in points.items() if len(cloud)}
+        found[aqm] = data.cloud_of_delay(delay, share * 1e2)
+    return {aqm: cloud for aqm, cloud in found.items() if len(cloud)}
 
 
-def _cross(axes: Axes, cloud: Floats, colour: str) -> None:
+def _cross(axes: Axes, cloud: Floats, colour: str, marker: str) -> None:
     """The mean with its 95 % intervals; on a logarithmic axis one may reach zero."""
     delay, share = estimate(cloud[:, 0].tolist()), share_estimate((cloud[:, 1] / 100).tolist())
     reach = min(delay.half_width, delay.mean - data.FLOOR_MS)
@@ -67,7 +68,7 @@ def _cross(axes: Axes, cloud: Floats, colour: str) -> None:
         [delay.mean], [100 * share.mean],
         xerr=None if len(cloud) < 2 else [[reach], [delay.half_width]],
         yerr=None if len(cloud) < 2 else ends,
-        fmt="o", ms=5, color=colour, elinewidth=1.4, zorder=3,
+        fmt=marker, ms=6, color=colour, elinewidth=1.4, zorder=3,
     )  # fmt: skip
 
 

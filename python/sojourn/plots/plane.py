@@ -52,14 +52,12 @@ def plane(results: Results, link: str) -> Figure:
 
 def _ellipse(axes: Axes, cloud: Floats, colour: str) -> None:
     """One standard deviation around the mean, along the principal axes of the covariance."""
-    is_log = axes.get_xscale() == "log"
-    shaped = np.column_stack([np.log10(cloud[:, 0]) if is_log else cloud[:, 0], cloud[:, 1]])
+    shaped = np.column_stack([np.log10(cloud[:, 0]), cloud[:, 1]])
     centre = shaped.mean(0)
     variances, directions = np.linalg.eigh(np.cov(shaped.T))
     radii = np.sqrt(np.maximum(variances, 0.0))
     turn = np.linspace(0, 2 * np.pi, 181)
     outline = centre + (directions @ (radii[:, None] * [np.cos(turn), np.sin(turn)])).T
-    if is_log:
-        outline[:, 0] = 10.0 ** outline[:, 0]
+    outline[:, 0] = 10.0 ** outline[:, 0]
     axes.fill(*outline.T, facecolor=colour, alpha=0.2, lw=0)
     axes.plot(*outline.T, color=colour, lw=1.2)

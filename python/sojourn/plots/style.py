@@ -26,23 +26,24 @@ from matplotlib.font_manager import FontProperties
 from sojourn.plots.outputs import SIZES_IN, WIDTH_IN, check_format, check_size, tex_system
 from sojourn.plots.palette import (
     AQM_COLOURS,
+    DASHES,
     GRID,
     INK,
     LOSS,
     MARK,
+    MARKERS,
     MUTED,
     PALETTE,
     PAPER,
 )
 
 __all__ = [
-    "AQM_COLOURS", "DASHES", "GRID", "INK", "LOSS", "MARK", "MUTED", "PALETTE", "PAPER",
-    "WIDTH_IN", "colour_of", "colours", "dashes", "figure", "filled", "lay_out", "lay_out_grid",
-    "legend", "legend_place", "new", "panels", "plain_log", "png", "saved", "share_axes",
-    "shared_legend", "sized", "styled", "svg",
+    "AQM_COLOURS", "GRID", "INK", "LOSS", "MARK", "MUTED", "PALETTE", "PAPER", "WIDTH_IN",
+    "colour_of", "colours", "dashes", "figure", "filled", "lay_out", "lay_out_grid", "legend",
+    "legend_place", "markers", "markers_of_curves", "new", "panels", "plain_log", "png", "saved",
+    "share_axes", "shared_legend", "sized", "styled", "svg",
 ]  # fmt: skip
 
-DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)))
 # Above a title, in points.
 _EDGE = 4.0
 _width_in = ContextVar("width_in", default=WIDTH_IN)
@@ -197,8 +198,22 @@ def colours(aqms: Iterable[str]) -> dict[str, str]:
 
 
 def dashes(aqms: Iterable[str]) -> dict[str, object]:
-    """One line style per AQM: solid, until colours begin to repeat."""
-    return {aqm: DASHES[i // len(PALETTE) % len(DASHES)] for i, aqm in enumerate(aqms)}
+    """One line style per AQM, so that curves differ without their colours too."""
+    return {
+        aqm: (0, DASHES[i % len(DASHES)]) if DASHES[i % len(DASHES)] else "solid"
+        for i, aqm in enumerate(aqms)
+    }
+
+
+def markers(aqms: Iterable[str]) -> dict[str, str]:
+    """One marker per AQM, so that points differ without their colours too."""
+    return {aqm: MARKERS[i % len(MARKERS)] for i, aqm in enumerate(aqms)}
+
+
+def markers_of_curves(aqms: Iterable[str]) -> dict[str, str]:
+    """One marker per AQM where there are more of them than dashes; else none."""
+    found = markers(aqms)
+    return found if len(found) > len(DASHES) else dict.fromkeys(found, "")
 
 
 def new(height_in: float, title: str, rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:
@@ -284,11 +299,22 @@ def legend(drawing: Figure, aqms: list[str]) -> None:
 
 
 def plain_log(axis: mpl.axis.Axis, low: float, high: float) -> None:
-    """Label a logarithmic axis with plain numbers: 1, 2, 5 up to three decades, else decades."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+    """Label a logarithmic axis with plain numbers: 1, 2, 5 up to three decades, else decades.
+
+    Within a factor of four, where these are too few, the labels are evenly spaced numbers.
+    """
+    from matplotlib.ticker import (
+        FuncFormatter,
+        LogLocator,
+        MaxNLocator,
+        NullFormatter,
+        NullLocator,
+    )  # fmt: skip
 
     few = high / low < 1000
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+    decades = LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,))
+    is_narrow = high / low < 4
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]) if is_narrow else decades)
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator() if few else LogLocator(subs=(2.0, 5.0)))
     axis.set_minor_formatter(NullFormatter())
