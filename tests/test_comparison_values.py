@@ -231,11 +231,12 @@ def test_fixed_aqms_are_named_and_left_out_only_where_the_baseline_is_fixed_too(
 
 
 def test_the_method_counts_seeds_and_tests_made() -> None:
-    text = method(compared(THREE))
-    assert text.startswith("Values are means over 3 seeds with")
-    assert "over the 2 tests (AQM × metric)" in text
+    means, tests, others = method(compared(THREE))
+    assert means.startswith("Each value is the mean over 3 seeds")
+    assert "Holm's correction at 5 % over the 2 tests of the headline metrics" in tests
+    assert "docs/how-to/comparing-honestly.md" in others
     one = {aqm: {key: v[:1] for key, v in of.items()} for aqm, of in THREE.items()}
-    text = method(compared(one))
+    (text,) = method(compared(one))
     assert text == "Values are those of one seed: intervals and tests need two seeds or more."
 
 

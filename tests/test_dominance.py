@@ -15,6 +15,7 @@ from sojourn.comparing.comparison import Comparison
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.dominance import plane
 from sojourn.comparing.table import dominance_table, show_p, table_rows
+from sojourn.comparing.verdict import verdict
 from sojourn.running.result import Result
 
 DELAY, SHARE = "queue/b/delay_p95", "queue/b/utilisation"
@@ -137,6 +138,39 @@ def test_five_unanimous_seeds_are_not_sure_and_six_are() -> None:
         assert bool(dominance.few_seeds(found)) != is_sure
 
 
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ({"fast": (0.050, 0.95), "idle": (0.010, 0.80)},
+         "fast beats base: queue delay p95 50.02 ms instead of 100.0 ms, at 94.99 % utilisation "
+         "instead of 94.99 %; idle trades utilisation for less delay."),
+        ({"a": (0.050, 0.90), "b": (0.020, 0.90)},
+         "No AQM is shown to beat base; b and a trade utilisation for less delay, b most: queue "
+         "delay p95 20.02 ms instead of 100.0 ms, at 89.99 % utilisation instead of 94.99 %."),
+        ({"busy": (0.200, 0.99)},
+         "No AQM is shown to beat base; busy trades delay for more utilisation: queue delay p95 "
+         "200.0 ms instead of 100.0 ms, at 98.99 % utilisation instead of 94.99 %."),
+        ({"slow": (0.200, 0.95), "same": (0.100, 0.951)},
+         "No AQM is shown to beat base; base has the lowest delay too: queue delay p95 100.0 ms "
+         "at 94.99 % utilisation; slow is worse; same makes no practical difference."),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_one_sentence_about_delay_and_utilisation(
+    others: dict[str, tuple[float, float]], said: str
+) -> None:
+    assert verdict(points(base=(0.100, 0.95), **others)) == said
+
+
+def test_without_seeds_or_anything_to_compare_the_verdict_says_so() -> None:
+    one = compared({"a": [{DELAY: 0.1, SHARE: 0.9}], "b": [{DELAY: 0.05, SHARE: 0.8}]})
+    assert verdict(one).startswith("One seed is an example and no evidence; in this run b has the")
+    alone = verdict(points(a=(0.1, 0.9)))
+    assert alone == (
+        "a alone, with nothing to compare it with: queue delay p95 100.0 ms at 89.99 % utilisation."
+    )
+    assert verdict(compared({"a": [{}, {}], "b": [{}, {}]})).startswith("No run has both")
+
+
 def test_one_seed_gives_points_and_no_probability() -> None:
     one = compared({"a": [{DELAY: 0.1, SHARE: 0.9}], "b": [{DELAY: 0.2, SHARE: 0.9}]})
     assert all(math.isnan(pair.probability) for pair in plane(one))
@@ -157,7 +191,7 @@ def test_a_completion_time_that_some_seeds_do_not_know_is_a_median_with_an_open_
     assert (cell.unknown, cell.estimate.mean, cell.estimate.high) == (3, 1.35, math.inf)
     (row,) = table_rows(found)
     assert row.cells[1].text.startswith("1.35 (1.0") and row.cells[1].text.endswith("–∞)")
-    assert "completion p95 x under b in 3 of 8 seeds" in method(found)
+    assert "completion p95 x under b in 3 of 8 seeds" in method(found)[-1]
     assert found.table().to_pylist()[1]["unknown"] == 3
 
 

@@ -101,10 +101,32 @@ def test_with_the_live_page_the_report_holds_it_and_the_curves_of_its_figures(tm
     assert data["play"]["aqms"] == ["taildrop", "pie"]
     assert data["play"]["seeds"] == ["1", "2"]
     figures = {figure["name"]: figure for figure in data["figures"]}
-    assert set(figures) == {"delay_cdf", "delay_time", "plane"}
-    shares = figures["delay_cdf"]["curves"][0]["y"]
-    assert shares == sorted(shares)
-    assert [len(curve["x"]) for curve in figures["plane"]["curves"]] == [2, 2]
+    assert set(figures) == {"delay_cdf", "delay_time", "plane", "pareto"}
+    curve = figures["delay_cdf"]["curves"][0]
+    assert curve["y"] == sorted(curve["y"])
+    bands = zip(*(curve[edge] for edge in ("low", "y", "high")), strict=True)
+    assert all(low <= y <= high for low, y, high in bands)
+    for points in figures["plane"]["curves"]:
+        assert points["x"] == sorted(points["x"]) and sorted(points["seeds"]) == [1, 2]
+    assert {(run["aqm"], run["seed"]) for run in data["runs"]} == {
+        (aqm, seed) for aqm in ("taildrop", "pie") for seed in (1, 2)
+    }
+    assert data["keys"]["taildrop"] != data["keys"]["pie"]
+
+
+@pytest.mark.usefixtures("live_files")
+def test_axes_are_those_of_the_printed_figures_whatever_the_values(tmp_path):
+    for aqms in (["pie", "pi2"], ["taildrop", "fq_codel"]):
+        compared = comparison(aqms, seeds=2)
+        for name, figure in compared.figures().items():
+            (axes, *_) = figure.axes
+            scales = (axes.get_xscale(), axes.get_yscale())
+            assert scales == AXES[name], (aqms, name)
+        compared.save(tmp_path)
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        for figure in json.loads(_part(text, "report-data"))["figures"]:
+            explored = tuple("log" if figure[axis]["log"] else "linear" for axis in "xy")
+            assert explored == AXES[figure["name"]]
 
 
 @pytest.mark.usefixtures("live_files")
@@ -130,15 +152,21 @@ def test_figures_follow_light_and_dark(text):
     assert set(re.findall(r"#[0-9a-fA-F]{6}\b", drawings)) == set()
 
 
-def test_figures_come_first_then_conclusions_and_tables(text):
-    places = [
-        text.index(part) for part in ("<svg", "In words", "<table", ">Scenario<", ">Manifest<")
-    ]
+def test_the_verdict_and_its_figure_come_first_then_conclusions_tables_and_other_figures(text):
+    parts = ('class="answer"', 'id="figure-pareto"', "In words", "<table", ">Figures<",
+             'id="figure-delay_cdf"', ">Scenario<", ">Manifest<")  # fmt: skip
+    places = [text.index(part) for part in parts]
     assert places == sorted(places)
+    (answer,) = re.findall(r'<p class="answer">([^<]*)</p>', text)
+    assert answer.count(". ") == 0 and answer.endswith(".")
     for aqm in AQMS:
-        assert f"</span>{aqm}</th>" in text
+        assert re.search(rf"</svg>\s*{aqm}</th>", text)
 
 
+AXES = {
+    "delay_cdf": ("log", "linear"), "plane": ("log", "linear"), "pareto": ("log", "linear"),
+    "delay_time": ("linear", "log"), "completion": ("log", "linear"),
+}  # fmt: skip
 LINUX = {"engine": "linux", "linux": {"kernel": "6.1.192", "where": "guest, virtual time"}}
 
 
@@ -183,6 +211,8 @@ def test_numbers_for_machines_have_no_nan(saved):
     data = json.loads(text)
     assert data["aqms"] == list(AQMS)
     assert len(data["runs"]) == 3 * len(AQMS)
+    assert "queue delay p95" in data["headline_metrics"] and "1 ms" in data["margins"]
+    assert data["verdict"].endswith(".")
     assert {"metric", "difference", "low", "high", "p_adjusted"} <= set(data["differences"][0])
 
 

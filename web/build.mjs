@@ -5,6 +5,7 @@
 //
 //     node web/build.mjs
 
+import { createHash } from "node:crypto";
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -55,9 +56,12 @@ if (sum > LARGEST_GZIPPED_BYTES) {
 async function inOneFile() {
   const text = async (name) =>
     (await readFile(join(out, name), "utf8")).replace(/<\/script/g, "<\\/script");
+  // The program is named by its content: no other runs.
+  const program = await text("main.js");
+  const hash = createHash("sha256").update(program).digest("base64");
   const simulator = gzipSync(await readFile(join(out, "sojourn.wasm")), { level: 9 });
   const policy =
-    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; " +
+    `default-src 'none'; script-src 'sha256-${hash}' 'wasm-unsafe-eval'; worker-src blob:; ` +
     "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
   const parts = [
     [/content="default-src [^"]*"/, `content="${policy}"`],
@@ -67,7 +71,7 @@ async function inOneFile() {
       /<script type="module" src="main.js"><\/script>/,
       `<script type="text/plain" id="inlined-worker">${await text("worker.js")}</script>\n` +
         `<script type="text/plain" id="inlined-simulator">${simulator.toString("base64")}</script>\n` +
-        `<script type="module">${await text("main.js")}</script>`,
+        `<script type="module">${program}</script>`,
     ],
   ];
   let page = await readFile(join(here, "src/index.html"), "utf8");

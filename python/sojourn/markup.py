@@ -1,9 +1,16 @@
-"""Text and data inside HTML pages: the one place that escapes what a script element holds."""
+"""What stands in an HTML page besides plain text: data, programs, styles, drawings, its policy.
+
+Plain text is escaped by the templates themselves; this is the one place that makes anything else
+safe, so that no template marks raw text as such.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +21,12 @@ if TYPE_CHECKING:
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 # The same for program text, where the characters are operators too; HTML ignores their case.
 _LEAVES_SCRIPT = re.compile(r"<(?=/script|script|!--)", re.IGNORECASE)
+# Comments of a drawing repeat its texts, which are paths.
+_COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
+_ACTIVE = re.compile(
+    r"<(?:script|foreignObject|iframe)\b|\son\w+\s*=|href\s*=\s*\"(?!#|data:image/png;)",
+    re.IGNORECASE,
+)
 
 
 def json_in_html(value: Any) -> Markup:
@@ -39,3 +52,54 @@ def script_in_html(program: str) -> Markup:
     from markupsafe import Markup
 
     return Markup(_LEAVES_SCRIPT.sub(r"\\x3c", program))
+
+
+def style_in_html(css: str) -> Markup:
+    """Styles of ours that may stand in a ``<style>`` element."""
+    from markupsafe import Markup
+
+    return Markup(css.replace("<", "\\3c "))
+
+
+def drawing_in_html(svg: str) -> Markup:
+    """A drawing by matplotlib as an element of a page.
+
+    Its texts are paths, so that nothing a user wrote is left once its comments are removed.
+
+    Raises:
+        ValueError: it has a script, a handler of events, or an element that loads something.
+    """
+    from markupsafe import Markup
+
+    text = _COMMENT.sub("", svg)
+    if found := _ACTIVE.search(text):
+        raise ValueError(f"a drawing has {found.group()!r}, which no page may hold")
+    return Markup(text)
+
+
+def policy(programs: Iterable[str] = (), *more: str) -> str:
+    """The content of a page's ``Content-Security-Policy``: no network, only scripts that we wrote.
+
+    Styles are inline in every page, and drawings have some in attributes.
+
+    Args:
+        programs: what the script elements of the page hold, as `script_in_html` gave it.
+        more: further directives, and sources for ``script-src`` in quotation marks.
+    """
+    sources = [_hash(program) for program in programs]
+    sources += [each for each in more if each.startswith("'")]
+    rules = [
+        "default-src 'none'",
+        *([f"script-src {' '.join(sources)}"] if sources else []),
+        "style-src 'unsafe-inline'",
+        "img-src data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        *(each for each in more if not each.startswith("'")),
+    ]
+    return "; ".join(rules)
+
+
+def _hash(program: str) -> str:
+    digest = hashlib.sha256(program.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

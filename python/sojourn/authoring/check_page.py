@@ -17,7 +17,8 @@ from sojourn.authoring import worlds
 from sojourn.authoring.cells import WorldResult
 from sojourn.authoring.check import Checked
 from sojourn.describing.finite import without_nan
-from sojourn.report import PAGE_CSS, inline_svg, template
+from sojourn.markup import policy
+from sojourn.report import inline_svg, page_style, template
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +83,8 @@ def page(checked: Checked) -> str:
         "marks": _MARKS,
         "drawings": drawings,
         "rows": _rows(checked),
-        "style": PAGE_CSS.read_text(encoding="utf-8"),
+        "style": page_style(),
+        "policy": policy(),
         "version": sojourn.__version__,
     }
     return str(template(_HERE, "check.html.j2").render(context))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import head
 from sojourn.comparing.table import TableCell, TableRow, legend, table_rows, zero_note
+from sojourn.comparing.verdict import verdict
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
@@ -22,20 +23,27 @@ _STYLES = {
 
 
 def print_comparison(comparison: ComparedRuns, console: Any) -> None:
-    """Metrics as rows, AQMs as columns, then legend and conclusions; a wide table in parts."""
+    """The verdict, metrics as rows and AQMs as columns, legend, conclusions.
+
+    A wide table comes in parts.
+    """
     rows = table_rows(comparison)
     if not rows:
         console.print("no run gave a result")
         return
+    console.print(verdict(comparison), style="bold", markup=False)
+    console.print()
     for line in head(comparison):
         console.print(line, style="dim", markup=False)
     for columns in _parts(comparison.aqms, rows, console.width):
         console.print(_part(comparison.aqms, rows, columns))
-    for note in filter(None, [legend(comparison), zero_note(comparison), method(comparison)]):
-        console.print(note, style="dim", markup=False)
     for sentence in sentences(comparison):
         console.print()
         console.print(sentence, markup=False)
+    console.print()
+    notes = [legend(comparison), zero_note(comparison), " ".join(method(comparison))]
+    for note in filter(None, notes):
+        console.print(note, style="dim", markup=False)
 
 
 def _parts(aqms: list[str], rows: list[TableRow], width: int) -> list[list[int]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.comparing import between_engines, dominance, equivalence, pairing
-from sojourn.comparing.metrics import headline_text
+from sojourn.comparing import between_engines, dominance
+from sojourn.comparing.verdict import joined
 from sojourn.describing.formatting import decimals_for, scale_of, show
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
+
+_DOCS = "docs/how-to/comparing-honestly.md has the rules and margins"
 
 
 def sentences(comparison: ComparedRuns) -> list[str]:
@@ -30,61 +32,50 @@ def sentences(comparison: ComparedRuns) -> list[str]:
 
 def _fixed(comparison: ComparedRuns) -> str:
     return (
-        f"Every seed gives the same run with {_joined(comparison.fixed)}: nothing that they meet "
+        f"Every seed gives the same run with {joined(comparison.fixed)}: nothing that they meet "
         "is drawn at random, so there is no interval and, between two of them, no test. Give "
         'flows a random start, such as start = "0s..1s".'
     )
 
 
-def method(comparison: ComparedRuns) -> str:
-    """How intervals and tests are computed, in one paragraph."""
+def method(comparison: ComparedRuns) -> list[str]:
+    """How to read the numbers, in three sentences; one more where values are not known."""
     n = len(comparison.seeds)
-    one = "Values are those of one seed: intervals and tests need two seeds or more."
-    means = f"Values are means over {n} seeds with two-sided 95 % intervals of Student's t"
-    intervals = (
-        f"{means}, of a share on the scale of its logit; where values are skewed, medians with "
-        "intervals between ordered values, which need six seeds (docs/evidence/coverage.md)."
-    )
+    if n == 1 and not comparison.references:
+        return ["Values are those of one seed: intervals and tests need two seeds or more."]
     if comparison.references:
-        return (
-            f"{f'{means}.' if n > 1 else one} The last engine is the reference. Engines agree on a "
-            f"metric where their means differ by at most {100 * between_engines.RELATIVE:g} % of "
-            "the reference or by a millisecond; they are apart where no value within the noise of "
-            "the seeds would agree."
-        )
-    if n == 1:
-        return one
+        means = f"Each value is the mean over {n} seeds with its 95 % interval."
+        return [
+            means if n > 1 else "Values are those of one seed, without an interval.",
+            f"Engines agree on a metric where their means differ by at most "
+            f"{100 * between_engines.RELATIVE:g} % of the last engine's or by a millisecond.",
+            f"They are apart where the noise of the seeds cannot explain the rest ({_DOCS}).",
+        ]
     tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
     parts = [
-        intervals,
-        "All AQMs met the same seeds; differences are taken seed by seed (paired t test; sign test "
-        "for medians and where a value is not known), their intervals are unadjusted.",
+        f"Each value is the mean over {n} seeds, or their median where they are skewed, with its "
+        "95 % interval.",
+        "Verdicts compare runs of the same seed, with Holm's correction at 5 % over the "
+        f"{tests} tests of the headline metrics (*).",
+        f"All other metrics are exploratory: they have intervals and no verdict ({_DOCS}).",
         _unknown(comparison),
-        pairing.sentence([row.correlation for row in comparison.tests if row.headline]),
-        f"The headline family was declared beforehand: {headline_text()}. A difference in it is "
-        "called significant if its p-value stays below 5 % after Holm's correction over the "
-        f"{tests} tests (AQM × metric) of this family, and no practical difference if two "
-        "one-sided tests at 5 % place it within the margin: "
-        f"{equivalence.text()}. "
-        "Delay and utilisation are judged together: better is lower delay or "
-        "higher utilisation where the other is not worse by more than its margin. All other "
-        "metrics are exploratory: intervals, no verdicts.",
     ]
-    return " ".join(filter(None, parts))
+    return list(filter(None, parts))
 
 
 def _unknown(comparison: ComparedRuns) -> str:
     """Which numbers are not known in some seeds; empty if none."""
-    found = [
-        f"{cell.metric.label} under {cell.aqm} in {cell.unknown} of {cell.estimate.n} seeds"
-        for cell in comparison.cells
-        if cell.unknown
-    ]
+    of: dict[str, list[str]] = {}
+    for cell in comparison.cells:
+        if cell.unknown:
+            place = f"under {cell.aqm} in {cell.unknown} of {cell.estimate.n} seeds"
+            of.setdefault(cell.metric.label, []).append(place)
+    found = [f"{label} {joined(places)}" for label, places in of.items()]
     if not found:
         return ""
     return (
-        f"Too few transfers finished to know {_joined(found)}; such a value counts as longer than "
-        "all that was seen, and a median over seeds that is not known is printed as > its bound."
+        f"Too few transfers finished to know {joined(found)}: such a value counts as longer than "
+        'all that were seen, and a median that cannot be computed is shown as "> bound".'
     )
 
 
@@ -96,10 +87,10 @@ def _sentence(comparison: ComparedRuns, aqm: str) -> str:
     same = [row.metric.label for row in rows if row.verdict == "same"]
     open_ = [row.metric.label for row in rows if not row.verdict]
     parts = [
-        f"lowers {_joined(lowered)}" if lowered else "",
-        f"raises {_joined(raised)}" if raised else "",
-        f"makes no practical difference to {_joined(same)}" if same else "",
-        f"shows no significant difference in {_joined(open_)}" if open_ else "",
+        f"lowers {joined(lowered)}" if lowered else "",
+        f"raises {joined(raised)}" if raised else "",
+        f"makes no practical difference to {joined(same)}" if same else "",
+        f"shows no significant difference in {joined(open_)}" if open_ else "",
     ]
     return f"Against {comparison.baseline}, {aqm} {'; '.join(filter(None, parts))}."
 
@@ -111,8 +102,8 @@ def _between_engines(comparison: ComparedRuns, name: str) -> str:
     unsure = [row.metric.label for row in rows if not row.verdict]
     parts = [
         f"{name} agrees with {comparison.baseline_of(name)} on {agree} of {len(rows)} metrics",
-        f"is apart in {_joined(apart)}" if apart else "",
-        f"differs within the noise of the seeds in {_joined(unsure)}" if unsure else "",
+        f"is apart in {joined(apart)}" if apart else "",
+        f"differs within the noise of the seeds in {joined(unsure)}" if unsure else "",
     ]
     return f"{'; '.join(filter(None, parts))}."
 
@@ -143,7 +134,3 @@ def _amount(row: PairedDifference) -> str:
     interval = f"{show(low * scale.factor, decimals)} to {show(high * scale.factor, decimals)}"
     amount = f"{show(mean, decimals)} {unit}".strip()
     return f"{row.metric.label} by {amount} (95 % interval {interval})"
-
-
-def _joined(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

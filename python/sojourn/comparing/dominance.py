@@ -119,6 +119,14 @@ def verdict(
     return "worse" if (longer and not_busier) or (idler and not_shorter) else ""
 
 
+def joint_verdicts(comparison: ComparedRuns) -> dict[str, JointVerdict]:
+    """Every AQM after the first judged against it, where both metrics are known."""
+    return {
+        aqm: verdict(*pair, seed_by_seed(comparison, aqm, comparison.baseline))
+        for aqm, pair in judged_together(comparison).items()
+    }
+
+
 DifferencesOfSeeds = tuple[list[float], list[float]]
 """Differences of queue delay p95 and of utilisation, one a seed."""
 

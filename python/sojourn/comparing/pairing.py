@@ -13,8 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sojourn.describing.formatting import show
-
 
 def correlation(values: Sequence[float], baseline: Sequence[float]) -> float:
     """Pearson's correlation over seeds.
@@ -40,17 +38,3 @@ def correlation(values: Sequence[float], baseline: Sequence[float]) -> float:
         return math.nan
     both = math.fsum((x - mean_x) * (y - mean_y) for x, y in pairs)
     return max(-1.0, min(1.0, both / math.sqrt(of_x * of_y)))
-
-
-def sentence(correlations: Sequence[float]) -> str:
-    """The correlations of the headline metrics, and what they mean; empty where there are none."""
-    known = [value for value in correlations if not math.isnan(value)]
-    if not known:
-        return ""
-    middle = sorted(known)[len(known) // 2]
-    return (
-        "Runs of one seed share what is drawn from outside (starts, sizes, think times, losses on "
-        "wires), not their arrivals: these answer to the AQM. The correlation that pairing by seed "
-        f"bought is {show(min(known), 2)} to {show(max(known), 2)} over the headline metrics "
-        f"(median {show(middle, 2)}); at 0 pairing narrows nothing."
-    )

@@ -99,7 +99,7 @@ def _joint_rows(comparison: ComparedRuns) -> list[TableRow]:
     if len(pairs) < len(comparison.aqms):
         return []
     scale = scale_of(row_of(dominance.PAIR[0]), [delay.estimate.mean for delay, _ in pairs])
-    judged = dominance.judged_together(comparison)
+    judged = dominance.joint_verdicts(comparison)
     cells = []
     for aqm, (delay, share) in zip(comparison.aqms, pairs, strict=True):
         text = f"{_alone(delay.estimate, scale)} at {_alone(share.estimate, _PERCENT)} %"
@@ -140,15 +140,11 @@ def _alone(estimate: Estimate, scale: Scale) -> str:
 
 
 def _joint_cell(
-    comparison: ComparedRuns,
-    aqm: str,
-    text: str,
-    judged: Mapping[str, tuple[PairedDifference, PairedDifference]],
+    comparison: ComparedRuns, aqm: str, text: str, judged: Mapping[str, JointVerdict]
 ) -> TableCell:
     if aqm not in judged:
         return TableCell(text, "", "")
-    seeds = dominance.seed_by_seed(comparison, aqm, comparison.baseline)
-    found = dominance.verdict(*judged[aqm], seeds)
+    found = judged[aqm]
     said = {
         "better": "dominates it", "worse": "is dominated by it",
         "trade": "a trade: better in one, worse in the other",

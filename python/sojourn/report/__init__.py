@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, files
+from sojourn.comparing import equivalence
 from sojourn.comparing.compared_runs import (
     ComparedRuns,
     difference_record,
@@ -21,30 +22,38 @@ from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import contenders, head
 from sojourn.comparing.dominance import few_seeds, plane
 from sojourn.comparing.fairness import all_warnings
+from sojourn.comparing.metrics import headline_text
 from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
+from sojourn.comparing.verdict import verdict
 from sojourn.describing.finite import without_nan
 from sojourn.engines import registry
-from sojourn.plots.palette import PALETTE
+from sojourn.markup import policy, style_in_html
+from sojourn.plots.outputs import SIZES_IN
 from sojourn.report import interactive
 from sojourn.report.inline import inline_svg
+from sojourn.report.keys import keys
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from sojourn.plots.beside import Drawers
 
-__all__ = ["facts_of_machine", "get_ready", "inline_svg", "page", "save", "template", "to_json"]
+__all__ = [
+    "facts_of_machine", "get_ready", "inline_svg", "page", "page_style", "save", "template",
+    "to_json",
+]  # fmt: skip
 
 FORMAT = 1
 _HERE = Path(__file__).parent
-# The style of every page.
-PAGE_CSS = _HERE / "page.css"
-
+# What the verdict is about stands first; the other figures follow in their usual order.
+_FIRST = "pareto"
 _CAPTIONS = {
     "delay_cdf": "Packets of all seeds pooled; the band spans the seeds.",
     "delay_time": "Mean delay of the packets that left in each sample interval, first seed. Ticks "
-    "below: intervals with drops; above: with marks.",
+    "at the lower edge: intervals with drops; at the upper edge: with marks.",
     "plane": "A dot per seed; the ellipse covers one standard deviation of the seeds.",
-    "pareto": "A light dot per seed, a dark one for their mean with its 95 % intervals; the line "
-    "joins the AQMs whose means no other beats in both; how sure that is, the table below says.",
+    "pareto": "Up and to the right is better. A light dot per seed, a dark one for their mean with "
+    "its 95 % intervals; the dashed line joins the AQMs whose means no other beats in both.",
     "completion": "Transfers of all seeds pooled; those that did not finish took longer than they "
     "were seen. A triangle is a bound: what is above it is not known.",
 }
@@ -85,7 +94,10 @@ def save(
         for name, forms in figures.items()
         for form in formats
     }
-    drawings = {name: forms["page", "svg"].decode() for name, forms in figures.items()}
+    drawings = {
+        name: {each: forms[each, "svg"].decode() for each in SIZES_IN}
+        for name, forms in figures.items()
+    }
     contents["report.html"] = page(comparison, drawings, context)
     for name, content in contents.items():
         files.write(folder / name, content)
@@ -103,7 +115,7 @@ def get_ready() -> None:
 
 def page(
     comparison: ComparedRuns,
-    drawings: Mapping[str, str],
+    drawings: Mapping[str, Mapping[str, str]],
     context: Mapping[str, Any] | None = None,
 ) -> str:
     """The report as one HTML page, without an address outside the page.
@@ -113,19 +125,27 @@ def page(
 
     Args:
         comparison: what it is about.
-        drawings: figures as SVG, by kind.
+        drawings: figures as SVG, by kind and by size, see `sojourn.plots.outputs.SIZES_IN`.
         context: what `context_of` gave; by default it is asked now.
     """
+    order = sorted(drawings, key=lambda name: name != _FIRST)
     inlined = [
-        {"name": name, "svg": inline_svg(svg, name), "caption": _CAPTIONS[name]}
-        for name, svg in drawings.items()
+        {
+            "name": name,
+            "wide": inline_svg(drawings[name]["page"], name),
+            "narrow": inline_svg(drawings[name]["column"], f"narrow-{name}"),
+            "caption": _CAPTIONS[name],
+        }
+        for name in order
     ]
+    script = interactive.parts(comparison)
     whole = {
         **(context or context_of(comparison)),
-        "style": PAGE_CSS.read_text(encoding="utf-8"),
-        "palette": PALETTE,
+        "style": page_style(),
+        "policy": interactive.policy_of(script) if script else policy(),
+        "keys": keys(comparison.aqms),
         "drawings": inlined,
-        "interactive": interactive.parts(comparison),
+        "interactive": script,
         "facts": _facts(comparison),
         "runs": _runs(comparison),
         "source": comparison.scenario.source,
@@ -133,6 +153,11 @@ def page(
         "resolved": json.dumps(json.loads(comparison.scenario.resolved_json()), indent=1),
     }
     return str(template(_HERE, "page.html.j2").render(whole))
+
+
+def page_style(more: str = "") -> Markup:
+    """The style of every page, and more of one of them."""
+    return style_in_html((_HERE / "page.css").read_text(encoding="utf-8") + more)
 
 
 def fragment(comparison: ComparedRuns) -> str:
@@ -153,8 +178,11 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "differences": [difference_record(row) for row in comparison.tests],
         "dominance": [asdict(pair) for pair in plane(comparison)],
         "zero_in_every_run": [metric.key for metric in comparison.zero_metrics],
+        "verdict": verdict(comparison),
         "words": sentences(comparison),
-        "method": method(comparison),
+        "method": " ".join(method(comparison)),
+        "headline_metrics": headline_text(),
+        "margins": equivalence.text(),
         "runs": _runs(comparison),
         "failures": comparison.failures,
         "warnings": all_warnings(comparison),
@@ -183,6 +211,7 @@ def context_of(comparison: ComparedRuns) -> dict[str, Any]:
         "zero_note": zero_note(comparison),
         "dominance": dominance_table(comparison),
         "few_seeds": few_seeds(comparison),
+        "verdict": verdict(comparison),
         "words": sentences(comparison),
         "how": method(comparison),
         "failures": comparison.failures,

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+from sojourn.markup import drawing_in_html
 from sojourn.plots import palette
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 _VARIABLES = {
     palette.INK: "--ink",
@@ -23,7 +28,7 @@ _SIZE = re.compile(r'<svg width="[^"]*" height="[^"]*"')
 _LINKS = re.compile(r'xlink:href="#')
 
 
-def inline_svg(svg: str, name: str) -> str:
+def inline_svg(svg: str, name: str) -> Markup:
     """An SVG drawing as an element of an HTML page.
 
     Args:
@@ -36,4 +41,5 @@ def inline_svg(svg: str, name: str) -> str:
     text = _LINKS.sub('href="#', f"{head}>{rest}")
     for before in ('id="', 'href="#', "url(#"):
         text = text.replace(before, f"{before}{name}-")
-    return _COLOUR.sub(lambda found: f"var({_VARIABLES[found.group()]})", text)
+    text = _COLOUR.sub(lambda found: f"var({_VARIABLES[found.group()]})", text)
+    return drawing_in_html(text)

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import files
 from sojourn.describing.finite import without_nan
-from sojourn.report import PAGE_CSS, facts_of_machine, inline_svg
+from sojourn.markup import policy
+from sojourn.report import facts_of_machine, inline_svg, page_style
 from sojourn.reproduce import published, show, work
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
 from sojourn.reproduce.verdict import GOOD, JudgedClaim
 from sojourn.running.store import simulator
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.figure import Figure
 
 _HERE = Path(__file__).parent
@@ -32,8 +34,8 @@ def save(reproduction: Reproduction, folder: Path) -> list[str]:
     for made in reproduction.papers:
         names += _save_paper(reproduction, made, folder)
     index = _template("index.html.j2").render(
-        style=_style(), reproduction=reproduction, papers=reproduction.papers, show=show,
-        facts=_facts(reproduction),
+        style=_style(), policy=policy(), reproduction=reproduction, papers=reproduction.papers,
+        show=show, facts=_facts(reproduction),
     )  # fmt: skip
     files.write(folder / "index.html", index)
     text = json.dumps(without_nan(to_json(reproduction)), indent=1, ensure_ascii=False)
@@ -57,8 +59,8 @@ def _save_paper(reproduction: Reproduction, made: MeasuredPaper, folder: Path) -
         }
         sections.append(_section(made, each, drawings, once))
     page = _template("paper.html.j2").render(
-        style=_style(), made=made, sections=sections, show=show, profile=reproduction.profile,
-        engine=reproduction.engine, facts=_facts(reproduction),
+        style=_style(), policy=policy(), made=made, sections=sections, show=show,
+        profile=reproduction.profile, engine=reproduction.engine, facts=_facts(reproduction),
     )  # fmt: skip
     names.append(f"{made.paper.key}.html")
     files.write(folder / names[-1], page)
@@ -151,9 +153,8 @@ def _facts(reproduction: Reproduction) -> list[tuple[str, str]]:
     ]
 
 
-def _style() -> str:
-    own = (_HERE / "dossier.css").read_text(encoding="utf-8")
-    return PAGE_CSS.read_text(encoding="utf-8") + own
+def _style() -> Markup:
+    return page_style((_HERE / "dossier.css").read_text(encoding="utf-8"))
 
 
 def _template(name: str) -> Any:
