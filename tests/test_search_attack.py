@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import sojourn
 from attacks import findings_table
 from sojourn.describing.quantity import quantity
 from sojourn.errors import InputError
+from sojourn.search import attack_report
 from sojourn.search.attack_file import BADNESS, parse_attack, read_attack
 from sojourn.search.attacking import attack, save
 from sojourn.search.simplifying import simplify
@@ -104,10 +106,31 @@ def test_what_is_found_is_worse_keeps_few_words_and_runs_as_a_scenario(tmp_path)
     assert set(found.small.variant.values) <= set(found.worst.variant.values)
     gain = found.worst.score - found.base.score
     assert found.small.score >= found.base.score + 0.8 * gain
+    lines = "\n".join(attack_report.lines(found))
+    assert "log" not in lines and re.search(r"small: .*\n  codel [\d.]+ m?s, pie [\d.]+ m?s", lines)
+    assert re.search(r"codel against pie: [\d.]+ times as long \([\d.]+ to", lines)
     path = save(found, tmp_path)
     facts = json.loads((tmp_path / "small.finding.json").read_text())
     bad = [search.badness(sojourn.run(path, seed=seed, store=None).summary) for seed in (1, 2)]
     assert facts["badness"]["codel"] == pytest.approx(sum(bad) / 2)
+
+
+@pytest.mark.parametrize(
+    ("worst", "badness", "shown", "beyond"),
+    [
+        ("delay", math.log10(0.25), "250 ms", "0.25 times as long"),
+        ("delay", math.log10(12.5), "12.5 s", "12.5 times as long"),
+        ("utilisation", 0.4, "40 %", "40 points more"),
+        ("oscillation", 1.5, "1.5", "1.5 more"),
+        ("unfairness", 0.25, "0.75", "0.25 less"),
+        ("starvation", 0.88, "88 %", "88 points more"),
+    ],
+)
+def test_badness_is_shown_in_units(worst, badness, shown, beyond):
+    measure = attack_report.MEASURES[worst]
+    assert measure.shown(badness) == shown
+    assert f"{measure.beyond(badness)} {measure.words}" == beyond
+    assert set(attack_report.MEASURES) == set(BADNESS)
 
 
 class Formula:

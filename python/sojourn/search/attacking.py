@@ -170,9 +170,14 @@ def judge(found: Mapping[str, Sequence[float]], aqm: str, against: Sequence[str]
     badness = {name: estimate(values) for name, values in found.items()}
     if not against:
         return Judged(badness, badness[aqm])
-    best = min(against, key=lambda name: badness[name].mean)
+    best = best_of(against, badness)
     pairs = zip(found[aqm], found[best], strict=True)
     return Judged(badness, estimate([one - other for one, other in pairs]))
+
+
+def best_of(against: Sequence[str], badness: Mapping[str, Estimate]) -> str:
+    """The AQM that an attacked one is judged against."""
+    return min(against, key=lambda name: badness[name].mean)
 
 
 def save(result: AttackResult, folder: Path) -> Path:
@@ -188,8 +193,7 @@ def save(result: AttackResult, folder: Path) -> Path:
     document = json.loads(result.scenario.document_json())
     document["name"] = search.name
     path = folder / f"{search.name}.toml"
-    what = BADNESS[search.worst][1]
-    header = f"# Found by `sojourn attack`: {search.worst} of {search.aqm}, {what}.\n"
+    header = f"# Found by `sojourn attack`: {search.worst} of {search.aqm}.\n"
     if search.laws:
         base = json.loads(search.scenario.point({}).scenario.document_json())
         document["links"][search.link]["queue"] = base["links"][search.link]["queue"]
@@ -197,6 +201,7 @@ def save(result: AttackResult, folder: Path) -> Path:
     files.write(path, header + document_toml(_written(document, search)))
     facts = {
         "aqm": search.aqm, "against": list(search.against), "worst": search.worst,
+        "badness_is": BADNESS[search.worst][1],
         "link": search.link, "classes": list(search.classes),
         "base": result.base.score, "found": result.worst.variant.values,
         "found_score": result.worst.score, "words": result.small.variant.values,

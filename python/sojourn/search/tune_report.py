@@ -11,6 +11,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.comparing.statistics import Estimate
 from sojourn.describing.formatting import counted
+from sojourn.describing.quantity import required
 from sojourn.search.tuning import Judgement, PlaceJudgement, TuneResult
 
 _ROLES = {
@@ -79,10 +80,17 @@ def _conditions(what: str, aqm: str, places: list[PlaceJudgement]) -> Iterator[s
     for place in places:
         for text, found in place.conditions.items():
             verdict = "kept" if place.is_kept else "broken"
+            mean, low, high = _in_unit_of(text, found.mean, found.low, found.high)
             yield (
-                f"{what}: {aqm} in {place.scenario}: {found.mean:.4g} "
-                f"({found.low:.4g} to {found.high:.4g}) where {text} is wanted: {verdict}"
+                f"{what}: {aqm} in {place.scenario}: {mean} ({low} to {high}) where {text} is "
+                f"wanted: {verdict}"
             )
+
+
+def _in_unit_of(condition: str, *values: float) -> list[str]:
+    """Values in the unit in which a condition has its bound, with four digits."""
+    bound = required(condition, condition.rpartition("=")[2].strip())
+    return [bound.at(float(f"{value:.4g}")) for value in values]
 
 
 def _times(ratio: Estimate) -> str:
