@@ -47,10 +47,9 @@ export class AqmForm {
         { className: "row" },
         element("div", {}, label(this.kinds.id, "AQM"), this.kinds),
         element("div", {}, label(this.dialects.id, "Dialect"), this.dialects),
+        element("div", { className: "wide" }, label(this.text.id, "As text"), this.text),
       ),
       this.doc,
-      label(this.text.id, "As text"),
-      this.text,
       this.error,
       element("details", {}, element("summary", { textContent: "Parameters" }), this.body),
     );

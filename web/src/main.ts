@@ -116,6 +116,17 @@ class Page {
         : "";
     if (long || checked.warnings.length > 0) say(long + checked.warnings.join(" "));
     by("scenario-name").textContent = checked.name;
+    this.links(checked);
+  }
+
+  /** Which link both AQMs are on, and whose queue is plotted; a choice where there are several. */
+  private links({ document, watched }: Checked): void {
+    const names = Object.keys(document.links);
+    by("link-name").textContent = watched;
+    by("links").hidden = names.length < 2;
+    const select = by<HTMLSelectElement>("link");
+    select.replaceChildren(...names.map((name) => new Option(name, name)));
+    select.value = watched;
   }
 
   private failed(failure: Error): void {
@@ -244,6 +255,11 @@ class Page {
       this.lab.state.speed = (event.target as HTMLSelectElement).value;
       void this.remember();
     };
+    by<HTMLSelectElement>("link").onchange = (event) => {
+      this.lab.state.link = (event.target as HTMLSelectElement).value;
+      this.lab.forget();
+      void this.rewind().then(() => this.views.flowChoices());
+    };
     by<HTMLInputElement>("seed").onchange = (event) => {
       this.lab.state.seed = (event.target as HTMLInputElement).value.trim();
       void this.rewind();
@@ -355,6 +371,9 @@ class Page {
 }
 
 async function main(): Promise<void> {
+  // On a narrow screen what is looked at less often is folded.
+  if (matchMedia("(max-width: 720px)").matches)
+    document.querySelectorAll<HTMLDetailsElement>(".fold").forEach((one) => (one.open = false));
   const missing =
     typeof WebAssembly === "undefined"
       ? "WebAssembly"

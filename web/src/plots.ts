@@ -22,7 +22,7 @@ export interface Picture {
   curves: Curve[];
 }
 
-const HEIGHT = 220;
+const HEIGHT = 180;
 /** Units as they stand behind a number. */
 const SHORT: Record<string, string> = { bytes: "B", packets: "p", "bytes/s": "B/s" };
 /** A drop or mark is found within so many pixels of a click. */

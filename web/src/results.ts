@@ -90,7 +90,6 @@ export class Results {
         rows.map((row) => row.cells),
       ),
     );
-    all.append(scroll);
     const at = (cdf: [number, number][], share: number): string =>
       shown(cdf.find(([, below]) => below >= share)?.[0], "s");
     const shares = SHARES.map((share) => [
@@ -103,6 +102,7 @@ export class Results {
       ["Share", "A", "B"],
       shares,
     );
+    all.append(cdf, scroll);
     const digests = document.createElement("p");
     digests.className = "digests";
     const native = lab.state.changes.length > 0 ? "" : "; the native command gives the same";
@@ -110,6 +110,6 @@ export class Results {
     const picture = document.createElement("div");
     picture.className = "plane distribution";
     picture.append(delayCdf(lab, [a, b]) ?? "No packet left the queue.");
-    this.parent.replaceChildren(first, picture, cdf, all, digests);
+    this.parent.replaceChildren(first, picture, all, digests);
   }
 }

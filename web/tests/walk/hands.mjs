@@ -59,14 +59,24 @@ export async function parameter(page, side, name, value) {
 
 /** Shows a variable of the law of each side. */
 export async function states(page, variable) {
+  await unfold(page, "#state");
   for (const side of ["a", "b"]) {
     const names = await page.locator(`#var-${side} option`).allTextContents();
     if (names.includes(variable)) await page.selectOption(`#var-${side}`, variable);
   }
 }
 
+/** Opens what a narrow page has folded around a part. */
+async function unfold(page, selector) {
+  await page.locator(selector).evaluate((part) => {
+    const folded = part.closest("details:not([open])");
+    if (folded) folded.open = true;
+  });
+}
+
 /** Shows a part of the page, below the bar of controls. */
 export async function look(page, selector) {
+  await unfold(page, selector);
   await page.locator(selector).evaluate((part) => {
     const bar = document.querySelector(".controls");
     const covered = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
