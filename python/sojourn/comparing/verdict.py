@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
     from sojourn.comparing.statistics import Estimate
 
+
 def verdict(comparison: ComparedRuns) -> str:
     """Which AQM beats the first one, or whether two engines agree; one sentence, never empty."""
     if comparison.references:

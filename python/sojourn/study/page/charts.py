@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from sojourn.comparing.statistics import Estimate
-from sojourn.describing.formatting import scale_of
 from sojourn.describing.metrics import row_of
 from sojourn.describing.quantity import quantity
+from sojourn.study.page.metric_axes import MetricAxis, robust_ends
 from sojourn.study.results import PointEstimates
 
 # As `sojourn.plots.palette.PALETTE`, but the first readable on dark paper too.
@@ -24,56 +22,13 @@ PALETTE = (
     "#7b8494", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
     "#6a5acd", "#b0446f", "#999933", "#44aa99", "#a0522d", "#aa4499", "#2e8b57",
 )  # fmt: skip
-# From this ratio of the largest to the least value on, a scale is logarithmic.
-_WIDE = 30.0
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+STROKES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (12, 3), (6, 2, 1, 2, 1, 2))
+_AS_LINES: dict[str, Any] = {"symbolType": "stroke", "symbolSize": 500}
 _CHOSEN = "datum.point === chosen"
 _PANEL, _HEIGHT = 190, 150
 # Labels of so many letters stand upright below an axis.
 _UPRIGHT = 6
-
-
-@dataclass(frozen=True)
-class MetricAxis:
-    """A metric as figures show it.
-
-    Attributes:
-        key: as in the study.
-        unit: that is shown: ms where the store has s.
-        scale: factor from the unit of the store.
-        is_log: whether its scale is logarithmic.
-        has_log_ends: whether that of its intervals can be, too: none reaches 0.
-    """
-
-    key: str
-    unit: str
-    scale: float
-    is_log: bool
-    has_log_ends: bool
-
-    @property
-    def title(self) -> str:
-        """With its unit: ``queue/bottleneck/delay_p95 (ms)``."""
-        return f"{self.key} ({self.unit})" if self.unit else self.key
-
-    @property
-    def short(self) -> str:
-        """The last part: ``delay_p95 (ms)``."""
-        return self.title.rpartition("/")[2] if "/s" not in self.unit else self.title
-
-
-def metric_axis(key: str, unit: str, values: Sequence[Estimate]) -> MetricAxis:
-    """How a metric is shown.
-
-    Args:
-        key: of the metric.
-        unit: in the store.
-        values: that figures show.
-    """
-    known = [value.mean for value in values if math.isfinite(value.mean)]
-    shown = scale_of(row_of(key, unit))
-    is_log = bool(known) and min(known) > 0.0 and max(known) / min(known) > _WIDE
-    has_log_ends = is_log and not any(value.low <= 0.0 for value in values)
-    return MetricAxis(key, shown.unit, shown.factor, is_log, has_log_ends)
 
 
 class Charts:
@@ -91,7 +46,8 @@ class Charts:
         self, altair: Any, metrics: Sequence[MetricAxis], axes: Sequence[str],
         found: Sequence[PointEstimates], margins: Mapping[int, float],
     ) -> None:  # fmt: skip
-        self._alt, self._metrics = altair, metrics
+        self._alt = altair
+        self.metrics = list(metrics)
         self.orders = {
             name: _ordered(dict.fromkeys(each.values[name] for each in found)) for name in axes
         }
@@ -118,8 +74,10 @@ class Charts:
 
     def of_metric(self, index: int) -> list[dict[str, Any]]:
         """Response curves with intervals, and heat maps where there are two axes for them."""
-        metric = self._metrics[index]
-        scale = self._scale(metric.is_log, scheme="viridis")
+        metric = self.metrics[index]
+        known = [row[f"m{index}"] for row in self.rows if row[f"m{index}"] is not None]
+        ends = robust_ends(known)
+        scale = self._scale(metric.is_log, scheme="viridis", domain=list(ends), clamp=True)
         heat = [self._heat(f"m{index}", metric.title, scale, self.rows)] if self._y else []
         return [self._curves(index), *heat]
 
@@ -128,9 +86,13 @@ class Charts:
         if not self._y or all(row["margin"] is None for row in self.rows):
             return []
         rows = [row for row in self.rows if row["margin"] is not None]
-        most = max(1.0, *(abs(row["margin"]) for row in rows))
-        around = self._alt.Scale(scheme="redblue", domain=[-most, most], domainMid=0)
-        seen = self._alt.Scale(scheme="redblue", reverse=True)
+        low, high = robust_ends([row["margin"] for row in rows])
+        most = max(1.0, abs(low), abs(high))
+        around = self._alt.Scale(scheme="redblue", domain=[-most, most], domainMid=0, clamp=True)
+        spreads = [row["spread"] for row in rows if row["spread"] is not None]
+        seen = self._alt.Scale(
+            scheme="redblue", reverse=True, domain=list(robust_ends(spreads)), clamp=True
+        )
         return [
             self._heat("margin", "predicted: phase margin (degrees)", around, rows),
             self._heat("spread", "observed: spread of the delay", seen, rows),
@@ -139,7 +101,7 @@ class Charts:
     def trade_off(self) -> dict[str, Any]:
         """The first two metrics against each other; points that no other beats have a ring."""
         alt = self._alt
-        first, second = self._metrics[:2]
+        first, second = self.metrics[:2]
         chart = (
             alt.Chart(self._data, width="container", height=340)
             .mark_point(filled=True, strokeWidth=2)
@@ -147,6 +109,7 @@ class Charts:
                 x=alt.X("m0:Q", title=first.title, scale=self._scale(first.is_log)),
                 y=alt.Y("m1:Q", title=second.title, scale=self._scale(second.is_log)),
                 color=self._colour(),
+                shape=self._marked(alt.Shape, SHAPES),
                 stroke=self._when("datum.front", {"expr": "ink"}, "transparent"),
                 size=self._when(_CHOSEN, 320, 70),
                 opacity=self._faded(0.3),
@@ -158,9 +121,9 @@ class Charts:
     def parallel(self) -> dict[str, Any]:
         """One line per point over all axes and metrics, each from its least to its largest."""
         alt = self._alt
-        names = [*self.orders, *(metric.short for metric in self._metrics)]
+        names = [*self.orders, *(metric.title for metric in self.metrics)]
         axis = alt.Axis(
-            labelAngle=-25, labelLimit=130, labelPadding=16, grid=True, domain=False, ticks=False
+            labelAngle=-25, labelLimit=240, labelPadding=16, grid=True, domain=False, ticks=False
         )
         x = alt.X("axis:N", sort=names, title=None, scale=alt.Scale(padding=0.12), axis=axis)
         base = alt.Chart(alt.Data(name="lines"), width="container", height=300)
@@ -184,7 +147,7 @@ class Charts:
     def _row(self, each: PointEstimates, margin: float | None) -> dict[str, Any]:
         row: dict[str, Any] = {"point": each.index}
         row |= {f"a{i}": str(each.values[name]) for i, name in enumerate(self.orders)}
-        for index, metric in enumerate(self._metrics):
+        for index, metric in enumerate(self.metrics):
             found = each.estimates[metric.key]
             for end, value in (("", found.mean), ("low", found.low), ("high", found.high)):
                 row[f"m{index}{end}"] = _number(value * metric.scale)
@@ -195,7 +158,7 @@ class Charts:
     def mark_front(self) -> None:
         """Note on every row whether no other point beats it in the first two metrics."""
         pairs = [(row["m0"], row["m1"]) for row in self.rows]
-        keys = [metric.key for metric in self._metrics[:2]]
+        keys = [metric.key for metric in self.metrics[:2]]
         for row, is_front in zip(self.rows, front(pairs, keys), strict=True):
             row["front"] = is_front
 
@@ -213,24 +176,34 @@ class Charts:
     def _numbers(self) -> list[Any]:
         return [
             self._alt.Tooltip(f"m{i}:Q", title=metric.title, format=".4g")
-            for i, metric in enumerate(self._metrics)
+            for i, metric in enumerate(self.metrics)
         ]
 
     def _scale(self, is_log: bool, **more: Any) -> Any:
         kind = {"type": "log"} if is_log else {"type": "linear", "zero": False}
         return self._alt.Scale(**kind, **more)
 
-    def _colour(self, column: str = "") -> Any:
+    def _colour(self, column: str = "", **more: Any) -> Any:
         alt, order = self._alt, self.orders[self._series]
         column = column or self._column(self._series)
         scale = alt.Scale(
             domain=order, range=[PALETTE[i % len(PALETTE)] for i in range(len(order))]
         )
-        legend = alt.Legend(
+        return alt.Color(f"{column}:N", scale=scale, legend=self._legend(**more))
+
+    def _marked(self, kind: Any, marks: Sequence[Any], **more: Any) -> Any:
+        """A shape or dash for each value that has a colour, so that greyscale tells them apart."""
+        order = self.orders[self._series]
+        scale = self._alt.Scale(
+            domain=order, range=[marks[i % len(marks)] for i in range(len(order))]
+        )
+        return kind(f"{self._column(self._series)}:N", scale=scale, legend=self._legend(**more))
+
+    def _legend(self, **more: Any) -> Any:
+        return self._alt.Legend(
             orient="top", title=self._series, columns={"expr": "legendColumns"}, symbolOpacity=1,
-            symbolStrokeWidth=2,
+            symbolStrokeWidth=2, **more,
         )  # fmt: skip
-        return alt.Color(f"{column}:N", scale=scale, legend=legend)
 
     def _when(self, test: str, yes: Any, no: Any) -> Any:
         return self._alt.condition(test, self._alt.value(yes), self._alt.value(no))
@@ -270,16 +243,23 @@ class Charts:
         return self._whole(self._filtered(chart).facet(facet, columns=len(panels)))
 
     def _curves(self, index: int) -> dict[str, Any]:
-        alt, metric = self._alt, self._metrics[index]
+        alt, metric = self._alt, self.metrics[index]
         base = alt.Chart(self._data, width=_PANEL, height=_HEIGHT).encode(
-            x=self._ordinal(alt.X, self._x), color=self._colour()
+            x=self._ordinal(alt.X, self._x), color=self._colour(**_AS_LINES)
         )
-        scale = self._scale(metric.has_log_ends)
-        value = alt.Y(f"m{index}:Q", title=metric.short, scale=scale)
-        lines = base.mark_line(opacity=0.6).encode(y=value)
+        rows = self.rows
+        # An interval of what cannot be negative is cut at zero, where it reaches below.
+        is_cut = all((row[f"m{index}"] or 0.0) >= 0.0 for row in rows) and any(
+            (row[f"m{index}low"] or 0.0) < 0.0 for row in rows
+        )
+        scale = self._scale(metric.has_log_ends, **({"domainMin": 0.0} if is_cut else {}))
+        value = alt.Y(f"m{index}:Q", title=metric.title, scale=scale)
+        lines = base.mark_line(opacity=0.6).encode(
+            y=value, strokeDash=self._marked(alt.StrokeDash, STROKES, **_AS_LINES)
+        )
         # Its dots say the same to who listens.
-        bars = base.mark_rule(strokeWidth=2, aria=False).encode(
-            y=alt.Y(f"m{index}low:Q", title=metric.short, scale=scale), y2=f"m{index}high:Q",
+        bars = base.mark_rule(strokeWidth=2, aria=False, clip=True).encode(
+            y=alt.Y(f"m{index}low:Q", title=metric.title, scale=scale), y2=f"m{index}high:Q",
             opacity=self._faded(0.25),
         )  # fmt: skip
         dots = base.mark_point(filled=True).encode(
@@ -306,7 +286,7 @@ class Charts:
 
     def _lines(self) -> list[dict[str, Any]]:
         """Every point on every axis of the parallel coordinates."""
-        names = [*self.orders, *(metric.short for metric in self._metrics)]
+        names = [*self.orders, *(metric.title for metric in self.metrics)]
         columns = [self._positions(i) for i in range(len(names))]
         series = self._column(self._series)
         return [
@@ -325,13 +305,13 @@ class Charts:
 
     def _range(self, metric: int) -> tuple[float, float, bool]:
         known = [row[f"m{metric}"] for row in self.rows if row[f"m{metric}"] is not None]
-        is_log = self._metrics[metric].is_log
+        is_log = self.metrics[metric].is_log
         return min(known, default=0.0), max(known, default=0.0), is_log
 
     def _ends(self) -> list[tuple[str, str]]:
         """What stands below and above each of the parallel axes."""
         ends = [(order[0], order[-1]) for order in self.orders.values()]
-        ranges = [self._range(i) for i in range(len(self._metrics))]
+        ranges = [self._range(i) for i in range(len(self.metrics))]
         return ends + [(f"{low:.3g}", f"{high:.3g}") for low, high, _ in ranges]
 
 

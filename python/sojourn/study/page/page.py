@@ -18,14 +18,17 @@ from sojourn.comparing.statistics import Estimate
 from sojourn.describing.library import set_pairs
 from sojourn.describing.metrics import row_of
 from sojourn.errors import InputError
-from sojourn.markup import json_in_html, script_in_html
+from sojourn.markup import json_in_html, policy, script_in_html
 from sojourn.running.replicas import Progress
 from sojourn.scenario import document_toml
-from sojourn.study.page.charts import Charts, metric_axis
+from sojourn.study.page.charts import Charts
+from sojourn.study.page.differences import differences
+from sojourn.study.page.metric_axes import MetricAxis, metric_axis
 from sojourn.study.page.predicted import phase_margins_deg
 from sojourn.study.page.series import PointSeries, record
 from sojourn.study.results import PointEstimates, Results
 
+_HERE = Path(__file__).parent
 _SPREAD = ("delay_mean", "delay_p50", "delay_p95")
 MOST_POINTS = 5000
 """More points are more than a browser draws."""
@@ -82,17 +85,22 @@ def save(
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("sojourn.study.page", ""), autoescape=True
     )
+    library = script_in_html(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    program = script_in_html((_HERE / "page.js").read_text(encoding="utf-8"))
     page = environment.get_template("page.html.j2").render(
+        policy=policy([library, program]),
         name=results.study.name,
         points=len(found),
         runs=sum(each.seeds for each in found),
         link=link,
-        link_json=json_in_html(link),
-        sections=_sections(figures, results.study.metrics),
+        facts=json_in_html({"link": link}),
+        sections=_sections(figures, charts.metrics),
+        differences=differences(results, charts.metrics),
         fixed=charts.fixed_values(),
-        library=script_in_html(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")),
+        library=library,
+        program=program,
         data=json_in_html({"points": charts.rows, "lines": charts.lines}),
-        details=json_in_html(_details(results, found, series)),
+        details=json_in_html(_details(results, found, series, charts.metrics)),
         figures=json_in_html(figures),
     )
     files.write(path, page)
@@ -134,7 +142,7 @@ def _figures(charts: Charts, metrics: Sequence[str]) -> dict[str, Any]:
     return found | {"parallel": charts.parallel()}
 
 
-def _sections(figures: Mapping[str, Any], metrics: Sequence[str]) -> list[dict[str, Any]]:
+def _sections(figures: Mapping[str, Any], metrics: Sequence[MetricAxis]) -> list[dict[str, Any]]:
     """Headings with the ids of their figures."""
 
     def section(title: str, about: str, start: str) -> dict[str, Any]:
@@ -144,12 +152,12 @@ def _sections(figures: Mapping[str, Any], metrics: Sequence[str]) -> list[dict[s
     found = [
         section("All axes and metrics", "A line is a point. Each axis goes from its least value, "
                 "below, to its largest.", "parallel"),
-        section("Trade-off", _front_text(metrics[:2]), "trade-off"),
+        section("Trade-off", _front_text([each.key for each in metrics[:2]]), "trade-off"),
         section("Predicted and observed", "Blue is stable: a phase margin of the fluid model "
-                "above 0, and a delay with little spread, (delay_p95 - delay_p50) / delay_mean. "
+                "above 0, and a queue delay with little spread, (p95 - p50) / mean. "
                 "AQMs without a model are left out.", "stability"),
     ]  # fmt: skip
-    found += [section(metric, "", f"m{index}-") for index, metric in enumerate(metrics)]
+    found += [section(each.title, "", f"m{index}-") for index, each in enumerate(metrics)]
     return [each for each in found if each["ids"]]
 
 
@@ -163,7 +171,10 @@ def _front_text(metrics: Sequence[str]) -> str:
 
 
 def _details(
-    results: Results, found: Sequence[PointEstimates], series: Mapping[int, PointSeries]
+    results: Results,
+    found: Sequence[PointEstimates],
+    series: Mapping[int, PointSeries],
+    metrics: Sequence[MetricAxis],
 ) -> dict[int, dict[str, Any]]:
     """What the page shows of a point that is selected."""
     points = {each.point.index: each for each in results.points}
@@ -174,11 +185,7 @@ def _details(
         details[each.index] = {
             "label": point.label,
             "seeds": each.seeds,
-            "numbers": [
-                [metric, "none" if math.isnan(e.mean) else f"{e.mean:.4g}", _interval(e)]
-                for metric, e in each.estimates.items()
-                if metric in results.study.metrics
-            ],
+            "numbers": [_number(metric, each.estimates[metric.key]) for metric in metrics],
             "command": f"sojourn run {shlex.quote(results.study.scenario)} {' '.join(sets)} "
             f"--engine {point.engine} --seed 1 --record states --record flows "
             f"--out point-{each.index}",
@@ -188,7 +195,12 @@ def _details(
     return details
 
 
-def _interval(found: Estimate) -> str:
-    if math.isnan(found.low) or math.isnan(found.high):
-        return "no interval"
-    return f"{found.low:.4g} to {found.high:.4g}"
+def _number(metric: MetricAxis, found: Estimate) -> list[str]:
+    """Title, value and interval of a metric, in the unit of the figures."""
+    if math.isnan(found.mean):
+        return [metric.title, "none", "no interval"]
+    mean, low, high = (
+        f"{value * metric.scale:.4g}" for value in (found.mean, found.low, found.high)
+    )
+    has_interval = not math.isnan(found.low) and not math.isnan(found.high)
+    return [metric.title, mean, f"{low} to {high}" if has_interval else "no interval"]
