@@ -204,6 +204,7 @@ export class Chart {
           (plot) =>
             plot.root.querySelectorAll(".u-series").forEach((row, i) => {
               const key = this.keys[owners[i] ?? ""];
+              if (isEdge(i)) row.remove();
               if (key) row.querySelector(".u-marker")?.replaceWith(keyOf(key));
             }),
         ],
