@@ -9,7 +9,7 @@ is not run again. FOLDER gets `atlas.parquet` and `index.html`, a page that work
 from __future__ import annotations
 
 import argparse
-import json
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from sojourn import _core
 from sojourn.describing.library import shipped
 from sojourn.describing.metrics import shown_in
 from sojourn.live.texts import changed
+from sojourn.markup import json_in_html, policy
 from sojourn.study.plan import plan_study
 
 HERE = Path(__file__).parent
@@ -131,9 +132,10 @@ def page(found: list[Part], rows: list[dict[str, Any]]) -> str:
         for rtt in part.rtts
         if not part.trace
     }
-    data = json.dumps({"rows": rows, "texts": texts, "metrics": METRICS})
+    data = json_in_html({"rows": rows, "texts": texts, "metrics": METRICS})
     template = (HERE / "atlas.html").read_text(encoding="utf-8")
-    return template.replace("ATLAS_DATA", data.replace("</", "<\\/"))
+    programs = re.findall(r"<script>(.*?)</script>", template, re.DOTALL)
+    return template.replace("ATLAS_POLICY", policy(programs)).replace("ATLAS_DATA", data)
 
 
 def _rows(part: Part, results: sojourn.study.Results) -> list[dict[str, Any]]:
