@@ -46,7 +46,7 @@ export interface Run {
 }
 
 const COLUMN = 420;
-/** A point is found within so many pixels of a click. */
+/** How far from a click a point is found, in pixels. */
 const NEAR = 16;
 
 function paint(name: string): string {

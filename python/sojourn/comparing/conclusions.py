@@ -49,7 +49,7 @@ def method(comparison: ComparedRuns) -> list[str]:
             means if n > 1 else "Values are those of one seed, without an interval.",
             f"Engines agree on a metric where their means differ by at most "
             f"{100 * between_engines.RELATIVE:g} % of the last engine's or by a millisecond.",
-            f"They are apart where the noise of the seeds cannot explain the rest ({_DOCS}).",
+            f"They differ where the noise of the seeds cannot explain the rest ({_DOCS}).",
         ]
     tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
     parts = [

@@ -10,7 +10,7 @@ from sojourn.errors import NothingToPlot
 from sojourn.plots import data, style
 from sojourn.plots.data import Floats, Results
 
-# Every so many points of a curve have a marker, where it has any.
+# Curves with markers have one at every 75th point.
 _MARKED = 75
 
 

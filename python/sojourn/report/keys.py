@@ -1,4 +1,4 @@
-"""How an AQM is told from the others in every figure and table: colour, dash and marker."""
+"""The colour, dash and marker of each AQM, the same in every figure and table."""
 
 from __future__ import annotations
 

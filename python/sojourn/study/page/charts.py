@@ -192,7 +192,7 @@ class Charts:
         return alt.Color(f"{column}:N", scale=scale, legend=self._legend(**more))
 
     def _marked(self, kind: Any, marks: Sequence[Any], **more: Any) -> Any:
-        """A shape or dash for each value that has a colour, so that greyscale tells them apart."""
+        """A shape or dash for each value that has a colour, so that they differ in greyscale."""
         order = self.orders[self._series]
         scale = self._alt.Scale(
             domain=order, range=[marks[i % len(marks)] for i in range(len(order))]

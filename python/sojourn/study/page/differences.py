@@ -54,7 +54,7 @@ class Differences:
 
 
 def aqm_axis(results: Results) -> str:
-    """The axis that sets the queue of a link; empty if there is none."""
+    """The axis that sets the queue of a link, or an empty text."""
     for axis in results.study.axes:
         if any(key.startswith("links.") and key.endswith(".queue") for key in axis.keys):
             return axis.name

@@ -48,7 +48,7 @@ async function embed(place, spec) {
   const made = structuredClone(spec);
   delete made.config;
   if ("columns" in made) {
-    // Room for the scale on the left, then for each panel and the gap beside it.
+    // Room for the scale on the left, then for each panel and the gap to its right.
     const room = width - 90;
     const fitting = Math.max(1, Math.min(made.columns, Math.floor(room / (PANEL + GAP))));
     made.columns = Math.ceil(made.columns / Math.ceil(made.columns / fitting));
