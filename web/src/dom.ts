@@ -22,3 +22,9 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   made.append(...children);
   return made;
 }
+
+/** On a narrow screen what is looked at less often is folded. */
+export function foldOnNarrow(): void {
+  if (!matchMedia("(max-width: 720px)").matches) return;
+  document.querySelectorAll<HTMLDetailsElement>(".fold").forEach((one) => (one.open = false));
+}

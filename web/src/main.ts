@@ -4,13 +4,14 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { AqmForm } from "./aqm-form";
 import { Client, Refused } from "./client";
-import { by } from "./dom";
+import { by, foldOnNarrow } from "./dom";
 import { Editor } from "./editor";
 import { explanation, sentence } from "./explain";
 import { command, csv, parquet, save, svg } from "./exports";
 import type { History, Reason } from "./history";
 import { receive } from "./incoming";
 import { Lab } from "./lab";
+import { showLinks } from "./link-field";
 import { Views } from "./views";
 import { Plane } from "./plane";
 import { PresetField } from "./preset-field";
@@ -116,17 +117,7 @@ class Page {
         : "";
     if (long || checked.warnings.length > 0) say(long + checked.warnings.join(" "));
     by("scenario-name").textContent = checked.name;
-    this.links(checked);
-  }
-
-  /** Which link both AQMs are on, and whose queue is plotted; a choice where there are several. */
-  private links({ document, watched }: Checked): void {
-    const names = Object.keys(document.links);
-    by("link-name").textContent = watched;
-    by("links").hidden = names.length < 2;
-    const select = by<HTMLSelectElement>("link");
-    select.replaceChildren(...names.map((name) => new Option(name, name)));
-    select.value = watched;
+    showLinks(checked);
   }
 
   private failed(failure: Error): void {
@@ -371,9 +362,7 @@ class Page {
 }
 
 async function main(): Promise<void> {
-  // On a narrow screen what is looked at less often is folded.
-  if (matchMedia("(max-width: 720px)").matches)
-    document.querySelectorAll<HTMLDetailsElement>(".fold").forEach((one) => (one.open = false));
+  foldOnNarrow();
   const missing =
     typeof WebAssembly === "undefined"
       ? "WebAssembly"
@@ -408,5 +397,4 @@ async function main(): Promise<void> {
 function savedState(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="sojourn-state"]')?.content ?? "";
 }
-
 void main();

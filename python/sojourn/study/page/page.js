@@ -31,11 +31,24 @@ function style() {
   return {
     background: null,
     font: "system-ui, sans-serif",
-    axis: { labelColor: ink, titleColor: ink, gridColor: grid, domainColor: grid, tickColor: grid,
-            labelFontSize: 11, titleFontSize: 12, titleFontWeight: "normal" },
+    axis: {
+      labelColor: ink,
+      titleColor: ink,
+      gridColor: grid,
+      domainColor: grid,
+      tickColor: grid,
+      labelFontSize: 11,
+      titleFontSize: 12,
+      titleFontWeight: "normal",
+    },
     header: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12 },
-    legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12,
-              titleFontWeight: "normal" },
+    legend: {
+      labelColor: ink,
+      titleColor: ink,
+      labelFontSize: 12,
+      titleFontSize: 12,
+      titleFontWeight: "normal",
+    },
     view: { stroke: grid },
   };
 }
@@ -83,7 +96,10 @@ async function embed(place, spec) {
 function exports(place, title) {
   const bar = element("p");
   bar.className = "save";
-  for (const [kind, type] of [["SVG", "image/svg+xml"], ["PNG", "image/png"]]) {
+  for (const [kind, type] of [
+    ["SVG", "image/svg+xml"],
+    ["PNG", "image/png"],
+  ]) {
     const button = element("button", kind);
     button.type = "button";
     button.setAttribute("aria-label", `Save ${title} as ${kind}`);
@@ -138,7 +154,8 @@ async function choose(point) {
 
 /** Sets the value of an axis that maps and curves show one value of. */
 function fix(select) {
-  for (const [place, view] of views) if (place in specs) view.signal(select.id, select.value).runAsync();
+  for (const [place, view] of views)
+    if (place in specs) view.signal(select.id, select.value).runAsync();
 }
 
 /** The numbers, time series, scenario and command of the point that is selected. */
@@ -165,9 +182,14 @@ async function show() {
     await embed("series", seriesSpec(point.series));
     if (!drawn.isConnected) return; // another point was chosen meanwhile
   } else {
-    box.append(element("p", "This page was made without its time series; the command below records it."));
+    box.append(
+      element("p", "This page was made without its time series; the command below records it."),
+    );
   }
-  for (const [title, text] of [["Scenario", point.scenario], ["Command that records it", point.command]]) {
+  for (const [title, text] of [
+    ["Scenario", point.scenario],
+    ["Command that records it", point.command],
+  ]) {
     const details = element("details");
     details.append(element("summary", title), element("pre", text));
     box.append(details);
@@ -176,10 +198,13 @@ async function show() {
 
 function seriesSpec(series) {
   const values = series.delay_ms.map((delay, i) => ({
-    t: i * series.step_s, delay, rate: series.rate_mbps[i],
+    t: i * series.step_s,
+    delay,
+    rate: series.rate_mbps[i],
   }));
   const panel = (field, title) => ({
-    width: "container", height: 120,
+    width: "container",
+    height: 120,
     mark: { type: "line", strokeWidth: 1.2, color: colour("accent") },
     encoding: {
       x: { field: "t", type: "quantitative", title: "time (s), seed 1" },
@@ -190,9 +215,12 @@ function seriesSpec(series) {
     $schema: Object.values(specs)[0].$schema,
     data: { values },
     // Two panels of the width of the box: `container` does not reach into a concatenation.
-    vconcat: [panel("delay", `delay of ${LINK} (ms)`), panel("rate", "rate (Mbit/s)")].map((each) => ({
-      ...each, width: Math.max(180, document.getElementById("point").clientWidth - 70),
-    })),
+    vconcat: [panel("delay", `delay of ${LINK} (ms)`), panel("rate", "rate (Mbit/s)")].map(
+      (each) => ({
+        ...each,
+        width: Math.max(180, document.getElementById("point").clientWidth - 70),
+      }),
+    ),
   };
 }
 
