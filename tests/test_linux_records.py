@@ -16,7 +16,7 @@ from sojourn.errors import ScenarioError
 
 TEXT = """
 name = "recorded"
-duration = "4s"
+duration = "{duration}"
 warmup = "{warmup}"
 [record]
 {record}
@@ -55,11 +55,12 @@ def scenario(
     rate: str = '"10mbit"',
     queue: str = "taildrop:limit=100p",
     warmup: str = "1s",
+    duration: str = "4s",
     folder: Path = Path(),
 ) -> _core.Scenario:
     text = TEXT.format(
         bottleneck=bottleneck, flows=flows, record=record, link=link, rate=rate, queue=queue,
-        warmup=warmup,
+        warmup=warmup, duration=duration,
     )  # fmt: skip
     return _core.Scenario.load(text, folder=str(folder))
 
@@ -352,3 +353,24 @@ def test_what_waits_is_joined_beside_the_packet_record() -> None:
     for column in ("seq", "fate"):
         assert real[column].to_pylist() == own[column].to_pylist()
     assert own.num_rows > 600
+
+
+@needs_kernel
+def test_a_flow_of_more_packets_than_identifications_keeps_its_delays_and_drops() -> None:
+    """96,000 datagrams, of which five of seven are dropped; IPv4 has 65,536 numbers."""
+    flood = """
+[[flows]]
+path = ["bottleneck"]
+rtt = "40ms"
+app = { kind = "cbr", rate = "35mbit", packet = "100B" }
+"""
+    given = scenario(
+        "kernel", flows=flood, queue="taildrop:limit=100kB", warmup="1.9s", duration="2.2s"
+    )
+    run = in_guest(given)
+    assert run.invalid == []
+    real, own = numbers(run), numbers(_core.run(given))
+    for metric in ("delay_mean", "delay_p95", "drop_rate"):
+        key = f"queue/bottleneck/{metric}"
+        assert real[key] == pytest.approx(own[key], rel=0.02), metric
+    assert real["queue/bottleneck/delay_max"] < 0.0802  # 100 kB at 10 Mbit/s

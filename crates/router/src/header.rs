@@ -71,6 +71,17 @@ impl Header {
     }
 }
 
+/// The number that a traffic program of ours wrote into a datagram, in the first four bytes of its
+/// payload. Unlike the IP identification it does not repeat within a run.
+///
+/// `packet` begins with its IP header; `None` if it is no UDP, or is cut off before the number.
+pub fn datagram_number(packet: &[u8]) -> Option<u32> {
+    const UDP_BYTES: usize = 8;
+    let ihl = usize::from(packet.first()? & 0x0f) * 4;
+    let number = packet.get(ihl + UDP_BYTES..ihl + UDP_BYTES + 4)?;
+    (packet[9] == UDP).then(|| u32::from_le_bytes(number.try_into().expect("4 bytes")))
+}
+
 impl Header {
     /// Whether the packet carries TCP.
     pub fn is_tcp(&self) -> bool {
@@ -156,6 +167,16 @@ mod tests {
         let mut other = packet();
         other[0] = 0x65;
         assert_eq!(Header::read(&other), None);
+    }
+
+    #[test]
+    fn a_datagram_has_the_number_that_its_program_wrote() {
+        let mut p = packet();
+        p[9] = UDP;
+        p[28..32].copy_from_slice(&70_000u32.to_le_bytes());
+        assert_eq!(datagram_number(&p), Some(70_000));
+        assert_eq!(datagram_number(&p[..31]), None);
+        assert_eq!(datagram_number(&packet()), None, "TCP");
     }
 
     /// RFC 1624 §3.

@@ -345,7 +345,7 @@ fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
 
 /// The index of the link that each flow's packets pass, forward and back. What passes none on its
 /// way back leaves no record there.
-fn link_of(scenario: &Resolved, plan: &Plan) -> Vec<[usize; 2]> {
+pub(super) fn link_of(scenario: &Resolved, plan: &Plan) -> Vec<[usize; 2]> {
     let links = |flow: &Flow| {
         let group = &scenario.flows[flow.group];
         [group.path[0], group.reverse.first().copied().unwrap_or(group.path[0])]

@@ -34,7 +34,11 @@ pub(super) fn fates(
         };
         let log = result.log.one_way.iter().filter(|row| row.flow as usize == flow);
         let seen = DatagramsSeen {
-            at_link: records.iter().filter(is_of_flow).map(|r| (r.fate, r.left)).collect(),
+            at_link: records
+                .iter()
+                .filter(is_of_flow)
+                .map(|record| (record.seq, (record.fate, record.left)))
+                .collect(),
             received: log.map(|row| (row.number, Time::from_nanos(row.at_ns))).collect(),
             propagation: scenario.links[group.path[0]].delay + group.egress_delay,
             end: Time::from_nanos(plan.duration_ns),
@@ -46,10 +50,10 @@ pub(super) fn fates(
     (0..plan.flows.len()).map(of_flow).collect()
 }
 
-/// What was seen of the datagrams of a flow. All come to the link in the order of their numbers.
+/// What was seen of the datagrams of a flow.
 struct DatagramsSeen {
     /// What became of each at the link, and when it left, by number.
-    at_link: Vec<(Fate, Option<Time>)>,
+    at_link: BTreeMap<u32, (Fate, Option<Time>)>,
     /// When each was received, by number.
     received: BTreeMap<u32, Time>,
     /// The shortest time from the link to the receiver.
@@ -68,7 +72,7 @@ impl DatagramsSeen {
                 continue;
             }
             // One that is not there yet is still on its way to the link.
-            fates.lost += match self.at_link.get(number as usize) {
+            fates.lost += match self.at_link.get(&number) {
                 Some((Fate::Dropped(..), _)) => 1,
                 Some((Fate::Sent, Some(left))) => u64::from(*left + longest <= self.end),
                 _ => 0,
@@ -81,7 +85,7 @@ impl DatagramsSeen {
     /// longer than this before the end, and was not received, is lost.
     fn longest_from_link(&self) -> Span {
         let times = self.received.iter().filter_map(|(&number, &at)| {
-            let (_, left) = self.at_link.get(number as usize)?;
+            let (_, left) = self.at_link.get(&number)?;
             Some(at.since((*left)?))
         });
         times.fold(self.propagation, Span::max)
@@ -103,15 +107,17 @@ mod tests {
         let sent = |ms| (Fate::Sent, Some(at(ms)));
         let dropped = (Fate::Dropped(Stage::Enqueue, Cause::Overflow), Some(at(40)));
         DatagramsSeen {
-            at_link: vec![
-                sent(10),
-                sent(30),
-                dropped,
-                sent(60),
-                sent(87),
-                sent(89),
-                (Fate::Waiting, None),
-            ],
+            at_link: (0..)
+                .zip([
+                    sent(10),
+                    sent(30),
+                    dropped,
+                    sent(60),
+                    sent(87),
+                    sent(89),
+                    (Fate::Waiting, None),
+                ])
+                .collect(),
             received: received.iter().map(|&(number, ms)| (number, at(ms))).collect(),
             propagation: Span::from_millis(10),
             end: at(100),

@@ -1,6 +1,7 @@
 //! From the captures of a run to the tables of results. The packets are reported to the simulator's
 //! probe in the order of their times, so that both engines count alike.
 
+mod buffer;
 mod collector;
 mod datagrams;
 mod frames;
@@ -76,8 +77,10 @@ fn measured(
 ) -> Result<(Run, Vec<String>), String> {
     let records = packet_records::read(folder, plan, result)?;
     let mut invalid = validity::invalid_reasons(result, &records, virtual_time);
+    let late = validity::lateness(virtual_time);
+    invalid.extend(buffer::exceeded(scenario, plan, &records, late));
     let records = packet_records::counted(records);
-    let mut collector = Collector::new(scenario, plan, result, validity::lateness(virtual_time));
+    let mut collector = Collector::new(scenario, plan, result, late);
     collector.expect_frames(frames::read(folder, scenario, plan)?);
     collector.feed(&records);
     invalid.extend(validity::bottleneck_elsewhere(plan, collector.probe()));

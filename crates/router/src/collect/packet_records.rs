@@ -1,7 +1,7 @@
 //! The record of each packet: from our router, or by matching arrivals with departures at the
 //! interfaces of the kernel's.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -82,14 +82,17 @@ pub(super) fn counted(mut records: Vec<PacketRecord>) -> Vec<PacketRecord> {
     records
 }
 
-/// What identifies a packet: its flow, identification, sequence number and kind.
+/// What identifies a packet: its flow, IP identification, number and kind. The number is TCP's
+/// sequence number, or what our program counts in a datagram's payload. The identification alone
+/// repeats after 65,536 packets (RFC 6864 §4); it tells a retransmission from the original.
 type PacketId = (u32, u16, u32, u8);
-
-/// Arrivals, by their index, that have no departure yet.
-type Pending = VecDeque<usize>;
 
 /// Matches arrivals with departures until the kernel's counters were read. What did not leave was
 /// dropped, except for the last ones, as many as the kernel says are waiting.
+///
+/// If an identity repeats all the same, as that of a retransmission 65,536 packets after the
+/// original may, the earlier packet has been dropped: no buffer holds what is that far apart.
+/// [`super::buffer`] checks the outcome.
 fn matched(
     captures: &[InterfaceCapture],
     plan: &Plan,
@@ -100,21 +103,20 @@ fn matched(
         u64::try_from(capture.at_ns).is_ok_and(|at_ns| at_ns <= until_ns)
     };
     let mut records: Vec<PacketRecord> = Vec::new();
-    let mut pending: BTreeMap<PacketId, Pending> = BTreeMap::new();
+    let mut pending: BTreeMap<PacketId, usize> = BTreeMap::new();
     for capture in captures.iter().filter(in_time) {
         let id = (capture.flow, capture.ident, capture.seq, capture.kind as u8);
         let at = Time::from_nanos(capture.at_ns as u64);
         match capture.leaves {
             false => {
-                pending.entry(id).or_default().push_back(records.len());
+                pending.insert(id, records.len());
                 records.push(new_record(capture, at));
             }
             true => {
                 // A departure without an arrival is left to the check of the kernel's counters.
-                let Some(index) = pending.get_mut(&id).and_then(Pending::pop_front) else {
-                    continue;
-                };
-                complete(&mut records[index], capture, at, plan);
+                if let Some(index) = pending.remove(&id) {
+                    complete(&mut records[index], capture, at, plan);
+                }
             }
         }
     }
@@ -180,7 +182,10 @@ fn drop_all(records: &mut [PacketRecord], dropped: &[usize], plan: &Plan) {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_aqm::Span;
+
     use super::*;
+    use crate::collect::test_plan::plan;
 
     fn record(flow: u32, seq: u32, kind: CapturedKind, direction: Direction) -> PacketRecord {
         PacketRecord {
@@ -216,5 +221,39 @@ mod tests {
         let mut all = kept.to_vec();
         all.extend(ends);
         assert_eq!(counted(all), kept);
+    }
+
+    /// A flow of 200,000 packets, one every 100 us, of which every tenth leaves, 1 ms later.
+    fn nine_of_ten_dropped(number: impl Fn(u32) -> u32) -> Vec<InterfaceCapture> {
+        let capture = |n: u32, leaves: bool| InterfaceCapture {
+            at_ns: i64::from(n) * 100_000 + if leaves { 1_000_000 } else { 0 },
+            flow: 0,
+            seq: number(n),
+            bytes: 1000,
+            ident: n as u16,
+            ecn: Ecn::NotEct,
+            leaves,
+            kind: CapturedKind::Datagram,
+        };
+        let arrivals = (0..200_000).map(|n| capture(n, false));
+        let departures = (0..200_000).step_by(10).map(|n| capture(n, true));
+        let mut captures: Vec<_> = arrivals.chain(departures).collect();
+        captures.sort_by_key(|capture| (capture.at_ns, !capture.leaves));
+        captures
+    }
+
+    #[test]
+    fn a_departure_is_never_that_of_a_packet_dropped_65536_packets_earlier() {
+        for (what, number) in [("datagrams", (|n| n) as fn(u32) -> u32), ("no number", |_| 5)] {
+            let records = matched(&nine_of_ten_dropped(number), &plan(), None);
+            let sent: Vec<&PacketRecord> =
+                records.iter().filter(|record| record.fate == Fate::Sent).collect();
+            assert_eq!((records.len(), sent.len()), (200_000, 20_000), "{what}");
+            for (n, record) in sent.iter().enumerate() {
+                let arrived = Time::from_nanos(n as u64 * 1_000_000);
+                assert_eq!(record.arrived, arrived, "{what}: departure {n}");
+                assert_eq!(record.left, Some(arrived + Span::from_millis(1)), "{what}");
+            }
+        }
     }
 }

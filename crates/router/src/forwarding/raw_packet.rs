@@ -28,6 +28,11 @@ impl RawPacket {
         Some(RawPacket { bytes, header, link_bytes, flow, marked: None, record: None })
     }
 
+    /// The number that a traffic program of ours wrote into a datagram.
+    pub(super) fn datagram_number(&self) -> Option<u32> {
+        header::datagram_number(&self.bytes)
+    }
+
     /// The packet once its last bit is sent.
     pub(super) fn transmitted(self) -> InFlightPacket {
         InFlightPacket { bytes: self.bytes, flow: self.flow }

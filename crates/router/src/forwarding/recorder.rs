@@ -184,8 +184,12 @@ fn new_record(now: Time, packet: &RawPacket, direction: Direction) -> PacketReco
     PacketRecord {
         flow: packet.flow,
         direction,
-        // Towards the senders a TCP packet is identified by the number that it acknowledges.
-        seq: if direction == Direction::Reverse { header.ack } else { header.seq },
+        seq: match (packet.datagram_number(), direction) {
+            (Some(number), _) => number,
+            (None, Direction::Forward) => header.seq,
+            // Towards the senders a TCP packet is identified by the number that it acknowledges.
+            (None, Direction::Reverse) => header.ack,
+        },
         bytes: header.bytes,
         kind: CapturedKind::of(header),
         ecn_in: header.ecn,

@@ -17,7 +17,7 @@ use socket2::{SockFilter, SockRef};
 
 use super::clock::Clock;
 use crate::captures::{CapturedKind, EndpointCapture, EndpointEvent, InterfaceCapture};
-use crate::header::{HEADER_BYTES, Header};
+use crate::header::{HEADER_BYTES, Header, datagram_number};
 use crate::linux::hosts::Hosts;
 use crate::linux::sys::packets_lost;
 use crate::plan::{Bottleneck, MIRROR, Netns, Plan, SenderCapture, flow_of};
@@ -50,6 +50,8 @@ type WriteRow = dyn Fn(&CapturedPacket, &mut Vec<u8>);
 struct CapturedPacket {
     at_ns: i64,
     header: Header,
+    /// The number that our program wrote into a datagram.
+    number: Option<u32>,
     /// Whether it leaves the namespace there; else it arrives.
     leaves: bool,
     /// The index of the interface.
@@ -167,19 +169,20 @@ fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<Captur
         PACKET_HOST => false,
         _ => return None,
     };
-    let header = Header::read(message.iovs().next()?)?;
+    let bytes = message.iovs().next()?;
+    let (header, number) = (Header::read(bytes)?, datagram_number(bytes));
     let stamp = message.cmsgs().ok()?.find_map(|control| match control {
         ControlMessageOwned::ScmTimestampns(at) => Some(at),
         _ => None,
     })?;
     let at_ns = clock.of_stamp(stamp.tv_sec() * 1_000_000_000 + stamp.tv_nsec());
-    Some(CapturedPacket { at_ns, header, leaves, interface: address.ifindex() })
+    Some(CapturedPacket { at_ns, header, number, leaves, interface: address.ifindex() })
 }
 
 /// At the router: packets on their way to a receiver, as they arrive and as they leave the queue by
 /// the interface `shaped`; the link behind it is passed later, by another one (fact linux-27).
 fn at_router(packet: &CapturedPacket, shaped: usize, flows: usize) -> Option<InterfaceCapture> {
-    let CapturedPacket { at_ns, header, leaves, interface } = *packet;
+    let CapturedPacket { at_ns, header, number, leaves, interface } = *packet;
     let (flow, true) = flow_of(header.ports, flows)? else { return None };
     if leaves && interface != shaped {
         return None;
@@ -187,7 +190,7 @@ fn at_router(packet: &CapturedPacket, shaped: usize, flows: usize) -> Option<Int
     Some(InterfaceCapture {
         at_ns,
         flow,
-        seq: header.seq,
+        seq: number.unwrap_or(header.seq),
         bytes: header.bytes,
         ident: header.ident,
         ecn: header.ecn,
@@ -257,7 +260,17 @@ mod tests {
             syn: false,
             payload_bytes: 1448,
         };
-        CapturedPacket { at_ns: 9, header, leaves, interface }
+        CapturedPacket { at_ns: 9, header, number: None, leaves, interface }
+    }
+
+    #[test]
+    fn a_datagram_at_the_router_is_identified_by_the_number_in_its_payload() {
+        let mut datagram = segment(false, 2);
+        datagram.header.protocol = libc::IPPROTO_UDP as u8;
+        (datagram.header.seq, datagram.number) = (0, Some(70_000));
+        let row = at_router(&datagram, 4, 1).expect("on its way to a receiver");
+        assert_eq!((row.seq, row.kind), (70_000, CapturedKind::Datagram));
+        assert_eq!(at_router(&segment(false, 2), 4, 1).map(|row| row.seq), Some(5), "TCP");
     }
 
     #[test]

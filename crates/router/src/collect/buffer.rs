@@ -1,0 +1,217 @@
+//! Whether the packets that a record shows as waiting fit into the buffer of their link, and leave
+//! it in the time that the link needs to send what it can hold. A record that credits departures
+//! to the wrong arrivals, as after 65,536 packets with nothing but a 16-bit identification, does
+//! neither.
+
+use sojourn_aqm::{Limit, Rate, Span, Time};
+use sojourn_record::rows::Fate;
+use sojourn_scenario::Resolved;
+use sojourn_scenario::resolved::{Capacity, Link};
+
+use crate::captures::PacketRecord;
+use crate::plan::{Bottleneck, Plan};
+
+/// A packet in transfer from or to the queue, and one that a shaper's rounding lets in early.
+const EDGE_PACKETS: u64 = 2;
+/// Disciplines that send in the order of arrival.
+const FIFO: [&str; 13] = [
+    "taildrop", "codel", "cobalt", "pie", "pi", "pi2", "madpie", "red", "ared", "choke", "blue",
+    "sfb", "step",
+];
+/// Those of the kernel whose limit is one of bytes, whatever the unit of the scenario.
+const COUNTS_BYTES: [&str; 3] = ["red", "ared", "cake"];
+
+/// What a link can hold.
+struct Buffer {
+    bytes: u64,
+    /// `None` where the limit is one of bytes.
+    packets: Option<u64>,
+    /// The longest that a packet can wait, where that follows from the limit.
+    longest: Option<Span>,
+}
+
+/// What each link holds at a time and how long packets waited there.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    packets: u64,
+    bytes: u64,
+    most_packets: u64,
+    most_bytes: u64,
+    longest: Span,
+}
+
+/// Why the records cannot be true, one sentence per link. `late`: how late the event loop may be.
+pub(super) fn exceeded(
+    scenario: &Resolved,
+    plan: &Plan,
+    records: &[PacketRecord],
+    late: Span,
+) -> Vec<String> {
+    let link_of = super::collector::link_of(scenario, plan);
+    let mut held = vec![Held::default(); scenario.links.len()];
+    for (_, change, index) in waits(records) {
+        let record = &records[index];
+        let link = link_of[record.flow as usize][record.direction as usize];
+        let bytes = u64::from(record.bytes) + u64::from(scenario.links[link].framing_bytes);
+        held[link].change(change, bytes, record);
+    }
+    let links = scenario.links.iter().zip(&held);
+    links.filter_map(|(link, held)| reason(link, &buffer(link, plan, late), held)).collect()
+}
+
+/// Departures come before arrivals of the same time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    Leaves,
+    Arrives,
+}
+
+/// Arrivals and departures of what was sent, in the order of time. Drops do not count: when one
+/// happened is inferred, as a packet dropped at the head waits until the one behind it leaves.
+fn waits(records: &[PacketRecord]) -> Vec<(Time, Change, usize)> {
+    let mut changes = Vec::new();
+    for (index, record) in records.iter().enumerate() {
+        if record.fate == Fate::Sent
+            && let Some(left) = record.left.filter(|&left| left > record.arrived)
+        {
+            changes.push((record.arrived, Change::Arrives, index));
+            changes.push((left, Change::Leaves, index));
+        }
+    }
+    changes.sort_unstable();
+    changes
+}
+
+impl Held {
+    fn change(&mut self, change: Change, bytes: u64, record: &PacketRecord) {
+        match change {
+            Change::Arrives => {
+                self.packets += 1;
+                self.bytes += bytes;
+                self.most_packets = self.most_packets.max(self.packets);
+                self.most_bytes = self.most_bytes.max(self.bytes);
+            }
+            Change::Leaves => {
+                self.packets -= 1;
+                self.bytes -= bytes;
+                let waited = record.left.map_or(Span::ZERO, |left| left.since(record.arrived));
+                self.longest = self.longest.max(waited);
+            }
+        }
+    }
+}
+
+/// What a link can hold: the units of the kernel's own limits may differ from the scenario's, and
+/// a packet has at most `mtu_bytes`.
+fn buffer(link: &Link, plan: &Plan, late: Span) -> Buffer {
+    let mtu_bytes = u64::from(link.queue_mtu_bytes());
+    let kind = link.queue.kind();
+    let is_kernels = matches!(plan.bottleneck, Bottleneck::Kernel { .. }) && plan.module.is_none();
+    let (bytes, packets) = match link.limit {
+        Limit::Bytes(bytes) => (bytes.saturating_add(EDGE_PACKETS * mtu_bytes), None),
+        Limit::Packets(packets) => {
+            let packets = packets.saturating_add(EDGE_PACKETS);
+            let is_exact = !(is_kernels && COUNTS_BYTES.contains(&kind.as_str()));
+            (packets.saturating_mul(mtu_bytes), is_exact.then_some(packets))
+        }
+    };
+    let rate = lowest_rate(&link.capacity).filter(|_| FIFO.contains(&kind.as_str()));
+    // A hundredth for what the shaper's whole bytes cost (fact linux-23).
+    let longest = rate.map(|rate| rate.time_for(bytes.saturating_add(bytes / 100)) + late);
+    Buffer { bytes, packets, longest }
+}
+
+/// The lowest rate of a link; `None` if it may stand still.
+fn lowest_rate(capacity: &Capacity) -> Option<Rate> {
+    let rate = match capacity {
+        Capacity::Constant(rate) => *rate,
+        Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| rate).min()?,
+        Capacity::Bucket(_) | Capacity::Trace(_) | Capacity::Wireless { .. } => return None,
+    };
+    (rate.as_bps() > 0).then_some(rate)
+}
+
+fn reason(link: &Link, buffer: &Buffer, held: &Held) -> Option<String> {
+    let Link { name, limit, .. } = link;
+    if let Some(longest) = buffer.longest.filter(|&longest| held.longest > longest) {
+        return Some(format!(
+            "the record shows a packet that waited {} at link {name}, whose buffer of {limit} is \
+             sent in {longest} at most; the record is wrong",
+            held.longest
+        ));
+    }
+    let is_over = buffer.packets.is_some_and(|packets| held.most_packets > packets)
+        || held.most_bytes > buffer.bytes;
+    is_over.then(|| {
+        format!(
+            "the record shows {} packets of {} bytes that waited at link {name} at once, whose \
+             buffer holds {limit}; the record is wrong",
+            held.most_packets, held.most_bytes
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_aqm::Ecn;
+    use sojourn_scenario::{Scenario, Source};
+
+    use super::*;
+    use crate::captures::CapturedKind;
+    use crate::plan::Direction;
+    use crate::planning;
+
+    /// The reasons of records with these times of arrival and departure, in milliseconds, of 1500
+    /// bytes each, at a queue of a link of 10 Mbit/s.
+    fn found(queue: &str, times_ms: &[(u64, u64)]) -> Vec<String> {
+        let text = format!(
+            "name = \"t\"\nduration = \"4s\"\n[links.up]\nrate = \"10mbit\"\nqueue = \"{queue}\"\n\
+             [[flows]]\npath = [\"up\"]\nrtt = \"10ms\"\napp = {{ kind = \"bulk\" }}"
+        );
+        let unread = |path: &str| Err(std::io::Error::other(path.to_owned()));
+        let scenario = Scenario::load(&text, &Source::default(), &unread).expect("a scenario");
+        let kernel = planning::Kernel { hz: 1000, delays_in_router: false, release: None };
+        let plan = planning::plan(scenario.resolved(), kernel).expect("a plan");
+        let record = |&(arrived, left): &(u64, u64)| PacketRecord {
+            flow: 0,
+            direction: Direction::Forward,
+            seq: 0,
+            bytes: 1500,
+            kind: CapturedKind::Datagram,
+            ecn_in: Ecn::NotEct,
+            arrived: Time::ZERO + Span::from_millis(arrived),
+            left: Some(Time::ZERO + Span::from_millis(left)),
+            fate: Fate::Sent,
+            marked: None,
+        };
+        let records: Vec<PacketRecord> = times_ms.iter().map(record).collect();
+        exceeded(scenario.resolved(), &plan, &records, Span::ZERO)
+    }
+
+    /// 100 packets of 1500 bytes take 120 ms at 10 Mbit/s.
+    #[test]
+    fn a_packet_that_waits_longer_than_a_full_buffer_takes_is_one_sentence() {
+        assert_eq!(found("taildrop:limit=100p", &[(0, 120)]), Vec::<String>::new());
+        let why = found("taildrop:limit=100p", &[(0, 130), (5, 135)]);
+        assert_eq!(why.len(), 1, "{why:?}");
+        assert!(why[0].contains("waited 130ms at link up, whose buffer of 100p"), "{why:?}");
+    }
+
+    #[test]
+    fn more_packets_at_once_than_the_buffer_holds_are_one_sentence() {
+        let at_once = |count: u64| vec![(0, 1000); count as usize];
+        let queue = "fq_codel@linux:limit=100p";
+        assert_eq!(found(queue, &at_once(102)), Vec::<String>::new(), "in any order");
+        let why = found(queue, &at_once(103));
+        assert!(why[0].contains("103 packets of 154500 bytes that waited at link up"), "{why:?}");
+        let bytes = "cake:limit=150kB";
+        assert_eq!(found(bytes, &at_once(100)), Vec::<String>::new());
+        assert!(found(bytes, &at_once(103))[0].contains("holds 150kB"));
+    }
+
+    #[test]
+    fn a_packet_that_leaves_when_another_arrives_makes_room_for_it() {
+        let relay: Vec<(u64, u64)> = (0..1000).map(|n| (n, n + 100)).collect();
+        assert_eq!(found("taildrop:limit=100p", &relay), Vec::<String>::new());
+    }
+}
