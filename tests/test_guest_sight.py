@@ -12,7 +12,7 @@ import pytest
 from guests import KERNEL, needs_kernel
 from sojourn.engines import child
 from sojourn.engines.linux import guest
-from sojourn.engines.supervise import landlock_version
+from sojourn.engines.supervise import can_fix_addresses, landlock_version
 
 needs_landlock = pytest.mark.skipif(
     landlock_version() == 0, reason="this machine's kernel has no Landlock"
@@ -63,6 +63,48 @@ def test_a_guest_has_no_interface_to_a_network_outside() -> None:
     assert "lo" in written["interfaces"].split()
     # Only an interface with a device behind it leads anywhere; the pattern found none.
     assert written["devices"] == "/sys/class/net/*/device\n"
+
+
+needs_fixed_addresses = pytest.mark.skipif(
+    not can_fix_addresses(), reason="personality(2) is refused here, as in some containers"
+)
+
+
+@needs_fixed_addresses
+@pytest.mark.parametrize("sight", ["", json.dumps({"read": ["/"], "write": ["/dev/null"]})])
+def test_a_supervised_program_begins_at_the_same_addresses_every_time(sight: str) -> None:
+    command = [sys.executable, "-I", "-S", str(child.SUPERVISOR), sight]
+    with subprocess.Popen(
+        [*command, "/bin/cat", "/proc/self/personality"], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, start_new_session=True,
+    ) as program:  # fmt: skip
+        assert program.stdout is not None, "it is a pipe"
+        shown = program.stdout.read()
+        program.wait(30)
+    assert int(shown, 16) & 0x0040000, "ADDR_NO_RANDOMIZE"
+    before = int(Path("/proc/self/personality").read_text(), 16)
+    assert not before & 0x0040000, "this process is as it was"
+
+
+@needs_kernel
+@needs_fixed_addresses
+@pytest.mark.slow
+def test_every_guest_has_the_same_memory() -> None:
+    """Fact linux-40: with random addresses each boot had another size, of 2044 to 2055 MB."""
+    script = "mount -t proc proc /proc && head -n 1 /proc/meminfo > /run/memory\n"
+    assert len({in_a_guest(script, True)["memory"] for _ in range(4)}) == 1
+
+
+def test_a_machine_that_randomises_addresses_all_the_same_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = json.dumps({"warnings": ["one"]})
+    monkeypatch.setattr(guest, "can_fix_addresses", lambda: True)
+    assert guest.with_warning_of_addresses(plan) == plan
+    monkeypatch.setattr(guest, "can_fix_addresses", lambda: False)
+    one, other = json.loads(guest.with_warning_of_addresses(plan))["warnings"]
+    assert one == "one"
+    assert "two runs may differ" in other
 
 
 @needs_landlock

@@ -7,6 +7,9 @@ program ends, the whole group is killed. The program leads the group, so that it
 a session of its own, as a User-Mode Linux kernel tries. Should the watcher be killed, the kernel
 kills the program with its parent.
 
+The program's addresses are not randomised: the memory of a User-Mode Linux kernel depends on where
+its heap begins, and the kernel sizes tables by it.
+
 SIGHT is empty, or says in JSON which files the program may open: `{"read": [...], "write":
 [...]}`. This machine's kernel refuses it all others, and all TCP, by Landlock where it has that.
 """
@@ -24,6 +27,8 @@ from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+# Linux include/uapi/linux/personality.h, and the argument of personality(2) that only asks.
+_ADDR_NO_RANDOMIZE, _ASK_PERSONALITY = 0x0040000, 0xFFFFFFFF
 # Linux include/uapi/linux/landlock.h; the numbers of the calls are the same on all architectures.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH = 1, 1
@@ -56,6 +61,16 @@ def landlock_version() -> int:
     return max(0, version)
 
 
+def can_fix_addresses() -> bool:
+    """Whether this machine lets a program's addresses be fixed; some containers refuse it."""
+    if not sys.platform.startswith("linux"):
+        return False
+    before = _personality(_ASK_PERSONALITY)
+    works = _fix_addresses()
+    _personality(before)
+    return works
+
+
 def main(sight: str, command: list[str]) -> None:
     """Become the command; when it or the parent ends, its group ends."""
     program = os.pidfd_open(os.getpid())
@@ -71,8 +86,19 @@ def main(sight: str, command: list[str]) -> None:
     if sight:
         paths = json.loads(sight)
         _confine(paths["read"], [*paths["write"], *([str(memory)] if memory else [])])
+    _fix_addresses()
     environment = os.environ | ({"TMPDIR": str(memory)} if memory else {})
     os.execve(command[0], command, environment)
+
+
+def _fix_addresses() -> bool:
+    """Have the programs that this process becomes begin at the same addresses every time."""
+    return _personality(_personality(_ASK_PERSONALITY) | _ADDR_NO_RANDOMIZE) != -1
+
+
+def _personality(persona: int) -> int:
+    before: int = _libc().personality(ctypes.c_ulong(persona))
+    return before
 
 
 def _memory() -> Path | None:

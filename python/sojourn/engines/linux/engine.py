@@ -155,7 +155,7 @@ class _Guest:
         return f"linux {' '.join(digests)}"
 
     def plan(self, scenario: _core.Scenario) -> str:
-        return _core.linux_plan(scenario, version=self.version)
+        return guest.with_warning_of_addresses(_core.linux_plan(scenario, version=self.version))
 
     def carry_out(self, folder: Folder, plan: str, seed: int, watcher: Watcher) -> None:
         if self._module is not None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from sojourn import _core
 from sojourn.engines.child import Folder, Watcher, carry_out, end_of_console, group, scratch
 from sojourn.engines.linux.kernel import Kernel
-from sojourn.engines.supervise import landlock_version
+from sojourn.engines.supervise import can_fix_addresses, landlock_version
 
 _HERE = Path(__file__).parent
 _PACKAGE = Path(_core.__file__).parent
@@ -81,6 +81,18 @@ def run(
 def can_confine() -> bool:
     """Whether this machine's kernel can refuse a guest all files but those it needs."""
     return landlock_version() > 0
+
+
+def with_warning_of_addresses(plan: str) -> str:
+    """A plan, with a warning where two runs of it may differ because addresses are randomised."""
+    if can_fix_addresses():
+        return plan
+    rows = json.loads(plan)
+    rows["warnings"].append(
+        "this machine does not let a guest's addresses be fixed (personality(2)), so that two runs "
+        "may differ; a container needs a seccomp profile that allows ADDR_NO_RANDOMIZE"
+    )
+    return json.dumps(rows)
 
 
 def sight(kernel: Path, folder: Folder, plan: str) -> str:
