@@ -10,8 +10,8 @@ export interface ShownQdisc {
   ignored: string[];
 }
 
-/** The name of a parameter and its value, from the word's value; null if there is nothing to say. */
-type Reading = (value: string) => [string, string] | null;
+/** Names of parameters with values, from the word's value; null where ours has no such value. */
+type Reading = (value: string) => [string, string][] | null;
 
 // tc prints sizes as multiples of 1024 (iproute2 6.1 lib/utils_math.c, print_size).
 const SIZE_UNITS: Record<string, number> = { b: 1, Kb: 1024, Mb: 1024 * 1024 };
@@ -24,20 +24,47 @@ function bytes(text: string): string {
 
 const same =
   (name: string): Reading =>
-  (value) => [name, value];
+  (value) => [[name, value]];
 const size =
   (name: string): Reading =>
-  (value) => [name, bytes(value)];
+  (value) => [[name, bytes(value)]];
 /** A gain in sixteenths of a hertz, the unit of tc's pie (iproute2 6.1 tc/q_pie.c). */
 const gain =
   (name: string): Reading =>
-  (value) => [name, `${Number(value) / 16}hz`];
+  (value) => [[name, `${Number(value) / 16}hz`]];
 const hertz =
   (name: string): Reading =>
-  (value) => [name, `${value}hz`];
+  (value) => [[name, `${value}hz`]];
+/** A number of packets, which ours has no unit for. */
+const packets =
+  (name: string): Reading =>
+  (value) => [[name, value.replace(/p$/, "")]];
 /** Without a rate, cake shapes nothing. */
 const rate: Reading = (value) =>
-  value === "unlimited" ? null : ["bandwidth", value.toLowerCase()];
+  value === "unlimited" ? [] : [["bandwidth", value.toLowerCase()]];
+/** tc's `rtt` sets a twentieth of it as the target too (iproute2 6.1 tc/q_cake.c). */
+const rtt: Reading = (value) => {
+  const found = /^([\d.]+)(us|ms|s)$/.exec(value);
+  if (!found) return [["interval", value]];
+  const micros = Number(found[1]) * { us: 1, ms: 1e3, s: 1e6 }[found[2] as "us" | "ms" | "s"];
+  const target = Math.max(1, Math.floor(micros / 20));
+  return [
+    ["interval", value],
+    ["target", `${target}us`],
+  ];
+};
+/** A size that ours cannot have below nothing. */
+const positive =
+  (name: string): Reading =>
+  (value) =>
+    /^\d+$/.test(value) ? [[name, `${value}B`]] : null;
+/** A share of tc's, in percent. */
+const percent =
+  (name: string): Reading =>
+  (value) => [[name, String(Number(value.replace("%", "")) / 100)]];
+/** tc shows queues as `128/1024`: of how many places; the places are `divisor`. */
+const queues: Reading = (value) => [["flows", value.split("/")[0] ?? value]];
+const seconds: Reading = (value) => [["perturb", value.replace("sec", "s")]];
 
 const CODEL = {
   limit: same("limit"),
@@ -56,7 +83,32 @@ const PIE = {
 const PACKETS = { limit: same("limit") };
 const BYTES = { limit: size("limit") };
 const THRESHOLDS = { min: size("min_th"), max: size("max_th") };
-const COUNTED = { ...PACKETS, depth: same("depth"), divisor: same("divisor") };
+const COUNTED = { ...PACKETS, depth: same("depth"), divisor: same("divisor"), flows: queues };
+
+/** Words of cake that stand for a value of ours. */
+const CAKE_WORDS: Record<string, [string, string]> = {
+  flowblind: ["isolation", "flowblind"],
+  flows: ["isolation", "flows"],
+  "dual-srchost": ["isolation", "src"],
+  "dual-dsthost": ["isolation", "dst"],
+  "triple-isolate": ["isolation", "triple"],
+  noatm: ["cells", "none"],
+  atm: ["cells", "atm"],
+  ptm: ["cells", "ptm"],
+};
+const PIE_WORDS: Record<string, [string, string]> = { dq_rate_estimator: ["delay", "rate"] };
+const DUALPI2_WORDS: Record<string, [string, string]> = {
+  drop_on_overload: ["drop_overload", "true"],
+  overflow: ["drop_overload", "false"],
+};
+const WORDS: Record<string, Record<string, [string, string]>> = {
+  cake: CAKE_WORDS,
+  pie: PIE_WORDS,
+  fq_pie: PIE_WORDS,
+  dualpi2: DUALPI2_WORDS,
+};
+/** Words that say what ours does in any case: one class, the packet's own size, and what is off. */
+const NEUTRAL = /^(besteffort|raw|nonat|nowash|no-ack-filter|no-split-gso|noecn|nobytemode)$/;
 
 /** For every kind: the AQM, its words with a value, and words that are true when they stand there. */
 const KINDS: Record<string, [string, Record<string, Reading>, Record<string, string>]> = {
@@ -72,8 +124,23 @@ const KINDS: Record<string, [string, Record<string, Reading>, Record<string, str
   // Its memory limit has no effect in the dialect linux: `sojourn explain fq_pie`.
   fq_pie: ["fq_pie@linux", { ...PIE, ...FLOWS }, { ecn: "ecn", bytemode: "byte_mode" }],
   red: ["red@linux", { ...BYTES, ...THRESHOLDS }, { ecn: "ecn", harddrop: "hard_drop" }],
-  sfq: ["sfq", { ...COUNTED, quantum: size("quantum") }, { headdrop: "headdrop" }],
-  cake: ["cake", { bandwidth: rate, rtt: same("interval"), memlimit: size("limit") }, {}],
+  choke: ["choke", { ...PACKETS, min: packets("min_th"), max: packets("max_th") }, { ecn: "ecn" }],
+  sfq: [
+    "sfq",
+    { ...COUNTED, quantum: size("quantum"), perturb: seconds },
+    { headdrop: "headdrop" },
+  ],
+  cake: [
+    "cake",
+    {
+      bandwidth: rate,
+      rtt,
+      memlimit: size("limit"),
+      overhead: positive("overhead"),
+      mpu: positive("mpu"),
+    },
+    {},
+  ],
   dualpi2: [
     "dualpi2@linux",
     {
@@ -82,6 +149,10 @@ const KINDS: Record<string, [string, Record<string, Reading>, Record<string, str
       tupdate: same("tupdate"),
       alpha: hertz("alpha"),
       beta: hertz("beta"),
+      coupling_factor: same("k"),
+      step_thresh: same("l_min_th"),
+      min_qlen_step: same("l_min_len"),
+      classic_protection: percent("c_weight"),
     },
     {},
   ],
@@ -103,9 +174,16 @@ function one(line: string): ShownQdisc | null {
     const word = words.shift() ?? "";
     const reading = valued[word];
     const flag = flags[word];
-    if (reading) {
-      const read = reading(words.shift() ?? "");
-      if (read) values.push(read.join("="));
+    const stands = WORDS[kind]?.[word];
+    if (stands) {
+      values.push(stands.join("="));
+    } else if (reading) {
+      const value = words.shift() ?? "";
+      const read = reading(value);
+      if (read) values.push(...read.map((pair) => pair.join("=")));
+      else ignored.push(`${word} ${value}`);
+    } else if (NEUTRAL.test(word)) {
+      continue;
     } else if (flag) {
       values[Object.values(flags).indexOf(flag)] = `${flag}=true`;
     } else if (word in OF_THE_LINE) {

@@ -87,8 +87,33 @@ for (const [line, aqm, ignored] of [
   ],
   [
     `cake ${ROOT} bandwidth 20Mbit besteffort triple-isolate nonat rtt 100ms raw overhead 0`,
-    "cake:bandwidth=20mbit,interval=100ms",
-    ["besteffort", "triple-isolate", "nonat", "raw", "overhead 0"],
+    "cake:bandwidth=20mbit,isolation=triple,interval=100ms,target=5000us,overhead=0B",
+    [],
+  ],
+  [
+    `cake ${ROOT} bandwidth 831Kbit diffserv3 dual-dsthost nat nowash no-ack-filter split-gso rtt 30ms ptm overhead 22 mpu 68 memlimit 4Mb`,
+    "cake:bandwidth=831kbit,isolation=dst,interval=30ms,target=1500us,cells=ptm,overhead=22B,mpu=68B,limit=4194304B",
+    ["diffserv3", "nat", "split-gso"],
+  ],
+  [
+    `cake ${ROOT} bandwidth unlimited besteffort dual-srchost nonat rtt 100ms noatm overhead -4`,
+    "cake:isolation=src,interval=100ms,target=5000us,cells=none",
+    ["overhead -4"],
+  ],
+  [
+    `choke ${ROOT} limit 1000p min 83p max 250p ecn`,
+    "choke:ecn=true,limit=1000p,min_th=83,max_th=250",
+    [],
+  ],
+  [
+    `sfq ${ROOT} limit 127p quantum 1514b depth 127 headdrop flows 128/1024 divisor 1024 perturb 10sec`,
+    "sfq:headdrop=true,limit=127p,quantum=1514B,depth=127,flows=128,divisor=1024,perturb=10s",
+    [],
+  ],
+  [
+    `pie ${ROOT} limit 1000p target 15ms tupdate 15ms alpha 2 beta 20 dq_rate_estimator`,
+    "pie@linux:ecn=false,byte_mode=false,limit=1000p,target=15ms,tupdate=15ms,alpha=0.125hz,beta=1.25hz,delay=rate",
+    [],
   ],
   [
     `fq_codel ${ROOT} limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb drop_batch 64`,
