@@ -573,3 +573,21 @@ fn a_gilbert_channel_loses_all_in_its_bad_state_and_nothing_in_the_good_one() {
     let expected = Loss::GilbertElliott { enter: 0.1, leave: 0.5, bad: 1.0, good: 0.0 };
     assert_eq!(base(&[("links.a.loss", loss)]).links[0].loss, Some(expected));
 }
+
+/// Case 04: Linux 6.1 tcp_output.c, tcp_ecn_send_syn, asks for ECN where tcp_ca_needs_ecn.
+#[test]
+fn a_control_that_needs_ecn_asks_for_it_by_itself_in_linux_alone() {
+    let asks = |cc: &str, profile: &str| {
+        let sets = [("flows[0].cc", cc), ("flows[0].tcp", profile)];
+        let resolved = load(BASE, &sets).expect("it is legal");
+        resolved.flows[0].app.tcp().expect("it is TCP").ecn.is_some()
+    };
+    for cc in ["dctcp", "prague", "dctcp:g=0.0625"] {
+        for profile in ["linux", "linux-fq", "linux-7.2"] {
+            assert!(asks(cc, profile), "{cc} {profile}");
+        }
+        assert!(!asks(cc, "newreno"), "{cc}");
+    }
+    assert!(!asks("cubic", "linux"));
+    assert!(load(BASE, &[("flows[0].cc", "dctcp"), ("flows[0].receiver_ecn", "classic")]).is_ok());
+}

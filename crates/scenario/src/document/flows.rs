@@ -85,7 +85,8 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "algorithm_schema::congestion_control")]
     pub cc: Option<AlgorithmSpec>,
-    /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
+    /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable. With the
+    /// profiles of today's Linux `dctcp` and `prague` negotiate it in any case.
     #[serde(default)]
     pub ecn: bool,
     /// TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even if its

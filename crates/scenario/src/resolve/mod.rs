@@ -21,6 +21,7 @@ use crate::document::quantities::SpanText;
 use crate::document::{Document, Sample};
 use crate::error::ScenarioError;
 use crate::resolved::{Capacity, Record, Resolved};
+pub use tcp::NEED_ECN;
 
 pub(crate) use self::app::Recordings;
 pub(crate) use self::link::queue;

@@ -7,6 +7,11 @@ use crate::document::flows::FlowGroup;
 use crate::document::quantities::SizeText;
 use crate::resolved::{Ecn, ReceiveWindow, Tcp};
 
+/// The congestion controls that work with marks alone (Linux: `TCP_CONG_NEEDS_ECN`).
+pub const NEED_ECN: [&str; 2] = ["dctcp", "prague"];
+/// The profiles of a TCP that requests ECN for them (Linux since 4.1).
+const ASKING_PROFILES: [&str; 4] = ["linux", "linux-fq", "linux-7.2", "linux-7.2-fq"];
+
 /// The transport of a group over TCP.
 pub(super) fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
     let profile = written.tcp.as_deref().unwrap_or("linux");
@@ -48,23 +53,33 @@ fn offload(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<Option
 
 /// The feedback of marks. Its keys need ECN.
 fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
+    let is_used = written.ecn || asks_by_itself(written);
     let keys = [
         ("accecn", written.accecn.is_some()),
         ("receiver_ecn", written.receiver_ecn.is_some()),
         ("accecn_option", written.accecn_option.is_some()),
         ("ecn_fallback", written.ecn_fallback.is_some()),
     ];
-    match keys.iter().find(|&&(_, is_written)| is_written && !written.ecn) {
+    match keys.iter().find(|&&(_, is_written)| is_written && !is_used) {
         Some((key, _)) => {
             refuse(&format!("{place}.{key}"), "means nothing without ECN; write `ecn = true` too")
         }
-        None => Ok(written.ecn.then(|| Ecn {
+        None => Ok(is_used.then(|| Ecn {
             accecn: written.accecn.unwrap_or_default(),
             receiver: written.receiver_ecn.unwrap_or_default(),
             option: written.accecn_option.unwrap_or_default(),
             fallback: written.ecn_fallback,
         })),
     }
+}
+
+/// Whether the group requests ECN whatever its key says: in Linux a control with
+/// `TCP_CONG_NEEDS_ECN` does (Linux 6.1 tcp_output.c, `tcp_ecn_send_syn`).
+fn asks_by_itself(written: &FlowGroup) -> bool {
+    let profile = written.tcp.as_deref().unwrap_or("linux");
+    let control = written.cc.as_ref().map(ToString::to_string).unwrap_or_default();
+    let name = control.split([':', '@']).next().unwrap_or_default().trim();
+    ASKING_PROFILES.contains(&profile) && NEED_ECN.contains(&name)
 }
 
 fn receive_window(

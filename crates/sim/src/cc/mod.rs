@@ -150,6 +150,17 @@ mod tests {
         assert!(configure("cubic:hystart=false").is_ok());
     }
 
+    /// Linux `TCP_CONG_NEEDS_ECN`.
+    #[test]
+    fn the_controls_that_request_ecn_by_themselves_are_those_that_need_it() {
+        for control in controls() {
+            let configured = configure(control.name).expect("it is registered");
+            let needs = (configured.factory)().needs();
+            let is_listed = sojourn_scenario::NEED_ECN.contains(&control.name);
+            assert_eq!(needs.needs_ecn, is_listed, "{}", control.name);
+        }
+    }
+
     fn refusal(text: &str) -> String {
         configure(text).err().unwrap_or_else(|| panic!("`{text}` is not legal"))
     }
