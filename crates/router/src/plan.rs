@@ -242,12 +242,19 @@ pub struct QdiscOption {
     /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h); none where that is
     /// this structure itself, as SFQ's is.
     pub attribute: Option<u16>,
+    /// The byte within that attribute at which its numbers begin.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub offset: u16,
     /// The width of its numbers.
     pub width: Width,
     /// Its numbers: one, or the members of a structure.
     pub values: Vec<u32>,
     /// What the kernel shows of them, which keeps some in units of its own.
     pub shown: Vec<u32>,
+}
+
+fn is_zero(offset: &u16) -> bool {
+    *offset == 0
 }
 
 /// How wide the numbers of an option are.
@@ -311,6 +318,9 @@ pub struct Plan {
     pub adaptation: Option<RedAdaptation>,
     /// A discipline of the kernel that is made by netlink.
     pub kernel_qdisc: Option<KernelQdisc>,
+    /// What netlink must show of a discipline that tc makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<KernelQdisc>,
     /// Whether the discipline of a guest is made at a whole second of its clock.
     pub at_whole_second: bool,
     /// Our AQM in the kernel, instead of one of its own.

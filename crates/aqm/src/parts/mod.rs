@@ -7,4 +7,4 @@ pub mod gains;
 pub mod idle_table;
 pub(crate) mod linux_red;
 pub mod periodic;
-pub(crate) mod tc_weight;
+pub mod tc_weight;

@@ -2,7 +2,7 @@
 
 /// The exponent of the weight: the smallest for which `burst` packets in a row do not yet lift the
 /// average above `min_th` (iproute2 `tc_red.c`, `tc_red_eval_ewma`), or none if there is none.
-pub(crate) fn weight_log(burst: f64, min_packets: f64) -> Option<u32> {
+pub fn weight_log(burst: f64, min_packets: f64) -> Option<u32> {
     let allowed = burst + 1.0 - min_packets;
     if allowed < 1.0 {
         return None;

@@ -1,12 +1,13 @@
 //! A discipline of the kernel that is made by a netlink message of ours, because the installed tc
-//! may have no words for it (iproute2 6.1 has none for dualpi2), and read back option by option.
+//! may have no words for it (iproute2 6.1 has none for dualpi2). Whoever made it, it is read back
+//! option by option.
 
 use std::io;
 
 use super::bottleneck_qdisc::{dump, make, of_kind, open};
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
-use crate::linux::netlink::{attribute, find};
+use crate::linux::netlink::{Netlink, attribute, find};
 use crate::plan::{KernelQdisc, QdiscOption, Width};
 
 /// Makes the discipline at the router's interface `out`, and compares what the kernel then has.
@@ -14,7 +15,17 @@ pub(super) fn install(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure>
     let (mut route, device) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
     let options: Vec<u8> = qdisc.options.iter().flat_map(written).collect();
     route.ask(make(&qdisc.kind, &options, device)).map_err(|error| refused(qdisc, &error))?;
-    let messages = dump(&mut route).map_err(|error| format!("qdisc {}: {error}", qdisc.kind))?;
+    check(qdisc, &mut route)
+}
+
+/// Compares what the kernel has at the router's interface `out` with what tc was asked for.
+pub(super) fn verify(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure> {
+    let (mut route, _) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
+    check(qdisc, &mut route)
+}
+
+fn check(qdisc: &KernelQdisc, route: &mut Netlink) -> Result<(), Failure> {
+    let messages = dump(route).map_err(|error| format!("qdisc {}: {error}", qdisc.kind))?;
     let found = messages.iter().find_map(|message| of_kind(message, &qdisc.kind));
     let options = found.and_then(|rest| find(rest, libc::TCA_OPTIONS));
     compare(qdisc, options.ok_or_else(|| format!("qdisc {}: it is not there", qdisc.kind))?)
@@ -50,11 +61,13 @@ fn written(option: &QdiscOption) -> Vec<u8> {
     }
 }
 
+/// What follows the numbers of an option is not compared.
 fn compare(qdisc: &KernelQdisc, shown: &[u8]) -> Result<(), Failure> {
     for option in &qdisc.options {
         let value = option.attribute.map_or(Some(shown), |number| find(shown, number));
+        let value = value.and_then(|value| value.get(usize::from(option.offset)..));
         let found = value.map(|value| numbers(value, option.width));
-        if found.as_ref() != Some(&option.shown) {
+        if !found.as_ref().is_some_and(|found| found.starts_with(&option.shown)) {
             return Err(format!(
                 "qdisc {} at out: {}: asked for {:?}, of which the kernel shows {:?}, found {:?}",
                 qdisc.kind,
@@ -85,7 +98,7 @@ mod tests {
     fn option(attribute: u16, width: Width, values: &[u32]) -> QdiscOption {
         let (values, shown) = (values.to_vec(), values.to_vec());
         let name = format!("option {attribute}");
-        QdiscOption { name, attribute: Some(attribute), width, values, shown }
+        QdiscOption { name, attribute: Some(attribute), offset: 0, width, values, shown }
     }
 
     fn qdisc() -> KernelQdisc {
@@ -123,6 +136,17 @@ mod tests {
         let sfq = KernelQdisc { kind: "sfq".to_owned(), options: vec![whole] };
         assert_eq!(compare(&sfq, &bytes), Ok(()));
         assert!(compare(&sfq, &bytes[..8]).unwrap_err().ends_with("found [1514, 0]"));
+    }
+
+    #[test]
+    fn a_byte_within_a_structure_is_compared_alone() {
+        let weight = QdiscOption { offset: 12, ..option(1, Width::U8, &[6]) };
+        let red = KernelQdisc { kind: "red".to_owned(), options: vec![weight] };
+        let mut parms = [9u8; 16];
+        parms[12] = 6;
+        assert_eq!(compare(&red, &attribute(1, &parms)), Ok(()));
+        assert!(compare(&red, &attribute(1, &[9; 16])).unwrap_err().contains("asked for [6]"));
+        assert!(compare(&red, &attribute(1, &[6; 8])).unwrap_err().ends_with("found []"));
     }
 
     #[test]

@@ -111,6 +111,10 @@ fn carry_out(
     let hosts = Hosts::open(folder, plan.namespaces())?;
     let router = TunRouter::open(&plan, &laws, &hosts)?;
     setup::set_up(&plan, &hosts)?;
+    // Before anything changes it: RED's adaptation moves its own probability.
+    if let Some(qdisc) = &plan.read_back {
+        kernel_qdisc::verify(qdisc, &hosts)?;
+    }
     if let Some(adaptation) = &plan.adaptation {
         red_adaptation::start(adaptation, &hosts)?;
     }

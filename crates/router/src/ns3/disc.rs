@@ -5,6 +5,7 @@ use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{Link, Ns3Bottleneck};
 
 use crate::planning::refusal::{Planned, refuse};
+use crate::tc::parameters::{Handling, Parameter, kinds, trial};
 
 /// A queue disc.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -145,4 +146,35 @@ fn value_of(attribute: &'static str, value: &str) -> Option<(&'static str, Strin
         _ => value.to_owned(),
     };
     Some((attribute, value))
+}
+
+/// What becomes of each parameter of ns-3's own discs. What is set is an attribute, which ns-3
+/// refuses to have wrong, and which the manifest shows as it is read back.
+pub fn parameters() -> Vec<Parameter> {
+    let of_aqm = |aqm: QdiscSpec| {
+        let plain = theirs(&aqm).expect("ns-3 has it");
+        let compared = |other: &Disc| {
+            if *other == plain { Handling::Ignored } else { Handling::ReadBack }
+        };
+        trial(&aqm, &theirs, &compared)
+    };
+    kinds("ns3", &theirs).flat_map(of_aqm).collect()
+}
+
+#[cfg(test)]
+mod parameter_tests {
+    use super::*;
+
+    #[test]
+    fn every_parameter_of_every_disc_is_set_or_refused_in_one_sentence() {
+        let all = parameters();
+        assert!(all.len() > 50, "{}", all.len());
+        for Parameter { aqm, name, handling } in all {
+            match handling {
+                Handling::ReadBack => {}
+                Handling::Refused(why) => assert!(why.contains(name), "{aqm}: {name}: {why}"),
+                other => panic!("{aqm}: {name}: {other:?}"),
+            }
+        }
+    }
 }

@@ -21,6 +21,7 @@ use crate::plan::{
 };
 use crate::planning::flows::start_ns;
 use crate::planning::refusal::Planned;
+pub use disc::parameters;
 pub use transport::SocketRules;
 
 /// A run of ns-3.
@@ -95,6 +96,7 @@ fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
         stations,
         adaptation: None,
         kernel_qdisc: None,
+        read_back: None,
         at_whole_second: false,
         module: None,
         flows: flows(scenario),

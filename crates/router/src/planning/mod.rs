@@ -93,6 +93,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         module: bottleneck::module(scenario, links),
         adaptation: discipline.as_ref().and_then(|discipline| discipline.adaptation),
         kernel_qdisc: discipline.as_ref().and_then(|discipline| discipline.netlink.clone()),
+        read_back: discipline.as_ref().and_then(|discipline| discipline.read_back.clone()),
         at_whole_second: discipline.as_ref().is_some_and(|discipline| discipline.at_whole_second),
         flows,
         warnings,

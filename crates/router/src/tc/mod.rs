@@ -3,14 +3,19 @@
 //!
 //! Nothing is dropped silently: a parameter that `tc` has no option for must have the value that is
 //! built into the kernel, else the scenario is refused. What the kernel rounds becomes a warning.
+//! [`parameters`] goes over all of them.
 
+mod cake;
 mod netlink_options;
+pub mod parameters;
+mod read_back;
 mod writer;
 
 use sojourn_aqm::{Limit, QdiscSpec, registry, units};
 
 use crate::plan::{KernelQdisc, RedAdaptation};
-use writer::Writer;
+use read_back::Thresholds;
+use writer::{Asked, Writer};
 
 /// What a translation depends on.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +47,8 @@ pub struct TcDiscipline {
     pub adaptation: Option<RedAdaptation>,
     /// Its options where it is made by netlink; of the arguments only the kind holds then.
     pub netlink: Option<KernelQdisc>,
+    /// What netlink must show of it, where tc makes it.
+    pub read_back: Option<KernelQdisc>,
     /// Whether it has a timer, or draws a secret, when it is made; in a guest it is made at a whole
     /// second of the clock then, from which on random numbers can begin anew.
     pub at_whole_second: bool,
@@ -80,6 +87,7 @@ pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
             || !drops_at_head && !matches!(kind.as_str(), "taildrop" | "sfq"),
         adaptation: None,
         netlink: None,
+        read_back: None,
         at_whole_second: matches!(kind.as_str(), "dualpi2" | "sfb" | "sfq"),
     })
 }
@@ -90,7 +98,7 @@ pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
 /// A sentence that says what the kernel does not have.
 pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDiscipline> {
     let settings = registry::settings(spec).map_err(|error| error.message)?;
-    let mut writer = Writer::new(&settings, context);
+    let mut writer = Writer::new(&settings, Asked::new(spec), context);
     // A full fq_codel drops from the flow with the most bytes (Linux 6.1 sch_fq_codel.c,
     // fq_codel_drop); all others drop the arriving packet.
     let evicted = if spec.kind() == "fq_codel" { "fattest" } else { "arrival" };
@@ -106,7 +114,7 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         "choke" => choke(&mut writer)?,
         "sfq" => netlink_options::sfq(&mut writer)?,
         "sfb" => netlink_options::sfb(&mut writer)?,
-        "cake" => cake(&mut writer)?,
+        "cake" => cake::cake(&mut writer)?,
         "dualpi2" => netlink_options::dualpi2(&mut writer)?,
         _ => {
             return Err(format!(
@@ -133,7 +141,7 @@ fn tail_drop(w: &mut Writer<'_>) -> Refusable<()> {
     w.argument(kind);
     w.pair("limit", limit);
     w.expect("limit", limit);
-    Ok(())
+    read_back::fifo(w, kind, limit)
 }
 
 fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
@@ -147,7 +155,8 @@ fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<()> {
     }
     w.ecn();
     w.built_in(&[("count", "off"), ("l4s", "false")])?;
-    w.of_dialect(&["mtu_bytes"]);
+    w.of_dialect(&["mtu_bytes"])?;
+    w.out.read_back = Some(read_back::codel(w, kind)?.into_qdisc());
     Ok(())
 }
 
@@ -175,6 +184,9 @@ fn fq_codel(w: &mut Writer<'_>) -> Refusable<()> {
     let batch = w.whole("drop_batch")?;
     w.pair("drop_batch", batch);
     w.expect("drop_batch", batch);
+    let mut shown = read_back::codel(w, "fq_codel")?;
+    read_back::flow_queues(w, &mut shown)?;
+    w.out.read_back = Some(shown.into_qdisc());
     Ok(())
 }
 
@@ -197,7 +209,8 @@ fn pie(w: &mut Writer<'_>) -> Refusable<()> {
         _ => w.argument("no_dq_rate_estimator"),
     }
     w.built_in(&[("ecn_mark_limit", "0.1")])?;
-    built_into_pie(w)
+    built_into_pie(w)?;
+    read_back::pie(w)
 }
 
 /// What PIE and FQ-PIE have built in.
@@ -205,16 +218,15 @@ fn built_into_pie(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
     w.built_in(&[("derandomise", "true"), ("cap_step", "true")])?;
     w.built_in(&[("active_threshold", "off"), ("ce_threshold", "off"), ("l4s", "false")])?;
-    w.of_dialect(&["mtu_bytes", "idle_decay", "dq_threshold", "rate_weight", "tune"]);
-    w.of_dialect(&["first_update", "hz"]);
-    Ok(())
+    w.of_dialect(&["mtu_bytes", "idle_decay", "dq_threshold", "rate_weight", "tune"])?;
+    w.first_update()?;
+    w.hz()
 }
 
 fn fq_pie(w: &mut Writer<'_>) -> Refusable<()> {
     netlink_options::fq_pie(w)?;
     built_into_pie(w)?;
-    w.of_dialect(&["drop_batch"]);
-    Ok(())
+    w.of_dialect(&["drop_batch"])
 }
 
 /// RED's thresholds in bytes and burst in packets; what is `auto` here is left to tc.
@@ -231,6 +243,8 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
     w.expect("limit", limit);
     let packet = w.option_bytes("mean_packet_bytes")?.unwrap_or(u64::from(w.context.mtu_bytes));
     w.pair("avpkt", packet);
+    let (min, max, burst) = (None, None, None);
+    let mut given = Thresholds { limit, min, max, burst, packet, max_follows_min: true };
     for (ours, theirs) in [("min_th", "min"), ("max_th", "max")] {
         let threshold = w.value(ours).map(units::limit).transpose()?;
         if let Some(threshold) = threshold {
@@ -239,28 +253,31 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
             };
             w.pair(theirs, bytes);
             w.expect(theirs, bytes);
+            *(if ours == "min_th" { &mut given.min } else { &mut given.max }) = Some(bytes);
         }
     }
-    if let Some(burst) = w.option_whole("burst")? {
+    given.burst = w.option_whole("burst")?;
+    if let Some(burst) = given.burst {
         w.pair("burst", burst);
     }
-    let max_p = w.value("max_p").unwrap_or("0.02");
+    let max_p = read_back::max_p_for_tc(w)?;
     w.pair("probability", max_p);
     w.pair("bandwidth", format!("{}bit", w.context.rate_bps));
     if kind == "ared" {
         w.argument("adaptive");
         let rate_bps = w.context.rate_bps;
         w.out.adaptation = Some(RedAdaptation { mean_packet_bytes: packet, rate_bps });
-        w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top"]);
-        w.of_dialect(&["max_p_bottom", "hz"]);
+        w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top"])?;
+        w.of_dialect(&["max_p_bottom"])?;
+        w.hz()?;
     }
     for (ours, theirs) in [("ecn", "ecn"), ("hard_drop", "harddrop")] {
         if w.is_true(ours) {
             w.argument(theirs);
         }
     }
-    w.of_dialect(&["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"]);
-    Ok(())
+    w.of_dialect(&["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"])?;
+    read_back::red(w, kind, &given)
 }
 
 fn choke(w: &mut Writer<'_>) -> Refusable<()> {
@@ -273,57 +290,23 @@ fn choke(w: &mut Writer<'_>) -> Refusable<()> {
     if let Some(packet) = w.option_bytes("mean_packet_bytes")? {
         w.pair("avpkt", packet);
     }
-    for (ours, theirs) in [("min_th", "min"), ("max_th", "max"), ("burst", "burst")] {
-        if let Some(number) = w.option_whole(ours)? {
+    let mut numbers = [None; 3];
+    let names = [("min_th", "min"), ("max_th", "max"), ("burst", "burst")];
+    for (found, (ours, theirs)) in numbers.iter_mut().zip(names) {
+        *found = w.option_whole(ours)?;
+        if let Some(number) = *found {
             w.pair(theirs, number);
         }
     }
-    let max_p = w.value("max_p").unwrap_or("0.02");
+    let [min, max, burst] = numbers;
+    let max_p = read_back::max_p_for_tc(w)?;
     w.pair("probability", max_p);
     if w.is_true("ecn") {
         w.argument("ecn");
     }
-    w.built_in(&[("hard_drop", "false")])
-}
-
-fn cake(w: &mut Writer<'_>) -> Refusable<()> {
-    w.argument("cake");
-    w.out.drops_at_head = true;
-    match w.value("bandwidth") {
-        Some(text) => w.pair("bandwidth", format!("{}bit", units::rate(text)?.as_bps())),
-        None => w.argument("unlimited"),
-    }
-    w.argument("besteffort");
-    let isolation = match w.value("isolation") {
-        Some("triple") | None => "triple-isolate",
-        Some("flows") => "flows",
-        Some("hosts") => "hosts",
-        Some("flowblind") => "flowblind",
-        Some(other) => return Err(format!("`isolation` of {other} has no word here")),
-    };
-    w.argument(isolation);
-    let interval = w.micros("interval")?;
-    w.pair("rtt", format!("{interval}us"));
-    let limit = w.limit_bytes()?;
-    w.pair("memlimit", limit);
-    w.built_in(&[("flows", "1024"), ("overhead", "0B"), ("mpu", "0B"), ("cells", "none")])?;
-    // tc derives the target from the RTT, as `target` by default follows from `interval`.
-    w.of_dialect(&["target"]);
-    inverse_roots(w);
-    Ok(())
-}
-
-/// A kernel has the table of its release built in (fact linux-30).
-fn inverse_roots(w: &mut Writer<'_>) {
-    let asked = w.value("inverse_roots");
-    let Some(release) = w.context.release else { return };
-    let built_in = if release >= (6, 12) { "linux-6.12" } else { "linux-6.1" };
-    if asked != Some(built_in) {
-        w.warn(format!(
-            "the kernel's cake has the inverse roots of {built_in}; with \
-             `inverse_roots={built_in}` the simulator has them too"
-        ));
-    }
+    w.built_in(&[("hard_drop", "false")])?;
+    let given = Thresholds { limit, min, max, burst, packet: 1, max_follows_min: false };
+    read_back::red(w, "choke", &given)
 }
 
 #[cfg(test)]

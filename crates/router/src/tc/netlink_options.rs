@@ -17,25 +17,31 @@ const USUAL_SFQ_LIMIT: u64 = 127;
 const MOST_COUPLING: u64 = 255;
 
 /// Options under construction.
-struct Options(KernelQdisc);
+pub(super) struct Options(KernelQdisc);
 
 impl Options {
-    fn new(kind: &str) -> Options {
+    pub(super) fn new(kind: &str) -> Options {
         Options(KernelQdisc { kind: kind.to_owned(), options: Vec::new() })
     }
 
     /// An option of four bytes, which the kernel shows as it was given.
-    fn number(&mut self, attribute: u16, name: &str, value: u64) -> Refusable<()> {
+    pub(super) fn number(&mut self, attribute: u16, name: &str, value: u64) -> Refusable<()> {
         self.kept(attribute, name, value, value)
     }
 
     /// An option of four bytes of which the kernel shows another number.
-    fn kept(&mut self, attribute: u16, name: &str, value: u64, shown: u64) -> Refusable<()> {
+    pub(super) fn kept(
+        &mut self,
+        attribute: u16,
+        name: &str,
+        value: u64,
+        shown: u64,
+    ) -> Refusable<()> {
         self.structure(Some(attribute), name, &[(value, shown)])
     }
 
     /// A structure of numbers of four bytes, each with what the kernel shows of it.
-    fn structure(
+    pub(super) fn structure(
         &mut self,
         attribute: Option<u16>,
         name: &str,
@@ -49,15 +55,23 @@ impl Options {
         let (values, shown) = members.iter().copied().unzip();
         let (values, shown) = (all(values)?, all(shown)?);
         let (name, width) = (name.to_owned(), Width::U32);
-        self.0.options.push(QdiscOption { name, attribute, width, values, shown });
+        self.0.options.push(QdiscOption { name, attribute, offset: 0, width, values, shown });
         Ok(())
+    }
+
+    pub(super) fn last_mut(&mut self) -> &mut QdiscOption {
+        self.0.options.last_mut().expect("there is one")
+    }
+
+    pub(super) fn into_qdisc(self) -> KernelQdisc {
+        self.0
     }
 
     /// An option of one byte.
     fn byte(&mut self, attribute: u16, name: &str, value: u8) {
         let (name, width, values) = (name.to_owned(), Width::U8, vec![u32::from(value)]);
         let (attribute, shown) = (Some(attribute), values.clone());
-        self.0.options.push(QdiscOption { name, attribute, width, values, shown });
+        self.0.options.push(QdiscOption { name, attribute, offset: 0, width, values, shown });
     }
 }
 
@@ -231,7 +245,7 @@ fn sixteen_bits(w: &mut Writer<'_>, name: &'static str) -> Refusable<u64> {
 
 /// What the kernel shows of a time that it keeps in steps of 64 ns (Linux 6.1 pkt_sched.h,
 /// `PSCHED_SHIFT`).
-fn in_ticks(micros: u64) -> u64 {
+pub(super) fn in_ticks(micros: u64) -> u64 {
     (micros.saturating_mul(1000) >> 6 << 6) / 1000
 }
 

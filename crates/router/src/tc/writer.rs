@@ -1,20 +1,45 @@
 //! Parameters one by one: read from the settings, written as options of tc.
 
-use sojourn_aqm::{Limit, Span, units};
+use sojourn_aqm::{Limit, QdiscSpec, Span, registry, units};
 
 use super::{Refusable, TcContext, TcDiscipline};
 
 /// Collects the arguments of tc and the parameters that were handled.
 pub(super) struct Writer<'a> {
     settings: &'a [(&'static str, String)],
+    /// What the user set, and what the kernel has built in.
+    asked: Asked<'a>,
     pub(super) context: &'a TcContext,
     handled: Vec<&'static str>,
     pub(super) out: TcDiscipline,
 }
 
+/// What the user set of a discipline, and the settings of the dialect that is the kernel's.
+pub(super) struct Asked<'a> {
+    spec: &'a QdiscSpec,
+    kernels: Vec<(&'static str, String)>,
+}
+
+impl Asked<'_> {
+    pub(super) fn new(spec: &QdiscSpec) -> Asked<'_> {
+        let kind = spec.kind();
+        let named = QdiscSpec::parse(&format!("{kind}@linux")).or_else(|_| QdiscSpec::parse(&kind));
+        let kernels = named.and_then(|spec| registry::settings(&spec)).unwrap_or_default();
+        Asked { spec, kernels }
+    }
+
+    /// The value that the kernel has built in, if the user set another.
+    fn other_than_built_in(&self, name: &str, value: &str) -> Option<&str> {
+        let is_set = self.spec.settings.iter().any(|(set, _)| set == name);
+        let built_in = self.kernels.iter().find(|(known, _)| *known == name)?;
+        (is_set && built_in.1 != value).then_some(built_in.1.as_str())
+    }
+}
+
 impl<'a> Writer<'a> {
     pub(super) fn new(
         settings: &'a [(&'static str, String)],
+        asked: Asked<'a>,
         context: &'a TcContext,
     ) -> Writer<'a> {
         let out = TcDiscipline {
@@ -25,9 +50,10 @@ impl<'a> Writer<'a> {
             is_random: false,
             adaptation: None,
             netlink: None,
+            read_back: None,
             at_whole_second: false,
         };
-        Writer { settings, context, handled: Vec::new(), out }
+        Writer { settings, asked, context, handled: Vec::new(), out }
     }
 
     pub(super) fn argument(&mut self, argument: impl Into<String>) {
@@ -173,9 +199,35 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Parameters of other dialects' arithmetic, which the kernel's does not have.
-    pub(super) fn of_dialect(&mut self, names: &[&'static str]) {
-        self.handled.extend(names);
+    /// Parameters that the kernel cannot set, whose defaults differ between dialects: a warning
+    /// says that the kernel runs its own, and a value that was set must be the kernel's.
+    pub(super) fn of_dialect(&mut self, names: &[&'static str]) -> Refusable<()> {
+        for name in names {
+            self.handled.push(name);
+            let found = self.settings.iter().find(|(known, _)| known == name);
+            let Some((_, text)) = found else { continue };
+            let Some(built_in) = self.asked.other_than_built_in(name, text) else { continue };
+            return Err(format!("`{name}` of {text}: the kernel has {built_in} built in"));
+        }
+        Ok(())
+    }
+
+    /// The kernel's timer interrupts per second, which the simulator is told of by `hz`.
+    pub(super) fn hz(&mut self) -> Refusable<()> {
+        self.handled.push("hz");
+        let hz = self.context.hz;
+        let is_set = self.asked.spec.settings.iter().any(|(name, _)| name == "hz");
+        let found = self.settings.iter().find(|(name, _)| is_set && *name == "hz");
+        match found.filter(|(_, text)| **text != *hz.to_string()) {
+            Some((_, text)) => Err(format!("`hz` of {text}: the kernel there has {hz} Hz")),
+            None => Ok(()),
+        }
+    }
+
+    /// The kernel's discipline is in place long before time zero, so that its timer runs.
+    pub(super) fn first_update(&mut self) -> Refusable<()> {
+        let is_in_place = self.value("first_update").is_none(); // `auto`
+        if is_in_place { Ok(()) } else { self.of_dialect(&["first_update"]) }
     }
 
     pub(super) fn finish(self) -> Refusable<TcDiscipline> {

@@ -1,0 +1,133 @@
+//! CAKE, made by netlink: tc derives the target from its `rtt` and has no option for it.
+
+use sojourn_aqm::units;
+
+use super::Refusable;
+use super::netlink_options::Options;
+use super::writer::Writer;
+
+/// Bytes of the Ethernet header, which the kernel leaves out where it is given an overhead (Linux
+/// 6.1 sch_cake.c, `cake_overhead`), and we count as framing of the link.
+const ETHERNET_BYTES: u64 = 14;
+/// `CAKE_DIFFSERV_BESTEFFORT`.
+const BEST_EFFORT: u64 = 3;
+
+/// `TCA_CAKE_...` (Linux 6.1 include/uapi/linux/pkt_sched.h).
+pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
+    w.argument("cake");
+    w.out.drops_at_head = true;
+    w.built_in(&[("flows", "1024")])?;
+    let mut out = Options::new("cake");
+    let bytes_per_second = bandwidth(w)?;
+    // A number of 64 bits, the lower half first; guests are little-endian.
+    let halves = [bytes_per_second & 0xffff_ffff, bytes_per_second >> 32];
+    out.structure(Some(2), "bandwidth, bytes/s", &halves.map(|half| (half, half)))?;
+    out.number(3, "diffserv", BEST_EFFORT)?;
+    let (cells, isolation) = (cells(w)?, isolation(w)?);
+    out.number(4, "cells", cells)?;
+    out.number(5, "isolation", isolation)?;
+    let overhead = w.option_bytes("overhead")?.unwrap_or(0);
+    if overhead > 0 {
+        out.number(6, "overhead, bytes", overhead + ETHERNET_BYTES)?;
+    }
+    out.number(7, "interval, us", w.micros("interval")?)?;
+    out.number(8, "target, us", w.micros("target")?)?;
+    out.number(10, "limit, bytes", w.limit_bytes()?)?;
+    out.number(14, "mpu, bytes", w.option_bytes("mpu")?.unwrap_or(0))?;
+    w.out.netlink = Some(out.into_qdisc());
+    inverse_roots(w);
+    Ok(())
+}
+
+/// The rate of the shaper in bytes per second; 0 without one.
+fn bandwidth(w: &mut Writer<'_>) -> Refusable<u64> {
+    let Some(text) = w.value("bandwidth") else { return Ok(0) };
+    match units::rate(text)?.as_bps() {
+        bps if bps % 8 == 0 => Ok(bps / 8),
+        _ => Err(format!("`bandwidth` of {text}: the kernel takes whole bytes per second")),
+    }
+}
+
+/// `CAKE_ATM_...`.
+fn cells(w: &mut Writer<'_>) -> Refusable<u64> {
+    match w.value("cells") {
+        Some("none") | None => Ok(0),
+        Some("atm") => Ok(1),
+        Some("ptm") => Ok(2),
+        Some(other) => Err(format!("`cells` of {other}: the kernel has none, atm and ptm")),
+    }
+}
+
+/// `CAKE_FLOW_...`. Ours share between hosts first and then between their flows: tc calls these
+/// `dual-srchost`, `dual-dsthost` and `triple-isolate`.
+fn isolation(w: &mut Writer<'_>) -> Refusable<u64> {
+    match w.value("isolation") {
+        Some("flowblind") => Ok(0),
+        Some("flows") => Ok(4),
+        Some("src") => Ok(5),
+        Some("dst") => Ok(6),
+        Some("triple") | None => Ok(7),
+        Some(other) => Err(format!("`isolation` of {other}: the kernel has no such mode")),
+    }
+}
+
+/// A kernel has the table of its release built in (fact linux-30).
+fn inverse_roots(w: &mut Writer<'_>) {
+    let asked = w.value("inverse_roots");
+    let Some(release) = w.context.release else { return };
+    let built_in = if release >= (6, 12) { "linux-6.12" } else { "linux-6.1" };
+    if asked != Some(built_in) {
+        w.warn(format!(
+            "the kernel's cake has the inverse roots of {built_in}; with \
+             `inverse_roots={built_in}` the simulator has them too"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_aqm::QdiscSpec;
+
+    use crate::tc::{TcContext, translate};
+
+    const CONTEXT: TcContext =
+        TcContext { mtu_bytes: 1514, rate_bps: 10_000_000, hz: 1000, release: Some((6, 1)) };
+
+    /// The numbers of an attribute.
+    fn numbers(text: &str, attribute: u16) -> Option<Vec<u32>> {
+        let discipline = translate(&QdiscSpec::parse(text).unwrap(), &CONTEXT).unwrap();
+        assert_eq!(discipline.warnings, Vec::<String>::new());
+        let options = discipline.netlink.expect("made by netlink").options;
+        options.into_iter().find(|it| it.attribute == Some(attribute)).map(|it| it.shown)
+    }
+
+    #[test]
+    fn target_and_interval_reach_the_kernel_independently_of_each_other() {
+        for (text, interval, target) in [
+            ("cake", 100_000, 5_000),
+            ("cake:interval=30ms", 30_000, 5_000),
+            ("cake:target=20ms", 100_000, 20_000),
+        ] {
+            let found = [7, 8].map(|attribute| numbers(text, attribute).unwrap()[0]);
+            assert_eq!(found, [interval, target], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_overhead_is_one_behind_the_ethernet_header_that_the_kernel_leaves_out() {
+        assert_eq!(numbers("cake", 6), None, "raw: what the packet has");
+        assert_eq!(numbers("cake:overhead=18B", 6), Some(vec![32]));
+        assert_eq!(numbers("cake:mpu=64B", 14), Some(vec![64]));
+        assert_eq!(numbers("cake:cells=ptm", 4), Some(vec![2]));
+    }
+
+    #[test]
+    fn hosts_are_isolated_as_in_the_simulator_and_the_rate_has_64_bits() {
+        let modes = [("flowblind", 0), ("flows", 4), ("src", 5), ("dst", 6), ("triple", 7)];
+        for (mode, number) in modes {
+            assert_eq!(numbers(&format!("cake:isolation={mode}"), 5), Some(vec![number]));
+        }
+        assert_eq!(numbers("cake:bandwidth=40gbit", 2), Some(vec![705_032_704, 1]));
+        assert_eq!(numbers("cake", 2), Some(vec![0, 0]), "unlimited");
+    }
+}
