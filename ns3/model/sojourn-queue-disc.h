@@ -14,6 +14,10 @@ namespace ns3
  * @ingroup sojourn
  *
  * Any AQM of Sojourn, named by a text such as "pi2:target=15ms" or "fq(madpie)".
+ *
+ * The AQM sees sizes, flows and times. Its callbacks are collected during a call and carried out on
+ * ns-3's packets after it, in ns-3's order (an arrival is counted before the packets it evicts), so
+ * that statistics, reasons and traces are those of every queue disc.
  */
 class SojournQueueDisc : public SojournAqmQueueDisc
 {

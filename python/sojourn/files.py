@@ -1,4 +1,8 @@
-"""Output folders and files that are whole or not there."""
+"""Output folders and files that are whole or not there.
+
+Files are written under a temporary name and renamed. The manifest comes last, so a folder with a
+manifest is complete.
+"""
 
 from __future__ import annotations
 

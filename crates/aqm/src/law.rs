@@ -1,4 +1,11 @@
 //! The law: *when* to signal. It decides about one queue and never holds a packet.
+//!
+//! A law is called once per packet and answers pass, mark or drop. After a drop at the head it is
+//! called again for the next head, so RFC 8289's dequeue loop lies in the caller; a literal
+//! transcription of that loop is a test oracle. A [`Backlog`] never contains the packet being
+//! handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes waiting for the
+//! whole link, because RFC 8289 §4.4 compares the MTU with those, not with one flow's queue. A
+//! scheme (SFQ, CHOKe, SFB, CAKE, DualPI2) brings its own law, as law and queues are one.
 
 use crate::packet::{Backlog, Head};
 use crate::params::{Params, StepTable};

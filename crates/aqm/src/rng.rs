@@ -1,9 +1,9 @@
 //! A small random number generator, with a stream of its own for every queue, flow and purpose.
 //!
-//! Streams are derived from the seed, a name and an index, never from the order of creation: adding
-//! a flow never changes the numbers of another, and two AQMs compared under one seed see the same
-//! arrivals
-//! (common random numbers).
+//! Streams are derived from the seed, a name and an index, never from the order of creation. A new
+//! flow therefore changes no other's numbers, and two AQMs compared under one seed see the same
+//! external inputs: start times, sizes, think times, losses on wires (common random numbers).
+//! Arrivals still differ after the first signal, because senders react to the AQM.
 
 /// xoshiro256++ (Blackman and Vigna, 2019): 256 bits of state, equidistributed 64-bit outputs.
 ///

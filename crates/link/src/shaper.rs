@@ -4,6 +4,7 @@
 //! As in Linux, a packet that lacks tokens has left the queue already (sch_tbf.c, tbf_dequeue: to
 //! peek at a child is to take its packet), and the device takes packets until it holds more than
 //! its limit (include/linux/dynamic_queue_limits.h, dql_avail), so that one packet may exceed it.
+//! The sojourn time of a packet ends when it leaves the queue, even if it still lacks tokens.
 
 use sojourn_aqm::{Packet, Rate, Time};
 use sojourn_scenario::resolved::Device;

@@ -1,6 +1,8 @@
 //! A run in steps: advanced as far as the caller likes, observed on the way, its queues changed in
 //! between. What happens in it is what [`crate::run`] of the same scenario does: observing changes
-//! no decision, so the digest is the same.
+//! no decision, so the digest is the same, natively and in WebAssembly. A queue replaced during the
+//! run hands over its packets with their arrival times, so no packet and no sojourn time is lost;
+//! the new law starts from its initial state.
 
 use sojourn_aqm::{Time, Var};
 use sojourn_measure::BUILTIN_VARS;

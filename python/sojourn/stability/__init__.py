@@ -5,6 +5,10 @@ nonlinear equations, `make_map` compares predictions with runs of the packet sim
 chooses gains, `pie_paper` computes Figures 13 to 16 of Pan et al. 2013. Everything returns plain
 arrays with their units in their names. docs/how-to/stability.md derives the equations.
 
+An AQM is given by the same text as everywhere, and its parameters, PIE's step tables included, come
+from the simulator's registry: a margin is that of the AQM that runs. A loop is a function of
+complex frequency, not a state-space model, so its delays are exact.
+
 `model` has TCP and the AQMs around their operating points, `loops` the transfer functions, margins
 and responses in time, `study` what is computed with them. Each imports those before it only.
 """

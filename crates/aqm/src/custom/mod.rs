@@ -4,6 +4,12 @@
 //! variables) and how to make one. It travels in [`QdiscSpec::custom`](crate::QdiscSpec), so that
 //! every host builds it as it builds the others. What such a law does against its contract is
 //! noticed by [`Guarded`] and reported to [`Failures`]; it never stops the host.
+//!
+//! There is no global table of laws. A law's name comes from its code, not its file, so tables do
+//! not depend on folders. A library exports a table of C functions and owns no memory: queue state
+//! and the generator's four words are the host's, so a hook is one indirect call. A plan for
+//! another process (the live router, a guest) names each law by file and digest, for that process
+//! to load again. A scenario names no code: only the command line and the API do.
 
 mod declaration;
 mod guarded;

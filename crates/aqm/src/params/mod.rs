@@ -2,7 +2,9 @@
 //!
 //! From one [`params!`](crate::params!) declaration follow the text form with unknown names
 //! refused, the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the
-//! documentation page.
+//! documentation page. One parser reads `kind@dialect:name=value,...` for AQMs and congestion
+//! controls. Values cross every interface as text with a unit. Gains are in `hz`, so that tc's "2"
+//! (sixteenths) cannot be mistaken for 2 Hz.
 
 mod behaviour;
 mod configure;

@@ -2,6 +2,10 @@
 //! with one TUN device. From the near end to the far end they take the path `forward`, in the
 //! other direction the path `reverse`; each path has a queue and a rate, or neither, and a delay.
 //!
+//! It is the guest's router, fed from this machine's packets, and reports to the same probe while
+//! they pass. A timer is handled as of the time at which it was due, and the lateness is recorded
+//! separately: a slow machine adds visible delay and never changes a rate.
+//!
 //! Read [`options`] for what a user can ask for, [`path`] for what happens to a packet,
 //! `event_loop` for the loop.
 

@@ -1,5 +1,8 @@
 //! From a resolved scenario to a run of ns-3.
 //!
+//! The runner gets instructions of one line each, so it needs no parser of scenarios and no library
+//! but ns-3. Its packet records have the router's form, so the same collector counts them.
+//!
 //! The runner (`ns3/runner` in the tree) takes [`Ns3Run::text`], builds the topology, and writes
 //! the same files as a run on real hosts, which [`crate::collect`] counts by [`Ns3Run::plan`]. When
 //! flows start and what they send is drawn here, from the random streams of the simulator, so that

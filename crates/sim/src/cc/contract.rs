@@ -1,4 +1,8 @@
 //! The interface between a congestion control and a sender.
+//!
+//! A control declares what it needs: whether it sets growth, the window or everything, how marks
+//! are reported, whether packets are paced and the delivery rate is sampled. The sender checks that
+//! value, never a name. Controls in Python use the same trait, from the Python API only.
 
 use sojourn_aqm::{Ecn, Rng, Span, Time, Var};
 

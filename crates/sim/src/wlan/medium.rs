@@ -2,7 +2,9 @@
 //! §9.3).
 //!
 //! Slots are arithmetic: an exchange of frames is one event, however many slots were counted before
-//! it.
+//! it. The links of one wireless LAN are servers without a rate; their medium has one timer, the
+//! end of the next exchange. A station that joins before an exchange starts may change it; one that
+//! joins later has to wait for the next.
 //!
 //! Leaves out: hidden stations (every station receives every other), RTS and CTS, and the
 //! retransmission of a frame whose acknowledgement was lost (acknowledgements are never lost).
