@@ -1,4 +1,5 @@
-//! What the compiler does not check: sizes, bans, registration, citations, circles, names.
+//! What the compiler does not check: sizes, bans, registration, citations, circles, names,
+//! words of documentation, titles of commits.
 
 mod bans;
 mod bibliography;
@@ -14,7 +15,9 @@ mod python_circles;
 mod registered;
 mod rust_circles;
 mod strong;
+mod titles;
 mod unsafety;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -63,7 +66,7 @@ pub fn check(root: &Path) -> Result<String, String> {
     let paths = paths(root)?;
     let sources = read(root, &paths);
     let each = |check: fn(&Source) -> Complaints| sources.iter().flat_map(check).collect();
-    let checks: [(&str, Complaints); 12] = [
+    let checks: [(&str, Complaints); 14] = [
         ("binary", binaries::check(root, &paths)),
         ("registration", registered::check(&sources)),
         ("length", each(lengths::check)),
@@ -76,10 +79,12 @@ pub fn check(root: &Path) -> Result<String, String> {
         ("circle", circles(&sources)),
         ("homonym", homonyms::check(&sources)),
         ("unsafe", unsafety::check(&sources)),
+        ("words", words::check(&sources)),
+        ("title", titles::check(root)),
     ];
     let complaints: Vec<String> = checks.iter().flat_map(|(_, found)| found).cloned().collect();
     match complaints.is_empty() {
-        true => Ok(format!("{} files are tidy", sources.len())),
+        true => Ok(format!("{} files are tidy, {}", sources.len(), words::report(&sources))),
         false => Err(format!("{}\n\n{}", complaints.join("\n"), counts(&checks))),
     }
 }
