@@ -10,10 +10,12 @@ mod facts;
 mod homonyms;
 mod lengths;
 mod links;
+mod phrases;
 mod prose;
 mod python_circles;
 mod registered;
 mod rust_circles;
+mod spoken;
 mod strong;
 mod titles;
 mod unsafety;
@@ -66,7 +68,7 @@ pub fn check(root: &Path) -> Result<String, String> {
     let paths = paths(root)?;
     let sources = read(root, &paths);
     let each = |check: fn(&Source) -> Complaints| sources.iter().flat_map(check).collect();
-    let checks: [(&str, Complaints); 14] = [
+    let checks: [(&str, Complaints); 15] = [
         ("binary", binaries::check(root, &paths)),
         ("registration", registered::check(&sources)),
         ("length", each(lengths::check)),
@@ -78,6 +80,7 @@ pub fn check(root: &Path) -> Result<String, String> {
         ("link", sources.iter().flat_map(|source| links::check(root, source)).collect()),
         ("circle", circles(&sources)),
         ("homonym", homonyms::check(&sources)),
+        ("phrase", phrases::check(&sources)),
         ("unsafe", unsafety::check(&sources)),
         ("words", words::check(&sources)),
         ("title", titles::check(root)),
@@ -87,6 +90,14 @@ pub fn check(root: &Path) -> Result<String, String> {
         true => Ok(format!("{} files are tidy, {}", sources.len(), words::report(&sources))),
         false => Err(format!("{}\n\n{}", complaints.join("\n"), counts(&checks))),
     }
+}
+
+/// Lowers the budgets of phrases to what the folders have.
+pub fn lower_phrases(root: &Path) -> Result<String, String> {
+    let table = phrases::lowered(&sources(root)?);
+    let written = fs::write(root.join(phrases::TABLE), table);
+    written.map_err(|error| format!("{}: {error}", phrases::TABLE))?;
+    Ok(format!("{} says what the folders have, where that is lower", phrases::TABLE))
 }
 
 /// How many facts a page of docs/facts holds.
