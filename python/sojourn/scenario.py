@@ -180,15 +180,16 @@ class Record(_Part):
     """What is recorded besides the summary.
 
     Attributes:
-        packets: One row per packet per queue: large. Default: ``False``.
+        packets: One row per packet per queue. This table is large. Default: ``False``.
         signals: One row per drop and mark, with the state of the AQM just before it. Default:
             ``False``.
         flows: Samples of every flow. Default: ``False``.
         states: Samples of every queue. Default: ``True``.
         sample: Time between samples. ``auto`` is a thousandth of the duration, rounded up to a
             millisecond. Default: ``"auto"``.
-        bins: Width of bins, such as ``1s``: goodput of every flow and class, throughput,
-            utilisation, drop and mark rate of every queue, bin by bin. Without it there are none.
+        bins: Width of bins, such as ``1s``. Goodput of every flow and class, and throughput,
+            utilisation, drop rate and mark rate of every queue are reported per bin. Without it, no
+            bins are reported.
         latency: Distributions of the path RTT and the one-way delay of TCP data packets, by class.
             Default: ``False``.
     """
@@ -204,13 +205,13 @@ class Record(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule(_Part):
-    """Given rates from given times on.
+    """A list of rates and the times from which they hold.
 
     The packet in service finishes at its old rate.
 
     Attributes:
-        steps: Pairs of time and rate: ``[["0s", "100mbit"], ["50s", "20mbit"]]``. The first is at
-            ``0s``, times increase.
+        steps: Pairs of time and rate: ``[["0s", "100mbit"], ["50s", "20mbit"]]``. The first time is
+            ``0s``, and times increase.
     """
 
     _kind: ClassVar[str | None] = "schedule"
@@ -220,16 +221,16 @@ class Schedule(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket(_Part):
-    """A token bucket in front of a faster line, as ``tbf`` and ``htb`` shape.
+    """A token bucket in front of a faster line, as in the shapers ``tbf`` and ``htb``.
 
     Attributes:
         rate: Rate at which tokens arrive: the long-run rate of the link.
-        burst: Depth of the bucket: as much may leave at the rate of the line after a pause. The
-            bucket is full at the start.
+        burst: Depth of the bucket: how much may leave at the line rate after a pause. The bucket is
+            full at the start.
         line: Rate of the line behind the bucket, not less than ``rate``.
-        overdraft: When a packet may leave: as soon as the bucket holds its bytes (``false``, as
-            ``tbf`` does), or as soon as the bucket is not in debt, which it may leave behind
-            (``true``, as a class of ``htb`` does). Default: ``False``.
+        overdraft: When a packet may leave: once the bucket holds enough tokens for it (``false``,
+            like ``tbf``), or whenever the bucket is not in debt, even if the packet puts it into
+            debt (``true``, like a class of ``htb``). Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "bucket"
@@ -242,17 +243,17 @@ class Bucket(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace(_Part):
-    """Delivery opportunities recorded on a real link, in Mahimahi's format.
+    """Delivery opportunities recorded on a real link, in Mahimahi's format: each line is the time
+    of one opportunity in milliseconds.
 
-    One line is the millisecond of one opportunity. The trace repeats for ever with the period of
-    its last line.
+    The trace repeats forever; its last line is the period.
 
     Attributes:
         file: The trace file, relative to the scenario's folder.
         opportunity: Bytes that one opportunity carries. Mahimahi's 1504 B are 1500 B of IP and the
-            4 B header of its TUN device; packets here are counted at IP level, so that ``1500B`` is
-            the same link. Where ``framing = "4B"`` counts that header, write ``1504B``. Default:
-            ``"1500B"``.
+            4 B header of its TUN device. Packets here are counted at IP level, so ``1500B``
+            describes the same link. If ``framing = "4B"`` counts that header, write ``1504B``.
+            Default: ``"1500B"``.
     """
 
     _kind: ClassVar[str | None] = "trace"
@@ -267,15 +268,14 @@ class Wireless(_Part):
 
     Attributes:
         wlan: The name of the wireless LAN.
-        rate: Rate of the data frames that this station sends and of those that the access point
-            sends to it; that of the wireless LAN if it is left out. A packet goes to the station
-            whose link the other direction of its flow crosses.
-        error_rate: Probability that a frame from or to this station is not received, instead of the
-            LAN's.
-        snr: Signal-to-noise ratio of frames from and to this station, instead of the LAN's.
-        airtime_fairness: At the access point: whether every station has a queue of its own, of this
-            link's kind and size, and is served by the airtime that it has used (Linux's mac80211),
-            not packet by packet. Default: ``False``.
+        rate: Rate of the data frames between this station and the access point, in both directions.
+            The default is that of the wireless LAN. A packet goes to the station whose link lies on
+            the reverse path of its flow.
+        error_rate: Probability that a frame to or from this station is lost, instead of the LAN's.
+        snr: Signal-to-noise ratio of frames to and from this station, instead of the LAN's.
+        airtime_fairness: At the access point: whether every station has its own queue, of this
+            link's kind and size, and queues are served by the airtime that their stations have used
+            (as in Linux's mac80211) instead of packet by packet. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "wireless"
@@ -1567,19 +1567,20 @@ Queue: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device(_Part):
-    """The ring of a network device below the queue.
+    """The transmit ring of a network device below the queue.
 
     The queue no longer counts the packets in it.
 
     Attributes:
-        bytes: A packet is handed down while no more than this is in the device, the packet being
-            sent included: the rule of Linux's byte queue limits. With ``1514B`` two frames of 1514
-            B fit.
-        packets: In place of ``bytes``: a packet is handed down while fewer than these are in the
-            device, the packet being sent included: the rule of a ring of descriptors.
-        overhead: Bytes that the line adds to every packet beyond the ``framing`` that the queue
-            counts. With ``framing = "14B"``, ``24B`` make the 38 B that Ethernet occupies. Default:
-            ``"0B"``.
+        bytes: A packet is handed down while the device holds at most this many bytes, including the
+            packet being sent (the rule of Linux's byte queue limits). With ``1514B`` two frames of
+            1514 B fit.
+        packets: An alternative to ``bytes``: a packet is handed down while the device holds fewer
+            than this many packets, including the packet being sent (the rule of a ring of
+            descriptors).
+        overhead: Bytes that the line adds to every packet on top of the ``framing`` that the queue
+            counts. With ``framing = "14B"``, ``24B`` makes up the 38 B that Ethernet occupies.
+            Default: ``"0B"``.
     """
 
     bytes: str | None = None
@@ -1589,12 +1590,12 @@ class Device(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniformJitter(_Part):
-    """Between nothing and ``max``, every value as likely as the others.
+    """Uniform between zero and ``max``.
 
     Attributes:
         max: The largest extra delay.
-        reorder: Whether packets may overtake each other. Otherwise a packet waits for the one
-            before it. Default: ``False``.
+        reorder: Whether packets may overtake each other. If not, a packet waits for the one before
+            it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "uniform"
@@ -1609,8 +1610,8 @@ class ExponentialJitter(_Part):
 
     Attributes:
         mean: Mean extra delay.
-        reorder: Whether packets may overtake each other. Otherwise a packet waits for the one
-            before it. Default: ``False``.
+        reorder: Whether packets may overtake each other. If not, a packet waits for the one before
+            it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "exponential"
@@ -1621,13 +1622,13 @@ class ExponentialJitter(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogNormalJitter(_Part):
-    """Log-normally distributed: mostly small, now and then large.
+    """Log-normally distributed: mostly small, occasionally large.
 
     Attributes:
         mean: Mean extra delay.
         deviation: Standard deviation of the extra delay.
-        reorder: Whether packets may overtake each other. Otherwise a packet waits for the one
-            before it. Default: ``False``.
+        reorder: Whether packets may overtake each other. If not, a packet waits for the one before
+            it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "lognormal"
@@ -1643,7 +1644,7 @@ Jitter: TypeAlias = UniformJitter | ExponentialJitter | LogNormalJitter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BernoulliLoss(_Part):
-    """Each packet is lost with the same probability, whatever happened to others.
+    """Each packet is lost with the same probability, independently of the others.
 
     Attributes:
         rate: Probability of loss.
@@ -1656,12 +1657,12 @@ class BernoulliLoss(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GilbertElliottLoss(_Part):
-    """Loss in bursts: the wire changes between a good and a bad state, packet by packet (Gilbert
-    1960, Elliott 1963).
+    """Loss in bursts: the wire alternates between a good and a bad state, changing at packets
+    (Gilbert 1960, Elliott 1963).
 
     Attributes:
-        enter: Probability, at each packet, to change from the good to the bad state.
-        leave: Probability, at each packet, to change from the bad to the good state.
+        enter: Probability that the state changes from good to bad at a packet.
+        leave: Probability that the state changes from bad to good at a packet.
         bad: Probability of loss in the bad state. Default: ``1.0``.
         good: Probability of loss in the good state. Default: ``0.0``.
     """
@@ -1683,17 +1684,17 @@ class Link(_Part):
     """A link in one direction: a queue, a transmitter, a wire.
 
     Attributes:
-        rate: How fast it sends: a rate, a ``schedule`` of rates, a token ``bucket``, a ``trace``
-            recorded on a real link, or ``wireless``, as one transmitter of a wireless LAN.
+        rate: How fast the link sends: a rate, a ``schedule`` of rates, a token ``bucket``, a
+            ``trace`` recorded on a real link, or ``wireless``: a transmitter of a wireless LAN.
         delay: Propagation delay. Default: ``"0s"``.
-        framing: Bytes of framing added to every packet. Rates, limits and AQMs count them: ``14B``
-            is what Linux counts on Ethernet, ``38B`` what Ethernet occupies. Default: ``"0B"``.
-        buffer: How much may wait: it becomes the ``limit`` of the queue. ``1bdp`` is the initial
-            rate times the largest ``rtt`` of the flows through the link. Without it the queue has
-            its own default.
+        framing: Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux
+            counts ``14B`` on Ethernet; an Ethernet frame occupies ``38B`` more than its packet.
+            Default: ``"0B"``.
+        buffer: The size of the queue, which becomes its ``limit``. ``1bdp`` is the initial rate
+            times the largest ``rtt`` of the flows through the link. The default is the queue's own.
         queue: The AQM: a text such as ``pie@linux:target=5ms``, or a table with ``kind``,
             ``dialect`` and any of its parameters. Default: ``"taildrop"``.
-        device: The device below the queue, such as ``{ bytes = "1514B" }``. Without it the queue
+        device: The device below the queue, such as ``{ bytes = "1514B" }``. Without it, the queue
             hands down one packet at a time.
         jitter: Extra delay of each packet on the wire, such as ``{ kind = "uniform", max = "5ms"
             }``.
@@ -1717,22 +1718,22 @@ class Link(_Part):
 class Wlan(_Part):
     """One cell of 802.11g: a medium that an access point and its stations share.
 
-    Each link with ``rate = { kind = "wireless", wlan = NAME }`` is one transmitter; they contend
-    for the medium frame by frame (DCF).
+    Each link with ``rate = { kind = "wireless", wlan = NAME }`` is one transmitter; transmitters
+    contend for the medium frame by frame (DCF).
 
     Attributes:
         rate: Rate of data frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s, or ``minstrel``, the rate
             control of Linux. Default: ``"54mbit"``.
-        error_rate: Probability that a frame is not received although no other was sent at the same
-            time, whatever its rate. Default: ``0.0``.
-        snr: Signal-to-noise ratio at the receiver: the faster the rate, the more frames noise
-            destroys. Without it there is no noise.
-        attempts: How often a frame is sent at most before it is given up; Minstrel's retry chain
+        error_rate: Probability that a frame is lost although no other frame collided with it, at
+            any rate. Default: ``0.0``.
+        snr: Signal-to-noise ratio at the receiver. The faster the rate, the more frames are lost to
+            noise. Without it, there is no noise.
+        attempts: The most transmissions of a frame before it is given up. Minstrel's retry chain
             has its own limits. Default: ``7``.
-        slot: A slot of the backoff; ``20us`` if stations of 802.11b are present. Default:
+        slot: A slot of the backoff. Write ``20us`` if 802.11b stations are present. Default:
             ``"9us"``.
-        eifs: From the end of a frame that was not received until slots are counted again (EIFS).
-            Default: ``"88us"``.
+        eifs: Time from the end of a frame that was not received until slots are counted again
+            (EIFS). Default: ``"88us"``.
     """
 
     rate: str | None = None
@@ -1745,21 +1746,21 @@ class Wlan(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access(_Part):
-    """The access links of a group of flows: between a sender and the first link of its path, and
-    between the last link and the receiver.
+    """The access links of a group of flows: the one between a sender and the first link of its
+    path, and the one between the last link and the receiver.
 
     Attributes:
         sender: One-way propagation delay on the sender's side. Default: ``"0s"``.
         receiver: One-way propagation delay on the receiver's side. Default: ``"0s"``.
-        sender_back: Propagation delay on the sender's side on the way back. Without it that of the
-            way there.
-        receiver_back: Propagation delay on the receiver's side on the way back. Without it that of
-            the way there.
-        sender_rate: Rate of the links on the sender's side. Each sender has its uplink to itself,
-            the way back is shared by the group. Without it, what senders send takes time at
-            ``access_rate``, and what they receive takes none.
+        sender_back: Propagation delay on the sender's side, towards the sender. The default is the
+            delay away from it.
+        receiver_back: Propagation delay on the receiver's side, away from the receiver. The default
+            is the delay towards it.
+        sender_rate: Rate of the links on the sender's side. Each sender has its own uplink; the
+            group shares the downlink. Without this key, packets from a sender are serialised at
+            ``access_rate``, and packets to it take no serialisation time.
         receiver_rate: Rate of the link on the receiver's side, in both directions; the group shares
-            it. Without it nothing takes time there.
+            it. Without this key, packets take no serialisation time there.
     """
 
     sender: str | None = None
@@ -1776,10 +1777,10 @@ CongestionControl: TypeAlias = str | Mapping[str, str | float | bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulk(_Part):
-    """Unlimited data over TCP, or a given amount of it.
+    """Data over TCP, unlimited or of a given amount.
 
     Attributes:
-        bytes: How much to send, such as ``1MB``; without it there is always more.
+        bytes: How much to send, such as ``1MB``; unlimited if left out.
     """
 
     _kind: ClassVar[str | None] = "bulk"
@@ -1789,7 +1790,7 @@ class Bulk(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniformSizes(_Part):
-    """Every size between the two as likely as the others.
+    """Uniform between the two limits.
 
     Attributes:
         min: The smallest size.
@@ -1807,7 +1808,7 @@ class ExponentialSizes(_Part):
     """Exponentially distributed.
 
     Attributes:
-        mean: Mean before limits.
+        mean: Mean before the limits are applied.
         min: The smallest size. Default: ``"1B"``.
         max: The largest size.
     """
@@ -1821,11 +1822,11 @@ class ExponentialSizes(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogNormalSizes(_Part):
-    """Log-normally distributed, as objects of web pages are.
+    """Log-normally distributed, like the objects of web pages.
 
     Attributes:
-        mean: Mean before limits.
-        deviation: Standard deviation before limits.
+        mean: Mean before the limits are applied.
+        deviation: Standard deviation before the limits are applied.
         min: The smallest size. Default: ``"1B"``.
         max: The largest size.
     """
@@ -1843,7 +1844,7 @@ class ParetoSizes(_Part):
     """Pareto distributed: a few sizes make up most of the bytes.
 
     Attributes:
-        shape: Shape, positive; below 2 the tail is heavy.
+        shape: Shape, positive; below 2 the distribution is heavy-tailed.
         min: The smallest size.
         max: The largest size.
     """
@@ -1855,11 +1856,11 @@ class ParetoSizes(_Part):
     max: str
 
 
-# A distribution of sizes. A draw outside its limits is repeated.
+# A distribution of sizes. A draw outside the limits is repeated.
 Drawn: TypeAlias = UniformSizes | ExponentialSizes | LogNormalSizes | ParetoSizes
 
 
-# Sizes: a list such as `["15kB", "44kB"]`, each as likely as the others, or a distribution.
+# Sizes: a list such as `["15kB", "44kB"]`, with equal probabilities, or a distribution.
 Sizes: TypeAlias = Sequence[str] | Drawn
 
 
@@ -1867,11 +1868,11 @@ Sizes: TypeAlias = Sequence[str] | Drawn
 class Files(_Part):
     """A user who fetches files over TCP, one after the other.
 
-    Each comes over a new connection; the user thinks in between.
+    Each file uses a new connection, and the user thinks between files.
 
     Attributes:
-        sizes: The sizes of files: a list such as ``["15kB", "44kB"]``, each as likely as the
-            others, or a distribution.
+        sizes: The sizes of files: a list such as ``["15kB", "44kB"]``, with equal probabilities, or
+            a distribution.
         think: Mean of the exponential time between the end of one file and the start of the next,
             such as ``9.5s``.
     """
@@ -1890,12 +1891,12 @@ class Web(_Part):
     Attributes:
         main: Size of the main object.
         object: Size of an embedded object.
-        objects: Number of embedded objects of every page. Without it the number is drawn for each
-            page: Pareto distributed with shape 1.1 between 2 and 55, less 2.
-        parallel: Connections over which embedded objects are fetched at once. Default: ``6``.
+        objects: Number of embedded objects of every page. If left out, it is drawn for each page: a
+            Pareto number of shape 1.1 between 2 and 55, minus 2.
+        parallel: Number of parallel connections for embedded objects. Default: ``6``.
         request: Size of a request, headers included. Default: ``"328B"``.
-        reading: Mean of the exponential time between a complete page and the request of the next.
-            Default: ``"30s"``.
+        reading: Mean of the exponential time between the completion of a page and the request for
+            the next. Default: ``"30s"``.
         parsing: Mean of the exponential time between the main object and the requests for its
             embedded objects. Default: ``"130ms"``.
     """
@@ -1916,8 +1917,8 @@ class Chunks(_Part):
     """A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder.
 
     Attributes:
-        every: Playing time of a chunk, and so the time between requests where the path keeps up,
-            such as ``4s``.
+        every: Playing time of a chunk, which is also the time between requests if the path keeps
+            up, such as ``4s``.
         rates: The rates of the ladder, increasing, such as ``["500kbit", "1mbit", "3mbit"]``.
     """
 
@@ -1934,11 +1935,11 @@ class Cbr(_Part):
     Attributes:
         rate: Rate of each flow, headers included, such as ``87kbit``.
         packet: Size of a datagram, headers included, such as ``218B``.
-        arrivals: How the datagrams are spaced: evenly (``constant``), with each gap between half
-            and one and a half of the even one (``uniform``, as ns-2's ``random_``), or
-            exponentially (``poisson``). Default: ``"constant"``.
-        voice: Whether these are calls, rated as G.711 with packet-loss concealment in packets of 20
-            ms.
+        arrivals: How the datagrams are spaced: evenly (``constant``), with uniform gaps between 0.5
+            and 1.5 times the mean (``uniform``, like ns-2's ``random_``), or exponentially
+            (``poisson``). Default: ``"constant"``.
+        voice: Whether the flows are voice calls, rated as G.711 with packet-loss concealment in
+            packets of 20 ms.
     """
 
     _kind: ClassVar[str | None] = "cbr"
@@ -1965,7 +1966,7 @@ class Voice(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnOff(_Part):
-    """Datagrams at a constant rate during exponential on periods, silence in between.
+    """Datagrams at a constant rate during exponential on periods, with silence in between.
 
     Attributes:
         rate: Rate of each flow while it is on, headers included, such as ``2mbit``.
@@ -1990,7 +1991,7 @@ class Bursts(_Part):
         rate: Rate during a burst, headers included, such as ``25mbit``.
         packet: Size of a datagram, headers included, such as ``1000B``.
         at: When the bursts begin, counted from the start of the flow, such as ``["1s", "5s"]``.
-        length: How long each lasts, such as ``100ms``.
+        length: Duration of each burst, such as ``100ms``.
     """
 
     _kind: ClassVar[str | None] = "bursts"
@@ -2006,10 +2007,10 @@ class Video(_Part):
     """Video in datagrams: a frame of varying size at even intervals.
 
     Attributes:
-        frames: Sizes of frames: a list, each as likely as the others, or a distribution.
+        frames: Sizes of frames: a list, with equal probabilities, or a distribution.
         interval: Time between frames, such as ``40ms``.
-        packet: The largest datagram, headers included; a frame takes as many as it needs. Default:
-            ``"1500B"``.
+        packet: The largest datagram, headers included; a frame is split into as many as it needs.
+            Default: ``"1500B"``.
     """
 
     _kind: ClassVar[str | None] = "video"
@@ -2024,11 +2025,11 @@ class Replay(_Part):
     """Datagrams as recorded in a file.
 
     Attributes:
-        file: The file, relative to the scenario's folder: a line is ``time,bytes``, the time in
-            seconds since the start of the flow. Times must not decrease; a first line
+        file: The file, relative to the scenario's folder. Each line is ``time,bytes``, with the
+            time in seconds since the start of the flow. Times must not decrease; a header line
             ``time,bytes`` is allowed.
-        packet: The largest datagram, headers included; a line takes as many as it needs. Default:
-            ``"1500B"``.
+        packet: The largest datagram, headers included; a line's bytes are split into as many as
+            they need. Default: ``"1500B"``.
     """
 
     _kind: ClassVar[str | None] = "replay"
@@ -2043,62 +2044,63 @@ App: TypeAlias = Bulk | Files | Web | Chunks | Cbr | Voice | OnOff | Bursts | Vi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowGroup(_Part):
-    """Flows that differ in their random streams only.
+    """Flows that differ only in their random streams.
 
     Attributes:
-        name: Name of the group; without it the kind of its application, numbered where that is
-            taken.
-        class_: The traffic class that summaries pool the group under; without it the name.
+        name: Name of the group. The default is the kind of its application, with a number if that
+            name is taken.
+        class_: The traffic class under which summaries pool the group. The default is the name.
         count: Number of flows. Default: ``1``.
         path: Names of the links from sender to receiver.
-        reverse: Names of the links from receiver to sender. Without them ACKs return over a wire
-            that never queues.
-        rtt: Base round-trip time: the sum of all propagation delays. What the links do not account
-            for is shared between the access links of both ends. It may be left out if ``access``
-            gives the delays of both sides. Written like ``100ms``.
-        access: The delays of the access links, side by side, such as ``{ sender = "201ms", receiver
-            = "1ms" }``, and their rate.
-        access_rate: Rate of each sender's own access link; without it ten times the fastest initial
-            rate on the path. Written like ``100mbit``.
-        tcp: TCP: the rules that both ends follow: ``linux`` (6.1), ``linux-7.2``, the same two
-            paced (``linux-fq``, ``linux-7.2-fq``), ``linux-2.6``, ``newreno``, ``sack``, ``reno``,
+        reverse: Names of the links from receiver to sender. Without them, ACKs return over a wire
+            without a queue.
+        rtt: Base round-trip time, written like ``100ms``: the sum of all propagation delays. The
+            part that the links do not account for is shared between the access links of both ends.
+            It may be left out if ``access`` gives the delays of both sides.
+        access: The delays of the access links, such as ``{ sender = "201ms", receiver = "1ms" }``,
+            and their rate.
+        access_rate: Rate of each sender's access link, written like ``100mbit``. The default is ten
+            times the fastest initial rate on the path.
+        tcp: TCP: the rules that both ends follow: ``linux`` (6.1), ``linux-7.2``, the same two with
+            pacing (``linux-fq``, ``linux-7.2-fq``), ``linux-2.6``, ``newreno``, ``sack``, ``reno``,
             ``tahoe``, or those of a paper: ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``,
             ``kids-3.8``. ``sojourn explain linux-2.6`` shows the rules. Default: ``"linux"``.
-        cc: TCP: the congestion control, a name, a text such as ``cubic:hystart=false``, or a table
-            with ``kind`` and its parameters. Without it that of the ``tcp`` profile, ``cubic`` for
-            ``linux``.
+        cc: TCP: the congestion control: a name, a text such as ``cubic:hystart=false``, or a table
+            with ``kind`` and its parameters. The default is that of the ``tcp`` profile: ``cubic``
+            for ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
             Default: ``False``.
         accecn: TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even
             if its congestion control does not need it.
         receiver_ecn: TCP: the most accurate feedback of marks that the receiver grants: ``none``,
-            ``classic`` (RFC 3168) or ``accecn`` (RFC 9768), the default.
-        accecn_option: TCP: when the receiver sends the AccECN option: ``always`` where there is
-            room, the default, ``sparingly`` (after changes, while marks arrive, and three times per
-            round trip), or ``never``.
-        ecn_fallback: TCP: whether a SYN that is sent again no longer requests classic ECN, as Linux
-            with ``tcp_ecn_fallback`` (RFC 3168 §6.1.1.1). Without it as the ``tcp`` profile:
-            ``true`` for ``linux``.
-        packet: TCP: size of a full segment at IP level, headers included. Without it that of the
-            ``tcp`` profile, ``1500B`` for ``linux``. Default: ``"1500B"``.
-        header: TCP: size of the IP and TCP headers, and so of a pure ACK. Without it that of the
-            ``tcp`` profile: ``52B`` for ``linux``, IPv4 and TCP with timestamps. Default:
-            ``"52B"``.
-        initial_window: TCP: initial window in packets, if not that of the ``tcp`` profile
-            (``linux``: 10, RFC 6928).
-        ack_every: TCP: packets that one ACK covers at most: 2 with delayed ACKs, 1 without. If not
-            written, as the ``tcp`` profile has it (``linux``: 2).
-        receive_window: TCP: the window that the receiver offers, written like ``128kB``. Without it
-            that of the ``tcp`` profile: ``linux`` has one that grows with what arrives, to more
-            than the path can hold; with the others the receiver is never the limit.
-        autotuning: TCP: whether that window starts with 64 kB and grows with what arrives, as in
-            Linux; then ``receive_window`` is where it ends.
-        offload: TCP: segmentation offload of the senders: ``off``, the default, where every packet
-            is sent for itself, or the most that TCP hands down at once, such as ``tso:64kB``: it
-            leaves in a burst. Default: ``"off"``.
+            ``classic`` (RFC 3168) or ``accecn`` (RFC 9768), which is the default.
+        accecn_option: TCP: when the receiver sends the AccECN option: ``always`` (the default)
+            whenever there is room, ``sparingly`` (after changes, while marks arrive, and three
+            times per round trip), or ``never``.
+        ecn_fallback: TCP: whether a retransmitted SYN no longer requests classic ECN, like Linux
+            with ``tcp_ecn_fallback`` (RFC 3168 §6.1.1.1). The default is that of the ``tcp``
+            profile: ``true`` for ``linux``.
+        packet: TCP: size of a full segment at IP level, headers included. The default is that of
+            the ``tcp`` profile: ``1500B`` for ``linux``. Default: ``"1500B"``.
+        header: TCP: size of the IP and TCP headers, which is also the size of a pure ACK. The
+            default is that of the ``tcp`` profile: ``52B`` for ``linux``, IPv4 and TCP with
+            timestamps. Default: ``"52B"``.
+        initial_window: TCP: initial window in packets. The default is that of the ``tcp`` profile:
+            10 for ``linux`` (RFC 6928).
+        ack_every: TCP: the most packets that one ACK covers: 2 with delayed ACKs, 1 without. The
+            default is that of the ``tcp`` profile: 2 for ``linux``.
+        receive_window: TCP: the window that the receiver offers, written like ``128kB``. The
+            default is that of the ``tcp`` profile: with ``linux`` the window grows with the data
+            that arrives, to more than the path can hold; with the others the receiver is never the
+            limit.
+        autotuning: TCP: whether the receive window starts at 64 kB and grows with the data that
+            arrives, as in Linux. ``receive_window`` is then its maximum.
+        offload: TCP: segmentation offload of the senders. ``off``, the default, sends every packet
+            separately. ``tso:64kB`` sets the most that TCP hands down at once, which leaves in a
+            burst. Default: ``"off"``.
         start: When the flows start: ``0s``, or each at a random time within ``0s..1s``. Default:
             ``"0s"``.
-        stop: When their applications stop, if before the end. Written like ``30s``.
+        stop: When their applications stop, if before the end of the run. Written like ``30s``.
         app: What the flows carry.
     """
 
@@ -2142,15 +2144,16 @@ class LinuxEngine(_Part):
     """The real Linux kernel: ``sojourn run FILE --engine linux``.
 
     Attributes:
-        bottleneck: Where the bottleneck runs: ``kernel`` is the kernel's own queueing discipline,
-            ``sojourn`` any of our AQMs in a router in user space, ``sojourn-module`` any of them in
-            the kernel, as a module; all under the kernel's TCP. Default: ``"kernel"``.
+        bottleneck: Where the bottleneck runs. ``kernel`` is the kernel's own queueing discipline.
+            ``sojourn`` is any of our AQMs in a router in user space. ``sojourn-module`` is any of
+            our AQMs in the kernel, as a module. All of them run under the kernel's TCP. Default:
+            ``"kernel"``.
         where: Where the kernel runs: ``guest`` in virtual time, ``uml`` in a guest of Debian's
-            package user-mode-linux in real time, ``host`` in network name spaces of this machine in
+            package user-mode-linux in real time, ``host`` in network namespaces of this machine in
             real time, ``auto`` the first of these that works here. Default: ``"auto"``.
-        hz: Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. TCP's timers and
-            PIE's update have this granularity. In real time the kernel has its own. Default:
-            ``1000``.
+        hz: Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. This is the
+            granularity of TCP's timers and of PIE's update. In real time the kernel's own value
+            applies. Default: ``1000``.
     """
 
     bottleneck: LinuxBottleneck | None = None
@@ -2158,7 +2161,7 @@ class LinuxEngine(_Part):
     hz: int | None = None
 
 
-# The queue disc at the links: `sojourn` or `ns3`.
+# The queue disc of the links: `sojourn` or `ns3`.
 Ns3Bottleneck: TypeAlias = Literal["sojourn"] | Literal["ns3"]
 
 
@@ -2171,12 +2174,12 @@ class Ns3Engine(_Part):
     """The simulator ns-3: ``sojourn run FILE --engine ns3``.
 
     Attributes:
-        bottleneck: The queue disc at the links: ``sojourn`` any of our AQMs, ``ns3`` ns-3's own
-            disc for an AQM in the dialect ``ns3``. Default: ``"sojourn"``.
-        tcp: The TCP of the flows: ``as-is`` (the default) ns-3's, ``mended`` ns-3's without six
-            errors of release 3.44, in proportional rate reduction, in repeated timeouts, in the
-            slow start of CUBIC, in the round trip that controls are told, at the end of a recovery,
-            and in Reno.
+        bottleneck: The queue disc of the links: ``sojourn`` for any of our AQMs, ``ns3`` for ns-3's
+            own disc of an AQM in the dialect ``ns3``. Default: ``"sojourn"``.
+        tcp: The TCP of the flows. ``as-is``, the default, is ns-3's TCP. ``mended`` is the same
+            without six errors of release 3.44: in proportional rate reduction, in repeated
+            timeouts, in the slow start of CUBIC, in the round-trip time passed to controls, at the
+            end of a recovery, and in Reno.
     """
 
     bottleneck: Ns3Bottleneck | None = None
@@ -2185,7 +2188,7 @@ class Ns3Engine(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engines(_Part):
-    """Settings of single engines.
+    """Settings of individual engines.
 
     Attributes:
         linux: The real Linux kernel.
@@ -2204,12 +2207,12 @@ class Scenario(_Document):
         name: Name of the scenario.
         seed: Seed of every random stream; the same seed gives the same run. Default: ``1``.
         duration: Simulated time, such as ``60s``.
-        warmup: Time at the start that no summary counts. Default: ``"0s"``.
+        warmup: Time at the start that summaries leave out. Default: ``"0s"``.
         record: What is recorded besides the summary.
         links: The links, by name: words of letters, digits, ``_`` and ``-``.
-        wlans: The wireless LANs, by name. Links are their transmitters.
+        wlans: The wireless LANs, by name. Links act as their transmitters.
         flows: The groups of flows.
-        engine: Settings of single engines.
+        engine: Settings of individual engines.
     """
 
     name: str

@@ -15,7 +15,7 @@ pub struct AqmInfo {
     pub doc: &'static str,
     /// The law inside: the name itself for a law or a scheme.
     pub law: &'static str,
-    /// Whether the name stands for a discipline and a law together.
+    /// Whether the name stands for a discipline combined with a law.
     pub is_preset: bool,
     /// Whether the name stands for a law, which may be put under flow queues.
     pub is_law: bool,
@@ -27,9 +27,9 @@ pub struct AqmInfo {
     pub law_params: &'static [ParamSpec],
     /// The state variables that can be sampled.
     pub vars: &'static [Var],
-    /// What the dialects differ in besides parameters.
+    /// How the dialects differ besides their parameters.
     pub behaviours: Vec<Behaviour>,
-    /// How its controller scales steps by its output.
+    /// The tables by which its controller scales its steps as its output grows.
     pub step_tables: &'static [StepTable],
     preset: Option<&'static Preset>,
     unused: fn(&str) -> &'static [&'static str],
@@ -38,12 +38,12 @@ pub struct AqmInfo {
 }
 
 impl AqmInfo {
-    /// Every AQM with a name of its own: laws, schemes, presets.
+    /// Every AQM that is registered under a name: laws, schemes, presets.
     pub fn all() -> Vec<AqmInfo> {
         registry::names().map(|name| AqmInfo::of(&parsed(name))).collect()
     }
 
-    /// The AQM of a description, `fq(pie)` included. Its dialect and settings do not matter.
+    /// The AQM that a spec describes, `fq(pie)` included; dialect and settings are ignored.
     pub fn of(spec: &QdiscSpec) -> AqmInfo {
         let plain = QdiscSpec { dialect: None, settings: Vec::new(), ..spec.clone() };
         if let Some(law) = &spec.custom {
@@ -121,8 +121,8 @@ fn parsed(name: &str) -> QdiscSpec {
     QdiscSpec::new(name, None, Vec::new()).expect("a registered name is legal")
 }
 
-/// The state variables of a discipline. Only a built one can list them: they may be the law's or
-/// its own.
+/// The state variables of a discipline. Only a built discipline can list them, as they may belong
+/// to the law or to the discipline.
 fn vars(spec: &QdiscSpec) -> &'static [Var] {
     let (limit, rate) = (Limit::Packets(1000), Some(Rate::from_bps(10_000_000)));
     let env = Env { limit, mtu_bytes: 1500, rate, salt: 0 };

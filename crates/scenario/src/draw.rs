@@ -1,14 +1,14 @@
-//! Draws from the distributions that a scenario may name.
+//! Draws from the distributions that a scenario can name.
 
 use sojourn_aqm::{Rng, Span, Time};
 
 use crate::resolved::{Shape, Sizes};
 
-/// How often a size is drawn again that is outside of its limits, before the nearest limit is
-/// taken. A distribution whose mean is inside hardly ever gets there.
+/// How often a size outside its limits is drawn again before the nearest limit is used. A
+/// distribution whose mean is within the limits hardly ever needs that.
 const DRAWS_AGAIN: u32 = 1_000;
 
-/// A size in bytes.
+/// Draws a size in bytes.
 pub fn size(rng: &mut Rng, sizes: &Sizes) -> u64 {
     let (shape, min, max) = match sizes {
         Sizes::List(sizes) => return sizes[rng.below(sizes.len() as u64) as usize],
@@ -29,26 +29,27 @@ pub fn size(rng: &mut Rng, sizes: &Sizes) -> u64 {
     if drawn < min as f64 { min } else { max }
 }
 
-/// A start time, uniform from the first until before the second; if they are equal, at that time.
+/// Draws a start time, uniform from the first time (inclusive) to the second (exclusive). If they
+/// are equal, returns that time.
 pub fn start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
     let range = (latest - earliest).as_nanos();
     let drawn = if range > 0 { rng.below(range) } else { 0 };
     Time::ZERO + earliest + Span::from_nanos(drawn)
 }
 
-/// A Pareto number of this shape, at least `scale`.
+/// Draws a Pareto number of the given shape, at least `scale`.
 pub fn pareto(rng: &mut Rng, shape: f64, scale: f64) -> f64 {
     scale / libm::pow(1.0 - rng.uniform(), 1.0 / shape)
 }
 
-/// A standard normal number: the sine half of Box and Muller (1958), so that a draw always takes
+/// Draws a standard normal number: the sine half of Box and Muller (1958), so that each draw takes
 /// two uniform numbers.
 pub fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(rng.exponential(2.0));
     radius * libm::sin(core::f64::consts::TAU * rng.uniform())
 }
 
-/// A log-normal number with this mean and standard deviation, both positive.
+/// Draws a log-normal number with the given mean and standard deviation, both positive.
 pub fn lognormal(rng: &mut Rng, mean: f64, deviation: f64) -> f64 {
     let ratio = deviation / mean;
     let variance = libm::log(1.0 + ratio * ratio);
@@ -73,7 +74,8 @@ mod tests {
     #[test]
     fn normal_numbers_have_mean_zero_and_deviation_one() {
         let (mean, deviation) = moments(normal);
-        // Four standard errors: 4/sqrt(200 000), and 4/sqrt(2 x 200 000) of the deviation.
+        // Four standard errors: 4/sqrt(200 000) for the mean, 4/sqrt(2 x 200 000) for the
+        // deviation.
         assert!(mean.abs() < 0.009, "{mean}");
         assert!((deviation - 1.0).abs() < 0.0064, "{deviation}");
     }
@@ -91,10 +93,10 @@ mod tests {
         assert!((uniform - 2_000.0).abs() < 4.0 * 577.0 / libm::sqrt(DRAWS as f64), "{uniform}");
         let exponential = drawn(Shape::Exponential(1_000.0), 1, 1_000_000);
         assert!((exponential - 1_000.0).abs() < 10.0, "{exponential}");
-        // Pareto of shape 2 between L and H, drawn again outside: mean 2 L H / (L + H).
+        // Pareto of shape 2 between L and H, redrawn when outside: mean 2 L H / (L + H).
         let pareto = drawn(Shape::Pareto(2.0), 1_000, 100_000);
         assert!((pareto / (2.0 * 100_000.0 / 101.0) - 1.0).abs() < 0.02, "{pareto}");
-        // The web model's main object: its limits cost a tenth of the mean at most.
+        // The web model's main object: its limits lower the mean by a tenth at most.
         let main = drawn(Shape::LogNormal(10_710.0, 25_032.0), 100, 2_000_000);
         assert!((0.9..1.02).contains(&(main / 10_710.0)), "{main}");
     }

@@ -1,13 +1,13 @@
-//! The one error of this crate: where, what, and what would be right.
+//! The error type of this crate: where, what, and what would be right.
 
 use std::fmt;
 use std::io;
 
-/// What is wrong with a scenario, a parameter or a trace.
+/// An error in a scenario, a parameter or a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
-    /// Where: `links.bottleneck.queue.target`, with the line before it where the text is a file:
-    /// `demo.toml:12: links.bottleneck.queue.target`. May be empty.
+    /// The place: `links.bottleneck.queue.target`, preceded by file and line if the text came from
+    /// a file: `demo.toml:12: links.bottleneck.queue.target`. May be empty.
     pub place: String,
     /// What is wrong and what would be right.
     pub message: String,
@@ -25,12 +25,12 @@ pub enum ErrorKind {
 }
 
 impl ScenarioError {
-    /// An error at a dotted path.
+    /// Makes an error at a dotted path.
     pub fn new(place: impl Into<String>, message: impl Into<String>) -> ScenarioError {
         ScenarioError { place: place.into(), message: message.into(), kind: ErrorKind::Invalid }
     }
 
-    /// The same error, with the file in front of its place.
+    /// Puts the file in front of the error's place.
     #[must_use]
     pub fn in_file(self, origin: &str) -> ScenarioError {
         let place = match (origin, self.place.as_str()) {
@@ -41,7 +41,7 @@ impl ScenarioError {
         ScenarioError { place, ..self }
     }
 
-    /// A trace file that could not be read.
+    /// Makes the error of a trace file that could not be read.
     pub(crate) fn unreadable(place: String, file: &str, error: &io::Error) -> ScenarioError {
         let message = format!("cannot read the trace `{file}`: {error}");
         ScenarioError { place, message, kind: ErrorKind::Unreadable(error.kind()) }

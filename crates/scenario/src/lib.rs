@@ -1,8 +1,8 @@
-//! The scenario: what it may say, how it is parsed, checked and resolved. No file is opened here.
+//! The scenario: its keys, and how it is parsed, checked and resolved. This crate opens no file.
 //!
 //! A scenario is written in TOML or JSON. [`Scenario::load`] parses it to a [`Document`], which has
-//! the keys of the file, checks it, and fills in every default. The result, [`Resolved`], is all
-//! that engines read.
+//! the keys of the file, checks it, and fills in every default. Engines read only the result,
+//! [`Resolved`].
 //!
 //! ```
 //! use sojourn_scenario::{Scenario, Source};

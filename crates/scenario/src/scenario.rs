@@ -1,4 +1,4 @@
-//! A scenario that has been parsed, checked and resolved, and can be varied.
+//! A scenario that has been parsed, checked and resolved, and from which variants can be made.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::parse::{self, Source};
 use crate::resolve::{self, ReadFile, Recordings, resolve_over};
 use crate::resolved::{App, Capacity, Resolved};
 
-/// An engine's own check of a scenario that is legal in itself.
+/// An engine's own check of a scenario that is otherwise legal.
 pub type EngineCheck<'a> = dyn Fn(&Resolved) -> Result<(), ScenarioError> + 'a;
 
-/// A scenario as written, and what it resolves to.
+/// A scenario as written, and its resolved form.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
     document: Document,
@@ -36,8 +36,8 @@ impl Scenario {
         Scenario::load_for(text, source, read, &|_| Ok(()))
     }
 
-    /// The same, followed by an engine's own check. The place of its error is a dotted path, to
-    /// which file and line are added.
+    /// Like [`Scenario::load`], followed by an engine's own check. The place of the check's error
+    /// is a dotted path, to which file and line are added.
     ///
     /// # Errors
     /// [`ScenarioError`] with file, line, dotted path and remedy.
@@ -55,11 +55,11 @@ impl Scenario {
         Ok(Scenario { document, resolved, laws })
     }
 
-    /// The same scenario, whose queues may be set to these laws by [`Scenario::with_queue`]. A
-    /// scenario's own text never names code.
+    /// The same scenario with custom laws, which queues may use through [`Scenario::with_queue`].
+    /// The text of a scenario never names code.
     ///
     /// # Errors
-    /// [`ScenarioError`] when two laws have one name.
+    /// [`ScenarioError`] if two laws have the same name.
     pub fn with_laws(
         &self,
         laws: impl IntoIterator<Item = CustomLaw>,
@@ -69,7 +69,7 @@ impl Scenario {
         Ok(Scenario { laws, ..self.clone() })
     }
 
-    /// The laws that queues may be set to, beside the registered ones.
+    /// The custom laws that queues may use in addition to the registered ones.
     pub fn laws(&self) -> &CustomLaws {
         &self.laws
     }
@@ -84,11 +84,11 @@ impl Scenario {
         &self.resolved
     }
 
-    /// The same scenario with another AQM, in its text form, on a link. The link's buffer stays,
-    /// whether it was written as `buffer` or as the `limit` of the old queue.
+    /// The same scenario with another AQM on a link, given in its text form. The link keeps its
+    /// buffer, whether it was written as `buffer` or as the `limit` of the old queue.
     ///
     /// # Errors
-    /// [`ScenarioError`] when there is no such link, or the AQM is not legal.
+    /// [`ScenarioError`] if the scenario has no such link, or the AQM is not legal.
     pub fn with_queue(&self, link: &str, aqm: &str) -> Result<Scenario, ScenarioError> {
         let mut document = self.document.clone();
         let known: Vec<&str> = self.document.links.keys().map(String::as_str).collect();
@@ -111,7 +111,7 @@ impl Scenario {
         Ok(Scenario { document, resolved, laws: self.laws.clone() })
     }
 
-    /// The same scenario under another seed.
+    /// The same scenario with another seed.
     pub fn with_seed(&self, seed: u64) -> Scenario {
         let mut scenario = self.clone();
         scenario.document.seed = seed;

@@ -1,4 +1,4 @@
-//! The JSON Schema of a scenario, from the types of the document.
+//! The JSON Schema of a scenario, derived from the types of the document.
 
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ pub fn schema_json() -> String {
     serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n"
 }
 
-/// Descriptions on one line; no `null`: what is not set is left out.
+/// Puts descriptions on one line and removes `null`, as a setting is left out to unset it.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(table) => {
@@ -33,7 +33,7 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// `anyOf: [X, null]`, what schemars writes for an optional value, becomes X.
+/// Reduces `anyOf: [X, null]`, which schemars writes for an optional value, to X.
 fn without_null_branch(table: &mut Map<String, Value>) {
     let Some(Value::Array(branches)) = table.get("anyOf") else { return };
     let [Value::Object(value), null] = branches.as_slice() else { return };

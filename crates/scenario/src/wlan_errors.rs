@@ -1,12 +1,12 @@
-//! Which share of 802.11g's frames noise destroys, by rate and signal-to-noise ratio: the model of
-//! Pei and Henderson 2010, which is also ns-3's `NistErrorRateModel`.
+//! The share of 802.11g frames lost to noise, by rate and signal-to-noise ratio: the model of Pei
+//! and Henderson 2010, which is also ns-3's `NistErrorRateModel`.
 //!
-//! A modulation gives the probability that a coded bit is wrong; the union bound of the
-//! convolutional code of 802.11 (constraint length 7, punctured for 2/3 and 3/4) gives that of the
-//! Viterbi decoder's first error, from the numbers of wrong bits on paths of each distance
-//! (Haccoun and Begin 1989).
+//! A modulation gives the probability that a coded bit is wrong. The union bound of 802.11's
+//! convolutional code (constraint length 7, punctured for 2/3 and 3/4) turns it into the
+//! probability of the Viterbi decoder's first error, using the numbers of wrong bits on paths of
+//! each distance (Haccoun and Begin 1989).
 //!
-//! The noise is white, equal during a frame and for all frames: no fading. Acknowledgements and
+//! Noise is white and has the same power for all frames: there is no fading. Acknowledgements and
 //! preambles are always received.
 
 /// The modulations of 802.11g.
@@ -26,8 +26,8 @@ enum Code {
     ThreeQuarters,
 }
 
-/// Probability that a frame of so many bytes is destroyed by noise. `megabits` is one of the eight
-/// rates, `ratio` the signal-to-noise ratio as a ratio of powers.
+/// Probability that noise destroys a frame of `mac_bytes`. `megabits` is one of the eight rates,
+/// `ratio` the signal-to-noise ratio as a power ratio.
 pub(crate) fn frame_error(megabits: u64, ratio: f64, mac_bytes: u32) -> f64 {
     let (modulation, code) = scheme(megabits);
     let first_error = code.first_error(modulation.bit_error(ratio)).min(1.0);
@@ -63,8 +63,8 @@ impl Modulation {
 }
 
 impl Code {
-    /// Bound of the probability that the decoder leaves the right path at a bit, from that of a
-    /// wrong coded bit (Pei and Henderson 2010, equation 5).
+    /// Bound on the probability that the decoder leaves the right path at a bit, given the
+    /// probability of a wrong coded bit (Pei and Henderson 2010, equation 5).
     fn first_error(self, bit_error: f64) -> f64 {
         let distance = (4.0 * bit_error * (1.0 - bit_error)).sqrt();
         // The bits per trellis step, the free distance, the step from one distance to the next, and
@@ -80,7 +80,7 @@ impl Code {
     }
 }
 
-/// A whole power by multiplication, alike on every machine.
+/// An integer power by multiplication, which gives the same result on every machine.
 fn power(base: f64, exponent: i32) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }
@@ -112,9 +112,9 @@ mod tests {
         libm::pow(10.0, decibels / 10.0)
     }
 
-    /// The bound of rate 1/2 by hand: at 4 dB BPSK's coded bit is wrong with 0.5 erfc(1.5849) =
-    /// 0.012501, so the distance is 0.22222 and the first terms of the sum are 18 D^10 = 5.286e-6,
-    /// 105.5 D^12 = 1.530e-6, 702 D^14 = 5.027e-7 and 5816.5 D^16 = 2.057e-7.
+    /// The bound of rate 1/2 by hand: at 4 dB BPSK's coded bit is wrong with probability 0.5
+    /// erfc(1.5849) = 0.012501, so the distance is 0.22222 and the first terms of the sum are 18
+    /// D^10 = 5.286e-6, 105.5 D^12 = 1.530e-6, 702 D^14 = 5.027e-7 and 5816.5 D^16 = 2.057e-7.
     #[test]
     fn the_first_error_is_the_union_bound() {
         let wrong = Modulation::Bpsk.bit_error(ratio(4.0));

@@ -10,13 +10,13 @@ pub struct OfdmRate {
     megabits: u64,
 }
 
-/// The smallest contention window, in slots: a first backoff is drawn from 0 to this (aCWmin of
+/// The smallest contention window, in slots: the first backoff is drawn from 0 to this (aCWmin of
 /// IEEE 802.11-2012 clause 19).
 pub const WINDOW_MIN: u32 = 15;
 /// The largest contention window, in slots (aCWmax), reached after several failures.
 pub const WINDOW_MAX: u32 = 1023;
 
-/// The rates, in Mbit/s. A symbol of 4 us carries four times as many bits.
+/// The rates in Mbit/s. A symbol of 4 us carries four times as many bits.
 const RATES_MBIT: [u64; OfdmRate::COUNT] = [6, 9, 12, 18, 24, 36, 48, 54];
 /// The mandatory rates, which every station can receive (IEEE 802.11-2012 clause 18).
 const BASIC_MBIT: [u64; 3] = [24, 12, 6];
@@ -37,14 +37,14 @@ const SLOTS_IN_DIFS: u64 = 2;
 
 /// dot11ShortRetryLimit: data frames are shorter than the RTS threshold, because RTS is off.
 pub(crate) const SHORT_RETRY_LIMIT: u32 = 7;
-/// The slot of a network of 802.11g alone.
+/// The slot of a network without 802.11b stations.
 pub const SHORT_SLOT: Span = Span::from_micros(9);
 
 impl OfdmRate {
-    /// How many there are.
+    /// The number of rates.
     pub const COUNT: usize = 8;
 
-    /// All of them, the slowest first.
+    /// All rates, the slowest first.
     pub fn all() -> [OfdmRate; OfdmRate::COUNT] {
         RATES_MBIT.map(|megabits| OfdmRate { megabits })
     }
@@ -55,12 +55,12 @@ impl OfdmRate {
         RATES_MBIT.into_iter().find(known).map(|megabits| OfdmRate { megabits })
     }
 
-    /// Its place among all of them.
+    /// Its index among all rates.
     pub fn index(self) -> usize {
         RATES_MBIT.iter().position(|&megabits| megabits == self.megabits).expect("one of them")
     }
 
-    /// As a number.
+    /// The rate in bits per second.
     pub fn rate(self) -> Rate {
         Rate::from_bps(self.megabits * 1_000_000)
     }
@@ -70,8 +70,8 @@ impl OfdmRate {
         self.megabits * SYMBOL_US
     }
 
-    /// Probability that noise destroys a frame with `packet_bytes` of IP, at a signal-to-noise
-    /// ratio (a ratio of powers).
+    /// Probability that noise destroys a frame with `packet_bytes` of IP at a signal-to-noise ratio
+    /// (a power ratio).
     pub(crate) fn frame_error(self, ratio: f64, packet_bytes: u32) -> f64 {
         wlan_errors::frame_error(self.megabits, ratio, packet_bytes + DATA_OVERHEAD_BYTES)
     }
@@ -81,19 +81,19 @@ impl OfdmRate {
         self.frame(packet_bytes + DATA_OVERHEAD_BYTES)
     }
 
-    /// What follows a data frame that was received: a SIFS and the acknowledgement.
+    /// Duration of a SIFS and the acknowledgement, which follow a data frame that was received.
     pub fn sifs_and_ack(self) -> Span {
         Span::from_micros(SIFS_US) + self.of_ack().frame(ACK_BYTES)
     }
 
-    /// Acknowledgements are sent at the fastest basic rate that is not above that of the data
-    /// (IEEE 802.11-2012 §9.7.6.5).
+    /// The rate of the acknowledgement: the fastest basic rate that is not above the rate of the
+    /// data (IEEE 802.11-2012 §9.7.6.5).
     fn of_ack(self) -> OfdmRate {
         let basic = BASIC_MBIT.into_iter().find(|&megabits| megabits <= self.megabits);
         OfdmRate { megabits: basic.expect("6 Mbit/s is the slowest rate") }
     }
 
-    /// How long a frame is on the air. `mac_bytes` include header and frame check sequence.
+    /// How long a frame is on the air. `mac_bytes` includes the header and frame check sequence.
     fn frame(self, mac_bytes: u32) -> Span {
         let bits = SERVICE_AND_TAIL_BITS + 8 * u64::from(mac_bytes);
         let symbols = bits.div_ceil(self.symbol_bits());

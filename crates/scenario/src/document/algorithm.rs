@@ -1,5 +1,5 @@
-//! An AQM or a congestion control, as written: a text (`pie@linux:target=5ms`) or a table
-//! (`{ kind = "pie", dialect = "linux", target = "5ms" }`).
+//! An AQM or a congestion control as written in a scenario: a text (`pie@linux:target=5ms`) or a
+//! table (`{ kind = "pie", dialect = "linux", target = "5ms" }`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,8 +7,8 @@ use std::fmt;
 use serde::de::{self, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// An AQM or a congestion control with its parameters. Registries check name and parameters: that
-/// of AQMs when the scenario is resolved, that of congestion controls in the engine.
+/// An AQM or a congestion control with its parameters. The AQM registry checks name and parameters
+/// when the scenario is resolved; the engine checks those of congestion controls.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum AlgorithmSpec {
@@ -23,7 +23,7 @@ pub enum AlgorithmSpec {
 pub struct AlgorithmTable {
     /// Its name.
     pub kind: String,
-    /// Which published variant of it.
+    /// The published variant to use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// The parameters, by name.
@@ -31,7 +31,7 @@ pub struct AlgorithmTable {
     pub settings: BTreeMap<String, Scalar>,
 }
 
-/// The value of a parameter. Only its text counts.
+/// The value of a parameter, which is parsed from its text.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a text, a number, `true` or `false`")]
 pub enum Scalar {

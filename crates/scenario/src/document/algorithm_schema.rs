@@ -1,4 +1,4 @@
-//! The JSON Schema of an AQM, from the registry, and that of a congestion control.
+//! The JSON Schema of an AQM, built from the registry, and the schema of a congestion control.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -27,7 +27,7 @@ pub(super) fn queue(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "$ref": "#/$defs/Queue", "default": "taildrop" })
 }
 
-/// The schema of `cc`. Which kinds there are is checked by the engine.
+/// The schema of `cc`. The engine checks the kind.
 pub(super) fn congestion_control(generator: &mut SchemaGenerator) -> Schema {
     let cc = json!({
         "description": "A congestion control: a text such as `cubic:hystart=false`, or a table.",
@@ -72,8 +72,8 @@ fn table(aqm: &AqmInfo) -> Value {
     })
 }
 
-/// Any law under flow queues, such as `fq(pie)`. Its parameters are those of both; the scenario's
-/// resolution checks them.
+/// Any law under flow queues, such as `fq(pie)`. It takes the parameters of both, which are checked
+/// when the scenario is resolved.
 fn composed() -> Value {
     json!({
         "type": "object",

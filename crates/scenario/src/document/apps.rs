@@ -12,11 +12,11 @@ use super::tagged::tagged;
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum App {
-    /// Unlimited data over TCP, or a given amount of it.
+    /// Data over TCP, unlimited or of a given amount.
     #[schemars(title = "Bulk")]
     Bulk(Bulk),
-    /// A user who fetches files over TCP, one after the other. Each comes over a new connection;
-    /// the user thinks in between.
+    /// A user who fetches files over TCP, one after the other. Each file uses a new connection, and
+    /// the user thinks between files.
     #[schemars(title = "Files")]
     Files(Files),
     /// A user who reads web pages over TCP: a main object, then its embedded objects over
@@ -32,7 +32,7 @@ pub enum App {
     /// Voice calls in one direction, rated by the E-model: a packet every 20 ms.
     #[schemars(title = "Voice")]
     Voice(Voice),
-    /// Datagrams at a constant rate during exponential on periods, silence in between.
+    /// Datagrams at a constant rate during exponential on periods, with silence in between.
     #[schemars(title = "OnOff")]
     OnOff(OnOff),
     /// Bursts of datagrams at given times.
@@ -46,21 +46,21 @@ pub enum App {
     Replay(Replay),
 }
 
-/// Unlimited data over TCP, or a given amount of it.
+/// Data over TCP, unlimited or of a given amount.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bulk {
-    /// How much to send, such as `1MB`; without it there is always more.
+    /// How much to send, such as `1MB`; unlimited if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<SizeText>,
 }
 
-/// A user who fetches files over TCP, one after the other. Each comes over a new connection; the
-/// user thinks in between.
+/// A user who fetches files over TCP, one after the other. Each file uses a new connection, and the
+/// user thinks between files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Files {
-    /// The sizes of files: a list such as `["15kB", "44kB"]`, each as likely as the others, or a
+    /// The sizes of files: a list such as `["15kB", "44kB"]`, with equal probabilities, or a
     /// distribution.
     pub sizes: Sizes,
     /// Mean of the exponential time between the end of one file and the start of the next, such as
@@ -76,17 +76,18 @@ pub struct Cbr {
     pub rate: RateText,
     /// Size of a datagram, headers included, such as `218B`.
     pub packet: SizeText,
-    /// How the datagrams are spaced: evenly (`constant`), with each gap between half and one and a
-    /// half of the even one (`uniform`, as ns-2's `random_`), or exponentially (`poisson`).
+    /// How the datagrams are spaced: evenly (`constant`), with uniform gaps between 0.5 and 1.5
+    /// times the mean (`uniform`, like ns-2's `random_`), or exponentially (`poisson`).
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// Whether these are calls, rated as G.711 with packet-loss concealment in packets of 20 ms.
+    /// Whether the flows are voice calls, rated as G.711 with packet-loss concealment in packets of
+    /// 20 ms.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub voice: bool,
 }
 
 /// Voice calls in one direction, rated by the E-model: a packet every 20 ms, without silence
-/// suppression; RTP, UDP and IPv4 take 40 B of it.
+/// suppression. RTP, UDP and IPv4 headers take 40 B of each packet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Voice {
@@ -94,7 +95,7 @@ pub struct Voice {
     pub codec: CodecName,
 }
 
-/// A codec of voice, as written.
+/// A voice codec, as written in a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -103,7 +104,7 @@ pub enum CodecName {
     G711,
     /// ITU-T G.729 Annex A, 8 kbit/s.
     G729,
-    /// Refused when it is resolved, with the reason.
+    /// Refused at resolution with the reason.
     #[schemars(skip)]
     Opus,
 }
@@ -116,13 +117,13 @@ pub enum Arrivals {
     /// Evenly.
     #[default]
     Constant,
-    /// Each gap uniform between half and one and a half of the even one.
+    /// Uniform gaps between 0.5 and 1.5 times the mean.
     Uniform,
     /// Exponential gaps: Poisson arrivals.
     Poisson,
 }
 
-/// Datagrams at a constant rate during exponential on periods, silence in between.
+/// Datagrams at a constant rate during exponential on periods, with silence in between.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
@@ -148,18 +149,18 @@ pub struct Web {
     /// Size of an embedded object.
     #[serde(default = "embedded_object")]
     pub object: Sizes,
-    /// Number of embedded objects of every page. Without it the number is drawn for each page:
-    /// Pareto distributed with shape 1.1 between 2 and 55, less 2.
+    /// Number of embedded objects of every page. If left out, it is drawn for each page: a Pareto
+    /// number of shape 1.1 between 2 and 55, minus 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<u32>,
-    /// Connections over which embedded objects are fetched at once.
+    /// Number of parallel connections for embedded objects.
     #[serde(default = "six")]
     #[schemars(range(min = 1, max = 32))]
     pub parallel: u32,
     /// Size of a request, headers included.
     #[serde(default = "request")]
     pub request: SizeText,
-    /// Mean of the exponential time between a complete page and the request of the next.
+    /// Mean of the exponential time between the completion of a page and the request for the next.
     #[serde(default = "reading")]
     pub reading: SpanText,
     /// Mean of the exponential time between the main object and the requests for its embedded
@@ -169,12 +170,13 @@ pub struct Web {
 }
 
 /// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder: the
-/// highest that is at most 0.8 of the throughput of the chunk before, the lowest at first.
+/// highest rate that is at most 0.8 times the throughput of the previous chunk. It starts with the
+/// lowest.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chunks {
-    /// Playing time of a chunk, and so the time between requests where the path keeps up, such as
-    /// `4s`.
+    /// Playing time of a chunk, which is also the time between requests if the path keeps up, such
+    /// as `4s`.
     pub every: SpanText,
     /// The rates of the ladder, increasing, such as `["500kbit", "1mbit", "3mbit"]`.
     #[schemars(length(min = 1))]
@@ -192,7 +194,7 @@ pub struct Bursts {
     /// When the bursts begin, counted from the start of the flow, such as `["1s", "5s"]`.
     #[schemars(length(min = 1))]
     pub at: Vec<SpanText>,
-    /// How long each lasts, such as `100ms`.
+    /// Duration of each burst, such as `100ms`.
     pub length: SpanText,
 }
 
@@ -200,11 +202,11 @@ pub struct Bursts {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Video {
-    /// Sizes of frames: a list, each as likely as the others, or a distribution.
+    /// Sizes of frames: a list, with equal probabilities, or a distribution.
     pub frames: Sizes,
     /// Time between frames, such as `40ms`.
     pub interval: SpanText,
-    /// The largest datagram, headers included; a frame takes as many as it needs.
+    /// The largest datagram, headers included; a frame is split into as many as it needs.
     #[serde(default = "full_packet")]
     pub packet: SizeText,
 }
@@ -213,10 +215,11 @@ pub struct Video {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
-    /// The file, relative to the scenario's folder: a line is `time,bytes`, the time in seconds
-    /// since the start of the flow. Times must not decrease; a first line `time,bytes` is allowed.
+    /// The file, relative to the scenario's folder. Each line is `time,bytes`, with the time in
+    /// seconds since the start of the flow. Times must not decrease; a header line `time,bytes` is
+    /// allowed.
     pub file: String,
-    /// The largest datagram, headers included; a line takes as many as it needs.
+    /// The largest datagram, headers included; a line's bytes are split into as many as they need.
     #[serde(default = "full_packet")]
     pub packet: SizeText,
 }
@@ -253,7 +256,8 @@ impl App {
     }
 }
 
-/// Log-normal sizes of ns-3.43, three-gpp-http-variables.cc, in bytes; the largest is 2 MB there.
+/// Log-normal sizes of ns-3.43, three-gpp-http-variables.cc, in bytes, with its upper limit of 2
+/// MB.
 fn lognormal(mean: u64, deviation: u64, min: u64) -> Sizes {
     Sizes::Drawn(Drawn::LogNormal(LogNormalSizes {
         mean: SizeText(mean),

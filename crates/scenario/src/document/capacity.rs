@@ -1,4 +1,4 @@
-//! How fast a link sends, as written.
+//! How fast a link sends, as written in a scenario.
 
 use std::fmt;
 
@@ -25,14 +25,15 @@ pub enum Capacity {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Varying {
-    /// Given rates from given times on. The packet in service finishes at its old rate.
+    /// A list of rates and the times from which they hold. The packet in service finishes at its
+    /// old rate.
     #[schemars(title = "Schedule")]
     Schedule(Schedule),
-    /// A token bucket in front of a faster line, as `tbf` and `htb` shape.
+    /// A token bucket in front of a faster line, as in the shapers `tbf` and `htb`.
     #[schemars(title = "Bucket")]
     Bucket(Bucket),
-    /// Delivery opportunities recorded on a real link, in Mahimahi's format. One line is the
-    /// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
+    /// Delivery opportunities recorded on a real link, in Mahimahi's format: each line is the time
+    /// of one opportunity in milliseconds. The trace repeats forever; its last line is the period.
     #[schemars(title = "Trace")]
     Trace(Trace),
     /// One transmitter of a wireless LAN: the access point or a station.
@@ -40,44 +41,45 @@ pub enum Varying {
     Wireless(Wireless),
 }
 
-/// Given rates from given times on. The packet in service finishes at its old rate.
+/// A list of rates and the times from which they hold. The packet in service finishes at its old
+/// rate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
-    /// Pairs of time and rate: `[["0s", "100mbit"], ["50s", "20mbit"]]`. The first is at `0s`,
-    /// times increase.
+    /// Pairs of time and rate: `[["0s", "100mbit"], ["50s", "20mbit"]]`. The first time is `0s`,
+    /// and times increase.
     #[schemars(length(min = 1))]
     pub steps: Vec<(SpanText, RateText)>,
 }
 
-/// A token bucket in front of a faster line, as `tbf` and `htb` shape.
+/// A token bucket in front of a faster line, as in the shapers `tbf` and `htb`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bucket {
     /// Rate at which tokens arrive: the long-run rate of the link.
     pub rate: RateText,
-    /// Depth of the bucket: as much may leave at the rate of the line after a pause. The bucket is
-    /// full at the start.
+    /// Depth of the bucket: how much may leave at the line rate after a pause. The bucket is full
+    /// at the start.
     pub burst: SizeText,
     /// Rate of the line behind the bucket, not less than `rate`.
     pub line: RateText,
-    /// When a packet may leave: as soon as the bucket holds its bytes (`false`, as `tbf` does), or
-    /// as soon as the bucket is not in debt, which it may leave behind (`true`, as a class of `htb`
-    /// does).
+    /// When a packet may leave: once the bucket holds enough tokens for it (`false`, like `tbf`),
+    /// or whenever the bucket is not in debt, even if the packet puts it into debt (`true`, like a
+    /// class of `htb`).
     #[serde(default)]
     pub overdraft: bool,
 }
 
-/// Delivery opportunities recorded on a real link, in Mahimahi's format. One line is the
-/// millisecond of one opportunity. The trace repeats for ever with the period of its last line.
+/// Delivery opportunities recorded on a real link, in Mahimahi's format: each line is the time of
+/// one opportunity in milliseconds. The trace repeats forever; its last line is the period.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
     /// The trace file, relative to the scenario's folder.
     pub file: String,
     /// Bytes that one opportunity carries. Mahimahi's 1504 B are 1500 B of IP and the 4 B header of
-    /// its TUN device; packets here are counted at IP level, so that `1500B` is the same link.
-    /// Where `framing = "4B"` counts that header, write `1504B`.
+    /// its TUN device. Packets here are counted at IP level, so `1500B` describes the same link. If
+    /// `framing = "4B"` counts that header, write `1504B`.
     #[serde(default = "one_packet")]
     pub opportunity: SizeText,
 }

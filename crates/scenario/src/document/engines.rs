@@ -1,9 +1,9 @@
-//! Settings of single engines, as written: `[engine.linux]`, `[engine.ns3]`.
+//! Settings of individual engines, as written: `[engine.linux]`, `[engine.ns3]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Settings of single engines.
+/// Settings of individual engines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Engines {
@@ -14,7 +14,7 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// Whether every setting is the default.
+    /// Whether every setting has its default.
     pub fn is_default(&self) -> bool {
         *self == Engines::default()
     }
@@ -24,17 +24,18 @@ impl Engines {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinuxEngine {
-    /// Where the bottleneck runs: `kernel` is the kernel's own queueing discipline, `sojourn` any
-    /// of our AQMs in a router in user space, `sojourn-module` any of them in the kernel, as a
-    /// module; all under the kernel's TCP.
+    /// Where the bottleneck runs. `kernel` is the kernel's own queueing discipline. `sojourn` is
+    /// any of our AQMs in a router in user space. `sojourn-module` is any of our AQMs in the
+    /// kernel, as a module. All of them run under the kernel's TCP.
     pub bottleneck: LinuxBottleneck,
     /// Where the kernel runs: `guest` in virtual time, `uml` in a guest of Debian's package
-    /// user-mode-linux in real time, `host` in network name spaces of this machine in real time,
+    /// user-mode-linux in real time, `host` in network namespaces of this machine in real time,
     /// `auto` the first of these that works here.
     #[serde(rename = "where")]
     pub place: LinuxPlace,
-    /// Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. TCP's timers and
-    /// PIE's update have this granularity. In real time the kernel has its own.
+    /// Timer interrupts per second of the guest kernel: 100, 250, 300 or 1000. This is the
+    /// granularity of TCP's timers and of PIE's update. In real time the kernel's own value
+    /// applies.
     #[schemars(extend("enum" = [100, 250, 300, 1000]))]
     pub hz: u32,
 }
@@ -51,9 +52,9 @@ impl Default for LinuxEngine {
 pub enum LinuxBottleneck {
     /// The kernel's own discipline.
     Kernel,
-    /// One of our AQMs in a router in user space.
+    /// One of our AQMs, in a router in user space.
     Sojourn,
-    /// One of our AQMs in the kernel, by the module `sch_sojourn`.
+    /// One of our AQMs in the kernel, in the module `sch_sojourn`.
     SojournModule,
 }
 
@@ -72,7 +73,7 @@ impl LinuxBottleneck {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LinuxPlace {
-    /// The first of the others that works on this machine.
+    /// The first of the other places that works on this machine.
     Auto,
     /// Our guest kernel, in virtual time.
     Guest,
@@ -98,24 +99,25 @@ impl LinuxPlace {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ns3Engine {
-    /// The queue disc at the links: `sojourn` any of our AQMs, `ns3` ns-3's own disc for an AQM in
-    /// the dialect `ns3`.
+    /// The queue disc of the links: `sojourn` for any of our AQMs, `ns3` for ns-3's own disc of an
+    /// AQM in the dialect `ns3`.
     pub bottleneck: Ns3Bottleneck,
-    /// The TCP of the flows: `as-is` (the default) ns-3's, `mended` ns-3's without six errors of
-    /// release 3.44, in proportional rate reduction, in repeated timeouts, in the slow start of
-    /// CUBIC, in the round trip that controls are told, at the end of a recovery, and in Reno.
+    /// The TCP of the flows. `as-is`, the default, is ns-3's TCP. `mended` is the same without six
+    /// errors of release 3.44: in proportional rate reduction, in repeated timeouts, in the slow
+    /// start of CUBIC, in the round-trip time passed to controls, at the end of a recovery, and in
+    /// Reno.
     #[serde(skip_serializing_if = "Ns3Tcp::is_default")]
     pub tcp: Ns3Tcp,
 }
 
-/// The queue disc at the links: `sojourn` or `ns3`.
+/// The queue disc of the links: `sojourn` or `ns3`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ns3Bottleneck {
     /// One of our AQMs.
     #[default]
     Sojourn,
-    /// ns-3's own.
+    /// ns-3's own disc.
     Ns3,
 }
 
@@ -123,15 +125,15 @@ pub enum Ns3Bottleneck {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ns3Tcp {
-    /// ns-3's.
+    /// ns-3's TCP.
     #[default]
     AsIs,
-    /// ns-3's without six errors (facts tcp-14, tcp-15, ns3-5, ns3-6, ns3-8 and ns3-9).
+    /// ns-3's TCP without six errors (facts tcp-14, tcp-15, ns3-5, ns3-6, ns3-8 and ns3-9).
     Mended,
 }
 
 impl Ns3Tcp {
-    /// Whether it is the default, which the resolved scenario leaves out.
+    /// Whether it has its default, which the resolved scenario leaves out.
     fn is_default(&self) -> bool {
         *self == Ns3Tcp::default()
     }

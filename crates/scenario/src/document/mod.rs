@@ -1,5 +1,5 @@
-//! The scenario as written: every key that a file may have. The comments here are the descriptions
-//! in the JSON Schema, in `docs/reference/scenario.md` and in Python.
+//! The scenario as written: every key that a file may have. The comments here become the
+//! descriptions in the JSON Schema, in `docs/scenario.md` and in Python.
 
 pub mod algorithm;
 mod algorithm_schema;
@@ -39,7 +39,7 @@ pub struct Document {
     pub seed: u64,
     /// Simulated time, such as `60s`.
     pub duration: SpanText,
-    /// Time at the start that no summary counts.
+    /// Time at the start that summaries leave out.
     #[serde(default = "no_time")]
     pub warmup: SpanText,
     /// What is recorded besides the summary.
@@ -48,13 +48,13 @@ pub struct Document {
     /// The links, by name: words of letters, digits, `_` and `-`.
     #[schemars(extend("minProperties" = 1))]
     pub links: BTreeMap<String, Link>,
-    /// The wireless LANs, by name. Links are their transmitters.
+    /// The wireless LANs, by name. Links act as their transmitters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub wlans: BTreeMap<String, Wlan>,
     /// The groups of flows.
     #[schemars(length(min = 1))]
     pub flows: Vec<FlowGroup>,
-    /// Settings of single engines.
+    /// Settings of individual engines.
     #[serde(default, skip_serializing_if = "Engines::is_default")]
     pub engine: Engines,
 }
@@ -63,7 +63,7 @@ pub struct Document {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Record {
-    /// One row per packet per queue: large.
+    /// One row per packet per queue. This table is large.
     pub packets: bool,
     /// One row per drop and mark, with the state of the AQM just before it.
     pub signals: bool,
@@ -73,8 +73,9 @@ pub struct Record {
     pub states: bool,
     /// Time between samples. `auto` is a thousandth of the duration, rounded up to a millisecond.
     pub sample: Sample,
-    /// Width of bins, such as `1s`: goodput of every flow and class, throughput, utilisation, drop
-    /// and mark rate of every queue, bin by bin. Without it there are none.
+    /// Width of bins, such as `1s`. Goodput of every flow and class, and throughput, utilisation,
+    /// drop rate and mark rate of every queue are reported per bin. Without it, no bins are
+    /// reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bins: Option<SpanText>,
     /// Distributions of the path RTT and the one-way delay of TCP data packets, by class.
@@ -100,7 +101,7 @@ impl Default for Record {
 pub enum Sample {
     /// A thousandth of the duration, rounded up to a millisecond.
     Auto,
-    /// This long.
+    /// A given time.
     Every(Span),
 }
 

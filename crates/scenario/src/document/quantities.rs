@@ -1,4 +1,4 @@
-//! Quantities, as written: texts with a unit, parsed with the scenario.
+//! Quantities as written: texts with a unit, which are parsed with the scenario.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,11 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sojourn_aqm::{Limit, Rate, Span, units};
 
-/// A quantity that is written as a text with a unit.
+/// A quantity written as a text with a unit.
 trait Quantity: Sized {
-    /// What a value looks like, for error messages.
+    /// An example of a value, for error messages.
     const EXAMPLE: &'static str;
-    /// Parses a value; the error is a sentence that says what would be right.
+    /// Parses a value; the error is a sentence that says what a correct value looks like.
     fn parse(text: &str) -> Result<Self, String>;
 }
 
@@ -99,26 +99,26 @@ quantity! {
     r"^[0-9]+(\.[0-9]*)? *(B|kB|MB|GB|KiB|MiB|GiB)$", units::bytes;
 }
 quantity! {
-    /// How much may wait in a queue: bandwidth-delay products (`2bdp`), packets (`1000p`) or bytes
+    /// The size of a queue: bandwidth-delay products (`2bdp`), packets (`1000p`) or bytes
     /// (`250kB`).
     BufferText(Buffer) as "Buffer", "1bdp",
     r"^[0-9]+(\.[0-9]*)? *(bdp|p|B|kB|MB|GB|KiB|MiB|GiB)$", buffer;
 }
 quantity! {
-    /// When flows start: at one time (`"0s"`), or each at a random time between two, drawn
-    /// uniformly (`"0s..1s"`).
+    /// When flows start: all at one time (`"0s"`), or each at a time drawn uniformly from a range
+    /// (`"0s..1s"`).
     StartText(StartTimes) as "Start", "0s..1s",
     r"^[0-9]+(\.[0-9]*)? *(ns|us|ms|s)( *\.\. *[0-9]+(\.[0-9]*)? *(ns|us|ms|s))?$", start;
 }
 
 quantity! {
-    /// A ratio of powers in decibels: `25dB`, `-3dB`.
+    /// A power ratio in decibels: `25dB`, `-3dB`.
     DecibelText(f64) as "Decibel", "25dB", r"^-?[0-9]+(\.[0-9]*)? *dB$", decibels;
 }
 
 quantity! {
-    /// The rate of data frames on a wireless LAN: a constant one of 6, 9, 12, 18, 24, 36, 48 and 54
-    /// Mbit/s, or `minstrel`, which chooses by what was received.
+    /// The rate of data frames on a wireless LAN: a constant rate of 6, 9, 12, 18, 24, 36, 48 or 54
+    /// Mbit/s, or `minstrel`, which adapts the rate to the acknowledgements received.
     FrameRateText(FrameRate) as "FrameRate", "54mbit",
     r"^(minstrel|[0-9]+(\.[0-9]*)? *(bit|kbit|mbit|gbit))$", frame_rate;
 }
@@ -146,10 +146,10 @@ fn offload(text: &str) -> Result<Option<u32>, String> {
     }
 }
 
-/// Who chooses the rate of data frames, as written.
+/// How the rate of data frames is chosen, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameRate {
-    /// Nobody: it is always this.
+    /// A constant rate.
     Constant(Rate),
     /// Minstrel.
     Minstrel,
@@ -185,12 +185,12 @@ pub enum Buffer {
     Limit(Limit),
 }
 
-/// The times between which flows start.
+/// The range of times in which flows start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StartTimes {
     /// The earliest start.
     pub earliest: Span,
-    /// The latest start; not before the earliest.
+    /// The latest start, not before the earliest.
     pub latest: Span,
 }
 

@@ -9,27 +9,27 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::quantities::SizeText;
 use super::tagged::tagged;
 
-/// Sizes: a list such as `["15kB", "44kB"]`, each as likely as the others, or a distribution.
+/// Sizes: a list such as `["15kB", "44kB"]`, with equal probabilities, or a distribution.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Sizes {
-    /// One of these, each as likely as the others.
+    /// A list of sizes with equal probabilities.
     List(#[schemars(length(min = 1))] Vec<SizeText>),
     /// Drawn from a distribution.
     Drawn(Drawn),
 }
 
-/// A distribution of sizes. A draw outside its limits is repeated.
+/// A distribution of sizes. A draw outside the limits is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Drawn {
-    /// Every size between the two as likely as the others.
+    /// Uniform between the two limits.
     #[schemars(title = "UniformSizes")]
     Uniform(UniformSizes),
     /// Exponentially distributed.
     #[schemars(title = "ExponentialSizes")]
     Exponential(ExponentialSizes),
-    /// Log-normally distributed, as objects of web pages are.
+    /// Log-normally distributed, like the objects of web pages.
     #[schemars(title = "LogNormalSizes")]
     LogNormal(LogNormalSizes),
     /// Pareto distributed: a few sizes make up most of the bytes.
@@ -37,7 +37,7 @@ pub enum Drawn {
     Pareto(ParetoSizes),
 }
 
-/// Every size between the two as likely as the others.
+/// Uniform between the two limits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UniformSizes {
@@ -51,7 +51,7 @@ pub struct UniformSizes {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExponentialSizes {
-    /// Mean before limits.
+    /// Mean before the limits are applied.
     pub mean: SizeText,
     /// The smallest size.
     #[serde(default = "one_byte")]
@@ -60,13 +60,13 @@ pub struct ExponentialSizes {
     pub max: SizeText,
 }
 
-/// Log-normally distributed, as objects of web pages are.
+/// Log-normally distributed, like the objects of web pages.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogNormalSizes {
-    /// Mean before limits.
+    /// Mean before the limits are applied.
     pub mean: SizeText,
-    /// Standard deviation before limits.
+    /// Standard deviation before the limits are applied.
     pub deviation: SizeText,
     /// The smallest size.
     #[serde(default = "one_byte")]
@@ -79,7 +79,7 @@ pub struct LogNormalSizes {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParetoSizes {
-    /// Shape, positive; below 2 the tail is heavy.
+    /// Shape, positive; below 2 the distribution is heavy-tailed.
     pub shape: f64,
     /// The smallest size.
     pub min: SizeText,

@@ -1,8 +1,8 @@
-//! Tables that differ by their `kind`.
+//! Tables that are distinguished by their `kind`.
 
 use serde::de::{self, MapAccess};
 
-/// Reads the `kind` of a table; the loader has put it first.
+/// Reads the `kind` of a table, which the loader has moved to the front.
 pub(crate) fn read_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
     match map.next_key::<String>()? {
         Some(key) if key == "kind" => map.next_value(),
@@ -10,8 +10,8 @@ pub(crate) fn read_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A
     }
 }
 
-/// The error of a `kind` that is none of these. Unlike serde's error of an unknown variant it is
-/// about the key `kind`, not about the table.
+/// The error for an unknown `kind`. Unlike serde's error for an unknown variant, it points at the
+/// key `kind`, not at the table.
 pub(crate) fn unknown_kind<E: de::Error>(kind: &str, known: &[&str]) -> E {
     if kind == "python" && known.contains(&"bulk") {
         return E::custom(
@@ -22,8 +22,8 @@ pub(crate) fn unknown_kind<E: de::Error>(kind: &str, known: &[&str]) -> E {
     E::custom(format!("unknown kind `{kind}`, expected `{}`", known.join("`, `")))
 }
 
-/// Lets an enum be read from tables that differ by their `kind`. What serde derives for tagged
-/// enums forgets where in the table an error was; this does not.
+/// Deserialises an enum from tables that are distinguished by their `kind`. Unlike serde's derived
+/// code for tagged enums, it keeps track of where in the table an error occurred.
 macro_rules! tagged {
     ($name:ident, $expecting:literal, { $($kind:literal => $variant:ident($table:ty)),+ }) => {
         impl<'de> serde::Deserialize<'de> for $name {

@@ -11,24 +11,24 @@ use super::tagged::tagged;
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Jitter {
-    /// Between nothing and `max`, every value as likely as the others.
+    /// Uniform between zero and `max`.
     #[schemars(title = "UniformJitter")]
     Uniform(UniformJitter),
     /// Exponentially distributed.
     #[schemars(title = "ExponentialJitter")]
     Exponential(ExponentialJitter),
-    /// Log-normally distributed: mostly small, now and then large.
+    /// Log-normally distributed: mostly small, occasionally large.
     #[schemars(title = "LogNormalJitter")]
     LogNormal(LogNormalJitter),
 }
 
-/// Between nothing and `max`, every value as likely as the others.
+/// Uniform between zero and `max`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UniformJitter {
     /// The largest extra delay.
     pub max: SpanText,
-    /// Whether packets may overtake each other. Otherwise a packet waits for the one before it.
+    /// Whether packets may overtake each other. If not, a packet waits for the one before it.
     #[serde(default)]
     pub reorder: bool,
 }
@@ -39,12 +39,12 @@ pub struct UniformJitter {
 pub struct ExponentialJitter {
     /// Mean extra delay.
     pub mean: SpanText,
-    /// Whether packets may overtake each other. Otherwise a packet waits for the one before it.
+    /// Whether packets may overtake each other. If not, a packet waits for the one before it.
     #[serde(default)]
     pub reorder: bool,
 }
 
-/// Log-normally distributed: mostly small, now and then large.
+/// Log-normally distributed: mostly small, occasionally large.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogNormalJitter {
@@ -52,7 +52,7 @@ pub struct LogNormalJitter {
     pub mean: SpanText,
     /// Standard deviation of the extra delay.
     pub deviation: SpanText,
-    /// Whether packets may overtake each other. Otherwise a packet waits for the one before it.
+    /// Whether packets may overtake each other. If not, a packet waits for the one before it.
     #[serde(default)]
     pub reorder: bool,
 }
@@ -61,16 +61,16 @@ pub struct LogNormalJitter {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Loss {
-    /// Each packet is lost with the same probability, whatever happened to others.
+    /// Each packet is lost with the same probability, independently of the others.
     #[schemars(title = "BernoulliLoss")]
     Bernoulli(BernoulliLoss),
-    /// Loss in bursts: the wire changes between a good and a bad state, packet by packet (Gilbert
-    /// 1960, Elliott 1963).
+    /// Loss in bursts: the wire alternates between a good and a bad state, changing at packets
+    /// (Gilbert 1960, Elliott 1963).
     #[schemars(title = "GilbertElliottLoss")]
     GilbertElliott(GilbertElliottLoss),
 }
 
-/// Each packet is lost with the same probability, whatever happened to others.
+/// Each packet is lost with the same probability, independently of the others.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BernoulliLoss {
@@ -79,15 +79,15 @@ pub struct BernoulliLoss {
     pub rate: f64,
 }
 
-/// Loss in bursts: the wire changes between a good and a bad state, packet by packet (Gilbert 1960,
-/// Elliott 1963).
+/// Loss in bursts: the wire alternates between a good and a bad state, changing at packets (Gilbert
+/// 1960, Elliott 1963).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottLoss {
-    /// Probability, at each packet, to change from the good to the bad state.
+    /// Probability that the state changes from good to bad at a packet.
     #[schemars(range(min = 0, max = 1))]
     pub enter: f64,
-    /// Probability, at each packet, to change from the bad to the good state.
+    /// Probability that the state changes from bad to good at a packet.
     #[schemars(range(min = 0, max = 1))]
     pub leave: f64,
     /// Probability of loss in the bad state.

@@ -1,4 +1,4 @@
-//! From JSON to a tree of values. Repeated keys and `null`, which other parsers accept, are
+//! Converts JSON to a tree of values. Repeated keys and `null`, which other parsers accept, are
 //! refused.
 
 use std::fmt;

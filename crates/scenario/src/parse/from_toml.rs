@@ -1,4 +1,4 @@
-//! From TOML to a tree of values.
+//! Converts TOML to a tree of values.
 
 use serde_json::{Map, Number, Value};
 use toml::de::{DeTable, DeValue};
@@ -28,14 +28,15 @@ pub(super) fn parse_value(text: &str) -> Result<Value, String> {
     value(parsed.get_ref()).map_err(|flaw| flaw.what.to_owned())
 }
 
-/// A value that the tree has no place for: where, from the value that was converted on, and why.
+/// A value that the tree cannot represent: its path relative to the converted value, and the
+/// reason.
 struct Flaw {
     path: String,
     what: &'static str,
 }
 
 impl Flaw {
-    /// The same, seen from the table or list around it.
+    /// The same flaw, seen from the enclosing table or list.
     fn within(self, part: &str) -> Flaw {
         let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         Flaw { path: format!("{part}{dot}{}", self.path), ..self }

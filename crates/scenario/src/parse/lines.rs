@@ -1,15 +1,15 @@
-//! On which line of a TOML text a key stands: looked up when an error names it.
+//! Finds the line of a key in a TOML text, for error messages.
 
 use toml::de::{DeTable, DeValue};
 
-/// The lines of a text's keys and entries, by their dotted paths.
+/// Looks up the lines of a text's keys and entries by their dotted paths.
 pub(super) struct Lines<'a> {
     text: &'a str,
     root: Option<DeTable<'a>>,
 }
 
 impl<'a> Lines<'a> {
-    /// Those of a text; none if it is not TOML.
+    /// The lines of a text; knows no line if the text is not TOML.
     pub(super) fn of(text: &'a str) -> Lines<'a> {
         Lines { text, root: DeTable::parse(text).ok().map(|table| table.into_inner()) }
     }
@@ -25,7 +25,7 @@ pub(super) fn line_at(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
 }
 
-/// Where the key or entry stands that a path leads to.
+/// The offset of the key or entry at a dotted path.
 fn offset_in_table(table: &DeTable, path: &str) -> Option<usize> {
     table.iter().find_map(|(key, value)| match path.strip_prefix(key.get_ref().as_ref())? {
         "" => Some(key.span().start),

@@ -1,10 +1,10 @@
-//! Where in a scenario's text each key stands.
+//! Locates keys in a scenario's text.
 
 use std::collections::BTreeSet;
 
 use super::lines::Lines;
 
-/// A text, in which errors look for the lines of keys, and which keys an override has set.
+/// The text in which errors look up the lines of keys, and the keys that overrides have set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locations<'a> {
     origin: &'a str,
@@ -13,7 +13,7 @@ pub(crate) struct Locations<'a> {
 }
 
 impl<'a> Locations<'a> {
-    /// `origin` is the file's name, or empty; `text` its TOML, or empty where lines are not known.
+    /// `origin` is the file's name or empty; `text` is its TOML, or empty if lines are unknown.
     pub(super) fn new(origin: &'a str, text: &'a str) -> Locations<'a> {
         Locations { origin, text, ..Locations::default() }
     }
@@ -24,7 +24,7 @@ impl<'a> Locations<'a> {
     }
 
     /// Adds file and line to a dotted path: `demo.toml:12: links.bottleneck.rate`. A path that was
-    /// not written has the line of the nearest table or list around it.
+    /// not written gets the line of the nearest enclosing table or list.
     pub(crate) fn locate(&self, path: &str) -> String {
         let lines = Lines::of(self.text);
         for part in ancestors(path) {
@@ -42,7 +42,7 @@ impl<'a> Locations<'a> {
         }
     }
 
-    /// A line of the file, as errors name it.
+    /// A line of the file in the form that error messages use.
     pub(super) fn line(&self, line: usize) -> String {
         match self.origin {
             "" => format!("line {line}"),
@@ -51,7 +51,7 @@ impl<'a> Locations<'a> {
     }
 }
 
-/// The path itself, then what contains it: `a.b[0]`, `a.b`, `a`.
+/// The path itself, then everything that contains it: `a.b[0]`, `a.b`, `a`.
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices(['.', '[']).map(|(end, _)| end).collect::<Vec<_>>();
     std::iter::once(path).chain(ends.into_iter().rev().map(|end| &path[..end]))

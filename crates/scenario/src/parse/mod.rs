@@ -1,4 +1,4 @@
-//! From text to the scenario as written: TOML or JSON, overrides, types.
+//! Converts text to the scenario as written: TOML or JSON, overrides, types.
 
 mod from_json;
 mod from_toml;
@@ -24,14 +24,14 @@ pub enum Format {
     Json,
 }
 
-/// What comes along with a scenario's text.
+/// The context of a scenario's text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Source<'a> {
     /// The notation.
     pub format: Format,
-    /// Name of the file, for error messages; empty if there is none.
+    /// Name of the file, for error messages; empty if the text has no file.
     pub origin: &'a str,
-    /// Dotted keys and TOML values that override the text, applied in this order.
+    /// Dotted keys and TOML values that override the text, applied in order.
     pub sets: &'a [(String, String)],
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn document<'a>(
     Ok((document, locations))
 }
 
-/// Puts the `kind` of every table first, where the visitors of tagged enums look for it.
+/// Moves the `kind` of every table to the front, where the visitors of tagged enums look for it.
 fn put_kinds_first(value: &mut Value) {
     match value {
         Value::Object(table) => {

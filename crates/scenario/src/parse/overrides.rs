@@ -1,4 +1,4 @@
-//! Overrides: a dotted key and a value that replace what the text says, as given by `--set`.
+//! Overrides: a dotted key and a value that replace a value of the text, as given by `--set`.
 
 use serde_json::{Map, Value};
 use sojourn_aqm::registry;
@@ -7,7 +7,7 @@ use super::from_toml;
 use crate::error::{ScenarioError, join};
 
 /// Sets `key` (`links.bottleneck.rate`, `flows[0].count`, `flows.bulk.count`) to a TOML value. A
-/// text may come without quotes (`5mbit`). Returns the path that was set.
+/// text may be written without quotes (`5mbit`). Returns the path that was set.
 pub(super) fn apply(root: &mut Value, key: &str, text: &str) -> Result<String, ScenarioError> {
     let refuse = |message: String| ScenarioError::new(format!("--set {key}"), message);
     let value = parse_value(text).map_err(refuse)?;
@@ -23,7 +23,8 @@ pub(super) fn apply(root: &mut Value, key: &str, text: &str) -> Result<String, S
     Ok(path)
 }
 
-/// A TOML value. What is none, such as `5mbit`, is a text, unless it begins like another value.
+/// Parses a TOML value. Anything else, such as `5mbit`, is a text, unless it begins like a TOML
+/// value.
 fn parse_value(text: &str) -> Result<Value, String> {
     let text = text.trim();
     match from_toml::parse_value(text) {
@@ -47,7 +48,7 @@ fn segments(key: &str) -> Result<Vec<String>, String> {
 
 type Step<'v> = Result<(&'v mut Value, String), String>;
 
-/// The value of a key inside `here`; a table that was left out is created.
+/// The value of a key inside `here`; creates the table if it was left out.
 fn enter<'v>(here: &'v mut Value, segment: &str, path: &str) -> Step<'v> {
     let (value, path) = slot(here, segment, path)?;
     if value.is_null() {
@@ -56,7 +57,7 @@ fn enter<'v>(here: &'v mut Value, segment: &str, path: &str) -> Step<'v> {
     Ok((value, path))
 }
 
-/// The value of a key inside `here`; a missing one is created as null.
+/// The value of a key inside `here`; creates a missing one as null.
 fn slot<'v>(here: &'v mut Value, segment: &str, path: &str) -> Step<'v> {
     match here {
         Value::Object(table) if path == "links" && !table.contains_key(segment) => {
@@ -116,7 +117,7 @@ mod tests {
         })
     }
 
-    /// What an override changes: the tree, and the path that was set.
+    /// The result of an override: the tree, and the path that was set.
     fn set(key: &str, text: &str) -> Result<(Value, String), String> {
         let mut root = root();
         let path = apply(&mut root, key, text).map_err(|error| error.to_string())?;

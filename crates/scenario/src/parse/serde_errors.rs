@@ -1,4 +1,4 @@
-//! serde's errors in our words: where, what is wrong, and what would be right.
+//! Rewords serde's errors: where, what is wrong, and what would be right.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn reword(path: &str, message: &str) -> (String, String) {
         return match what {
             "field" => (with_key(path, typed), format!("there is no key `{typed}` here{hint}")),
             "kind" => (join(path, "kind"), format!("there is no kind `{typed}`{hint}")),
-            // An enum of plain texts is the value itself.
+            // For an enum of plain texts, the value itself is at fault.
             _ => (path.to_owned(), format!("there is no `{typed}`{hint}")),
         };
     }
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// A document in which every required key of every table stands.
+    /// A document that contains every required key of every table.
     fn full() -> Value {
         let sizes = [
             json!({ "kind": "uniform", "min": "1B", "max": "2B" }),

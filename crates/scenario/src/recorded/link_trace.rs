@@ -1,4 +1,5 @@
-//! Delivery opportunities of a link in Mahimahi's format: a line is the millisecond of one.
+//! Parses delivery opportunities of a link in Mahimahi's format: each line is the time of one
+//! opportunity in milliseconds.
 
 use super::sha256;
 use crate::resolved::Trace;
@@ -6,7 +7,7 @@ use crate::resolved::Trace;
 /// Parses a trace. `file` is its name in the manifest.
 ///
 /// # Errors
-/// A sentence with the line number that says what would be right.
+/// Returns a sentence with the line number that says what would be right.
 pub(crate) fn parse(file: &str, text: &str, opportunity_bytes: u32) -> Result<Trace, String> {
     let mut opportunities_ms = Vec::new();
     for (index, line) in text.lines().enumerate() {

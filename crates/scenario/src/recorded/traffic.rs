@@ -1,4 +1,4 @@
-//! Recorded traffic: a CSV file whose lines are time in seconds and bytes.
+//! Parses recorded traffic: a CSV file whose lines are a time in seconds and a number of bytes.
 
 use sojourn_aqm::{Span, units};
 
@@ -11,7 +11,7 @@ const HEADERS: [&str; 2] = ["time,bytes", "time_s,bytes"];
 /// Parses a recording. `file` is its name in the manifest.
 ///
 /// # Errors
-/// A sentence with the line number that says what would be right.
+/// Returns a sentence with the line number that says what would be right.
 pub(crate) fn parse(file: &str, text: &str) -> Result<Recording, String> {
     let mut amounts: Vec<(Span, u64)> = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -16,10 +16,10 @@ use crate::error::ScenarioError;
 use crate::recorded::traffic;
 use crate::resolved::{App, Codec, Datagrams, Recording, Web};
 
-/// The recordings of groups that replay one, by the index of the group.
+/// The recordings of groups with the application `replay`, by the index of the group.
 pub(crate) type Recordings = BTreeMap<usize, Arc<Recording>>;
 
-/// Reads the recordings that groups replay.
+/// Reads the recordings of groups with the application `replay`.
 pub(super) fn recordings(document: &Document, read: &ReadFile<'_>) -> Checked<Recordings> {
     let mut recordings = Recordings::new();
     for (index, group) in document.flows.iter().enumerate() {
@@ -130,7 +130,7 @@ fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
     }
 }
 
-/// The most connections of one page: our choice, above what browsers open.
+/// The most connections for one page: our choice, more than browsers open.
 const MOST_PARALLEL: u32 = 32;
 
 fn web(place: &str, written: &apps::Web) -> Checked<Web> {
@@ -188,7 +188,7 @@ fn datagrams(
     Ok(Datagrams { packet_bytes, rate: rate.0, ecn: written.ecn })
 }
 
-/// The size of datagrams; keys of TCP are refused besides them.
+/// The size of datagrams. Refuses keys of TCP.
 fn datagram_bytes(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<u32> {
     if let Some(key) = written.tcp_keys().next() {
         let kind = written.app.kind();

@@ -3,7 +3,7 @@
 use super::{Checked, refuse};
 use crate::document::quantities::SizeText;
 
-/// The largest packet that IP can carry, and so the most framing that is plausible.
+/// The largest packet that IP can carry, which is also the most framing that is plausible.
 const LARGEST_PACKET_BYTES: u64 = 65_535;
 
 /// The size of one packet: positive, and no more than IP can carry.
@@ -30,8 +30,8 @@ pub(super) fn probability(place: &str, p: f64) -> Checked<f64> {
     }
 }
 
-/// A name goes into dotted paths, tables and file names, so it has only characters that are safe in
-/// all of them.
+/// Checks a name. Names appear in dotted paths, tables and file names, so only characters that are
+/// safe in all of these are allowed.
 pub(super) fn name(place: &str, what: &str, name: &str) -> Checked<()> {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     match !name.is_empty() && name.chars().all(legal) {

@@ -1,4 +1,4 @@
-//! Propagation delays besides those of the links, from the base RTT or from the access links.
+//! Propagation delays outside the links, derived from the base RTT or given by the access links.
 
 use sojourn_aqm::Span;
 
@@ -7,21 +7,21 @@ use crate::document::Document;
 use crate::document::flows;
 use crate::document::flows::Access;
 
-/// Propagation delays besides those of the links.
+/// Propagation delays outside the links.
 pub(super) struct Delays {
     /// From sender to the first link.
     pub(super) access: Span,
     /// From the last link to the receiver.
     pub(super) egress: Span,
-    /// From the receiver to the first reverse link, or to the sender without one.
+    /// From the receiver to the first reverse link, or to the sender if there are no reverse links.
     pub(super) back: Span,
-    /// From the last reverse link to the sender; zero without one.
+    /// From the last reverse link to the sender; zero if there are no reverse links.
     pub(super) back_egress: Span,
-    /// The sum of all, and of the links.
+    /// The sum of these and of the links' delays.
     pub(super) rtt: Span,
 }
 
-/// The delays of a group: those of `access`, or what the links leave of `rtt`, in quarters.
+/// The delays of a group: those of `access`, or quarters of the part of `rtt` that the links leave.
 pub(super) fn of(place: &str, written: &flows::FlowGroup, doc: &Document) -> Checked<Delays> {
     let place_of_rtt = format!("{place}.rtt");
     if written.rtt.is_some_and(|rtt| rtt.0 == Span::ZERO) {
@@ -53,7 +53,7 @@ struct Links {
     has_reverse: bool,
 }
 
-/// The delays of `access`. Without reverse links the way back has the delays of the forward links.
+/// The delays of `access`. Without reverse links, the way back has the delays of the forward links.
 fn explicit(place: &str, access: &Access, rtt: Option<Span>, links: &Links) -> Checked<Delays> {
     let (sender, receiver) = (access.sender.0, access.receiver.0);
     let sender_back = access.sender_back.unwrap_or(access.sender).0;
@@ -79,10 +79,10 @@ fn explicit(place: &str, access: &Access, rtt: Option<Span>, links: &Links) -> C
     Ok(Delays { access: sender, egress: receiver, back, back_egress, rtt: sum })
 }
 
-/// Splits what the links leave of the base RTT in quarters: sender's side and receiver's side,
-/// there and back. Equal parts are our choice: they give the dumbbells of the papers their access
-/// links (fact scenario-7). Without reverse links the way back has the delays of the forward links,
-/// as far as the RTT allows.
+/// Splits the part of the base RTT that the links leave into quarters: sender's side and receiver's
+/// side, in both directions. Equal parts are our choice; they give the dumbbells of the papers
+/// their access links (fact scenario-7). Without reverse links, the way back has the delays of the
+/// forward links, as far as the RTT allows.
 fn split(place: &str, rtt: Span, links: &Links) -> Checked<Delays> {
     let on_links = links.forward + links.reverse;
     if on_links > rtt {

@@ -12,7 +12,7 @@ use crate::document::quantities::SpanText;
 use crate::document::wire::Jitter;
 use crate::resolved::{App, Capacity, FlowGroup, Link};
 
-/// All groups of flows.
+/// Resolves all groups of flows.
 pub(super) fn all(
     document: &Document,
     capacities: &[Capacity],
@@ -27,7 +27,7 @@ pub(super) fn all(
     Ok(groups)
 }
 
-/// What a group of flows refers to.
+/// The rest of the scenario that a group of flows refers to.
 struct Around<'a> {
     document: &'a Document,
     links: BTreeMap<&'a str, usize>,
@@ -35,7 +35,7 @@ struct Around<'a> {
     recorded: &'a Recordings,
 }
 
-/// Names as written; for the others the kind of the application, numbered if that is taken.
+/// Names as written. The default is the kind of the application, with a number if it is taken.
 fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
     let mut taken = BTreeSet::new();
     for (index, flow) in written.iter().enumerate() {
@@ -143,15 +143,15 @@ fn access_rate(
     }
 }
 
-/// The rate of senders' uplinks if none is written: ten times the fastest initial rate on the path.
-/// Our choice: fast enough never to be the bottleneck, slow enough to space the packets of a burst.
+/// The default rate of senders' uplinks: ten times the fastest initial rate on the path. Our
+/// choice: fast enough never to be the bottleneck, slow enough to space the packets of a burst.
 fn default_access_rate(path: &[usize], capacities: &[Capacity]) -> Rate {
     let fastest = path.iter().map(|&link| capacities[link].initial_rate().as_bps()).max();
     Rate::from_bps(fastest.expect("a path has at least one link").saturating_mul(10))
 }
 
-/// A shared access link serves packets in the order in which they left the last link. Packets that
-/// overtake each other on the wire between the two have no such order.
+/// Checks that packets reach the shared access link in order. It serves packets in the order in
+/// which they left the last link, and jitter that reorders packets breaks that order.
 fn check_order(place: &str, written: &flows::FlowGroup, document: &Document) -> Checked<()> {
     let Some(access) = &written.access else { return Ok(()) };
     let ends = [(&written.path, access.receiver_rate), (&written.reverse, access.sender_rate)];
@@ -176,7 +176,7 @@ fn stop(place: &str, written: &flows::FlowGroup, duration: Span) -> Checked<Opti
     Ok(Some(stop).filter(|&stop| stop < duration))
 }
 
-/// Engines number the packets of a flow in 32 bits.
+/// Checks that the packets of a flow can be numbered in 32 bits, as engines do.
 pub(super) fn check_packet_numbers(
     flows: &[FlowGroup],
     links: &[Link],
@@ -188,7 +188,7 @@ pub(super) fn check_packet_numbers(
             App::Cbr { datagrams, .. }
             | App::OnOff { datagrams, .. }
             | App::Bursts { datagrams, .. } => datagrams.rate,
-            // The highest rate of the slowest part of the path.
+            // The highest rate that the path ever has.
             _ => group.path.iter().map(|&link| fastest[link]).fold(group.access_rate, Rate::min),
         };
         let packets = rate.bytes_in(duration) / u64::from(smallest_packet(&group.app));
@@ -231,7 +231,7 @@ fn fastest(capacity: &Capacity) -> Rate {
     }
 }
 
-/// The size of a packet, at least, on average: a file is at least one packet.
+/// A lower bound on the mean packet size; a file takes at least one packet.
 fn smallest_packet(app: &App) -> u32 {
     match app {
         App::Files { tcp, sizes, .. } => {

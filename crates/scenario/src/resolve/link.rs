@@ -77,11 +77,11 @@ fn trace_of(place: &str, written: &capacity::Trace, read: &ReadFile<'_>) -> Chec
         .map_err(|message| ScenarioError::new(place_of_file, message))
 }
 
-/// What the flows of a link mean for it.
+/// The properties of a link that follow from its flows.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Traffic {
     longest_rtt: Option<Span>,
-    /// Of any packet through the link, without framing.
+    /// The largest packet of any flow through the link, without framing.
     largest_packet: Option<u32>,
 }
 
@@ -133,7 +133,7 @@ pub(super) fn link(
     })
 }
 
-/// The queue of a link, kind and parameters checked.
+/// The queue of a link, with kind and parameters checked.
 pub(crate) fn queue(place: &str, written: &AlgorithmSpec, laws: &CustomLaws) -> Checked<QdiscSpec> {
     let spec = match written {
         AlgorithmSpec::Text(text) if names_code(text) => return refuse(place, NO_CODE),

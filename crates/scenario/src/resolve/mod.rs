@@ -1,4 +1,4 @@
-//! From the scenario as written to the resolved one: every default filled in, every rule checked.
+//! Resolves the scenario as written: fills in every default and checks every rule.
 
 mod app;
 mod checks;
@@ -26,7 +26,7 @@ pub use tcp::NEED_ECN;
 pub(crate) use self::app::Recordings;
 pub(crate) use self::link::queue;
 
-/// Returns the text of a file by the name in the scenario; this crate opens no file.
+/// Returns the text of a file that the scenario names; this crate opens no file.
 pub type ReadFile<'a> = dyn Fn(&str) -> io::Result<String> + 'a;
 
 /// The timer frequencies that a Linux kernel can be built with (kernel/Kconfig.hz).
@@ -35,11 +35,10 @@ const KERNEL_HZ: [u32; 4] = [100, 250, 300, 1000];
 /// A result of this crate.
 type Checked<T> = Result<T, ScenarioError>;
 
-/// Fills in every default and checks every rule. Beside the registered AQMs, queues may name
-/// `laws`.
+/// Fills in every default and checks every rule. Queues may use the registered AQMs and `laws`.
 ///
 /// # Errors
-/// The first rule that is broken, with the dotted path as place; a file that `read` cannot deliver.
+/// The first broken rule, with its dotted path as place, or a file that `read` cannot deliver.
 pub fn resolve(document: &Document, read: &ReadFile<'_>, laws: &CustomLaws) -> Checked<Resolved> {
     let mut capacities = Vec::new();
     let wlans = wlan::all(document)?;
@@ -50,7 +49,7 @@ pub fn resolve(document: &Document, read: &ReadFile<'_>, laws: &CustomLaws) -> C
     resolve_over(document, capacities, &app::recordings(document, read)?, laws)
 }
 
-/// The same without reading files: `capacities` are those of the links, in their order.
+/// The same without reading files: `capacities` are those of the links, in the links' order.
 pub(crate) fn resolve_over(
     document: &Document,
     capacities: Vec<Capacity>,
@@ -136,7 +135,7 @@ fn record(document: &Document) -> Record {
     }
 }
 
-/// A thousandth, rounded up to a millisecond.
+/// A thousandth of a span, rounded up to a millisecond.
 fn thousandth(duration: Span) -> Span {
     Span::from_millis(duration.as_nanos().div_ceil(1_000 * 1_000_000))
 }
@@ -146,7 +145,7 @@ fn link_indices(document: &Document) -> BTreeMap<&str, usize> {
     document.links.keys().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
 }
 
-/// The error of a rule that is broken at a dotted path.
+/// The error of a rule broken at a dotted path.
 fn refuse<T>(place: &str, message: impl Into<String>) -> Checked<T> {
     Err(ScenarioError::new(place, message))
 }

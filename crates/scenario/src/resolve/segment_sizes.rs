@@ -1,12 +1,12 @@
-//! Sizes of segments, by TCP profile. The rules of each profile are in the engines; sizes are here,
-//! because a link's MTU and with it the checks of buffers follow from them.
+//! Segment sizes of the TCP profiles. The rules of each profile live in the engines. The sizes are
+//! here because they determine a link's MTU, which the checks of buffers use.
 
 /// A full segment at IP level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Segment {
     /// Its size, headers included.
     pub(super) packet_bytes: u64,
-    /// IP and TCP headers; the size of a pure ACK.
+    /// Bytes of IP and TCP headers, which is the size of a pure ACK.
     pub(super) header_bytes: u64,
 }
 
@@ -27,7 +27,7 @@ const SEGMENTS: [(&str, Segment); 7] = [
     ("pi2-ns3", Segment { packet_bytes: 1000, header_bytes: 40 }),
 ];
 
-/// The segments of a profile. An unknown name is refused by the engine.
+/// The segment sizes of a profile. The engine refuses unknown names.
 pub(super) fn of(profile: &str) -> Segment {
     let found = SEGMENTS.iter().find(|(name, _)| *name == profile);
     found.map_or(LINUX, |&(_, segment)| segment)

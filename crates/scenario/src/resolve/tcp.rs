@@ -40,7 +40,7 @@ pub(super) fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
     })
 }
 
-/// A burst holds two packets or more, else nothing is offloaded.
+/// Segmentation offload; a burst must hold at least two packets.
 fn offload(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<Option<u32>> {
     match written.offload.and_then(|offload| offload.0) {
         Some(bytes) if u64::from(bytes) < 2 * packet.0 => {
@@ -51,7 +51,7 @@ fn offload(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<Option
     }
 }
 
-/// The feedback of marks. Its keys need ECN.
+/// The feedback of marks; its keys require ECN.
 fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
     let is_used = written.ecn || asks_by_itself(written);
     let keys = [

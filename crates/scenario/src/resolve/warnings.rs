@@ -1,4 +1,4 @@
-//! Warnings: what is legal but probably not meant.
+//! Warnings about legal scenarios that are probably mistakes.
 
 use sojourn_aqm::{Limit, QdiscSpec, Span, registry, units};
 

@@ -8,7 +8,7 @@ use crate::document::quantities::SizeText;
 use crate::document::{capacity, links, wire};
 use crate::resolved::{Bucket, Capacity, Device, Extra, Jitter, Loss};
 
-/// The deepest bucket whose tokens engines count without overflow.
+/// The deepest bucket whose tokens engines can count without overflow.
 const DEEPEST_BUCKET: u64 = 1_000_000_000;
 
 /// A token bucket.
@@ -26,7 +26,7 @@ pub(super) fn bucket(place: &str, written: &capacity::Bucket) -> Checked<Capacit
     Ok(Capacity::Bucket(Bucket { rate, burst_bytes, line, overdraft: written.overdraft }))
 }
 
-/// Refuses a bucket that never has enough tokens for the largest packet, which would wait for ever.
+/// Refuses a bucket too shallow for the largest packet, which would wait forever.
 pub(super) fn check_bucket(place: &str, capacity: &Capacity, mtu_bytes: u32) -> Checked<()> {
     let Capacity::Bucket(bucket) = capacity else { return Ok(()) };
     if bucket.overdraft || bucket.burst_bytes >= u64::from(mtu_bytes) {

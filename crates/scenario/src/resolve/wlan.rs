@@ -1,4 +1,4 @@
-//! Wireless LANs and the links that are their transmitters.
+//! Wireless LANs, and the links that act as their transmitters.
 
 use sojourn_aqm::{Span, registry};
 
@@ -57,12 +57,12 @@ fn error_rate(place: &str, written: f64) -> Checked<f64> {
     checks::probability(&format!("{place}.error_rate"), written)
 }
 
-/// A ratio of powers from decibels.
+/// A power ratio from decibels.
 fn ratio(written: DecibelText) -> f64 {
     libm::pow(10.0, written.0 / 10.0)
 }
 
-/// What a station has instead of the LAN's, if it says anything.
+/// The station's own radio settings in place of the LAN's, if it has any.
 fn own_radio(place: &str, written: &Wireless, lan: &Radio) -> Checked<Option<Radio>> {
     if (written.rate, written.error_rate, written.snr) == (None, None, None) {
         return Ok(None);
@@ -99,7 +99,7 @@ pub(super) fn transmitter(place: &str, written: &Wireless, wlans: &[Wlan]) -> Ch
     }
 }
 
-/// Whether every packet through a transmitter that serves stations by airtime is of a station.
+/// Checks that every packet through a transmitter with airtime fairness belongs to a station.
 pub(super) fn check_stations(resolved: &Resolved) -> Checked<()> {
     for flow in &resolved.flows {
         for (way, other_way, key) in

@@ -1,4 +1,4 @@
-//! Applications, resolved. They can be sent to another process; quantities are then numbers.
+//! Applications, resolved. They can be sent to another process, with quantities as numbers.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::document::apps::Arrivals;
 /// The application of a flow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum App {
-    /// Unlimited data over TCP, or `bytes` of it.
+    /// Data over TCP, unlimited or of a given amount.
     Bulk {
         /// The transport.
         tcp: Tcp,
-        /// How much, if not unlimited.
+        /// The amount, if limited.
         bytes: Option<u64>,
     },
     /// A user who fetches files one after the other, each over a new connection, with exponential
@@ -54,10 +54,10 @@ pub enum App {
         datagrams: Datagrams,
         /// How they are spaced.
         arrivals: Arrivals,
-        /// The codec, where these are voice calls.
+        /// The codec, if the datagrams are voice calls.
         voice: Option<Codec>,
     },
-    /// Datagrams at a constant rate during exponential on periods, silence during off periods.
+    /// Datagrams at a constant rate during exponential on periods, with silence in between.
     OnOff {
         /// The datagrams during on periods.
         datagrams: Datagrams,
@@ -72,10 +72,10 @@ pub enum App {
     Bursts {
         /// The datagrams during bursts.
         datagrams: Datagrams,
-        /// When they begin, since the start of the flow; each ends before the next begins.
+        /// When they begin, since the start of the flow. Each burst ends before the next begins.
         #[serde(with = "as_numbers::spans")]
         at: Vec<Span>,
-        /// How long each lasts.
+        /// Duration of each burst.
         #[serde(with = "as_numbers::span")]
         length: Span,
     },
@@ -104,7 +104,7 @@ pub enum App {
 }
 
 impl App {
-    /// The transport of applications over TCP.
+    /// The transport, if the application uses TCP.
     pub fn tcp(&self) -> Option<&Tcp> {
         match self {
             App::Bulk { tcp, .. }
@@ -115,7 +115,7 @@ impl App {
         }
     }
 
-    /// The codec of voice calls.
+    /// The codec, if the application is a voice call.
     pub fn voice(&self) -> Option<Codec> {
         match self {
             App::Cbr { voice, .. } => *voice,
@@ -149,7 +149,7 @@ impl App {
     }
 }
 
-/// A codec of voice that the narrow-band E-model (ITU-T G.107) has parameters for.
+/// A voice codec for which the narrow-band E-model (ITU-T G.107) has parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Codec {
@@ -166,9 +166,9 @@ pub struct Web {
     pub main: Sizes,
     /// Sizes of embedded objects in bytes.
     pub object: Sizes,
-    /// Number of embedded objects of a page, if it is always the same.
+    /// Number of embedded objects of a page, if it is fixed.
     pub objects: Option<u32>,
-    /// Connections at once; at least one.
+    /// Parallel connections; at least one.
     pub parallel: u32,
     /// Bytes of a request, headers included.
     pub request_bytes: u32,
@@ -183,7 +183,7 @@ pub struct Web {
 /// Sizes in bytes, all positive. A draw outside `min..=max` is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Sizes {
-    /// One of these, each as likely as the others.
+    /// A list of sizes with equal probabilities.
     List(Vec<u64>),
     /// A distribution between limits.
     Drawn {
@@ -205,12 +205,12 @@ pub enum Shape {
     Exponential(f64),
     /// Log-normal with this mean and standard deviation in bytes.
     LogNormal(f64, f64),
-    /// Pareto with this shape from the smallest size on.
+    /// Pareto with this shape, above the smallest size.
     Pareto(f64),
 }
 
 impl Sizes {
-    /// The smallest size there can be.
+    /// The smallest possible size.
     pub fn smallest(&self) -> u64 {
         match self {
             Sizes::List(sizes) => sizes.iter().copied().min().unwrap_or(1),
@@ -219,7 +219,7 @@ impl Sizes {
     }
 }
 
-/// Amounts of data at given times since the start of a flow, not decreasing.
+/// Amounts of data at given times since the start of a flow, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Recording {
     /// The file as the scenario names it.

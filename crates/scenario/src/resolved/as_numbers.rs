@@ -1,5 +1,5 @@
-//! Serialisation of quantities as numbers, for what one of our processes sends to another:
-//! nanoseconds and bits per second. Texts for people are in `document::quantities`.
+//! Serialises quantities as numbers (nanoseconds and bits per second) for messages between our own
+//! processes. Texts for people are in `document::quantities`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sojourn_aqm::{Rate, Span};
@@ -31,7 +31,7 @@ pub(super) mod spans {
     }
 }
 
-/// Spans, each with an amount.
+/// Spans, each paired with an amount.
 pub(super) mod amounts {
     use super::*;
 
@@ -76,7 +76,7 @@ pub(super) mod rates {
     }
 }
 
-/// A shared value, as its content.
+/// A shared value, serialised as its content.
 pub(super) mod shared {
     use std::sync::Arc;
 

@@ -16,13 +16,13 @@ pub struct Link {
     pub capacity: Capacity,
     /// Propagation delay.
     pub delay: Span,
-    /// Bytes of framing added to every packet; they count for rates, limits and laws.
+    /// Bytes of framing added to every packet; rates, limits and laws count them.
     pub framing_bytes: u32,
-    /// The queue, its `limit` filled in from the scenario's `buffer`.
+    /// The queue, with its `limit` filled in from the scenario's `buffer`.
     pub queue: QdiscSpec,
     /// The limit of that queue.
     pub limit: Limit,
-    /// Largest packet that any flow sends through it, framing included.
+    /// Largest packet that any flow sends through the link, framing included.
     pub mtu_bytes: u32,
     /// The device below the queue, if it holds more than the packet being sent.
     pub device: Option<Device>,
@@ -35,9 +35,9 @@ pub struct Link {
 }
 
 impl Link {
-    /// Largest packet that its queue is told of: for the dialects of Linux that of the device, the
-    /// MTU and header of Ethernet unless the scenario has larger packets (Linux 6.1 pkt_sched.h,
-    /// psched_mtu); for all others the largest packet that any flow sends.
+    /// The MTU that the queue is configured with. Linux dialects get that of the device: the MTU
+    /// and header of Ethernet, unless the scenario has larger packets (Linux 6.1 pkt_sched.h,
+    /// psched_mtu). All others get the largest packet that any flow sends.
     pub fn queue_mtu_bytes(&self) -> u32 {
         const ETHERNET: u32 = 1500 + 14;
         let least = if registry::follows_linux(&self.queue) { ETHERNET } else { 0 };
@@ -46,12 +46,12 @@ impl Link {
 }
 
 /// A device below a queue. It takes a packet while it holds at most `limit` bytes, or fewer than
-/// `limit` packets, the one being sent included.
+/// `limit` packets, including the packet being sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Device {
-    /// The limit, bytes as the queue counts them.
+    /// The limit, in bytes as the queue counts them.
     pub limit: Limit,
-    /// Bytes that the line adds to those that the queue counts.
+    /// Bytes that the line adds on top of those that the queue counts.
     pub overhead_bytes: u32,
 }
 
@@ -60,8 +60,8 @@ pub struct Device {
 pub enum Capacity {
     /// A constant rate.
     Constant(Rate),
-    /// Rates from given times on; the first entry is at time zero, times increase strictly. The
-    /// packet in service finishes at its old rate.
+    /// Rates and the times from which they hold. The first entry is at time zero, and times
+    /// increase strictly. The packet in service finishes at its old rate.
     Schedule(Vec<(Time, Rate)>),
     /// A token bucket in front of a line.
     Bucket(Bucket),
@@ -71,9 +71,9 @@ pub enum Capacity {
     Wireless {
         /// The LAN, by index.
         wlan: usize,
-        /// What its frames and those sent to it have instead of the LAN's.
+        /// The radio settings of frames to and from it, if they differ from the LAN's.
         radio: Option<Radio>,
-        /// The IP rate of a lone transmitter with packets of 1500 B.
+        /// The IP rate of this transmitter with packets of 1500 B if no other contends.
         alone: Rate,
         /// Whether it has a queue for each station and serves them by airtime.
         airtime_fairness: bool,
@@ -81,8 +81,8 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// The rate at time zero: for a token bucket that of its tokens, for a trace its mean, for a
-    /// wireless LAN that of a lone transmitter.
+    /// The rate at time zero. A token bucket gives the rate of its tokens, a trace its mean, a
+    /// wireless LAN the rate of a lone transmitter.
     pub fn initial_rate(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
@@ -93,7 +93,7 @@ impl Capacity {
         }
     }
 
-    /// The largest rate that it ever has; beside a schedule's that at time zero.
+    /// The highest rate of a schedule; for everything else, the rate at time zero.
     pub fn highest_rate(&self) -> Rate {
         match self {
             Capacity::Schedule(steps) => {
@@ -103,7 +103,7 @@ impl Capacity {
         }
     }
 
-    /// The wireless LAN of which it is a transmitter, by index.
+    /// The index of the wireless LAN of which it is a transmitter.
     pub fn wireless_lan(&self) -> Option<usize> {
         match self {
             Capacity::Wireless { wlan, .. } => Some(*wlan),
@@ -116,7 +116,7 @@ impl Capacity {
         matches!(self, Capacity::Wireless { airtime_fairness: true, .. })
     }
 
-    /// The rate in force at a time; beside a schedule's the same as at time zero.
+    /// The rate of a schedule at a time; for everything else, the rate at time zero.
     pub fn rate_at(&self, now: Time) -> Rate {
         match self {
             Capacity::Schedule(steps) => {
@@ -137,20 +137,20 @@ pub struct Bucket {
     pub burst_bytes: u64,
     /// Rate of the line; not below that of the tokens.
     pub line: Rate,
-    /// Whether a packet may leave with too few tokens, so that the bucket is in debt.
+    /// Whether a packet may leave when tokens are short, which puts the bucket into debt.
     pub overdraft: bool,
 }
 
-/// A recorded link in Mahimahi's format: one line is the millisecond of one delivery opportunity.
-/// An opportunity carries up to `opportunity_bytes` of the waiting packets; what it does not use is
-/// lost. The trace repeats for ever with the period of its last timestamp.
+/// A recorded link in Mahimahi's format: each line is the time of one delivery opportunity in
+/// milliseconds. An opportunity carries up to `opportunity_bytes` of the queued packets; the rest
+/// of it is lost. The trace repeats forever; its last timestamp is the period.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Trace {
     /// The file as the scenario names it.
     pub file: String,
     /// SHA-256 of the file's content, in hexadecimal.
     pub sha256: String,
-    /// Milliseconds since the start, not decreasing; the last is positive.
+    /// Milliseconds since the start, in order; the last is positive.
     pub opportunities_ms: Vec<u32>,
     /// Bytes per opportunity.
     pub opportunity_bytes: u32,
@@ -204,13 +204,13 @@ pub enum Loss {
     Bernoulli(f64),
     /// Two states, after Gilbert 1960 and Elliott 1963.
     GilbertElliott {
-        /// Of a change from the good to the bad state, at each packet.
+        /// Probability of a change from the good to the bad state, at each packet.
         enter: f64,
-        /// Of a change from the bad to the good state, at each packet.
+        /// Probability of a change from the bad to the good state, at each packet.
         leave: f64,
-        /// Of loss in the bad state.
+        /// Probability of loss in the bad state.
         bad: f64,
-        /// Of loss in the good state.
+        /// Probability of loss in the good state.
         good: f64,
     },
 }

@@ -1,5 +1,5 @@
-//! The resolved scenario: every default filled in, every `2bdp` a number. It is all that engines
-//! read.
+//! The resolved scenario, with every default filled in and every `2bdp` turned into a number.
+//! Engines read nothing else.
 
 mod apps;
 mod as_numbers;
@@ -25,16 +25,17 @@ pub use crate::document::engines::{
 };
 pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
 
-/// The least and the most that a buffer of TCP may grow to; the most makes the largest window that
-/// its header can announce (RFC 7323 §2.2).
+/// Bounds on the maximum size of a TCP buffer. The upper one gives the largest window that the
+/// header can announce (RFC 7323 §2.2).
 const LEAST_BUFFER_BYTES: u64 = 16 << 20;
-/// See above.
+/// The upper bound; see above.
 pub const MOST_BUFFER_BYTES: u64 = 1 << 30;
-/// Linux's own initial size of a receive buffer, half of which is window (fact linux-6; Linux 6.1
-/// tcp.h, `tcp_win_from_space`).
+/// Linux's default initial size of a receive buffer, half of which is window (fact linux-6; Linux
+/// 6.1 tcp.h, `tcp_win_from_space`).
 pub const FIRST_BUFFER_BYTES: u64 = 131_072;
-/// Linux's own initial size of a send buffer, and the one that flows have here: larger, so that few
-/// segments end a write (fact linux-5), unless all of them together would take too much.
+/// Linux's default initial size of a send buffer, and the size that flows have here. Ours is
+/// larger, so that few segments end a write (fact linux-5), unless all of them together would take
+/// too much memory.
 const LINUX_SEND_BUFFER_BYTES: u64 = 16 << 10;
 const SEND_BUFFER_BYTES: u64 = 1 << 20;
 const ALL_SEND_BUFFERS_BYTES: u64 = 64 << 20;
@@ -48,7 +49,7 @@ pub struct Resolved {
     pub seed: u64,
     /// Simulated time.
     pub duration: Span,
-    /// Time at the start that no summary counts; less than the duration.
+    /// Time at the start that summaries leave out; less than the duration.
     pub warmup: Span,
     /// What is recorded besides the summary.
     pub record: Record,
@@ -62,7 +63,7 @@ pub struct Resolved {
     pub linux: LinuxEngine,
     /// Settings of the engine `ns3`.
     pub ns3: Ns3Engine,
-    /// What is legal but probably not meant, one sentence each.
+    /// Sentences about settings that are legal but probably mistakes.
     pub warnings: Vec<String>,
 }
 
@@ -74,16 +75,16 @@ impl Resolved {
         names.filter(|&name| seen.insert(name)).cloned().collect()
     }
 
-    /// The groups over TCP, with their index in [`Resolved::flows`].
+    /// The groups over TCP, with their indices in [`Resolved::flows`].
     pub fn tcp_groups(&self) -> impl Iterator<Item = (usize, &FlowGroup, &Tcp)> {
         let groups = self.flows.iter().enumerate();
         groups.filter_map(|(index, group)| Some((index, group, group.app.tcp()?)))
     }
 
-    /// What a buffer of TCP may grow to in bytes, so that memory stops no flow, even one that has
-    /// the link to itself (fact linux-18): what the path holds, and a queue of 200 ms, eight times.
-    /// A byte of payload takes two of a buffer, and slow start ends with twice as much in flight as
-    /// fits.
+    /// The maximum size of a TCP buffer in bytes, chosen so that memory limits no flow, even if it
+    /// has the link to itself (fact linux-18): eight times what the path and a queue of 200 ms hold
+    /// together. A byte of payload takes two bytes of buffer, and slow start ends with twice as
+    /// much in flight as fits.
     pub fn largest_buffer_bytes(&self) -> u64 {
         let wanted = self.flows.iter().map(|group| {
             let rate = self.links[group.path[0]].capacity.highest_rate();
@@ -100,8 +101,8 @@ impl Resolved {
         NonZeroU32::new(bytes as u32).expect("at least Linux's own")
     }
 
-    /// To whom a transmitter of a wireless LAN sends the packets of a flow: the first transmitter
-    /// of the same LAN on the flow's other way, if there is one.
+    /// The station to which a transmitter of a wireless LAN sends the packets of a flow: the first
+    /// transmitter of the same LAN on the flow's other direction, if any.
     pub fn station_of(&self, transmitter: usize, other_way: &[usize]) -> Option<usize> {
         let wlan = self.links[transmitter].capacity.wireless_lan()?;
         let is_on_it = |link: &usize| self.links[*link].capacity.wireless_lan() == Some(wlan);
@@ -122,7 +123,7 @@ pub struct Record {
     pub states: bool,
     /// Time between samples.
     pub sample: Span,
-    /// Width of bins, if there are any.
+    /// Width of bins, if bins are recorded.
     pub bins: Option<Span>,
     /// Distributions of RTT and one-way delay of data packets.
     pub latency: bool,

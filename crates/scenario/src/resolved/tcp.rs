@@ -7,10 +7,11 @@ use crate::document::flows::{AccEcnOption, ReceiverEcn};
 /// The transport of a TCP flow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Tcp {
-    /// The name of the profile, the rules of both ends: `linux`, `newreno`. Engines define them.
+    /// The name of the profile, which sets the rules of both ends: `linux`, `newreno`. Engines
+    /// define them.
     pub profile: String,
-    /// The congestion control, as text: `cubic`, `cubic:hystart=false`. Engines parse it. `None` is
-    /// that of the profile.
+    /// The congestion control as text: `cubic`, `cubic:hystart=false`. Engines parse it. `None` is
+    /// the profile's.
     pub cc: Option<String>,
     /// ECN, if the sender asks for it.
     pub ecn: Option<Ecn>,
@@ -18,13 +19,13 @@ pub struct Tcp {
     pub payload_bytes: u32,
     /// IP and TCP headers of a data segment, bytes; also the size of a pure ACK.
     pub header_bytes: u32,
-    /// Initial window in packets; `None` is that of the profile.
+    /// Initial window in packets; `None` is the profile's.
     pub initial_window: Option<u32>,
-    /// Packets that one ACK covers at most; `None` is that of the profile.
+    /// The most packets that one ACK covers; `None` is the profile's.
     pub ack_every: Option<u32>,
-    /// The receive window; `None` never limits the sender.
+    /// The receive window; `None` is a window that never limits the sender.
     pub receive_window: Option<ReceiveWindow>,
-    /// The most that the sender hands down at once, bytes; `None`: every packet for itself.
+    /// The most that the sender hands down at once, in bytes; `None` sends every packet separately.
     pub offload_bytes: Option<u32>,
 }
 
@@ -38,14 +39,14 @@ pub struct Ecn {
     pub receiver: ReceiverEcn,
     /// When the receiver sends the AccECN option.
     pub option: AccEcnOption,
-    /// Whether a retransmitted SYN no longer requests classic ECN; `None` is that of the profile.
+    /// Whether a retransmitted SYN no longer requests classic ECN; `None` is the profile's.
     pub fallback: Option<bool>,
 }
 
 /// The receive window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReceiveWindow {
-    /// Its maximum, bytes of payload.
+    /// Its maximum, in bytes of payload.
     pub bytes: u64,
     /// Whether it starts small and grows with the data that arrives.
     pub autotuned: bool,

@@ -11,7 +11,7 @@ use super::{
 use crate::document::quantities::OffloadText;
 
 impl Resolved {
-    /// As JSON. Traces and recordings appear by file and SHA-256, not by content.
+    /// The scenario as JSON. Traces and recordings appear by file and SHA-256, not by content.
     pub fn to_json(&self) -> Value {
         json!({
             "name": self.name,
@@ -91,7 +91,7 @@ fn loss(loss: Loss) -> Value {
     }
 }
 
-/// How frames are sent and lost; the signal-to-noise ratio in decibels.
+/// How frames are sent and lost, with the signal-to-noise ratio in decibels.
 fn radio(radio: &Radio) -> Value {
     json!({
         "rate": match radio.rate {
@@ -140,8 +140,8 @@ fn trace(trace: &Trace) -> Value {
     })
 }
 
-/// Kind, dialect and every parameter with its value, of a queue that is in place before time zero;
-/// the code of a law that is not registered.
+/// Kind, dialect and every parameter of the queue that is in place before time zero, and the code
+/// of a law that is not registered.
 fn queue(spec: &QdiscSpec) -> Value {
     let settings = registry::settings(&spec.in_place()).expect("a checked spec is legal");
     let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));

@@ -12,9 +12,9 @@ const LONE_PACKET_BYTES: u32 = 1500;
 pub struct Wlan {
     /// Its name.
     pub name: String,
-    /// How frames are sent and lost between stations that say nothing else.
+    /// The radio settings of stations without their own.
     pub radio: Radio,
-    /// Transmissions of one frame at a constant rate, at most.
+    /// The most transmissions of one frame at a constant rate.
     pub attempts: u32,
     /// A slot of the backoff.
     pub slot: Span,
@@ -24,36 +24,36 @@ pub struct Wlan {
     pub eifs: Span,
 }
 
-/// How frames are sent between two stations, and how they are lost where no other is sent at the
-/// same time.
+/// How frames are sent between two stations, and how they are lost without a collision.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Radio {
-    /// Who chooses the rate of data frames.
+    /// How the rate of data frames is chosen.
     pub rate: RateControl,
-    /// Probability that a frame is lost, whatever its rate and size.
+    /// Probability that a frame is lost, at any rate and size.
     pub error_rate: f64,
-    /// Signal-to-noise ratio, as a ratio of powers; none without noise.
+    /// Signal-to-noise ratio as a power ratio; `None` without noise.
     pub snr: Option<f64>,
 }
 
-/// Who chooses the rate of data frames.
+/// How the rate of data frames is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RateControl {
-    /// Nobody: it is always this.
+    /// A constant rate.
     Constant(OfdmRate),
     /// Linux's Minstrel.
     Minstrel,
 }
 
 impl Radio {
-    /// Probability that a lone frame at a rate, with `packet_bytes` of IP, is not received.
+    /// Probability that a frame with `packet_bytes` of IP is lost at a rate when no other collides
+    /// with it.
     pub fn frame_error(&self, rate: OfdmRate, packet_bytes: u32) -> f64 {
         let noise = self.snr.map_or(0.0, |ratio| rate.frame_error(ratio, packet_bytes));
         self.error_rate + noise * (1.0 - self.error_rate)
     }
 
-    /// The rate that carries most: the constant one, or the best that Minstrel can find for packets
-    /// of 1500 B.
+    /// The rate with the highest throughput: the constant one, or the best that Minstrel can find
+    /// for packets of 1500 B.
     fn best_rate(&self) -> OfdmRate {
         let carries = |rate: &OfdmRate| {
             let airtime = rate.data_frame(LONE_PACKET_BYTES) + rate.sifs_and_ack();
@@ -69,7 +69,7 @@ impl Radio {
 
 impl Wlan {
     /// The IP rate of a lone transmitter that always has a packet of 1500 B, at the mean backoff
-    /// and the best rate of a radio.
+    /// and the best rate of its radio.
     pub fn lone_rate(&self, radio: &Radio) -> Rate {
         let backoff = Span::from_nanos(self.slot.as_nanos() * u64::from(WINDOW_MIN) / 2);
         let rate = radio.best_rate();
