@@ -2,7 +2,7 @@
 
 use sojourn_aqm::Ecn;
 
-/// [`Header::read`] needs at most so many bytes of a packet.
+/// The most bytes of a packet that [`Header::read`] needs.
 pub const HEADER_BYTES: usize = 60 + 20;
 
 const TCP: u8 = 6;
@@ -11,7 +11,7 @@ const UDP: u8 = 17;
 /// The header fields that the router and the captures use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Bytes of the whole packet, from the IP header on.
+    /// Bytes of the whole packet, starting at the IP header.
     pub bytes: u16,
     /// Identification (RFC 791); Linux increments it within a connection.
     pub ident: u16,
@@ -23,11 +23,11 @@ pub struct Header {
     pub protocol: u8,
     /// Addresses of sender and receiver.
     pub addresses: [[u8; 4]; 2],
-    /// Ports of sender and receiver; zero where the protocol has none.
+    /// Ports of sender and receiver; zero if the protocol has no ports.
     pub ports: [u16; 2],
-    /// TCP: the sequence number; else zero.
+    /// TCP: the sequence number; otherwise zero.
     pub seq: u32,
-    /// TCP: the acknowledgement number; else zero.
+    /// TCP: the acknowledgement number; otherwise zero.
     pub ack: u32,
     /// TCP: the SYN bit.
     pub syn: bool,
@@ -36,7 +36,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the headers of a packet that begins with its IP header; `None` if it is not IPv4 or
+    /// Reads the headers of a packet that starts with its IP header; `None` if it is not IPv4 or
     /// the headers are incomplete.
     pub fn read(packet: &[u8]) -> Option<Header> {
         let ihl = usize::from(packet.first()? & 0x0f) * 4;

@@ -1,4 +1,4 @@
-//! Laws of a plan that are not in the registry: how a plan names them, since another process
+//! Laws of a plan that are not in the registry: how the plan names them for the process that
 //! carries it out, and what that process has loaded.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use sojourn_aqm::{CustomLaws, QdiscSpec, SpecError};
 /// A law as a plan names it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PlannedLaw {
-    /// Its name in text forms; of a law in Python also that of its class.
+    /// Its name in text forms; for a law in Python also the name of its class.
     pub name: String,
     /// Where its code is.
     pub file: String,
@@ -20,10 +20,10 @@ pub struct PlannedLaw {
 }
 
 impl PlannedLaw {
-    /// The law of a queue, if it is not in the registry, for the list of a plan.
+    /// If the law of a queue is not in the registry, adds it to the list of a plan.
     ///
     /// # Errors
-    /// A sentence: the law has no file, so that no other process can load it.
+    /// Returns a sentence if the law has no file from which another process could load it.
     pub(crate) fn note(spec: &QdiscSpec, laws: &mut Vec<PlannedLaw>) -> Result<(), String> {
         let Some(law) = &spec.custom else { return Ok(()) };
         let (name, source) = (law.name().to_owned(), law.source().to_owned());
@@ -40,7 +40,7 @@ impl PlannedLaw {
     }
 }
 
-/// The laws that the process of a router has loaded, and the first of their failures.
+/// The laws that a router's process has loaded, and their first failure.
 #[derive(Clone, Default)]
 pub struct LoadedLaws {
     laws: CustomLaws,
@@ -61,7 +61,7 @@ impl LoadedLaws {
     /// These laws.
     ///
     /// # Errors
-    /// A sentence, when two of them have one name.
+    /// Returns a sentence if two of them have the same name.
     pub fn new(laws: impl IntoIterator<Item = CustomLaw>) -> Result<LoadedLaws, String> {
         let first = Arc::new(First::default());
         let failures = Arc::clone(&first) as Arc<dyn Failures>;
@@ -70,12 +70,12 @@ impl LoadedLaws {
         Ok(LoadedLaws { laws, first })
     }
 
-    /// A queue in its text form, which may name one of them.
+    /// Parses a queue's text form, which may name one of them.
     pub(crate) fn parse(&self, text: &str) -> Result<QdiscSpec, SpecError> {
         QdiscSpec::parse_with(text, &self.laws)
     }
 
-    /// What went wrong in one of them, if anything did.
+    /// The first failure of one of them, if any.
     pub(crate) fn failure(&self) -> Option<String> {
         self.first.0.lock().expect("nobody panics while holding it").clone()
     }

@@ -5,8 +5,8 @@
 //! Read [`plan`] first: it says what a run on real hosts consists of. [`planning`] makes a plan
 //! from a scenario, [`tc`] translates AQMs for the kernel, [`host`] carries the plan out, and
 //! [`collect`] turns the captures into the tables of results. [`forwarding`] is the router itself,
-//! without devices and clock; [`ns3`] plans runs of the simulator ns-3, whose results [`collect`]
-//! counts too; [`live`] runs it in real time for the packets of any program.
+//! without devices or a clock; [`ns3`] plans runs of the simulator ns-3, whose results [`collect`]
+//! counts too; [`live`] runs the router in real time for packets of any program.
 
 #![warn(unreachable_pub)]
 

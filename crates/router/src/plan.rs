@@ -1,7 +1,7 @@
-//! The plan of a run on real hosts: what the first process of the guest does, as plain data.
+//! The plan of a run on real hosts: the work of the guest's first process, as plain data.
 //!
-//! It is made on the host, where a scenario that cannot be run is refused, and read in the guest.
-//! Names in the JSON that differ from those here are part of the manifest.
+//! It is made on the host, which refuses scenarios that cannot be run, and read in the guest. Names
+//! in the JSON that differ from the names here are part of the manifest.
 
 use serde::{Deserialize, Serialize};
 use sojourn_scenario::resolved::{App, Jitter, Loss, Trace};
@@ -12,18 +12,18 @@ use crate::laws::PlannedLaw;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Netns {
-    /// All senders, one interface per group of flows.
+    /// All senders, with one interface per group of flows.
     Senders,
     /// The bottleneck.
     Router,
     /// All receivers.
     Receivers,
-    /// Our wire between router and receivers, where a veth pair is not enough.
+    /// Our wire between router and receivers, if a veth pair is not enough.
     Wire,
 }
 
 impl Netns {
-    /// Every namespace; the last one is not always needed.
+    /// All namespaces; the last one is not always needed.
     const ALL: [Netns; 4] = [Netns::Senders, Netns::Router, Netns::Receivers, Netns::Wire];
 
     /// Its name for `ip netns`.
@@ -37,7 +37,7 @@ impl Netns {
     }
 }
 
-/// A program with its arguments, run in a namespace.
+/// A program with its arguments, to be run in a namespace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Command {
     /// Where.
@@ -61,7 +61,7 @@ pub struct SysctlSetting {
     pub value: String,
 }
 
-/// A queueing discipline that `tc` must show as it was asked for.
+/// A queueing discipline that `tc` must show as requested.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Expected {
     /// In which namespace.
@@ -71,7 +71,7 @@ pub struct Expected {
     pub device: String,
     /// The kind that tc shows.
     pub kind: String,
-    /// Options by name with their number.
+    /// Options by name, with their values.
     pub options: Vec<(String, u64)>,
 }
 
@@ -88,7 +88,7 @@ pub enum Bottleneck {
     Sojourn(RouterLinkPlan),
 }
 
-/// The direction in which packets go.
+/// The direction in which packets travel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -105,9 +105,9 @@ pub enum Direction {
 pub struct ReverseLink {
     /// The link.
     pub link: RouterLinkPlan,
-    /// The wire behind it, where it does more than delay evenly.
+    /// The wire behind it, if the wire does more than add a constant delay.
     pub wire: Option<WirePlan>,
-    /// The groups of flows whose packets pass it; those of the others bypass it.
+    /// The groups of flows whose packets use it; packets of other groups bypass it.
     pub groups: Vec<usize>,
 }
 
@@ -116,7 +116,7 @@ pub struct ReverseLink {
 pub struct RouterLinkPlan {
     /// The AQM in its text form.
     pub queue: String,
-    /// Its index among the links of the scenario, which numbers its random streams.
+    /// Its index among the scenario's links, which numbers its random streams.
     #[serde(default, rename = "place")]
     pub index: u16,
     /// The direction of its packets.
@@ -134,15 +134,15 @@ pub struct RouterLinkPlan {
     /// AQM decides.
     #[serde(default)]
     pub drop_list: Vec<u64>,
-    /// The same for packets that are marked on arrival.
+    /// Data packets that are marked on arrival, in the same numbering.
     #[serde(default)]
     pub mark_list: Vec<u64>,
-    /// The delays that the router applies itself, by group of flows; empty where netem does it.
+    /// The delays that the router applies itself, by group of flows; empty if netem applies them.
     #[serde(default, rename = "lines")]
     pub delays: Vec<GroupDelays>,
 }
 
-/// How a link of our router sends.
+/// How one of our router's links sends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RouterCapacity {
@@ -152,7 +152,7 @@ pub enum RouterCapacity {
     Recorded(Box<Trace>),
 }
 
-/// The wire behind a link, where it loses packets or delays them unevenly.
+/// The wire behind a link that loses packets or delays them unevenly.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WirePlan {
     /// The name of the link, which names its random streams.
@@ -181,51 +181,51 @@ pub struct Flow {
     pub group: usize,
     /// Its index within the group, which numbers its random streams.
     pub index: u32,
-    /// The name of its group, which names them.
+    /// The name of its group, which names its random streams.
     pub name: String,
     /// The receiver's port, unique.
     pub port: u16,
     /// When it starts, nanoseconds.
     pub start_ns: u64,
-    /// When it stops, nanoseconds; `None`: at the end of the run.
+    /// When it stops, in nanoseconds; `None`: at the end of the run.
     pub stop_ns: Option<u64>,
-    /// Congestion control, as the kernel names it; datagrams have none.
+    /// Congestion control, by the kernel's name; datagrams have none.
     pub cc: Option<String>,
-    /// Whether TCP paces what it sends even if its congestion control does not ask for it.
+    /// Whether TCP paces its packets even if its congestion control does not ask for it.
     pub paced: bool,
     /// Payload of a full segment or datagram.
     pub payload_bytes: u32,
-    /// Datagrams: whether those that are ECN-capable are ECT(1), for low-latency queues (RFC 9331).
-    /// No scenario asks for it; what compares the disciplines of the kernel and ours does.
+    /// Datagrams: whether ECN-capable ones are sent as ECT(1), for low-latency queues (RFC 9331).
+    /// Scenarios cannot request this; comparisons between the kernel's disciplines and ours do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub low_latency: bool,
     /// What it carries.
     pub app: App,
 }
 
-/// Where TCP packets are captured beside their sender, before netem delays them.
+/// Where TCP packets are captured on the sender's side, before netem delays them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SenderCapture {
     /// At the interface.
     Interface,
-    /// At the interface [`MIRROR`], which gets a copy of each packet before it waits.
+    /// At the interface [`MIRROR`], which gets a copy of each packet before it is queued.
     Mirror,
 }
 
-/// The interface in the senders' namespace that gets copies of what they send.
+/// The interface in the senders' namespace that gets copies of sent packets.
 pub const MIRROR: &str = "mirror";
 
-/// What the kernel's RED needs to adapt its `max_p`, beside what tc sends.
+/// Parameters that the kernel's RED needs to adapt its `max_p` and that tc does not send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RedAdaptation {
-    /// The packet size that tc was given (`avpkt`).
+    /// The packet size given to tc (`avpkt`).
     pub mean_packet_bytes: u64,
-    /// The rate that tc was given (`bandwidth`), bit/s.
+    /// The rate given to tc (`bandwidth`), in bit/s.
     pub rate_bps: u64,
 }
 
-/// A discipline of the kernel that is made by a netlink message of ours instead of tc.
+/// A discipline of the kernel that we create by netlink instead of tc.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelQdisc {
     /// Its kind.
@@ -239,17 +239,17 @@ pub struct KernelQdisc {
 pub struct QdiscOption {
     /// Its name, with its unit.
     pub name: String,
-    /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h); none where that is
-    /// this structure itself, as SFQ's is.
+    /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h); `None` if the option
+    /// is all of `TCA_OPTIONS`, as for SFQ.
     pub attribute: Option<u16>,
     /// The byte within that attribute at which its numbers begin.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub offset: u16,
     /// The width of its numbers.
     pub width: Width,
-    /// Its numbers: one, or the members of a structure.
+    /// Its numbers: a single one, or the members of a structure.
     pub values: Vec<u32>,
-    /// What the kernel shows of them, which keeps some in units of its own.
+    /// The numbers that the kernel shows in return; it converts some to other units.
     pub shown: Vec<u32>,
 }
 
@@ -267,14 +267,14 @@ pub enum Width {
     U32,
 }
 
-/// An AQM of ours in the kernel, by its module.
+/// One of our AQMs in the kernel, through its module.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModuleAqm {
     /// The AQM in its text form.
     pub aqm: String,
     /// Seeds the hashes of flows.
     pub seed: u64,
-    /// Rate of the link at the start, bit/s.
+    /// Initial rate of the link, bit/s.
     pub rate_bps: u64,
 }
 
@@ -293,9 +293,9 @@ pub struct Plan {
     pub sample_flows: bool,
     /// Whether the state variables of our router's laws are sampled.
     pub sample_law: bool,
-    /// Width of bins, nanoseconds, if any are wanted.
+    /// Width of bins in nanoseconds, if bins are recorded.
     pub bins_ns: Option<u64>,
-    /// Where TCP is captured at its senders, if delays of its packets are wanted.
+    /// Where TCP is captured at its senders, if its packet delays are recorded.
     pub sender_capture: Option<SenderCapture>,
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
@@ -307,27 +307,27 @@ pub struct Plan {
     pub expected: Vec<Expected>,
     /// The bottleneck.
     pub bottleneck: Bottleneck,
-    /// The wire behind it, where it does more than delay evenly.
+    /// The wire behind it, if the wire does more than add a constant delay.
     pub wire: Option<WirePlan>,
     /// A link to the senders.
     pub reverse: Option<ReverseLink>,
-    /// The links of a wireless LAN's stations; its access point's is the bottleneck.
+    /// The links of a wireless LAN's stations; the access point's link is the bottleneck.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stations: Vec<RouterLinkPlan>,
     /// Adaptive RED in the kernel.
     pub adaptation: Option<RedAdaptation>,
-    /// A discipline of the kernel that is made by netlink.
+    /// A discipline of the kernel that is created by netlink.
     pub kernel_qdisc: Option<KernelQdisc>,
     /// What netlink must show of a discipline that tc makes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_back: Option<KernelQdisc>,
     /// Whether the discipline of a guest is made at a whole second of its clock.
     pub at_whole_second: bool,
-    /// Our AQM in the kernel, instead of one of its own.
+    /// Our AQM in the kernel, in place of one of the kernel's own.
     pub module: Option<ModuleAqm>,
     /// The flows.
     pub flows: Vec<Flow>,
-    /// What was rounded or differs, one sentence each.
+    /// Rounding and other differences, one sentence each.
     pub warnings: Vec<String>,
     /// Whether the kernel's discipline drops at its head.
     pub drops_at_head: bool,
@@ -356,13 +356,13 @@ impl Plan {
         is_kernels && (self.wire.is_some() || self.reverse.is_some())
     }
 
-    /// Whether that namespace forwards data to the receivers itself, so that only what comes back
-    /// passes TUN devices of ours (fact linux-34).
+    /// Whether that namespace forwards data to the receivers itself, so that only returning packets
+    /// pass our TUN devices (fact linux-34).
     pub fn forwards_data(&self) -> bool {
         self.has_wire() && self.wire.is_none()
     }
 
-    /// The interface of the receivers that is a TUN device of ours.
+    /// The receivers' interface that is one of our TUN devices.
     pub fn receivers_tun(&self) -> &'static str {
         if self.forwards_data() { "back" } else { "in" }
     }
@@ -392,7 +392,7 @@ pub const fn receiver_address(group: usize) -> [u8; 4] {
 }
 
 /// The flow of a packet with these source and destination ports, and whether the packet goes to the
-/// receiver; `None` where none of our programs sent it.
+/// receiver; `None` if it comes from another program.
 pub fn flow_of(ports: [u16; 2], flows: usize) -> Option<(u32, bool)> {
     let index = |port: u16| {
         let index = usize::from(port.checked_sub(FIRST_PORT)?);
@@ -434,7 +434,7 @@ mod tests {
             "mark_list": [1],
             "lines": [{ "forward_ns": 1, "access_bps": 2, "return_ns": 3 }],
         }});
-        // As text, because the order of the keys counts too.
+        // Compared as text, because the order of the keys matters too.
         let bottleneck = json!(Bottleneck::Sojourn(link));
         assert_eq!(bottleneck.to_string(), expected.to_string());
     }

@@ -1,4 +1,4 @@
-//! The files of a run: the plan, then `result.json`, the captures, and last the status.
+//! The files of a run: the plan, then `result.json` and the captures, and finally the status.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +23,9 @@ pub const FRAMES: &str = "frames.bin";
 pub const SENDER_CAPTURES: &str = "senders.bin";
 /// The file with [`crate::captures::EndpointCapture`]s at the receivers.
 pub const RECEIVER_CAPTURES: &str = "receivers.bin";
-/// The file that says how the run ended; as long as it is missing, the run has not ended.
+/// The file that says how the run ended; until it exists, the run has not ended.
 pub const STATUS: &str = "status.json";
-/// The kernel module with our AQMs, where a plan needs it; exists before the run.
+/// The kernel module with our AQMs, if the plan needs it; exists before the run.
 pub const MODULE: &str = "sch_sojourn.ko";
 /// The file with the simulated time reached so far, nanoseconds.
 pub const PROGRESS: &str = "progress";
@@ -48,20 +48,20 @@ pub struct FlowSample {
     pub at_ns: u64,
     /// Delivered to the receiver's application.
     pub delivered_bytes: u64,
-    /// What the kernel reports about its connections.
+    /// The kernel's report about its connections.
     #[serde(rename = "account")]
     pub tcp: TcpTotals,
 }
 
-/// The kernel's `tcp_info` of a flow's connections, added up; the round-trip time is that of the
-/// last one added, as in the simulator.
+/// The kernel's `tcp_info` of a flow's connections, added up; the RTT is that of the last one
+/// added, as in the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TcpTotals {
     /// Payload sent, retransmissions included.
     pub sent_bytes: u64,
     /// Payload retransmitted.
     pub retransmitted_bytes: u64,
-    /// Payload in flight, as the sender estimates it.
+    /// Payload in flight, by the sender's estimate.
     pub inflight_bytes: u64,
     /// Congestion window.
     pub cwnd_bytes: u64,
@@ -73,7 +73,7 @@ pub struct TcpTotals {
     pub ssthresh: u32,
     /// State of the last connection: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub state: u8,
-    /// What the kernel says besides; ns-3 does not.
+    /// Further values from the kernel; ns-3 does not report them.
     #[serde(default)]
     pub limits: Option<SenderLimits>,
 }
@@ -81,8 +81,8 @@ pub struct TcpTotals {
 /// What limits a flow's connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SenderLimits {
-    /// How long there was data outstanding or waiting, how long of that the receiver's window
-    /// alone, and how long the send buffer alone held it back, microseconds.
+    /// Microseconds during which data was outstanding or unsent, then the parts of that in which
+    /// only the receiver's window and only the send buffer held the sender back.
     pub times_us: [u64; 3],
     /// Pacing rate of the last connection, bytes per second.
     pub pacing_rate: u64,
@@ -90,7 +90,7 @@ pub struct SenderLimits {
     pub min_rtt_us: u32,
 }
 
-/// What a traffic program counts, as the simulator does for its flows.
+/// Counts of a traffic program, like the simulator's counts of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ProgramCounts {
     /// Bytes delivered to the receiver's application.
@@ -110,7 +110,7 @@ pub struct Transfer {
     pub start_ns: u64,
     /// Its size.
     pub bytes: u64,
-    /// Time until the last byte had arrived, nanoseconds.
+    /// Time until the last byte arrived, nanoseconds.
     pub completion_ns: u64,
 }
 
@@ -121,7 +121,7 @@ pub struct Unfinished {
     pub flow: u32,
     /// When it was requested, nanoseconds.
     pub start_ns: u64,
-    /// How long it was under way by the end of the run or of the flow, nanoseconds.
+    /// How long it was under way at the end of the run or of the flow, nanoseconds.
     pub seen_ns: u64,
 }
 
@@ -130,7 +130,7 @@ pub struct Unfinished {
 pub struct OneWay {
     /// The flow.
     pub flow: u32,
-    /// The number of the datagram; those that the socket refused have none.
+    /// The number of the datagram; datagrams that the socket refused get no number.
     pub number: u32,
     /// When it arrived, nanoseconds.
     pub at_ns: u64,
@@ -152,7 +152,7 @@ pub struct ProgramLog {
 /// The counters of the kernel's discipline at the bottleneck.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelCounters {
-    /// When they were read, on the clock of the scenario.
+    /// When they were read, on the scenario's clock.
     pub at_ns: u64,
     /// Packets waiting then.
     pub waiting: u64,
@@ -160,7 +160,7 @@ pub struct KernelCounters {
     pub dropped: u64,
 }
 
-/// What our discipline in the kernel says of itself.
+/// Our kernel discipline's report about itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ModuleReport {
     /// The AQM in its text form.
@@ -182,14 +182,15 @@ pub struct RunResult {
     pub counts: Vec<ProgramCounts>,
     /// Samples of flows.
     pub samples: Vec<FlowSample>,
-    /// Samples of the state variables of our router's laws, forward ones first, each as the bits of
-    /// its `f64`: JSON has no NaN.
+    /// Samples of the state variables of our router's laws, forward link first, each as the bits of
+    /// its `f64`, because JSON has no NaN.
     pub law_samples: Vec<Vec<u64>>,
-    /// Bytes that each flow had delivered at the end of each bin.
+    /// Bytes that each flow had delivered by the end of each bin.
     pub bins: Vec<Vec<u64>>,
     /// Transfers and delays.
     pub log: ProgramLog,
-    /// Each flow's connections that were established, and those of them that negotiated ECN.
+    /// The number of each flow's connections that were established, and of those that negotiated
+    /// ECN.
     pub ecn: Vec<(u32, u32)>,
     /// Connections that broke off, one sentence each.
     pub broken: Vec<String>,

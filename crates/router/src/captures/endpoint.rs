@@ -1,15 +1,15 @@
-//! TCP packets at the ends of their connections.
+//! Captures of TCP packets at the ends of their connections.
 
-/// A TCP packet at one end of its connection.
+/// A TCP packet captured at one end of its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EndpointCapture {
-    /// When, on the clock of the scenario, nanoseconds; negative before its start.
+    /// The time on the scenario's clock in nanoseconds; negative before its start.
     pub at_ns: i64,
     /// Its flow.
     pub flow: u32,
     /// The sender's port, which identifies the connection.
     pub port: u16,
-    /// The sequence number of its first byte, or the number that it acknowledges.
+    /// The sequence number of its first byte, or its acknowledgement number.
     pub number: u32,
     /// Bytes of payload.
     pub bytes: u16,
@@ -19,7 +19,7 @@ pub struct EndpointCapture {
     pub event: EndpointEvent,
 }
 
-/// What happens to TCP packets at the ends of a connection.
+/// The events of TCP packets at the ends of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum EndpointEvent {
@@ -48,7 +48,7 @@ impl EndpointCapture {
         out.extend([self.event as u8, 0]);
     }
 
-    /// Reads it back; `None` if the bits are not those of a capture.
+    /// Reads a capture back; `None` if the bytes are not a capture.
     pub fn read(row: &[u8; ENDPOINT_CAPTURE_BYTES]) -> Option<EndpointCapture> {
         let all = [
             EndpointEvent::Opened,

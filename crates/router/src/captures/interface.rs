@@ -1,14 +1,14 @@
-//! Packets at an interface of the router.
+//! Captures of packets at an interface of the router.
 
 use sojourn_aqm::Ecn;
 
 use super::kind::CapturedKind;
 use crate::header::ecn;
 
-/// A packet that passed an interface of the router, from sender to receiver.
+/// A packet that passed an interface of the router on its way to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InterfaceCapture {
-    /// When, on the clock of the scenario, nanoseconds; negative before its start.
+    /// The time on the scenario's clock in nanoseconds; negative before its start.
     pub at_ns: i64,
     /// Its flow.
     pub flow: u32,
@@ -20,7 +20,7 @@ pub struct InterfaceCapture {
     pub ident: u16,
     /// Its ECN field there.
     pub ecn: Ecn,
-    /// Whether it left the router; else it arrived.
+    /// Whether it left the router (otherwise it arrived).
     pub leaves: bool,
     /// What it is.
     pub kind: CapturedKind,
@@ -41,7 +41,7 @@ impl InterfaceCapture {
         out.extend([0; 3]);
     }
 
-    /// Reads it back; `None` if the bits are not those of a capture.
+    /// Reads a capture back; `None` if the bytes are not a capture.
     pub fn read(row: &[u8; INTERFACE_CAPTURE_BYTES]) -> Option<InterfaceCapture> {
         let flags = row[20];
         Some(InterfaceCapture {

@@ -8,7 +8,7 @@ use crate::header::Header;
 pub enum CapturedKind {
     /// TCP with SYN.
     Syn,
-    /// TCP with payload; in ns-3's records TCP of any other kind.
+    /// TCP with payload; in ns-3's records, TCP of any other kind too.
     Data,
     /// A datagram.
     Datagram,
@@ -27,7 +27,7 @@ impl CapturedKind {
         }
     }
 
-    /// The kind of a number in a file.
+    /// The kind for a number in a file.
     pub(super) fn from_number(number: u8) -> Option<CapturedKind> {
         let all =
             [CapturedKind::Syn, CapturedKind::Data, CapturedKind::Datagram, CapturedKind::Empty];

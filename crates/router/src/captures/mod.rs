@@ -1,4 +1,4 @@
-//! What is captured of real packets, as the guest writes it: rows of fixed size, little-endian.
+//! Captures of real packets as the guest writes them: rows of fixed size, little-endian.
 
 mod endpoint;
 mod interface;

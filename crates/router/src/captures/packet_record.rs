@@ -1,4 +1,4 @@
-//! Packets with their fate at a link.
+//! Packets and their fates at a link.
 
 use sojourn_aqm::{Cause, Ecn, Stage, Time};
 use sojourn_record::rows::Fate;
@@ -12,9 +12,9 @@ use crate::plan::Direction;
 pub struct PacketRecord {
     /// Its flow.
     pub flow: u32,
-    /// The direction in which it went.
+    /// The direction in which it travelled.
     pub direction: Direction,
-    /// TCP sequence number; in the reverse direction the number that it acknowledges.
+    /// TCP sequence number; in the reverse direction, the acknowledgement number.
     pub seq: u32,
     /// Bytes from the IP header on.
     pub bytes: u16,
@@ -34,7 +34,7 @@ pub struct PacketRecord {
 
 /// Bytes of a [`PacketRecord`] in a file.
 pub const PACKET_RECORD_BYTES: usize = 32;
-/// Instead of a stage and a cause.
+/// Stands for a missing stage and cause.
 const NONE: u8 = 0xff;
 
 impl PacketRecord {
@@ -58,7 +58,7 @@ impl PacketRecord {
         out.extend([fate, pair(dropped), pair(self.marked), self.direction as u8]);
     }
 
-    /// Reads it back; `None` if the bits are not those of a record.
+    /// Reads a record back; `None` if the bytes are not a record.
     pub fn read(row: &[u8; PACKET_RECORD_BYTES]) -> Option<PacketRecord> {
         let long = |at: usize| u64::from_le_bytes(row[at..at + 8].try_into().expect("8 bytes"));
         let word = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("4 bytes"));

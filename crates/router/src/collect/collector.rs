@@ -1,4 +1,4 @@
-//! Reports packet records to a probe, in the order of their times, and samples at the same times as
+//! Replays packet records to a probe in the order of time, and takes samples at the same times as
 //! the simulator.
 
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use crate::captures::{CapturedKind, PacketRecord};
 use crate::plan::{Direction, Flow, Plan};
 use crate::run_files::RunResult;
 
-/// Reports packet records to a probe.
+/// Replays packet records to a probe.
 pub(super) struct Collector {
     probe: Probe,
     states: bool,
@@ -31,17 +31,18 @@ pub(super) struct Collector {
     end: Time,
     /// The links in the order of the scenario.
     links: Vec<ObservedLink>,
-    /// The capacity that the use of each link is compared with.
+    /// The capacity against which each link's utilisation is measured.
     utilisations: Vec<Utilisation>,
     /// The index of the link of each flow's packets, by direction.
     link_of: Vec<[usize; 2]>,
-    /// The links whose laws are sampled, in that order, and how many state variables each has.
+    /// The links whose laws are sampled, in sampling order, with the number of state variables of
+    /// each.
     sampled: Vec<(usize, usize)>,
-    /// Samples of the laws of our router that are still to come.
+    /// Remaining samples of the laws of our router.
     law_samples: VecDeque<Vec<f64>>,
-    /// Series bin by bin, if wanted.
+    /// Series per bin, if they are recorded.
     bins: Option<Bins>,
-    /// Bytes that each flow had delivered at the end of each bin that is still to come.
+    /// Bytes that each flow had delivered by the end of each remaining bin.
     delivered: VecDeque<Vec<u64>>,
     /// The index of each flow's class.
     class_of: Vec<usize>,
@@ -50,7 +51,7 @@ pub(super) struct Collector {
     events: u64,
 }
 
-/// What happens to a packet at a time.
+/// An event of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum RecordEvent {
     Leaves,
@@ -58,7 +59,7 @@ enum RecordEvent {
 }
 
 impl Collector {
-    /// `late`: how late a packet may leave, or the rate change.
+    /// `late` is how late a packet or a rate change may be.
     pub(super) fn new(
         scenario: &Resolved,
         plan: &Plan,
@@ -99,7 +100,7 @@ impl Collector {
         }
     }
 
-    /// How far the departures of each link ran ahead of its rate, where that is known.
+    /// For each link whose rate is known, how far its departures ran ahead of that rate.
     pub(super) fn excesses(&self) -> impl Iterator<Item = (usize, &Excess)> {
         let excesses = self.links.iter().map(|link| link.excess.as_ref());
         excesses.enumerate().filter_map(|(index, excess)| Some((index, excess?)))
@@ -109,19 +110,19 @@ impl Collector {
         &self.probe
     }
 
-    /// The frames of each link that is a transmitter of a wireless LAN.
+    /// Sets the frames of each link that is a transmitter of a wireless LAN.
     pub(super) fn expect_frames(&mut self, frames: Vec<VecDeque<Frame>>) {
         for (link, frames) in self.links.iter_mut().zip(frames) {
             link.expect_frames(frames);
         }
     }
 
-    /// The index of the link of a record.
+    /// The index of a record's link.
     fn link_of(&self, record: &PacketRecord) -> usize {
         self.link_of[record.flow as usize][record.direction as usize]
     }
 
-    /// Reports the records, which are in the order of arrival.
+    /// Replays the records, which are in the order of arrival.
     pub(super) fn feed(&mut self, records: &[PacketRecord]) {
         let mut packets: Vec<PacketView> =
             records.iter().map(|record| self.packet(record)).collect();
@@ -148,7 +149,7 @@ impl Collector {
         }
     }
 
-    /// Samples, bins and rate changes that come before `at`.
+    /// Handles the samples, bins and rate changes before `at`.
     fn advance(&mut self, at: Time) {
         while self.next_sample < at {
             if self.states {
@@ -163,7 +164,8 @@ impl Collector {
         self.carry(at);
     }
 
-    /// Lets the links carry what has left their queues until `at`. The warm-up ends on the way.
+    /// Transmits on all links until `at` the packets that have left the queues. Ends the warm-up if
+    /// it falls within that time.
     fn carry(&mut self, at: Time) {
         if !self.probe.counting && self.warmup <= at {
             carry(&mut self.links, &mut self.probe, self.warmup);
@@ -189,7 +191,8 @@ impl Collector {
         bins.end(bins.over_at(), totals);
     }
 
-    /// Rows come in the order of the links, whatever the order in which the run sampled their laws.
+    /// Writes rows in the order of the links, whatever the order in which the run sampled their
+    /// laws.
     fn sample(&mut self) {
         let law = self.law_samples.pop_front().unwrap_or_default();
         let mut of_link = vec![&law[..0]; self.links.len()];
@@ -213,7 +216,7 @@ impl Collector {
         }
     }
 
-    /// A recorded packet as the probe has it.
+    /// A recorded packet in the probe's form.
     fn packet(&mut self, record: &PacketRecord) -> PacketView {
         let (payload, first) = &mut self.numbering[record.flow as usize];
         let segment = |first: u32, payload: u32| record.seq.wrapping_sub(first) / payload;
@@ -288,8 +291,8 @@ impl Collector {
         })
     }
 
-    /// Adds the delays of datagrams and the transfers that the traffic programs logged, finished or
-    /// not.
+    /// Adds the delays of datagrams and the transfers from the logs of the traffic programs,
+    /// finished or not.
     fn add_program_log(&mut self, plan: &Plan, result: &RunResult) {
         for delay in &result.log.one_way {
             if tables::is_counted(Time::from_nanos(delay.at_ns), plan) {
@@ -320,15 +323,15 @@ impl Collector {
     }
 }
 
-/// Lets links carry what has left their queues until `at`.
+/// Transmits on the links until `at` the packets that have left their queues.
 fn carry(links: &mut [ObservedLink], probe: &mut Probe, at: Time) {
     for (index, link) in links.iter_mut().enumerate() {
         link.carry(at, probe, index);
     }
 }
 
-/// Arrivals and departures in the order of time. At one time departures come first, as in the
-/// simulator, but no packet leaves before it arrived.
+/// Arrivals and departures in the order of time. At the same time, departures come first, as in the
+/// simulator, except that no packet leaves before it arrives.
 fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
     let mut events = Vec::with_capacity(2 * records.len());
     for (index, record) in records.iter().enumerate() {
@@ -353,7 +356,7 @@ pub(super) fn link_of(scenario: &Resolved, plan: &Plan) -> Vec<[usize; 2]> {
     plan.flows.iter().map(links).collect()
 }
 
-/// The links whose laws are sampled, in the order of their samples, with their state variables.
+/// The links whose laws are sampled, in sampling order, with their state variables.
 fn sampled(scenario: &Resolved, plan: &Plan) -> Vec<(usize, usize)> {
     let links = plan.router_links().map(|link| usize::from(link.index));
     links.map(|link| (link, tables::law_vars(scenario, plan, link).len())).collect()

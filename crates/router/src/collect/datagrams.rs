@@ -1,4 +1,4 @@
-//! What became of the datagrams of a run, by when they were sent.
+//! The fates of a run's datagrams, by sending time.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::captures::{CapturedKind, PacketRecord};
 use crate::plan::{Direction, Plan};
 use crate::run_files::RunResult;
 
-/// Datagrams of a flow that were sent after the warm-up. Those under way at the end are neither
-/// received nor lost.
+/// Fates of a flow's datagrams that were sent after the warm-up. Those in transit at the end are
+/// neither received nor lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct DatagramFates {
     pub(super) received: u64,
@@ -62,7 +62,7 @@ struct DatagramsSeen {
 }
 
 impl DatagramsSeen {
-    /// The fates of the datagrams with numbers from `first` on and before `sent`.
+    /// The fates of the datagrams with numbers from `first` (inclusive) to `sent` (exclusive).
     fn fates(&self, first: u32, sent: u32) -> DatagramFates {
         let longest = self.longest_from_link();
         let mut fates = DatagramFates::default();
@@ -81,8 +81,8 @@ impl DatagramsSeen {
         fates
     }
 
-    /// The longest time that a datagram took from the link to the receiver. One that left the link
-    /// longer than this before the end, and was not received, is lost.
+    /// The longest time that a datagram took from the link to the receiver. A datagram that left
+    /// the link longer ago than this at the end of the run, and was not received, is lost.
     fn longest_from_link(&self) -> Span {
         let times = self.received.iter().filter_map(|(&number, &at)| {
             let (_, left) = self.at_link.get(&number)?;
@@ -102,7 +102,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// 10 ms from the link to the receiver, once 12, until 100 ms.
+    /// Takes 10 ms from the link to the receiver, once 12 ms; runs until 100 ms.
     fn seen(received: &[(u32, u64)]) -> DatagramsSeen {
         let sent = |ms| (Fate::Sent, Some(at(ms)));
         let dropped = (Fate::Dropped(Stage::Enqueue, Cause::Overflow), Some(at(40)));
@@ -127,14 +127,14 @@ mod tests {
     #[test]
     fn what_is_under_way_at_the_end_is_neither_received_nor_lost() {
         let seen = seen(&[(0, 20), (1, 42), (3, 70)]);
-        // Number 2 was dropped, 4 is overdue, 5 may still come, 6 waits, 7 is on its way.
+        // Number 2 was dropped, 4 is overdue, 5 may still arrive, 6 is queued, 7 is on its way.
         assert_eq!(seen.fates(0, 8), DatagramFates { received: 3, lost: 2 });
         assert_eq!(seen.fates(3, 8), DatagramFates { received: 1, lost: 1 });
     }
 
     #[test]
     fn a_path_that_delivers_nothing_loses_what_had_time_to_arrive() {
-        // With 10 ms to go, all that left until 90 ms are overdue.
+        // With 10 ms to go, all that left before 90 ms are overdue.
         assert_eq!(seen(&[]).fates(0, 8), DatagramFates { received: 0, lost: 6 });
     }
 }

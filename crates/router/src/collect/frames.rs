@@ -1,4 +1,4 @@
-//! The frames of a wireless LAN, as the runner of ns-3 writes them.
+//! Frames of a wireless LAN, as written by the runner of ns-3.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -14,19 +14,19 @@ use crate::run_files::FRAMES;
 
 /// Bytes of a [`Frame`] in its file.
 const FRAME_BYTES: usize = 20;
-/// Bit/s of a unit of a frame's rate.
+/// The unit of a frame's rate, in bit/s.
 const RATE_UNIT: u64 = 100_000;
 
-/// One transmission of a frame with a packet.
+/// One transmission of a frame that carries a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Frame {
     start: Time,
-    /// How long it kept the medium busy, its acknowledgement included.
+    /// How long it kept the medium busy, including its acknowledgement.
     busy: Span,
     rate_bps: u64,
     /// Of the packet.
     bytes: u32,
-    /// The link among those of the plan.
+    /// The index of its link in the plan.
     link: usize,
     outcome: Outcome,
 }
@@ -72,11 +72,10 @@ impl Frame {
     }
 }
 
-/// The frames of each link of the scenario, in the order of their ends; none without a wireless
-/// LAN.
+/// The frames of each link of the scenario, ordered by their ends; empty without a wireless LAN.
 ///
 /// # Errors
-/// A sentence, if the file is missing or incomplete.
+/// Returns a sentence if the file is missing or incomplete.
 pub(super) fn read(
     folder: &Path,
     scenario: &Resolved,

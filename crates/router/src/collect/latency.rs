@@ -1,6 +1,6 @@
-//! Delays of TCP packets from captures at the ends of their connections: the one-way delay from
-//! the sender's interface to the receiver, and the round-trip time that the simulator's observer
-//! measures beside a sender.
+//! Delays of TCP packets from captures at the ends of their connections: the one-way delay from the
+//! sender's interface to the receiver, and the RTT that the simulator's observer measures at the
+//! sender.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,13 +14,13 @@ use crate::captures::{ENDPOINT_CAPTURE_BYTES, EndpointCapture, EndpointEvent};
 use crate::plan::Plan;
 use crate::run_files::{RECEIVER_CAPTURES, SENDER_CAPTURES};
 
-/// Stream positions begin here, so that none is negative.
+/// Stream positions start here, so that none becomes negative.
 const ORIGIN: u64 = 1 << 32;
 
 /// Adds the delays after the warm-up to the classes of the flows.
 ///
 /// # Errors
-/// A sentence, if a file is missing or incomplete.
+/// Returns a sentence if a file is missing or incomplete.
 pub(super) fn add(
     folder: &Path,
     plan: &Plan,
@@ -83,7 +83,7 @@ fn add_all(
     }
 }
 
-/// A connection with its observer. Sequence numbers of 32 bits become stream positions, which never
+/// A connection with its observer. Extends 32-bit sequence numbers to stream positions, which never
 /// wrap.
 struct ObservedConnection {
     observer: RoundTrips,
@@ -109,7 +109,7 @@ impl ObservedConnection {
         self.observer.acknowledged(now, capture.port, before);
     }
 
-    /// The position of a sequence number: of all candidates the one nearest to the latest position.
+    /// The position of a sequence number: the candidate nearest to the latest position.
     fn position(&self, number: u32) -> u64 {
         let offset = number.wrapping_sub(self.first).wrapping_sub(self.latest as u32);
         self.latest.wrapping_add_signed(i64::from(offset as i32))
@@ -126,7 +126,7 @@ mod tests {
         EndpointCapture { at_ns, flow: 0, port: 40_000, number, bytes: 1448, ident, event }
     }
 
-    /// One-way delays and round trips: how many, and the largest in milliseconds.
+    /// One-way delays and RTTs: the number of each, and the largest in milliseconds.
     fn delays(captures: &[EndpointCapture]) -> [(u64, u64); 2] {
         let mut classes = [ClassStats::default()];
         add_all(captures, &plan(), &[0], &mut classes);
@@ -149,7 +149,7 @@ mod tests {
             capture(1043, EndpointEvent::Acknowledged, behind, 9),
         ];
         assert_eq!(delays(&captures), [(3, 21), (3, 43)]);
-        // A retransmission: both copies have a one-way delay, neither has a round trip.
+        // A retransmission: both copies have a one-way delay, and neither has an RTT.
         captures.insert(3, capture(1010, EndpointEvent::Sent, second, 4));
         captures.insert(7, capture(1031, EndpointEvent::Received, second, 4));
         assert_eq!(delays(&captures), [(4, 21), (2, 43)]);

@@ -1,5 +1,5 @@
-//! From the captures of a run to the tables of results. The packets are reported to the simulator's
-//! probe in the order of their times, so that both engines count alike.
+//! Turns the captures of a run into the tables of results. Packets are reported to the simulator's
+//! probe in the order of time, so that both engines count in the same way.
 
 mod buffer;
 mod collector;
@@ -30,17 +30,17 @@ use collector::Collector;
 pub struct Collected {
     /// Its tables.
     pub run: Run,
-    /// What was configured, read back and measured beside them.
+    /// Configuration, values read back, and measurements that are not in the tables.
     pub facts: Value,
-    /// Why it is not a valid experiment, one sentence each.
+    /// Reasons why it is not a valid experiment, one sentence each.
     pub invalid: Vec<String>,
 }
 
-/// Reads the results in `folder`. `virtual_time`: whether the clock of the run stood still while
+/// Reads the results in `folder`. `virtual_time` says whether the run's clock stood still while
 /// programs worked.
 ///
 /// # Errors
-/// A sentence, if a file is missing or incomplete.
+/// Returns a sentence if a file is missing or incomplete.
 pub fn collect(
     folder: &Path,
     scenario: &Resolved,
@@ -52,10 +52,10 @@ pub fn collect(
     Ok(Collected { run, facts: facts(plan, &result, virtual_time), invalid })
 }
 
-/// The same of a run of ns-3, whose facts are what its runner read back of itself.
+/// Reads the results of an ns-3 run. The facts are what its runner read back about itself.
 ///
 /// # Errors
-/// A sentence, if a file is missing or incomplete.
+/// Returns a sentence if a file is missing or incomplete.
 pub fn collect_ns3(folder: &Path, scenario: &Resolved, plan: &Plan) -> Result<Collected, String> {
     let result = read_result(folder)?;
     let (run, invalid) = measured(folder, scenario, plan, &result, true)?;
@@ -67,7 +67,7 @@ fn read_result(folder: &Path) -> Result<RunResult, String> {
     serde_json::from_slice(&text).map_err(|e| format!("{RESULT}: {e}"))
 }
 
-/// The tables of a run, and why it is not a valid experiment.
+/// The tables of a run, and the reasons why it is not a valid experiment.
 fn measured(
     folder: &Path,
     scenario: &Resolved,
@@ -109,7 +109,7 @@ fn ecn_connections(scenario: &Resolved, plan: &Plan, result: &RunResult) -> Vec<
     of_class
 }
 
-/// What the manifest says of the run.
+/// The run's entry in the manifest.
 fn facts(plan: &Plan, result: &RunResult, virtual_time: bool) -> Value {
     let accuracy_ns = if virtual_time { validity::CLOCK_READ_NS } else { result.latest_ns };
     json!({
@@ -137,8 +137,8 @@ fn facts(plan: &Plan, result: &RunResult, virtual_time: bool) -> Value {
     })
 }
 
-/// A bottleneck, or a link of our router, without the times of a recording, which is a file that
-/// the scenario names.
+/// A bottleneck or a link of our router, without the times of its recording, which is in a file
+/// that the scenario names.
 fn without_trace(bottleneck: &impl Serialize) -> Value {
     let mut value = json!(bottleneck);
     for path in ["/sojourn/service/recorded", "/service/recorded"] {

@@ -1,4 +1,4 @@
-//! A link whose packets were captured, as it is reported to the probe.
+//! A link whose packets were captured, in the form in which it is reported to the probe.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,11 +15,12 @@ use crate::planning::CREDITS_PER_BYTE;
 
 /// A link whose packets were captured.
 ///
-/// When a packet has left the queue is known, not how it was sent. The link sends one after the
-/// other at the rate of the scenario, so that packets which left a little early wait for each
-/// other, and a link never carries more than its rate. [`Excess`] is how early they left.
+/// The capture shows when a packet left the queue, but not its transmission. We assume that the
+/// link sends packets one after the other at the scenario's rate, so packets that left slightly
+/// early wait for each other, and the link never exceeds its rate. [`Excess`] records how early
+/// they left.
 pub(super) struct ObservedLink {
-    /// Bytes that it adds to every packet.
+    /// Bytes of framing that it adds to every packet.
     framing_bytes: u32,
     backlog: Backlog,
     sends: Sends,
@@ -27,14 +28,14 @@ pub(super) struct ObservedLink {
     pub(super) excess: Option<Excess>,
 }
 
-/// How far departures run ahead of the rate: packets that leave the queue before those in front of
-/// them can have been sent.
+/// How far departures run ahead of the rate: packets leave the queue before the link can have sent
+/// the packets in front of them.
 pub(super) struct Excess {
     largest_bytes: u64,
-    /// How late a packet may leave, or the rate change.
+    /// How late a packet or a rate change may be.
     late: Span,
-    /// The longest that a packet would have had to wait for that, of those that would have had to
-    /// wait too long.
+    /// The longest that a packet would have had to wait for the link, among the packets for which
+    /// that exceeds the allowance.
     pub(super) longest: Span,
     /// Packets since the last that did not leave early.
     early: u64,
@@ -46,7 +47,8 @@ impl Excess {
         Excess { largest_bytes, late, longest: Span::ZERO, early: 0 }
     }
 
-    /// A packet left so much before it can have been sent.
+    /// Notes that a packet left `ahead` of the time at which the link could have started to send
+    /// it.
     fn note(&mut self, ahead: Span, rates: &RateSteps) {
         self.early = if ahead > Span::ZERO { self.early + 1 } else { 0 };
         if ahead > self.allowed(rates) {
@@ -54,8 +56,9 @@ impl Excess {
         }
     }
 
-    /// Two packets, what the shaper's rounding saves on each that left early (fact linux-23), and
-    /// what a higher rate may have sent until it was lowered, too late.
+    /// The allowance: two packets, the rounding error of the shaper for each packet that left early
+    /// (fact linux-23), and what the link may have sent at a higher rate before a late rate change
+    /// lowered it.
     fn allowed(&self, &RateSteps { rate, before, .. }: &RateSteps) -> Span {
         let late_bytes = self.late.as_nanos() as u128 * u128::from(rate.max(before).as_bps());
         let late_bytes = late_bytes / (8 * 1_000_000_000);
@@ -75,7 +78,7 @@ struct RateSteps {
 }
 
 impl RateSteps {
-    /// The first of them is that of time zero.
+    /// The first entry is the rate at time zero.
     fn new(mut rates: Vec<(Time, Rate)>) -> RateSteps {
         rates.reverse();
         let (_, rate) = rates.pop().expect("there is a first rate");
@@ -83,7 +86,7 @@ impl RateSteps {
         RateSteps { transmitter, rate, before: rate, to_come: rates }
     }
 
-    /// What sends a packet that starts at `start`; starts do not decrease.
+    /// The transmitter for a packet that starts at `start`; starts do not decrease.
     fn from(&mut self, start: Time) -> &mut Transmitter {
         while let Some((_, rate)) = self.to_come.pop_if(|(from, _)| *from <= start) {
             self.before = std::mem::replace(&mut self.rate, rate);
@@ -93,21 +96,21 @@ impl RateSteps {
     }
 }
 
-/// How it sends what has left the queue.
+/// How it sends the packets that have left the queue.
 enum Sends {
     /// At rates.
     AtRates {
         rates: RateSteps,
-        /// When the packets that have left the queue start to be sent, their bytes, and how long
-        /// that takes.
+        /// The packets that have left the queue: when each starts to be sent, its bytes, and its
+        /// transmission time.
         left: VecDeque<(Time, u32, Span)>,
-        /// When the last of them has been sent.
+        /// When the last of them will have been sent.
         free: Time,
     },
     /// At recorded opportunities.
     Recorded {
         opportunities: Opportunities,
-        /// Bytes that have left the queue and are still to be sent.
+        /// Bytes that have left the queue but have not been sent.
         left_bytes: u64,
     },
     /// In frames of a wireless LAN.
@@ -118,7 +121,7 @@ enum Sends {
 }
 
 impl ObservedLink {
-    /// The link before the first packet; `late` is how late a packet may leave, or the rate change.
+    /// The link before the first packet; `late` is how late a packet or a rate change may be.
     pub(super) fn new(link: &Link, late: Span) -> ObservedLink {
         let sends = match &link.capacity {
             Capacity::Trace(trace) => Sends::Recorded {
@@ -139,14 +142,14 @@ impl ObservedLink {
         }
     }
 
-    /// The frames that it sends, if it is a transmitter of a wireless LAN.
+    /// Sets the frames that it sends, if it is a transmitter of a wireless LAN.
     pub(super) fn expect_frames(&mut self, expected: VecDeque<Frame>) {
         if let Sends::Wireless { frames } = &mut self.sends {
             *frames = expected;
         }
     }
 
-    /// Bytes that it adds to every packet.
+    /// Bytes of framing that it adds to every packet.
     pub(super) fn framing_bytes(&self) -> u32 {
         self.framing_bytes
     }
@@ -156,7 +159,7 @@ impl ObservedLink {
         self.backlog
     }
 
-    /// Reports what it sends before `at`; nothing leaves the queue earlier any more.
+    /// Reports transmissions before `at`. No further packet leaves the queue before then.
     pub(super) fn carry(&mut self, at: Time, probe: &mut Probe, index: usize) {
         match &mut self.sends {
             Sends::AtRates { left, .. } => {
@@ -186,7 +189,8 @@ impl ObservedLink {
         }
     }
 
-    /// A packet arrives. A mark on arrival is reported now, one at the head when the packet leaves.
+    /// Handles an arrival. A mark on arrival is reported now, a mark at the head when the packet
+    /// leaves.
     pub(super) fn arrives(
         &mut self,
         at: Time,
@@ -202,7 +206,7 @@ impl ObservedLink {
         self.backlog.bytes += u64::from(packet.bytes);
     }
 
-    /// The transmission of a packet begins, or it is dropped.
+    /// Handles the start of a packet's transmission, or its drop.
     pub(super) fn leaves(
         &mut self,
         at: Time,
@@ -225,7 +229,7 @@ impl ObservedLink {
         }
     }
 
-    /// A packet has left the queue.
+    /// Handles a packet's departure from the queue.
     pub(super) fn departs(&mut self, at: Time, bytes: u32) {
         match &mut self.sends {
             Sends::AtRates { rates, left, free } => {
@@ -244,7 +248,7 @@ impl ObservedLink {
 }
 
 impl Sends {
-    /// At rates from given times on; the first is that of time zero.
+    /// Sends at rates with the times from which they hold; the first is the rate at time zero.
     fn at_rates(rates: Vec<(Time, Rate)>) -> Sends {
         let (rates, left, free) = (RateSteps::new(rates), VecDeque::new(), Time::ZERO);
         Sends::AtRates { rates, left, free }

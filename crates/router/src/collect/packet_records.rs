@@ -1,5 +1,5 @@
-//! The record of each packet: from our router, or by matching arrivals with departures at the
-//! interfaces of the kernel's.
+//! The record of each packet, taken from our router, or made by matching arrivals with departures
+//! at the interfaces of the kernel's router.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -64,9 +64,9 @@ pub(super) fn rows<T, const BYTES: usize>(
     rows.filter(|_| rest.is_empty()).ok_or_else(|| format!("{name}: is not whole"))
 }
 
-/// Without what ends connections and answers copies of a SYN-ACK: packets towards the receivers
-/// that carry nothing, beside the acknowledgement that ends a handshake. The simulator has none
-/// (fact linux-28).
+/// Leaves out packets that end connections or answer copies of a SYN-ACK: packets towards the
+/// receivers without payload, except for the acknowledgement that completes a handshake. The
+/// simulator has no such packets (fact linux-28).
 pub(super) fn counted(mut records: Vec<PacketRecord>) -> Vec<PacketRecord> {
     let mut first_of_connections: BTreeSet<(u32, u32)> = BTreeSet::new();
     records.retain(|record| match (record.kind, record.direction) {
@@ -161,7 +161,8 @@ fn signal(plan: &Plan) -> (Stage, Cause) {
     (stage, cause)
 }
 
-/// A drop at the head happens when the next packet of the flow leaves; any other on arrival.
+/// Records the drops. A drop at the head happens when the next packet of the flow leaves, any other
+/// on arrival.
 fn drop_all(records: &mut [PacketRecord], dropped: &[usize], plan: &Plan) {
     let (stage, cause) = signal(plan);
     let mut next_left: BTreeMap<u32, Time> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Rows of tables from the samples and counts of traffic programs, kernel and our router's laws.
+//! Makes table rows from the samples and counts of traffic programs, the kernel and our router's
+//! laws.
 
 use sojourn_aqm::{Span, Time, Var};
 use sojourn_measure::FlowCount;
@@ -13,7 +14,7 @@ use crate::laws::LoadedLaws;
 use crate::plan::{Flow, Plan};
 use crate::run_files::{FlowSample, RunResult, SenderLimits};
 
-/// What each flow has achieved since the warm-up.
+/// The totals of each flow since the warm-up.
 pub(super) fn flow_counts(
     result: &RunResult,
     fates: &[DatagramFates],
@@ -44,7 +45,7 @@ pub(super) fn flow_times(plan: &Plan, result: &RunResult) -> Vec<FlowTimes> {
     flows
 }
 
-/// Samples of flows. What is due at the end does not happen, as in the simulator.
+/// Samples of flows. Samples due at the end are left out, as in the simulator.
 fn samples<'a>(plan: &Plan, result: &'a RunResult) -> impl Iterator<Item = &'a FlowSample> {
     let end_ns = plan.duration_ns;
     result.samples.iter().filter(move |sample| sample.at_ns < end_ns)
@@ -67,12 +68,12 @@ pub(super) fn flow_rows(plan: &Plan, result: &RunResult) -> Vec<FlowRow> {
     rows.collect()
 }
 
-/// The state of the kernel's senders, as the simulator reports that of its own.
+/// The state of the kernel's senders, in the form in which the simulator reports its own.
 pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateRow> {
-    /// Linux 6.1 include/net/tcp.h, `TCP_INFINITE_SSTHRESH`: before the first reduction.
+    /// Linux 6.1 include/net/tcp.h, `TCP_INFINITE_SSTHRESH`: no reduction yet.
     const INFINITE: u32 = 0x7fff_ffff;
     let has_one = |flow: u32| !matches!(plan.flows[flow as usize].app, App::Web { .. });
-    // Without a connection there is no threshold.
+    // A flow without a connection has no threshold.
     let open = samples(plan, result).filter(|s| s.tcp.ssthresh > 0 && has_one(s.flow));
     let rows = open.flat_map(|&FlowSample { flow, at_ns, tcp, .. }| {
         let ssthresh = match tcp.ssthresh {
@@ -105,8 +106,8 @@ fn limit_vars(limits: SenderLimits) -> [(&'static str, f64); 5] {
     ]
 }
 
-/// The state variables of the law of a link of our router, by its index in the scenario; the kernel
-/// does not show those of its own disciplines.
+/// The state variables of the law at a link of our router, given the link's index in the scenario.
+/// The kernel does not show those of its own disciplines.
 pub(super) fn law_vars(scenario: &Resolved, plan: &Plan, link: usize) -> &'static [Var] {
     let own = scenario.links.iter().filter_map(|link| link.queue.custom.clone());
     let laws = LoadedLaws::new(own).expect("the scenario was checked");
@@ -115,7 +116,7 @@ pub(super) fn law_vars(scenario: &Resolved, plan: &Plan, link: usize) -> &'stati
     link.map_or(&[], |link| link.vars())
 }
 
-/// Whether summaries count what happens at a time.
+/// Whether summaries count events at a time.
 pub(super) fn is_counted(at: Time, plan: &Plan) -> bool {
     at.as_nanos() >= plan.warmup_ns
 }

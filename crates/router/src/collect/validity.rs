@@ -1,4 +1,4 @@
-//! Whether a run was a valid experiment.
+//! Decides whether a run was a valid experiment.
 
 use serde_json::Value;
 use sojourn_aqm::Span;
@@ -11,13 +11,13 @@ use crate::captures::PacketRecord;
 use crate::plan::{Direction, Plan};
 use crate::run_files::RunResult;
 
-/// In virtual time the clock advances by this much whenever it is read (fact linux-1), so a delay
-/// between two time stamps is no more accurate.
+/// In virtual time the clock advances by this much each time it is read (fact linux-1), so a delay
+/// between two time stamps is no more accurate than this.
 pub(super) const CLOCK_READ_NS: u64 = 256;
-/// In real time a run is invalid if the event loop woke later than this.
+/// A run in real time is invalid if the event loop woke later than this.
 const STALL_NS: u64 = 5_000_000;
 
-/// The kernel's counters are read shortly after the end, and packets may be dropped meanwhile.
+/// The kernel's counters are read shortly after the end, and packets may be dropped in between.
 const EDGE_PACKETS: u64 = 5;
 
 /// Reasons not to trust a run, one sentence each.
@@ -63,7 +63,7 @@ fn overflowed_delays(after: &Value) -> Vec<String> {
     overflowed.collect()
 }
 
-/// Whether the drops in the captures are not those that the kernel counted.
+/// Whether the drops in the captures differ from those that the kernel counted.
 fn drops_disagree(result: &RunResult, records: &[PacketRecord]) -> Option<String> {
     let counted = result.kernel_counters?.dropped;
     let is_drop = |s: &&PacketRecord| {
@@ -75,7 +75,7 @@ fn drops_disagree(result: &RunResult, records: &[PacketRecord]) -> Option<String
     })
 }
 
-/// Whether the packets that left a link are not those that entered its wire.
+/// Whether the packets that left a link differ from those that entered its wire.
 fn wire_missed(result: &RunResult, records: &[PacketRecord]) -> Option<String> {
     [Direction::Forward, Direction::Reverse].into_iter().find_map(|direction| {
         let seen = result.wire_counts[direction as usize]?.seen;
@@ -99,14 +99,15 @@ pub(super) fn bottleneck_elsewhere(plan: &Plan, probe: &Probe) -> Option<String>
     })
 }
 
-/// How late the event loop, and with it a packet or a change of the rate, may be.
+/// How late the event loop may be, and with it a packet or a rate change.
 pub(super) fn lateness(virtual_time: bool) -> Span {
     Span::from_nanos(if virtual_time { 0 } else { STALL_NS })
 }
 
-/// A link sends no more than its rate. The kernel's shaper may make up for a late timer with one
-/// packet (`hicredit`), the packet before it is still being sent when the next one leaves, and it
-/// rounds what a packet costs down to 200ths of a byte (fact linux-23).
+/// Checks that a link did not exceed its rate. Three things are allowed: the kernel's shaper may
+/// make up for a late timer with one packet (`hicredit`), the previous packet is still being sent
+/// when the next one leaves, and the shaper rounds the cost of a packet down to 200ths of a byte
+/// (fact linux-23).
 pub(super) fn too_fast(link: &str, excess: &Excess) -> Option<String> {
     (excess.longest > Span::ZERO).then(|| {
         format!(
@@ -129,7 +130,7 @@ mod tests {
     use sojourn_aqm::{Cause, Ecn, Stage, Time};
     use sojourn_scenario::{Scenario, Source};
 
-    /// A valid run: the kernel counted as many drops as were captured.
+    /// A valid run, in which the kernel counted as many drops as were captured.
     fn result(plan: &Plan) -> RunResult {
         let mut result = RunResult::new(plan, Vec::new(), Value::Null);
         result.kernel_counters =
@@ -156,7 +157,7 @@ mod tests {
         vec![record; count]
     }
 
-    /// The one reason that a change brings about.
+    /// The one reason that a change causes.
     fn reason(change: impl FnOnce(&mut RunResult), virtual_time: bool) -> String {
         let plan = plan();
         let mut result = result(&plan);
@@ -226,7 +227,7 @@ mod tests {
         }
     }
 
-    /// How far ahead packets of 1500 bytes run that leave at these times, at a rate.
+    /// How far packets of 1500 bytes that leave at these times run ahead of a rate.
     fn ran_ahead(rate: &str, virtual_time: bool, times_us: &[u64]) -> Option<String> {
         let text = format!(
             "name = \"t\"\nduration = \"4s\"\n[links.up]\nrate = {rate}\n[[flows]]\n\
@@ -255,7 +256,7 @@ mod tests {
         assert!(found(1000, false).is_some());
     }
 
-    /// 1500 bytes take 6 ms at 2 Mbit/s, a 200th of a byte 20 ns.
+    /// 1500 bytes take 6 ms at 2 Mbit/s, and a 200th of a byte takes 20 ns.
     #[test]
     fn departures_above_the_rate_by_less_than_the_shaper_rounds_are_valid_however_many() {
         let found = |packets_per_us: u64| {
@@ -266,7 +267,7 @@ mod tests {
         assert!(found(20).is_some(), "50 ns a packet");
     }
 
-    /// 1500 bytes take 1.2 ms at 10 Mbit/s and 6 ms at 2.
+    /// 1500 bytes take 1.2 ms at 10 Mbit/s and 6 ms at 2 Mbit/s.
     #[test]
     fn departures_above_a_rate_that_changes_make_a_run_invalid() {
         let rate = r#"{ kind = "schedule", steps = [["0s", "10mbit"], ["1s", "2mbit"]] }"#;
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(found(1_000_000, 6_000, true), None);
         assert!(found(1_000_000, 1_200, true).is_some(), "the rate did not change");
         assert!(found(1_000_000, 5_000, true).is_some(), "it changed to 2.4 Mbit/s");
-        // 4 ms at 10 Mbit/s are 20 ms at 2.
+        // 4 ms at 10 Mbit/s correspond to 20 ms at 2 Mbit/s.
         assert!(found(1_004_000, 6_000, true).is_some(), "it changed too late");
         assert_eq!(found(1_004_000, 6_000, false), None, "in real time it may");
     }

@@ -1,4 +1,4 @@
-//! A packet as the router holds it: in a queue with what its headers say, in flight its bytes only.
+//! A packet in the router: with its parsed headers in a queue, as bytes only in flight.
 
 use sojourn_aqm::{Cause, Ecn, Packet, Stage, Time};
 use sojourn_link::DelayLine;
@@ -10,18 +10,18 @@ pub struct RawPacket {
     bytes: Vec<u8>,
     /// The headers as they arrived.
     pub(super) header: Header,
-    /// Bytes that the link accounts for it.
+    /// Bytes by which the link counts it.
     pub(super) link_bytes: u32,
-    /// Its flow, as the host numbers it.
+    /// Its flow, in the host's numbering.
     pub(super) flow: u32,
-    /// Where and why it was marked here.
+    /// The stage and cause of its mark here, if any.
     pub(super) marked: Option<(Stage, Cause)>,
-    /// The index of its record; `None` where records are not kept.
+    /// The index of its record; `None` if no records are kept.
     pub(super) record: Option<usize>,
 }
 
 impl RawPacket {
-    /// The packet in `bytes`, from the IP header on; `None` if it is not IPv4.
+    /// Parses the packet in `bytes`, which start at the IP header; `None` if it is not IPv4.
     pub(super) fn new(bytes: Vec<u8>, flow: u32, framing_bytes: u32) -> Option<RawPacket> {
         let header = Header::read(&bytes)?;
         let link_bytes = u32::from(header.bytes) + framing_bytes;
@@ -42,9 +42,9 @@ impl RawPacket {
 /// A packet in flight and its flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InFlightPacket {
-    /// Its bytes, from the IP header on.
+    /// Its bytes, starting at the IP header.
     pub bytes: Vec<u8>,
-    /// Its flow, as the host numbers it.
+    /// Its flow, in the host's numbering.
     pub flow: u32,
 }
 
@@ -73,7 +73,7 @@ impl Packet for RawPacket {
         let Header { addresses: [from, to], ports, protocol, .. } = self.header;
         let hosts = u64::from(u32::from_be_bytes(from)) << 32 | u64::from(u32::from_be_bytes(to));
         let rest = u64::from(ports[0]) << 24 | u64::from(ports[1]) << 8 | u64::from(protocol);
-        // Any mixing will do: disciplines hash this number again, with their own salt.
+        // Any mixing will do, as disciplines hash this number again with their own salt.
         hosts.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest.wrapping_mul(0xbf58_476d_1ce4_e5b9)
     }
 

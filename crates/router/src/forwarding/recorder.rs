@@ -1,5 +1,5 @@
-//! What happens to the packets of a router link: counted, kept packet by packet, or passed to a
-//! probe, which counts and samples as it does for a simulated link.
+//! Records the packets of a router link: counts them, keeps a record of each, or passes them to a
+//! probe, which counts and samples as for a simulated link.
 
 use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
@@ -23,14 +23,14 @@ pub struct LinkCounts {
     pub marked: u64,
 }
 
-/// What is kept beside the counts.
+/// The records that are kept in addition to the counts.
 #[derive(Debug)]
 pub enum Recording {
     /// Nothing.
     Off,
     /// The record of every packet, in the order of arrival.
     Records(Vec<PacketRecord>),
-    /// Everything is reported to a probe, as of its link of that index.
+    /// Everything is reported to a probe, as its link with that index.
     Probe(Box<Probe>, u16),
 }
 
@@ -59,7 +59,7 @@ impl Recorder {
         self.recording
     }
 
-    /// A packet arrives; returns the index of its record.
+    /// Records an arrival; returns the index of its record.
     pub(super) fn arrived(&mut self, now: Time, packet: &RawPacket) -> Option<usize> {
         self.counts.arrived += 1;
         match &mut self.recording {
@@ -75,17 +75,17 @@ impl Recorder {
         }
     }
 
-    /// Whether the state of the law is wanted before each drop and mark.
+    /// Whether the state of the law is needed before each drop and mark.
     pub(super) fn wants_evidence(&self) -> bool {
         matches!(&self.recording, Recording::Probe(probe, _) if probe.notes.wants_signals)
     }
 
-    /// What the link and its discipline report to.
+    /// The receiver of events from the link and its discipline.
     pub(super) fn at(&mut self, now: Time) -> RecorderAt<'_> {
         RecorderAt { now, recorder: self }
     }
 
-    /// Samples the built-in state variables and then the law's own; returns what happened since the
+    /// Samples the built-in state variables and then the law's own; returns the events since the
     /// last sample. `None` without a probe.
     pub(super) fn sample(
         &mut self,
@@ -108,14 +108,14 @@ impl Recorder {
     }
 }
 
-/// Records what happens at one instant.
+/// Records the events of one instant.
 pub(super) struct RecorderAt<'a> {
     now: Time,
     recorder: &'a mut Recorder,
 }
 
 impl RecorderAt<'_> {
-    /// The probe at this link and instant, if there is one.
+    /// The probe at this link and instant, if the link reports to a probe.
     fn probe(&mut self) -> Option<LinkProbe<'_, true>> {
         match &mut self.recorder.recording {
             Recording::Probe(probe, link) => Some(probe.at_link(self.now, usize::from(*link))),
@@ -159,7 +159,7 @@ impl Sink<RawPacket> for RecorderAt<'_> {
     }
 
     fn marked(&mut self, packet: &mut RawPacket, enqueued: Time, stage: Stage, cause: Cause) {
-        // A second mark of this queue says nothing new, as in `LinkProbe::marked`.
+        // A second mark by this queue adds nothing, as in `LinkProbe::marked`.
         if packet.marked.is_some() {
             return;
         }
@@ -209,7 +209,7 @@ fn index_of(packet: &RawPacket) -> usize {
     packet.record.expect("its record began on arrival")
 }
 
-/// The packet as the probe knows it.
+/// The packet in the probe's form.
 fn packet_view(packet: &RawPacket) -> PacketView {
     let header = &packet.header;
     let kind = match CapturedKind::of(header) {

@@ -1,4 +1,4 @@
-//! A link of the router: real packets through the [`Link`] that the simulator uses too. It reads no
+//! A link of the router: real packets through the same [`Link`] as in the simulator. It reads no
 //! clock and opens nothing; the host passes packets in and takes those that leave.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::captures::PacketRecord;
 use crate::laws::LoadedLaws;
 use crate::plan::{RouterCapacity, RouterLinkPlan};
 
-/// A link of the router: a [`Link`] of real packets, and what it records of them.
+/// A link of the router: a [`Link`] of real packets, and its record of them.
 pub struct RouterLink {
     link: Link<RawPacket>,
     framing_bytes: u32,
@@ -27,10 +27,10 @@ pub struct RouterLink {
 }
 
 impl RouterLink {
-    /// A link with the queue and the rates of a plan, which may name these laws.
+    /// A link with the queue and the rates of a plan, which may name laws from `laws`.
     ///
     /// # Errors
-    /// A sentence, if the queue cannot be made.
+    /// Returns a sentence if the queue cannot be built.
     pub fn new(
         plan: &RouterLinkPlan,
         laws: &LoadedLaws,
@@ -60,8 +60,8 @@ impl RouterLink {
         })
     }
 
-    /// A packet arrives; `flow` is the number of its flow where records are kept. What is not IPv4
-    /// is ignored.
+    /// Handles an arrival; `flow` is the number of its flow if records are kept. Ignores packets
+    /// that are not IPv4.
     pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
         let Some(mut packet) = RawPacket::new(bytes, flow, self.framing_bytes) else { return };
         packet.record = self.recorder.arrived(now, &packet);
@@ -86,9 +86,9 @@ impl RouterLink {
         self.link.next_service().min(self.link.next_timer())
     }
 
-    /// Does all that is due by `now`, each at the time when it was due and in the order of the
-    /// simulator: at one instant the server comes before the discipline's timer. `out` gets the
-    /// packets that leave, with their time.
+    /// Handles everything due by `now`, each event at its due time and in the simulator's order: at
+    /// the same instant the server precedes the discipline's timer. Passes the packets that leave
+    /// to `out`, with their departure times.
     pub fn on_timer(&mut self, now: Time, mut out: impl FnMut(Time, InFlightPacket)) {
         loop {
             let due = self.next_timer();
@@ -129,19 +129,19 @@ impl RouterLink {
         }
     }
 
-    /// Samples the state of its queue, if it reports to a probe; returns what happened since the
-    /// last sample.
+    /// Samples the state of its queue, if it reports to a probe; returns the events since the last
+    /// sample.
     pub fn sample(&mut self, now: Time, every: Span) -> Option<Interval> {
         let own = self.law_state();
         self.recorder.sample(now, every, self.link.backlog(), &own)
     }
 
-    /// The packets that wait, and their bytes.
+    /// Queued packets and bytes.
     pub fn backlog(&self) -> Backlog {
         self.link.backlog()
     }
 
-    /// Ends it and returns the recording.
+    /// Ends the link and returns the recording.
     pub fn into_recording(self) -> Recording {
         self.recorder.into_recording()
     }

@@ -1,6 +1,6 @@
-//! The wire behind a link, with real packets. Which packets it loses and how much longer some take
-//! are the simulator's own random draws, one packet after the other as they leave the link. It
-//! reads no clock.
+//! The wire behind a link, with real packets. Its losses and extra delays are the simulator's own
+//! random draws, one for each packet in the order in which packets leave the link. It reads no
+//! clock.
 
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Span, Time};
@@ -12,24 +12,24 @@ use crate::plan::WirePlan;
 /// A wire.
 #[derive(Debug)]
 pub struct Wire {
-    /// `None`: it only passes packets on.
+    /// `None`: the wire only forwards packets.
     impairment: Option<Impairment>,
-    /// The end of the warm-up, until it is reached.
+    /// The end of the warm-up; `None` once it is over.
     warmup: Option<Time>,
-    /// Packets that the impairment was applied to.
+    /// Packets to which the impairment was applied.
     seen: u64,
-    /// It adds no delay of its own.
+    /// The delay line; it adds no delay of its own.
     line: DelayLine<InFlightPacket>,
 }
 
 /// The packets of a wire, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WireCounts {
-    /// Packets of flows that entered it since the start.
+    /// Packets of known flows that entered it since the start.
     pub seen: u64,
     /// Since the warm-up.
     pub offered: u64,
-    /// Those of them that it lost.
+    /// The number of these packets that it lost.
     pub lost: u64,
 }
 
@@ -42,8 +42,8 @@ impl Wire {
         Wire { impairment, warmup: Some(warmup), seen: 0, line }
     }
 
-    /// A packet enters now. Packets of no flow of the scenario pass unimpaired and use no random
-    /// draw, so that the draws of the others stay those of the simulator.
+    /// Handles a packet that enters now. Packets outside the scenario's flows pass unimpaired and
+    /// use no random draw, so that the other packets get the same draws as in the simulator.
     pub fn enter(&mut self, now: Time, packet: InFlightPacket) {
         self.end_warmup_by(now);
         let mut start = now;
@@ -60,19 +60,19 @@ impl Wire {
         self.line.next_arrival()
     }
 
-    /// The next packet, if it has left by `now`, with the time at which it did.
+    /// The next packet that has left by `now`, with its departure time.
     pub fn leave(&mut self, now: Time) -> Option<(Time, InFlightPacket)> {
         self.line.pop_due(now)
     }
 
-    /// The counts at the end of the run; `None` where it only passes packets on.
+    /// The counts at the end of the run; `None` if the wire only forwards packets.
     pub fn counts(&mut self, end: Time) -> Option<WireCounts> {
         self.end_warmup_by(end);
         let (offered, lost) = self.impairment.as_ref()?.counted();
         Some(WireCounts { seen: self.seen, offered, lost })
     }
 
-    /// Summaries count from the end of the warm-up on.
+    /// Restarts the counts at the end of the warm-up.
     fn end_warmup_by(&mut self, now: Time) {
         if self.warmup.take_if(|warmup| *warmup <= now).is_some()
             && let Some(impairment) = &mut self.impairment
@@ -103,7 +103,7 @@ mod tests {
         InFlightPacket { bytes: vec![0; 40], flow }
     }
 
-    /// The times at which packets leave that enter one millisecond apart.
+    /// The departure times of packets that enter one millisecond apart.
     fn passed(mut wire: Wire, packets: u64) -> Vec<u64> {
         (0..packets).for_each(|at| wire.enter(ms(at), packet(0)));
         std::iter::from_fn(|| wire.leave(Time::NEVER)).map(|(at, _)| at.as_nanos()).collect()

@@ -1,5 +1,5 @@
-//! Our AQMs in the kernel: loads the module `sch_sojourn`, puts its discipline below the shaper,
-//! and reads it back. tc has no words for its options, so they go by netlink.
+//! Our AQMs in the kernel: loads the module `sch_sojourn`, installs its discipline below the
+//! shaper, and reads it back. Its options are sent by netlink, because tc does not support them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -32,7 +32,7 @@ const TCA_STATS_APP: u16 = 4;
 /// Lines of the kernel's log that an error quotes.
 const QUOTED: usize = 3;
 
-/// Makes the discipline at the interface `out`; the module must be loaded.
+/// Installs the discipline at the interface `out`; the module must be loaded.
 pub(super) fn install(module: &ModuleAqm, hosts: &Hosts) -> Result<(), Failure> {
     let (mut route, device) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
     let refused = |error: io::Error| {
@@ -62,7 +62,7 @@ pub(super) fn load(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The option that names the release of this kernel.
+/// The command-line option that names the release of this kernel.
 fn release_option() -> String {
     let version = fs::read_to_string("/proc/sys/kernel/osrelease");
     let release = version.ok().and_then(|version| release_of(&version));
@@ -80,7 +80,7 @@ fn options(module: &ModuleAqm) -> Vec<u8> {
     options.concat()
 }
 
-/// What the discipline says of itself.
+/// The discipline's report about itself.
 pub(super) fn report(hosts: &Hosts) -> Result<ModuleReport, Failure> {
     ask(&mut open(hosts).map_err(unread)?.0)
 }
@@ -95,7 +95,7 @@ fn ask(route: &mut Netlink) -> Result<ModuleReport, Failure> {
     found.ok_or_else(|| "our discipline is not at the router".to_owned())
 }
 
-/// The report in a message, if it is one of ours.
+/// The report in a message, if the message is about our discipline.
 fn read(message: &[u8]) -> Option<ModuleReport> {
     let rest = of_kind(message, MODULE_KIND)?;
     let options = find(rest, libc::TCA_OPTIONS)?;
@@ -135,7 +135,7 @@ fn log() -> String {
     format!("its log says: {}", last.join(" | "))
 }
 
-/// Every read gives one record: numbers, a semicolon, the text (Linux
+/// Each read returns one record: numbers, a semicolon, the text (Linux
 /// Documentation/ABI/testing/dev-kmsg).
 fn log_lines() -> io::Result<Vec<String>> {
     let mut log = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open("/dev/kmsg")?;

@@ -1,5 +1,5 @@
-//! The discipline below the shaper, by netlink: how requests for it begin, and which message is
-//! about it. tc of the day has not words for all of them.
+//! The discipline below the shaper, by netlink: how requests for it start, and which messages
+//! describe it. The installed tc does not support all disciplines.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::linux::hosts::Hosts;
 use crate::linux::netlink::{Netlink, Request, find};
 use crate::plan::Netns;
 
-/// `struct tcmsg` (linux/rtnetlink.h): family, at byte 4 the interface, then handle, parent and
+/// `struct tcmsg` (linux/rtnetlink.h): family, then at byte 4 the interface, handle, parent and
 /// info.
 pub(super) const TCMSG_BYTES: usize = 20;
 /// Below the shaper `1:`, whose only class is `1:1`.
@@ -19,13 +19,13 @@ const HANDLE: u32 = 0x0010_0000;
 /// `NLA_F_NESTED` (linux/netlink.h): newer disciplines refuse options without it.
 const NESTED: u16 = 0x8000;
 
-/// A socket in the router's namespace, and its interface `out`.
+/// Opens a socket in the router's namespace; returns it and the interface `out`.
 pub(super) fn open(hosts: &Hosts) -> io::Result<(Netlink, u32)> {
     let open = || Ok((Netlink::open(SockProtocol::NetlinkRoute)?, if_nametoindex("out")?));
     hosts.within(Netns::Router, open)
 }
 
-/// The request that makes a discipline there, or changes it.
+/// The request that creates or changes a discipline there.
 pub(super) fn make(kind: &str, options: &[u8], device: u32) -> Request {
     let mut tcmsg = [0; TCMSG_BYTES];
     for (at, word) in [(4, device), (8, HANDLE), (12, PARENT)] {
@@ -37,12 +37,12 @@ pub(super) fn make(kind: &str, options: &[u8], device: u32) -> Request {
         .with(libc::TCA_OPTIONS | NESTED, options)
 }
 
-/// What the kernel says of every discipline of the router.
+/// The kernel's description of every discipline of the router.
 pub(super) fn dump(route: &mut Netlink) -> io::Result<Vec<Vec<u8>>> {
     route.ask(Request::new(libc::RTM_GETQDISC, libc::NLM_F_DUMP, &[0; TCMSG_BYTES]))
 }
 
-/// The attributes of a message, if it is about a discipline of that kind.
+/// The attributes of a message, if it describes a discipline of that kind.
 pub(super) fn of_kind<'a>(message: &'a [u8], kind: &str) -> Option<&'a [u8]> {
     let (_, rest) = message.split_at_checked(TCMSG_BYTES)?;
     (find(rest, libc::TCA_KIND)?.strip_suffix(b"\0")? == kind.as_bytes()).then_some(rest)

@@ -1,4 +1,4 @@
-//! The clock of a run and its one alarm. Time zero is shortly after set-up.
+//! The clock of a run and its only alarm. Time zero is shortly after set-up.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -21,7 +21,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock whose time zero comes at least `settle_ns` from now, at a multiple of `step_ns`.
+    /// A clock whose time zero is at least `settle_ns` from now, at a multiple of `step_ns`.
     pub(super) fn start(settle_ns: u64, step_ns: u64) -> io::Result<Clock> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_REALTIME, flags)?;
@@ -36,7 +36,7 @@ impl Clock {
         Ok(Time::from_nanos(u64::try_from(self.of_stamp(reading()?)).unwrap_or(0)))
     }
 
-    /// The time of the scenario at a packet's time stamp, nanoseconds.
+    /// Converts a packet's time stamp to the scenario's time, in nanoseconds.
     pub(super) fn of_stamp(&self, stamp_ns: i64) -> i64 {
         stamp_ns - self.zero_ns
     }
@@ -46,7 +46,7 @@ impl Clock {
         now.since(self.alarm.min(now)).as_nanos()
     }
 
-    /// Sets the time at which the loop is woken.
+    /// Sets the time at which the loop wakes.
     pub(super) fn set_alarm(&mut self, at: Time) -> io::Result<()> {
         if at == self.alarm {
             return Ok(());
@@ -65,8 +65,8 @@ impl AsFd for Clock {
     }
 }
 
-/// Sleeps until the clock is at a multiple of `step_ns`. The kernel wakes this thread, and its
-/// children, no later than its timer expires: not by what else is due (fact linux-14).
+/// Sleeps until the clock is at a multiple of `step_ns`. The kernel then wakes this thread and its
+/// children exactly when the timer expires, independently of other pending timers (fact linux-14).
 pub(super) fn sleep_until_step(step_ns: u64) -> io::Result<()> {
     const SLACK_NS: u64 = 1;
     prctl::set_timerslack(SLACK_NS)?;
@@ -76,10 +76,10 @@ pub(super) fn sleep_until_step(step_ns: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the clock is at a multiple of `step_ns`: a discipline whose timer counts from when
-/// it is made gets the same times in every run, however long the set-up took before. The kernel may
-/// wake a sleeper later than asked, so the end is waited for awake; in a guest each reading moves
-/// the clock by the same amount (fact linux-1), of which a second is a multiple.
+/// Waits until the clock is at a multiple of `step_ns`, so that a discipline whose timer counts
+/// from its creation gets the same times in every run, however long the set-up took. The kernel may
+/// wake a sleeper late, so the last part is spent spinning. In a guest each reading moves the clock
+/// by the same amount (fact linux-1), of which a second is a multiple.
 pub(super) fn wait_for_step(step_ns: u64) -> io::Result<()> {
     const AWAKE_NS: u64 = 200_000;
     let now_ns = reading()? as u64;

@@ -1,5 +1,5 @@
-//! The counters of the kernel's discipline at the bottleneck, read by netlink at one instant: while
-//! `tc` starts, packets go on.
+//! The counters of the kernel's discipline at the bottleneck, read by netlink at one instant.
+//! Packets would keep flowing while `tc` starts.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::linux::netlink::{Netlink, Request, find};
 use crate::plan::{Netns, Plan};
 use crate::run_files::KernelCounters;
 
-/// `struct tcmsg` (linux/rtnetlink.h): family, at byte 4 the interface, then handle, parent and
+/// `struct tcmsg` (linux/rtnetlink.h): family, then at byte 4 the interface, handle, parent and
 /// info.
 const TCMSG_BYTES: usize = 20;
 const TCA_STATS2: u16 = 7;
@@ -33,14 +33,14 @@ pub(super) fn read(plan: &Plan, hosts: &Hosts, clock: &Clock) -> Result<KernelCo
     found.ok_or_else(|| "counters of the bottleneck: its discipline is not there".to_owned())
 }
 
-/// The counters in a message, if it describes that discipline at that interface.
+/// The counters in a message, if it describes this discipline at this interface.
 fn counted(message: &[u8], device: u32, kind: &str, at_ns: u64) -> Option<KernelCounters> {
     let (tcmsg, rest) = message.split_at_checked(TCMSG_BYTES)?;
     let is_kind = find(rest, libc::TCA_KIND)?.strip_suffix(b"\0")? == kind.as_bytes();
     if tcmsg[4..8] != device.to_ne_bytes() || !is_kind {
         return None;
     }
-    // struct gnet_stats_queue (linux/gen_stats.h): packets waiting, bytes, drops, requeues,
+    // struct gnet_stats_queue (linux/gen_stats.h): queued packets, bytes, drops, requeues,
     // overlimits.
     let queue = find(find(rest, TCA_STATS2)?, TCA_STATS_QUEUE)?;
     let word = |at: usize| queue.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);

@@ -1,6 +1,5 @@
-//! A discipline of the kernel that is made by a netlink message of ours, because the installed tc
-//! may have no words for it (iproute2 6.1 has none for dualpi2). Whoever made it, it is read back
-//! option by option.
+//! A discipline of the kernel that we create by netlink, because the installed tc may not support
+//! it (iproute2 6.1 does not support dualpi2), and read back option by option.
 
 use std::io;
 
@@ -10,7 +9,8 @@ use crate::linux::hosts::Hosts;
 use crate::linux::netlink::{Netlink, attribute, find};
 use crate::plan::{KernelQdisc, QdiscOption, Width};
 
-/// Makes the discipline at the router's interface `out`, and compares what the kernel then has.
+/// Creates the discipline at the router's interface `out`, and compares it with what the kernel
+/// reports.
 pub(super) fn install(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure> {
     let (mut route, device) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
     let options: Vec<u8> = qdisc.options.iter().flat_map(written).collect();
@@ -48,7 +48,7 @@ fn refused(qdisc: &KernelQdisc, error: &io::Error) -> Failure {
     )
 }
 
-/// An option as the kernel reads it.
+/// An option in the kernel's format.
 fn written(option: &QdiscOption) -> Vec<u8> {
     let bytes = option.values.iter().flat_map(|value| match option.width {
         Width::U8 => vec![*value as u8],

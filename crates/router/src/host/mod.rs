@@ -1,4 +1,4 @@
-//! Carrying out a plan: namespaces, interfaces, queues, programs and captures, in one process with
+//! Carries out a plan: namespaces, interfaces, queues, programs and captures, in one process with
 //! one event loop. In a guest this is the first and only process; in virtual time its work takes no
 //! time.
 
@@ -32,18 +32,19 @@ use tun_router::TunRouter;
 
 /// Time between set-up and time zero, nanoseconds.
 const SETTLE_NS: u64 = 100_000_000;
-/// In a guest time zero is a whole second of its clock, however long the set-up took: interrupts of
-/// its timer, and all that they do, come at the same times of the scenario (fact linux-8).
+/// In a guest, time zero is a whole second of its clock, however long the set-up took. Timer
+/// interrupts, and everything that they trigger, then come at the same times of the scenario (fact
+/// linux-8).
 const GUEST_STEP_NS: u64 = 1_000_000_000;
-/// In virtual time all set-up begins at a multiple of this on the guest's clock. Its clock starts
-/// at such a multiple, and what programs do before takes far less, so that it is always the same
-/// second: what the kernel draws and when its timers expire does not depend on these programs
-/// (fact linux-35).
+/// In virtual time, all set-up starts at a multiple of this on the guest's clock. Its clock starts
+/// at such a multiple, and earlier programs take far less, so set-up always starts at the same
+/// second: the kernel's random draws and timer expiries do not depend on these programs (fact
+/// linux-35).
 const BEGIN_STEP_NS: u64 = 10_000_000_000;
 /// Where the folder of a run is mounted.
 const MOUNTED: &str = "/run";
 
-/// Where a plan is carried out.
+/// The place where a plan is carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// In a guest in virtual time.
@@ -55,7 +56,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The place of a word: `guest`, `uml` or `host`.
+    /// The place for a word: `guest`, `uml` or `host`.
     pub fn of(word: &str) -> Option<Place> {
         match word {
             "guest" => Some(Place::Guest),
@@ -65,7 +66,7 @@ impl Place {
         }
     }
 
-    /// Time zero of a run is a multiple of this on the clock, nanoseconds.
+    /// Time zero of a run is a multiple of this many nanoseconds on the clock.
     const fn step_ns(self) -> u64 {
         match self {
             Place::Guest | Place::Uml => GUEST_STEP_NS,
@@ -75,8 +76,8 @@ impl Place {
 }
 
 /// Carries out the plan in `folder` and writes results there, the status last. A guest has the
-/// folder at `/run` and is powered off afterwards; on a host it is mounted there for this process
-/// and its children alone. `load` loads the laws that the plan names beside the registered ones.
+/// folder at `/run` and is powered off afterwards; on a host, the folder is mounted there only for
+/// this process and its children. `load` loads the laws that the plan names and the registry lacks.
 pub fn run(
     folder: &Path,
     place: Place,
@@ -92,7 +93,7 @@ pub fn run(
     // If even this cannot be written, the missing file shows it.
     let _ = fs::write(folder.join(STATUS), text);
     if place != Place::Host {
-        // It does not return unless this is not a guest; then the caller ends.
+        // Returns only if this is not a guest; the caller then ends.
         let _ = nix::sys::reboot::reboot(nix::sys::reboot::RebootMode::RB_POWER_OFF);
     }
 }
@@ -145,8 +146,8 @@ fn carry_out(
     laws.failure().map_or(Ok(()), Err)
 }
 
-/// Waits until what the guest's programs did before no longer matters: neither by the clock, nor by
-/// what the scheduler remembers of them (fact linux-35).
+/// Waits until earlier programs of the guest no longer have an effect, through the clock or through
+/// the scheduler's memory of them (fact linux-35).
 fn begin_alike() -> io::Result<()> {
     sys::schedule_first()?;
     clock::sleep_until_step(BEGIN_STEP_NS)

@@ -1,6 +1,6 @@
-//! Packet captures: each socket sees every packet at the interfaces of a namespace, with the
-//! kernel's time stamps, and writes rows of some of them: at the router of those on their way to a
-//! receiver, at the ends of TCP connections of what is sent, received and acknowledged.
+//! Packet captures. Each socket sees every packet at the interfaces of a namespace, with the
+//! kernel's time stamps, and writes rows for some of them: at the router for packets on their way
+//! to a receiver, at the ends of TCP connections for data sent, received and acknowledged.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IoSliceMut, Write};
@@ -25,11 +25,11 @@ use crate::run_files::{INTERFACE_CAPTURES, RECEIVER_CAPTURES, SENDER_CAPTURES};
 
 /// Packets read at a time.
 const BATCH: usize = 64;
-/// Size of a socket's buffer, for the packets that arrive between two reads.
+/// Size of a socket's buffer, which holds the packets that arrive between two reads.
 const BUFFER_BYTES: usize = 64 << 20;
 /// The interface whose root is the shaper.
 const SHAPED: &str = "out";
-/// The instruction of a packet filter that lets so many bytes through (`BPF_RET | BPF_K`,
+/// The packet-filter instruction that accepts a given number of bytes (`BPF_RET | BPF_K`,
 /// linux/bpf_common.h).
 const ACCEPT: u16 = 0x06;
 /// `PACKET_HOST` and `PACKET_OUTGOING` (linux/if_packet.h).
@@ -43,7 +43,7 @@ pub(super) struct PacketCapture {
     write_row: Box<WriteRow>,
 }
 
-/// Appends the row of a packet, if it has one.
+/// Appends the row of a packet, if the packet gets one.
 type WriteRow = dyn Fn(&CapturedPacket, &mut Vec<u8>);
 
 /// A packet at an interface.
@@ -97,7 +97,7 @@ pub(super) fn open_all(
 }
 
 impl PacketCapture {
-    /// Opens a socket that sees all packets of a namespace.
+    /// Opens a socket that sees all packets in a namespace.
     fn open(
         hosts: &Hosts,
         netns: Netns,
@@ -109,13 +109,14 @@ impl PacketCapture {
             let protocol = SockProtocol::EthAll;
             Ok(socket(AddressFamily::Packet, SockType::Datagram, flags, protocol)?)
         })?;
-        // Only headers are kept: a copy of the whole packet shares its data until it is read, and
-        // Linux joins no segment to one that is shared (`skb_try_coalesce`; fact linux-38).
+        // Keeps only headers: a copy of the whole packet shares its data until it is read, and
+        // Linux does not coalesce segments whose data is shared (`skb_try_coalesce`; fact
+        // linux-38).
         let headers = SockFilter::new(ACCEPT, 0, 0, HEADER_BYTES as u32);
         SockRef::from(&socket).attach_filter(&[headers])?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
-        // Refused in a user name space (Linux 6.1 sock.c, `sk_setsockopt`, `SO_RCVBUFFORCE`): there
-        // it is as large as `net.core.rmem_max` lets it be.
+        // Refused in a user namespace (Linux 6.1 sock.c, `sk_setsockopt`, `SO_RCVBUFFORCE`), where
+        // `net.core.rmem_max` limits the size.
         match setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_BYTES) {
             Err(nix::Error::EPERM) => setsockopt(&socket, sockopt::RcvBuf, &BUFFER_BYTES)?,
             other => other?,
@@ -155,7 +156,7 @@ impl PacketCapture {
         }
     }
 
-    /// Closes the file; returns how many packets found no room in the socket.
+    /// Closes the file; returns the number of packets that found no room in the socket.
     pub(super) fn finish(&mut self) -> io::Result<u64> {
         self.file.flush()?;
         Ok(u64::from(packets_lost(self.socket.as_fd())?))
@@ -179,8 +180,9 @@ fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<Captur
     Some(CapturedPacket { at_ns, header, number, leaves, interface: address.ifindex() })
 }
 
-/// At the router: packets on their way to a receiver, as they arrive and as they leave the queue by
-/// the interface `shaped`; the link behind it is passed later, by another one (fact linux-27).
+/// At the router: packets on their way to a receiver, as they arrive and as they leave the queue
+/// through the interface `shaped`. The link behind it is passed later, through another interface
+/// (fact linux-27).
 fn at_router(packet: &CapturedPacket, shaped: usize, flows: usize) -> Option<InterfaceCapture> {
     let CapturedPacket { at_ns, header, number, leaves, interface } = *packet;
     let (flow, true) = flow_of(header.ports, flows)? else { return None };
@@ -199,7 +201,7 @@ fn at_router(packet: &CapturedPacket, shaped: usize, flows: usize) -> Option<Int
     })
 }
 
-/// At a sender: what it sends, seen at the interface `sent_at` if that is given, and the
+/// At a sender: packets that it sends, seen at the interface `sent_at` if that is given, and
 /// acknowledgements that arrive.
 fn at_sender(
     packet: &CapturedPacket,

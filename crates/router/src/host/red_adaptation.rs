@@ -1,5 +1,5 @@
-//! Starts the adaptation of the kernel's RED, which tc does not (fact linux-4): the discipline that
-//! tc has made is sent to the kernel once more, unchanged but for the flag in `tc_red_qopt`.
+//! Enables adaptation in the kernel's RED, which tc cannot do (fact linux-4): the discipline that
+//! tc has created is sent to the kernel again, unchanged except for the flag in `tc_red_qopt`.
 
 use std::io;
 
@@ -18,13 +18,13 @@ const TCA_RED_PARMS: u16 = 1;
 const TCA_RED_STAB: u16 = 2;
 const TCA_RED_MAX_P: u16 = 3;
 /// `struct tc_red_qopt` (linux/pkt_sched.h): limit, two thresholds, then three logarithms and the
-/// flags, a byte each.
+/// flags, one byte each.
 const WEIGHT_LOG: usize = 12;
 const CELL_LOG: usize = 14;
 const FLAGS: usize = 15;
 const TC_RED_ADAPTATIVE: u8 = 4;
 
-/// Starts it for the RED at the router.
+/// Enables it for the RED at the router.
 pub(super) fn start(adaptation: &RedAdaptation, hosts: &Hosts) -> Result<(), Failure> {
     let failure = |error: io::Error| format!("adaptation of the kernel's red: {error}");
     let mut route = hosts
@@ -56,8 +56,8 @@ impl Red<'_> {
         Some(Red { tcmsg, parms, max_p: find(options, TCA_RED_MAX_P)? })
     }
 
-    /// The request that configures the same RED with adaptation. The kernel does not dump the
-    /// table of decay while idle; the cells of ours must be as wide as those of tc's.
+    /// The request that configures the same RED with adaptation. The kernel does not dump the table
+    /// of decay while idle, so we send our own, with cells as wide as those of tc.
     fn adaptive(mut self, adaptation: &RedAdaptation) -> Result<Request, Failure> {
         let weight = u32::from(self.parms[WEIGHT_LOG]);
         let rate = Rate::from_bps(adaptation.rate_bps);

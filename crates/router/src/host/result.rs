@@ -1,4 +1,4 @@
-//! The result of a run while it grows.
+//! The result of a run, collected while it runs.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use crate::run_files::{FlowSample, RESULT, RunResult};
 use crate::traffic::Program;
 
 impl RunResult {
-    /// Records that the loop woke so long after its alarm.
+    /// Records that the loop woke this long after its alarm.
     pub(super) fn late(&mut self, ns: u64) {
         self.latest_ns = self.latest_ns.max(ns);
     }

@@ -19,9 +19,9 @@ use crate::plan::{Bottleneck, Plan};
 use crate::run_files::{PROGRESS, ProgramCounts, ProgramLog, RunResult, Unfinished};
 use crate::traffic::Program;
 
-/// Ready files handled before timers are looked at again.
+/// Ready files handled before timers are checked again.
 const BATCH: usize = 64;
-/// The epoll token of the clock's timer; those of sockets are smaller.
+/// The epoll token of the clock's timer; the tokens of sockets are smaller.
 const TIMER_TOKEN: u64 = u64::MAX;
 
 /// The state of a run.
@@ -39,7 +39,7 @@ pub(super) struct RunLoop<'a> {
 }
 
 impl<'a> RunLoop<'a> {
-    /// A loop without programs, captures and router.
+    /// A loop that has no programs, captures or router yet.
     pub(super) fn new(
         plan: &'a Plan,
         folder: &'a Path,
@@ -96,9 +96,9 @@ impl<'a> RunLoop<'a> {
         programs.chain([self.schedule.next(), router]).min().expect("at least two")
     }
 
-    /// Does what is due; returns whether the run is over.
+    /// Handles everything due; returns whether the run is over.
     fn on_timers(&mut self, now: Time) -> io::Result<bool> {
-        // What happens at the end of the warm-up counts, as in the simulator.
+        // Events at the end of the warm-up count, as in the simulator.
         if self.schedule.warmup.take(now) {
             self.result.at_warmup = self.counts();
         }
@@ -166,7 +166,7 @@ impl<'a> RunLoop<'a> {
         self.programs.iter().map(|program| program.counts()).collect()
     }
 
-    /// Transfers that are still under way at the end of the run, or were cut off.
+    /// Transfers still under way at the end of the run, or cut off.
     fn unfinished(&self) -> Vec<Unfinished> {
         let end = self.schedule.end;
         let of_flow = self.programs.iter().map(|program| program.under_way(end));
@@ -204,7 +204,7 @@ impl<'a> RunLoop<'a> {
     }
 }
 
-/// An error that ends a connection, not the run.
+/// Whether an error ends only a connection, and not the run.
 fn is_of_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotConnected, TimedOut};
     matches!(

@@ -1,16 +1,16 @@
-//! What happens at fixed times of a run.
+//! Events at fixed times of a run.
 
 use sojourn_aqm::{Span, Time};
 
 use crate::plan::{Bottleneck, Command, Plan};
 
-/// The capture sockets are emptied this often, nanoseconds: what waits there cannot be merged in a
-/// receiver (fact linux-26).
+/// Interval in nanoseconds at which the capture sockets are emptied: packets queued there cannot be
+/// merged in a receiver (fact linux-26).
 const DRAIN_NS: u64 = 1_000_000;
 /// Progress is reported this many times in a run.
 const PROGRESS_REPORTS: u64 = 100;
 
-/// A time that repeats, or comes once.
+/// A time that occurs once or repeats.
 pub(super) struct ScheduledTime {
     next: Time,
     every: Option<Span>,
@@ -30,7 +30,7 @@ impl ScheduledTime {
         ScheduledTime { next: Time::NEVER, every: None }
     }
 
-    /// Whether it is due; if so, moves on to its next time.
+    /// Whether it is due; if so, advances to the next time.
     pub(super) fn take(&mut self, now: Time) -> bool {
         if self.next > now {
             return false;
@@ -77,7 +77,7 @@ impl Schedule {
         }
     }
 
-    /// The next change of the bottleneck, if it is due.
+    /// The next change of the bottleneck, if due.
     pub(super) fn take_change<'a>(
         &mut self,
         changes: &'a [(u64, Command)],

@@ -1,4 +1,4 @@
-//! Setting up the hosts of a plan, and reading the set-up back: a difference ends the run.
+//! Sets up the hosts of a plan and reads the set-up back; a difference ends the run.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,11 +11,11 @@ use crate::linux::{Failure, sys};
 use crate::plan::{Bottleneck, Command, Expected, Netns, Plan};
 use crate::tc::READ_BACK_SLACK;
 
-/// Options that the kernel keeps in units of its own.
+/// Options that the kernel stores in other units.
 const TIMES: [&str; 4] = ["target", "interval", "tupdate", "ce_threshold"];
 
-/// Applies settings and runs commands. Consecutive commands of one program in one namespace are one
-/// batch.
+/// Applies settings and runs commands. Consecutive commands of one program in one namespace form
+/// one batch.
 pub(super) fn set_up(plan: &Plan, hosts: &Hosts) -> Result<(), Failure> {
     for setting in &plan.settings {
         let path = format!("/proc/sys/{}", setting.path);
@@ -64,7 +64,7 @@ fn batch(commands: &[Command], hosts: &Hosts) -> Result<(), Failure> {
     Err(format!("`{program} {line}`: {message}; {}", remedy(message)))
 }
 
-/// What helps against an error of `ip` or `tc`.
+/// The remedy for an error of `ip` or `tc`.
 fn remedy(message: &str) -> &'static str {
     let unknown = ["Unknown qdisc", "qdisc kind is unknown", "qdisc not found"];
     if unknown.iter().any(|words| message.contains(words)) {
@@ -115,7 +115,7 @@ pub(super) fn switch_off_offloads(plan: &Plan, hosts: &Hosts) -> Result<Vec<Stri
     Ok(on)
 }
 
-/// What `tc` shows of every discipline, compared with the plan.
+/// Compares every discipline shown by `tc` with the plan.
 pub(super) fn read_back(plan: &Plan, hosts: &Hosts) -> Result<Value, Failure> {
     let mut shown = serde_json::Map::new();
     for netns in [Netns::Senders, Netns::Router] {
@@ -132,7 +132,8 @@ pub(super) fn read_back(plan: &Plan, hosts: &Hosts) -> Result<Value, Failure> {
     Ok(Value::Object(shown))
 }
 
-/// tc prints options that it has no words for, such as those of our module, as what is no JSON.
+/// Removes what tc prints for options that it does not know, such as those of our module, and which
+/// is not JSON.
 fn without_unknown(text: &str) -> String {
     let mut parts = text.split("{[Unknown qdisc");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -150,7 +151,7 @@ fn compare(expected: &Expected, shown: &Value) -> Result<(), Failure> {
         .find(|row| row["kind"] == expected.kind.as_str())
         .ok_or_else(|| format!("{place}: it is not there"))?;
     for (name, asked) in &expected.options {
-        // What tc does not print cannot be compared.
+        // Options that tc does not print cannot be compared.
         let Some(found) = number(&row["options"][name]) else { continue };
         let slack = if TIMES.contains(&name.as_str()) { READ_BACK_SLACK } else { 0 };
         if found.abs_diff(*asked) > slack {
@@ -160,7 +161,7 @@ fn compare(expected: &Expected, shown: &Value) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A number as tc prints it: an integer, a real number, or text with a unit (`1000p`, `125000b`).
+/// A number in tc's output: an integer, a real number, or text with a unit (`1000p`, `125000b`).
 fn number(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_f64().map(|number| number as u64),

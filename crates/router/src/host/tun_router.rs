@@ -1,7 +1,7 @@
 //! Our router between two TUN devices, in the event loop of a run. Packets to receivers pass its
-//! forward link, if it has one, and its wire. What comes back passes its reverse link if the plan
-//! has one for that group, else it passes at once. Where the plan says so, the router itself
-//! delays both directions, per group of flows; else netem does.
+//! forward link, if it has one, and its wire. Returning packets pass its reverse link if the plan
+//! has one for their group; otherwise they are forwarded at once. If the plan says so, the router
+//! itself delays both directions, per group of flows; otherwise netem does.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -23,14 +23,14 @@ use crate::linux::tun::{self, DEVICE, LARGEST};
 use crate::plan::{Bottleneck, Netns, Plan, RouterLinkPlan, WirePlan, flow_of};
 use crate::run_files::PACKET_RECORDS;
 
-/// The epoll token of both devices; those of sockets are smaller.
+/// The epoll token of both devices; the tokens of sockets are smaller.
 pub(super) const TUN_TOKEN: u64 = u64::MAX - 2;
-/// The flow of packets that no program of ours sent.
+/// The flow number of packets from other programs.
 const NO_FLOW: u32 = u32::MAX;
 
-/// What packets pass in one direction.
+/// The elements that packets pass in one direction.
 struct OneWay {
-    /// The link; `None` where the bottleneck is the kernel's, or there is none.
+    /// The link; `None` if the bottleneck is in the kernel, or this direction has no link.
     link: Option<RouterLink>,
     /// The wire behind it.
     wire: Wire,
@@ -53,7 +53,7 @@ impl OneWay {
         link.min(self.wire.next_timer())
     }
 
-    /// A packet arrives at the link, or at the wire where there is no link.
+    /// Handles a packet that arrives at the link, or at the wire if there is no link.
     fn arrive(&mut self, now: Time, packet: InFlightPacket) {
         match &mut self.link {
             Some(link) => link.arrive(now, packet.bytes, packet.flow),
@@ -61,7 +61,7 @@ impl OneWay {
         }
     }
 
-    /// The next packet that has left the wire by `now`, with the time at which it did.
+    /// The next packet that has left the wire by `now`, with its departure time.
     fn leave(&mut self, now: Time) -> Option<(Time, InFlightPacket)> {
         if let Some(link) = &mut self.link {
             link.on_timer(now, |due, packet| self.wire.enter(due, packet));
@@ -82,13 +82,13 @@ struct GroupLines {
 pub(super) struct TunRouter {
     forward: OneWay,
     reverse: OneWay,
-    /// Whether each group's packets pass the reverse link.
+    /// Whether each group's packets use the reverse link.
     uses_reverse: Vec<bool>,
     /// The device towards the senders.
     near: File,
     /// The device towards the receivers.
     far: File,
-    /// The delay lines of each group; empty where nothing is delayed here.
+    /// The delay lines of each group; empty if nothing is delayed here.
     lines: Vec<GroupLines>,
     /// The group of each flow.
     groups: Vec<usize>,
@@ -96,7 +96,7 @@ pub(super) struct TunRouter {
 }
 
 impl TunRouter {
-    /// Makes both devices, if the plan has a link or a wire of ours; its commands configure them
+    /// Creates both devices if the plan has a link or a wire of ours; its commands configure them
     /// afterwards.
     pub(super) fn open(
         plan: &Plan,
@@ -145,7 +145,7 @@ impl TunRouter {
         lines.chain([self.reverse.next_timer()]).fold(self.forward.next_timer(), Time::min)
     }
 
-    /// Passes on what is due, at the times when it was due.
+    /// Forwards everything due, at the times at which it was due.
     pub(super) fn on_timer(&mut self, now: Time) -> io::Result<()> {
         while let Some(group) = self.first_due(now) {
             let (due, packet) = self.lines[group].forward.pop_due(now).expect("it is due");
@@ -164,7 +164,7 @@ impl TunRouter {
         Ok(())
     }
 
-    /// The group whose packet leaves its forward delay line first, if one is due.
+    /// The group whose packet is the next to leave its forward delay line, if one is due.
     fn first_due(&self, now: Time) -> Option<usize> {
         let due = |group: &usize| self.lines[*group].forward.next_arrival();
         let first = (0..self.lines.len()).min_by_key(due)?;
@@ -179,7 +179,7 @@ impl TunRouter {
         Ok(())
     }
 
-    /// A packet has passed the reverse link and its wire, or bypassed them.
+    /// Handles a packet that has passed the reverse link and its wire, or bypassed them.
     fn return_to_sender(&mut self, now: Time, packet: InFlightPacket) -> io::Result<()> {
         match self.lines_of(packet.flow) {
             Some(lines) => packet.enter(now, &mut lines.back),
@@ -188,11 +188,12 @@ impl TunRouter {
         Ok(())
     }
 
-    /// Takes the packets that have come to either device.
+    /// Reads the packets that have arrived at either device.
     pub(super) fn on_ready(&mut self, clock: &Clock) -> io::Result<()> {
         while let Some(bytes) = tun::read(&mut self.near, &mut self.buffer)? {
             let packet = self.packet(bytes);
-            // What was due before this packet came is done first, with one reading of the clock.
+            // Everything due before this packet arrived comes first; both use one reading of the
+            // clock.
             let now = clock.now()?;
             self.on_timer(now)?;
             match self.lines_of(packet.flow) {
@@ -218,14 +219,14 @@ impl TunRouter {
         Ok(())
     }
 
-    /// The packet in the buffer; one that is not ours has the flow [`NO_FLOW`].
+    /// The packet in the buffer; packets from other programs get the flow [`NO_FLOW`].
     fn packet(&self, bytes: usize) -> InFlightPacket {
         let bytes = self.buffer[..bytes].to_vec();
         let flow = Header::read(&bytes).and_then(|h| flow_of(h.ports, self.groups.len()));
         InFlightPacket { bytes, flow: flow.map_or(NO_FLOW, |f| f.0) }
     }
 
-    /// The delay lines of a flow, if packets are delayed here.
+    /// The delay lines of a flow, if the router delays packets.
     fn lines_of(&mut self, flow: u32) -> Option<&mut GroupLines> {
         let group = *self.groups.get(flow as usize)?;
         self.lines.get_mut(group)
@@ -253,7 +254,8 @@ impl TunRouter {
         Ok(self.links().map(RouterLink::counts).collect())
     }
 
-    /// The counts of its wires at the end, forward and reverse, where they do anything to packets.
+    /// The counts of its wires at the end, forward and reverse, for wires that lose packets or
+    /// delay them unevenly.
     pub(super) fn wire_counts(&mut self, end: Time) -> [Option<WireCounts>; 2] {
         [&mut self.forward, &mut self.reverse].map(|one_way| one_way.wire.counts(end))
     }

@@ -13,10 +13,10 @@ use super::Failure;
 use super::netns::{HomeNetns, OWN};
 use crate::plan::Netns;
 
-/// Where `ip netns` looks for names.
+/// The folder in which `ip netns` looks for names.
 const NAMES: &str = "/run/netns";
 
-/// The use of a socket of a flow.
+/// The role of a flow's socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SocketRole {
     /// Accepts connections.
@@ -30,12 +30,12 @@ pub(crate) enum SocketRole {
 }
 
 impl SocketRole {
-    /// All of them, in the order of their numbers.
+    /// All roles, in the order of their numbers.
     const ALL: [SocketRole; 4] =
         [SocketRole::Listener, SocketRole::Sender, SocketRole::Receiver, SocketRole::Server];
 }
 
-/// Identifies a socket of a flow.
+/// Identifies a flow's socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SocketKey {
     /// The flow.
@@ -47,7 +47,7 @@ pub(crate) struct SocketKey {
 }
 
 impl SocketKey {
-    /// The key as a token of epoll.
+    /// The key as an epoll token.
     fn token(self) -> u64 {
         u64::from(self.flow) << 16 | u64::from(self.lane) << 8 | self.role as u64
     }
@@ -67,15 +67,15 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Makes the namespaces that a plan needs. `folder` is mounted at `/run`.
+    /// Creates the namespaces that a plan needs. `folder` is mounted at `/run`.
     pub(crate) fn open(folder: &Path, needed: &[Netns]) -> Result<Hosts, Failure> {
-        let (home, namespaces) = named(folder, needed).map_err(|e| format!("name spaces: {e}"))?;
+        let (home, namespaces) = named(folder, needed).map_err(|e| format!("namespaces: {e}"))?;
         let epoll =
             Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|e| format!("epoll: {e}"))?;
         Ok(Hosts { home, namespaces, epoll })
     }
 
-    /// Calls `act` in a namespace: sockets opened there stay there.
+    /// Calls `act` in a namespace; sockets opened there stay there.
     pub(crate) fn within<T>(
         &self,
         netns: Netns,
@@ -84,12 +84,12 @@ impl Hosts {
         self.home.within(&self.namespaces[netns as usize], act)
     }
 
-    /// Has the program of `key` called when a socket becomes ready.
+    /// Makes a ready socket call the program of `key`.
     pub(crate) fn watch(&self, socket: &impl AsFd, key: SocketKey) -> io::Result<()> {
         self.watch_token(socket, key.token())
     }
 
-    /// Has the event loop woken with a token when a file becomes ready.
+    /// Makes a ready file wake the event loop with a token.
     pub(crate) fn watch_token(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
         let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         self.epoll.add(file, EpollEvent::new(flags, token))?;

@@ -1,4 +1,4 @@
-//! What the host and the live router ask of the Linux kernel: network namespaces, TUN devices,
+//! The Linux interfaces that the host and the live router use: network namespaces, TUN devices,
 //! netlink, and the system calls that no crate wraps.
 
 pub(crate) mod hosts;
@@ -7,5 +7,5 @@ pub(crate) mod netns;
 pub(crate) mod sys;
 pub(crate) mod tun;
 
-/// Why a run did not come to an end: a sentence.
+/// Why a run could not be completed, as a sentence.
 pub(crate) type Failure = String;

@@ -11,9 +11,9 @@ use nix::sys::socket::{
 const HEADER_BYTES: usize = 16;
 /// Length and type of an attribute.
 const ATTRIBUTE_BYTES: usize = 4;
-/// The largest datagram that the kernel answers with.
+/// The largest datagram in an answer of the kernel.
 const ANSWER_BYTES: usize = 1 << 16;
-/// `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER` are no part of an attribute's type.
+/// Masks out `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER`, which are not part of an attribute's type.
 const TYPE_BITS: u16 = 0x3fff;
 
 /// A request under construction.
@@ -22,7 +22,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// A request of a type, with the structure that follows the header.
+    /// A request of a type; `body` is the structure that follows the header.
     pub(crate) fn new(kind: u16, flags: i32, body: &[u8]) -> Request {
         let mut bytes = vec![0; HEADER_BYTES];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
@@ -47,7 +47,7 @@ pub(crate) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The attributes in a part of an answer, as type and value.
+/// The attributes in a part of an answer, as pairs of type and value.
 pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -81,8 +81,8 @@ impl Netlink {
         Ok(Netlink { socket, answer: vec![0; ANSWER_BYTES] })
     }
 
-    /// Sends a request that asks for an acknowledgement or a dump; returns what follows the header
-    /// of each message of the answer.
+    /// Sends a request that asks for an acknowledgement or a dump; returns the body of each message
+    /// of the answer.
     ///
     /// # Errors
     /// The error of the system call, or the one in the answer.
@@ -101,7 +101,7 @@ impl Netlink {
     }
 }
 
-/// Takes the messages out of a datagram; returns whether the answer ends with it.
+/// Takes the messages out of a datagram; returns whether it ends the answer.
 fn read_messages(mut rest: &[u8], found: &mut Vec<Vec<u8>>) -> io::Result<bool> {
     while let Some((head, _)) = rest.split_at_checked(HEADER_BYTES) {
         let length = u32::from_ne_bytes(head[..4].try_into().expect("4 bytes")) as usize;
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn the_kernel_answers_a_dump_of_interfaces_and_refuses_an_invalid_request() {
         let mut route = Netlink::open(SockProtocol::NetlinkRoute).unwrap();
-        // struct ifinfomsg: all zero asks for every interface; IFLA_IFNAME is attribute 3.
+        // struct ifinfomsg, all zero, asks for every interface; IFLA_IFNAME is attribute 3.
         let every = Request::new(libc::RTM_GETLINK, libc::NLM_F_DUMP, &[0; 16]);
         let links = route.ask(every).unwrap();
         let names = links.iter().filter_map(|link| find(&link[16..], libc::IFLA_IFNAME));
@@ -173,7 +173,7 @@ mod tests {
         const SOCK_DIAG_BY_FAMILY: u16 = 20;
         let every = Request::new(SOCK_DIAG_BY_FAMILY, libc::NLM_F_DUMP, &request);
         let port = sender.local_addr().unwrap().port().to_be_bytes();
-        // struct inet_diag_msg: four bytes, the socket identity with the own port first, five
+        // struct inet_diag_msg: four bytes, the socket identity with the local port first, five
         // words.
         let answers = diag.ask(every).unwrap();
         let ours = answers.iter().find(|answer| answer[4..6] == port).expect("it is listed");

@@ -1,5 +1,5 @@
-//! Network namespaces, entered by this thread for a moment; user and mount namespaces, entered for
-//! good.
+//! Network namespaces, which this thread enters temporarily, and user and mount namespaces, which
+//! it enters for good.
 
 use std::fs::{self, File};
 use std::io;
@@ -30,7 +30,7 @@ impl HomeNetns {
         self.file.try_clone()
     }
 
-    /// Calls `act` in another namespace: sockets opened there stay there.
+    /// Calls `act` in another namespace; sockets opened there stay there.
     pub(crate) fn within<T>(
         &self,
         netns: &File,
@@ -42,7 +42,8 @@ impl HomeNetns {
         result
     }
 
-    /// Makes a namespace and calls `act` in it. It ends with its last process and handle.
+    /// Creates a namespace and calls `act` in it. The namespace ends with its last process and
+    /// handle.
     pub(crate) fn create(&self, act: impl FnOnce() -> io::Result<()>) -> io::Result<File> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         act()?;
@@ -52,16 +53,16 @@ impl HomeNetns {
     }
 }
 
-/// Enters a user namespace in which this user is root, and with it those of `more`, unless this
-/// process is root already. It comes with a network namespace of its own, because the machine's
-/// could not be entered again.
+/// Enters a user namespace in which this user is root, and the namespaces of `more`, unless this
+/// process is root already. A new network namespace comes with it, because the machine's could not
+/// be entered again.
 ///
 /// # Errors
-/// A sentence, if the kernel does not permit it.
+/// Returns a sentence if the kernel does not permit it.
 pub(crate) fn become_root(more: CloneFlags) -> Result<(), Failure> {
     let (uid, gid) = (Uid::effective(), Gid::effective());
     if uid.is_root() {
-        return unshare(more).map_err(|e| format!("name spaces: {e}"));
+        return unshare(more).map_err(|e| format!("namespaces: {e}"));
     }
     let enter = || -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET | more)?;
@@ -69,14 +70,14 @@ pub(crate) fn become_root(more: CloneFlags) -> Result<(), Failure> {
         fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
         fs::write("/proc/self/gid_map", format!("0 {gid} 1"))
     };
-    enter().map_err(|e| format!("user name space: {e}; run as root"))
+    enter().map_err(|e| format!("user namespace: {e}; run as root"))
 }
 
-/// Enters a mount namespace in which `folder` is at `/run`, in a user namespace unless this is
-/// root: a run on a host then finds what it finds in a guest.
+/// Enters a mount namespace in which `folder` is mounted at `/run`, inside a user namespace unless
+/// this process is root. A run on a host then sees the same paths as in a guest.
 ///
 /// # Errors
-/// A sentence, if the kernel does not permit it.
+/// Returns a sentence if the kernel does not permit it.
 pub(crate) fn enter_private(folder: &Path) -> Result<(), Failure> {
     become_root(CloneFlags::CLONE_NEWNS)?;
     let none = None::<&str>;

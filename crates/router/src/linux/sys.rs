@@ -10,7 +10,8 @@ use nix::sys::socket::setsockopt;
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
 use socket2::{Domain, Socket, Type};
 
-/// What Linux reports about a TCP socket: the fields of `struct tcp_info` (linux/tcp.h) used here.
+/// The fields of `struct tcp_info` (linux/tcp.h), Linux's report about a TCP socket, that are used
+/// here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TcpInfo {
     /// The handshake is complete.
@@ -21,7 +22,7 @@ pub(crate) struct TcpInfo {
     pub ca_state: u8,
     /// Sender's segment size, bytes.
     pub mss: u32,
-    /// Segments sent and not acknowledged cumulatively.
+    /// Segments sent and not cumulatively acknowledged.
     pub unacked: u32,
     /// Of these, segments acknowledged selectively.
     pub sacked: u32,
@@ -41,18 +42,18 @@ pub(crate) struct TcpInfo {
     pub bytes_retrans: u64,
     /// Segments delivered, by the acknowledgements.
     pub delivered: u32,
-    /// Of these, segments delivered with a CE mark.
+    /// The number of these segments delivered with a CE mark.
     pub delivered_ce: u32,
     /// Pacing rate, bytes per second; all ones without pacing.
     pub pacing_rate: u64,
     /// Smallest round-trip time, microseconds.
     pub min_rtt_us: u32,
-    /// How long there was data outstanding or waiting, how long of that the receiver's window
-    /// alone, and how long the send buffer alone held it back, microseconds.
+    /// Microseconds during which data was outstanding or unsent, then the parts of that in which
+    /// only the receiver's window and only the send buffer held the sender back.
     pub limits_us: [u64; 3],
 }
 
-/// States of a connection whose handshake is not complete, or failed (Linux 6.1 tcp_states.h).
+/// States of a connection whose handshake is incomplete or failed (Linux 6.1 tcp_states.h).
 const SYN_SENT: u8 = 2;
 const CLOSED: u8 = 7;
 /// `TCPI_OPT_ECN` (Linux 6.1 uapi/linux/tcp.h).
@@ -62,8 +63,8 @@ const OPTION_ECN: u8 = 8;
 pub(crate) const INFO_BYTES: usize = 232;
 
 impl TcpInfo {
-    /// Reads the kernel's structure, as `TCP_INFO` and sock_diag's `INET_DIAG_INFO` deliver it: the
-    /// same function fills both (Linux 6.1 tcp.c, tcp_get_info).
+    /// Reads the kernel's structure, as delivered by `TCP_INFO` and by sock_diag's
+    /// `INET_DIAG_INFO`: the same function fills both (Linux 6.1 tcp.c, tcp_get_info).
     pub(crate) fn read(info: &[u8; INFO_BYTES]) -> TcpInfo {
         let word = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().expect("4 bytes"));
         let long = |at: usize| u64::from_ne_bytes(info[at..at + 8].try_into().expect("8 bytes"));
@@ -90,17 +91,17 @@ impl TcpInfo {
     }
 }
 
-// An `unsigned long`; the macro would make an `int` of a `usize` (fact linux-22).
+// An `unsigned long`; for a `usize` the macro would pass an `int` (fact linux-22).
 sockopt_impl!(MaxPacingRate, Both, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, libc::c_ulong);
 
-/// Has TCP pace what the socket sends: a limit above every rate switches that on (Linux 6.1 sock.c,
+/// Makes TCP pace the socket's packets: a limit above every rate enables pacing (Linux 6.1 sock.c,
 /// `sk_setsockopt`).
 pub(crate) fn pace(socket: &Socket) -> io::Result<()> {
     Ok(setsockopt(socket, MaxPacingRate, &(libc::c_ulong::MAX >> 1))?)
 }
 
-/// Has this thread, and its children, run before all threads that share the processor by what each
-/// has consumed (`SCHED_FIFO`).
+/// Gives this thread and its children priority over all threads that share the CPU by usage
+/// (`SCHED_FIFO`).
 ///
 /// # Errors
 /// The error of the system call.
@@ -113,7 +114,7 @@ pub(crate) fn schedule_first() -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Reads `TCP_INFO` of a socket: the same as sock_diag's, without a search for the socket.
+/// Reads a socket's `TCP_INFO`, which equals sock_diag's but needs no search for the socket.
 ///
 /// # Errors
 /// The error of the system call.
@@ -133,7 +134,8 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     if result != 0 { Err(io::Error::last_os_error()) } else { Ok(TcpInfo::read(&info)) }
 }
 
-/// How many packets a packet socket had no room for since the last call (`PACKET_STATISTICS`).
+/// The number of packets that a packet socket had no room for since the last call
+/// (`PACKET_STATISTICS`).
 ///
 /// # Errors
 /// The error of the system call.
@@ -153,7 +155,7 @@ pub(crate) fn packets_lost(socket: BorrowedFd<'_>) -> io::Result<u32> {
     if result != 0 { Err(io::Error::last_os_error()) } else { Ok(counts[1]) }
 }
 
-/// Turns an open `/dev/net/tun` into the TUN device `name`, without a header before packets.
+/// Turns an open `/dev/net/tun` into the TUN device `name`, without a header in front of packets.
 ///
 /// # Errors
 /// The error of the system call.
@@ -167,7 +169,7 @@ pub(crate) fn make_tun(file: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// An on-off feature of an interface, with the commands of ethtool.
+/// An on-off feature of an interface, with its ethtool commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Offload {
     name: &'static str,
@@ -175,7 +177,7 @@ struct Offload {
     set: u32,
 }
 
-/// The offloads (linux/ethtool.h) that must be off: with them queues hold packets of up to 64 kB.
+/// The offloads (linux/ethtool.h) that must be off: with them, queues hold packets of up to 64 kB.
 const OFFLOADS: [Offload; 3] = [
     Offload { name: "tso", get: 0x1e, set: 0x1f },
     Offload { name: "gso", get: 0x23, set: 0x24 },
@@ -188,7 +190,7 @@ struct EthtoolValue {
     data: u32,
 }
 
-/// Switches every offload of a device off, in the present network namespace; returns the names of
+/// Switches every offload of a device off in the current network namespace; returns the names of
 /// those that stayed on.
 ///
 /// # Errors
@@ -200,7 +202,7 @@ pub(crate) fn switch_off_offloads(device: &str) -> io::Result<Vec<&'static str>>
         match switch_off(socket.as_fd(), device, offload) {
             Ok(false) => {}
             Ok(true) => on.push(offload.name),
-            // A device that does not know an offload has none.
+            // A device that does not know an offload does not have it.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
             Err(error) => return Err(error),
         }
@@ -208,7 +210,7 @@ pub(crate) fn switch_off_offloads(device: &str) -> io::Result<Vec<&'static str>>
     Ok(on)
 }
 
-/// Switches an offload off and reads it back: whether it is still on.
+/// Switches an offload off and reads it back; returns whether it is still on.
 fn switch_off(socket: BorrowedFd<'_>, device: &str, offload: Offload) -> io::Result<bool> {
     ethtool(socket, device, EthtoolValue { command: offload.set, data: 0 })?;
     Ok(ethtool(socket, device, EthtoolValue { command: offload.get, data: 0 })? != 0)

@@ -1,4 +1,5 @@
-//! TUN devices: one end is an interface of a network namespace, the other a file of this process.
+//! TUN devices: one end is an interface of a network namespace, the other is a file of this
+//! process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -12,7 +13,7 @@ pub(crate) const DEVICE: &str = "/dev/net/tun";
 /// The largest packet, bytes.
 pub(crate) const LARGEST: usize = 1 << 16;
 
-/// Makes a device in the network namespace of this thread. It passes single packets: without a
+/// Creates a device in the network namespace of this thread. It passes single packets: without a
 /// `virtio_net_hdr` the kernel segments GSO packets before they reach the device.
 ///
 /// # Errors
@@ -24,7 +25,7 @@ pub(crate) fn open(name: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads the next packet into `buffer` and returns its length; `None` if there is none.
+/// Reads the next packet into `buffer` and returns its length; `None` if no packet is available.
 ///
 /// # Errors
 /// The error of the system call.

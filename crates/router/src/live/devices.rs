@@ -1,5 +1,5 @@
-//! The two TUN devices: making and addressing them, reading them back, and the packets that they
-//! dropped.
+//! The two TUN devices: creating and addressing them, reading them back, and counting the packets
+//! that they dropped.
 
 use std::fs::File;
 use std::io;
@@ -11,10 +11,10 @@ use super::ends::Ends;
 use super::plan::{ADDRESSES, EndNetns, INTERFACES, LivePlan};
 use crate::linux::{Failure, sys, tun};
 
-/// Queue length of a device, packets: so long that it never overflows while the router keeps up.
+/// Queue length of a device in packets: too long to overflow while the router keeps up.
 const QUEUE_PACKETS: u32 = 10_000;
 
-/// Makes the device of an end, gives it its addresses and sets it up.
+/// Creates the device of an end, assigns its addresses and sets it up.
 pub(super) fn open(plan: &LivePlan, ends: &Ends, end: usize) -> Result<File, Failure> {
     let name = INTERFACES[end];
     let file = ends.within(end, || tun::open(name));
@@ -32,7 +32,7 @@ pub(super) fn open(plan: &LivePlan, ends: &Ends, end: usize) -> Result<File, Fai
     Ok(file)
 }
 
-/// The device as `ip` shows it now, as JSON: state, MTU, counters.
+/// The device's current state from `ip` as JSON: state, MTU, counters.
 pub(super) fn shown(ends: &Ends, end: usize) -> Result<Value, Failure> {
     let name = INTERFACES[end];
     let text = ip(ends, end, &["-s", "-j", "link", "show", "dev", name])?;

@@ -1,5 +1,5 @@
-//! The network namespaces of both ends. Those made here have no name, so they are gone with the
-//! last process in them.
+//! The network namespaces of both ends. Those created here have no name, so they disappear with
+//! their last process.
 
 use std::fs::File;
 use std::io;
@@ -39,7 +39,7 @@ fn open(option: &str, end: &EndNetns, home: &HomeNetns) -> Result<File, Failure>
         EndNetns::Join(path) => {
             let file = File::open(path).map_err(|e| format!("--{option} {path}: {e}"))?;
             home.within(&file, || Ok(())).map_err(|e| {
-                format!("--{option} {path}: {e}; it must be a network name space, joined as root")
+                format!("--{option} {path}: {e}; it must be a network namespace, joined as root")
             })?;
             Ok(file)
         }

@@ -1,6 +1,6 @@
-//! The event loop: takes packets from both devices, passes them to their paths, sends what is due.
-//! One thread; it sleeps until a packet arrives or the next one is due, except for the last moment,
-//! for which it may spin.
+//! The event loop: takes packets from both devices, passes them to their paths, and sends packets
+//! when they are due. It has one thread, which sleeps until a packet arrives or the next one is
+//! due; it may spin for the last moment.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -25,12 +25,12 @@ use crate::laws::LoadedLaws;
 use crate::linux::netns::become_root;
 use crate::linux::{Failure, tun};
 
-/// Packets taken from one device before anything else is done.
+/// The most packets taken from one device in a row.
 const BATCH: usize = 64;
-/// Status is reported after so many samples.
+/// Status is reported after this many samples.
 const SAMPLES_PER_REPORT: u64 = 5;
 
-/// Routes until the end; returns the results and the exit code of the near command.
+/// Runs the router to the end; returns the results and the exit code of the near command.
 pub(super) fn run(
     plan: &LivePlan,
     laws: &LoadedLaws,
@@ -38,14 +38,14 @@ pub(super) fn run(
     control: &File,
 ) -> Result<(LiveResult, Option<i32>), Failure> {
     if plan.ends.contains(&EndNetns::Host) && !Uid::effective().is_root() {
-        return Err("host: only root may put an end into the machine's own name space".to_owned());
+        return Err("host: only root may put an end into the machine's own namespace".to_owned());
     }
     become_root(CloneFlags::empty())?;
     let ends = Ends::open(&plan.ends)?;
     let files = [devices::open(plan, &ends, 0)?, devices::open(plan, &ends, 1)?];
     let offloads = devices::switch_off_offloads(&ends)?;
     let before = [devices::read_back(plan, &ends, 0)?, devices::read_back(plan, &ends, 1)?];
-    // By default the kernel may delay a wake-up by 50 us to join it with others
+    // By default the kernel may delay a wake-up by 50 us to combine it with others
     // (PR_SET_TIMERSLACK).
     nix::sys::prctl::set_timerslack(1).map_err(|e| format!("timer slack: {e}"))?;
     let router = RouterState::new(plan, laws)?;
@@ -57,7 +57,7 @@ pub(super) fn run(
     let mut event_loop = EventLoop { router, devices: files, buffer, zero: Instant::now() };
     let ended = event_loop.run(&mut commands, control, status);
     for command in commands.iter_mut().flatten() {
-        // It may have ended by itself; its descendants end with the process group.
+        // The command may have ended by itself; its descendants end with the process group.
         let _ = command.kill();
         let _ = command.wait();
     }
@@ -71,7 +71,7 @@ pub(super) fn run(
     Ok((results::finish(event_loop.router, &devices, end), code))
 }
 
-/// Starts a command at an end, with its arguments as they are.
+/// Starts a command at an end; its arguments are passed unchanged.
 fn start(ends: &Ends, end: usize, command: &[String]) -> Result<Option<Child>, Failure> {
     let Some((program, arguments)) = command.split_first() else { return Ok(None) };
     let child = ends.within(end, || {
@@ -99,7 +99,7 @@ impl EventLoop<'_> {
         Time::from_nanos(self.zero.elapsed().as_nanos() as u64)
     }
 
-    /// Runs to the end; returns the exit code of the near command if that has ended.
+    /// Runs to the end; returns the exit code of the near command if it has ended.
     fn run(
         &mut self,
         commands: &mut [Option<Child>; 2],
@@ -190,7 +190,7 @@ impl EventLoop<'_> {
     }
 }
 
-/// The device is down or has no memory: the packet is lost, and counted as refused.
+/// Whether the device is down or out of memory: the packet is then lost, and counted as refused.
 fn is_refusal(error: &io::Error) -> bool {
     let refusals = [libc::EIO, libc::ENOMEM, libc::ENOBUFS, libc::EAGAIN, libc::EINVAL];
     error.raw_os_error().is_some_and(|code| refusals.contains(&code))

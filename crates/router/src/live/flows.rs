@@ -8,7 +8,7 @@ use crate::header::Header;
 /// Addresses, ports and protocol.
 type FlowKey = ([[u8; 4]; 2], [u16; 2], u8);
 
-/// Numbers the flows, if packets are recorded.
+/// Numbers flows if packets are recorded.
 pub(super) struct FlowNumbers {
     wanted: bool,
     numbers: BTreeMap<FlowKey, u32>,

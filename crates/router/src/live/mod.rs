@@ -1,12 +1,12 @@
 //! The router in real time: packets of any program pass it between two network namespaces, each
-//! with one TUN device. From the near end to the far end they take the path `forward`, in the
-//! other direction the path `reverse`; each path has a queue and a rate, or neither, and a delay.
+//! with one TUN device. From the near end to the far end they take the path `forward`, in the other
+//! direction the path `reverse`. Each path has a delay and, optionally, a queue with a rate.
 //!
 //! It is the guest's router, fed from this machine's packets, and reports to the same probe while
 //! they pass. A timer is handled as of the time at which it was due, and the lateness is recorded
 //! separately: a slow machine adds visible delay and never changes a rate.
 //!
-//! Read [`options`] for what a user can ask for, [`path`] for what happens to a packet,
+//! Read [`options`] for what a user can request, [`path`] for what happens to a packet, and
 //! `event_loop` for the loop.
 
 mod devices;
@@ -34,10 +34,10 @@ use plan::LivePlan;
 pub use results::LiveResult;
 use status::StatusWriter;
 
-/// Routes packets, with queues that may have these laws, until the time is over, the near command
-/// has ended, or the other end of the pipe `control` is closed. The pipe `status` gets a line of
-/// JSON twice a second; its last line is the end or the failure. `keep` stores the results, if that
-/// is wanted.
+/// Routes packets until the time is over, the near command has ended, or the other end of the pipe
+/// `control` is closed. Queues may use the laws of `laws`. The pipe `status` gets a line of JSON
+/// twice a second; its last line is the end or the failure. `keep` stores the results, if
+/// requested.
 ///
 /// # Errors
 /// A pipe cannot be opened.

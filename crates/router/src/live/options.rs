@@ -1,4 +1,4 @@
-//! The options of a user, and the plan that they mean. What is wrong is refused with its option.
+//! The user's options, and the plan that follows from them. A wrong option is refused by name.
 
 use serde::Deserialize;
 use sojourn_aqm::{CustomLaws, QdiscSpec, registry, units};
@@ -7,9 +7,10 @@ use super::plan::{EndNetns, LivePlan, PathPlan};
 use crate::laws::PlannedLaw;
 use crate::plan::{Direction, RouterCapacity, RouterLinkPlan};
 
-/// The longest time to spin: more would be a busy loop.
+/// The longest time to spin; more would be a busy loop.
 const MOST_SPIN_NS: u64 = 10_000_000;
-/// What every IPv4 link must carry, and what fits the length field (RFC 791 §3.2, §3.1).
+/// The least that every IPv4 link must carry, and the most that fits the length field (RFC 791
+/// §3.2, §3.1).
 const LEAST_MTU: u64 = 68;
 const MOST_MTU: u64 = 65_535;
 
@@ -23,13 +24,13 @@ pub struct Options {
     pub reverse: PathOptions,
     /// The near end: `new`, `host`, or the file of a network namespace.
     pub near: Option<String>,
-    /// The same for the far end.
+    /// The far end, in the same form.
     pub far: Option<String>,
     /// How long.
     pub duration: Option<String>,
     /// How long it spins before a packet is due.
     pub spin: Option<String>,
-    /// The lateness that counts as a stall.
+    /// The lateness from which the run counts as stalled.
     pub stall: Option<String>,
     /// The largest packet.
     pub mtu: Option<String>,
@@ -37,9 +38,9 @@ pub struct Options {
     pub command: Vec<String>,
     /// The command at the far end.
     pub far_command: Vec<String>,
-    /// Whether every packet becomes a row.
+    /// Whether every packet gets a row.
     pub packets: bool,
-    /// Whether every drop and mark becomes a row, with the AQM's state before it.
+    /// Whether every drop and mark gets a row, with the AQM's state before it.
     pub signals: bool,
     /// Seed.
     pub seed: u64,
@@ -61,20 +62,20 @@ pub struct PathOptions {
     pub framing: Option<String>,
 }
 
-/// The laws that AQMs may name beside the registered ones, and those that they do name.
+/// The custom laws that AQMs may name, and those that they do name.
 struct Laws<'a> {
     known: &'a CustomLaws,
     used: Vec<PlannedLaw>,
 }
 
-/// An option and what is wrong with it.
+/// An option and the reason why it is refused.
 pub type Refusal = (String, String);
 
 impl Options {
-    /// The plan that they mean; AQMs may name these laws.
+    /// The plan that follows from the options; AQMs may name the laws of `known`.
     ///
     /// # Errors
-    /// The first option that is wrong.
+    /// The first wrong option.
     pub fn plan(&self, known: &CustomLaws) -> Result<LivePlan, Refusal> {
         let mtu_bytes = self.mtu()?;
         let duration_ns = self.duration.as_deref().map(|text| nanos("--duration", text));
@@ -97,7 +98,7 @@ impl Options {
         ];
         let ends = [end_netns(self.near.as_deref()), end_netns(self.far.as_deref())];
         if ends[0] == ends[1] && ends[0] != EndNetns::New {
-            return refuse("--far", "is the same name space as --near; the router joins two");
+            return refuse("--far", "is the same namespace as --near; the router connects two");
         }
         let commands = [self.command.clone(), self.far_command.clone()];
         let (seed, packets, signals) = (self.seed, self.packets, self.signals);
@@ -259,7 +260,8 @@ mod tests {
         }
     }
 
-    /// So that one seed gives each its own random streams, as the links of a scenario have them.
+    /// Numbers them so that with one seed each gets its own random streams, like the links of a
+    /// scenario.
     #[test]
     fn the_queues_of_both_paths_have_numbers_of_their_own() {
         let options = r#"{ "forward": { "rate": "1mbit" }, "reverse": { "rate": "1mbit" } }"#;

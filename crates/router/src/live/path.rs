@@ -1,5 +1,4 @@
-//! One path through the router: a link with its queue, and a delay line behind it. It reads no
-//! clock.
+//! One path through the router: a link with its queue, followed by a delay line. It reads no clock.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_link::DelayLine;
@@ -20,10 +19,10 @@ pub struct RouterPath {
 }
 
 impl RouterPath {
-    /// An empty path; its link reports to `recording`.
+    /// An empty path whose link reports to `recording`.
     ///
     /// # Errors
-    /// A sentence, if the queue cannot be made.
+    /// Returns a sentence if the queue cannot be built.
     pub fn new(
         plan: &PathPlan,
         laws: &LoadedLaws,
@@ -38,8 +37,8 @@ impl RouterPath {
         })
     }
 
-    /// A packet arrives. What was due before comes first, so that a late host dequeues no packet at
-    /// a time when it had not arrived.
+    /// Handles an arrival. Events due before come first, so that a late host dequeues no packet at
+    /// a time before its arrival.
     pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
         self.serve(now);
         match &mut self.link {
@@ -54,7 +53,7 @@ impl RouterPath {
         link.min(self.line.next_arrival())
     }
 
-    /// The next packet that has left it by `now`, with the time at which it did.
+    /// The next packet that has left the path by `now`, with its departure time.
     pub fn leave(&mut self, now: Time) -> Option<(Time, InFlightPacket)> {
         self.serve(now);
         let (due, packet) = self.line.pop_due(now)?;
@@ -63,7 +62,7 @@ impl RouterPath {
         Some((due, packet))
     }
 
-    /// Does what is due at its link by `now`.
+    /// Handles everything due at its link by `now`.
     fn serve(&mut self, now: Time) {
         if let Some(link) = self.link.as_mut().filter(|link| link.next_timer() <= now) {
             let line = &mut self.line;
@@ -81,7 +80,7 @@ impl RouterPath {
         self.link.as_ref()
     }
 
-    /// Samples the state of its queue; returns what happened there since the last sample.
+    /// Samples the state of its queue; returns the events since the last sample.
     pub fn sample(&mut self, now: Time, every: Span) -> Option<Interval> {
         self.link.as_mut()?.sample(now, every)
     }
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(path.passed, (1, 1250));
     }
 
-    /// The clock is read for every packet, so a due time may pass between two arrivals.
+    /// The clock is read for every packet, so a due time may fall between two arrivals.
     #[test]
     fn a_late_host_dequeues_no_packet_before_its_arrival() {
         let mut path = path(r#"{ "forward": { "rate": "10mbit" } }"#);

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::laws::PlannedLaw;
 use crate::plan::RouterLinkPlan;
 
-/// Addresses of the near and the far end, of the shared address space (RFC 6598), which no site
-/// uses itself.
+/// Addresses of the near and the far end, from the shared address space (RFC 6598), which sites do
+/// not use themselves.
 pub const ADDRESSES: [&str; 2] = ["100.64.0.1", "100.64.0.2"];
 /// Names of the interfaces there.
 pub const INTERFACES: [&str; 2] = ["sojourn-near", "sojourn-far"];
@@ -16,7 +16,7 @@ pub const INTERFACES: [&str; 2] = ["sojourn-near", "sojourn-far"];
 pub struct PathPlan {
     /// `forward` or `reverse`.
     pub name: String,
-    /// Its queue and rate; `None`: packets are only delayed.
+    /// Its queue and rate; `None`: the path only delays packets.
     pub link: Option<RouterLinkPlan>,
     /// Its delay, nanoseconds.
     pub delay_ns: u64,
@@ -28,34 +28,34 @@ pub struct PathPlan {
 pub enum EndNetns {
     /// One made for it.
     New,
-    /// The one in which the router was started.
+    /// The namespace in which the router was started.
     Host,
     /// An existing one: its file.
     Join(String),
 }
 
-/// What the router is to do.
+/// The task of the router.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LivePlan {
     /// Seed of every random stream.
     pub seed: u64,
-    /// How long it runs, nanoseconds; `None`: until the near command or the user ends it.
+    /// How long it runs, in nanoseconds; `None`: until the near command or the user ends it.
     pub duration_ns: Option<u64>,
     /// Forward and reverse.
     pub paths: [PathPlan; 2],
     /// Near and far end.
     pub ends: [EndNetns; 2],
-    /// What is run at the near and the far end: a program and its arguments, or nothing.
+    /// The commands at the near and the far end: a program and its arguments, or nothing.
     pub commands: [Vec<String>; 2],
-    /// The router spins for the last so many nanoseconds before a packet is due.
+    /// Before a packet is due, the router spins for this many nanoseconds.
     pub spin_ns: u64,
-    /// A packet that leaves later than this makes the run invalid, nanoseconds.
+    /// A packet that is later than this makes the run invalid, in nanoseconds.
     pub stall_ns: u64,
     /// Largest IP packet, bytes.
     pub mtu_bytes: u32,
-    /// Whether every packet becomes a row.
+    /// Whether every packet gets a row.
     pub packets: bool,
-    /// Whether every drop and mark becomes a row, with the AQM's state before it.
+    /// Whether every drop and mark gets a row, with the AQM's state before it.
     pub signals: bool,
     /// The laws of its queues that are not in the registry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -23,9 +23,9 @@ use crate::plan::RouterCapacity;
 pub struct LiveResult {
     /// The tables.
     pub run: Arc<Run>,
-    /// What was configured, read back and measured beside them.
+    /// Configuration, values read back, and measurements that are not in the tables.
     pub facts: Value,
-    /// Why it is not a valid experiment, one sentence each.
+    /// Reasons why it is not a valid experiment, one sentence each.
     pub invalid: Vec<String>,
     /// How long it ran, seconds.
     pub wall_s: f64,
@@ -116,7 +116,8 @@ fn utilisation(name: &str, service: &RouterCapacity) -> Utilisation {
     }
 }
 
-/// Adds the drops and marks of a path to those of both; each holds the index of its evidence.
+/// Appends the drops and marks of a path to the common list and adjusts the indices of their
+/// evidence.
 fn append_signals(whole: &mut Notes, mut notes: Notes, path: usize) {
     let before = whole.evidence.len();
     for signal in &mut notes.signals {

@@ -1,4 +1,4 @@
-//! What the router holds and measures while it runs.
+//! The state and measurements of the running router.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_measure::{Interval, Probe};
@@ -10,23 +10,23 @@ use super::plan::LivePlan;
 use crate::forwarding::recorder::Recording;
 use crate::laws::LoadedLaws;
 
-/// Queues are sampled, and commands and the user checked, this often.
+/// Interval at which queues are sampled, and commands and the user are checked.
 pub(super) const SAMPLE_INTERVAL: Span = Span::from_millis(100);
 
-/// What happened at both queues since the last sample.
+/// The events at both queues since the last sample.
 pub(super) type Intervals = [Option<Interval>; 2];
 
-/// The paths and what is counted beside them.
+/// The paths, and counts outside them.
 pub(super) struct RouterState<'a> {
     pub(super) plan: &'a LivePlan,
-    /// The laws that its queues may have beside the registered ones.
+    /// The loaded laws that its queues may use in addition to the registered ones.
     pub(super) laws: &'a LoadedLaws,
     pub(super) paths: [RouterPath; 2],
-    /// How much later than due each packet left.
+    /// Histogram of the lateness of departures.
     pub(super) lateness: Histogram,
     /// Packets that a device did not take.
     pub(super) refused: u64,
-    /// Packets that are not IPv4 and are discarded.
+    /// Packets discarded because they are not IPv4.
     pub(super) foreign: u64,
     pub(super) flows: FlowNumbers,
 }
@@ -35,7 +35,7 @@ impl<'a> RouterState<'a> {
     /// An empty router.
     ///
     /// # Errors
-    /// A sentence, if a queue cannot be made.
+    /// Returns a sentence if a queue cannot be built.
     pub(super) fn new(plan: &'a LivePlan, laws: &'a LoadedLaws) -> Result<RouterState<'a>, String> {
         let recording = |link| Recording::Probe(Box::new(probe(plan)), link);
         let [forward, reverse] = &plan.paths;

@@ -1,4 +1,4 @@
-//! The lines of JSON that report the router's status while it runs, and its end.
+//! The JSON lines that report the router's status while it runs, and its end.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,7 +11,7 @@ use sojourn_measure::Interval;
 use super::plan::{ADDRESSES, INTERFACES};
 use super::state::{Intervals, RouterState};
 
-/// Writes the lines. A reader that is slow misses some.
+/// Writes the lines. A slow reader misses some.
 pub(super) struct StatusWriter {
     file: File,
     since: Intervals,
@@ -25,7 +25,7 @@ impl StatusWriter {
         StatusWriter { file, since: [None, None], at: Time::ZERO, passed: [(0, 0); 2] }
     }
 
-    /// The line when both devices are up.
+    /// Writes the line for when both devices are up.
     pub(super) fn begun(&mut self, devices: &[Value; 2]) {
         let pid = std::process::id();
         let ends = ADDRESSES.iter().zip(INTERFACES).zip(devices);
@@ -37,7 +37,7 @@ impl StatusWriter {
         self.line(&json!({ "begun": { "pid": pid, "ends": ends } }));
     }
 
-    /// Adds the intervals of a sample to those of the next line.
+    /// Adds a sample's intervals to those of the next line.
     pub(super) fn add(&mut self, intervals: &Intervals) {
         for (sum, new) in self.since.iter_mut().zip(intervals) {
             if let Some(new) = new {
@@ -46,7 +46,7 @@ impl StatusWriter {
         }
     }
 
-    /// The line about the time since the last one.
+    /// Writes the line about the time since the last one.
     pub(super) fn report(&mut self, at: Time, router: &RouterState<'_>) {
         let seconds = at.since(self.at).as_secs();
         let paths: Vec<Value> = (0..2).map(|index| self.path(index, router, seconds)).collect();
@@ -86,14 +86,14 @@ impl StatusWriter {
         value
     }
 
-    /// The last line, which waits for a slow reader.
+    /// Writes the last line, waiting for a slow reader.
     pub(super) fn last(&mut self, value: &Value) {
         let _ = fcntl(&self.file, FcntlArg::F_SETFL(OFlag::empty()));
         self.line(value);
     }
 
     fn line(&mut self, value: &Value) {
-        // A failed write is ignored: the run goes on without a reader.
+        // A failed write is ignored: the run continues without a reader.
         let _ = self.file.write_all(format!("{value}\n").as_bytes());
     }
 }

@@ -1,9 +1,10 @@
-//! Whether a run of the live router was a valid experiment.
+//! Decides whether a run of the live router was a valid experiment.
 
 use super::plan::INTERFACES;
 use super::state::RouterState;
 
-/// Why a run is invalid, one sentence each. `overflowed`: the packets that each device dropped.
+/// Reasons why a run is invalid, one sentence each. `overflowed`: the packets that each device
+/// dropped.
 pub(super) fn invalid_reasons(
     router: &RouterState<'_>,
     offloads: &[String],

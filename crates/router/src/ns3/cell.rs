@@ -7,10 +7,10 @@ use sojourn_scenario::wlan_timing;
 use super::Links;
 use crate::planning::refusal::{Planned, refuse};
 
-/// Finds the access point, which all flows pass, and the stations; the access point comes first.
+/// Finds the access point, which all flows pass, and the stations. The access point comes first.
 ///
 /// # Errors
-/// The scenario is no such cell, or ns-3's Wi-Fi lacks something of it.
+/// Returns an error if the scenario is not such a cell, or needs something that ns-3's Wi-Fi lacks.
 pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     if let Some(second) = scenario.wlans.get(1) {
         let message = "engine ns3 has one wireless LAN; use engine sim";
@@ -39,8 +39,9 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     Ok(links)
 }
 
-/// The transmitter that all flows pass, in the one direction or the other. Of two it is the one
-/// without a radio of its own, and if neither has one, that of the first flow's data.
+/// The transmitter that all flows pass, in one direction or the other. If two qualify, it is the
+/// one without its own radio settings; if neither has any, the one that carries the first flow's
+/// data.
 fn access_point(scenario: &Resolved) -> Planned<usize> {
     let is_passed_by_all = |&link: &usize| {
         let mut groups = scenario.flows.iter();
@@ -67,7 +68,7 @@ fn own_radio(link: &Link) -> Option<Radio> {
     }
 }
 
-/// The radio of the frames from and to a station.
+/// The radio settings of frames to and from a station.
 fn radio(scenario: &Resolved, link: usize) -> Radio {
     own_radio(&scenario.links[link]).unwrap_or(scenario.wlans[0].radio)
 }
@@ -76,7 +77,7 @@ fn has_minstrel(scenario: &Resolved, link: usize) -> bool {
     radio(scenario, link).rate == RateControl::Minstrel
 }
 
-/// Slots of 802.11g (IEEE 802.11-2012 clause 19): short, or those of 802.11b.
+/// Slots of 802.11g (IEEE 802.11-2012 clause 19): short slots, or those of 802.11b.
 const SLOTS: [Span; 2] = [wlan_timing::SHORT_SLOT, Span::from_micros(20)];
 
 fn check_lan(wlan: &Wlan) -> Planned<()> {
@@ -84,7 +85,7 @@ fn check_lan(wlan: &Wlan) -> Planned<()> {
     if !SLOTS.contains(&wlan.slot) {
         return refused("slot", "ns-3's 802.11g has slots of 9us or 20us; use engine sim");
     }
-    // What a scenario has that does not say any, and what the standard has at long slots.
+    // Two values are accepted: the scenario's default, and the standard's value at long slots.
     if ![wlan_timing::eifs(wlan_timing::SHORT_SLOT), wlan_timing::eifs(wlan.slot)]
         .contains(&wlan.eifs)
     {
@@ -97,7 +98,7 @@ fn check_transmitter(scenario: &Resolved, index: usize, is_access_point: bool) -
     let link = &scenario.links[index];
     let refused = |key: &str, message: &str| refuse(format!("links.{}.{key}", link.name), message);
     if link.capacity.wireless_lan().is_none() {
-        return refused("rate", "engine ns3 has no other links beside a wireless LAN's");
+        return refused("rate", "engine ns3 has no links besides those of a wireless LAN");
     }
     if link.capacity.serves_by_airtime() {
         return refused(
@@ -126,7 +127,7 @@ fn check_transmitter(scenario: &Resolved, index: usize, is_access_point: bool) -
     }
 }
 
-/// One rate control serves all stations of ns-3's access point.
+/// Checks that all stations use the same rate control, as ns-3's access point has only one.
 fn check_rate_controls(scenario: &Resolved, links: &Links) -> Planned<()> {
     let stations = &links.order[1..];
     match stations.iter().filter(|&&link| has_minstrel(scenario, link)).count() {
@@ -154,7 +155,7 @@ pub(super) fn warnings(scenario: &Resolved) -> Vec<String> {
     warnings
 }
 
-/// The instructions of a cell: the LAN, and the radio and the driver's queue of each transmitter.
+/// The instructions of a cell: the LAN, and each transmitter's radio and driver queue.
 pub(super) fn text(scenario: &Resolved, links: &Links, line: &mut impl FnMut(String)) {
     let Some(wlan) = scenario.wlans.first() else { return };
     let is_short = u8::from(wlan.slot == wlan_timing::SHORT_SLOT);
@@ -173,5 +174,5 @@ pub(super) fn text(scenario: &Resolved, links: &Links, line: &mut impl FnMut(Str
     }
 }
 
-/// A signal-to-noise ratio at which no frame of 54 Mbit/s is lost to noise: 60 dB.
+/// A signal-to-noise ratio at which noise destroys no frame of 54 Mbit/s: 60 dB.
 const NO_NOISE: f64 = 1e6;

@@ -1,4 +1,5 @@
-//! What ns-3 cannot do of a scenario, or this engine does not support, in words with the place.
+//! Refuses scenarios that ns-3 cannot run or this engine does not support, with the place and a
+//! remedy.
 
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::{App, Ecn, FlowGroup, Link, Resolved};
@@ -10,10 +11,10 @@ use crate::planning::refusal::{Planned, refuse};
 /// Bytes that ns-3's point-to-point device adds to every packet (ns-3.44
 /// `PointToPointNetDevice::AddHeader`: a PPP header).
 pub(super) const PPP_BYTES: u32 = 2;
-/// Every flow has a sender of its own, which is a node.
+/// Every flow has its own sender, which is a node.
 const MAX_FLOWS: u32 = 2_000;
 
-/// Finds the links, and checks that links and groups are such as the runner builds.
+/// Finds the links, and checks that the runner can build the links and groups.
 ///
 /// # Errors
 /// The first that is not.
@@ -37,7 +38,7 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     Ok(links)
 }
 
-/// The links of a dumbbell: all groups pass the same.
+/// The links of a dumbbell; all groups pass the same ones.
 fn dumbbell(scenario: &Resolved) -> Planned<Links> {
     let forward = scenario.flows[0].path[0];
     let reverse = scenario.flows[0].reverse.first().copied();
@@ -68,7 +69,7 @@ fn check_path(
     Ok(())
 }
 
-/// The channel of a point-to-point link has one delay for both directions (ns-3.44
+/// Checks delays: the channel of a point-to-point link has one delay for both directions (ns-3.44
 /// `PointToPointChannel`, attribute `Delay`).
 fn check_delays(scenario: &Resolved, index: usize, group: &FlowGroup) -> Planned<()> {
     let forward = scenario.links[group.path[0]].delay;
@@ -155,7 +156,7 @@ pub(super) fn record(scenario: &Resolved) -> Planned<()> {
     Ok(())
 }
 
-/// What differs from the scenario, one sentence each.
+/// Differences from the scenario, one sentence each.
 pub(super) fn warnings(scenario: &Resolved, links: &Links) -> Vec<String> {
     let mut warnings = cell::warnings(scenario);
     for &index in &links.order {

@@ -1,4 +1,4 @@
-//! The queue of a link as a queue disc of ns-3 with its attributes.
+//! A link's queue as a queue disc of ns-3 with its attributes.
 
 use sojourn_aqm::{QdiscSpec, registry};
 use sojourn_scenario::ScenarioError;
@@ -19,7 +19,7 @@ pub(super) struct Disc {
 /// The queue disc of a link.
 ///
 /// # Errors
-/// ns-3 has none, or lacks one of its parameters.
+/// Returns an error if ns-3 has no such disc, or the disc lacks one of its parameters.
 pub(super) fn disc(link: &Link, bottleneck: Ns3Bottleneck) -> Planned<Disc> {
     let place = format!("links.{}.queue", link.name);
     match bottleneck {
@@ -40,7 +40,7 @@ pub(super) fn disc(link: &Link, bottleneck: Ns3Bottleneck) -> Planned<Disc> {
     }
 }
 
-/// A parameter of ours, and the attribute of ns-3's disc.
+/// Our parameter, and the attribute of ns-3's disc.
 type Row = (&'static str, &'static str);
 
 const TAILDROP: [Row; 1] = [("limit", "MaxSize")];
@@ -115,7 +115,7 @@ fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
         ));
     }
     let settings = registry::settings(spec).map_err(|error| error.message)?;
-    // What the disc has no attribute for must be as its dialect has it.
+    // Parameters for which the disc has no attribute must have the dialect's default.
     let named = spec.dialect.as_ref().map_or(kind.clone(), |dialect| format!("{kind}@{dialect}"));
     let as_named = QdiscSpec::parse(&named).and_then(|spec| registry::settings(&spec));
     let built_in = as_named.map_err(|error| error.message)?;
@@ -130,7 +130,7 @@ fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
     Ok(Disc { type_name, attributes })
 }
 
-/// The value of an attribute: ns-3 knows `ms` and `kB`, not `hz`, and bytes of queues only.
+/// The value of an attribute: ns-3 accepts `ms` and `kB`, but not `hz`, and bytes only for queues.
 fn value_of(attribute: &'static str, value: &str) -> Option<(&'static str, String)> {
     if matches!(value, "off" | "auto") {
         return None;

@@ -1,13 +1,13 @@
-//! From a resolved scenario to a run of ns-3.
+//! Turns a resolved scenario into a run of ns-3.
 //!
 //! The runner gets instructions of one line each, so it needs no parser of scenarios and no library
 //! but ns-3. Its packet records have the router's form, so the same collector counts them.
 //!
 //! The runner (`ns3/runner` in the tree) takes [`Ns3Run::text`], builds the topology, and writes
-//! the same files as a run on real hosts, which [`crate::collect`] counts by [`Ns3Run::plan`]. When
-//! flows start and what they send is drawn here, from the random streams of the simulator, so that
-//! the traffic is the same; what ns-3 draws itself (the laws of its discs) follows its `RngRun`,
-//! which is the seed.
+//! the same files as a run on real hosts, which [`crate::collect`] counts using [`Ns3Run::plan`].
+//! Start times and the data that flows send are drawn here, from the random streams of the
+//! simulator, so that the traffic is the same. Random draws inside ns-3 (by the laws of its discs)
+//! follow its `RngRun`, which is set to the seed.
 
 mod cell;
 mod check;
@@ -29,16 +29,16 @@ pub use transport::SocketRules;
 
 /// A run of ns-3.
 pub struct Ns3Run {
-    /// What the results are counted by.
+    /// The plan used to count the results.
     pub plan: Plan,
-    /// What the runner reads: one instruction per line, words separated by spaces.
+    /// The input of the runner: one instruction per line, words separated by spaces.
     pub text: String,
 }
 
-/// Plans a run. `transports` are the rules of each group's TCP, none for datagrams.
+/// Plans a run. `transports` are the TCP rules of each group; `None` for datagrams.
 ///
 /// # Errors
-/// The first thing in the scenario that ns-3 cannot do, or that this engine does not support.
+/// The first part of the scenario that ns-3 cannot run, or that this engine does not support.
 pub fn plan(scenario: &Resolved, transports: &[Option<SocketRules>]) -> Planned<Ns3Run> {
     let links = check::links(scenario)?;
     check::record(scenario)?;
@@ -50,24 +50,25 @@ pub fn plan(scenario: &Resolved, transports: &[Option<SocketRules>]) -> Planned<
     Ok(Ns3Run { plan, text })
 }
 
-/// The links of a scenario by their index, in the order in which the runner numbers them.
+/// The links of a scenario, by index, in the runner's order.
 #[derive(Clone, Debug)]
 struct Links {
-    /// Of a dumbbell the link to the receivers, which all flows pass, and that to the senders,
-    /// which all or none pass; of a cell the access point's and those of its stations.
+    /// For a dumbbell: the link to the receivers, which all flows pass, and the link to the
+    /// senders, which all or none pass. For a cell: the access point's link and those of its
+    /// stations.
     order: Vec<usize>,
-    /// Whether they are the transmitters of a wireless LAN.
+    /// Whether the links are transmitters of a wireless LAN.
     is_cell: bool,
 }
 
 impl Links {
-    /// The number of a link at the runner.
+    /// The runner's number of a link.
     fn place(&self, link: usize) -> usize {
         self.order.iter().position(|&index| index == link).expect("the links were checked")
     }
 }
 
-/// What the results are counted by: the flows, and which links there are.
+/// The plan used to count the results: the flows, and the links that exist.
 fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
     let is_ours = scenario.ns3.bottleneck == Ns3Bottleneck::Sojourn;
     let link =
@@ -110,8 +111,8 @@ fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
     }
 }
 
-/// A link as results are counted by it: of ns-3's own discs no state variable is sampled, so that
-/// they count as the one AQM that has none.
+/// A link for counting results. No state variables of ns-3's own discs are sampled, so those discs
+/// are declared as the one AQM without state variables.
 fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> RouterLinkPlan {
     RouterLinkPlan {
         queue: if is_ours { link.queue.to_string() } else { "taildrop".to_owned() },
@@ -130,7 +131,8 @@ fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> 
     }
 }
 
-/// The rates of a link, each from a time in nanoseconds on; none if it has no such rates.
+/// The rates of a link, each with the time in nanoseconds from which it holds; empty if the link
+/// has no such rates.
 fn rates(capacity: &Capacity) -> Vec<(u64, u64)> {
     match capacity {
         Capacity::Constant(rate) => vec![(0, rate.as_bps())],
@@ -141,7 +143,7 @@ fn rates(capacity: &Capacity) -> Vec<(u64, u64)> {
     }
 }
 
-/// The flows in the order of the simulator.
+/// The flows in the simulator's order.
 fn flows(scenario: &Resolved) -> Vec<Flow> {
     let groups = scenario.flows.iter().enumerate();
     let members =

@@ -1,5 +1,6 @@
-//! What the runner reads. A line is an instruction: its name, then values separated by spaces;
-//! times in nanoseconds, rates in bit/s. The last value of some may contain spaces.
+//! The input of the runner. Each line is an instruction: its name, then values separated by spaces,
+//! with times in nanoseconds and rates in bit/s. The last value of some instructions may contain
+//! spaces.
 
 use std::fmt::Write;
 
@@ -13,7 +14,7 @@ use super::{Links, cell, rates};
 use crate::plan::{Flow, Plan};
 use crate::planning::flows::MIN_DATAGRAM;
 
-/// The form of the text; the runner refuses another one.
+/// The version of the format; the runner refuses any other.
 const FORM: u32 = 2;
 
 /// All instructions.
@@ -77,8 +78,8 @@ pub(super) fn text(
     out
 }
 
-/// Loss as a chain of two states: the probabilities to enter and to leave the bad one, and those of
-/// loss in the bad and in the good one.
+/// Loss as a chain of two states: the probabilities of entering and leaving the bad state, and of
+/// loss in the bad and in the good state.
 fn loss_words(loss: Loss) -> String {
     match loss {
         Loss::Bernoulli(probability) => format!("0 1 0 {probability}"),
@@ -86,7 +87,7 @@ fn loss_words(loss: Loss) -> String {
     }
 }
 
-/// What a flow sends. The draws are those of the simulator's random stream of the flow.
+/// The data that a flow sends, drawn from the flow's random stream in the simulator.
 fn of_flow(plan: &Plan, index: usize, flow: &Flow, line: &mut impl FnMut(String)) {
     let mut rng = Rng::stream(plan.seed, &format!("{}/app", flow.name), u64::from(flow.index));
     let end = flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns);
@@ -108,8 +109,8 @@ fn of_flow(plan: &Plan, index: usize, flow: &Flow, line: &mut impl FnMut(String)
     }
 }
 
-/// Files one after the other: sizes, and the pause after each. As many as could be fetched if each
-/// took no longer than its pause and the time of its bytes on the link.
+/// Files one after the other: sizes, and the pause after each. There are as many as could be
+/// fetched if each took only its pause and the transmission time of its bytes on the link.
 fn files(
     plan: &Plan,
     index: usize,

@@ -1,4 +1,4 @@
-//! The TCP of a group as attributes of ns-3's sockets.
+//! A group's TCP as attributes of ns-3's sockets.
 
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::{FlowGroup, Ns3Tcp, Resolved, Tcp};
@@ -6,26 +6,26 @@ use sojourn_scenario::resolved::{FlowGroup, Ns3Tcp, Resolved, Tcp};
 use crate::planning::flows::{PLAIN_HEADER, TIMESTAMP_HEADER, control_name};
 use crate::planning::refusal::{Planned, refuse};
 
-/// The rules of a TCP profile that ns-3 has attributes for.
+/// The rules of a TCP profile that map to attributes of ns-3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SocketRules {
     /// Whether SACK is negotiated.
     pub sack: bool,
     /// Whether new data is sent on the first two duplicates.
     pub limited_transmit: bool,
-    /// Whether a recovery brings the window down gradually, not at once.
+    /// Whether a recovery reduces the window gradually instead of at once.
     pub is_gradual: bool,
     /// Initial window in packets.
     pub initial_window: u32,
-    /// Packets that one acknowledgement covers at most.
+    /// The most packets that one acknowledgement covers.
     pub ack_every: u32,
-    /// How long an acknowledgement waits for a second packet.
+    /// How long an acknowledgement is delayed for a second packet.
     pub ack_delay: Span,
     /// Timeout of a SYN.
     pub initial_rto: Span,
     /// The smallest timeout.
     pub least_rto: Span,
-    /// The least that a timeout adds to the smoothed round trip.
+    /// The least that the retransmission timeout adds to the smoothed RTT.
     pub least_variation: Span,
 }
 
@@ -37,19 +37,19 @@ pub(super) struct Attributes {
     pub(super) recovery: &'static str,
     /// Names and values.
     pub(super) values: Vec<(&'static str, String)>,
-    /// Parts of ns-3's TCP whose errors are avoided (`ns3/runner/mended.h`).
+    /// Parts of ns-3's TCP in which errors are avoided (`ns3/runner/mended.h`).
     pub(super) mended: Vec<&'static str>,
-    /// The rise of delay at which a mended CUBIC leaves slow start.
+    /// The rise in delay at which a mended CUBIC leaves slow start.
     pub(super) hystart_rise: Span,
 }
 
-/// Bytes of ns-3's buffers: more than any window of this engine's paths, so that neither limits a
-/// sender.
+/// Bytes of ns-3's buffers: larger than any window on this engine's paths, so that buffers never
+/// limit a sender.
 const BUFFER_BYTES: u64 = 16 << 20;
-/// Linux 6.1 `tcp_retries2`: how often data is sent again before the connection is given up.
+/// Linux 6.1 `tcp_retries2`: how often data is retransmitted before the connection is given up.
 const RETRIES: u32 = 15;
 
-/// The sockets of each group; none for datagrams.
+/// The sockets of each group; `None` for datagrams.
 ///
 /// # Errors
 /// ns-3 lacks something.
@@ -105,8 +105,9 @@ fn of_group(index: usize, tcp: &Tcp, transport: &SocketRules) -> Planned<Attribu
             ("DelAckTimeout", seconds(transport.ack_delay)),
             ("ConnTimeout", seconds(transport.initial_rto)),
             ("MinRto", seconds(transport.least_rto)),
-            // `ns3::TcpSocketBase`: the timeout is the smoothed round trip and four deviations, but
-            // at least this (RFC 6298 §2.3). Linux has its floor there (`tcp_rtt_estimator`).
+            // `ns3::TcpSocketBase`: the timeout is the smoothed RTT plus four deviations, or at
+            // least this much more than the RTT (RFC 6298 §2.3). Linux puts its floor there too
+            // (`tcp_rtt_estimator`).
             ("ClockGranularity", seconds(transport.least_variation)),
             ("Sack", transport.sack.to_string()),
             ("LimitedTransmit", transport.limited_transmit.to_string()),
@@ -121,10 +122,10 @@ fn of_group(index: usize, tcp: &Tcp, transport: &SocketRules) -> Planned<Attribu
     })
 }
 
-/// Linux 6.1 `tcp_cubic.c`, `HYSTART_DELAY_THRESH`: an eighth of the round trip, within these.
+/// Linux 6.1 `tcp_cubic.c`, `HYSTART_DELAY_THRESH`: an eighth of the RTT, within these bounds.
 const HYSTART_RISE: [Span; 2] = [Span::from_millis(4), Span::from_millis(16)];
 
-/// Names what of a group's TCP is mended.
+/// Names the mended parts of a group's TCP.
 ///
 /// # Errors
 /// Nothing of it is.
@@ -150,17 +151,17 @@ fn mend(
             format!("nothing of ns-3's {} is mended; write tcp = \"as-is\"", attributes.control);
         return refuse(format!("flows[{index}].cc"), message);
     }
-    // Both directions take as long (`check::links`).
+    // Both directions have the same delay (`check::links`).
     let way = group.access_delay + scenario.links[group.path[0]].delay + group.egress_delay;
     let eighth = Span::from_nanos(way.as_nanos() / 4);
     attributes.hystart_rise = eighth.clamp(HYSTART_RISE[0], HYSTART_RISE[1]);
     Ok(())
 }
 
-/// The type of ns-3's congestion control of that name.
+/// The type of ns-3's congestion control with that name.
 fn control(index: usize, tcp: &Tcp) -> Planned<&'static str> {
     let name = control_name(index, tcp, "ns-3")?;
-    // Of its two Renos TcpLinuxReno counts acknowledged packets, TcpNewReno acknowledgements.
+    // ns-3 has two Renos: TcpLinuxReno counts acknowledged packets, TcpNewReno acknowledgements.
     let is_linux = tcp.profile.starts_with("linux");
     match (name.as_str(), is_linux) {
         ("reno", true) => Ok("ns3::TcpLinuxReno"),

@@ -17,12 +17,12 @@ use crate::plan::{
 use crate::tc::{self, TcContext, TcDiscipline};
 
 /// The links of a scenario: one to the receivers, which all flows pass, and at most one to the
-/// senders, which some of them pass.
+/// senders, which some flows pass.
 #[derive(Clone, Copy)]
 pub(super) struct Links<'a> {
     /// The link to the receivers.
     pub(super) forward: &'a Link,
-    /// Its index among those of the scenario.
+    /// Its index among the scenario's links.
     index: usize,
     /// The link to the senders, with its index.
     reverse: Option<(&'a Link, usize)>,
@@ -31,7 +31,7 @@ pub(super) struct Links<'a> {
 /// Finds the links.
 ///
 /// # Errors
-/// There are more links, or endpoints that this engine does not support.
+/// Returns an error if there are more links, or endpoints that this engine does not support.
 pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
     if let Some(wlan) = scenario.wlans.first() {
         let message = "engine linux has no wireless LAN; use engine sim";
@@ -58,7 +58,7 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
     Ok(Links { forward: &scenario.links[forward], index: forward, reverse })
 }
 
-/// All groups pass the same link to the receivers, and the same or none to the senders.
+/// Checks that all groups pass the same link to the receivers, and the same or none to the senders.
 fn check_group(
     index: usize,
     group: &FlowGroup,
@@ -115,14 +115,14 @@ pub(super) fn reverse_link(
     Ok(Some(ReverseLink { link: router_link, wire: wire(link), groups: groups.collect() }))
 }
 
-/// The wire behind a link, where it does more than delay evenly.
+/// The wire behind a link, if the wire does more than add a constant delay.
 pub(super) fn wire(link: &Link) -> Option<WirePlan> {
     let Link { name, loss, jitter, .. } = link;
     let does_more = loss.is_some() || jitter.is_some();
     does_more.then(|| WirePlan { link: name.clone(), loss: *loss, jitter: *jitter })
 }
 
-/// The bottleneck, and for the kernel's own the discipline as tc takes it.
+/// The bottleneck and, if it is one of the kernel's own, the discipline in tc's form.
 pub(super) fn bottleneck(
     scenario: &Resolved,
     Links { forward: link, index, .. }: Links<'_>,
@@ -181,7 +181,7 @@ fn service(link: &Link) -> Planned<RouterCapacity> {
     }
 }
 
-/// The rates of a link, each from a time on, if it has such.
+/// The rates of a link, each with the time from which it holds, if the link has such rates.
 fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
     match &link.capacity {
         Capacity::Constant(rate) => Some(vec![(Time::ZERO, *rate)]),
@@ -241,7 +241,7 @@ fn kernel_bottleneck(
     Ok((Bottleneck::Kernel { changes: changes.collect() }, discipline))
 }
 
-/// The delays that netem would apply to each group.
+/// The delays of each group that netem would apply.
 fn delays(scenario: &Resolved, link: &Link) -> Vec<GroupDelays> {
     let groups = scenario.flows.iter().map(|group| GroupDelays {
         forward_ns: delays::forward_delay(group, link, delays::access_bps(group)).as_nanos(),

@@ -1,14 +1,14 @@
-//! How long packets take without queues, by groups of flows.
+//! Delays of packets without queueing, by group of flows.
 
 use sojourn_aqm::{Rate, Span};
 use sojourn_scenario::resolved::{FlowGroup, Link, Resolved};
 
-/// An access line, which groups of the same rate, delay and packets share: what their flows send at
-/// one time then comes to the queue in the order in which they sent it (fact linux-37).
+/// An access line, shared by groups with the same rate, delay and packets, so that packets which
+/// their flows send at one time reach the queue in sending order (fact linux-37).
 pub(super) struct AccessLine {
-    /// The first of its groups, at whose interface it begins.
+    /// The first of its groups, at whose interface the line starts.
     pub(super) first: usize,
-    /// The access rates of all its flows together, bit/s.
+    /// The sum of the access rates of all its flows, bit/s.
     pub(super) bps: u64,
 }
 
@@ -27,7 +27,7 @@ impl AccessLine {
 }
 
 /// The delay of a packet to the receiver without its time in the queue, on the link, and its
-/// serialisation on the access line: all propagation, and of a full packet the rest of the
+/// serialisation on the access line: all propagation, plus the rest of a full packet's
 /// serialisation at the flow's own access rate.
 pub(super) fn forward_delay(group: &FlowGroup, link: &Link, line_bps: u64) -> Span {
     let bytes = u64::from(group.app.packet_bytes());
@@ -36,18 +36,18 @@ pub(super) fn forward_delay(group: &FlowGroup, link: &Link, line_bps: u64) -> Sp
     group.access_delay + access + link.delay + group.egress_delay
 }
 
-/// Rounded to whole microseconds, as tc takes them.
+/// A delay rounded to whole microseconds, tc's unit.
 pub(super) fn micros(delay: Span) -> u64 {
     (delay.as_nanos() + 500) / 1000
 }
 
-/// All propagation to the senders; the queue of a reverse link comes before it.
+/// All propagation towards the senders; the queue of a reverse link comes before it.
 pub(super) fn return_delay(group: &FlowGroup, scenario: &Resolved) -> Span {
     let links = group.reverse.iter().map(|&link| scenario.links[link].delay);
     links.fold(group.return_delay + group.return_egress_delay, |sum, delay| sum + delay)
 }
 
-/// The access rate of a group's flows together.
+/// The sum of the access rates of a group's flows.
 pub(super) fn access_bps(group: &FlowGroup) -> u64 {
     group.access_rate.as_bps().saturating_mul(u64::from(group.count))
 }

@@ -1,4 +1,4 @@
-//! The ways from the router to the receivers, and from them.
+//! The paths from the router to the receivers and back.
 
 /// How packets leave the router towards the receivers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -7,15 +7,15 @@ pub(super) enum Egress {
     Tun,
     /// From the kernel's router over a veth pair to the receivers.
     Veth,
-    /// From the kernel's router over a veth pair to our wire, which hands them to the receivers by
-    /// TUN devices.
+    /// From the kernel's router over a veth pair to our wire, which passes them to the receivers
+    /// through TUN devices.
     Wire,
-    /// From the kernel's router over two veth pairs; what comes back passes TUN devices of ours.
+    /// From the kernel's router over two veth pairs; returning packets pass our TUN devices.
     WireBack,
 }
 
 impl Egress {
-    /// Whether the kernel's router, and not ours, sends them, over an interface with neighbours.
+    /// Whether the kernel's router sends them, instead of ours, over an interface with neighbours.
     pub(super) fn is_veth(self) -> bool {
         self != Egress::Tun
     }
@@ -25,7 +25,7 @@ impl Egress {
         matches!(self, Egress::Wire | Egress::WireBack)
     }
 
-    /// How receivers send: the interface, and the neighbour if it has one.
+    /// How receivers send: the interface, and the neighbour if there is one.
     pub(super) fn back(self) -> &'static str {
         match self {
             Egress::Tun | Egress::Wire => "dev in",

@@ -1,4 +1,4 @@
-//! The flows of a scenario as those of a run: what the kernel's TCP can do, and what our programs
+//! The scenario's flows as flows of a run: what the kernel's TCP can do, and what our programs
 //! need.
 
 use sojourn_aqm::Rng;
@@ -10,13 +10,13 @@ use sojourn_traffic::{UDP_HEADER_BYTES, tcp_profile};
 use super::refusal::{Planned, refuse};
 use crate::plan::{FIRST_PORT, Flow};
 
-/// IP and TCP headers without options, and with timestamps.
+/// Sizes of IP and TCP headers: without options, and with timestamps.
 pub(crate) const PLAIN_HEADER: u32 = 40;
 pub(crate) const TIMESTAMP_HEADER: u32 = 52;
-/// What the profiles of the kernel's own TCP are called where it paces, which it does itself
-/// without the queue `fq` (Linux 6.1 `tcp_needs_internal_pacing`).
+/// The suffix of profiles in which the kernel's own TCP paces. It does so itself, without the queue
+/// `fq` (Linux 6.1 `tcp_needs_internal_pacing`).
 const PACED: &str = "-fq";
-/// The number and the time in a datagram.
+/// Bytes for the number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
 /// A datagram with nothing else.
 pub(crate) const MIN_DATAGRAM: u32 = UDP_HEADER_BYTES + STAMP_BYTES;
@@ -79,8 +79,8 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
     Ok(flows)
 }
 
-/// The profile that stands for the TCP of a kernel, unpaced: there are two, traced against Linux
-/// 6.1 and 7.2 (facts tcp-45 to tcp-49), and kernels between have some rules of each.
+/// The profile that represents a kernel's TCP without pacing. There are two, traced against Linux
+/// 6.1 and 7.2 (facts tcp-45 to tcp-49); kernels in between have some rules of each.
 pub fn own_profile(release: (u32, u32)) -> &'static str {
     if release >= (7, 0) { "linux-7.2" } else { "linux" }
 }
@@ -89,7 +89,7 @@ fn is_paced(tcp: &Tcp) -> bool {
     tcp.profile.ends_with(PACED)
 }
 
-/// A warning where the kernel's TCP is not that of the profile.
+/// A warning if the kernel's TCP differs from the profile.
 pub(super) fn other_tcp(group: &FlowGroup, release: Option<(u32, u32)>) -> Option<String> {
     let tcp = group.app.tcp()?;
     let (name, profile) = (&group.name, &tcp.profile);
@@ -109,15 +109,15 @@ pub(super) fn other_tcp(group: &FlowGroup, release: Option<(u32, u32)>) -> Optio
     })
 }
 
-/// The same draw as in the simulator, so that the flows start at the same times.
+/// The start time, drawn as in the simulator, so that the flows start at the same times.
 pub(crate) fn start_ns(scenario: &Resolved, group: &FlowGroup, member: u32) -> u64 {
     let purpose = format!("{}/start", group.name);
     let mut rng = Rng::stream(scenario.seed, &purpose, u64::from(member));
     draw::start(group.start, &mut rng).as_nanos()
 }
 
-/// The name of a group's congestion control on a host that has controls of its own; by default that
-/// of the profile, as in the simulator.
+/// The name of a group's congestion control on a host that has its own controls; the default is the
+/// profile's, as in the simulator.
 pub(crate) fn control_name(index: usize, tcp: &Tcp, host: &str) -> Planned<String> {
     let own = tcp_profile(&tcp.profile)
         .map_err(|message| ScenarioError::new(format!("flows[{index}].tcp"), message))?;
@@ -174,7 +174,7 @@ fn payload(index: usize, app: &App) -> Planned<u32> {
     }
 }
 
-/// A warning where the last datagram of a frame may be smaller than number and time.
+/// A warning if the last datagram of a frame may be too small for number and time.
 pub(crate) fn padded(index: usize, app: &App) -> Option<String> {
     let is_small = |bytes: u64| {
         let last = bytes % u64::from(app.packet_bytes());

@@ -1,12 +1,12 @@
-//! From a resolved scenario to the plan of a run on real hosts.
+//! Turns a resolved scenario into the plan of a run on real hosts.
 //!
 //! The topology is a dumbbell of three network namespaces. Every group of flows has its own
-//! interface at the senders (`s0`, `s1`, ...), whose netem delays what it sends by all propagation
-//! on the path to the receiver, and groups of the same access share one such line (fact linux-37);
-//! the router's side of it (`r0`, ...) delays what comes back. So the
-//! queue at the router's interface `out` (or at the TUN devices of our own router) is the only
-//! place where packets wait for each other. The kernel's shaper hands a packet on when its
-//! transmission begins; a netem behind it takes the time of each on the link.
+//! interface at the senders (`s0`, `s1`, ...), whose netem applies all propagation delay on the
+//! path to the receiver; groups with the same access share one such line (fact linux-37). The
+//! router's side of it (`r0`, ...) delays returning packets. Packets therefore queue behind each
+//! other only at the router's interface `out` (or at the TUN devices of our own router). The
+//! kernel's shaper passes a packet on when its transmission starts; a netem behind it adds the
+//! packet's transmission time.
 
 mod bottleneck;
 mod delays;
@@ -33,13 +33,13 @@ use topology::{Commands, in_few_batches};
 pub struct Kernel {
     /// Its timer interrupts per second.
     pub hz: u32,
-    /// Whether our router applies the delays itself, so that the kernel needs no netem.
+    /// Whether our router applies the delays itself, so that netem is not needed in the kernel.
     pub delays_in_router: bool,
-    /// The numbers of its release, such as 7 and 2; `None` where it is unknown.
+    /// Its release, such as 7 and 2; `None` if it is unknown.
     pub release: Option<(u32, u32)>,
 }
 
-/// The release that a kernel's version names, such as 6 and 1 of `6.1.0-50-amd64`.
+/// The release in a kernel's version, such as 6 and 1 of `6.1.0-50-amd64`.
 pub fn release_of(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.split(|letter: char| !letter.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
@@ -48,7 +48,7 @@ pub fn release_of(version: &str) -> Option<(u32, u32)> {
 /// Plans a run.
 ///
 /// # Errors
-/// The first thing in the scenario that real hosts cannot do, or that this engine does not support.
+/// The first part of the scenario that real hosts cannot run, or that this engine does not support.
 pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let links = links(scenario)?;
     let link = links.forward;
@@ -123,7 +123,8 @@ fn laws(
     Ok(laws)
 }
 
-/// The captures at TCP's ends hold what TCP hands down, which with offload is several packets.
+/// Refuses latency records with offload: the captures at TCP's ends see what TCP hands down, which
+/// is then several packets at once.
 fn check_latency(scenario: &Resolved) -> Planned<()> {
     let offloads = |tcp: &Tcp| tcp.offload_bytes.is_some();
     if scenario.record.latency && scenario.flows.iter().filter_map(|g| g.app.tcp()).any(offloads) {
@@ -134,7 +135,7 @@ fn check_latency(scenario: &Resolved) -> Planned<()> {
     Ok(())
 }
 
-/// What will differ from the scenario.
+/// Adds warnings about differences from the scenario.
 fn warn(scenario: &Resolved, kernel: Kernel, warnings: &mut Vec<String>) {
     let hz = kernel.hz;
     if hz != scenario.linux.hz {

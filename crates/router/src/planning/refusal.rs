@@ -2,7 +2,7 @@
 
 use sojourn_scenario::ScenarioError;
 
-/// A part of a plan, or why the scenario is refused.
+/// A part of a plan, or the reason why the scenario is refused.
 pub(crate) type Planned<T> = Result<T, ScenarioError>;
 
 /// Refuses the scenario.

@@ -5,8 +5,8 @@ use sojourn_scenario::resolved::{FIRST_BUFFER_BYTES, MOST_BUFFER_BYTES, Resolved
 use super::refusal::{Planned, refuse};
 use crate::plan::{Netns, SysctlSetting};
 
-/// The buffer in which a window may grow to what the scenario says, if it does: twice as much
-/// (Linux 6.1 tcp.h, `tcp_win_from_space`). It is a setting of a whole namespace.
+/// The maximum receive buffer, if the scenario's windows grow: twice the window's maximum (Linux
+/// 6.1 tcp.h, `tcp_win_from_space`). It is a setting of a whole namespace.
 fn receive_buffer(scenario: &Resolved) -> Planned<Option<u64>> {
     let mut common = None;
     for (index, group) in scenario.flows.iter().enumerate() {
@@ -27,13 +27,13 @@ fn receive_buffer(scenario: &Resolved) -> Planned<Option<u64>> {
     Ok(common.flatten())
 }
 
-/// No connection is given up, as in the simulator: repetitions of a SYN and of its answer (Linux
-/// 6.1 request_sock.h, `num_timeout` has seven bits; tcp.h, `MAX_TCP_SYNCNT`), and of data (fact
-/// linux-29).
+/// Settings that never give up a connection, as in the simulator: retransmissions of a SYN and of
+/// its answer (Linux 6.1 request_sock.h, `num_timeout` has seven bits; tcp.h, `MAX_TCP_SYNCNT`),
+/// and of data (fact linux-29).
 const PATIENT: [(&str, &str); 3] =
     [("tcp_syn_retries", "127"), ("tcp_synack_retries", "127"), ("tcp_retries2", "255")];
 
-/// The TCP settings of the namespaces; all others have the kernel's default.
+/// The TCP settings of the namespaces; all others keep the kernel's default.
 pub(super) fn settings(
     scenario: &Resolved,
     timestamps: bool,
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(of(Netns::Senders, "tcp_retries2"), Some(255));
     }
 
-    /// One group of flows for each of the further keys.
+    /// Plans a scenario with one group of flows per entry of `keys`, which extends it.
     fn planned(rate: &str, rtt: &str, keys: &[&str]) -> Planned<String> {
         let group = |keys: &&str| {
             format!(
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn buffers_grow_with_what_the_path_holds() {
         assert_eq!(receive_buffers("10mbit", "100ms"), "4096\t131072\t16777216");
-        // 125 MB/s for 700 ms are 87.5 MB.
+        // 125 MB/s times 700 ms is 87.5 MB.
         assert_eq!(receive_buffers("1gbit", "500ms"), "4096\t131072\t700000000");
         assert_eq!(receive_buffers("10gbit", "500ms"), "4096\t131072\t1073741824");
     }

@@ -10,20 +10,20 @@ use crate::plan::{
 };
 use crate::tc::{MODULE_KIND, TcDiscipline};
 
-/// The Ethernet header, which Linux counts beside the IP packet.
+/// The Ethernet header, which Linux counts in addition to the IP packet.
 const ETHERNET_BYTES: u32 = 14;
-/// The limit of netem, packets: more than any path holds, and drops are checked.
+/// The limit of netem in packets: more than any path holds, and drops are checked.
 const DELAY_LIMIT_PACKETS: u32 = 1_000_000;
-/// The smallest packet that an IPv4 interface may be limited to (RFC 791).
+/// The smallest MTU of an IPv4 interface (RFC 791).
 const LEAST_MTU: u32 = 68;
-/// The speed that veth reports, bit/s, which CBS uses as that of its interface.
+/// The speed that veth reports in bit/s, which CBS takes as its interface's speed.
 pub(super) const VETH_BPS: u64 = 10_000_000_000;
 
-/// Where packets go that need no wire of ours.
+/// Where packets go that do not need our wire.
 const RECEIVERS: (Netns, &str) = (Netns::Receivers, "in");
-/// The shaper's credits for a byte. It rounds what a packet costs down to a whole credit, and would
-/// run a byte a packet fast with one (fact linux-23); slopes are 32 bits of kbit/s, and that of
-/// sending is up to 10 Gbit/s.
+/// The shaper's credits per byte. It rounds the cost of a packet down to a whole credit, so with
+/// one credit per byte it would be up to a byte per packet too fast (fact linux-23). Slopes are
+/// 32-bit numbers of kbit/s, and the send slope is up to 10 Gbit/s.
 pub(crate) const CREDITS_PER_BYTE: u64 = 200;
 
 /// The commands that set up the hosts, and what must be read back afterwards.
@@ -91,9 +91,9 @@ impl Commands {
         }
     }
 
-    /// The way of packets from the kernel's shaper, which hands them on when their transmission
-    /// begins (fact linux-7): back into the router by `served`, and out again by `sent`, whose
-    /// netem takes the time of each on the link.
+    /// The route of packets from the kernel's shaper, which passes them on when their transmission
+    /// starts (fact linux-7): back into the router through `served`, and out again through `sent`,
+    /// whose netem adds each packet's transmission time.
     fn link_time(&mut self, link: &Link, (netns, peer): (Netns, &str)) {
         self.ip(
             Netns::Router,
@@ -113,7 +113,7 @@ impl Commands {
         self.expect_netem(Netns::Router, "sent".to_owned());
     }
 
-    /// What passes a hook of an interface goes to another, or a copy of it does (`mirred`).
+    /// Redirects or copies the packets at a hook of an interface to another interface (`mirred`).
     fn pass_on(&mut self, netns: Netns, device: &str, hook: &str, onto: &str) {
         let filter = format!("filter add dev {device} {hook} matchall action mirred egress {onto}");
         self.commands.push(command(netns, "tc", &format!("qdisc add dev {device} clsact")));
@@ -122,7 +122,7 @@ impl Commands {
         self.expected.push(Expected { netns, device, kind, options: Vec::new() });
     }
 
-    /// `segments`: the most that TCP hands down to the device at once.
+    /// `segments` is the most that TCP hands down to the device at once.
     fn up(&mut self, netns: Netns, device: &str, mtu: u32, segments: u32) {
         self.ip(netns, &format!("link set {device} mtu {mtu} gso_max_segs {segments} up"));
     }
@@ -131,7 +131,7 @@ impl Commands {
         let (mtu, sender) = (mtu(&group.app), dotted(sender_address(index)));
         let receiver = dotted(receiver_address(index));
         let near = format!("10.1.{index}.254");
-        // One address for all of the router's side: groups may share a line.
+        // The router's side has one address: groups may share a line.
         let (s_mac, r_mac) = (format!("02:00:00:01:{index:02x}:01"), "02:00:00:01:00:fe");
         self.ip(
             Netns::Router,
@@ -161,7 +161,7 @@ impl Commands {
         );
     }
 
-    /// The namespace of our wire: between the veth pair of the kernel's router and our TUN device.
+    /// The namespace of our wire, between the veth pair of the kernel's router and our TUN device.
     fn wire(&mut self, largest_mtu: u32) {
         self.ip(Netns::Wire, "link set lo up");
         self.up(Netns::Wire, "wire", largest_mtu, 1);
@@ -176,8 +176,8 @@ impl Commands {
         }
     }
 
-    /// What passes no wire of ours goes to the receivers over a veth pair: from a TUN device they
-    /// would get memory that they cannot merge (fact linux-34).
+    /// Packets that skip our wire reach the receivers over a veth pair: from a TUN device they
+    /// would arrive in memory that the receivers cannot merge (fact linux-34).
     fn veth_behind_wire(&mut self, groups: usize, largest_mtu: u32) {
         self.ip(
             Netns::Router,
@@ -209,8 +209,8 @@ impl Commands {
         }
     }
 
-    /// The delays of a group: before the queue that of its access line, which is a netem at the
-    /// interface of the line's first group, and on the way back one of its own.
+    /// The delays of a group: before the queue that of its access line, a netem at the interface of
+    /// the line's first group, and on the way back the group's own.
     fn delays(&mut self, index: usize, scenario: &Resolved, link: &Link) {
         let group = &scenario.flows[index];
         let line = AccessLine::of(index, &scenario.flows);
@@ -235,7 +235,7 @@ impl Commands {
     }
 
     /// Where packets are captured as they are sent, before netem delays them: the egress hook of
-    /// clsact comes before the discipline of an interface.
+    /// clsact precedes the interface's discipline.
     pub(super) fn capture(
         &mut self,
         scenario: &Resolved,
@@ -256,7 +256,8 @@ impl Commands {
     /// The shaper and the discipline.
     pub(super) fn bottleneck(&mut self, link: &Link, discipline: &TcDiscipline) {
         self.commands.push(shaper("add", link, link.capacity.initial_rate().as_bps()));
-        // The host makes what tc has no words for by netlink: ours, and newer ones of the kernel.
+        // The host uses netlink to create the disciplines that tc does not support: ours, and newer
+        // ones of the kernel.
         if discipline.arguments[0] != MODULE_KIND && discipline.netlink.is_none() {
             let line = format!(
                 "qdisc add dev out parent 1:1 handle 10: {}",
@@ -273,7 +274,7 @@ impl Commands {
     }
 }
 
-/// Whether netem applies the delays, not our router.
+/// Whether netem applies the delays instead of our router.
 fn has_netem(bottleneck: &Bottleneck) -> bool {
     match bottleneck {
         Bottleneck::Kernel { .. } => true,
@@ -300,13 +301,13 @@ fn forward_netem(line: &AccessLine, delay: Span) -> Command {
     command(Netns::Senders, "tc", &line)
 }
 
-/// The commands for another rate: it changes the shaper, and the time of packets on the link.
+/// The commands that change the rate: of the shaper, and of the netem for transmission times.
 pub(super) fn rate_change(link: &Link, bps: u64) -> [Command; 2] {
     [shaper("change", link, bps), link_netem("change", link, bps)]
 }
 
-/// The same commands in an order that needs few processes: those of one program in one namespace
-/// are consecutive. The router comes first, because its commands make the interfaces of all;
+/// Reorders the commands so that few processes are needed: commands of one program in one namespace
+/// become consecutive. The router comes first, because its commands create everyone's interfaces;
 /// queues come last.
 pub(super) fn in_few_batches(mut commands: Vec<Command>) -> Vec<Command> {
     let order = [Netns::Router, Netns::Senders, Netns::Receivers, Netns::Wire];
@@ -332,8 +333,9 @@ fn burst(app: &App) -> u32 {
     bytes.unwrap_or(1).max(1)
 }
 
-/// The shaper above the discipline: CBS, because it dequeues from an empty child too, so that RED
-/// notices that it is idle (fact linux-2), and sends no burst after an idle period (fact linux-3).
+/// The shaper above the discipline. We use CBS because it dequeues from an empty child too, so that
+/// RED notices when it is idle (fact linux-2), and because it sends no burst after an idle period
+/// (fact linux-3).
 fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
     let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
     let kbit = bps / 1000 * CREDITS_PER_BYTE;
@@ -363,7 +365,7 @@ mod tests {
     use crate::plan::{Bottleneck, Command, Plan};
     use crate::planning::{Kernel, plan};
 
-    /// A plan for a flow with a round trip of 20 ms, or several of them.
+    /// A plan for one flow or several, with an RTT of 20 ms.
     fn planned(rate: &str, count: u32, bottleneck: &str) -> Plan {
         let text = format!(
             r#"
@@ -400,8 +402,8 @@ app = {{ kind = "bulk" }}
 
     #[test]
     fn behind_the_kernels_shaper_netem_takes_the_time_of_each_packet_on_the_link() {
-        // 1500 B take 120 us on an access link of 100 Mbit/s, of which netem, at four times that
-        // rate, applies 30 us.
+        // 1500 B take 120 us on an access link of 100 Mbit/s. netem, at four times that rate,
+        // applies 30 us of it.
         let forward =
             |count, bottleneck| delay_us(&planned("\"10mbit\"", count, bottleneck).commands, "s0");
         assert_eq!([forward(1, "kernel"), forward(4, "kernel")], ["10000us", "10090us"]);

@@ -1,9 +1,8 @@
-//! Our AQMs as arguments of `tc` (iproute2 6.1): every parameter is translated, or refused in one
-//! sentence.
+//! Translates our AQMs to arguments of `tc` (iproute2 6.1). A parameter that cannot be translated
+//! is refused in one sentence.
 //!
-//! Nothing is dropped silently: a parameter that `tc` has no option for must have the value that is
-//! built into the kernel, else the scenario is refused. What the kernel rounds becomes a warning.
-//! [`parameters`] goes over all of them.
+//! Nothing is dropped silently: a parameter without a `tc` option must have the value that is built
+//! into the kernel, or the scenario is refused. Rounding by the kernel becomes a warning.
 
 mod cake;
 mod netlink_options;
@@ -22,11 +21,11 @@ use writer::{Asked, Writer};
 pub struct TcContext {
     /// Largest packet, as the link counts it.
     pub mtu_bytes: u32,
-    /// Rate of the link at the start, bit/s.
+    /// Initial rate of the link, bit/s.
     pub rate_bps: u64,
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
-    /// The numbers of its release, such as 7 and 2, where it is known.
+    /// Its release, such as 7 and 2, if known.
     pub release: Option<(u32, u32)>,
 }
 
@@ -41,11 +40,11 @@ pub struct TcDiscipline {
     pub expected: Vec<(String, u64)>,
     /// Whether it drops at the head of the queue, as CoDel does, or on arrival.
     pub drops_at_head: bool,
-    /// Whether its signals are drawn at random.
+    /// Whether its signals are random.
     pub is_random: bool,
     /// For adaptive RED: the adaptation, which tc does not start.
     pub adaptation: Option<RedAdaptation>,
-    /// Its options where it is made by netlink; of the arguments only the kind holds then.
+    /// Its options, if it is created by netlink; only the kind of `arguments` then applies.
     pub netlink: Option<KernelQdisc>,
     /// What netlink must show of it, where tc makes it.
     pub read_back: Option<KernelQdisc>,
@@ -54,8 +53,8 @@ pub struct TcDiscipline {
     pub at_whole_second: bool,
 }
 
-/// The slack of times that are read back, microseconds: the kernel keeps them in steps of 1.024 us
-/// (Linux 6.1 include/net/codel.h, `CODEL_SHIFT`) or in jiffies.
+/// The tolerance for times that are read back, in microseconds: the kernel stores them in units of
+/// 1.024 us (Linux 6.1 include/net/codel.h, `CODEL_SHIFT`) or in jiffies.
 pub const READ_BACK_SLACK: u64 = 2;
 
 type Refusable<T> = Result<T, String>;
@@ -63,14 +62,14 @@ type Refusable<T> = Result<T, String>;
 /// The kind of the discipline that our module registers.
 pub const MODULE_KIND: &str = "sojourn";
 
-/// Disciplines of ours that drop at the head: the law judges what leaves.
+/// Our disciplines that drop at the head: their laws judge departures.
 const DROP_AT_HEAD: [&str; 7] =
     ["codel", "fq_codel", "cobalt", "fq_cobalt", "cake", "step", "dualpi2"];
 
-/// Our module with any AQM of ours, whose text it takes as it stands.
+/// Our module with any of our AQMs, whose text it takes unchanged.
 ///
 /// # Errors
-/// A sentence that says what the text lacks.
+/// Returns a sentence that says what the text lacks.
 pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
     registry::settings(spec).map_err(|error| error.message)?;
     if spec.custom.is_some() {
@@ -95,7 +94,7 @@ pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
 /// Translates a discipline.
 ///
 /// # Errors
-/// A sentence that says what the kernel does not have.
+/// Returns a sentence that says what the kernel lacks.
 pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDiscipline> {
     let settings = registry::settings(spec).map_err(|error| error.message)?;
     let mut writer = Writer::new(&settings, Asked::new(spec), context);
@@ -213,7 +212,7 @@ fn pie(w: &mut Writer<'_>) -> Refusable<()> {
     read_back::pie(w)
 }
 
-/// What PIE and FQ-PIE have built in.
+/// The values that are built into PIE and FQ-PIE.
 fn built_into_pie(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
     w.built_in(&[("derandomise", "true"), ("cap_step", "true")])?;
@@ -229,7 +228,7 @@ fn fq_pie(w: &mut Writer<'_>) -> Refusable<()> {
     w.of_dialect(&["drop_batch"])
 }
 
-/// RED's thresholds in bytes and burst in packets; what is `auto` here is left to tc.
+/// RED's thresholds in bytes and its burst in packets; tc chooses values that are `auto` here.
 fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
     if dialect != Some("linux") {
         return Err(format!(

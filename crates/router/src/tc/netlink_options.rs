@@ -1,7 +1,7 @@
-//! Disciplines of the kernel that are made by netlink, not by the installed tc: iproute2 6.1 has no
-//! words for `dualpi2`, and none for the `ecn_prob` of `fq_pie`; it takes probabilities of `sfb` as
-//! decimals, reads its times in other units than it shows (fact linux-13), and as a program of its
-//! own it draws random numbers before SFB or SFQ draw the secret of their hash.
+//! Disciplines of the kernel that are created by netlink instead of the installed tc. iproute2 6.1
+//! does not support `dualpi2` or the `ecn_prob` of `fq_pie`. It takes the probabilities of `sfb` as
+//! decimals and reads its times in other units than it shows (fact linux-13). As a separate
+//! program, it also uses up random numbers before SFB or SFQ draw the secret of their hash.
 
 use sojourn_aqm::{Span, units};
 
@@ -11,7 +11,7 @@ use crate::plan::{KernelQdisc, QdiscOption, Width};
 
 const PERCENT: f64 = 100.0;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Packets, where none are given (Linux 6.1 sch_sfq.c, SFQ_MAX_DEPTH).
+/// The default limit in packets (Linux 6.1 sch_sfq.c, SFQ_MAX_DEPTH).
 const USUAL_SFQ_LIMIT: u64 = 127;
 /// Of Linux's DualPI2 (sch_dualpi2.c, dualpi2_policy).
 const MOST_COUPLING: u64 = 255;
@@ -75,8 +75,8 @@ impl Options {
     }
 }
 
-/// `TCA_DUALPI2_...` (Linux 7.2 include/uapi/linux/pkt_sched.h), all of which have a number here
-/// but the memory limit, which follows from the limit.
+/// `TCA_DUALPI2_...` (Linux 7.2 include/uapi/linux/pkt_sched.h). All attributes have a number here
+/// except the memory limit, which follows from the limit.
 pub(super) fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
     w.argument("dualpi2");
     w.out.drops_at_head = true;
@@ -119,8 +119,8 @@ fn gain(w: &mut Writer<'_>, name: &'static str) -> Refusable<u64> {
     Ok(gain as u64)
 }
 
-/// What the kernel shows of a gain: it keeps another integer, and cuts off twice (Linux 7.2
-/// sch_dualpi2.c, dualpi2_scale_alpha_beta and dualpi2_unscale_alpha_beta).
+/// The number that the kernel shows for a gain: it stores another integer, and truncates twice
+/// (Linux 7.2 sch_dualpi2.c, dualpi2_scale_alpha_beta and dualpi2_unscale_alpha_beta).
 fn shown_gain(gain: u64) -> u64 {
     const MOST_PROB: u128 = u32::MAX as u128;
     const NANOS: u128 = 1_000_000_000;
@@ -193,7 +193,7 @@ pub(super) fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
 /// `struct tc_sfq_qopt_v1`, which is all of `TCA_OPTIONS` (Linux 6.1
 /// include/uapi/linux/pkt_sched.h).
 pub(super) fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
-    /// What follows `headdrop`: RED in every queue, and its counters, none of which is used.
+    /// The words after `headdrop`: RED in every queue, and its counters, all unused.
     const RED_WORDS: usize = 11;
     w.argument("sfq");
     w.out.at_whole_second = true;
@@ -203,7 +203,7 @@ pub(super) fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
         return Err(format!("`perturb` of {perturb}: the kernel takes whole seconds"));
     }
     let shown_limit = w.limit_packets()?;
-    // A limit that is given bounds the number of queues too (sch_sfq.c, sfq_change).
+    // An explicit limit also bounds the number of queues (sch_sfq.c, sfq_change).
     let is_usual = shown_limit == USUAL_SFQ_LIMIT;
     let (limit, flows) = (if is_usual { 0 } else { shown_limit }, w.whole("flows")?);
     let shown_flows = if is_usual { flows } else { flows.min(shown_limit) };
@@ -226,7 +226,8 @@ pub(super) fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
     Ok(())
 }
 
-/// A time in whole milliseconds, and as the kernel shows it, which keeps jiffies.
+/// A time in whole milliseconds, and the number that the kernel, which stores jiffies, shows for
+/// it.
 fn milliseconds(w: &mut Writer<'_>, name: &'static str) -> Refusable<(u64, u64)> {
     let span = w.span(name)?.ok_or_else(|| format!("`{name}` has no value"))?;
     if span.as_nanos() % 1_000_000 != 0 {
@@ -243,7 +244,7 @@ fn sixteen_bits(w: &mut Writer<'_>, name: &'static str) -> Refusable<u64> {
     Ok((prob * 65_535.0).round() as u64)
 }
 
-/// What the kernel shows of a time that it keeps in steps of 64 ns (Linux 6.1 pkt_sched.h,
+/// The number that the kernel shows for a time stored in units of 64 ns (Linux 6.1 pkt_sched.h,
 /// `PSCHED_SHIFT`).
 pub(super) fn in_ticks(micros: u64) -> u64 {
     (micros.saturating_mul(1000) >> 6 << 6) / 1000
@@ -264,7 +265,7 @@ mod tests {
         Ok(discipline.netlink.expect("made by netlink"))
     }
 
-    /// Attribute, value and what is shown.
+    /// Attribute, value and shown number.
     fn numbers(qdisc: &KernelQdisc) -> Vec<(u16, u32, u32)> {
         let number = |it: &QdiscOption| (it.attribute.unwrap(), it.values[0], it.shown[0]);
         qdisc.options.iter().map(number).collect()

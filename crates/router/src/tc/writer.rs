@@ -1,4 +1,4 @@
-//! Parameters one by one: read from the settings, written as options of tc.
+//! Reads parameters one by one from the settings and writes them as options of tc.
 
 use sojourn_aqm::{Limit, QdiscSpec, Span, registry, units};
 
@@ -88,7 +88,7 @@ impl<'a> Writer<'a> {
         self.value(name) == Some("true")
     }
 
-    /// A time in whole microseconds, as tc takes it.
+    /// A time in whole microseconds, tc's unit.
     pub(super) fn micros(&mut self, name: &'static str) -> Refusable<u64> {
         let span = self.span(name)?.ok_or_else(|| format!("`{name}` has no value"))?;
         let nanos = span.as_nanos();
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// An update time in microseconds, and as the kernel rounds it.
+    /// An update time in microseconds, and its value after the kernel's rounding.
     pub(super) fn jiffies_micros(&mut self, name: &'static str) -> Refusable<(u64, u64)> {
         let micros = self.micros(name)?;
         let jiffy = 1_000_000 / u64::from(self.context.hz);
@@ -141,7 +141,7 @@ impl<'a> Writer<'a> {
         self.value(name).map(units::bytes).transpose()
     }
 
-    /// A gain in Hz as whole sixteenths, the unit of tc.
+    /// A gain in Hz as whole sixteenths, tc's unit.
     pub(super) fn sixteenths(&mut self, name: &'static str) -> Refusable<u64> {
         let text = self.value(name).ok_or_else(|| format!("`{name}` has no value"))?;
         let gain = units::hertz(text)? * 16.0;
@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
         self.argument(word);
     }
 
-    /// Parameters that are built into the kernel: only these values are possible.
+    /// Parameters that are built into the kernel: only these values are accepted.
     pub(super) fn built_in(&mut self, fixed: &[(&'static str, &str)]) -> Refusable<()> {
         for (name, only) in fixed {
             self.handled.push(name);

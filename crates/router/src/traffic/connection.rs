@@ -1,5 +1,5 @@
-//! Connections over the kernel's TCP, one after the other, with both ends of each. The sender opens
-//! them, as in the simulator.
+//! Connections over the kernel's TCP, one after the other, including both ends of each. The sender
+//! opens them, as in the simulator.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::linux::sys::{self, TcpInfo};
 use crate::plan::{Flow, Netns};
 use crate::run_files::TcpTotals;
 
-/// Unsent data that the socket holds (`TCP_NOTSENT_LOWAT`): enough for a program that keeps up.
+/// The most unsent data in the socket (`TCP_NOTSENT_LOWAT`): enough for a program that keeps up.
 const WAITING_BYTES: u32 = 256 * 1024;
 const CHUNK_BYTES: usize = 128 * 1024;
 
@@ -30,7 +30,7 @@ impl Listener {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             socket.bind(&receiver(flow).into())?;
             if let Some(cc) = &flow.cc {
-                // How a receiver echoes marks depends on its congestion control (DCTCP, RFC 8257
+                // The receiver's congestion control determines how it echoes marks (DCTCP, RFC 8257
                 // §3.2).
                 set_congestion_control(&socket, cc)?;
             }
@@ -42,7 +42,7 @@ impl Listener {
         Ok(Listener { socket })
     }
 
-    /// The next connection, if there is one: its socket and its sender's port.
+    /// The next connection, if one has arrived: its socket and its sender's port.
     pub(super) fn accept(&self) -> io::Result<Option<(Socket, u16)>> {
         let Some((socket, from)) = unless_blocking(self.socket.accept())? else { return Ok(None) };
         socket.set_nonblocking(true)?;
@@ -56,21 +56,21 @@ pub(super) struct Connection {
     sending: Option<TcpStream>,
     receiving: Option<TcpStream>,
     chunk: Vec<u8>,
-    /// Bytes that the application has still to write; `None`: unlimited.
+    /// Bytes that the application has yet to write; `None`: unlimited.
     to_write: Option<u64>,
-    /// Bytes that have still to arrive; `None`: unlimited.
+    /// Bytes that have yet to arrive; `None`: unlimited.
     to_read: Option<u64>,
     /// Bytes that have arrived over all connections.
     delivered_bytes: u64,
-    /// Payload of former connections: sent, retransmitted.
+    /// Payload of former connections: sent and retransmitted.
     past: (u64, u64),
-    /// Former connections, as if all had requested ECN.
+    /// Former connections, counted as if all had requested ECN.
     past_ecn: EcnConnections,
     past_limits_us: [u64; 3],
 }
 
 impl Connection {
-    /// No connection yet. `key` identifies the flow and the lane.
+    /// No connection yet. `key` identifies the flow and its lane.
     pub(super) fn new(key: SocketKey) -> Connection {
         Connection {
             key,
@@ -86,7 +86,7 @@ impl Connection {
         }
     }
 
-    /// Opens a connection for so many bytes, or for unlimited data.
+    /// Opens a connection to transfer `bytes`, or unlimited data.
     pub(super) fn open(
         &mut self,
         flow: &Flow,
@@ -122,7 +122,7 @@ impl Connection {
         Some(self.sending.as_ref()?.local_addr().ok()?.port())
     }
 
-    /// The receiver has accepted the connection.
+    /// Handles a connection that the receiver has accepted.
     pub(super) fn accepted(&mut self, socket: Socket, hosts: &Hosts) -> io::Result<()> {
         hosts.watch(&socket, SocketKey { role: SocketRole::Receiver, ..self.key })?;
         self.receiving = Some(socket.into());
@@ -156,7 +156,7 @@ impl Connection {
         let mut arrived = 0;
         while let Some(bytes) = unless_blocking(socket.read(&mut self.chunk))? {
             arrived += bytes as u64;
-            // A read that does not fill the buffer has emptied the socket or met the end of the
+            // A read that does not fill the buffer has emptied the socket or reached the end of the
             // stream.
             if bytes < CHUNK_BYTES {
                 break;
@@ -193,7 +193,7 @@ impl Connection {
         self.delivered_bytes
     }
 
-    /// How many connections were established so far, and with how many of them ECN was negotiated.
+    /// The number of connections established so far, and of those that negotiated ECN.
     pub(super) fn ecn_connections(&self) -> EcnConnections {
         let mut all = self.past_ecn;
         all.add(self.info().map_or(EcnConnections::default(), |info| ecn_of(&info)));
@@ -205,7 +205,7 @@ impl Connection {
         sys::tcp_info(self.sending.as_ref()?.as_fd()).ok()
     }
 
-    /// Adds its state, and the payload of former connections, to the totals of the flow.
+    /// Adds its state, and the payload of former connections, to the flow's totals.
     pub(super) fn add_to(&self, totals: &mut TcpTotals) {
         let (sent, retransmitted) = self.past;
         totals.sent_bytes += sent;
@@ -252,7 +252,7 @@ fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<()> {
     })
 }
 
-/// The socket is not yet connected, or its buffer is full.
+/// Whether the socket is not yet connected, or its buffer is full.
 fn is_not_ready(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected)
 }

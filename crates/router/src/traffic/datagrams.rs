@@ -1,5 +1,4 @@
-//! Datagrams, sent when a [`DatagramSource`] says so. Each carries its number and the time at
-//! which it was sent.
+//! Datagrams, sent when a [`DatagramSource`] says so. Each carries its number and its sending time.
 
 use std::io;
 use std::net::UdpSocket;
@@ -50,7 +49,7 @@ impl Datagrams {
                 let ecn = if flow.low_latency { Ecn::Ect1 } else { Ecn::Ect0 };
                 socket.set_tos_v4(ecn as u32)?;
             }
-            // Linux gives the packets of a connected socket consecutive identifications.
+            // Linux gives consecutive identifications to the packets of a connected socket.
             socket.connect(&receiver(flow).into())?;
             Ok(socket)
         })?;
@@ -77,13 +76,13 @@ impl Program for Datagrams {
 
     fn on_timer(&mut self, now: Time, _hosts: &Hosts) -> io::Result<()> {
         let Some(bytes) = self.source.take(now) else { return Ok(()) };
-        // The last datagram of a frame may be smaller than number and time.
+        // The last datagram of a frame may be too small for number and time.
         let length = (bytes.saturating_sub(UDP_HEADER_BYTES) as usize).max(STAMP_BYTES);
         self.buffer[..4].copy_from_slice(&self.sent.to_le_bytes());
         self.buffer[4..STAMP_BYTES].copy_from_slice(&now.as_nanos().to_le_bytes());
         match unless_blocking(self.sending.send(&self.buffer[..length]))? {
             Some(_) => self.sent += 1,
-            // A full socket buffer loses the datagram, as it does for any program.
+            // A full socket buffer loses the datagram, as for any program.
             None => self.refused += 1,
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! A user who reads web pages: a [`WebUser`] over sockets. The user is at the
-//! receiving end: a request is a datagram to the server, which answers over a new connection that
-//! it opens itself, as in the simulator. Requests are not lost, because nothing queues in that
-//! direction. The server's port is none of a flow's receiver, so that a request is a packet on the
-//! way back (`flow_of`).
+//! A user who reads web pages: a [`WebUser`] over sockets. The user is at the receiving end: a
+//! request is a datagram to the server, which opens a new connection for its answer, as in the
+//! simulator. Requests are not lost, because nothing queues in that direction. The server's port
+//! differs from all receivers' ports, so that a request counts as a packet on the way back
+//! (`flow_of`).
 
 use std::io;
 use std::net::UdpSocket;
@@ -87,7 +87,7 @@ impl Page {
         self.client.send(&self.request).map(drop)
     }
 
-    /// The server receives requests and answers.
+    /// Lets the server receive requests and answer them.
     fn serve(&mut self, hosts: &Hosts) -> io::Result<()> {
         while unless_blocking(self.server.recv(&mut self.request))?.is_some() {
             let bytes = self.request[1..REQUEST_BYTES].try_into().expect("8 bytes");
@@ -136,7 +136,7 @@ impl Program for Page {
         match key.role {
             SocketRole::Listener => {
                 while let Some((socket, port)) = self.listener.accept()? {
-                    // A connection that was aborted meanwhile belongs to no lane.
+                    // The port of a connection aborted in the meantime matches no lane.
                     let lane = self.lanes.iter_mut().find(|lane| lane.port() == Some(port));
                     lane.map_or(Ok(()), |lane| lane.accepted(socket, hosts))?;
                 }

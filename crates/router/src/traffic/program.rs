@@ -1,4 +1,4 @@
-//! What every traffic program does, and what several of them share.
+//! The interface of traffic programs, and helpers that several of them share.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -20,7 +20,7 @@ pub(crate) trait Program {
     /// # Errors
     /// The error of a system call.
     fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()>;
-    /// One of its sockets is ready.
+    /// Handles one of its sockets becoming ready.
     ///
     /// # Errors
     /// The error of a system call.
@@ -31,22 +31,22 @@ pub(crate) trait Program {
         hosts: &Hosts,
         log: &mut ProgramLog,
     ) -> io::Result<()>;
-    /// What it has counted so far.
+    /// Its counts so far.
     fn counts(&self) -> ProgramCounts;
     /// The kernel's state of its connections; `None` for datagrams.
     fn tcp_totals(&self) -> Option<TcpTotals>;
-    /// Its connections so far; none for datagrams.
+    /// Its connections so far; empty for datagrams.
     fn ecn_connections(&self) -> EcnConnections {
         EcnConnections::default()
     }
-    /// The transfer that was still under way at `end`, or cut off when the flow stopped: when it
-    /// was requested and how long it was under way.
+    /// The transfer that was under way at `end`, or cut off when the flow stopped: when it was
+    /// requested and how long it had been under way.
     fn under_way(&self, _end: Time) -> Option<(Time, Span)> {
         None
     }
 }
 
-/// The log entry of a transfer that has finished now.
+/// The log entry of a transfer that finishes now.
 pub(super) fn transfer(flow: u32, finished: &FinishedTransfer, now: Time) -> Transfer {
     Transfer {
         flow,
@@ -56,7 +56,7 @@ pub(super) fn transfer(flow: u32, finished: &FinishedTransfer, now: Time) -> Tra
     }
 }
 
-/// How long something was under way that began at `start`: until the flow stopped or the run ended.
+/// How long something that began at `start` was under way: until the flow stopped or the run ended.
 pub(super) fn seen_for(start: Time, flow: &Flow, end: Time) -> (Time, Span) {
     (start, stop(flow).min(end).since(start))
 }

@@ -1,5 +1,5 @@
-//! Streams: bulk data, users who fetch short files, and players who fetch chunks of video, each
-//! transfer over a new connection. Completion is the time from its opening to the arrival of the
+//! Streams: bulk data, users who fetch short files, and players who fetch chunks of video. Each
+//! transfer uses a new connection; its completion time runs from the opening to the arrival of the
 //! last byte.
 
 use std::io;
@@ -65,7 +65,7 @@ impl Program for Stream {
 
     fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()> {
         if self.stop <= now {
-            // The transfer that is cut off stays known: it did not finish.
+            // The interrupted transfer is kept, as it did not finish.
             (self.stop, self.next_start) = (Time::NEVER, Time::NEVER);
             return self.connection.abort();
         }
