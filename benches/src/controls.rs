@@ -1,5 +1,5 @@
-//! What an acknowledgement costs the sender, for every congestion control: scoreboard, timers and
-//! sending included, network and receiver left out.
+//! The sender's cost per acknowledgement for every congestion control. Scoreboard, timers and
+//! sending are included, network and receiver are not.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -10,20 +10,20 @@ use sojourn_sim::packet::{CeBytes, Packet, PacketKind};
 use sojourn_sim::tcp::profile::LINUX;
 use sojourn_sim::tcp::{Segments, Sender};
 
-/// Acknowledgements in a run; the fastest of several runs counts.
+/// Acknowledgements per run; the fastest of several runs counts.
 const ACKS: u32 = 300_000;
 const RUNS: usize = 7;
-/// A path of 100 packets: one per 400 us, 40 ms long.
+/// A path that holds 100 packets: one per 400 us, 40 ms long.
 const GAP: Span = Span::from_micros(400);
 const RTT: Span = Span::from_millis(40);
-/// One packet in so many is marked, so that windows stay finite.
+/// One packet in this many is marked, so that windows stay finite.
 const MARKED: u32 = 200;
 
-/// A sender over a path without loss, every second packet acknowledged.
+/// A sender over a loss-free path, with every second packet acknowledged.
 struct Loop {
     sender: Sender,
     now: Time,
-    /// Acknowledgements on their way back, with the times of their arrival.
+    /// Returning acknowledgements with their arrival times.
     acks: VecDeque<(Time, Packet)>,
     free_at: Time,
     marks: u32,
@@ -63,7 +63,7 @@ impl Loop {
         path
     }
 
-    /// Lets the sender act, and transports what it sends.
+    /// Lets the sender act, and transports the packets that it sends.
     fn act(&mut self, act: impl FnOnce(&mut Sender, Time, &mut dyn FnMut(Packet))) {
         let Loop { sender, now, acks, free_at, marks } = self;
         let mut emit = |packet: Packet| {

@@ -1,4 +1,4 @@
-//! The dumbbell that every bench runs: `dumbbell-cubic` as it ships, with other numbers.
+//! The dumbbell of every bench: the shipped `dumbbell-cubic` with other numbers.
 
 use sojourn_scenario::{Resolved, Scenario, Source};
 
@@ -33,7 +33,7 @@ impl Dumbbell {
         self.plan_with(&[])
     }
 
-    /// The same with further settings, as `--set` takes them.
+    /// The same with further settings in the form of `--set`.
     pub fn plan_with(&self, more: &[(&str, &str)]) -> Resolved {
         let numbers = [
             ("links.bottleneck.buffer", "2bdp".to_owned()),

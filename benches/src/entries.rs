@@ -1,5 +1,5 @@
-//! What an enqueue and a dequeue cost together, for every entry of the registry, and how much more
-//! that is than in a FIFO without a law.
+//! The cost of an enqueue and a dequeue together, for every registry entry, and the excess over a
+//! FIFO without a law.
 
 use std::fmt;
 use std::hint::black_box;
@@ -11,11 +11,12 @@ use sojourn_aqm::{Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, S
 
 use super::verdict;
 
-/// Pairs in a run, and runs; the fastest counts. Short ones, so that some are not disturbed.
+/// Pairs per run, and number of runs; the fastest counts. Runs are short, so that some are
+/// undisturbed.
 const PAIRS: u64 = 20_000;
 const RUNS: usize = 100;
 
-/// As large as the packet of the simulator.
+/// Has the size of the simulator's packet.
 #[derive(Clone, Copy)]
 struct Parcel {
     flow: u64,
@@ -45,7 +46,7 @@ impl Sink<Parcel> for Deaf {
     fn marked(&mut self, _: &mut Parcel, _: Time, _: Stage, _: Cause) {}
 }
 
-/// A discipline that is kept at a backlog.
+/// A discipline whose backlog is held constant.
 struct Bench {
     qdisc: Box<dyn Qdisc<Parcel>>,
     rng: Rng,
@@ -56,7 +57,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// `settings` go to the AQM, such as `,flows=64`.
+    /// `settings` extend the AQM's text, such as `,flows=64`.
     fn new(kind: &str, settings: &str, backlog: u32, flows: u64) -> Option<Bench> {
         let limit = 20_000;
         let text = |limit| format!("{kind}:limit={limit}p{settings}");
@@ -71,7 +72,8 @@ impl Bench {
         Some(bench)
     }
 
-    /// Arrivals at the rate of the link, more where a law has dropped: the backlog stays.
+    /// Packets arrive at the rate of the link, and more after drops, so that the backlog stays
+    /// constant.
     fn pairs(&mut self, pairs: u64) {
         for _ in 0..pairs {
             self.now += 12_000;
@@ -105,14 +107,14 @@ impl Bench {
 /// What a pair costs.
 struct Cost {
     nanos: f64,
-    /// How much more that is than for an empty FIFO, measured in turns with it.
+    /// The excess over an empty FIFO, measured alternately with it.
     excess: f64,
-    /// How many packets waited, where the discipline did not hold as many as asked.
+    /// The number of queued packets, if the discipline did not hold as many as requested.
     held: Option<u32>,
 }
 
 impl Cost {
-    /// None where the AQM does not take the settings.
+    /// `None` if the AQM does not accept the settings.
     fn measure(kind: &str, settings: &str, backlog: u32, flows: u64) -> Option<Cost> {
         let mut bench = Bench::new(kind, settings, backlog, flows)?;
         let mut empty = Bench::new("taildrop", "", 0, 1).expect("tail drop builds");
@@ -137,11 +139,11 @@ impl fmt::Display for Cost {
     }
 }
 
-/// At most so many ns more than an empty FIFO.
+/// The most nanoseconds above the cost of an empty FIFO.
 const ONE_QUEUE: f64 = 15.0;
 const FLOW_QUEUES: f64 = 60.0;
 
-/// The goal of an entry, and which columns of the table it is about.
+/// The goal of an entry, and the columns of the table to which it applies.
 fn goal(kind: &str) -> (f64, RangeInclusive<usize>) {
     let is_law = registry::laws().iter().any(|law| law.name == kind);
     match is_law || matches!(kind, "choke" | "sfb") {
@@ -150,13 +152,13 @@ fn goal(kind: &str) -> (f64, RangeInclusive<usize>) {
     }
 }
 
-/// Runs one cell and nothing else, for profilers.
+/// Runs a single cell, for profilers.
 pub fn once(kind: &str, backlog: u32, flows: u64, pairs: u64) {
     let mut bench = Bench::new(kind, "", backlog, flows).expect("an AQM that can be built");
     bench.pairs(pairs);
 }
 
-/// The table, of every entry or of those named.
+/// Prints the table of all entries or of the named ones.
 pub fn table(only: &[&str]) {
     println!("\n### Nanoseconds per enqueue and dequeue, every entry\n");
     println!(
@@ -186,7 +188,7 @@ pub fn table(only: &[&str]) {
     }
 }
 
-/// What queues cost in which nothing waits, for laws with a timer each.
+/// Prints the cost of empty queues, for laws with a timer each.
 pub fn idle() {
     const MOST: f64 = 1.2;
     println!(

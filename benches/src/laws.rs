@@ -1,8 +1,8 @@
-//! What a packet costs under a law in the registry and under the same law in a library.
+//! The cost of a packet under a law in the registry and under the same law in a library.
 //!
-//! Nanoseconds per packet for `codel`, `pie` and each library's law: the best of many short runs in
-//! turns, so that on a busy machine each finds a moment without company. With valgrind instructions
-//! per packet, too.
+//! Reports nanoseconds per packet for `codel`, `pie` and each library's law. Many short runs
+//! alternate and the best counts, so that on a busy machine each law gets an undisturbed moment.
+//! With valgrind, reports instructions per packet as well.
 
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +33,7 @@ impl Packet for Datagram {
     }
 }
 
-/// Counts, so that nothing is left out as unused.
+/// Counts results, so that the compiler does not remove them as unused.
 #[derive(Default)]
 struct Count(u64);
 
@@ -44,7 +44,7 @@ impl Sink<Datagram> for Count {
     fn marked(&mut self, _: &mut Datagram, _: Time, _: Stage, _: Cause) {}
 }
 
-/// Nanoseconds per packet with ten to twenty packets waiting, and how many were dropped.
+/// Nanoseconds per packet with ten to twenty packets queued, and the number dropped.
 fn cost(text: &str, packets: u64, laws: &CustomLaws) -> (f64, u64) {
     let spec = QdiscSpec::parse_with(text, laws).expect("a legal description");
     let rate = Some(Rate::from_bps(10_000_000));
@@ -80,7 +80,7 @@ fn laws(files: &[&str]) -> CustomLaws {
     CustomLaws::new(loaded).expect("every law has a name of its own")
 }
 
-/// So many packets under one law and nothing else.
+/// Runs `packets` packets under a single law, for profilers.
 pub fn once(name: &str, packets: &str, files: &[&str]) {
     cost(name, number(packets), &laws(files));
 }

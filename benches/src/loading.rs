@@ -1,4 +1,4 @@
-//! What it takes to load a large scenario: parse, check, resolve.
+//! The cost of loading a large scenario: parse, check, resolve.
 
 use std::io::ErrorKind;
 
@@ -37,7 +37,7 @@ fn text(what: &str) -> String {
     }
 }
 
-/// Loads a text; returns one, as what is measured is the whole.
+/// Loads a text; returns one, because the whole load is measured.
 fn load(text: &str) -> u64 {
     let no_files = |_: &str| Err(ErrorKind::NotFound.into());
     Scenario::load(text, &Source::default(), &no_files).expect("it is legal");

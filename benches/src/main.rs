@@ -1,8 +1,8 @@
-//! What a packet costs. `sojourn-benches` measures and prints tables in Markdown; `sojourn-benches
-//! once AQM FLOWS MBIT SECONDS` runs one scenario and nothing else, for profilers.
+//! Measures the cost of a packet. `sojourn-benches` prints tables in Markdown;
+//! `sojourn-benches once AQM FLOWS MBIT SECONDS` runs a single scenario, for profilers.
 //!
-//! Times on a shared machine drift: every figure is the best of several runs, and what is compared
-//! is measured in turns.
+//! Times on a shared machine drift. Every figure is therefore the best of several runs, and figures
+//! to be compared are measured alternately.
 
 mod controls;
 mod dumbbell;
@@ -80,7 +80,7 @@ fn main() {
     }
 }
 
-/// What a table says of a goal.
+/// A table's verdict on a goal.
 fn verdict(is_met: bool) -> &'static str {
     if is_met { "met" } else { "missed" }
 }
@@ -102,7 +102,7 @@ fn nanos_per_packet(bench: &Dumbbell) -> f64 {
     best(|| run(bench).0)
 }
 
-/// The same for anything that tells how many packets it handled.
+/// The same for any function that returns the number of packets it handled.
 fn best(work: impl Fn() -> u64) -> f64 {
     let once = || {
         let start = Instant::now();
@@ -155,7 +155,7 @@ fn recording() {
     }
 }
 
-/// Cost per packet when every flow has 1 Mbit/s, so that only their number changes.
+/// The cost per packet with 1 Mbit/s per flow, so that only the number of flows changes.
 fn curve() {
     println!("\n### Cost per packet from 1 to 100,000 flows, 1 Mbit/s each (codel)\n");
     println!("| flows | ns per packet | against 1 flow | goal |\n|---:|---:|---:|---:|");
@@ -212,8 +212,8 @@ fn replicas() {
     );
 }
 
-/// Peak memory of a process that runs one scenario, for two lengths of simulated time, and what a
-/// flow adds to it.
+/// Peak memory of a process that runs one scenario, for two simulated durations, and the memory
+/// that a flow adds.
 fn memory() {
     println!("\n### Memory\n");
     println!("| scenario | simulated | peak resident |\n|---|---:|---:|");
@@ -235,7 +235,8 @@ fn memory() {
         });
         println!("| {} | {milliseconds} ms | {peak} |", case.describe());
     }
-    // The same link and so the same packets on their way; only the number of flows differs.
+    // The link is the same, and so is the number of packets in flight; only the number of flows
+    // differs.
     let peak = |flows| peak_kb(&dumbbell("codel", flows, 10_000, 4));
     if let (Some(few), Some(many)) = (peak(1_000), peak(10_000)) {
         let bytes = many.saturating_sub(few) * 1024 / 9_000;
@@ -254,8 +255,8 @@ fn peak_kb_of(this: &mut Command) -> Option<u64> {
     peak.split(' ').next()?.parse().ok()
 }
 
-/// Instructions per packet: the difference between a long and a short run under valgrind, so that
-/// start-up does not count. They are the same on a noisy machine.
+/// Instructions per packet: the difference between a long and a short run under valgrind, which
+/// cancels start-up. They do not depend on other load.
 fn instructions() {
     println!("\n### Instructions per packet\n");
     if Command::new("valgrind").arg("--version").output().is_err() {
@@ -283,21 +284,21 @@ fn instructions() {
     }
 }
 
-/// What a run handled, and the instructions that took.
+/// The packets handled by a run, and its instructions.
 struct Counted {
     packets: u64,
     instructions: Option<u64>,
 }
 
 impl Counted {
-    /// Instructions for each packet that a shorter run did not handle.
+    /// Instructions per packet beyond those of a shorter run.
     fn per_packet_beyond(&self, short: &Counted) -> Option<f64> {
         let instructions = self.instructions? - short.instructions?;
         Some(instructions as f64 / (self.packets - short.packets) as f64)
     }
 }
 
-/// What programs in other languages take: what it writes, then a line with its instructions.
+/// For programs in other languages: prints the program's output, then its instructions.
 fn count(program: &str, arguments: &[&str]) {
     let mut command = Command::new(program);
     let Some((instructions, said)) = under_valgrind(command.args(arguments)) else {
@@ -312,8 +313,8 @@ fn collected(this: &Command) -> Option<u64> {
     under_valgrind(this).map(|(instructions, _)| instructions)
 }
 
-/// Instructions that a command takes, and what it writes. Without its model of caches cachegrind
-/// counts what callgrind does, four times as fast.
+/// The instructions and the output of a command. Without its cache model, cachegrind counts the
+/// same as callgrind, four times as fast.
 fn under_valgrind(this: &Command) -> Option<(u64, String)> {
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])

@@ -1,7 +1,7 @@
-//! The reference cases: what simulators of the field were compared on, and what those leave out.
-//! Instructions per bottleneck packet are counted by valgrind, because they do not drift, and held
-//! against `benches/instructions.toml`. The build of wheels has a table of its own, which nothing
-//! is held against.
+//! The reference cases: those on which simulators of the field were compared, and what those leave
+//! out. Valgrind counts instructions per bottleneck packet, because they do not drift, and
+//! `benches/instructions.toml` is the limit. The build of wheels has its own table, which limits
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -16,11 +16,11 @@ const UPLOADS: &str = include_str!("uploads-reno.toml");
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.toml");
 const WHEEL_TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions-wheel.toml");
 
-/// A count may be so much above the table before the check fails, and so much below it before the
-/// table must be written anew.
+/// The check fails if a count exceeds the table by more than this fraction, and asks for a new
+/// table if it is lower by more than this.
 const ALLOWANCE: f64 = 0.03;
 
-/// What the wire of a lossy case does.
+/// The loss on the wire of a lossy case.
 const LOSS: &str = "{ kind = \"bernoulli\", rate = 0.1 }";
 
 /// One case. Times are in milliseconds.
@@ -40,12 +40,13 @@ pub struct Case {
     uploads: u32,
     /// Simulated time of the two runs between which packets and instructions are counted.
     pub between_ms: (u64, u64),
-    /// Instructions per packet to stay below, and what other simulators do, in thousand packets/s.
+    /// The goal in instructions per packet, and the speeds of other simulators in thousand
+    /// packets/s.
     goal: Option<(f64, Peers)>,
 }
 
-/// Thousand bottleneck packets per second on the same work, measured once beside this simulator:
-/// htsim, ns-2.35 and ns-3.48 (optimised).
+/// Thousand bottleneck packets per second for the same work, measured once alongside this
+/// simulator: htsim, ns-2.35 and ns-3.48 (optimised).
 type Peers = [u32; 3];
 
 const R1: Case = Case {
@@ -157,8 +158,8 @@ impl Case {
         )
     }
 
-    /// The scenario for so many milliseconds. Each way 38 % of the round trip lie on the
-    /// bottleneck and 6 % on each access link, which is ten times as fast.
+    /// The scenario, lasting `milliseconds`. In each direction 38 % of the RTT is on the bottleneck
+    /// and 6 % on each access link, which is ten times as fast.
     pub fn plan(&self, milliseconds: u64) -> Resolved {
         let share = |percent: u64| format!("{}us", self.rtt_ms * percent * 10);
         let (near, fast) = (share(6), format!("{}mbit", 10 * self.mbit));
@@ -201,7 +202,7 @@ impl Case {
         scenario.expect("the reference dumbbell takes these").resolved().clone()
     }
 
-    /// A process that runs it for so many milliseconds and says how much memory that took.
+    /// A process that runs it for `milliseconds` and reports its memory.
     pub fn child(&self, milliseconds: u64) -> Command {
         let program = std::env::current_exe().expect("this program has a path");
         let mut command = Command::new(program);
@@ -209,13 +210,13 @@ impl Case {
         command
     }
 
-    /// Packets through the bottleneck in a run of so many milliseconds.
+    /// Packets through the bottleneck in a run of `milliseconds`.
     pub fn run(&self, milliseconds: u64) -> u64 {
         let run = sojourn_sim::run(&self.plan(milliseconds), &|_| true);
         packets_sent(&run.expect("a reference case is a valid scenario"))
     }
 
-    /// Instructions per packet in the steady part. None without valgrind.
+    /// Instructions per packet in the steady part; `None` without valgrind.
     fn instructions(&self) -> Option<f64> {
         let counted = |milliseconds: u64| Counted {
             packets: self.run(milliseconds),
@@ -242,7 +243,7 @@ fn committed(table: &str) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// Counts all cases, two at a time, in their order.
+/// Counts all cases in order, two at a time.
 fn count_all() -> Vec<f64> {
     let valgrind = "valgrind counts the instructions (`apt-get install valgrind`)";
     let count = |case: &Case| case.instructions().expect(valgrind);
@@ -256,8 +257,8 @@ fn count_all() -> Vec<f64> {
     })
 }
 
-/// Fails where a case takes more instructions than the committed table allows, or so much less
-/// that the table must be written anew.
+/// Fails if a case takes more instructions than the committed table allows, or so few that the
+/// table must be rewritten.
 pub fn check() {
     let committed = committed(TABLE);
     let mut is_ok = true;
@@ -294,8 +295,8 @@ pub fn write() {
     print!("{}", write_table(TABLE, about, &count_all()));
 }
 
-/// Writes the table of the build that wheels have, which this program is of, and says how far from
-/// its goal each case is.
+/// Writes the table for the build of wheels, which is this program's build, and prints how far each
+/// case is from its goal.
 pub fn write_wheel() {
     let usual = committed(TABLE);
     let counts = count_all();
@@ -325,7 +326,7 @@ fn write_table(table: &str, about: &str, counts: &[f64]) -> String {
     text
 }
 
-/// The tables: instructions as committed, then times.
+/// Prints the tables: committed instructions, then times.
 pub fn tables() {
     println!("### Reference cases: Reno, a queue on the way back, one core\n");
     println!(

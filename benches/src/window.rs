@@ -1,5 +1,5 @@
 //! The cost of large windows: one flow over 500 ms whose window does not respond to losses, with
-//! and without loss. Work per acknowledgement must not grow with the window.
+//! and without loss. The work per acknowledgement must not grow with the window.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use sojourn_scenario::Resolved;
 
 use super::{Counted, best, collected, dumbbell, verdict};
 
-/// BBR v1, which does not respond to losses, over a round trip of 500 ms.
+/// BBR v1, which does not respond to losses, over an RTT of 500 ms.
 pub struct Window {
     /// Rate of the bottleneck.
     pub mbit: u64,
@@ -51,10 +51,10 @@ impl Window {
     }
 }
 
-/// How many times the instructions a packet may take with ten times as many in flight.
+/// The most by which instructions per packet may grow with ten times as many in flight.
 const GROWTH: f64 = 1.2;
 
-/// Cost per packet delivered, in time and in instructions, at two sizes of the window.
+/// Prints the cost per delivered packet, in time and in instructions, at two window sizes.
 pub fn table() {
     println!("\n### Large windows: one BBR flow over 500 ms, 4,000 and 40,000 packets in flight\n");
     println!(
@@ -68,7 +68,7 @@ pub fn table() {
     println!("|---:|---:|---:|---:|---:|---:|");
     for per_mille in [0, 10] {
         let mut smaller = None;
-        // As many packets at both rates, once the window is open.
+        // The number of packets is the same at both rates, once the window is open.
         for (mbit, short, long) in [(100, 20, 80), (1_000, 16, 22)] {
             let [short, long] = [short, long].map(|seconds| Window { mbit, per_mille, seconds });
             let (_, in_flight) = long.run();

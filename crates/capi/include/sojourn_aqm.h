@@ -35,13 +35,13 @@ extern "C" {
 /* Dropped or marked at the head. */
 #define SOJOURN_STAGE_DEQUEUE 2
 
-/* A flow queue is in neither list: it is not served. */
+/* A flow queue is in neither list, and is not served. */
 #define SOJOURN_LIST_INACTIVE 0
 
-/* A flow queue is in the list of new ones, which are served first. */
+/* A flow queue is in the list of new queues, which are served first. */
 #define SOJOURN_LIST_NEW 1
 
-/* A flow queue is in the list of old ones, which are served in rounds. */
+/* A flow queue is in the list of old queues, which are served in rounds. */
 #define SOJOURN_LIST_OLD 2
 
 /* There was no room. */
@@ -50,7 +50,7 @@ extern "C" {
 /* A random draw. */
 #define SOJOURN_CAUSE_RANDOM 1
 
-/* A deterministic rule that has no name below, such as a thinned probability. */
+/* A deterministic rule without a name below, such as a thinned probability. */
 #define SOJOURN_CAUSE_DETERMINISTIC 2
 
 /* The schedule of CoDel or COBALT: sojourn times stay above the target. */
@@ -71,24 +71,24 @@ extern "C" {
 /* MADPIE: the delay at an update was above the bound. */
 #define SOJOURN_CAUSE_DELAY_BOUND 8
 
-/* SFB: the bins of the flow hold too much. */
+/* SFB: the bins of the flow are too full. */
 #define SOJOURN_CAUSE_BIN_OVERFLOW 9
 
-/* SFB: the rate limit of flows that do not respond. */
+/* SFB: the rate limit of unresponsive flows. */
 #define SOJOURN_CAUSE_PENALTY 10
 
-/* CHOKe: a waiting packet drawn at random was of the same flow. */
+/* CHOKe: a queued packet drawn at random belonged to the same flow. */
 #define SOJOURN_CAUSE_MATCH 11
 
 /* A packet, as a discipline sees it. */
 typedef struct sojourn_packet {
-    /* A number or pointer of the caller's; it is not changed. */
+    /* A number or pointer of the caller; it is not changed. */
     uint64_t id;
     /* Equal for all packets of one flow. */
     uint64_t flow;
-    /* Equal for all packets from one host; the flow where hosts are not known. */
+    /* Equal for all packets from one host; the flow if hosts are unknown. */
     uint64_t src_host;
-    /* Equal for all packets to one host; the flow where hosts are not known. */
+    /* Equal for all packets to one host; the flow if hosts are unknown. */
     uint64_t dst_host;
     /* Size in bytes as the link accounts it, at least 1. */
     uint32_t bytes;
@@ -100,41 +100,41 @@ typedef struct sojourn_packet {
 
 /* A packet that leaves the discipline. */
 typedef struct sojourn_departure {
-    /* The packet, its ECN field CE if it was marked. */
+    /* The packet, with its ECN field set to CE if it was marked. */
     sojourn_packet packet;
     /* When it was accepted, in nanoseconds. */
     uint64_t enqueued_ns;
 } sojourn_departure;
 
-/* What waits in a queue or a discipline. */
+/* The backlog of a queue or a discipline. */
 typedef struct sojourn_backlog {
     /* Packets. */
     uint32_t packets;
     /* Bytes. */
     uint64_t bytes;
-    /* Bytes that wait for the same link, in this queue and in others. */
+    /* Bytes queued for the same link, in this queue and in others. */
     uint64_t link_bytes;
 } sojourn_backlog;
 
 /* Called for every packet that is dropped: the packet, when it was accepted (now, if it
-   never was), where (SOJOURN_STAGE_...) and why (SOJOURN_CAUSE_...). */
+   never was), the place (SOJOURN_STAGE_...) and the cause (SOJOURN_CAUSE_...). */
 typedef void (*sojourn_dropped_fn)(void *context, const sojourn_packet *packet, uint64_t enqueued_ns, uint8_t stage, uint8_t cause);
 
 /* Called for every packet that was just marked: the packet with its new ECN field, when it
-   was accepted (now, if it is arriving), where and why. */
+   was accepted (now, if it is arriving), the place and the cause. */
 typedef void (*sojourn_marked_fn)(void *context, const sojourn_packet *packet, uint64_t enqueued_ns, uint8_t stage, uint8_t cause);
 
-/* Gives the next uniform number in [0, 1) of a source of the caller's. */
+/* Returns the next uniform number in [0, 1) of the caller's source. */
 typedef double (*sojourn_uniform_fn)(void *context);
 
-/* Gives the next 64 random bits of a source of the caller's, of which the upper 53 count. */
+/* Returns the next 64 random bits of the caller's source, of which the upper 53 are used. */
 typedef uint64_t (*sojourn_bits_fn)(void *context);
 
 /* The link of a discipline, its seed, and the callbacks. */
 typedef struct sojourn_setup {
     /* Largest packet of the link, at least 1. */
     uint32_t mtu_bytes;
-    /* Rate of the link in bits per second; 0 where it is not known. */
+    /* Rate of the link in bits per second; 0 if unknown. */
     uint64_t rate_bps;
     /* Seed of all random numbers: the same seed gives the same drops and marks. With
        uniform or bits it only salts the hashes of flows. */
@@ -145,82 +145,80 @@ typedef struct sojourn_setup {
     sojourn_dropped_fn dropped;
     /* Called for every mark; may be null. */
     sojourn_marked_fn marked;
-    /* Where random numbers come from, if not from seed; may be null. */
+    /* Source of random numbers in place of seed; may be null. */
     sojourn_uniform_fn uniform;
     /* The same for a host without floating point, such as a kernel; may be null, and must
-       be if uniform is not. */
+       be null if uniform is set. */
     sojourn_bits_fn bits;
-    /* The salt of the hashes of flows and hosts; 0: it follows from seed. A host that
-       hashes under a secret of its own can choose one, and so know which flows share a
-       queue. */
+    /* The salt of the hashes of flows and hosts; 0 derives it from seed. A host that hashes
+       with its own secret can choose one, and then knows which flows share a queue. */
     uint64_t salt;
 } sojourn_setup;
 
 /* A discipline. */
 typedef struct sojourn_qdisc sojourn_qdisc;
 
-/* Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Null on
-   error; then error holds a sentence of at most error_size bytes, its terminating zero
-   included. text is a C string, setup points to a setup; error points to error_size bytes
-   or is null. */
+/* Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Returns
+   null on error; error then holds a sentence of at most error_size bytes, including its
+   terminating zero. text is a C string, setup points to a setup; error points to error_size
+   bytes or is null. */
 sojourn_qdisc *sojourn_new(const char *text, const sojourn_setup *setup, char *error, size_t error_size);
 
 /* Frees a discipline and the packets in it; the callbacks are not called. Null is allowed.
    qdisc comes from sojourn_new and is not used again, or is null. */
 void sojourn_free(sojourn_qdisc *qdisc);
 
-/* Enqueues or drops a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP
-   is not legal, or now_ns lies before the last call. qdisc comes from sojourn_new; packet
-   points to a packet. */
+/* Enqueues or drops a packet. Returns 0, or -1 (and does nothing) if its size, ECN field or
+   DSCP is not legal, or now_ns is before the last call. qdisc comes from sojourn_new;
+   packet points to a packet. */
 int sojourn_enqueue(sojourn_qdisc *qdisc, uint64_t now_ns, const sojourn_packet *packet);
 
-/* Takes the next packet to send. 1 and departure is written, or 0 and it is not; -1 (and
-   nothing happens) if now_ns lies before the last call. qdisc comes from sojourn_new;
-   departure points to room for a departure. */
+/* Takes the next packet to send. Returns 1 and writes departure, or returns 0 and does not;
+   returns -1 (and does nothing) if now_ns is before the last call. qdisc comes from
+   sojourn_new; departure points to room for a departure. */
 int sojourn_dequeue(sojourn_qdisc *qdisc, uint64_t now_ns, sojourn_departure *departure);
 
-/* When to call sojourn_on_timer, or SOJOURN_NEVER. It changes in sojourn_on_timer, and in
-   sojourn_enqueue when nothing was waiting. qdisc comes from sojourn_new. */
+/* When to call sojourn_on_timer, or SOJOURN_NEVER. The time changes in sojourn_on_timer,
+   and in sojourn_enqueue if the queue was empty. qdisc comes from sojourn_new. */
 uint64_t sojourn_next_timer(const sojourn_qdisc *qdisc);
 
-/* The timer is due. 0, or -1 (and nothing happens) if now_ns is before what
-   sojourn_next_timer gives. It may lie before the time of the last call, so that a caller
-   without timers of its own can catch up; a caller whose timer is late says when it is.
-   qdisc comes from sojourn_new. */
+/* The timer is due. Returns 0, or -1 (and does nothing) if now_ns is before the time that
+   sojourn_next_timer gives. It may be before the last call, so that a caller without its
+   own timers can catch up; a caller whose timer is late passes the actual time. qdisc comes
+   from sojourn_new. */
 int sojourn_on_timer(sojourn_qdisc *qdisc, uint64_t now_ns);
 
-/* When to call sojourn_dequeue again after it gave nothing although packets wait (a shaper
-   holds them back); otherwise SOJOURN_NEVER. qdisc comes from sojourn_new. */
+/* When to call sojourn_dequeue again after it returned nothing although packets are queued
+   (a shaper holds them back); otherwise SOJOURN_NEVER. qdisc comes from sojourn_new. */
 uint64_t sojourn_held_until(const sojourn_qdisc *qdisc);
 
-/* The rate of the link has changed. 0, or -1 (and nothing happens) if the rate is 0 or
-   now_ns lies before the last call. qdisc comes from sojourn_new. */
+/* The rate of the link has changed. Returns 0, or -1 (and does nothing) if the rate is 0 or
+   now_ns is before the last call. qdisc comes from sojourn_new. */
 int sojourn_on_rate(sojourn_qdisc *qdisc, uint64_t now_ns, uint64_t rate_bps);
 
-/* How much may wait is another limit from now on, in packets, or in bytes unless is_bytes
-   is 0. What waits already stays until it leaves or room is needed. 0, or -1 (and nothing
-   happens) if the limit is 0 or that of the discipline is fixed. qdisc comes from
-   sojourn_new. */
+/* Changes the limit, in packets, or in bytes unless is_bytes is 0. Queued packets stay
+   until they leave or room is needed. Returns 0, or -1 (and does nothing) if the limit is 0
+   or the discipline's limit is fixed. qdisc comes from sojourn_new. */
 int sojourn_on_limit(sojourn_qdisc *qdisc, uint64_t limit, int is_bytes);
 
 /* The number of the queue to which the flow of a packet is hashed, if the discipline has
-   flow queues under a law each; else -1. qdisc comes from sojourn_new; packet points to a
-   packet. */
+   flow queues with one law each; otherwise -1. qdisc comes from sojourn_new; packet points
+   to a packet. */
 int64_t sojourn_flow_queue(const sojourn_qdisc *qdisc, const sojourn_packet *packet);
 
-/* Where the flow queue of that number stands in the rounds: SOJOURN_LIST_..., and credits
-   is written, the bytes that it may still send; -1 (and nothing is written) where there is
-   none. qdisc comes from sojourn_new; credits points to room for a number. */
+/* The list in which a flow queue is (SOJOURN_LIST_...); writes to credits the bytes that
+   the queue may still send. Returns -1 (and writes nothing) if the queue does not exist.
+   qdisc comes from sojourn_new; credits points to room for a number. */
 int sojourn_flow_turn(const sojourn_qdisc *qdisc, uint32_t queue, int64_t *credits);
 
-/* 1 if the flows and hosts of packets matter to the discipline, 0 if the caller may leave
-   them 0: then it has one queue under one law. qdisc comes from sojourn_new. */
+/* 1 if the discipline uses the flows and hosts of packets; 0 if the caller may leave them
+   0, because the discipline has one queue under one law. qdisc comes from sojourn_new. */
 int sojourn_needs_flows(const sojourn_qdisc *qdisc);
 
-/* Writes the value of a parameter as text with its unit, such as "5ms", its terminating
-   zero included. 0, or -1 (and nothing is written) if there is no such parameter or the
-   value needs more than size bytes. qdisc comes from sojourn_new; name is a C string; value
-   points to size bytes. */
+/* Writes the value of a parameter as text with its unit, such as "5ms", including its
+   terminating zero. Returns 0, or -1 (and writes nothing) if the parameter does not exist
+   or its value needs more than size bytes. qdisc comes from sojourn_new; name is a C
+   string; value points to size bytes. */
 int sojourn_setting(const sojourn_qdisc *qdisc, const char *name, char *value, size_t size);
 
 /* What waits in a discipline. qdisc comes from sojourn_new. */
@@ -237,10 +235,10 @@ const char *sojourn_var_name(const sojourn_qdisc *qdisc, size_t index);
    qdisc comes from sojourn_new; values points to room for count numbers. */
 size_t sojourn_observe(sojourn_qdisc *qdisc, double *values, size_t count);
 
-/* Verdict of a law: the packet goes on. */
+/* Verdict of a law: let the packet pass. */
 #define SOJOURN_PASS 0
 
-/* Verdict of a law: mark the packet CE; it goes on. */
+/* Verdict of a law: mark the packet CE and let it pass. */
 #define SOJOURN_MARK 1
 
 /* Verdict of a law: drop the packet. */
@@ -248,7 +246,8 @@ size_t sojourn_observe(sojourn_qdisc *qdisc, double *values, size_t count);
 
 /* The packet that a law judges: on arrival, or at the head of the queue. */
 typedef struct sojourn_head {
-    /* When it was accepted, in nanoseconds; on arrival: now. Never later than now. */
+    /* When it was accepted, in nanoseconds; on arrival the current time. Never later than
+       now. */
     uint64_t enqueued_ns;
     /* Size in bytes as the link accounts it, at least 1. */
     uint32_t bytes;
@@ -260,56 +259,57 @@ typedef struct sojourn_head {
 typedef struct sojourn_law sojourn_law;
 
 /* Makes a law from its text form, such as "pie@linux:target=20ms"; the callbacks of setup
-   are not used. Null on error; then error holds a sentence of at most error_size bytes, its
-   terminating zero included. text is a C string, setup points to a setup; error points to
-   error_size bytes or is null. */
+   are not used. Returns null on error; error then holds a sentence of at most error_size
+   bytes, including its terminating zero. text is a C string, setup points to a setup; error
+   points to error_size bytes or is null. */
 sojourn_law *sojourn_law_new(const char *text, const sojourn_setup *setup, char *error, size_t error_size);
 
 /* Frees a law. Null is allowed. law comes from sojourn_law_new and is not used again, or is
    null. */
 void sojourn_law_free(sojourn_law *law);
 
-/* Restarts the random numbers of a law from a seed, as sojourn_law_new starts them from
-   that of its setup. Numbers of a source of the caller's are no longer used. law comes from
+/* Restarts the random numbers of a law from a seed, just as sojourn_law_new starts them
+   from the seed of its setup. A source of the caller's is no longer used. law comes from
    sojourn_law_new. */
 void sojourn_law_seed(sojourn_law *law, uint64_t seed);
 
-/* 1 if the caller tests its limit first and calls sojourn_law_on_enqueue only for arrivals
-   that fit, 0 if it calls it for every arrival. law comes from sojourn_law_new. */
+/* 1 if the caller must test its limit first and call sojourn_law_on_enqueue only for
+   arrivals that fit, 0 if it must call it for every arrival. law comes from
+   sojourn_law_new. */
 int sojourn_law_is_limit_first(const sojourn_law *law);
 
-/* A packet arrives; queue does not contain it. SOJOURN_PASS, SOJOURN_MARK or SOJOURN_DROP,
-   and in the last two cases cause is written unless it is null; -1 (and nothing happens) if
-   the packet is not legal. law comes from sojourn_law_new; the other pointers point to what
-   they are named after, or cause is null. */
+/* A packet arrives; queue does not contain it. Returns SOJOURN_PASS, SOJOURN_MARK or
+   SOJOURN_DROP; in the last two cases writes cause unless it is null. Returns -1 (and does
+   nothing) if the packet is not legal. law comes from sojourn_law_new; the other pointers
+   point to what their names say, or cause is null. */
 int sojourn_law_on_enqueue(sojourn_law *law, uint64_t now_ns, const sojourn_head *head, const sojourn_backlog *queue, uint8_t *cause);
 
-/* An arrival found no room and was dropped, or a waiting packet was evicted to make room.
+/* An arrival found no room and was dropped, or a queued packet was evicted to make room.
    law comes from sojourn_law_new; queue points to a backlog. */
 void sojourn_law_on_overflow(sojourn_law *law, uint64_t now_ns, const sojourn_backlog *queue);
 
 /* A packet is at the head and about to leave; queue does not contain it. The result is that
-   of sojourn_law_on_enqueue. After SOJOURN_DROP call it again for the next head; when none
-   is left, call sojourn_law_on_empty. As for sojourn_law_on_enqueue. */
+   of sojourn_law_on_enqueue. After SOJOURN_DROP, call it again for the next head, or
+   sojourn_law_on_empty if the queue is empty. As for sojourn_law_on_enqueue. */
 int sojourn_law_on_dequeue(sojourn_law *law, uint64_t now_ns, const sojourn_head *head, const sojourn_backlog *queue, uint8_t *cause);
 
-/* The link asked for a packet and there was none, or none was left after drops at the head.
+/* The link asked for a packet and the queue was empty, possibly after drops at the head.
    law comes from sojourn_law_new. */
 void sojourn_law_on_empty(sojourn_law *law, uint64_t now_ns);
 
 /* When to call sojourn_law_on_timer, or SOJOURN_NEVER. law comes from sojourn_law_new. */
 uint64_t sojourn_law_next_timer(const sojourn_law *law);
 
-/* The timer is due; to be called at the times that sojourn_law_next_timer gives, in order.
-   law comes from sojourn_law_new; queue points to a backlog. */
+/* The timer is due. Call this at the times that sojourn_law_next_timer gives, in order. law
+   comes from sojourn_law_new; queue points to a backlog. */
 void sojourn_law_on_timer(sojourn_law *law, uint64_t now_ns, const sojourn_backlog *queue);
 
 /* The queue has been empty: catches up on all timers due at or before now. law comes from
    sojourn_law_new. */
 void sojourn_law_on_idle_timers(sojourn_law *law, uint64_t now_ns);
 
-/* The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0. law comes
-   from sojourn_law_new. */
+/* The rate of the link has changed. Returns 0, or -1 (and does nothing) if the rate is 0.
+   law comes from sojourn_law_new. */
 int sojourn_law_on_rate(sojourn_law *law, uint64_t now_ns, uint64_t rate_bps);
 
 /* The number of state variables. law comes from sojourn_law_new. */

@@ -1,4 +1,4 @@
-//! The numbers of the interface: ECN fields, and where and why packets are dropped or marked.
+//! The numbers of the interface: ECN fields, and the places and causes of drops and marks.
 
 /// An instant that never comes.
 pub const NEVER: u64 = u64::MAX;
@@ -16,17 +16,17 @@ pub const STAGE_ENQUEUE: u8 = 0;
 pub const STAGE_QUEUED: u8 = 1;
 /// Dropped or marked at the head.
 pub const STAGE_DEQUEUE: u8 = 2;
-/// A flow queue is in neither list: it is not served.
+/// A flow queue is in neither list, and is not served.
 pub const LIST_INACTIVE: u8 = 0;
-/// A flow queue is in the list of new ones, which are served first.
+/// A flow queue is in the list of new queues, which are served first.
 pub const LIST_NEW: u8 = 1;
-/// A flow queue is in the list of old ones, which are served in rounds.
+/// A flow queue is in the list of old queues, which are served in rounds.
 pub const LIST_OLD: u8 = 2;
 /// There was no room.
 pub const CAUSE_OVERFLOW: u8 = 0;
 /// A random draw.
 pub const CAUSE_RANDOM: u8 = 1;
-/// A deterministic rule that has no name below, such as a thinned probability.
+/// A deterministic rule without a name below, such as a thinned probability.
 pub const CAUSE_DETERMINISTIC: u8 = 2;
 /// The schedule of CoDel or COBALT: sojourn times stay above the target.
 pub const CAUSE_TARGET: u8 = 3;
@@ -40,9 +40,9 @@ pub const CAUSE_OVERLOAD: u8 = 6;
 pub const CAUSE_RANDOM_OVERLOAD: u8 = 7;
 /// MADPIE: the delay at an update was above the bound.
 pub const CAUSE_DELAY_BOUND: u8 = 8;
-/// SFB: the bins of the flow hold too much.
+/// SFB: the bins of the flow are too full.
 pub const CAUSE_BIN_OVERFLOW: u8 = 9;
-/// SFB: the rate limit of flows that do not respond.
+/// SFB: the rate limit of unresponsive flows.
 pub const CAUSE_PENALTY: u8 = 10;
-/// CHOKe: a waiting packet drawn at random was of the same flow.
+/// CHOKe: a queued packet drawn at random belonged to the same flow.
 pub const CAUSE_MATCH: u8 = 11;

@@ -1,4 +1,4 @@
-//! What the handles of C callers point to, and the sink that calls their callbacks.
+//! The objects behind the handles of C callers, and the sink that calls their callbacks.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -15,7 +15,7 @@ use sojourn_aqm::{
 
 use crate::{BitsFn, DroppedFn, MarkedFn, Packet, Setup, UniformFn};
 
-/// What the handle of a discipline points to.
+/// The object behind a discipline's handle.
 pub(crate) struct QdiscState {
     pub(crate) qdisc: Box<dyn Qdisc<CheckedPacket>>,
     pub(crate) rng: Numbers,
@@ -27,21 +27,21 @@ pub(crate) struct QdiscState {
     clock: Time,
 }
 
-/// What the handle of a law points to.
+/// The object behind a law's handle.
 pub(crate) struct LawState {
     pub(crate) law: Box<dyn Aqm>,
     pub(crate) rng: Numbers,
     pub(crate) vars: Vars,
 }
 
-/// The random numbers of a handle, and the caller's source of them if it has one.
+/// The random numbers of a handle, and the caller's source for them, if any.
 pub(crate) struct Numbers {
     pub(crate) rng: Rng,
-    /// What the generator's context points to: it must stay where it is.
+    /// The target of the generator's context pointer, which must not move.
     _source: Option<Box<Source>>,
 }
 
-/// A source of random numbers of the caller's.
+/// The caller's own source of random numbers.
 struct Source {
     draw: Draw,
     context: *mut c_void,
@@ -91,7 +91,7 @@ extern "C" fn next(context: usize) -> f64 {
     }
 }
 
-/// State variables: their names as C strings, and room for their values.
+/// State variables: their names as C strings, and space for their values.
 pub(crate) struct Vars {
     names: Vec<CString>,
     values: Vec<f64>,
@@ -142,7 +142,7 @@ impl QdiscState {
         Some(())
     }
 
-    /// The time of a call, unless it lies before that of the last one.
+    /// The time of a call, unless it is before that of the last one.
     pub(crate) fn advance(&mut self, now_ns: u64) -> Option<Time> {
         let now = Time::from_nanos(now_ns);
         (now >= self.clock).then(|| {
@@ -166,7 +166,7 @@ fn stream(seed: u64) -> Rng {
     Rng::stream(seed, "queue", 0)
 }
 
-/// What a text describes, and the environment that a setup gives it.
+/// The spec that a text describes, and the environment that a setup gives it.
 fn spec_and_env(text: &str, setup: &Setup) -> Result<(QdiscSpec, Env), String> {
     if setup.mtu_bytes == 0 {
         return Err("mtu_bytes must be positive".to_owned());
@@ -180,7 +180,7 @@ fn spec_and_env(text: &str, setup: &Setup) -> Result<(QdiscSpec, Env), String> {
         given => given,
     };
     let rate = (setup.rate_bps > 0).then(|| Rate::from_bps(setup.rate_bps));
-    // Every discipline has a limit parameter, which replaces this one.
+    // Every discipline has a limit parameter, which overrides this limit.
     let limit = Limit::Packets(1000);
     Ok((spec, Env { limit, mtu_bytes: setup.mtu_bytes, rate, salt }))
 }
@@ -271,7 +271,7 @@ impl Sink<CheckedPacket> for Callbacks {
     }
 }
 
-/// Makes what a handle points to; on failure writes the reason and returns null.
+/// Creates the object behind a handle; on failure writes the reason and returns null.
 ///
 /// # Safety
 /// `text` is a C string, `setup` points to a setup; `error` points to `size` bytes or is null.
@@ -299,7 +299,7 @@ pub(crate) unsafe fn make<T>(
     }
 }
 
-/// Copies a text into the buffer of a caller, cut off at its end.
+/// Copies a text into the caller's buffer, truncated to fit.
 ///
 /// # Safety
 /// `buffer` points to `size` bytes or is null.

@@ -1,16 +1,16 @@
-//! What a library without `std` asks of its host: memory, and an end after a panic. Compile it with
-//! `panic=abort`.
+//! What a library without `std` requires of its host: memory, and termination after a panic.
+//! Compile it with `panic=abort`.
 
 use alloc::string::ToString;
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
 unsafe extern "C" {
-    /// Memory of that size at a multiple of `align`, or null.
+    /// Memory of the given size at a multiple of `align`, or null.
     fn sojourn_host_alloc(size: usize, align: usize) -> *mut u8;
     /// Takes it back.
     fn sojourn_host_free(memory: *mut u8, size: usize, align: usize);
-    /// The library has a bug, which these bytes describe. Must not return.
+    /// Reports a bug of the library, described by these bytes. Must not return.
     fn sojourn_host_panic(text: *const u8, length: usize) -> !;
 }
 
@@ -19,7 +19,7 @@ struct HostMemory;
 // SAFETY: the host's two functions are an allocator, as their descriptions ask.
 unsafe impl GlobalAlloc for HostMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: any size and alignment may be asked for.
+        // SAFETY: any size and alignment may be requested.
         unsafe { sojourn_host_alloc(layout.size(), layout.align()) }
     }
 
@@ -35,6 +35,6 @@ static MEMORY: HostMemory = HostMemory;
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     let text = info.to_string();
-    // SAFETY: the bytes live until the end, which this is.
+    // SAFETY: the bytes live until the program ends, which is here.
     unsafe { sojourn_host_panic(text.as_ptr(), text.len()) }
 }

@@ -1,5 +1,5 @@
-//! C bindings of a law alone, for callers with a queue of their own. The caller holds the packets,
-//! asks the law about each, and carries out its verdict.
+//! C bindings of a law alone, for callers with their own queue. The caller holds the packets, asks
+//! the law about each, and carries out its verdict.
 
 use alloc::boxed::Box;
 use core::ffi::{c_char, c_int};
@@ -9,9 +9,9 @@ use sojourn_aqm::{Aqm, Backlog as AqmBacklog, Head as AqmHead, Rate, Rng, Time, 
 use crate::handle::{self, LawState};
 use crate::{Backlog, NEVER, Setup};
 
-/// Verdict of a law: the packet goes on.
+/// Verdict of a law: let the packet pass.
 pub const PASS: c_int = 0;
-/// Verdict of a law: mark the packet CE; it goes on.
+/// Verdict of a law: mark the packet CE and let it pass.
 pub const MARK: c_int = 1;
 /// Verdict of a law: drop the packet.
 pub const DROP: c_int = 2;
@@ -20,7 +20,7 @@ pub const DROP: c_int = 2;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
-    /// When it was accepted, in nanoseconds; on arrival: now. Never later than now.
+    /// When it was accepted, in nanoseconds; on arrival the current time. Never later than now.
     pub enqueued_ns: u64,
     /// Size in bytes as the link accounts it, at least 1.
     pub bytes: u32,
@@ -32,8 +32,8 @@ pub struct Head {
 pub struct Law(LawState);
 
 /// Makes a law from its text form, such as "pie@linux:target=20ms"; the callbacks of `setup` are
-/// not used. Null on error; then `error` holds a sentence of at most `error_size` bytes, its
-/// terminating zero included.
+/// not used. Returns null on error; `error` then holds a sentence of at most `error_size` bytes,
+/// including its terminating zero.
 ///
 /// # Safety
 /// `text` is a C string, `setup` points to a setup; `error` points to `error_size` bytes or is
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn sojourn_law_free(law: *mut Law) {
     }
 }
 
-/// Restarts the random numbers of a law from a seed, as `sojourn_law_new` starts them from that of
-/// its setup. Numbers of a source of the caller's are no longer used.
+/// Restarts the random numbers of a law from a seed, just as `sojourn_law_new` starts them from the
+/// seed of its setup. A source of the caller's is no longer used.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
@@ -73,8 +73,8 @@ pub unsafe extern "C" fn sojourn_law_seed(law: *mut Law, seed: u64) {
     unsafe { (*law).0.rng.replace(seed) };
 }
 
-/// 1 if the caller tests its limit first and calls `sojourn_law_on_enqueue` only for arrivals that
-/// fit, 0 if it calls it for every arrival.
+/// 1 if the caller must test its limit first and call `sojourn_law_on_enqueue` only for arrivals
+/// that fit, 0 if it must call it for every arrival.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
@@ -84,13 +84,13 @@ pub unsafe extern "C" fn sojourn_law_is_limit_first(law: *const Law) -> c_int {
     c_int::from(unsafe { (*law).0.law.is_limit_first() })
 }
 
-/// A packet arrives; `queue` does not contain it. `SOJOURN_PASS`, `SOJOURN_MARK` or `SOJOURN_DROP`,
-/// and in the last two cases `cause` is written unless it is null; -1 (and nothing happens) if the
-/// packet is not legal.
+/// A packet arrives; `queue` does not contain it. Returns `SOJOURN_PASS`, `SOJOURN_MARK` or
+/// `SOJOURN_DROP`; in the last two cases writes `cause` unless it is null. Returns -1 (and does
+/// nothing) if the packet is not legal.
 ///
 /// # Safety
-/// `law` comes from `sojourn_law_new`; the other pointers point to what they are named after, or
-/// `cause` is null.
+/// `law` comes from `sojourn_law_new`; the other pointers point to what their names say, or `cause`
+/// is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sojourn_law_on_enqueue(
     law: *mut Law,
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn sojourn_law_on_enqueue(
     unsafe { ask(law, now_ns, head, queue, cause, hook) }
 }
 
-/// An arrival found no room and was dropped, or a waiting packet was evicted to make room.
+/// An arrival found no room and was dropped, or a queued packet was evicted to make room.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`; `queue` points to a backlog.
@@ -119,8 +119,8 @@ pub unsafe extern "C" fn sojourn_law_on_overflow(
 }
 
 /// A packet is at the head and about to leave; `queue` does not contain it. The result is that of
-/// `sojourn_law_on_enqueue`. After `SOJOURN_DROP` call it again for the next head; when none is
-/// left, call `sojourn_law_on_empty`.
+/// `sojourn_law_on_enqueue`. After `SOJOURN_DROP`, call it again for the next head, or
+/// `sojourn_law_on_empty` if the queue is empty.
 ///
 /// # Safety
 /// As for `sojourn_law_on_enqueue`.
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn sojourn_law_on_dequeue(
     unsafe { ask(law, now_ns, head, queue, cause, hook) }
 }
 
-/// The link asked for a packet and there was none, or none was left after drops at the head.
+/// The link asked for a packet and the queue was empty, possibly after drops at the head.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn sojourn_law_next_timer(law: *const Law) -> u64 {
     unsafe { (*law).0.law.next_timer() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The timer is due; to be called at the times that `sojourn_law_next_timer` gives, in order.
+/// The timer is due. Call this at the times that `sojourn_law_next_timer` gives, in order.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`; `queue` points to a backlog.
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn sojourn_law_on_idle_timers(law: *mut Law, now_ns: u64) 
     unsafe { (*law).0.law.on_idle_timers(Time::from_nanos(now_ns)) };
 }
 
-/// The rate of the link has changed. 0, or -1 (and nothing happens) if it is 0.
+/// The rate of the link has changed. Returns 0, or -1 (and does nothing) if the rate is 0.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`.
@@ -255,7 +255,7 @@ unsafe fn ask(
         Verdict::Drop(cause) => (DROP, cause),
     };
     if !cause.is_null() {
-        // SAFETY: it is not null, so it is what the caller promises.
+        // SAFETY: the pointer is not null, so it is as the caller promises.
         unsafe { cause.write(why as u8) };
     }
     verdict

@@ -1,12 +1,12 @@
 //! C bindings: every AQM of the registry behind one opaque handle.
 //!
 //! `include/sojourn_aqm.h` is generated from this file, `constants.rs` and `law.rs`. Values that
-//! are not legal are refused with an error; pointers must be what their description says, which no
-//! library can check.
-//! A handle belongs to one thread at a time, and a callback must not use the handle that calls it.
+//! are not legal are refused with an error. Pointers must be as described, which no library can
+//! check. A handle belongs to one thread at a time, and a callback must not use the handle that
+//! calls it.
 //!
-//! Without the feature `std` the library needs nothing but a few functions of its host (`host.rs`),
-//! as in a kernel.
+//! Without the feature `std` the library needs only a few functions of its host (`host.rs`), as in
+//! a kernel.
 
 #![no_std]
 #![warn(unreachable_pub)]
@@ -33,13 +33,13 @@ use sojourn_aqm::{Limit, Rate, Time};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// A number or pointer of the caller's; it is not changed.
+    /// A number or pointer of the caller; it is not changed.
     pub id: u64,
     /// Equal for all packets of one flow.
     pub flow: u64,
-    /// Equal for all packets from one host; the flow where hosts are not known.
+    /// Equal for all packets from one host; the flow if hosts are unknown.
     pub src_host: u64,
-    /// Equal for all packets to one host; the flow where hosts are not known.
+    /// Equal for all packets to one host; the flow if hosts are unknown.
     pub dst_host: u64,
     /// Size in bytes as the link accounts it, at least 1.
     pub bytes: u32,
@@ -53,13 +53,13 @@ pub struct Packet {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// The packet, its ECN field CE if it was marked.
+    /// The packet, with its ECN field set to CE if it was marked.
     pub packet: Packet,
     /// When it was accepted, in nanoseconds.
     pub enqueued_ns: u64,
 }
 
-/// What waits in a queue or a discipline.
+/// The backlog of a queue or a discipline.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
@@ -67,12 +67,12 @@ pub struct Backlog {
     pub packets: u32,
     /// Bytes.
     pub bytes: u64,
-    /// Bytes that wait for the same link, in this queue and in others.
+    /// Bytes queued for the same link, in this queue and in others.
     pub link_bytes: u64,
 }
 
 /// Called for every packet that is dropped: the packet, when it was accepted (now, if it never
-/// was), where (`SOJOURN_STAGE_...`) and why (`SOJOURN_CAUSE_...`).
+/// was), the place (`SOJOURN_STAGE_...`) and the cause (`SOJOURN_CAUSE_...`).
 pub type DroppedFn = unsafe extern "C" fn(
     context: *mut c_void,
     packet: *const Packet,
@@ -82,7 +82,7 @@ pub type DroppedFn = unsafe extern "C" fn(
 );
 
 /// Called for every packet that was just marked: the packet with its new ECN field, when it was
-/// accepted (now, if it is arriving), where and why.
+/// accepted (now, if it is arriving), the place and the cause.
 pub type MarkedFn = unsafe extern "C" fn(
     context: *mut c_void,
     packet: *const Packet,
@@ -91,10 +91,10 @@ pub type MarkedFn = unsafe extern "C" fn(
     cause: u8,
 );
 
-/// Gives the next uniform number in [0, 1) of a source of the caller's.
+/// Returns the next uniform number in [0, 1) of the caller's source.
 pub type UniformFn = unsafe extern "C" fn(context: *mut c_void) -> f64;
 
-/// Gives the next 64 random bits of a source of the caller's, of which the upper 53 count.
+/// Returns the next 64 random bits of the caller's source, of which the upper 53 are used.
 pub type BitsFn = unsafe extern "C" fn(context: *mut c_void) -> u64;
 
 /// The link of a discipline, its seed, and the callbacks.
@@ -103,7 +103,7 @@ pub type BitsFn = unsafe extern "C" fn(context: *mut c_void) -> u64;
 pub struct Setup {
     /// Largest packet of the link, at least 1.
     pub mtu_bytes: u32,
-    /// Rate of the link in bits per second; 0 where it is not known.
+    /// Rate of the link in bits per second; 0 if unknown.
     pub rate_bps: u64,
     /// Seed of all random numbers: the same seed gives the same drops and marks. With `uniform` or
     /// `bits` it only salts the hashes of flows.
@@ -114,21 +114,22 @@ pub struct Setup {
     pub dropped: Option<DroppedFn>,
     /// Called for every mark; may be null.
     pub marked: Option<MarkedFn>,
-    /// Where random numbers come from, if not from `seed`; may be null.
+    /// Source of random numbers in place of `seed`; may be null.
     pub uniform: Option<UniformFn>,
-    /// The same for a host without floating point, such as a kernel; may be null, and must be if
-    /// `uniform` is not.
+    /// The same for a host without floating point, such as a kernel; may be null, and must be null
+    /// if `uniform` is set.
     pub bits: Option<BitsFn>,
-    /// The salt of the hashes of flows and hosts; 0: it follows from `seed`. A host that hashes
-    /// under a secret of its own can choose one, and so know which flows share a queue.
+    /// The salt of the hashes of flows and hosts; 0 derives it from `seed`. A host that hashes with
+    /// its own secret can choose one, and then knows which flows share a queue.
     pub salt: u64,
 }
 
 /// A discipline.
 pub struct Qdisc(QdiscState);
 
-/// Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Null on error;
-/// then `error` holds a sentence of at most `error_size` bytes, its terminating zero included.
+/// Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Returns null on
+/// error; `error` then holds a sentence of at most `error_size` bytes, including its terminating
+/// zero.
 ///
 /// # Safety
 /// `text` is a C string, `setup` points to a setup; `error` points to `error_size` bytes or is
@@ -157,8 +158,8 @@ pub unsafe extern "C" fn sojourn_free(qdisc: *mut Qdisc) {
     }
 }
 
-/// Enqueues or drops a packet. 0, or -1 (and nothing happens) if its size, ECN field or DSCP is not
-/// legal, or `now_ns` lies before the last call.
+/// Enqueues or drops a packet. Returns 0, or -1 (and does nothing) if its size, ECN field or DSCP
+/// is not legal, or `now_ns` is before the last call.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `packet` points to a packet.
@@ -176,8 +177,8 @@ pub unsafe extern "C" fn sojourn_enqueue(
     0
 }
 
-/// Takes the next packet to send. 1 and `departure` is written, or 0 and it is not; -1 (and nothing
-/// happens) if `now_ns` lies before the last call.
+/// Takes the next packet to send. Returns 1 and writes `departure`, or returns 0 and does not;
+/// returns -1 (and does nothing) if `now_ns` is before the last call.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `departure` points to room for a departure.
@@ -201,8 +202,8 @@ pub unsafe extern "C" fn sojourn_dequeue(
     }
 }
 
-/// When to call `sojourn_on_timer`, or `SOJOURN_NEVER`. It changes in `sojourn_on_timer`, and in
-/// `sojourn_enqueue` when nothing was waiting.
+/// When to call `sojourn_on_timer`, or `SOJOURN_NEVER`. The time changes in `sojourn_on_timer`, and
+/// in `sojourn_enqueue` if the queue was empty.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -212,9 +213,9 @@ pub unsafe extern "C" fn sojourn_next_timer(qdisc: *const Qdisc) -> u64 {
     unsafe { (*qdisc).0.qdisc.next_timer() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The timer is due. 0, or -1 (and nothing happens) if `now_ns` is before what `sojourn_next_timer`
-/// gives. It may lie before the time of the last call, so that a caller without timers of its own
-/// can catch up; a caller whose timer is late says when it is.
+/// The timer is due. Returns 0, or -1 (and does nothing) if `now_ns` is before the time that
+/// `sojourn_next_timer` gives. It may be before the last call, so that a caller without its own
+/// timers can catch up; a caller whose timer is late passes the actual time.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -230,8 +231,8 @@ pub unsafe extern "C" fn sojourn_on_timer(qdisc: *mut Qdisc, now_ns: u64) -> c_i
     0
 }
 
-/// When to call `sojourn_dequeue` again after it gave nothing although packets wait (a shaper holds
-/// them back); otherwise `SOJOURN_NEVER`.
+/// When to call `sojourn_dequeue` again after it returned nothing although packets are queued (a
+/// shaper holds them back); otherwise `SOJOURN_NEVER`.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -241,8 +242,8 @@ pub unsafe extern "C" fn sojourn_held_until(qdisc: *const Qdisc) -> u64 {
     unsafe { (*qdisc).0.qdisc.held_until() }.map_or(NEVER, Time::as_nanos)
 }
 
-/// The rate of the link has changed. 0, or -1 (and nothing happens) if the rate is 0 or `now_ns`
-/// lies before the last call.
+/// The rate of the link has changed. Returns 0, or -1 (and does nothing) if the rate is 0 or
+/// `now_ns` is before the last call.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -258,9 +259,9 @@ pub unsafe extern "C" fn sojourn_on_rate(qdisc: *mut Qdisc, now_ns: u64, rate_bp
     0
 }
 
-/// How much may wait is another limit from now on, in packets, or in bytes unless `is_bytes`
-/// is 0. What waits already stays until it leaves or room is needed. 0, or -1 (and nothing happens)
-/// if the limit is 0 or that of the discipline is fixed.
+/// Changes the limit, in packets, or in bytes unless `is_bytes` is 0. Queued packets stay until
+/// they leave or room is needed. Returns 0, or -1 (and does nothing) if the limit is 0 or the
+/// discipline's limit is fixed.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -272,7 +273,7 @@ pub unsafe extern "C" fn sojourn_on_limit(qdisc: *mut Qdisc, limit: u64, is_byte
 }
 
 /// The number of the queue to which the flow of a packet is hashed, if the discipline has flow
-/// queues under a law each; else -1.
+/// queues with one law each; otherwise -1.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `packet` points to a packet.
@@ -283,8 +284,8 @@ pub unsafe extern "C" fn sojourn_flow_queue(qdisc: *const Qdisc, packet: *const 
     state.qdisc.flow_queue(&packet).map_or(-1, i64::from)
 }
 
-/// Where the flow queue of that number stands in the rounds: `SOJOURN_LIST_...`, and `credits` is
-/// written, the bytes that it may still send; -1 (and nothing is written) where there is none.
+/// The list in which a flow queue is (`SOJOURN_LIST_...`); writes to `credits` the bytes that the
+/// queue may still send. Returns -1 (and writes nothing) if the queue does not exist.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`; `credits` points to room for a number.
@@ -303,8 +304,8 @@ pub unsafe extern "C" fn sojourn_flow_turn(
     })
 }
 
-/// 1 if the flows and hosts of packets matter to the discipline, 0 if the caller may leave them 0:
-/// then it has one queue under one law.
+/// 1 if the discipline uses the flows and hosts of packets; 0 if the caller may leave them 0,
+/// because the discipline has one queue under one law.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.
@@ -314,8 +315,8 @@ pub unsafe extern "C" fn sojourn_needs_flows(qdisc: *const Qdisc) -> c_int {
     c_int::from(unsafe { (*qdisc).0.needs_flows })
 }
 
-/// Writes the value of a parameter as text with its unit, such as "5ms", its terminating zero
-/// included. 0, or -1 (and nothing is written) if there is no such parameter or the value needs
+/// Writes the value of a parameter as text with its unit, such as "5ms", including its terminating
+/// zero. Returns 0, or -1 (and writes nothing) if the parameter does not exist or its value needs
 /// more than `size` bytes.
 ///
 /// # Safety

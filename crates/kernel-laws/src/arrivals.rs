@@ -1,4 +1,4 @@
-//! Packets as they arrive at the bottleneck of a simulated scenario.
+//! Recorded arrivals at the bottleneck of a simulated scenario.
 
 use sojourn_aqm::{Ecn, Packet, Rate, Span, Time};
 use sojourn_scenario::{Scenario, Source};
@@ -9,7 +9,7 @@ pub(crate) const RATE: Rate = Rate::from_bps(100_000_000);
 /// A packet on its way through both disciplines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestPacket {
-    /// Its place in the order of arrival.
+    /// Its position in the order of arrival.
     pub(crate) id: u32,
     pub(crate) flow: u64,
     pub(crate) bytes: u32,
@@ -37,11 +37,11 @@ impl Packet for TestPacket {
     }
 }
 
-/// Packets in the order of their arrival.
+/// Packets in the order of arrival.
 pub(crate) type RecordedArrivals = Vec<(Time, TestPacket)>;
 
-/// Downloads with and without ECN, web pages, calls, and bursts that nothing slows down: the queue
-/// is never empty for long.
+/// Downloads with and without ECN, web pages, calls, and unresponsive bursts: the queue is never
+/// empty for long.
 const BUSY: &str = r#"
 [[flows]]
 name = "downloads"
@@ -119,8 +119,8 @@ start = "0s..1s"
 app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 "#;
 
-/// What arrives at a bottleneck that `aqm` manages: that many seconds of a busy link, then as many
-/// of one whose load changes.
+/// The arrivals at a bottleneck managed by `aqm`: this many seconds of a busy link, then as many of
+/// one whose load changes.
 ///
 /// # Errors
 /// What is wrong with the scenario.

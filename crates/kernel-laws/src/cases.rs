@@ -1,4 +1,4 @@
-//! What is compared: a discipline of the kernel with its options, and ours with the same.
+//! The cases: a discipline of the kernel with its options, and ours with the same options.
 
 use sojourn_aqm::parts::idle_table::IdleTable;
 
@@ -7,10 +7,10 @@ use crate::arrivals::RATE;
 /// `avpkt` of tc.
 const MEAN_PACKET: u64 = 1000;
 
-/// A difference that is known, in a run of the full length.
+/// A known difference in a run of the full length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
-    /// Packets that fare differently: another number fails, 0 too.
+    /// Packets with different outcomes. Any other number fails, including 0.
     pub(crate) packets: usize,
     pub(crate) reason: &'static str,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Case {
     pub(crate) law: &'static str,
     /// Our discipline.
     pub(crate) ours: &'static str,
-    /// The options of the kernel's, beside those that all have.
+    /// The kernel's options, in addition to those that all cases share.
     pub(crate) options: String,
     /// In what they differ.
     pub(crate) known: Option<Known>,
@@ -181,9 +181,9 @@ fn cake() -> Vec<Case> {
     ]
 }
 
-/// What `tc red` gives the kernel for thresholds in bytes: the weight that its `burst` implies, and
-/// the table for idle times (iproute2 `q_red.c` and `tc_red.c`). Both are choices of tc, so our own
-/// table is judged here by its use only.
+/// The values that `tc red` sends for thresholds in bytes: the weight that its `burst` implies, and
+/// the table for idle times (iproute2 `q_red.c` and `tc_red.c`). Both are choices of tc, so only
+/// our use of them is compared, not our own table.
 fn red_options(limit: u64, min: u64, max: u64, max_p: f64) -> String {
     let burst = (2 * min + max) / (3 * MEAN_PACKET);
     red_table(limit, min, max, max_p, burst as f64, min as f64 / MEAN_PACKET as f64)
@@ -200,7 +200,7 @@ fn red_table(limit: u64, min: u64, max: u64, max_p: f64, burst: f64, min_packets
     )
 }
 
-/// Bytes as pairs of the letters a to p.
+/// Bytes as pairs of letters from a to p.
 fn letters(bytes: &[u8]) -> String {
     let letter = |half: u8| char::from(b'a' + half);
     bytes.iter().flat_map(|byte| [letter(byte >> 4), letter(byte & 15)]).collect()

@@ -6,11 +6,11 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where Debian's package linux-source puts the kernel.
+/// The folder in which Debian's package linux-source puts the kernel.
 const SOURCES: &str = "/usr/src";
 /// What is compiled beside a discipline.
 const DIVISION: &str = "lib/math/reciprocal_div.c";
-/// The headers that are the kernel's own; all others are forwarded to the shim.
+/// The headers taken from the kernel; all others are forwarded to the shim.
 const HEADERS: [&str; 8] = [
     "linux/list.h",
     "linux/reciprocal_div.h",
@@ -22,8 +22,8 @@ const HEADERS: [&str; 8] = [
     "net/red.h",
 ];
 const USER_HEADER: &str = "include/uapi/linux/pkt_sched.h";
-/// What the kernel's Makefile tells the compiler about the language. With strict aliasing the lists
-/// of sch_sfq.c, whose head is a queue used as a packet, are compiled to something else.
+/// The compiler's language options from the kernel's Makefile. With strict aliasing, the lists of
+/// sch_sfq.c, whose head is a queue used as a packet, would be compiled differently.
 const LANGUAGE: [&str; 4] = [
     "-std=gnu11",
     "-fno-strict-aliasing",
@@ -39,10 +39,10 @@ pub(crate) struct KernelSource {
 }
 
 impl KernelSource {
-    /// Unpacks what the disciplines need, unless that was done before.
+    /// Unpacks the files that the disciplines need, unless that was done before.
     ///
     /// # Errors
-    /// One sentence that says what is missing.
+    /// Returns one sentence that says what is missing.
     pub(crate) fn unpack(into: &Path, laws: &[&str]) -> Result<KernelSource, String> {
         let archive = newest_archive()?;
         if Command::new("cc").arg("--version").output().is_err() {
@@ -59,7 +59,7 @@ impl KernelSource {
             let mut tar = Command::new("tar");
             tar.arg("--extract").arg("--file").arg(&archive).arg("--directory").arg(into);
             tar.args(members.iter().map(|member| format!("{top}/{member}")));
-            // A member that this kernel lacks is found missing when its law is compiled.
+            // If this kernel lacks a member, the compilation of its law reports it.
             tar.output().map_err(|error| format!("tar: {error}"))?;
         }
         let makefile = fs::read_to_string(folder.join("Makefile"))
@@ -95,7 +95,7 @@ impl KernelSource {
         }
     }
 
-    /// Feeds operations to a program and returns what it wrote.
+    /// Feeds operations to a program and returns its output.
     ///
     /// # Errors
     /// What the program says.
@@ -121,7 +121,7 @@ impl KernelSource {
         fs::read(&output).map_err(failed)
     }
 
-    /// A header of one line for every one that is included and not the kernel's own.
+    /// Writes a one-line header for every included header that is not taken from the kernel.
     fn forward(&self, members: &[String]) -> Result<(), String> {
         let mut included = BTreeSet::new();
         for member in members.iter().filter(|member| *member != "Makefile") {

@@ -1,10 +1,9 @@
 //! Compares our laws with those of the Linux kernel, decision by decision.
 //!
 //! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW|CASE...]`. The same arrivals
-//! and the same requests for departures go to a discipline of ours and to the kernel's, with the
-//! same random numbers; every drop, mark and departure must be the same packet in the same
-//! operation. `--write` puts the lines of the cases that were run into
-//! docs/evidence/kernel-laws.md.
+//! and the same requests for departures go to our discipline and to the kernel's, with the same
+//! random numbers. Every drop, mark and departure must be the same packet in the same operation.
+//! `--write` puts the rows of the cases that were run into docs/kernel-laws.md.
 
 mod arrivals;
 mod cases;
@@ -22,7 +21,7 @@ use crate::kernel::KernelSource;
 use crate::replay::{MTU_BYTES, Operations, Outcomes, PacketOutcome, SALT, SEED};
 use crate::report::Row;
 
-/// Of each load; both together are more than a million arrivals.
+/// Duration of each load; both together are more than a million arrivals.
 const SECONDS: u64 = 65;
 
 fn main() -> ExitCode {
@@ -56,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The cases that the words name, which are laws or cases; all without a word.
+/// The cases of the laws and cases that the words name; all cases without a word.
 ///
 /// # Errors
 /// A word that names nothing.
@@ -127,7 +126,7 @@ fn compare(
     Ok(row(case, arrivals.len(), &operations, &ours, &theirs))
 }
 
-/// What both did in the operations around the first difference, for `--show`.
+/// Prints what both did around the first difference, for `--show`.
 fn show(ours: &Outcomes, theirs: &Outcomes) {
     let Some(&(first, ..)) = ours.symmetric_difference(theirs).next() else { return };
     let around = (first.saturating_sub(8), 0, PacketOutcome::Dropped)
@@ -170,7 +169,8 @@ fn row(
     }
 }
 
-/// Writes the page if asked to, and complains. Only comparisons of the full length enter the page.
+/// Writes the page if requested, and reports complaints. Only comparisons of the full length enter
+/// the page.
 fn finish(kernel: &KernelSource, rows: &[Row], write: bool, is_full_length: bool) -> ExitCode {
     if write && let Err(error) = update_page(kernel, rows, is_full_length) {
         eprintln!("kernel-laws: {error}");

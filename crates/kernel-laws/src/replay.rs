@@ -1,4 +1,4 @@
-//! One link alone with one of our disciplines: what it is asked, and what it does.
+//! A single link with one of our disciplines: the requests to it, and the outcomes.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::arrivals::{RATE, TestPacket};
 pub(crate) const MTU_BYTES: u32 = 1514;
 /// Salt of flow hashing.
 pub(crate) const SALT: u64 = 42;
-/// Seed of the draws of a law.
+/// Seed of a law's draws.
 pub(crate) const SEED: u64 = 7;
 
 /// What became of a packet.
@@ -23,11 +23,11 @@ pub(crate) enum PacketOutcome {
     Left,
 }
 
-/// Outcomes with the operation in which they happened and the number of the packet. In the order of
-/// operations; what happens in one operation has no order.
+/// Outcomes with the operation in which they occurred and the number of the packet, in the order of
+/// operations. Outcomes of the same operation are not ordered.
 pub(crate) type Outcomes = BTreeSet<(u32, u32, PacketOutcome)>;
 
-/// What a discipline is asked, as bytes for the kernel's program, and how often.
+/// The requests to a discipline, as bytes for the kernel's program, and their number.
 #[derive(Default)]
 pub(crate) struct Operations {
     pub(crate) bytes: Vec<u8>,
@@ -75,14 +75,14 @@ impl Sink<TestPacket> for Collected {
     fn evidence(&mut self, _: Evidence<'_>) {}
 }
 
-/// A link with a queue. As in the kernel, the queue is asked for a packet after every arrival while
-/// the link is idle, and whenever a packet has left.
+/// A link with a queue. As in the kernel, the queue is asked for a packet after every arrival on an
+/// idle link, and after every departure.
 struct SingleLink {
     qdisc: Box<dyn Qdisc<TestPacket>>,
     rng: Rng,
     operations: Operations,
     collected: Collected,
-    /// When the link is free again; none: it is idle.
+    /// When the link will be free again; `None` if it is idle.
     busy_until: Option<Time>,
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn read_outcomes(law: &str, bytes: &[u8]) -> Outcomes {
     if law != "cake" {
         return outcomes;
     }
-    // Marked by CoDel and dropped by BLUE (sch_cake.c, cobalt_should_drop): it is dropped.
+    // A packet that CoDel marks and BLUE drops (sch_cake.c, cobalt_should_drop) counts as dropped.
     let dropped: Outcomes =
         outcomes.iter().filter(|row| row.2 == PacketOutcome::Dropped).copied().collect();
     outcomes.retain(|&(operation, packet, outcome)| {

@@ -47,7 +47,8 @@ impl Row {
         )
     }
 
-    /// What is wrong with it. A known difference is counted in a run of the full length only.
+    /// The complaint about it, if any. A known difference is counted only in a run of the full
+    /// length.
     pub(crate) fn complaint(&self, is_full_length: bool) -> Option<String> {
         let Row { ours, differing, .. } = self;
         let complaint = match self.known {
@@ -65,11 +66,11 @@ impl Row {
     }
 }
 
-/// The page docs/evidence/kernel-laws.md: a line for each case, from the comparisons that were made
-/// now or, for the others, from the page as it was.
+/// The page docs/kernel-laws.md: a row for each case, from the comparisons made now, or else from
+/// the existing page.
 ///
 /// # Errors
-/// The case that neither has, or that the version of the kernel is not the page's.
+/// Fails for a case without a row, or if the page is about another version of the kernel.
 pub(crate) fn page(
     version: &str,
     cases: &[Case],
@@ -156,7 +157,7 @@ mod tests {
         rest.split_once(' ').expect("and more").0
     }
 
-    /// The page is written by a run of many minutes; this holds what can be known without one.
+    /// Writing the page takes many minutes; this test checks what can be known without a run.
     #[test]
     fn the_committed_page_has_the_form_and_the_cases_of_today() {
         let cases = crate::cases::all();

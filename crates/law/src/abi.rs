@@ -1,5 +1,5 @@
-//! The table of functions of a law in a library, as `include/sojourn_law.h` declares it. The
-//! comments there hold here.
+//! The table of functions of a law in a library, as declared in `include/sojourn_law.h`. Its
+//! comments apply here.
 #![allow(missing_docs, reason = "the header documents each field")]
 
 use std::ffi::{c_char, c_void};
@@ -14,8 +14,8 @@ pub const NEVER: u64 = u64::MAX;
 /// [`RawLaw::flags`]: the law sees arrivals before the limit is tested.
 pub const LIMIT_LAST: u32 = 1;
 
-// What a hook is given for every packet is ours, read in place: the crate of the laws lays these
-// three out as the header does.
+// Every packet's hook arguments are our own structures, read in place: check that they are laid out
+// as in the header.
 const _: () = {
     assert!(size_of::<Head>() == 16 && offset_of!(Head, bytes) == 8 && offset_of!(Head, ecn) == 12);
     assert!(size_of::<Backlog>() == 24 && offset_of!(Backlog, link_bytes) == 8);
@@ -33,7 +33,7 @@ pub struct RawValue {
     pub is_absent: u64,
 }
 
-/// The environment of a law when it is made.
+/// The environment of a law at its creation.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RawEnv {

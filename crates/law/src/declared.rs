@@ -1,4 +1,4 @@
-//! What the table of a library declares.
+//! The declarations in the table of a library.
 
 use std::ffi::{CStr, c_char};
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(crate) unsafe fn declaration(
     })
 }
 
-/// A text of a table; none where it has none.
+/// A text of a table; `None` if it is null.
 ///
 /// # Safety
 /// `text` is null or ends with a zero byte.

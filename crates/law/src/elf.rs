@@ -1,8 +1,8 @@
-//! Whether a library of the ELF format is whole.
+//! Checks whether an ELF library is complete.
 //!
-//! The system's loader maps the segments that the file's header lists. Of a file that was cut off,
-//! by a full disk or a copy that was interrupted, it touches pages that are not there, and the
-//! process dies of SIGBUS. So the lengths are compared first (gABI, chapter 5, "Program Header").
+//! The system's loader maps the segments listed in the file's header. If the file was truncated, by
+//! a full disk or an interrupted copy, it touches pages that do not exist, and the process dies of
+//! SIGBUS. So the lengths are compared first (gABI, chapter 5, "Program Header").
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,11 +14,11 @@ const HEADER_BYTES: usize = 64;
 const SEGMENT_BYTES: usize = 56;
 const LOADED: u64 = 1;
 
-/// How many bytes of the file its segments need; None where it is no ELF file of 64 bits and little
-/// endian, which the system's loader refuses itself or knows better.
+/// The number of bytes that its segments need; `None` if the file is not ELF with 64 bits and
+/// little endian, which is left to the system's loader.
 ///
 /// # Errors
-/// [`io::Error`]: the file cannot be read, or ends within a header.
+/// [`io::Error`] if the file cannot be read, or ends within a header.
 pub(crate) fn needed_bytes(file: &mut File) -> io::Result<Option<u64>> {
     let mut start = Vec::new();
     file.take(HEADER_BYTES as u64).read_to_end(&mut start)?;

@@ -14,7 +14,7 @@ use crate::abi::{
     TimeFn,
 };
 
-/// What a hook returns that panicked: no verdict.
+/// The return value of a hook that panicked, which is no verdict.
 const PANICKED: u32 = u32::MAX;
 
 /// Exports a law: `export_law!(MyLaw);`, or under another name `export_law!(MyLaw as "mine");`.
@@ -34,8 +34,8 @@ macro_rules! export_law {
     };
 }
 
-/// The hook, unless its code is that of a law without hooks: one that is not in the table costs no
-/// call. An optimising compiler makes one function of equal ones, others leave every hook in.
+/// The hook, unless its code equals that of a law without hooks: a hook missing from the table
+/// costs no call. An optimising compiler merges equal functions; others keep every hook.
 macro_rules! present {
     ($hook:ident as $kind:ty) => {{
         let (hook, inert): ($kind, $kind) = ($hook::<L>, $hook::<Inert>);
@@ -43,7 +43,7 @@ macro_rules! present {
     }};
 }
 
-/// The table of a law. What it points to lives until the program ends.
+/// The table of a law. Everything that it points to lives until the program ends.
 pub fn table<L: Law>(name: &str) -> RawLaw {
     const { assert!(align_of::<L>() <= 16, "the host aligns state to 16 bytes") };
     let params: Vec<RawParam> = L::Params::specs().iter().map(|spec| param::<L>(spec)).collect();
@@ -90,7 +90,7 @@ struct Inert;
 
 impl Aqm for Inert {}
 
-/// Something of the law with its default parameters on a common link.
+/// Calls `work` with the law under its default parameters on a common link.
 fn with_default<L: Law, T>(work: impl FnOnce(&L) -> T) -> T {
     let params = L::Params::of_dialect(L::Params::DIALECTS[0].name).expect("the first dialect");
     let (limit, rate) = (Limit::Packets(1000), Some(Rate::from_bps(10_000_000)));
@@ -117,7 +117,7 @@ fn kept(text: &str) -> *const c_char {
     CString::new(text).expect("a declaration has no NUL").into_raw()
 }
 
-/// The parameters from the texts of their values.
+/// The parameters, parsed from the texts of their values.
 ///
 /// # Safety
 /// `values` holds one value for each parameter, with its text.
@@ -155,7 +155,7 @@ unsafe extern "C" fn start<L: Law>(
     let rate = (raw.rate_bps > 0).then(|| Rate::from_bps(raw.rate_bps));
     let env = Env { limit, mtu_bytes: raw.mtu_bytes, rate, salt: raw.salt };
     let law = L::new(&params.expect("the host has called `check`"), &env);
-    // SAFETY: the state has room for a law, aligned, and holds none yet.
+    // SAFETY: the state has room for a law, is aligned, and holds no law yet.
     unsafe { state.cast::<L>().write(law) };
 }
 
@@ -171,7 +171,7 @@ unsafe fn law<'a, L: Aqm>(state: *mut c_void) -> &'a mut L {
     unsafe { &mut *state.cast::<L>() }
 }
 
-/// No panic leaves the library; the law is in an unknown state then, and the host ends the run.
+/// Keeps panics inside the library. The law is then in an unknown state, and the host ends the run.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(work))
 }
@@ -189,8 +189,8 @@ unsafe fn judge<L: Aqm>(
 ) -> u32 {
     // SAFETY: the caller's promise.
     let (law, rng) = unsafe { (law::<L>(state), &mut *random) };
-    // SAFETY: as above. Field by field: the host has just stored the fields, and a processor that
-    // copies two of them by one load waits until both stores are done (some 5 ns each time).
+    // SAFETY: as above. Copied field by field: the host has just stored the fields, and a CPU that
+    // copies two of them with one load waits until both stores are done (about 5 ns each time).
     let (head, queue) = unsafe {
         let head = Head {
             enqueued: (&raw const (*head).enqueued).read_volatile(),

@@ -17,12 +17,12 @@ use crate::abi::{ABI, JudgeFn, LIMIT_LAST, NEVER, QueueFn, RawEnv, RawLaw, RawVa
 use crate::declared::{declaration, text_of};
 use crate::elf;
 
-/// Parameters, or variables, that a law may declare; a table with more is damaged.
+/// The most parameters or variables that a law may declare; a table with more is damaged.
 const MOST_DECLARED: u32 = 64;
-/// Bytes of state that one queue may need.
+/// The most bytes of state that one queue may need.
 const MOST_STATE_BYTES: usize = 1 << 20;
 
-/// Why a library is refused: a sentence.
+/// Why a library is refused, as a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoadError(String);
 
@@ -34,12 +34,12 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Loads a law. The library stays loaded until the program ends. `name` is the file as messages
-/// show it, `source` its code as manifests name it.
+/// Loads a law. The library stays loaded until the program ends. `name` is the file's name in
+/// messages, `source` the name of its code in manifests.
 ///
 /// # Errors
-/// [`LoadError`]: the file is no library, is built for another version, or declares something
-/// that is not legal.
+/// [`LoadError`] if the file is not a library, is built for another version, or declares something
+/// illegal.
 pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadError> {
     let refuse = |why: String| LoadError(format!("{name}: {why}"));
     whole(path).map_err(refuse)?;
@@ -48,7 +48,7 @@ pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadErro
         .map_err(|error| refuse(format!("is not a shared library for this machine ({error})")))?;
     let library: &'static Library = Box::leak(Box::new(library));
     type Entry = unsafe extern "C" fn() -> *const RawLaw;
-    // SAFETY: a library that has this symbol has it by `sojourn_law.h`.
+    // SAFETY: a library with this symbol follows `sojourn_law.h`.
     let entry = unsafe { library.get::<Entry>(b"sojourn_law\0") }.map_err(|_| {
         refuse("has no function sojourn_law, so it is not a law; see sojourn_law.h".to_owned())
     })?;
@@ -75,7 +75,7 @@ pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadErro
     registry::declare(declaration, Arc::new(maker)).map_err(|error| refuse(error.message))
 }
 
-/// Refuses a file that was cut off: the system's loader would end the process.
+/// Refuses a truncated file, for which the system's loader would end the process.
 fn whole(path: &Path) -> Result<(), String> {
     let mut file = File::open(path).map_err(|error| format!("cannot be read ({error})"))?;
     let length = file.metadata().map_err(|error| error.to_string())?.len();
@@ -86,7 +86,7 @@ fn whole(path: &Path) -> Result<(), String> {
     }
 }
 
-/// What a table must have to be used.
+/// Checks that the table can be used.
 fn checked(table: &RawLaw) -> Result<(), String> {
     if table.param_count > MOST_DECLARED || table.var_count > MOST_DECLARED {
         return Err(format!("declares more than {MOST_DECLARED} parameters or variables"));
@@ -110,7 +110,7 @@ fn checked(table: &RawLaw) -> Result<(), String> {
     Ok(())
 }
 
-/// Kinds and words again, to show values as text; the checked ones are the declaration's.
+/// Kinds and words, repeated to show values as text; the declaration holds the checked ones.
 fn specs(declaration: &Declaration) -> Vec<(ValueKind, Option<String>, Vec<String>)> {
     let of = |param: &ParamDeclaration| (param.kind, param.absent.clone(), param.words.clone());
     declaration.params.iter().map(of).collect()
@@ -123,7 +123,7 @@ struct TableMaker {
 }
 
 impl TableMaker {
-    /// The values as C sees them, and the texts that they point to.
+    /// The values in C's form, and the texts that they point to.
     fn raw(&self, values: &[Value]) -> (Vec<RawValue>, Vec<CString>) {
         let texts: Vec<CString> = values.iter().zip(&self.specs).map(text).collect();
         let raw = values.iter().zip(&texts).map(|(value, text)| {

@@ -1,12 +1,12 @@
-//! AQM laws in libraries of their own.
+//! AQM laws in shared libraries.
 //!
 //! `include/sojourn_law.h` is the contract in C: a library exports a table of functions
-//! ([`abi::RawLaw`]). A law in Rust implements [`sojourn_aqm::Law`] as those in the tree do and
-//! exports it by one line, [`export_law!`]. With the feature `host` this crate loads such a library
-//! as a [`sojourn_aqm::CustomLaw`].
+//! ([`abi::RawLaw`]). A law in Rust implements [`sojourn_aqm::Law`], like the laws in the tree, and
+//! exports it with one line, [`export_law!`]. With the feature `host`, this crate loads such a
+//! library as a [`sojourn_aqm::CustomLaw`].
 //!
-//! This crate has unsafe code, which the two sides of a table of functions cannot do without; the
-//! law itself needs none.
+//! This crate has unsafe code, which is unavoidable on both sides of a table of functions; the law
+//! itself needs none.
 
 pub mod abi;
 #[cfg(feature = "host")]
@@ -17,5 +17,5 @@ pub mod export;
 #[cfg(feature = "host")]
 pub mod host;
 
-/// The crate of the laws, for [`export_law!`].
+/// The AQM crate, re-exported for [`export_law!`].
 pub use sojourn_aqm as aqm;

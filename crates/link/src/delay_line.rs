@@ -1,4 +1,4 @@
-//! A path with a fixed propagation delay and no loss, and the packets on it.
+//! A path with a fixed propagation delay and no loss, with the packets on it.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use sojourn_aqm::{Rate, Span, Time};
 
 use crate::Propagation;
 
-/// Packets in flight, in the order in which they come out.
+/// Packets in flight, in the order in which they leave.
 #[derive(Debug)]
 pub struct DelayLine<P> {
     propagation: Propagation,
@@ -19,12 +19,12 @@ impl<P> DelayLine<P> {
         DelayLine { propagation: Propagation::new(delay), in_flight: VecDeque::new() }
     }
 
-    /// The same with serial links of these rates, one after the other.
+    /// The same line with serial links of these rates, one after the other.
     pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> DelayLine<P> {
         DelayLine { propagation: self.propagation.with_links(rates), ..self }
     }
 
-    /// A packet of `bytes` enters now. Returns whether it is the next to come out.
+    /// Appends a packet of `bytes` that enters now. Returns whether it is the next to leave.
     pub fn push(&mut self, now: Time, packet: P, bytes: u32) -> bool {
         let arrival = self.propagation.enter(now, bytes);
         debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
@@ -33,9 +33,9 @@ impl<P> DelayLine<P> {
         is_next
     }
 
-    /// A packet enters at `start`, which may lie in the future: it may overtake others. Packets
-    /// that come out at the same time do so in the order of these calls. Returns whether it is the
-    /// next to come out.
+    /// Adds a packet that enters at `start`, which may lie in the future, so it may overtake
+    /// others. Packets that leave at the same time do so in the order of these calls. Returns
+    /// whether it is the next to leave.
     pub fn insert(&mut self, start: Time, packet: P) -> bool {
         debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
         let arrival = start + self.propagation.delay();
@@ -45,18 +45,18 @@ impl<P> DelayLine<P> {
         place == 0
     }
 
-    /// When the next packet comes out; never, if there is none.
+    /// When the next packet leaves; never, if the line is empty.
     pub fn next_arrival(&self) -> Time {
         self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Takes the next packet, with the time at which it comes out. Whether that time has come is
-    /// for the host to know; see [`DelayLine::next_arrival`].
+    /// Takes the next packet and its departure time. The host must know whether that time has come;
+    /// see [`DelayLine::next_arrival`].
     pub fn pop(&mut self) -> Option<(Time, P)> {
         self.in_flight.pop_front()
     }
 
-    /// Takes the next packet if it has come out by `now`, with the time at which it did.
+    /// Takes the next packet if it has left by `now`, with its departure time.
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, P)> {
         if self.next_arrival() > now {
             return None;
@@ -88,7 +88,7 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
-    /// (milliseconds, packet) of everything that comes out.
+    /// (milliseconds, packet) of all departures.
     fn out(mut line: DelayLine<u32>) -> Vec<(u64, u32)> {
         let all = std::iter::from_fn(|| line.pop());
         all.map(|(at, packet)| (at.as_nanos() / 1_000_000, packet)).collect()

@@ -1,12 +1,12 @@
-//! What the path behind a link does to packets besides delaying them evenly: random loss, jitter,
-//! and ECN bleaching.
+//! What the path behind a link does to packets besides adding a constant delay: random loss,
+//! jitter, and ECN bleaching.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{Extra, Jitter, Loss};
 
-/// Loss, jitter and bleaching on one path. Loss and jitter each have a random stream of their own,
-/// so that one never changes what the other draws.
+/// Loss, jitter and bleaching on one path. Loss and jitter have separate random streams, so that
+/// neither changes the draws of the other.
 #[derive(Debug)]
 pub struct Impairment {
     loss: Option<(Loss, Rng)>,
@@ -14,7 +14,7 @@ pub struct Impairment {
     bleaches: bool,
     /// The state of a Gilbert-Elliott channel.
     in_bad_state: bool,
-    /// When the last packet started that jitter kept in order.
+    /// When the last packet that jitter kept in order started.
     last: Time,
     offered: u64,
     lost: u64,
@@ -22,8 +22,8 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// The impairment behind a link, whose random streams are named after the link; none where
-    /// there is neither loss nor jitter and the ECN field is left alone.
+    /// The impairment behind a link, whose random streams are named after the link; `None` if the
+    /// path has neither loss nor jitter and leaves the ECN field alone.
     pub fn behind(
         link: &str,
         seed: u64,
@@ -64,13 +64,13 @@ impl Impairment {
         self.jitter.as_ref().is_some_and(|(jitter, _)| jitter.reorder)
     }
 
-    /// The warm-up is over: summaries count from here on.
+    /// Ends the warm-up: summaries count from here on.
     pub fn end_warmup(&mut self) {
         self.at_warmup = (self.offered, self.lost);
     }
 
-    /// A packet leaves the link now. Returns when its propagation delay starts, or nothing if it is
-    /// lost.
+    /// Handles a packet that leaves the link now. Returns when its propagation delay starts, or
+    /// `None` if it is lost.
     pub fn pass(&mut self, now: Time) -> Option<Time> {
         self.offered += 1;
         if self.is_lost() {
@@ -91,9 +91,9 @@ impl Impairment {
         (self.offered - self.at_warmup.0, self.lost - self.at_warmup.1)
     }
 
-    /// In the model of Gilbert (1960) and Elliott (1963) the state changes first, then it decides:
-    /// our choice, which makes the mean length of a burst that of the bad state. Linux decides by
-    /// the state before the change (sch_netem.c, loss_gilb_ell).
+    /// In the model of Gilbert (1960) and Elliott (1963), the state changes first and then decides.
+    /// This is our choice; it makes the mean length of a burst that of the bad state. Linux decides
+    /// by the state before the change (sch_netem.c, loss_gilb_ell).
     fn is_lost(&mut self) -> bool {
         let Some((loss, rng)) = &mut self.loss else { return false };
         match *loss {
@@ -129,7 +129,7 @@ mod tests {
             .expect("impaired")
     }
 
-    /// Which of a number of packets are lost.
+    /// For each of a number of packets, whether it is lost.
     fn losses(loss: Loss, packets: usize) -> Vec<bool> {
         let mut path = with(Some(loss), None);
         (0..packets).map(|_| path.pass(Time::ZERO).is_none()).collect()
@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn bernoulli_loses_its_share() {
         let lost = losses(Loss::Bernoulli(0.02), 200_000).iter().filter(|&&lost| lost).count();
-        // 4000 expected; four standard deviations are 4 sqrt(200 000 x 0.02 x 0.98) = 250.
+        // 4000 losses are expected; four standard deviations are 4 sqrt(200 000 x 0.02 x 0.98) =
+        // 250.
         assert!(lost.abs_diff(4_000) < 250, "{lost}");
         assert!(!losses(Loss::Bernoulli(0.0), 1_000).contains(&true));
         assert!(!losses(Loss::Bernoulli(1.0), 1_000).contains(&false));
@@ -170,8 +171,8 @@ mod tests {
         let loss = Loss::GilbertElliott { enter: 0.01, leave: 0.25, bad: 1.0, good: 0.0 };
         let lost = losses(loss, 400_000);
         let share = lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64;
-        // Stationary: enter / (enter + leave) = 3.846 %; about 3850 bursts, each of 4 +- 3.5
-        // packets.
+        // The stationary share is enter / (enter + leave) = 3.846 %, from about 3850 bursts of 4 +-
+        // 3.5 packets each.
         assert!((share / (0.01 / 0.26) - 1.0).abs() < 0.08, "{share}");
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         let mean = share * lost.len() as f64 / bursts;
@@ -194,7 +195,7 @@ mod tests {
             };
             let average = times.iter().enumerate().map(late).sum::<f64>() / times.len() as f64;
             match reorder {
-                // Four standard errors of an exponential mean of 5 ms: 0.2 ms.
+                // Four standard errors of an exponential mean of 5 ms are 0.2 ms.
                 true => assert!((average - 0.005).abs() < 0.0002, "{average}"),
                 false => assert!(average > 0.005, "{average}"),
             }

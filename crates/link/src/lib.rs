@@ -1,13 +1,13 @@
 //! Links, generic over the packet: the simulator sends its own packets through them, the user-space
 //! router real ones.
 //!
-//! A [`Link`] is a queueing discipline and the [`Server`] that empties it. Behind it lie an
+//! A [`Link`] is a queueing discipline and the [`Server`] that empties it. Behind it are an
 //! [`Impairment`] (random loss, jitter) and a [`DelayLine`] (propagation). Nothing here reads a
-//! clock or keeps an event queue: each part says when it wants to be called next, and the host
+//! clock or keeps an event queue: each part says when it next needs to be called, and the host
 //! calls it then.
 //!
-//! What happens at a link is reported to a [`LinkObserver`]. The host reports arrivals itself,
-//! because it may drop or mark a packet before it offers it to the link.
+//! A [`LinkObserver`] receives the events of a link. The host reports arrivals itself, because it
+//! may drop or mark a packet before offering it to the link.
 
 #![warn(unreachable_pub)]
 

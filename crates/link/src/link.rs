@@ -8,13 +8,13 @@ use crate::{LinkObserver, Server, TokenReserve};
 /// Queue and server.
 ///
 /// A host offers packets with [`Link::enqueue`] and calls [`Link::on_service`] and
-/// [`Link::on_timer`] when they are due; if both are due at one time, the service comes first. The
-/// two times change only in these calls, and in `enqueue` only when it returns true.
+/// [`Link::on_timer`] when they are due; if both are due at the same time, the service comes first.
+/// The two times change only in these calls, and in `enqueue` only if it returns true.
 pub struct Link<P> {
     queue: Queue<P>,
     server: Server<P>,
     next_service: Time,
-    /// Whether a request for a packet that is not there may change the discipline.
+    /// Whether a request for a packet from an empty queue may change the discipline.
     notices_empty: bool,
 }
 
@@ -26,9 +26,9 @@ impl<P: Packet> Link<P> {
         Link { queue, server, next_service: Time::NEVER, notices_empty }
     }
 
-    /// Offers a packet to the queue. Returns whether the queue was empty and the packet is on its
-    /// way: then the server has been woken, and [`Link::next_service`] and [`Link::next_timer`] may
-    /// have changed.
+    /// Offers a packet to the queue. Returns whether the queue was empty and the packet was taken
+    /// into service: the server has then been woken, and [`Link::next_service`] and
+    /// [`Link::next_timer`] may have changed.
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
         let bytes = packet.bytes();
         self.enqueue_with(now, bytes, || packet, observer)
@@ -63,7 +63,7 @@ impl<P: Packet> Link<P> {
         is_woken
     }
 
-    /// Something waits: starts to serve it if the server is idle.
+    /// Starts service if the server is idle; the queue is not empty.
     fn wake<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) {
         match &mut self.server {
             Server::Steady(server) => {
@@ -100,13 +100,13 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When the server wants [`Link::on_service`]: never, while it has nothing to do.
+    /// When the server needs [`Link::on_service`]; never, while it is idle.
     #[inline]
     pub fn next_service(&self) -> Time {
         self.next_service
     }
 
-    /// The server has finished something: hands every packet that has left the link to `forward`.
+    /// The server has finished something. Passes every packet that has left the link to `forward`.
     #[inline]
     pub fn on_service<O: LinkObserver<P>>(
         &mut self,
@@ -197,18 +197,19 @@ impl<P: Packet> Link<P> {
         self.queue.discipline.next_timer().unwrap_or(Time::NEVER)
     }
 
-    /// The timer of the discipline is due.
+    /// Handles the timer of the discipline, which is due.
     pub fn on_timer(&mut self, now: Time) {
         self.queue.discipline.on_timer(now);
         debug_assert!(self.next_timer() > now, "a timer makes progress");
     }
 
-    /// A station of a wireless LAN has used so much of the medium; see [`Qdisc::on_airtime`].
+    /// Tells the discipline that a station of a wireless LAN has used this much airtime; see
+    /// [`Qdisc::on_airtime`].
     pub fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
         self.queue.discipline.on_airtime(now, station, airtime);
     }
 
-    /// The packet that waits for a shared medium, if there is one.
+    /// The packet that waits for a shared medium, if any.
     pub fn head(&self) -> Option<&P> {
         match &self.server {
             Server::SharedMedium(ring) => ring.head(),
@@ -216,8 +217,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The shared medium is done with the packet at the head of the ring: returns it, and fills the
-    /// ring.
+    /// Returns the packet at the head of the ring, with which the shared medium is done, and
+    /// refills the ring.
     ///
     /// # Panics
     /// Without such a packet.
@@ -230,8 +231,8 @@ impl<P: Packet> Link<P> {
         packet
     }
 
-    /// Empties the queue at the end of a run: departures go to `take`, with the time at which they
-    /// were accepted, and what the discipline drops goes to `sink`. The server is left out.
+    /// Empties the queue at the end of a run: passes departures to `take`, with the time at which
+    /// they were accepted, and drops to `sink`. The server is left out.
     pub fn drain(&mut self, now: Time, sink: &mut dyn Sink<P>, mut take: impl FnMut(P, Time)) {
         let Queue { discipline, rng } = &mut self.queue;
         let mut when = now;
@@ -243,9 +244,9 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Puts another discipline in the place of the present one. That sends what waits all at once;
-    /// what it drops or marks in doing so is reported. The new one is given the rest at the times
-    /// at which it came, as if it had been there since; what it drops or marks is reported too.
+    /// Replaces the discipline. The old one sends its whole backlog at once; its drops and marks in
+    /// doing so are reported. The new one is given the packets with their arrival times, as if it
+    /// had been there since; its drops and marks are reported too.
     pub fn replace_discipline<O: LinkObserver<P>>(
         &mut self,
         now: Time,
@@ -264,7 +265,7 @@ impl<P: Packet> Link<P> {
         self.queue.catch_up(now);
     }
 
-    /// What its token bucket holds at `now`; none without one.
+    /// The contents of its token bucket at `now`; `None` without a bucket.
     pub fn reserve(&self, now: Time) -> Option<TokenReserve> {
         match &self.server {
             Server::Shaped(shaper) => shaper.reserve(now),

@@ -1,4 +1,4 @@
-//! Delivery opportunities of a recorded link, repeated for ever (Netravali et al. 2015; Mahimahi's
+//! Delivery opportunities of a recorded link, repeated forever (Netravali et al. 2015; Mahimahi's
 //! src/frontend/link_queue.cc).
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use sojourn_scenario::resolved::Trace;
 #[derive(Clone, Debug)]
 pub struct Opportunities {
     trace: Arc<Trace>,
-    /// When the present pass over the recording began.
+    /// When the current pass over the recording began.
     pass_start: Time,
     place: usize,
 }
@@ -63,10 +63,11 @@ impl Opportunities {
         self.next()
     }
 
-    /// Opportunities from time zero until before `end`.
+    /// The number of opportunities from time zero (inclusive) to `end` (exclusive).
     pub fn count_until(&self, end: Time) -> u64 {
         let period = self.trace.period().as_nanos();
-        // The last opportunity of a pass is at its very end: a whole pass counts one moment later.
+        // The last opportunity of a pass is at its very end, so a whole pass counts one moment
+        // later.
         let passes = end.as_nanos().saturating_sub(1) / period;
         let into_pass = end.as_nanos() - passes * period;
         let per_pass = self.trace.opportunities_ms.len() as u64;
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_pause_of_a_day_over_a_recording_of_a_millisecond_is_skipped_at_once() {
-        // Pass by pass it would be 86 million steps.
+        // Counted pass by pass, this would take 86 million steps.
         let day = Time::ZERO + Span::from_secs(86_400);
         assert_eq!(recording(&[1]).after(day), day + Span::from_millis(1));
     }

@@ -1,11 +1,11 @@
-//! When a packet comes out of a path with a fixed propagation delay and no loss.
+//! When a packet leaves a path with a fixed propagation delay and no loss.
 
 use sojourn_aqm::{Rate, Span, Time};
 
 use crate::SerialLink;
 
-/// A propagation delay. The path may contain serial links that several flows share; as the delay is
-/// the same for all packets, it does not matter where they are.
+/// A propagation delay. The path may contain serial links that several flows share; because the
+/// delay is the same for all packets, their positions do not matter.
 #[derive(Debug)]
 pub struct Propagation {
     delay: Span,
@@ -18,7 +18,7 @@ impl Propagation {
         Propagation { delay, links: Vec::new() }
     }
 
-    /// The same with serial links of these rates, one after the other.
+    /// The same path with serial links of these rates, one after the other.
     pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> Propagation {
         Propagation { links: rates.into_iter().map(SerialLink::new).collect(), ..self }
     }
@@ -29,8 +29,7 @@ impl Propagation {
         self.delay
     }
 
-    /// Whether packets follow each other without serial links, so that one that enters later may
-    /// start earlier.
+    /// Whether the path has no serial links, so that a packet that enters later may start earlier.
     pub fn is_plain(&self) -> bool {
         self.links.is_empty()
     }
@@ -41,8 +40,8 @@ impl Propagation {
         self.links.len() > 1
     }
 
-    /// A packet of `bytes` enters now: returns when it comes out. Calls come in the order of time.
-    /// Most paths have one link at most, which takes no loop.
+    /// Handles a packet of `bytes` that enters now; returns when it leaves. Calls come in the order
+    /// of time. Most paths have at most one link, which needs no loop.
     #[inline]
     pub fn enter(&mut self, now: Time, bytes: u32) -> Time {
         let passed = match &mut self.links[..] {

@@ -4,15 +4,14 @@ use sojourn_aqm::{Departure, Packet, Qdisc, Rate, Rng, Time};
 
 use crate::LinkObserver;
 
-/// A discipline with its random stream, as servers use it.
+/// A discipline with its random stream, in the form that servers use.
 pub(crate) struct Queue<P> {
     pub(crate) discipline: Box<dyn Qdisc<P>>,
     pub(crate) rng: Rng,
 }
 
 impl<P: Packet> Queue<P> {
-    /// Takes the next packet. Inlined, as a packet is else copied once more, which costs 1 % of a
-    /// run.
+    /// Takes the next packet. Inlined, because an extra copy of the packet would cost 1 % of a run.
     #[inline(always)]
     pub(crate) fn take<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> Option<P> {
         let departure = self.depart(now, observer)?;
@@ -20,7 +19,7 @@ impl<P: Packet> Queue<P> {
         Some(departure.packet)
     }
 
-    /// The same, but the caller reports the departure to the observer.
+    /// The same, except that the caller reports the departure to the observer.
     #[inline(always)]
     pub(crate) fn depart<O: LinkObserver<P>>(
         &mut self,
@@ -30,7 +29,7 @@ impl<P: Packet> Queue<P> {
         self.discipline.dequeue(now, &mut self.rng, observer)
     }
 
-    /// When to try again after [`Queue::take`] gave nothing.
+    /// When to try again after [`Queue::take`] returned nothing.
     pub(crate) fn held_until(&self) -> Time {
         self.discipline.held_until().unwrap_or(Time::NEVER)
     }

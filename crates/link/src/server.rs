@@ -11,22 +11,23 @@ use crate::{LinkObserver, Opportunities, Shaper, Transmitter, TxRing};
 /// The server of a link.
 #[derive(Debug)]
 pub enum Server<P> {
-    /// One packet after the other at the rate of a line.
+    /// Sends one packet after the other at the rate of a line.
     Steady(Steady<P>),
     /// At recorded delivery opportunities.
     Recorded(Recorded<P>),
-    /// Through a token bucket, a device, or both.
+    /// Sends through a token bucket, a device, or both.
     Shaped(Box<Shaper<P>>),
-    /// Over a medium that several transmitters share. The host decides when the packet at the head
-    /// of the ring is sent, and takes it then with [`Link::take_head`](crate::Link::take_head).
+    /// Sends over a medium that several transmitters share. The host decides when the packet at the
+    /// head of the ring is sent, and then takes it with
+    /// [`Link::take_head`](crate::Link::take_head).
     SharedMedium(Box<TxRing<P>>),
 }
 
 impl<P: Packet> Server<P> {
-    /// A server at `rate`, which changes at given times; `changes` has the next one last. The
-    /// packet in service finishes at its old rate, as in ns-2 and ns-3, which compute when a packet
-    /// has left as its transmission starts. The discipline learns of a change when the next packet
-    /// starts.
+    /// A server at `rate`, which changes at given times; the next change is the last entry of
+    /// `changes`. The packet in service finishes at its old rate, as in ns-2 and ns-3, which
+    /// compute the departure time when the transmission starts. The discipline learns of a change
+    /// when the next packet starts.
     pub fn steady(rate: Rate, changes: Vec<(Time, Rate)>) -> Server<P> {
         debug_assert!(changes.is_sorted_by(|a, b| a.0 > b.0), "the next change is the last");
         Server::Steady(Steady {
@@ -57,15 +58,15 @@ impl<P: Packet> Server<P> {
 #[derive(Debug)]
 pub struct Steady<P> {
     transmitter: Transmitter,
-    /// Rates to come, the next one last.
+    /// Future rates, the next one last.
     changes: Vec<(Time, Rate)>,
-    /// As the discipline gave it, which saves a copy.
+    /// In the form that the discipline returned, which saves a copy.
     in_service: Option<Departure<P>>,
     ahead: Ahead,
 }
 
 impl Transmitter {
-    /// Reports a packet that starts now; returns when it will have left. Inlined, as the calls
+    /// Reports a packet that starts now; returns when it will have left. Inlined, because the calls
     /// cost 1 % of a run.
     #[inline(always)]
     fn begin<P: Packet, O: LinkObserver<P>>(
@@ -204,18 +205,18 @@ impl<P: Packet> Steady<P> {
 #[derive(Debug)]
 pub struct Recorded<P> {
     opportunities: Opportunities,
-    /// The packet being sent, and how many of its bytes are still to go.
+    /// The packet being sent, and the number of its remaining bytes.
     in_service: Option<(P, u32)>,
 }
 
 impl<P: Packet> Recorded<P> {
-    /// When to call a server to which the first packet has come.
+    /// When to call a server after its first packet has arrived.
     pub(crate) fn wake(&mut self, now: Time) -> Option<Time> {
         self.in_service.is_none().then(|| self.opportunities.after(now))
     }
 
-    /// An opportunity carries bytes of the packet in service and of those behind it; what it cannot
-    /// carry is lost (Mahimahi, src/frontend/link_queue.cc). Returns when to call again.
+    /// Handles an opportunity, which carries bytes of the packet in service and of those behind it;
+    /// unused capacity is lost (Mahimahi, src/frontend/link_queue.cc). Returns when to call again.
     pub(crate) fn on_opportunity<O: LinkObserver<P>>(
         &mut self,
         now: Time,

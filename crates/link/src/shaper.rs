@@ -1,9 +1,9 @@
 //! A shaper: a token bucket lets packets out of the queue, a device holds a few of them below it,
 //! and a line sends them one after the other.
 //!
-//! As in Linux, a packet that lacks tokens has left the queue already (sch_tbf.c, tbf_dequeue: to
-//! peek at a child is to take its packet), and the device takes packets until it holds more than
-//! its limit (include/linux/dynamic_queue_limits.h, dql_avail), so that one packet may exceed it.
+//! As in Linux, a packet that lacks tokens has already left the queue (sch_tbf.c, tbf_dequeue:
+//! peeking at a child takes its packet), and the device takes packets until it holds more than its
+//! limit (include/linux/dynamic_queue_limits.h, dql_avail), so that one packet may exceed it.
 //! The sojourn time of a packet ends when it leaves the queue, even if it still lacks tokens.
 
 use sojourn_aqm::{Packet, Rate, Time};
@@ -18,20 +18,20 @@ pub struct Shaper<P> {
     bucket: Option<TokenBucket>,
     /// The packet that waits for tokens.
     waiting: Option<P>,
-    /// What the device holds; the first packet is being sent.
+    /// The packets in the device; the first one is being sent.
     ring: TxRing<P>,
-    /// Bytes that the line adds to what the queue counts.
+    /// Bytes that the line adds on top of those that the queue counts.
     overhead_bytes: u32,
     line: Transmitter,
-    /// Rates of the line to come, the next one last.
+    /// Future rates of the line, the next one last.
     changes: Vec<(Time, Rate)>,
     /// When the packet being sent has left.
     done: Option<Time>,
 }
 
 impl<P: Packet> Shaper<P> {
-    /// An idle shaper in front of a line, whose rate changes at given times; `changes` has the next
-    /// one last.
+    /// An idle shaper in front of a line whose rate changes at given times; the next change is the
+    /// last entry of `changes`.
     pub fn new(
         bucket: Option<TokenBucket>,
         device: Option<Device>,
@@ -49,7 +49,8 @@ impl<P: Packet> Shaper<P> {
         }
     }
 
-    /// What the bucket holds at `now`, and how much has passed it; none without a bucket.
+    /// The contents of the bucket at `now`, and the bytes that have passed it; `None` without a
+    /// bucket.
     pub(crate) fn reserve(&self, now: Time) -> Option<TokenReserve> {
         let being_sent = self.done.and(self.ring.head_bytes()).unwrap_or(0);
         self.bucket.as_ref().map(|bucket| TokenReserve {
@@ -64,7 +65,7 @@ impl<P: Packet> Shaper<P> {
         Some(self.ring.pop())
     }
 
-    /// Moves on what can move; returns when to call again.
+    /// Advances every packet that can move; returns when to call again.
     pub(crate) fn advance<O: LinkObserver<P>>(
         &mut self,
         now: Time,
@@ -84,7 +85,7 @@ impl<P: Packet> Shaper<P> {
         look_again.min(self.done.unwrap_or(Time::NEVER))
     }
 
-    /// Hands packets down while device and tokens allow; returns when tokens will allow more.
+    /// Passes packets down while device and tokens allow; returns when tokens will allow more.
     fn fill<O: LinkObserver<P>>(
         &mut self,
         now: Time,
@@ -92,7 +93,7 @@ impl<P: Packet> Shaper<P> {
         observer: &mut O,
     ) -> Time {
         while self.ring.has_room() {
-            // Without a packet that waits only a debt keeps the next one in the queue.
+            // If no packet has been taken from the queue, only a debt keeps the next one there.
             let needed = self.waiting.as_ref().map_or(0, Packet::bytes);
             let ready = self.bucket.as_mut().map_or(now, |bucket| bucket.ready(now, needed));
             if ready > now {

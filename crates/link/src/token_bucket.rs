@@ -1,5 +1,6 @@
-//! A token bucket as in Linux (sch_tbf.c; with an overdraft sch_htb.c), in integers: tokens are
-//! bits, counted in billionths, so that a nanosecond at any whole rate is a whole number of them.
+//! A token bucket as in Linux (sch_tbf.c; with an overdraft sch_htb.c), in integers. Tokens are
+//! bits, counted in billionths, so that a nanosecond at any integer rate yields an integer number
+//! of them.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::Bucket;
@@ -59,7 +60,7 @@ impl TokenBucket {
 pub struct TokenReserve {
     /// Tokens in the bucket, in billionths of a bit; negative if some are owed.
     pub tokens: i64,
-    /// Bytes of packets that have passed the bucket and wait for the line.
+    /// Bytes of packets that have passed the bucket and are queued for the line.
     pub passed_bytes: u64,
 }
 
@@ -84,12 +85,14 @@ mod tests {
             bucket.take(now, 1_500);
             departures.push(now.as_nanos() / 1_000);
         }
-        // 1000 B of tokens, then debts of 500 B and of 1500 B: 0.4 ms, then 1.2 ms each.
+        // 1000 B of tokens, then debts of 500 B and of 1500 B: departures after 0.4 ms, then 1.2 ms
+        // each.
         assert_eq!(departures, [0, 400, 1_600, 2_800]);
     }
 
     proptest! {
-        /// Whatever leaves, any window of length t carries at most burst + rate t (conformance).
+        /// In every pattern of departures, any window of length t carries at most burst + rate t
+        /// (conformance).
         #[test]
         fn every_window_conforms(
             kbit in 100u64..100_000,

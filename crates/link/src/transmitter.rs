@@ -1,5 +1,5 @@
-//! A transmitter: how long a packet takes at a rate. The remainder of each division is carried to
-//! the next, so that the long-run rate is exact.
+//! A transmitter computes transmission times at a rate. The remainder of each division is carried
+//! to the next, so that the long-run rate is exact.
 
 use sojourn_aqm::{Rate, Span};
 
@@ -9,14 +9,14 @@ const BITS_TIMES_NANOS: u64 = 8 * 1_000_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Transmitter {
     rate: Rate,
-    /// Nanoseconds per byte where that is a whole number: saves a division per packet.
+    /// Nanoseconds per byte if that is a whole number, which saves a division per packet.
     nanos_per_byte: Option<u64>,
     remainder: u64,
-    /// The size that was divided last, as most packets of a link have one size.
+    /// The size that was divided last, because most packets of a link have the same size.
     divided: Divided,
 }
 
-/// How long a packet of some size takes: whole nanoseconds, and the remainder of the division.
+/// The transmission time of a packet size: whole nanoseconds, and the remainder of the division.
 #[derive(Clone, Copy, Debug, Default)]
 struct Divided {
     bytes: u32,
@@ -37,7 +37,7 @@ impl Transmitter {
         self.rate
     }
 
-    /// The time that the next packet, of `bytes`, takes.
+    /// The transmission time of the next packet, of `bytes`.
     #[inline]
     pub fn next(&mut self, bytes: u32) -> Span {
         if let Some(nanos) = self.nanos_per_byte {
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(total, 8_000_000_000); // 3 MB at 3 Mbit/s
     }
 
-    /// What has been sent takes the time of all bits, rounded down, whatever the sizes were.
+    /// All packets together take the time of all bits, rounded down, whatever their sizes.
     #[test]
     fn sizes_in_turns_carry_one_remainder() {
         let bps = 7_000_000_001;

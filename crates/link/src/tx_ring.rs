@@ -1,11 +1,11 @@
-//! The transmit ring of a device: packets below the queue, where no AQM sees them.
+//! The transmit ring of a device: packets below the queue, invisible to the AQM.
 
 use std::collections::VecDeque;
 
 use sojourn_aqm::{Limit, Packet};
 use sojourn_scenario::resolved::Device;
 
-/// Packets that a device has taken out of the queue; it sends the first of them.
+/// Packets that a device has taken out of the queue; it is sending the first of them.
 #[derive(Debug)]
 pub struct TxRing<P> {
     limit: Limit,
@@ -20,9 +20,9 @@ impl<P: Packet> TxRing<P> {
         TxRing { limit, packets: VecDeque::new(), bytes: 0 }
     }
 
-    /// Whether it takes another packet. A limit in bytes may be exceeded by one packet: Linux stops
-    /// a queue when what the device holds exceeds the limit (include/linux/dynamic_queue_limits.h,
-    /// dql_avail).
+    /// Whether it accepts another packet. A limit in bytes may be exceeded by one packet: Linux
+    /// stops a queue when the device holds more than the limit
+    /// (include/linux/dynamic_queue_limits.h, dql_avail).
     pub(crate) fn has_room(&self) -> bool {
         self.packets.is_empty()
             || match self.limit {
@@ -42,7 +42,7 @@ impl<P: Packet> TxRing<P> {
         packet
     }
 
-    /// What it holds, the packet being sent included.
+    /// Bytes in the ring, including the packet being sent.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,4 +1,4 @@
-//! Applications written in Python, in place of those of a scenario. Each call takes the GIL.
+//! Applications written in Python that replace those of a scenario. Each call takes the GIL.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::control::Failure;
 use crate::errors::AppError;
 use crate::law_objects::PyRandom;
 
-/// More datagrams than this at one instant would never let a run end.
+/// With more datagrams than this at one instant, a run would never end.
 const MOST_AT_ONCE: u32 = 100_000;
 
 /// Name of the flows, class, and what manifests call it.
@@ -37,7 +37,7 @@ struct PythonApp {
     place: u32,
     largest: u32,
     failure: Failure,
-    /// The time of the last datagram, and how many left then.
+    /// The time of the last datagram, and the number sent at that time.
     last: (Time, u32),
 }
 
@@ -63,7 +63,7 @@ impl PythonApp {
         made
     }
 
-    /// Calls a method with the random numbers of the flow as the last argument; nothing after a
+    /// Calls a method with the flow's random numbers as the last argument; does nothing after a
     /// failure.
     fn call<T>(
         &self,
@@ -96,7 +96,7 @@ impl PythonApp {
         self.failure.note(error);
     }
 
-    /// When a datagram leaves and its size, as the application said it.
+    /// The sending time and size of a datagram, as the application returned them.
     fn datagram(&mut self, now: Time, at_ns: u64, bytes: u32) -> PyResult<(Time, u32)> {
         if at_ns < now.as_nanos() {
             let why = format!("the next datagram is at {at_ns} ns, which is over");
@@ -129,7 +129,7 @@ impl CustomApp for PythonApp {
                 bytes => Ok(bytes),
             }
         });
-        // After a failure the run ends; until then one byte is under way.
+        // After a failure the run ends; until then one byte is in transit.
         bytes.unwrap_or(Some(1))
     }
 

@@ -1,4 +1,4 @@
-//! What can be built, for lists and explanations.
+//! Everything that can be built, for lists and explanations.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -23,8 +23,8 @@ pub fn aqms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
-/// One AQM by its text form, `fq(pie@linux)` included, in the same form with the dialect that was
-/// meant.
+/// Describes one AQM by its text form, `fq(pie@linux)` included, in the same form and with the
+/// requested dialect.
 #[pyfunction]
 #[pyo3(signature = (text, laws=Vec::new()))]
 pub fn describe_aqm<'py>(
@@ -121,8 +121,8 @@ fn aqm<'py>(py: Python<'py>, info: &AqmInfo) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
-/// Tables of step factors: by the parameter that chooses one, then by its word, rows of (drop
-/// probability below which the row holds, factor); none in the last row, which has no bound.
+/// Tables of step factors: keyed by the parameter that selects one, then by its value, with rows of
+/// (drop probability below which the row holds, factor). The last row has no bound: `None`.
 fn step_tables<'py>(py: Python<'py>, tables: &[StepTable]) -> PyResult<Bound<'py, PyDict>> {
     let params = PyDict::new(py);
     for table in tables {

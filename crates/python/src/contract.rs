@@ -12,7 +12,7 @@ use crate::engine;
 use crate::errors::Refusal;
 use crate::law::CustomLaw;
 
-/// The first failure since it was taken last.
+/// The first failure since the last call.
 #[derive(Default)]
 struct Noted(Mutex<Option<String>>);
 
@@ -23,7 +23,7 @@ impl Failures for Noted {
     }
 }
 
-/// Every promise of the contract: (promise, whether it held or none where it does not apply, how it
+/// Every promise of the contract: (promise, whether it held or `None` if it does not apply, how it
 /// was tested or what broke it).
 #[pyfunction]
 #[pyo3(signature = (text, laws=Vec::new(), operations=1_000_000))]
@@ -54,7 +54,8 @@ pub fn examine_law(
     Ok(findings.into_iter().map(|it| (it.promise.to_owned(), it.held, it.detail)).collect())
 }
 
-/// Whether an AQM decides the same twice, under one seed and so many random operations.
+/// Whether an AQM makes the same decisions twice, with the same seed and `operations` random
+/// operations.
 #[pyfunction]
 pub fn law_repeats(
     py: Python<'_>,
@@ -66,7 +67,7 @@ pub fn law_repeats(
     Ok(py.detach(|| with_failures(spec, &[], operations, contract::repeats)))
 }
 
-/// What `examine` says of a law whose failures it learns.
+/// Examines a law and collects the failures that it reports.
 fn with_failures<T>(
     mut spec: QdiscSpec,
     params: &[ParamSpec],

@@ -14,7 +14,7 @@ use sojourn_sim::cc::{
 
 use crate::errors::{ControlError, LawError};
 
-/// The first failure of a run; from then on no control and no law is asked any more.
+/// The first failure of a run; after it no control or law is called.
 #[derive(Clone, Default)]
 pub struct Failure {
     shared: Arc<Shared>,
@@ -56,7 +56,7 @@ impl Failures for Failure {
     }
 }
 
-/// What an acknowledgement tells, as the stub describes.
+/// The contents of an acknowledgement, as the stub describes.
 #[pyclass(frozen, get_all, module = "sojourn._core")]
 pub struct Ack {
     now_s: f64,
@@ -113,13 +113,13 @@ struct Control {
     now: Time,
     cwnd: f64,
     pace: Option<f64>,
-    /// The round ends when this segment is acknowledged, and marks are told again after that one.
+    /// The round ends when this segment is acknowledged; later marks are then reported again.
     round_end: u32,
     marked_until: u32,
 }
 
 impl Control {
-    /// Calls a method and reads the window back; after a failure nothing.
+    /// Calls a method and reads the window back; does nothing after a failure.
     fn call(&mut self, method: &str, ack: Option<Ack>) {
         if self.failure.has_happened() {
             return;
@@ -160,7 +160,7 @@ impl Control {
     }
 }
 
-/// Window and pace of a control, checked.
+/// A control's window and pacing rate, checked.
 fn read(object: &Bound<'_, PyAny>, paced: bool) -> PyResult<(f64, Option<f64>)> {
     let cwnd: f64 = object.getattr("cwnd")?.extract()?;
     if !(1.0..=1e9).contains(&cwnd) {

@@ -13,7 +13,7 @@ use crate::errors::{Cancelled, Refusal};
 use crate::run::{Cancel, Run};
 use crate::scenario::Scenario;
 
-/// The replays of two AQMs, and where they part.
+/// The replays of two AQMs, and their first difference.
 #[pyclass(frozen, module = "sojourn._core")]
 pub struct Diff {
     arrivals: usize,
@@ -77,7 +77,7 @@ impl Diff {
         (a.clone_ref(py), b.clone_ref(py))
     }
 
-    /// The first signal that only one gave, as the stub describes.
+    /// The first signal that only one of them gave, as the stub describes.
     #[getter]
     fn first<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(first) = &self.first else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The one place that knows how scenarios are read and run.
+//! The only place that knows how scenarios are read and run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::control::Failure;
 use crate::errors::Refusal;
 use crate::law::CustomLaw;
 
-/// The version of everything in this repository.
+/// The version of all crates and packages in this repository.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a scenario was read from.
@@ -39,7 +39,7 @@ pub struct Loaded {
     pub scenario: Scenario,
 }
 
-/// Reads, checks and resolves a scenario; checks too what only the simulator knows.
+/// Reads, checks and resolves a scenario, including the checks that only the simulator can make.
 pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refusal> {
     let format = match format {
         "toml" => Format::Toml,
@@ -53,7 +53,7 @@ pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refus
     Ok(Loaded { source, scenario })
 }
 
-/// The text of a regular file of a bearable size: a device or a pipe might never end.
+/// Reads a regular file of reasonable size: a device or a pipe might never end.
 fn read_text(path: &Path) -> io::Result<String> {
     let facts = fs::metadata(path)?;
     let refused = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -75,7 +75,7 @@ pub fn queue<'a>(scenario: &'a Scenario, link: &str) -> Result<&'a QdiscSpec, Re
     place_of(scenario, link).map(|place| &scenario.resolved().links[place].queue)
 }
 
-/// The place of a link in the list of links.
+/// The index of a link.
 pub fn place_of(scenario: &Scenario, link: &str) -> Result<usize, Refusal> {
     let links = &scenario.resolved().links;
     links.iter().position(|l| l.name == link).ok_or_else(|| {
@@ -92,7 +92,7 @@ pub fn parse_aqm(text: &str, laws: Vec<CustomLaw>) -> Result<QdiscSpec, Refusal>
     spec.map_err(|error| Refusal::new(text, error.message))
 }
 
-/// What a run does, with laws that report their failures.
+/// The plan of a run, with laws that report their failures.
 pub fn plan_reporting_to(scenario: &Scenario, failure: &Failure) -> Resolved {
     let mut plan = scenario.resolved().clone();
     for link in &mut plan.links {

@@ -35,7 +35,7 @@ create_exception!(sojourn._core, Cancelled, PyException, "The run was cancelled.
 
 const LONGEST_WORD: usize = 160;
 
-/// What is wrong with what the user gave, and where.
+/// An error in the user's input, and its place.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     place: String,
@@ -57,8 +57,8 @@ impl From<sojourn_scenario::ScenarioError> for Refusal {
     }
 }
 
-/// The text for a terminal: what can only be an echo of what was given is made harmless, very long
-/// words by a cut, control characters by an escape.
+/// The text for a terminal. Parts that echo the input are made harmless: very long words are cut,
+/// control characters escaped.
 #[pyfunction]
 pub fn shortened(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -71,7 +71,7 @@ pub fn shortened(text: &str) -> String {
     safe.split_inclusive(char::is_whitespace).map(cut).collect()
 }
 
-/// A word and the white space that ends it.
+/// A word and its trailing white space.
 fn cut(piece: &str) -> String {
     let word = piece.trim_end();
     let letters: Vec<char> = word.chars().collect();
@@ -84,8 +84,8 @@ fn cut(piece: &str) -> String {
 }
 
 impl From<Refusal> for PyErr {
-    /// `ScenarioError` with `place` and `message`; where a file cannot be read, the `OSError` that
-    /// Python has for the reason.
+    /// `ScenarioError` with `place` and `message`; if a file cannot be read, Python's `OSError` for
+    /// the reason.
     fn from(refusal: Refusal) -> PyErr {
         let Refusal { place, message, kind } = refusal;
         let (place, message) = (shortened(&place), shortened(&message));

@@ -1,4 +1,4 @@
-//! Work of seconds that Ctrl-C does not have to wait for.
+//! Runs work that takes seconds so that Ctrl-C can interrupt it.
 
 use std::panic;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -7,16 +7,18 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// How often Python is asked whether a signal has come.
+/// Interval at which Python is asked whether a signal has arrived.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Texts may be nested: as much as the main thread has.
+/// Texts may be nested, so the thread gets as much stack as the main thread.
 const STACK_BYTES: usize = 8 << 20;
 
-/// What `work` returns. It runs in a thread of its own, as only the main thread hears signals, and
-/// what waits for it there must be able to give it up: then it goes on unheard, without Python.
+/// Returns the result of `work`, which runs in a separate thread: only the main thread receives
+/// signals, and it must be able to abandon the work. Abandoned work continues, without Python, and
+/// its result is ignored.
 ///
 /// # Errors
-/// What a signal handler raises, such as `KeyboardInterrupt`; the thread cannot be started.
+/// The exception of a signal handler, such as `KeyboardInterrupt`, or the failure to start the
+/// thread.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -26,7 +28,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
         // Nobody listens after an interrupt.
         let _ = sender.send(work());
     })?;
-    // A receiver is not shared between threads, so that it moves out and back.
+    // A receiver cannot be shared between threads, so it is moved into the closure and back.
     let mut receiver = receiver;
     loop {
         let (found, back) = py.detach(move || (receiver.recv_timeout(LOOK_EVERY), receiver));

@@ -24,12 +24,12 @@ pub struct CustomLaw {
     pub(crate) law: custom::CustomLaw,
 }
 
-/// Name, meaning, kind, word for no value, words, rule, default, source.
+/// Name, meaning, kind, word for "no value", words, rule, default, source.
 type Param = (String, String, String, Option<String>, Vec<String>, String, String, String);
 
 #[pymethods]
 impl CustomLaw {
-    /// A law that a Python class decides.
+    /// A law whose decisions a Python class makes.
     #[staticmethod]
     #[allow(clippy::too_many_arguments, reason = "they are what a law declares")]
     fn python(

@@ -1,4 +1,4 @@
-//! What the hooks of a law in Python are given.
+//! The arguments of the hooks of a law in Python.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ impl PyHead {
     }
 }
 
-/// What waits beside the packet in hand.
+/// The backlog without the packet in hand.
 #[pyclass(name = "Backlog", get_all, module = "sojourn._core")]
 #[derive(Default)]
 pub struct PyBacklog {
@@ -70,7 +70,7 @@ impl PyRandom {
     }
 }
 
-/// The environment of a law when it is made.
+/// The environment of a law at its creation.
 #[pyclass(name = "Env", frozen, get_all, module = "sojourn._core")]
 pub struct PyEnv {
     limit_packets: Option<u64>,
@@ -90,7 +90,8 @@ impl PyEnv {
     }
 }
 
-/// A value as laws in Python get it: times in nanoseconds, rates in bit/s, words as text.
+/// A value in the form that laws in Python get: times in nanoseconds, rates in bit/s, words as
+/// text.
 pub(crate) fn as_python<'py>(
     py: Python<'py>,
     value: &Value,

@@ -1,4 +1,4 @@
-//! The Python bindings of Sojourn, the module `sojourn._core`. Conversion only; its types are
+//! The Python bindings of Sojourn, the module `sojourn._core`. They only convert; their types are
 //! declared in `python/sojourn/_core.pyi`.
 
 mod app;

@@ -1,4 +1,4 @@
-//! The engine `linux`: its plan, what happens in the guest, and its results.
+//! The engine `linux`: its plan, the work in the guest, and its results.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,17 +17,16 @@ use crate::law;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
 
-/// Where a scenario asks the kernel to run, what its bottleneck is, and the timer frequency that it
-/// asks for.
+/// Where a scenario asks the kernel to run, its bottleneck, and its timer frequency.
 #[pyfunction]
 pub fn linux_wish(scenario: &Scenario) -> (&'static str, &'static str, u32) {
     let linux = scenario.loaded.scenario.resolved().linux;
     (linux.place.word(), linux.bottleneck.word(), linux.hz)
 }
 
-/// What is done for a scenario on real hosts, as JSON: on a kernel of `hz`, by default that of the
-/// scenario, and of a `version` if one is known; with `delays_in_router` our router applies the
-/// delays itself.
+/// The plan of a scenario on real hosts, as JSON: for a kernel of `hz`, which is by default the
+/// scenario's, and of a `version` if known. With `delays_in_router`, our router applies the delays
+/// itself.
 #[pyfunction]
 #[pyo3(signature = (scenario, hz=None, delays_in_router=false, version=None))]
 pub fn linux_plan(
@@ -46,15 +45,15 @@ pub fn linux_plan(
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
-/// The TCP profile that stands for a kernel's own TCP.
+/// The TCP profile that represents a kernel's own TCP.
 #[pyfunction]
 pub fn linux_tcp(version: &str) -> &'static str {
     planning::release_of(version).map_or("linux", planning::own_profile)
 }
 
 /// Carries out the plan in `folder`. In a guest (`place` is `guest` in virtual time, `uml` in real
-/// time) that is `/run`, and the guest is powered off afterwards; on a `host` it is mounted there
-/// for this process and its children alone.
+/// time) the folder is `/run`, and the guest is powered off afterwards; on a `host` it is mounted
+/// there only for this process and its children.
 #[pyfunction]
 pub fn linux_host(py: Python<'_>, folder: &str, place: &str) -> PyResult<()> {
     #[cfg(target_os = "linux")]

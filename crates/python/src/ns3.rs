@@ -1,4 +1,4 @@
-//! The engine `ns3`: what its runner is told, and its results.
+//! The engine `ns3`: the input of its runner, and its results.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::errors::Refusal;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
 
-/// A run of ns-3: the plan that its results are counted by, as JSON, and the text of its runner.
+/// A run of ns-3: the plan used to count its results, as JSON, and the input of its runner.
 #[pyfunction]
 pub fn ns3_plan(scenario: &Scenario) -> Result<(String, String), Refusal> {
     let loaded = &scenario.loaded;
@@ -31,7 +31,7 @@ pub fn ns3_plan(scenario: &Scenario) -> Result<(String, String), Refusal> {
 /// The default of `ns3::TcpSocketBase::ClockGranularity`.
 const CLOCK_GRANULARITY: Span = Span::from_millis(1);
 
-/// The rules of each group's TCP that ns-3 has attributes for; none for datagrams.
+/// The TCP rules of each group that map to attributes of ns-3; `None` for datagrams.
 fn rules(resolved: &Resolved) -> Result<Vec<Option<ns3::SocketRules>>, ScenarioError> {
     let own = transports(resolved, &CustomControls::new())
         .map_err(|error| ScenarioError::new("flows", error.to_string()))?;

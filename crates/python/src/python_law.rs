@@ -1,4 +1,4 @@
-//! A law of one queue whose hooks are a Python object's. Each call takes the GIL.
+//! A law of one queue whose hooks belong to a Python object. Each call takes the GIL.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use sojourn_aqm::{Aqm, Backlog, Head, Rate, Rng, Time, Verdict};
 
 use crate::law_objects::{PyBacklog, PyHead, PyRandom};
 
-/// In the place of a law that could not be made.
+/// Takes the place of a law that could not be created.
 pub(crate) struct PassAll;
 
 impl Aqm for PassAll {
@@ -20,7 +20,7 @@ impl Aqm for PassAll {
     }
 }
 
-/// What a call of Python raised, with the line of the law's file where it happened.
+/// The exception of a Python call, with the line of the law's file where it was raised.
 pub(crate) fn failure(
     (place, law): (&str, &str),
     (hook, at, enqueued): (&'static str, Time, Option<Time>),
@@ -31,7 +31,7 @@ pub(crate) fn failure(
     LawFailure { place, law, hook, at, enqueued, why, cause: Some(Box::new(error)) }
 }
 
-/// File and line of the last call within the law's own file; `place` if there was none.
+/// File and line of the last call within the law's own file; `place` if there is no such call.
 fn line(py: Python<'_>, error: &PyErr, place: &str) -> String {
     let own = place.rsplit_once(':').map_or(place, |(file, _)| file);
     let mut found = place.to_owned();
@@ -54,7 +54,7 @@ fn line(py: Python<'_>, error: &PyErr, place: &str) -> String {
     found
 }
 
-/// One hook: the bound method, if the class has it.
+/// A hook: the bound method, if the class defines it.
 pub(crate) struct Hook {
     pub(crate) name: &'static str,
     pub(crate) method: Option<Py<PyAny>>,
@@ -84,12 +84,12 @@ pub(crate) struct PythonLaw {
     pub(crate) has_failed: Cell<bool>,
     /// The time of the last call.
     pub(crate) now: Cell<Time>,
-    /// What `next_timer` said last; it stays after a failure.
+    /// The last result of `next_timer`; kept after a failure.
     pub(crate) timer: Cell<Option<Time>>,
 }
 
 impl PythonLaw {
-    /// Calls a hook, if the class has it and no call has failed before.
+    /// Calls a hook, if the class defines it and no call has failed before.
     fn call<T>(
         &self,
         hook: &Hook,
@@ -136,7 +136,7 @@ impl PythonLaw {
         verdict.unwrap_or(Verdict::Pass)
     }
 
-    /// A hook of a time and a backlog that returns nothing.
+    /// Calls a hook that takes a time and a backlog and returns nothing.
     fn tell(&self, hook: &Hook, now: Time, queue: Backlog) {
         self.call(hook, now, None, |py, method| {
             method.call1((now.as_nanos(), self.queue_of(py, queue))).map(drop)
@@ -144,7 +144,7 @@ impl PythonLaw {
     }
 }
 
-/// What a hook returned, as a verdict: None passes.
+/// Converts a hook's return value to a verdict; None passes.
 fn verdict(said: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     if said.is_none() {
         return Ok(Verdict::Pass);

@@ -1,4 +1,4 @@
-//! The live router: its plan, and the process that routes.
+//! The live router: its plan, and the process that routes packets.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::engine::VERSION;
 use crate::errors::Refusal;
 use crate::law::{self, CustomLaw};
 
-/// The plan that the options `words` mean; both are JSON. AQMs may name these laws.
+/// The plan that follows from the options `words`; both are JSON. AQMs may name these laws.
 #[pyfunction]
 #[pyo3(signature = (words, laws=Vec::new()))]
 pub fn router_plan(words: &str, laws: Vec<CustomLaw>) -> PyResult<String> {
@@ -26,8 +26,9 @@ pub fn router_plan(words: &str, laws: Vec<CustomLaw>) -> PyResult<String> {
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
-/// Routes as a plan says until the other end of the pipe `control` is closed; lines of JSON with
-/// the status go to `told`. Both are files. Results go to the folder `out` unless it is empty.
+/// Routes packets by a plan until the other end of the pipe `control` is closed; writes JSON lines
+/// with the status to `told`. Both are file descriptors. Results go to the folder `out` unless it
+/// is empty.
 #[pyfunction]
 pub fn router_run(
     py: Python<'_>,

@@ -20,7 +20,7 @@ use crate::errors::Cancelled;
 use crate::scenario::Scenario;
 use crate::table::Table;
 
-/// A switch shared with runs in other threads, and their progress meter.
+/// A cancellation flag shared with runs in other threads, which also measures their progress.
 #[pyclass(frozen, module = "sojourn._core")]
 #[derive(Clone, Default)]
 pub struct Cancel {
@@ -28,7 +28,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Notes the simulated time of one run alone, and whether it may go on.
+    /// Notes the simulated time of a single run, and returns whether the run may continue.
     pub(crate) fn goes_on(&self, now: Time) -> bool {
         self.shared.simulated_ns.store(now.as_nanos(), Ordering::Relaxed);
         !self.shared.cancelled.load(Ordering::Relaxed)
@@ -48,7 +48,7 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Makes every run that holds this switch stop soon.
+    /// Makes every run that holds this flag stop soon.
     fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
@@ -59,12 +59,12 @@ impl Cancel {
         self.shared.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Tells that another engine has simulated so many seconds more.
+    /// Adds simulated seconds of another engine.
     fn advance(&self, seconds: f64) {
         self.shared.simulated_ns.fetch_add((seconds.max(0.0) * 1e9) as u64, Ordering::Relaxed);
     }
 
-    /// Simulated seconds so far, summed over all runs that hold this switch.
+    /// Simulated seconds so far, summed over all runs that hold this flag.
     fn simulated_s(&self) -> f64 {
         self.shared.simulated_ns.load(Ordering::Relaxed) as f64 * 1e-9
     }
@@ -80,13 +80,13 @@ pub struct Run {
     pub(crate) account: Account,
 }
 
-/// What an engine says of a run beside its tables.
+/// What an engine reports about a run in addition to its tables.
 pub struct Account {
     /// The engine.
     pub engine: &'static str,
-    /// Facts that only this engine has; null where there are none.
+    /// Facts that only this engine has; null if it has no facts.
     pub facts: serde_json::Value,
-    /// Why the run is no valid experiment.
+    /// Reasons why the run is not a valid experiment.
     pub invalid: Vec<String>,
 }
 
@@ -103,7 +103,8 @@ impl Account {
     }
 }
 
-/// Simulates a scenario; releases the GIL, but for congestion controls and laws written in Python.
+/// Simulates a scenario; releases the GIL, except in congestion controls and laws written in
+/// Python.
 #[pyfunction]
 #[pyo3(signature = (scenario, cancel=None, controls=Vec::new()))]
 pub fn run(
@@ -210,7 +211,7 @@ impl Run {
 }
 
 impl Run {
-    /// Results that took no time of their own to simulate.
+    /// Results that did not need a simulation of their own.
     pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
         let transports = engine::transports_json(&loaded.scenario, &Custom::default().controls);
         let account = Account::of_simulator(&Custom::default());

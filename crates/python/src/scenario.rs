@@ -60,8 +60,8 @@ impl Scenario {
         self.loaded.scenario.resolved().duration.as_secs()
     }
 
-    /// What a run of it needs of memory, by the word that drives it: (place, what, bytes, whether
-    /// it lasts as long as the result).
+    /// A run's need for memory, by the key that determines it: (place, what, bytes, whether it
+    /// lasts as long as the result).
     fn memory_needs(&self) -> Vec<(String, String, f64, bool)> {
         let needs = sojourn_sim::memory_needs(self.loaded.scenario.resolved());
         needs.into_iter().map(|need| (need.place, need.what, need.bytes, need.stays)).collect()
@@ -83,7 +83,7 @@ impl Scenario {
         &self.loaded.source.text
     }
 
-    /// The file it was read from, as error messages name it.
+    /// The file that it was read from, as named in error messages.
     #[getter]
     fn origin(&self) -> &str {
         &self.loaded.source.origin
@@ -105,13 +105,13 @@ impl Scenario {
         Ok(self.varied(self.loaded.scenario.with_queue(link, aqm)?))
     }
 
-    /// The same scenario, whose queues may be set to these laws.
+    /// The same scenario with custom laws that its queues may use.
     fn with_laws(&self, laws: Vec<CustomLaw>) -> Result<Scenario, Refusal> {
         let laws = laws.into_iter().map(|custom| custom.law);
         Ok(self.varied(self.loaded.scenario.with_laws(laws)?))
     }
 
-    /// The code of the laws in its queues that are not built in.
+    /// The code of custom laws in its queues.
     #[getter]
     fn law_sources(&self) -> Vec<&'static str> {
         let links = self.loaded.scenario.resolved().links.iter();

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use sojourn_scripts::{ScriptOutcome, run};
 
-/// How a script ends, the line that decided, and two texts: reason and nothing, or what the script
-/// has and what happens here.
+/// How a script ended, the deciding line, and two texts: either the reason and an empty text, or
+/// the script's expectation and what happened.
 type Ended = (&'static str, u32, String, String);
 
-/// Runs a TCP script in packetdrill's form. `files`: texts of the commands that it names, by name.
+/// Runs a TCP script in packetdrill's form. `files` holds the texts of the commands that it names,
+/// by name.
 #[pyfunction]
 pub fn run_tcp_script(py: Python<'_>, text: &str, files: BTreeMap<String, String>) -> Ended {
     let verdict = py.detach(|| run(text, &|name| files.get(name).cloned()));

@@ -18,7 +18,7 @@ pub struct Table {
 /// The table of that name.
 ///
 /// # Errors
-/// `KeyError` with the names that there are.
+/// `KeyError` that lists the existing names.
 pub(crate) fn named(name: &str) -> PyResult<tables::Table> {
     tables::Table::named(name).ok_or_else(|| {
         let known: Vec<&str> = tables::Table::ALL.iter().map(|t| t.name()).collect();
@@ -28,7 +28,7 @@ pub(crate) fn named(name: &str) -> PyResult<tables::Table> {
 
 #[pymethods]
 impl Table {
-    /// The table of that name as a run leaves it that does not record it: its columns, no rows.
+    /// The table with this name as in a run that does not record it: its columns, no rows.
     #[staticmethod]
     fn empty(name: &str) -> PyResult<Table> {
         Ok(Table { run: Arc::new(Run::default()), table: named(name)? })
@@ -44,7 +44,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let reader = self.table.read(Arc::clone(&self.run));
-        // A consumer that moves the stream out clears its release callback; else dropping the
+        // A consumer that moves the stream out clears its release callback; otherwise dropping the
         // capsule releases it.
         let stream = FFI_ArrowArrayStream::new(Box::new(reader));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")

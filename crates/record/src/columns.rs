@@ -1,4 +1,4 @@
-//! Columns of tables: numbers, texts, and words of which each is kept once.
+//! Columns of tables: numbers, texts, and dictionary-encoded words.
 
 use std::sync::Arc;
 
@@ -43,14 +43,14 @@ pub(crate) fn strings<'a>(values: impl Iterator<Item = &'a str>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(values))
 }
 
-/// A word of a fixed list per row, or none.
+/// One word of a fixed list per row, or none.
 pub(crate) fn words(keys: impl Iterator<Item = Option<i8>>, words: &[&str]) -> ArrayRef {
     let keys = Int8Array::from_iter(keys);
     let values = Arc::new(StringArray::from_iter_values(words));
     Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values).expect("keys are places in words"))
 }
 
-/// A name per row, given by its place in a list in which names may repeat.
+/// One name per row, given by its index in a list that may contain a name twice.
 pub(crate) fn names<N: AsRef<str>>(places: impl Iterator<Item = usize>, names: &[N]) -> ArrayRef {
     let mut distinct: Vec<&str> = Vec::new();
     let mut keys = std::collections::HashMap::new();

@@ -1,4 +1,4 @@
-//! The tables of distributions, one row a bin.
+//! The tables of distributions, with one row per bin.
 
 use crate::Bin;
 use crate::columns::{CAUSES, Column, STAGES, names, u64s, words};

@@ -1,8 +1,8 @@
 //! A run on disk: Parquet tables, then `manifest.json`. A folder with a manifest is complete.
 //!
-//! Every file is first written whole under a temporary name. Only when all are, the old manifest
-//! (if any) is removed, the tables are renamed into place, and the new manifest comes last. It
-//! holds the SHA-256 of every table, and its second line is that of the manifest without this line.
+//! Every file is first written completely under a temporary name. Then the old manifest, if any, is
+//! removed, the tables are renamed into place, and the new manifest is renamed last. It holds the
+//! SHA-256 of every table; its second line is the SHA-256 of the manifest without that line.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -22,11 +22,12 @@ use crate::tables::Table;
 pub const MANIFEST: &str = "manifest.json";
 
 /// Writes all tables that have rows, then the manifest; removes tables of an earlier run that this
-/// one has not. Returns the names of the files.
+/// run does not have. Returns the names of the files.
 ///
 /// # Errors
-/// [`io::Error`] whose text names the file: the folder cannot be made or written, or the disk is
-/// full. Nothing of this run is left behind then, and an earlier run in the folder is as it was.
+/// [`io::Error`] whose text names the file: the folder cannot be created or written, or the disk is
+/// full. In that case nothing of this run is left behind, and an earlier run in the folder is
+/// unchanged.
 pub fn write(
     run: &Arc<Run>,
     manifest: &serde_json::Value,
@@ -35,11 +36,11 @@ pub fn write(
     write_while(run, manifest, folder, &|| true)
 }
 
-/// The same while `keep_going` says so, which is asked every few thousand rows.
+/// The same, as long as `keep_going`, which is called every few thousand rows, returns true.
 ///
 /// # Errors
-/// As [`write`]; of the kind [`io::ErrorKind::Interrupted`] when it said no, and then nothing of
-/// this run is left behind.
+/// As [`write`]; of the kind [`io::ErrorKind::Interrupted`] if `keep_going` returned false, in
+/// which case nothing of this run is left behind.
 pub fn write_while(
     run: &Arc<Run>,
     manifest: &serde_json::Value,
@@ -69,7 +70,7 @@ pub fn write_while(
     Ok(present.into_iter().map(file_of).chain([MANIFEST.to_owned()]).collect())
 }
 
-/// The manifest with the checksums of the tables, and its own.
+/// The manifest with the checksums of the tables and its own.
 fn sealed(
     manifest: &serde_json::Value,
     sums: serde_json::Map<String, serde_json::Value>,
@@ -108,7 +109,7 @@ fn write_table(
     writer.into_inner().map_err(as_io)?.flush()
 }
 
-/// The error of the disk behind an error of Parquet, so that "no space left" stays what it is.
+/// The I/O error behind a Parquet error, so that "no space left" is reported as such.
 fn as_io(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
@@ -130,7 +131,7 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Files under temporary names. What is not committed is removed.
+/// Files under temporary names. Those that are not committed are removed.
 #[derive(Default)]
 struct Pending {
     files: Vec<(PathBuf, PathBuf)>,

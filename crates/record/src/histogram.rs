@@ -1,13 +1,13 @@
 //! An integer histogram of nanoseconds whose size does not depend on the number of values.
 //!
-//! Counts are exact integers. Bins are one microsecond wide up to 2.048 ms and from there 1/1024 to
-//! 1/2048 of the value; zero, which a queue often gives, has a bin of its own. Smallest value,
-//! largest value and mean are exact. Inside a bin values count as evenly spread, so that a quantile
-//! moves with every count and is known to better than 0.1 %.
+//! Counts are exact integers. Bins are one microsecond wide up to 2.048 ms, and above that 1/1024
+//! to 1/2048 of the value. Zero, which is common for queues, has a separate bin. Smallest value,
+//! largest value and mean are exact. Values are assumed to be evenly spread within a bin, so that a
+//! quantile moves with every count and is accurate to better than 0.1 %.
 //!
-//! Why no sketch: the bins of HDR Histogram are these; DDSketch (Masson, Rim and Lee 2019) bounds
+//! Why not a sketch: HDR Histogram has the same bins; DDSketch (Masson, Rim and Lee 2019) bounds
 //! the same relative error with other bins; a t-digest (Dunning and Ertl 2019) depends on the order
-//! of merging, which would cost the same bytes everywhere.
+//! of merging, so that results would not be reproducible byte for byte.
 
 /// Bins per octave, as a power of two.
 const SUB_BITS: u32 = 10;
@@ -18,11 +18,11 @@ const GRAIN_NS: u64 = 1_000;
 /// A distribution of spans in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Values that are zero; they are not in `counts`.
+    /// Number of zeros, which are not in `counts`.
     zeros: u64,
     counts: Vec<u64>,
     sum_ns: u128,
-    /// The smallest value that is not zero.
+    /// The smallest nonzero value.
     min_ns: u64,
     max_ns: u64,
 }
@@ -30,10 +30,10 @@ pub struct Histogram {
 /// A bin that is not empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bin {
-    /// Its lower edge in nanoseconds; of the first bin the smallest value.
+    /// Its lower edge in nanoseconds; for the first bin, the smallest value.
     pub lower_ns: u64,
-    /// Its upper edge in nanoseconds; of the last bin the largest value. Equal to the lower edge
-    /// where all its values are.
+    /// Its upper edge in nanoseconds; for the last bin, the largest value. Equal to the lower edge
+    /// if all its values are.
     pub upper_ns: u64,
     /// Values in it.
     pub count: u64,
@@ -53,20 +53,20 @@ impl Histogram {
             None => self.count_in_new(bin),
         }
         self.sum_ns += u128::from(ns);
-        // `max_ns` is 0 before the first value, so that this one is above it.
+        // `max_ns` is 0 before the first value, so the first value exceeds it.
         if ns > self.max_ns || ns < self.min_ns {
             self.widen(ns);
         }
     }
 
-    /// Counts a value in a bin for which there is no place yet.
+    /// Counts a value whose bin is beyond the allocated bins.
     #[cold]
     fn count_in_new(&mut self, bin: usize) {
         self.counts.resize((bin + 1).next_power_of_two(), 0);
         self.counts[bin] = 1;
     }
 
-    /// A value is smaller or larger than those before it. Apart, as that is rare.
+    /// Extends the range for a value below or above all earlier ones. Out of line, as that is rare.
     #[cold]
     #[inline(never)]
     fn widen(&mut self, ns: u64) {
@@ -74,12 +74,12 @@ impl Histogram {
         self.min_ns = if self.min_ns == 0 { ns } else { self.min_ns.min(ns) };
     }
 
-    /// How many values, by adding up the bins.
+    /// The number of values, summed over the bins.
     pub fn count(&self) -> u64 {
         self.zeros + self.counts.iter().sum::<u64>()
     }
 
-    /// The mean in nanoseconds; none without values.
+    /// The mean in nanoseconds; `None` without values.
     pub fn mean_ns(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
@@ -90,8 +90,8 @@ impl Histogram {
         (self.count() > 0).then_some(self.max_ns)
     }
 
-    /// The value that the fraction `q` of all values do not exceed, interpolated within its bin;
-    /// none without values. `q` is in 0..=1; 0 gives the smallest value and 1 the largest.
+    /// The value that a fraction `q` of all values do not exceed, interpolated within its bin;
+    /// `None` without values. `q` is in 0..=1; 0 gives the smallest value and 1 the largest.
     pub fn quantile_ns(&self, q: f64) -> Option<f64> {
         assert!((0.0..=1.0).contains(&q), "a quantile is a fraction");
         let rank = q * self.count() as f64;
@@ -106,7 +106,7 @@ impl Histogram {
         None
     }
 
-    /// The bins that are not empty, in order.
+    /// The nonempty bins, in order.
     pub fn bins(&self) -> impl Iterator<Item = Bin> {
         let zero = Bin { lower_ns: 0, upper_ns: 0, count: self.zeros };
         let others = self.counts.iter().enumerate().map(|(bin, &count)| Bin {
@@ -182,8 +182,8 @@ mod tests {
         assert_eq!(histogram.quantile_ns(0.999), Some(2e9));
     }
 
-    /// 15.000 to 15.008 ms is one bin. With its middle for every value in it, the medians of these
-    /// two were equal, and the interval over such seeds had no width.
+    /// 15.000 to 15.008 ms is one bin. When each value counted as the middle of its bin, the
+    /// medians of these two were equal, and an interval over such seeds had no width.
     #[test]
     fn medians_in_one_bin_differ_where_the_values_do() {
         let one = of([14_000_000, 15_001_000, 15_002_000, 15_003_000, 16_000_000]);

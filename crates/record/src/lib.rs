@@ -1,7 +1,7 @@
-//! Results of Sojourn as tables. A new AQM never changes a table.
+//! Results of Sojourn as tables. Their columns do not depend on the AQM.
 //!
-//! [`rows`] are what an engine hands over. With feature `arrow`, [`tables`] turns them into Arrow
-//! record batches and [`files`] writes them as Parquet with a [`manifest`].
+//! Engines produce [`rows`]. With the feature `arrow`, [`tables`] turns them into Arrow record
+//! batches, and [`files`] writes them as Parquet with a [`manifest`].
 
 #![warn(unreachable_pub)]
 

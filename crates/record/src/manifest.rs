@@ -1,19 +1,19 @@
-//! The manifest: what was run, by which version, and what came out.
+//! The manifest: what was run, by which version, and the checksums of the results.
 
 use serde_json::{Value, json};
 
 use crate::rows::Run;
 use crate::tables::Table;
 
-/// Raised when a reader of older files would misunderstand newer ones.
+/// Increased when a reader of older files would misunderstand newer ones.
 pub const FORMAT: u32 = 1;
 
-/// The facts of a run that its rows do not hold.
+/// The facts of a run that are not in its rows.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     /// The resolved scenario: every default filled in, every number with its unit.
     pub scenario: Value,
-    /// What the TCP flows use, every default filled in.
+    /// The transports of the TCP flows, with every default filled in.
     pub transports: Value,
     /// The scenario's name.
     pub name: String,
@@ -23,11 +23,11 @@ pub struct Manifest {
     pub engine: &'static str,
     /// The version of Sojourn.
     pub version: &'static str,
-    /// Real time the run took, in seconds.
+    /// Wall time of the run, in seconds.
     pub wall_s: f64,
-    /// Facts that only this engine has; null where there are none.
+    /// Facts that only this engine has; null if it has no facts.
     pub facts: Value,
-    /// Why the run is no valid experiment, one sentence each; none: it is one.
+    /// Reasons why the run is not a valid experiment, one sentence each; empty if it is valid.
     pub invalid: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Manifest {
     }
 }
 
-/// The fingerprint of a run as people read it: 16 hexadecimal digits.
+/// The fingerprint of a run in readable form: 16 hexadecimal digits.
 pub fn digest(run: &Run) -> String {
     format!("{:016x}", run.digest)
 }

@@ -4,14 +4,14 @@ use sojourn_aqm::{Cause, CauseClass, Ecn, Span, Stage, Time, Var};
 
 use crate::histogram::Histogram;
 
-/// Everything that is known of one run.
+/// All data of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// Queue names; rows name a queue by its place in this list.
+    /// Queue names; rows refer to a queue by its index in this list.
     pub queues: Vec<String>,
-    /// The state variables of each queue, by queue; rows name a variable by its place.
+    /// The state variables of each queue, by queue; rows refer to a variable by its index.
     pub vars: Vec<Vec<Var>>,
-    /// Flow names; rows name a flow by its place in this list.
+    /// Flow names; rows refer to a flow by its index in this list.
     pub flows: Vec<String>,
     /// The class of each flow.
     pub classes: Vec<String>,
@@ -19,9 +19,9 @@ pub struct Run {
     pub packets: Vec<PacketRow>,
     /// One drop or mark.
     pub signals: Vec<SignalRow>,
-    /// The state before each of them, one after the other.
+    /// The state before each signal, one after the other.
     pub evidence: Vec<f64>,
-    /// Which variables a queue's evidence is of, by queue; empty for one that signalled nothing.
+    /// The variables in a queue's evidence, by queue; empty for a queue without signals.
     pub evidence_vars: Vec<&'static [Var]>,
     /// One flow at one sample.
     pub flow_samples: Vec<FlowRow>,
@@ -31,7 +31,7 @@ pub struct Run {
     pub flow_states: Vec<FlowStateRow>,
     /// One value of one bin of time.
     pub bins: Vec<BinRow>,
-    /// The classes in the order of their first flow; bins name a class by its place.
+    /// The classes in the order of their first flow; bins refer to a class by its index.
     pub class_names: Vec<String>,
     /// One finished short transfer.
     pub transfers: Vec<TransferRow>,
@@ -43,22 +43,22 @@ pub struct Run {
     pub drop_delays: Vec<DropDelaysOf>,
     /// Fingerprint of the stream of events.
     pub digest: u64,
-    /// Packets through all queues, and events handled.
+    /// Packets through all queues, and number of events.
     pub packets_handled: u64,
     /// Events handled.
     pub events: u64,
-    /// What was legal but probably not meant.
+    /// Settings that are legal but probably mistakes.
     pub warnings: Vec<String>,
 }
 
-/// What became of a packet at a queue.
+/// The fate of a packet at a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It left towards the link.
     Sent,
     /// It was dropped.
     Dropped(Stage, Cause),
-    /// It was still waiting when the run ended.
+    /// It was still queued when the run ended.
     Waiting,
 }
 
@@ -86,18 +86,18 @@ pub struct PacketRow {
     pub bytes: u32,
     /// When it arrived.
     pub arrived: Time,
-    /// When it left or was dropped; none while it waits.
+    /// When it left or was dropped; `None` while it is queued.
     pub left: Option<Time>,
     /// What became of it.
     pub fate: Fate,
-    /// Where and why it was marked here, if it was.
+    /// The stage and cause of its mark here, if any.
     pub marked: Option<(Stage, Cause)>,
     /// Its ECN field on arrival.
     pub ecn_in: Ecn,
 }
 
-/// Table `signals`: one drop or mark at one queue, in the order in which they were made, with the
-/// state of the AQM just before it.
+/// Table `signals`: one drop or mark at one queue, in chronological order, with the state of the
+/// AQM just before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignalRow {
     /// The queue.
@@ -110,19 +110,19 @@ pub struct SignalRow {
     pub seq: u32,
     /// Size as the link accounts it.
     pub bytes: u32,
-    /// How long it had waited by then.
+    /// Its sojourn time at that moment.
     pub sojourn: Span,
-    /// Whether it was marked; else it was dropped.
+    /// Whether it was marked (otherwise dropped).
     pub is_mark: bool,
     /// Where.
     pub stage: Stage,
     /// Why.
     pub cause: Cause,
-    /// Where its values begin in [`Run::evidence`], one for each of the queue's variables.
+    /// The index in [`Run::evidence`] of its values, one for each of the queue's variables.
     pub evidence: usize,
 }
 
-/// Table `flows`: one flow at one sample. Bytes are payload; sums since the start.
+/// Table `flows`: one flow at one sample. Bytes are payload; counts are totals since the start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowRow {
     /// The flow.
@@ -131,7 +131,7 @@ pub struct FlowRow {
     pub t: Time,
     /// Sent, retransmissions included.
     pub sent_bytes: u64,
-    /// Delivered in order to the receiver's application.
+    /// Payload delivered in order to the receiver's application.
     pub delivered_bytes: u64,
     /// Sent again.
     pub retransmitted_bytes: u64,
@@ -158,8 +158,8 @@ pub struct StateRow {
     pub value: f64,
 }
 
-/// Table `flow_states`: one variable of one flow at one sample, in long form: where its sender
-/// stands (`ssthresh` in packets, infinite before the first reduction; `state`, 0 Open, 1 Disorder,
+/// Table `flow_states`: one variable of one flow at one sample, in long form: the state of its
+/// sender (`ssthresh` in packets, infinite before the first reduction; `state`, 0 Open, 1 Disorder,
 /// 2 Cwr, 3 Recovery, 4 Loss; `ecn_mode`, 0 none, 1 classic, 2 accurate; `ecn_capable`, 0 or 1;
 /// `busy_time` and `rwnd_limited` in seconds), and the variables of its congestion control.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -179,12 +179,13 @@ pub struct FlowStateRow {
 pub struct BinRow {
     /// What it is about.
     pub scope: Scope,
-    /// The place of that queue, class or flow among its names.
+    /// The index of that queue, class or flow among its names.
     pub index: u32,
     /// When the bin began.
     pub t: Time,
     /// The metric: `goodput` of flows and classes; `throughput`, `utilisation`, `drop_rate`,
-    /// `mark_rate` of queues (rates of what arrived in the bin; none where nothing did).
+    /// `mark_rate` of queues (rates are relative to the arrivals in the bin, and missing without
+    /// arrivals).
     pub metric: &'static str,
     /// Its value.
     pub value: f64,
@@ -201,7 +202,7 @@ pub struct TransferRow {
     pub start: Time,
     /// Its size.
     pub bytes: u64,
-    /// Time until the last byte had arrived.
+    /// Time until the last byte arrived.
     pub completion: Span,
 }
 
@@ -235,7 +236,7 @@ impl Scope {
 pub struct SummaryRow {
     /// What it is about.
     pub scope: Scope,
-    /// The name of that queue, class or flow; empty for the run.
+    /// The name of that queue, class or flow; empty for the whole run.
     pub name: String,
     /// The metric, such as `delay_p95`.
     pub metric: &'static str,
@@ -258,13 +259,13 @@ pub struct HistogramOf {
     pub histogram: Histogram,
 }
 
-/// Table `drop_delays`: how long the packets had waited that one queue dropped at one stage for one
-/// cause, in rows as those of [`HistogramOf`].
+/// Table `drop_delays`: sojourn times of the packets that one queue dropped at one stage for one
+/// cause, in rows like those of [`HistogramOf`].
 #[derive(Clone, Debug)]
 pub struct DropDelaysOf {
     /// The queue.
     pub queue: u16,
-    /// Where; never at enqueue, where no packet has waited.
+    /// The stage; never enqueue, where packets have no sojourn time yet.
     pub stage: Stage,
     /// Why.
     pub cause: CauseClass,

@@ -1,4 +1,5 @@
-//! Rows as Arrow record batches: column names carry the unit, repeated words are dictionaries.
+//! Rows as Arrow record batches: column names carry the unit, repeated words are
+//! dictionary-encoded.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::columns::{
 use crate::distributions::{drop_delays, histograms};
 use crate::rows::{BinRow, Fate, Run, Scope, SignalRow};
 
-/// Rows that become one record batch, so that a large table is never in memory twice.
+/// Rows per record batch, so that a large table is never in memory twice.
 const ROWS_PER_BATCH: usize = 1 << 16;
 
 /// The words of [`Fate`] and of signals, in the order of their keys.
@@ -66,7 +67,7 @@ impl Table {
         Table::DropDelays,
     ];
 
-    /// Its name, also that of its file.
+    /// Its name, which is also the name of its file.
     pub const fn name(self) -> &'static str {
         match self {
             Table::Packets => "packets",
@@ -87,7 +88,7 @@ impl Table {
         Table::ALL.into_iter().find(|table| table.name() == name)
     }
 
-    /// How many rows a run has in it.
+    /// The number of its rows in a run.
     pub fn rows(self, run: &Run) -> usize {
         match self {
             Table::Packets => run.packets.len(),
@@ -114,7 +115,7 @@ impl Table {
         Reader { table: self, schema: self.schema(), run, rows, next: 0 }
     }
 
-    /// Some rows as one batch. Summary and distributions are small and always whole.
+    /// A range of rows as one batch. Summary and distributions are small and always complete.
     fn batch(self, run: &Run, rows: Range<usize>) -> RecordBatch {
         let columns = match self {
             Table::Packets => packets(run, rows),
@@ -138,7 +139,7 @@ impl Table {
     }
 }
 
-/// The rows of one table, batch by batch; made on demand.
+/// The rows of one table, batch by batch, created on demand.
 pub struct Reader {
     table: Table,
     schema: SchemaRef,
@@ -216,8 +217,8 @@ fn signals(run: &Run, range: Range<usize>) -> Vec<Column> {
     ]
 }
 
-/// The state before each signal, as a map from variable to value: the columns are the same for
-/// every AQM.
+/// The state before each signal, as a map from variable to value, so that the columns are the same
+/// for every AQM.
 fn evidence(run: &Run, rows: &[SignalRow]) -> ArrayRef {
     let mut maps = MapBuilder::new(None, StringBuilder::new(), Float64Builder::new());
     for row in rows {
@@ -249,7 +250,7 @@ fn flows(run: &Run, range: Range<usize>) -> Vec<Column> {
 
 fn states(run: &Run, range: Range<usize>) -> Vec<Column> {
     let rows = &run.states[range];
-    // Every queue has its own list of variables; the dictionary is all lists one after the other.
+    // Every queue has its own list of variables; the dictionary is the concatenation of all lists.
     let starts: Vec<usize> = run
         .vars
         .iter()

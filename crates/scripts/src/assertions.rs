@@ -1,21 +1,22 @@
-//! Assertions about a connection: the part of Python in which scripts write them.
+//! Assertions about a connection, in the subset of Python that scripts use.
 //!
-//! Only `assert EXPRESSION[, MESSAGE]` is known, of numbers and names, `+ - * / // %`, comparisons,
-//! `and`, `or`, `not`, `abs(...)` and parentheses. Nothing is executed; anything else is refused.
+//! Only `assert EXPRESSION[, MESSAGE]` is supported, with numbers and names, `+ - * / // %`,
+//! comparisons, `and`, `or`, `not`, `abs(...)` and parentheses. Nothing is executed; anything else
+//! is refused.
 
-/// Why an assertion does not hold, or cannot be judged.
+/// Why an assertion is false, or cannot be judged.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trouble {
-    /// It does not hold; the values of its names.
+    /// It is false; holds the values of its names.
     False(String),
-    /// It is beyond the form, or names what is not known.
+    /// It is outside the supported subset, or uses an unknown name.
     Beyond(String),
 }
 
-/// Judges every assertion. `value` knows the names.
+/// Judges every assertion. `value` returns the value of a name.
 ///
 /// # Errors
-/// [`Trouble`] of the first that does not hold or cannot be judged, with its text.
+/// [`Trouble`] of the first assertion that is false or cannot be judged, with its text.
 pub fn judge(code: &str, value: &dyn Fn(&str) -> Option<f64>) -> Result<(), (String, Trouble)> {
     for statement in statements(code) {
         let fails = |trouble| (statement.clone(), trouble);
@@ -35,8 +36,8 @@ pub fn judge(code: &str, value: &dyn Fn(&str) -> Option<f64>) -> Result<(), (Str
     Ok(())
 }
 
-/// The statements: one per line or between semicolons, without comments; an open parenthesis and a
-/// backslash join lines.
+/// The statements: one per line or between semicolons, without comments. An open parenthesis or a
+/// backslash joins lines.
 fn statements(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = String::new();
@@ -55,7 +56,7 @@ fn statements(code: &str) -> Vec<String> {
     found
 }
 
-/// Reads an expression and computes it. Truth is 1 or 0.
+/// Parses an expression and computes it. Truth is 1 or 0.
 struct Reader<'a> {
     text: &'a str,
     value: &'a dyn Fn(&str) -> Option<f64>,

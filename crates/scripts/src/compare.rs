@@ -1,7 +1,7 @@
-//! What the host does against what a script has.
+//! Compares the host's behaviour with a script.
 //!
-//! Not compared, as the endpoint has none: PSH, the window in bytes, and on a SYN the values of
-//! `mss` and `wscale`.
+//! Some fields are not compared because the endpoint does not have them: PSH, the window in bytes,
+//! and on a SYN the values of `mss` and `wscale`.
 
 use sojourn_aqm::{Ecn, Span};
 
@@ -12,7 +12,7 @@ fn differs(expected: String, got: String) -> Result<(), StepError> {
     Err(StepError::Differs { expected, got })
 }
 
-/// Two segments as one, if the second continues the first.
+/// Joins two segments, if the second continues the first.
 pub(crate) fn joined(first: SentSegment, second: &SentSegment) -> Option<SentSegment> {
     let continues = second.seq == first.seq + first.payload && !first.syn && !first.fin;
     (continues && second.payload > 0).then(|| SentSegment {
@@ -100,7 +100,8 @@ fn sent_options(
     if same { Ok(()) } else { differs(written(expected), shown(found)) }
 }
 
-/// Whether timestamps are there or not, and count as the script's do, at first from what it has.
+/// Whether timestamps are present as in the script and advance like the script's, relative to its
+/// first one.
 fn are_stamps(
     expected: Option<(u32, u32)>,
     found: &SentSegment,
@@ -111,7 +112,7 @@ fn are_stamps(
         return expected.is_none() && found.stamps.is_none();
     };
     host.set_clock(value, at);
-    // packetdrill looks at values only where a script says how long a tick is.
+    // packetdrill compares values only if a script sets the length of a tick.
     let near = tolerance.is_none_or(|tolerance| {
         let millis = (tolerance.as_nanos() / 1_000_000) as u32;
         host.stamp(at).is_some_and(|stamp| stamp.abs_diff(value) <= millis)
@@ -119,7 +120,7 @@ fn are_stamps(
     near && echo == echoed
 }
 
-/// A segment of a script, as scripts write it.
+/// A segment of a script, in the notation of scripts.
 pub(crate) fn written(segment: &Segment) -> String {
     let flags = segment.flags;
     let mut text =
@@ -152,7 +153,7 @@ fn sack(blocks: &[(u32, u32)]) -> String {
     format!("sack {}", blocks.join(" "))
 }
 
-/// A segment that was sent, as scripts write it.
+/// A sent segment, in the notation of scripts.
 pub(crate) fn shown(found: &SentSegment) -> String {
     let text = line((found.syn, found.fin), found.ace, found.seq, found.payload, found.ack);
     let mut options = Vec::new();

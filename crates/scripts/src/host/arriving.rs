@@ -8,13 +8,13 @@ use sojourn_sim::tcp::negotiation::Mode;
 use super::{Stage, StepError, TestedHost};
 use crate::read::{Field, Segment, TcpOption};
 
-/// IP and TCP headers without options, whose size no rule of a sender or receiver depends on here.
+/// Size of IP and TCP headers without options. No rule of a sender or receiver here depends on it.
 pub(super) const HEADER_BYTES: u32 = 40;
 
-/// How long the acknowledgement of a FIN waits (Linux 7.2 `TCP_ATO_MIN`).
+/// Delay of the acknowledgement of a FIN (Linux 7.2 `TCP_ATO_MIN`).
 const FIN_DELAY: Span = Span::from_millis(40);
 
-/// The ECN field of a segment that arrives; one that the script does not say is not ECN-capable.
+/// The ECN field of an arriving segment; not ECN-capable unless the script says so.
 pub(super) fn field(field: Field) -> Ecn {
     match field {
         Field::Unsaid | Field::NotEct => Ecn::NotEct,
@@ -52,7 +52,7 @@ impl TestedHost {
                 self.take(now, segment)
             }
             Stage::Open(_) if flags.syn => {
-                // A challenge (RFC 5961 §4), or the answer to a SYN-ACK sent again.
+                // A challenge ACK (RFC 5961 §4), or the answer to a retransmitted SYN-ACK.
                 self.answer_syn_ack(now, segment);
                 Ok(())
             }
@@ -108,7 +108,7 @@ impl TestedHost {
         ack.ace = segment.flags.ace;
         ack.signal = segment.flags.ace & 0b001 != 0 && ends.sender.ecn_mode() == Mode::Classic;
         take_blocks(&mut ack, segment, |range| ends.outgoing.inside(range.0, range.1));
-        // RFC 5681 §2: with data or a FIN it is no duplicate acknowledgement.
+        // RFC 5681 §2: a segment with data or a FIN is not a duplicate acknowledgement.
         let duplicate = segment.payload == 0 && !segment.flags.fin;
         if acked <= una && !duplicate && ack.sack[0].is_empty() {
             return Ok(());
@@ -160,11 +160,11 @@ impl TestedHost {
         }
     }
 
-    /// Notes a FIN before which all has arrived. Returns whether its acknowledgement waits: in
-    /// state ESTABLISHED it begins the mode in which acknowledgements wait for data of ours (Linux
-    /// 7.2 `tcp_fin`), as long as the last delay, which is nothing before any data
+    /// Notes a FIN that completes the stream. Returns whether its acknowledgement is delayed. In
+    /// state ESTABLISHED it starts the mode in which acknowledgements wait for our data (Linux 7.2
+    /// `tcp_fin`), for as long as the last delay, which is zero before any data
     /// (`tcp_send_delayed_ack`). A full buffer is announced at once (`tcp_data_queue`). Here the
-    /// acknowledgement of new data with a FIN never waits.
+    /// acknowledgement of new data with a FIN is never delayed.
     fn take_fin(&mut self) -> bool {
         let arrived = self.incoming.byte(self.receiver.next());
         let Stage::Open(ends) = &mut self.stage else { return false };
@@ -174,7 +174,7 @@ impl TestedHost {
         is_first && !ends.outgoing.closes() && arrived > 0 && has_room
     }
 
-    /// When we took the timestamp that is echoed.
+    /// When we sent the timestamp that is echoed.
     pub(super) fn time_of(&self, echo: u32) -> Time {
         let written = self.written_stamps.iter().rfind(|(value, _)| *value == echo);
         if let Some((_, taken)) = written {
@@ -190,12 +190,12 @@ fn is_counters(option: &TcpOption) -> bool {
     matches!(option, TcpOption::AccEcn(_))
 }
 
-/// The peer's timestamp, as the receiver keeps it.
+/// The peer's timestamp in the form in which the receiver stores it.
 fn time_of_peer(value: u32) -> Time {
     Time::from_nanos(u64::from(value))
 }
 
-/// Argument and echo of the timestamps of a segment.
+/// Value and echo of a segment's timestamp option.
 pub(super) fn stamp(segment: &Segment) -> Option<(u32, u32)> {
     segment.options.iter().flatten().find_map(|option| match option {
         TcpOption::Stamps { value, echo } => Some((*value, *echo)),
@@ -203,7 +203,7 @@ pub(super) fn stamp(segment: &Segment) -> Option<(u32, u32)> {
     })
 }
 
-/// The SACK blocks, in whole segments. A block within one segment reports nothing.
+/// Reads the SACK blocks as whole segments. A block within one segment reports nothing.
 fn take_blocks(ack: &mut Packet, segment: &Segment, inside: impl Fn((u32, u32)) -> (u32, u32)) {
     let ranges = segment.options.iter().flatten().find_map(|option| match option {
         TcpOption::Sack(ranges) => Some(ranges.as_slice()),

@@ -1,15 +1,16 @@
-//! Bytes of a script, and the whole segments that the endpoint counts in.
+//! Converts between bytes of a script and the whole segments in which the endpoint counts.
 
 use std::cmp::Ordering;
 
-/// What the host sends: the end of each segment, in bytes from the first. A FIN counts as a byte.
+/// The data that the host sends: the end of each segment, in bytes from the first. A FIN counts as
+/// one byte.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
     mss: u32,
     ends: Vec<u32>,
     /// The segment that carries the FIN.
     fin: Option<u32>,
-    /// Small segments do not wait for others (`TCP_NODELAY`).
+    /// Whether small segments are sent without waiting for others (`TCP_NODELAY`).
     pub(super) nodelay: bool,
 }
 
@@ -43,8 +44,8 @@ impl Outgoing {
         self.start(self.count())
     }
 
-    /// The application writes; segments from `unsent` on have not left, and the last of them is
-    /// filled first.
+    /// The application writes. Segments from `unsent` on have not left; the last of them is filled
+    /// first.
     pub(super) fn write(&mut self, bytes: u32, unsent: u32) {
         let end = self.end() + bytes;
         if self.count() > unsent {
@@ -55,7 +56,7 @@ impl Outgoing {
         }
     }
 
-    /// The application closes. The FIN travels with the last segment, unless that has left.
+    /// The application closes. The FIN travels with the last segment, if that has not left.
     pub(super) fn close(&mut self, unsent: u32) {
         if self.fin.is_some() {
             return;
@@ -74,19 +75,19 @@ impl Outgoing {
         self.fin.is_some()
     }
 
-    /// Whether the FIN has been sent and lies below a segment.
+    /// Whether the FIN has been sent and lies below `una`.
     pub(super) fn is_closed(&self, una: u32) -> bool {
         self.fin.is_some_and(|fin| fin < una)
     }
 
-    /// Whether a segment is small, and waits while another small one is outstanding (RFC 896, in
+    /// Whether a segment is small and must wait while another small one is outstanding (RFC 896, in
     /// the variant of Linux `tcp_minshall_check`).
     fn is_small(&self, segment: u32) -> bool {
         let (payload, fin) = self.payload(segment);
         payload < self.mss && !fin
     }
 
-    /// Segments that may be sent at all, when those from `una` on are outstanding up to `nxt`.
+    /// The end of the segments that may be sent when those from `una` to `nxt` are outstanding.
     pub(super) fn released(&self, una: u32, nxt: u32) -> u32 {
         let count = self.count();
         let held = count > nxt
@@ -96,7 +97,7 @@ impl Outgoing {
         count - u32::from(held)
     }
 
-    /// How many segments lie below a byte; `Err` in the middle of one.
+    /// The number of segments below a byte; `Err` if the byte is inside a segment.
     pub(super) fn below(&self, byte: u32) -> Result<u32, u32> {
         let count = self.ends.partition_point(|&end| end <= byte) as u32;
         match self.start(count).cmp(&byte) {
@@ -105,7 +106,7 @@ impl Outgoing {
         }
     }
 
-    /// Segments up to the end of a window, those not yet written included.
+    /// Segments up to the end of a window, including segments not yet written.
     pub(super) fn within(&self, byte: u32) -> u32 {
         let written = self.ends.partition_point(|&end| end <= byte) as u32;
         let more = if written < self.count() { 0 } else { (byte - self.end()) / self.mss };
@@ -122,14 +123,14 @@ impl Outgoing {
     }
 }
 
-/// What the host receives: every place in the script at which a segment begins or ends.
+/// The data that the host receives: every place in the script at which a segment begins or ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Incoming {
     edges: Vec<u32>,
 }
 
 impl Incoming {
-    /// From the first byte and the end of every segment of the script.
+    /// Made from the first byte and the end of every segment in the script.
     pub(super) fn new(segments: impl Iterator<Item = (u32, u32)>) -> Incoming {
         let ends = segments.flat_map(|(start, end)| [start, end]);
         let mut edges: Vec<u32> = std::iter::once(0).chain(ends).collect();

@@ -5,7 +5,7 @@ use sojourn_aqm::Time;
 use super::{Stage, StepError, TestedHost};
 use crate::read::{Argument, Call};
 
-/// What a call returns, and its error.
+/// The return value of a call, and its error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Returned {
     pub(crate) value: i64,
@@ -22,15 +22,16 @@ impl Returned {
     }
 }
 
-/// Options of sockets that change nothing here: other layers', or limits that no test reaches.
+/// Socket options without effect here: they belong to other layers, or set limits that no test
+/// reaches.
 const OPTIONS_WITHOUT_EFFECT: [&str; 5] =
     ["SO_REUSEADDR", "SO_SNDBUF", "SO_RCVLOWAT", "SO_ERROR", "IP_TOS"];
 
 impl TestedHost {
-    /// Carries out a call. None: it blocks until something arrives.
+    /// Carries out a call. `None`: it blocks until something arrives.
     ///
     /// # Errors
-    /// [`StepError`] for what the host does not know.
+    /// [`StepError`] for calls that the host does not support.
     pub(crate) fn call(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, StepError> {
         let first = call.args.first();
         if call.errno.as_deref() == Some("EFAULT") {
@@ -70,7 +71,7 @@ impl TestedHost {
         }
     }
 
-    /// The script has the number of each socket as the result of the call that makes it.
+    /// In a script, the call that makes a socket has the socket's number as its result.
     fn socket(&mut self, call: &Call) -> Result<Option<Returned>, StepError> {
         if !self.sockets.is_empty() && !matches!(self.stage, Stage::Closed) {
             return Err(StepError::not_modelled("a second connection"));
