@@ -1,4 +1,4 @@
-"""What seccomp saves a guest, and what our module costs beside the kernel's own disciplines.
+"""What seccomp saves a guest, and what our module costs compared with the kernel's own disciplines.
 
     python benches/linux_guest.py [KERNEL]
 

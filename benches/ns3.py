@@ -1,4 +1,4 @@
-"""What our queue discs cost in ns-3 beside its own, and what the engine ns3 costs.
+"""What our queue discs cost in ns-3 compared with its own, and what the engine ns3 costs.
 
     python benches/ns3.py instructions      by valgrind: the same on a busy machine
     python benches/ns3.py seconds           on an idle machine

@@ -1,4 +1,4 @@
-"""The router beside others: throughput, added delay and jitter at three rates, in one run.
+"""The router compared with others: throughput, added delay and jitter at three rates, in one run.
 
     python benches/router.py [--seconds S] [--user NAME]
 
@@ -44,10 +44,10 @@ def main() -> int:
     options.add_argument("--seconds", default="5")
     options.add_argument("--user", default="nobody")
     given = options.parse_args()
-    print("\n### The router in real time, beside others\n")
+    print("\n### The router in real time, compared with others\n")
     lacks = host.missing()
     if lacks is not None:
-        print(f"There are no name spaces here: {lacks[0]}.")
+        print(f"Namespaces do not work here: {lacks[0]}.")
         return 0
     load = os.getloadavg()[0]
     print(f"Load average {load:.1f} at the beginning; only rows of this table compare.\n")

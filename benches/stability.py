@@ -1,6 +1,6 @@
 """What a map of margins costs, as a table for the results of the benches.
 
-Processor time of one thread, best of five: other work on the machine does not count.
+CPU time of one thread, best of five: other work on the machine does not count.
 """
 
 import time

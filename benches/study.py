@@ -38,14 +38,14 @@ POINTS = 100
 ALONE = 400
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "studies.md"
 BEGIN, END = "<!-- costs: begin -->\n", "<!-- costs: end -->\n"
-# Runs and workers of the rows beside the large study; workers of the scheduler's.
+# Runs and workers of the rows besides the large study; workers of the scheduler's.
 ROWS = [(5000, 1), (5000, 2), (5000, 4)]
 SCHEDULERS = (10, 100, 200, 300)
 _START_S = 300.0
 
 
 def study_of(runs: int) -> Study:
-    """A study of so many runs: loads and AQMs, 4 flows, 10 s."""
+    """A study of `runs` runs: loads and AQMs, 4 flows, 10 s."""
     rtts = [f"{40 + 2 * i}ms" for i in range(POINTS // 4)]
     return sojourn.study.parse(
         {
@@ -63,7 +63,7 @@ def study_of(runs: int) -> Study:
 
 
 def alone_s(runs: int, processes: int) -> float:
-    """Processor seconds of one run of the simulator alone, in so many processes at a time."""
+    """Processor seconds of one run of the simulator alone, in `processes` processes at a time."""
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(_alone_s, [runs] * processes))
     return sum(found) / processes
@@ -86,7 +86,7 @@ def cpu_s(who: int) -> float:
 
 
 class Meter:
-    """Notes memory and processor time of the client as runs complete; ends a call in time."""
+    """Notes memory and CPU time of the client as runs complete; ends a call in time."""
 
     def __init__(self, budget_s: float) -> None:
         self.rows: list[tuple[int, float]] = []
@@ -142,7 +142,7 @@ def scheduler(workers: int, tasks: int) -> dict[str, Any]:
 
     import dask
 
-    # What each worker does beside its tasks, several times a second, belongs to its own processor.
+    # Each worker's work besides its tasks, several times a second, belongs to its own CPU.
     dask.config.set({"distributed.worker.profile.enabled": False,
                      "distributed.admin.system-monitor.interval": "1h"})  # fmt: skip
     # A page and a limit of memory for each worker would be measured, not the scheduler.
@@ -182,7 +182,7 @@ def table(runs: int, store: Path) -> None:
 
 
 def _study_row(runs: int, workers: int, store: Path) -> dict[str, Any]:
-    """A study of so many runs; the pieces of one that was interrupted are put together."""
+    """A study of `runs` runs; the pieces of one that was interrupted are put together."""
     name, pieces = f"{runs}-{workers}", list[dict[str, Any]]()
     while sum(piece["runs"] for piece in pieces) < runs:
         found = _measured(

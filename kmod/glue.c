@@ -5,7 +5,7 @@
  * The library in Rust holds descriptions of packets and decides; this file holds the packets. It
  * describes each arrival to the library, and carries out the drops and marks that the library
  * reports by callbacks. Packets wait in a list of their own too, in the order of arrival, so that
- * they can be freed or judged anew without asking the library for them.
+ * they can be freed or judged again without asking the library for them.
  *
  * Longer than 400 lines: one discipline, whose parts call each other.
  */
@@ -84,7 +84,7 @@ struct aqm {
 	enum hash_form hash_form;
 	/* PIE draws 64 bits (sch_pie.c, pie_drop_early), the others 32. */
 	bool is_pie;
-	/* PIE: when the next update is due, and the time between two; 0 if there are none. */
+	/* PIE: when the next update is due, and the time between two; 0 if it has no updates. */
 	u64 update_ns;
 	u64 period_ns;
 	/* DualPI2 has updates at exact times, which count from when it is made. */
@@ -309,7 +309,7 @@ static enum hrtimer_restart on_exact_update(struct hrtimer *timer)
 	rcu_read_lock();
 	root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
 	spin_lock(root_lock);
-	/* A change of the AQM that this has waited for may have set the timer anew. */
+	/* A change of the AQM that this has waited for may have set the timer again. */
 	if (q->aqm->is_dualpi2 && !hrtimer_is_queued(timer)) {
 		sojourn_on_timer(q->aqm->handle, now_of(q->aqm));
 		hrtimer_set_expires(timer, next_exact_update(q->aqm));
@@ -426,7 +426,7 @@ static int sojourn_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct 
 
 /*
  * As sch_cake.c, cake_dequeue: a CAKE that has emptied is asked again a target later if queues
- * decay. It has nothing to say then, but a timer that expires is seen by what runs beside it.
+ * decay. It has nothing to say then, but other code that runs then sees an expiring timer.
  */
 static void wake_decaying(struct sojourn_sched_data *q, u64 now)
 {
@@ -494,7 +494,7 @@ static void start_clock(struct aqm *aqm, u64 now)
 }
 
 /*
- * When a timer expires that is set so many jiffies ahead: the kernel's wheel rounds up, past the
+ * When a timer expires that is set `ahead` jiffies ahead: the kernel's wheel rounds up, past the
  * time asked for, to steps that grow with the distance (kernel/time/timer.c, calc_wheel_index).
  */
 static unsigned long expires_in(unsigned long ahead)
@@ -636,7 +636,7 @@ static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt, u64 
 	return make_handle(aqm, sch, extack);
 }
 
-/* The packets that wait are judged anew, in the order in which they came. */
+/* Judges the queued packets again, in the order in which they arrived. */
 static void replace(struct sojourn_sched_data *q, struct Qdisc *sch, struct aqm *aqm)
 {
 	struct sk_buff_head before;

@@ -24,7 +24,7 @@ void __noreturn sojourn_host_panic(const unsigned char *text, size_t length);
 /*
  * The library cannot go on without the memory that it asks for. Where the kernel has none, this is
  * taken, and the discipline then takes no more packets than wait in it (glue.c, note_reserve). It
- * is given out from its beginning to its end, and anew once all has come back.
+ * is given out from its beginning to its end, and again once all has been freed.
  */
 static struct {
 	spinlock_t lock;

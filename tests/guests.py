@@ -22,7 +22,7 @@ _skipped = pytest.mark.skipif(
 
 
 def needs_kernel(test: _T) -> _T:
-    """Mark a test in a guest, which takes seconds of processor time."""
+    """Mark a test in a guest, which takes seconds of CPU time."""
     return pytest.mark.long(_skipped(test))
 
 

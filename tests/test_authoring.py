@@ -1,4 +1,4 @@
-"""`sojourn new`, `build` and `check`: a law of one's own from the first file to its page."""
+"""`sojourn new`, `build` and `check`: a custom law from the first file to its page."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Who says what: the table of dialects, its sources, and what each does beside its parameters."""
+"""Who says what: the table of dialects, its sources, and what each does besides its parameters."""
 
 import json
 import re

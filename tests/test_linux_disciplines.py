@@ -52,7 +52,7 @@ def carried(given: _core.Scenario) -> _core.Run:
 def test_the_hosts_kernel_runs_its_own_discipline(queue: str, kind: str) -> None:
     absent = [name for name in ("cbs", "netem", kind) if not host.offers(name)]
     if (host.missing() is not None or absent) and not MUST:
-        pytest.skip(f"this kernel has no {', '.join(absent) or 'name spaces'}")
+        pytest.skip(f"this kernel has no {', '.join(absent) or 'namespaces'}")
     given = scenario("host", "kernel", queue.format(hz=host.hz()))
     run = carried(given)
     key = "queue/bottleneck/delay_mean"

@@ -1,6 +1,6 @@
 """The engine linux: guests, their plans, their results, and that nothing of them stays behind.
 
-Tests that need a guest kernel are skipped where there is none, unless CI says there must be one.
+Tests that need a guest kernel are skipped without one, unless CI says there must be one.
 """
 
 from __future__ import annotations

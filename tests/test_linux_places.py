@@ -18,7 +18,7 @@ from sojourn.errors import InputError, ScenarioError
 
 LACKS = host.missing()
 needs_spaces = pytest.mark.skipif(
-    LACKS is not None and not os.environ.get("CI"), reason=f"no name spaces: {LACKS}"
+    LACKS is not None and not os.environ.get("CI"), reason=f"no namespaces: {LACKS}"
 )
 
 TEXT = """

@@ -1,4 +1,4 @@
-"""What the engine linux records beside the queue, and what its link does beside queueing.
+"""What the engine linux records besides the queue, and what its link does besides queueing.
 
 Both engines fill the same tables with the same arithmetic, and draw the same luck.
 """

@@ -121,7 +121,7 @@ def draw(tmp_path: Path) -> Draw:
 
 def test_no_two_seeds_draw_the_same_numbers_in_any_seconds(draw: Draw) -> None:
     """Seed 2 in second 3 drew those of seed 1 in second 0: the seed was not mixed before."""
-    # The second changes with every draw, as the numbers begin anew with it.
+    # The second changes with every draw, as the numbers restart with it.
     seeds, seconds, kinds = range(64), range(1, 65), (False, True)
     firsts = {
         draw(seed, second, 8, for_programs)

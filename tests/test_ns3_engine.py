@@ -1,4 +1,4 @@
-"""The engine ns3: what its runner is told, what is refused, and runs where the runner is built."""
+"""The engine ns3: the input of its runner, what is refused, and runs where the runner is built."""
 
 from __future__ import annotations
 
@@ -329,7 +329,7 @@ def test_acknowledgements_pass_the_link_back() -> None:
 @needs_runner
 @pytest.mark.slow
 def test_a_mended_cubic_leaves_slow_start_with_the_simulators() -> None:
-    """When the queue overflows; told smoothed round trips, at 178 packets (fact ns3-6).
+    """When the queue overflows; with smoothed round trips, at 178 packets (fact ns3-6).
 
     The window is fixed, as ns-3 has no receiver whose window grows (fact tcp-18).
     """
@@ -513,7 +513,7 @@ tcp = "mended"
 
 @needs_runner
 def test_renos_under_fq_codel_may_be_in_step_or_apart_on_both_engines() -> None:
-    """Fact ns3-10: in step they use 88 % of the link at most, apart 92 % or more."""
+    """Fact ns3-10: in step they use 88 % of the link at most, otherwise 92 % or more."""
     used: dict[str, list[float]] = {"sim": [], "ns3": []}
     for engine, found in used.items():
         for flows, packet in ((5, 1000), (5, 1500), (4, 1250)):

@@ -1,4 +1,4 @@
-"""Laws of one's own in Python: text forms, errors, manifest, determinism, equality with Rust."""
+"""Custom laws in Python: text forms, errors, manifest, determinism, equality with Rust."""
 
 import json
 import shutil

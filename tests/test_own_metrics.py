@@ -1,4 +1,4 @@
-"""Metrics of one's own, figures in the user's style, comparisons read back."""
+"""Custom metrics, figures in the user's style, comparisons read back."""
 
 import matplotlib as mpl
 import numpy as np

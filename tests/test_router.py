@@ -1,6 +1,6 @@
 """The router in real time: what packets meet, what is recorded, and that nothing stays behind.
 
-Tests that need name spaces are skipped where there are none, unless CI says there must be some.
+Tests that need namespaces are skipped without them, unless CI says there must be some.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sojourn.running import router
 
 LACKS = host.missing()
 needs_spaces = pytest.mark.skipif(
-    LACKS is not None and not os.environ.get("CI"), reason=f"no name spaces: {LACKS}"
+    LACKS is not None and not os.environ.get("CI"), reason=f"no namespaces: {LACKS}"
 )
 
 # Sends datagrams of 1000 bytes (ECT(0)) for a while; the other end counts them and those with CE.
@@ -65,7 +65,7 @@ while True:
 def flood(folder: Path, bps: float, forward: router.Direction, **more: Any) -> dict[str, Any]:
     """Send datagrams from near to far; what the router reports at the end, and ``received``."""
     received = folder / "received"
-    # What waits at the end needs time to leave.
+    # The queue at the end needs time to drain.
     patience = str(0.5 + max(0.0, 1.5 * (bps / 1e6 - 1)))
     words = ("100.64.0.2", str(bps), "1.5", patience, str(received))
     send = (sys.executable, "-c", SEND, *words)
@@ -293,7 +293,7 @@ def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
         shutil.rmtree(shared)
     assert lines, done.stderr
     assert "end" in lines[-1]
-    assert done.stdout.strip() == "0", "root of its own user name space"
+    assert done.stdout.strip() == "0", "root of its own user namespace"
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,9 @@ pub enum Edit {
     Char(u16, char),
     /// Inserts one of the words.
     Word(u16, u8),
-    /// Deletes so many characters.
+    /// Deletes a number of characters.
     Cut(u16, u8),
-    /// Copies so many characters from the second place to the first.
+    /// Copies a number of characters from the second place to the first.
     Copy(u16, u16, u8),
 }
 

@@ -427,7 +427,7 @@ SojournAqmQueueDisc::Prepare()
     if (Simulator::Now() < m_lastCall)
     {
         NS_FATAL_ERROR(GetInstanceTypeId().GetName()
-                       << ": time has begun anew; make a new disc for a new simulation");
+                       << ": time has restarted; make a new disc for a new simulation");
     }
     m_lastCall = Simulator::Now();
     CatchUp();

@@ -66,7 +66,7 @@ class SojournInternalQueue : public Queue<QueueDiscItem>
     Ptr<QueueDiscItem> Take(Place place);
 
     // Inherited. The place of a packet that these two hand out is unknown to a discipline, so that
-    // they must not be used beside it.
+    // they must not be used in addition to it.
     bool Enqueue(Ptr<QueueDiscItem> item) override;
     Ptr<QueueDiscItem> Dequeue() override;
     Ptr<QueueDiscItem> Remove() override;

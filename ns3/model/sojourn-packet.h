@@ -19,7 +19,7 @@ namespace ns3
  *
  * @param item the packet
  * @param mayMark whether the AQM may mark packets
- * @param packet what the AQM is told
+ * @param packet the packet as the AQM sees it
  */
 void FillInDsField(Ptr<QueueDiscItem> item, bool mayMark, sojourn_packet& packet);
 
@@ -27,7 +27,7 @@ void FillInDsField(Ptr<QueueDiscItem> item, bool mayMark, sojourn_packet& packet
  * Fills in the hosts of a packet, where its item knows them; else its flow stands for them.
  *
  * @param item the packet
- * @param packet what the AQM is told; its flow is there
+ * @param packet the packet as the AQM sees it, with its flow
  */
 void FillInHosts(Ptr<QueueDiscItem> item, sojourn_packet& packet);
 

@@ -629,8 +629,8 @@ AboutPie()
              SojournParameter::WORD,
              "none",
              nullptr,
-             "Rules that the authors' Linux code of 2013 had beside those of the paper. One of "
-             "none, linux2013. Source: Pan et al. 2013: none."},
+             "Rules of the authors' Linux code of 2013 in addition to those of the paper. One "
+             "of none, linux2013. Source: Pan et al. 2013: none."},
             {"ByteMode",
              "byte_mode",
              SojournParameter::BOOL,
@@ -2312,8 +2312,8 @@ AboutFqPie()
              SojournParameter::WORD,
              "none",
              nullptr,
-             "Rules that the authors' Linux code of 2013 had beside those of the paper. One of "
-             "none, linux2013. Source: Pan et al. 2013: none."},
+             "Rules of the authors' Linux code of 2013 in addition to those of the paper. One "
+             "of none, linux2013. Source: Pan et al. 2013: none."},
             {"ByteMode",
              "byte_mode",
              SojournParameter::BOOL,

@@ -48,7 +48,7 @@ const Time BEACON_INTERVAL = MicroSeconds(1024 * 1000);
 constexpr uint32_t LLC_BYTES = 8;
 constexpr uint64_t RATE_UNIT = 100'000;
 
-/// Loss to the receiver at which a signal is so many decibels above the noise.
+/// Loss to the receiver at which a signal is a given number of decibels above the noise.
 double
 LossFor(double snrDb)
 {

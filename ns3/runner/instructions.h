@@ -63,7 +63,7 @@ struct GroupWanted
     uint64_t receiverBps{0};   //!< of that link; 0 takes no time
     bool isEcnDatagrams{false}; //!< whether its datagrams are ECN-capable
     uint32_t forward{0};       //!< the link that its data pass, whose router is near the senders
-    uint32_t reverse{1};       //!< the same of what comes back; 1 where that passes none
+    uint32_t reverse{1};       //!< the same for returning packets; 1 if they pass no link
     std::string control;       //!< type of the congestion control; empty for datagrams
     std::string recovery;      //!< type of the recovery
     Attributes attributes;     //!< of its sockets

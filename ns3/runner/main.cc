@@ -28,7 +28,7 @@ using namespace sojourn;
 namespace
 {
 
-/// How often the reached time is told, as a part of the duration.
+/// How often the reached time is reported, as a part of the duration.
 constexpr uint64_t TOLD_PARTS = 50;
 
 /// Tells the simulated time that is reached, again and again.

@@ -58,7 +58,7 @@ class NoCredit : public Holds<Control>
     bool m_isLeaving{false}; //!< whether the next increase is that of a recovery's end
 };
 
-/// CUBIC that is told the round trips that were measured: TcpSocketBase of ns-3.44 tells PktsAcked
+/// CUBIC that gets the measured round-trip times: TcpSocketBase of ns-3.44 tells PktsAcked
 /// the smoothed one, in which the queue of the round before lives on.
 class MeasuringCubic : public NoCredit<TcpCubic>
 {
@@ -76,7 +76,7 @@ class MeasuringCubic : public NoCredit<TcpCubic>
     }
 };
 
-/// Reno that begins to count acknowledgements anew with every reduction, as Linux does (6.1
+/// Reno that restarts its count of acknowledgements with every reduction, as Linux does (6.1
 /// tcp_input.c, tcp_init_cwnd_reduction). TcpLinuxReno of ns-3.44 keeps what it has counted, which
 /// may be a window of before the reduction.
 class RecountingReno : public NoCredit<TcpLinuxReno>

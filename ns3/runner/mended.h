@@ -18,8 +18,8 @@ namespace sojourn
  * - `prr`: proportional rate reduction by RFC 9937 §6.2, which counts what SACK reports as
  *   delivered once and begins from all that is outstanding;
  * - `threshold`: a timeout that follows a timeout holds the threshold (RFC 5681 §3.1), the end of a
- *   recovery does not open the window, and Reno counts acknowledgements anew from a reduction on
- *   (Linux 6.1 tcp_input.c, tcp_cong_control, tcp_init_cwnd_reduction);
+ *   recovery does not open the window, and Reno restarts its count of acknowledgements at a
+ *   reduction (Linux 6.1 tcp_input.c, tcp_cong_control, tcp_init_cwnd_reduction);
  * - `hystart`: CUBIC leaves slow start when the delay has risen by an eighth of the smallest round
  *   trip, 4 ms to 16 ms (Linux 6.1 tcp_cubic.c, HYSTART_DELAY_THRESH), by round trips as they are
  *   measured; it holds its threshold as well.

@@ -73,7 +73,7 @@ Open(Ptr<NetDeviceQueueInterface> queues, Ptr<const Packet>)
     Simulator::ScheduleNow(&NetDeviceQueue::Wake, queues->GetTxQueue(0));
 }
 
-/// Another rate from now on; the AQM is told too.
+/// Changes the rate from now on, for the AQM too.
 void
 SetRate(Ptr<PointToPointNetDevice> device, Ptr<QueueDisc> disc, uint64_t bps)
 {

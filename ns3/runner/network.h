@@ -78,7 +78,7 @@ class Network
     std::vector<ns3::Ipv4Address> m_addresses;   //!< of the receivers
     std::vector<ns3::Ptr<ns3::QueueDisc>> m_discs; //!< by link
     std::vector<ns3::Ptr<ns3::NetDevice>> m_devices; //!< of the routers
-    std::vector<ns3::Ptr<WireLoss>> m_losses;    //!< by link; null where there is none
+    std::vector<ns3::Ptr<WireLoss>> m_losses;    //!< by link; null without loss
     std::unique_ptr<Cell> m_cell;                //!< the wireless LAN
 };
 

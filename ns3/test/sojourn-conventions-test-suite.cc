@@ -4,7 +4,7 @@
  * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
  *
  * What scripts and tests for ns-3's own discs take for granted: SetMaxSize, classes of flow queues,
- * the names of attributes, reasons and members, items of one's own, every trace source.
+ * the names of attributes, reasons and members, custom items, every trace source.
  */
 
 #include "sojourn-test-driver.h"
@@ -213,7 +213,7 @@ DefaultsOfNs3sDiscsAreThoseOfTheDialect(SojournFact& fact)
         {
             const TypeId::AttributeInformation info = known.GetAttribute(i);
             const bool isOther = OTHER_ATTRIBUTES.count(info.name) || ADAPTIVE.count(info.name);
-            // A rate or delay of the link that nobody has told us is not assumed. ns-3 has other
+            // A rate or delay of the link that is unknown is not assumed. ns-3 has other
             // limits: 25p of PIE and RED, 1500000B of CoDel and COBALT; here it is 1000p of every
             // law in one queue.
             if ((isOther && theirs == "ns3::RedQueueDisc") || info.name == "Pdrop" ||
@@ -459,7 +459,7 @@ FlowQueuesAreClasses(SojournFact& fact)
         disc->Enqueue(Create<SojournTestItem>(id, id % 3, 1000, 0));
     }
     fact.Equal(disc->GetNQueueDiscClasses(), std::size_t{3}, "one for each flow");
-    fact.Equal(disc->GetNInternalQueues(), std::size_t{0}, "and no queue beside them");
+    fact.Equal(disc->GetNInternalQueues(), std::size_t{0}, "and no other queue");
     for (std::size_t i = 0; i < 3; i++)
     {
         auto flow = disc->GetQueueDiscClass(i)->GetQueueDisc();

@@ -36,7 +36,7 @@ struct Pair
     std::vector<std::pair<std::string, std::string>> attributes;  //!< of ns-3's disc
     std::string aqm;                                              //!< the same in Sojourn
     std::string maxSize;                                          //!< limit of both
-    SojournLoad load;                                             //!< what arrives
+    SojournLoad load;                                             //!< the arrivals
     bool signals{true};                                           //!< whether something must happen
     std::vector<std::pair<std::string, std::string>> ours{};      //!< attributes of our disc
 };
@@ -165,7 +165,7 @@ class ClosenessTestCase : public EqualityTestCase
             ours += Ours().drops;
         }
         NS_TEST_EXPECT_MSG_GT(theirs, 1000, "drops that are compared");
-        NS_TEST_EXPECT_MSG_EQ_TOL(ours / theirs, 1, 0.02, "drops beside ns-3's");
+        NS_TEST_EXPECT_MSG_EQ_TOL(ours / theirs, 1, 0.02, "drops compared with ns-3's");
     }
 };
 

@@ -106,7 +106,7 @@ class Run
     }
 
   private:
-    /// @return the time that so many packets take at full capacity
+    /// @return the time that `count` packets take at full capacity
     Time Packets(double count) const
     {
         return NanoSeconds(static_cast<int64_t>(count * m_load.bytes * 8e9 / m_load.rate));
@@ -154,7 +154,7 @@ class Run
     }
 
     Ptr<QueueDisc> m_disc;               //!< the disc
-    SojournLoad m_load;                  //!< what arrives
+    SojournLoad m_load;                  //!< the arrivals
     std::function<void()> m_whenFirst;   //!< called after the first packet
     std::mt19937 m_random;               //!< of the arrivals, apart from ns-3's
     uint32_t m_count{0};                 //!< packets offered

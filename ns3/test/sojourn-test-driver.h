@@ -53,7 +53,7 @@ class SojournHeaderlessItem : public QueueDiscItem
     bool m_isCapable; //!< whether it can be marked
 };
 
-/// What arrives at a disc, and how fast it is served.
+/// The arrivals at a disc, and how fast it is served.
 struct SojournLoad
 {
     uint32_t flows{1};            //!< number of flows, which take turns at random

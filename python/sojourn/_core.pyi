@@ -100,7 +100,7 @@ class Head:
 
 @final
 class Backlog:
-    """What waits beside the packet in hand; valid until the hook returns."""
+    """The backlog without the packet in hand; valid until the hook returns."""
 
     @property
     def packets(self) -> int:
@@ -456,7 +456,7 @@ def examine_law(
     not apply), how it was tested or what broke it. Raises ScenarioError."""
 
 def law_repeats(text: str, laws: list[CustomLaw], operations: int) -> bool:
-    """Whether an AQM decides the same twice, under one seed and so many random operations.
+    """Whether an AQM decides the same twice, with one seed and `operations` random operations.
     Raises ScenarioError."""
 
 def run_tcp_script(text: str, files: dict[str, str]) -> tuple[str, int, str, str]:

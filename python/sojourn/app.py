@@ -36,7 +36,7 @@ class Transfers(Protocol):
     def next_start(
         self, now_ns: int, begun_ns: int, size_bytes: int, random: Random, /
     ) -> int | None:
-        """When the next connection opens, after a transfer of so many bytes is finished now.
+        """When the next connection opens, after a transfer of `size_bytes` that finishes now.
 
         At `now_ns` or later; None: no further one.
         """

@@ -24,7 +24,7 @@ from sojourn.locking import locked
 COMPARISON = "comparison.json"
 MANIFEST = "manifest.json"
 FILES = "files"
-"""Key of a saved manifest: the SHA-256 of every table beside it, by the name of its file."""
+"""Key of a saved manifest: the SHA-256 of every table in its folder, by the name of its file."""
 
 _CHECKSUM = "checksum"
 # Where and in which process a temporary file is written, and a part that nobody can foresee.

@@ -131,7 +131,7 @@ class Law(Protocol):
         """A packet is about to leave; after a drop the next head follows at the same time."""
 
     def on_empty(self, now_ns: int, /) -> None:
-        """The link asked for a packet and there was none."""
+        """The link asked for a packet and the queue was empty."""
 
     def next_timer(self) -> int | None:
         """When `on_timer` is due, in nanoseconds; always later than its last call.
@@ -141,7 +141,7 @@ class Law(Protocol):
         """
 
     def on_head(self, enqueued_ns: int | None, /) -> None:
-        """Before `on_timer`: when the packet at the head was accepted, None if there is none."""
+        """Before `on_timer`: when the packet at the head was accepted, None without one."""
 
     def on_timer(self, now_ns: int, queue: Backlog, /) -> None:
         """The timer of `next_timer` is due."""

@@ -612,7 +612,7 @@ class Pie(_Aqm):
         on_off: Whether it is off until a third of the limit waits, and again after congestion.
             Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3. In ``ietf_draft``:
             ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
-        heuristics: Rules that the authors' Linux code of 2013 had beside those of the paper.
+        heuristics: Rules of the authors' Linux code of 2013 in addition to those of the paper.
             Source: Pan et al. 2013: none. Default: ``"none"``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
@@ -1401,7 +1401,7 @@ class FqPie(_Aqm):
         on_off: Whether it is off until a third of the limit waits, and again after congestion.
             Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3. In ``ietf_draft``:
             ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
-        heuristics: Rules that the authors' Linux code of 2013 had beside those of the paper.
+        heuristics: Rules of the authors' Linux code of 2013 in addition to those of the paper.
             Source: Pan et al. 2013: none. Default: ``"none"``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.

@@ -3,8 +3,8 @@
     python tests/audit/python_packages.py PIP_AUDIT DB
 
 PIP_AUDIT is the command pip-audit; DB holds advisories as JSON in OSV's form, in any depth: what
-OSV publishes for PyPI as one archive, unpacked. Exceptions are the lines of exceptions.txt beside
-this file, each an identifier and the reason why it does not concern us. pip-audit asks OSV's
+OSV publishes for PyPI as one archive, unpacked. Exceptions are the lines of exceptions.txt in
+this folder, each an identifier and the reason why it does not concern us. pip-audit asks OSV's
 interface; here a server on this machine answers it from the folder.
 """
 
@@ -29,7 +29,7 @@ def advisories(folder: Path) -> dict[str, list[dict[str, Any]]]:
     """By the name of a package, what is known of it.
 
     Raises:
-        ValueError: a file is no advisory, or there is none.
+        ValueError: a file is not an advisory, or no file was found.
     """
     found: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(folder.rglob("*.json")):

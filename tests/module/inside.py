@@ -32,7 +32,7 @@ ILL = re.compile(
     r"BUG:|WARNING:|KASAN|Oops|stack trace|lock state|deadlock|suspicious RCU|general protection"
     r"|Call Trace|refcount_t|scheduling while atomic|invalid context|circular locking"
 )
-# So many lines of the log after such a one say where.
+# This many lines of the log after such a line say where.
 WHERE = 24
 # Written to the log before the module is loaded. What stands above is not ours: under lockdep
 # User-Mode Linux 6.1 warns of its own maple tree when the first programs are started.

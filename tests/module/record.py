@@ -71,7 +71,7 @@ def _judge(found: dict[str, Any]) -> str:
 
 
 def _write_trials(folder: Path, own: list[str]) -> None:
-    """What `inside.py` shall do; `own` are disciplines of the kernel beside ours."""
+    """What `inside.py` shall do; `own` are disciplines of the kernel to run besides ours."""
     ours = [f"sojourn aqm {text}" for text in ("cake", "dualpi2@linux", "fq_codel@linux", "codel")]
     aqms = [entry["name"] for entry in _core.aqms()]
     trials = {

@@ -51,7 +51,7 @@ SETTINGS = {
 
 @dataclass
 class Test:
-    """A test, the processor time it takes, and the functions with mutants that it enters."""
+    """A test, the CPU time it takes, and the functions with mutants that it enters."""
 
     binary: str
     folder: str
@@ -212,7 +212,7 @@ def run(tests: list[Test], mutant: int, limit: float, log: Path | None = None) -
         environment["SOJOURN_MUTANT_ENTERED"] = str(log)
     names = [test.name for test in tests]
     options = ["--exact", "--test-threads=1"]
-    # Processor time, so that other work on the machine makes no mutant late; the other limit is for
+    # CPU time, so that other work on the machine makes no mutant late; the other limit is for
     # one that waits for ever.
     limits = f"timeout --signal=KILL {20 * limit:.0f} prlimit --cpu={math.ceil(limit)}"
     process = subprocess.Popen(
@@ -237,7 +237,7 @@ def run(tests: list[Test], mutant: int, limit: float, log: Path | None = None) -
 
 
 def processor_time() -> float:
-    """The processor time of all programs that were waited for, in seconds."""
+    """The CPU time of all programs that were waited for, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -54,7 +54,7 @@ TESTS = [
     "own_metrics",
     "python_cc",
 ]
-# What the tests read beside the package.
+# What the tests read besides the package.
 READ = ("docs", "examples", "schema", "testdata")
 
 KILLED, SURVIVED, NO_TEST = {1, 3}, {0}, {5, 33}
@@ -102,7 +102,7 @@ def mutmut(*arguments: str) -> str:
 
 
 def fates() -> dict[str, int | None]:
-    """The exit code of the tests for every mutant that there is, none if they were not asked."""
+    """The exit code of the tests for every mutant that there is, none if the tests were not run."""
     found: dict[str, int | None] = {}
     for path in sorted((TREE / "mutants").rglob("*.py.meta")):
         found |= json.loads(path.read_text())["exit_code_by_key"]
@@ -131,7 +131,7 @@ def is_text(mutant: str) -> bool:
 
 
 def draw(groups: list[str], sample: int, seed: int) -> list[str]:
-    """So many mutants of each group, none of them of a text."""
+    """A number of mutants of each group, none of them of a text."""
     drawn = []
     for group in groups:
         names = sorted(name for name in fates() if group_of(name) == group)

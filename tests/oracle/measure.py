@@ -3,7 +3,7 @@
     python tests/oracle/measure.py [--show | --update] [--kernel=RELEASE] [AQM...]
 
 Each case runs twice in the guest, from the same seed: once with the kernel's discipline below the
-shaper, once with `sch_sojourn` and the same AQM. The kernel's random numbers begin anew with each
+shaper, once with `sch_sojourn` and the same AQM. The kernel's random numbers restart with each
 second, so that both draw the same. Every packet that came to the router is compared: when it came,
 when it left or was dropped, and its ECN field. With `--show` nothing is written, and the packets
 around the first difference are printed. With `--update` the rows of these AQMs are written, and the
@@ -40,7 +40,7 @@ AQMS = (
     "pie@linux:hz=1000,ecn=true", "fq_pie@linux:hz=1000",
     "red@linux", "choke", "sfq", "sfb",
 )  # fmt: skip
-# Those that a release has beside them: CAKE with its table of roots (fact linux-30), and DualPI2;
+# Those that a release has in addition: CAKE with its table of roots (fact linux-30), and DualPI2;
 # flows have ECN where the text says so.
 OF_RELEASE = {
     "6.1": ("cake",),
@@ -48,7 +48,7 @@ OF_RELEASE = {
         "cake:inverse_roots=linux-6.12", "dualpi2@linux", "dualpi2@linux+ecn", "dualpi2@linux+l4s",
     ),
 }  # fmt: skip
-# TCP with ECN; beside it datagrams with ECT(1), in packets of two sizes.
+# TCP with ECN; in addition datagrams with ECT(1), in packets of two sizes.
 ECN, L4S = "+ecn", "+l4s"
 HEAD = "| AQM | flows | rate | packets | drops | marks | kernel and ours |"
 RULE = "|" + "---|" * 7
@@ -193,7 +193,7 @@ class Outcome:
         return f"{self.case.cells()} | {' | '.join(cells)} |"
 
     def show(self, count: int) -> None:
-        """Print the row, and so many packets of both sides from the first difference on."""
+        """Print the row, and a few packets of both sides from the first difference on."""
         print(self.row(), flush=True)
         if self.first is not None and count:
             for name, side in (("kernel", self.kernel), ("ours", self.ours)):

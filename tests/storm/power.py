@@ -7,7 +7,7 @@ record and one way of losing:
 ``late``    of every folder the names are those of its last fsync, of folders too;
 ``early``   all names are there, as a file system may write them before the content.
 
-Either way a file holds what it held at its last fsync, and nothing if there was none. Everything
+Either way a file holds what it held at its last fsync, and nothing if it had no fsync. Everything
 in between (some names, parts of a page) is not covered, nor what is written past Python, which
 nothing of a result is. The folder that is left reads back as the undisturbed result (or as the
 earlier one, where there was one) or is refused, and the command, run again, completes it. After

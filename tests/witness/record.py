@@ -3,9 +3,9 @@
     python tests/witness/record.py
 
 ns-2 is Debian's package ns2; ns-3 is the wheel that ns3/build.sh unpacks, or NS3_PREFIX. Both run
-the dumbbells beside this file, with ten seeds. Lines are kept in out/witness by what made them, so
-that an interrupted recording continues and a changed dumbbell runs anew; some twenty minutes of one
-core in all.
+the dumbbells next to this file, with ten seeds. Lines are kept in out/witness by what made them, so
+that an interrupted recording continues and a changed dumbbell runs again. It takes about twenty
+minutes of one core in all.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ def _digest(*texts: str) -> str:
 
 
 def compiled(name: str = "dumbbell", modules: Sequence[str] = ()) -> Path:
-    """A program beside this file and ns-3, compiled anew when its source or ns-3 is another.
+    """A program next to this file and ns-3, recompiled when its source or ns-3 changes.
 
     Args:
         name: of the program.
-        modules: of ns-3, beside those of every program.
+        modules: of ns-3, in addition to those of every program.
     """
     source, libraries = HERE / f"{name}.cc", NS3 / "lib64"
     KEPT.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 The acknowledgements of our run are fed to the estimator of RFC 6298 §2 twice: with the round trips
 that our profiles take, and with those that ns-2 takes when it has timestamps. traces.py puts the
-two timeouts beside those that were seen.
+two timeouts in addition to those that were seen.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python tests/witness/wlan.py
 
-Stations send datagrams without pause to the access point, 50 packets deep; wlan.cc beside this file
+Stations send datagrams without pause to the access point, 50 packets deep; wlan.cc in this folder
 is ns-3's side, with ns-3's NIST model of errors at the same signal-to-noise ratio. A minute of one
 core.
 """

@@ -142,7 +142,7 @@ class Page {
     this.settled = this.textChanged(text);
   }
 
-  /** The text was edited: checked at once, run anew when it is legal. */
+  /** The text was edited: checked at once, run again when it is legal. */
   private async textChanged(text: string): Promise<void> {
     this.lab.state.text = text;
     this.presets.show(text);

@@ -25,7 +25,7 @@ export interface Picture {
 const HEIGHT = 180;
 /** Units as they stand behind a number. */
 const SHORT: Record<string, string> = { bytes: "B", packets: "p", "bytes/s": "B/s" };
-/** A drop or mark is found within so many pixels of a click. */
+/** A drop or mark is found within this many pixels of a click. */
 const NEAR = 14;
 const CURSORS = uPlot.sync("time");
 

@@ -1,4 +1,4 @@
-// What the page asks of the simulator and what it is told, as crates/wasm/src/page_call.rs and
+// The page's requests to the simulator and the answers, as crates/wasm/src/page_call.rs and
 // observed.rs have it.
 
 export interface Setting {

@@ -25,7 +25,7 @@ export const RFC_7928: [string, string, string][] = [
   ["rfc7928/friendly-same", "One Reno flow", friendlySame],
   ["rfc7928/friendly-windows", "Short transfers join a long flow", friendlyWindows],
   ["rfc7928/aggressive", "One CUBIC flow", aggressive],
-  ["rfc7928/unresponsive", "Datagrams beside Reno", unresponsive],
+  ["rfc7928/unresponsive", "Datagrams against Reno", unresponsive],
   ["rfc7928/unresponsive-alone", "Datagrams alone", unresponsiveAlone],
   ["rfc7928/initial-window", "First windows of ten packets", initialWindow],
   ["rfc7928/rtt-fairness", "Near and far", rttFairness],

@@ -11,7 +11,7 @@ interface Exports {
 
 export type Call = <T>(request: Request) => Answer<T>;
 
-/** Starts the simulator; what comes from a server is compiled while it comes. */
+/** Starts the simulator; a stream from a server is compiled while it arrives. */
 export async function load(source: BufferSource | Response): Promise<Call> {
   const { instance } =
     source instanceof Response

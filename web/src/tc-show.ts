@@ -203,7 +203,7 @@ export function isTcShow(text: string): boolean {
   return /^\s*qdisc \S+ \S+/.test(text);
 }
 
-/** The first discipline that is an AQM of ours. Throws one sentence where there is none. */
+/** The first discipline that is an AQM of ours. Throws one sentence if none is found. */
 export function readTcShow(text: string): ShownQdisc {
   const lines = text.split("\n").filter(isTcShow);
   const first = lines.map(one).find((shown) => shown !== null);

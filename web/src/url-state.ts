@@ -62,12 +62,12 @@ export async function decode(hash: string): Promise<PageState | null> {
   const code = hash.replace(/^#/, "");
   if (code === "" || code === "main") return null;
   const [version, packed] = code.split(".");
-  const damaged = "the address is damaged, perhaps cut off; the page starts anew";
+  const damaged = "the address is damaged, perhaps cut off; the page starts afresh";
   if (packed === undefined || !version) throw new Error(damaged);
   if (version !== VERSION) {
     const theirs = version.slice(0, 8);
     throw new Error(
-      `the address is of version ${theirs}, this page reads ${VERSION}; it starts anew`,
+      `the address is of version ${theirs}, this page reads ${VERSION}; it starts afresh`,
     );
   }
   if (packed.length > LONGEST) throw new Error(damaged);

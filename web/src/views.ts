@@ -96,7 +96,7 @@ export class Views {
               side: i,
               values: cut(side.column(of.name)),
               unit: of.unit,
-              // A count beside a probability would hide it.
+              // A count next to a probability would hide it.
               axis: `${of.unit} of ${of.name}`,
             },
           ]

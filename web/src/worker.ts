@@ -13,7 +13,7 @@ async function fetched(): Promise<Call> {
 
 /** The page in one file, whose worker is a blob, sends the simulator first of all. */
 let ready: Promise<Call> | null = scope.location.protocol === "blob:" ? null : fetched();
-ready?.catch(() => undefined); // whoever asks is told
+ready?.catch(() => undefined); // every caller gets the error
 
 type Message = { simulator: ArrayBuffer } | { id: number; request: Request };
 

@@ -43,7 +43,7 @@ struct Subject {
     place: &'static str,
     key: &'static str,
     dialects: Vec<Dialect>,
-    /// What each dialect does beside its parameters.
+    /// How each dialect behaves besides its parameters.
     behaviours: Vec<Behaviour>,
     params: Vec<&'static ParamSpec>,
     vars: &'static [Var],
@@ -91,7 +91,7 @@ pub fn of_tcp() -> (String, String) {
     ("docs/reference/tcp".to_owned(), text)
 }
 
-/// A preset beside the stack that it is nearest to, rule by rule.
+/// A preset compared with the nearest stack, rule by rule.
 fn differing(preset: &Profile, stacks: &[Profile]) -> Vec<Vec<String>> {
     let beside = |stack: &Profile| {
         let rules = RULES.iter().map(|rule| (rule.name, (rule.of)(stack), (rule.of)(preset)));
@@ -186,7 +186,7 @@ fn page(notice: &str, subject: &Subject) -> String {
         sections.push(format!("Where they differ:\n\n{}", differences.trim_end()));
     }
     if !subject.behaviours.is_empty() && subject.dialects.len() > 1 {
-        sections.push(format!("What each does beside them:\n\n{}", behaviours(subject).trim_end()));
+        sections.push(format!("How else they differ:\n\n{}", behaviours(subject).trim_end()));
     }
     sections.push(format!("## State variables\n\n{}", state_variables(subject).trim_end()));
     sections.join("\n\n") + "\n"
@@ -244,7 +244,7 @@ fn dialects(subject: &Subject) -> String {
     table(&["dialect", "what it follows"], rows)
 }
 
-/// The parameters whose defaults depend on the dialect; empty if there are none.
+/// The parameters whose defaults depend on the dialect; empty if all are equal.
 fn differences(subject: &Subject) -> String {
     let base = subject.dialects[0].name;
     let mut rows = Vec::new();

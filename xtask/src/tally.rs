@@ -49,7 +49,7 @@ fn fuzzed() -> Result<String, String> {
     Ok(format!("{} fuzzed inputs", written("fuzz")?))
 }
 
-/// What the last run of a test wrote down, in the folder for its files beside this program's.
+/// What the last run of a test wrote down, in the folder for its files next to this program's.
 fn written(what: &str) -> Result<String, String> {
     let file = place(what)?;
     let text = fs::read_to_string(&file);

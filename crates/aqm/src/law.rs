@@ -261,7 +261,7 @@ pub trait Aqm: Send {
         Verdict::Pass
     }
 
-    /// The link asked for a packet and there was none, or none was left after drops at the head.
+    /// The link asked for a packet and the queue was empty, possibly after drops at the head.
     /// With several queues it is called for the queue that was to be served. For a queue that is
     /// not listed because its law dropped its only packet, it is called then.
     fn on_empty(&mut self, now: Time) {
@@ -331,7 +331,7 @@ impl<L: Law> Observable for L {
     }
 }
 
-/// What the registry knows of a law beside its hooks.
+/// What the registry knows about a law besides its hooks.
 ///
 /// ```
 /// use sojourn_aqm::{Aqm, Backlog, Cause, Env, Head, Law, Limit, Rng, Time, Var, Verdict, params};

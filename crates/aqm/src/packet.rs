@@ -111,7 +111,7 @@ impl Head {
     }
 }
 
-/// What waits beside the packet in hand: before it is added on arrival, after it is removed on
+/// The backlog without the packet in hand: before it is added on arrival, after it is removed on
 /// departure, as in RFC 8033 Appendix A, RFC 8289 §5.6, Linux and ns-3.
 ///
 /// Its layout is that of `sojourn_law_queue` in `sojourn_law.h`.

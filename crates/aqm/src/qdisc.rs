@@ -153,14 +153,14 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_rate(&mut self, now: Time, rate: Rate) {
         let _ = (now, rate);
     }
-    /// The limit is another one from now on. What waits already stays until it leaves or room is
-    /// needed. False, and nothing changes, where the limit is part of what the discipline is.
+    /// Changes the limit. Packets already queued stay until they leave or room is
+    /// needed. Returns false, and changes nothing, if the discipline's limit is fixed.
     /// Thresholds that a law took from the limit when it was made stay.
     fn on_limit(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
     }
-    /// Of the medium of a wireless LAN a station's packets have used so much, sent by this link or
+    /// A station's packets used this much airtime of a wireless LAN, sent by this link or
     /// received from the station. Only a discipline that shares the medium's time is interested.
     fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
         let _ = (now, station, airtime);
@@ -177,7 +177,7 @@ pub trait Qdisc<P: Packet>: Send {
         let _ = queue;
         None
     }
-    /// What waits now.
+    /// The current backlog.
     fn backlog(&self) -> Backlog;
     /// Whether nothing waits: as [`Qdisc::backlog`] says, in fewer instructions.
     fn is_empty(&self) -> bool {

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The newest library of this crate beside this test.
+/// The newest library of this crate next to this test.
 fn library(folder: &Path) -> PathBuf {
     let files = folder.read_dir().expect("readable").filter_map(|entry| Some(entry.ok()?.path()));
     let is_library = |path: &PathBuf| {

@@ -221,7 +221,7 @@ int sojourn_needs_flows(const sojourn_qdisc *qdisc);
    string; value points to size bytes. */
 int sojourn_setting(const sojourn_qdisc *qdisc, const char *name, char *value, size_t size);
 
-/* What waits in a discipline. qdisc comes from sojourn_new. */
+/* The backlog of a discipline. qdisc comes from sojourn_new. */
 sojourn_backlog sojourn_backlog_of(const sojourn_qdisc *qdisc);
 
 /* The number of state variables. qdisc comes from sojourn_new. */

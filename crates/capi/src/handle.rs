@@ -72,7 +72,7 @@ impl Numbers {
         Numbers { rng, _source: Some(source) }
     }
 
-    /// Starts anew from a seed.
+    /// Restarts from a seed.
     pub(crate) fn replace(&mut self, seed: u64) {
         self.rng = stream(seed);
     }

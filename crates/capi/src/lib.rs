@@ -336,7 +336,7 @@ pub unsafe extern "C" fn sojourn_setting(
     0
 }
 
-/// What waits in a discipline.
+/// The backlog of a discipline.
 ///
 /// # Safety
 /// `qdisc` comes from `sojourn_new`.

@@ -56,7 +56,7 @@ fn value(
     name_of: impl Fn(usize) -> *const c_char,
     observe: impl FnOnce(*mut f64, usize) -> usize,
 ) -> f64 {
-    assert!(name_of(count).is_null(), "there is none behind the last");
+    assert!(name_of(count).is_null(), "no name follows the last");
     let mut values = vec![f64::NAN; count];
     assert_eq!(observe(values.as_mut_ptr(), count), count);
     // SAFETY: a name is a C string that lives as long as the handle.
@@ -349,7 +349,7 @@ fn a_flow_queue_says_where_it_stands_in_the_rounds() {
     let new = (0..8).filter(|&queue| turn(discipline.handle, queue).0 == c_int::from(c::LIST_NEW));
     assert_eq!(new.map(|queue| turn(discipline.handle, queue).1).collect::<Vec<_>>(), [1500]);
     assert_eq!(turn(discipline.handle, 8), (-1, 7), "there are eight");
-    assert_eq!(turn(CDiscipline::new("codel").handle, 0), (-1, 7), "there are none");
+    assert_eq!(turn(CDiscipline::new("codel").handle, 0), (-1, 7), "codel has no flow queues");
 }
 
 /// The header's names of causes, in the order of the numbers that callbacks get.

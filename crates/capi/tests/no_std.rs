@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The newest library of the laws beside this test.
+/// The newest library of the laws next to this test.
 fn laws(folder: &Path) -> PathBuf {
     let files = folder.read_dir().expect("readable").filter_map(|entry| Some(entry.ok()?.path()));
     let is_library = |path: &PathBuf| {

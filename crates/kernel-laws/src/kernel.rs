@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// The folder in which Debian's package linux-source puts the kernel.
 const SOURCES: &str = "/usr/src";
-/// What is compiled beside a discipline.
+/// The file that is compiled with every discipline.
 const DIVISION: &str = "lib/math/reciprocal_div.c";
 /// The headers taken from the kernel; all others are forwarded to the shim.
 const HEADERS: [&str; 8] = [

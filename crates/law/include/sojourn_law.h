@@ -45,7 +45,7 @@ struct sojourn_law_head {
     uint8_t unused[3];
 };
 
-/* What waits beside the packet in hand. */
+/* The backlog without the packet in hand. */
 struct sojourn_law_queue {
     uint64_t bytes;      /* in this law's queue */
     uint64_t link_bytes; /* in all queues of the discipline */

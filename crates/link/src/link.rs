@@ -34,8 +34,8 @@ impl<P: Packet> Link<P> {
         self.enqueue_with(now, bytes, || packet, observer)
     }
 
-    /// The same with a packet of `bytes` that `packet` makes: made where it is handed on, it is
-    /// copied once less.
+    /// The same for a host that counts and so knows whether the queue was empty. `packet` gives the
+    /// packet, which has `bytes` bytes: creating it where it is handed on saves a copy.
     #[inline(always)]
     pub fn enqueue_with<O: LinkObserver<P>>(
         &mut self,
@@ -175,9 +175,9 @@ impl<P: Packet> Link<P> {
         Some((std::mem::replace(&mut self.next_service, Time::NEVER), packet))
     }
 
-    /// If a packet taken ahead has left by now, the discipline is asked for the next as of then.
-    /// There is none, but a law may have something to learn from that: CoDel ends its drop state.
-    /// A discipline without such a law is not asked.
+    /// If a packet taken ahead has left by now, asks the discipline for the next packet at that
+    /// time. The queue is empty then, but a law may need to know: CoDel ends its drop state. A
+    /// discipline without such a law is not asked.
     #[inline]
     pub fn settle<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) {
         if let Server::Steady(server) = &mut self.server
@@ -273,7 +273,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// What waits in the queue.
+    /// The queue's backlog.
     pub fn backlog(&self) -> Backlog {
         self.queue.discipline.backlog()
     }

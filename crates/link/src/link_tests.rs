@@ -149,7 +149,7 @@ fn the_rate_of_a_line_below_a_bucket_changes_when_it_should() {
 
 #[test]
 fn a_law_learns_of_a_change_of_the_rate_of_its_line() {
-    // DOCSIS-PIE's delay is what waits over the rate. One packet is in service for 20 ms.
+    // DOCSIS-PIE's delay is the backlog over the rate. One packet is in service for 20 ms.
     let changes = || vec![(Time::ZERO, Rate::from_bps(600_000))];
     for server in [Server::steady(mbit(12), changes()), shaped_line(mbit(12), changes())] {
         let (mut link, mut report) = (link("pie@docsis", server), Report::default());

@@ -85,7 +85,7 @@ impl Transmitter {
 /// A packet that the host has taken ahead of the time at which it will have left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ahead {
-    /// There is none.
+    /// No packet was taken ahead.
     No,
     /// Nothing came behind it: its service ends without a call.
     Alone(Time),

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use sojourn_aqm::Ecn;
 
-    /// A packet of so many bytes.
+    /// A packet of this many bytes.
     struct Bytes(u32);
 
     impl Packet for Bytes {

@@ -1,4 +1,4 @@
-//! What the schema, Python and the documentation are told about every AQM.
+//! What the schema, Python and the documentation say about every AQM.
 
 use sojourn_aqm::registry;
 use sojourn_aqm::{Discipline, QdiscSpec};

@@ -1,4 +1,4 @@
-//! The crate from outside, one file per subject, in one program, as each is linked anew.
+//! The crate from outside, one file per subject, in a single program, which is linked once.
 
 mod aqms;
 mod as_json;

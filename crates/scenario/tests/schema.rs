@@ -149,7 +149,7 @@ fn the_value_of_a_parameter_has_the_type_that_its_kind_is_written_in() {
     assert_eq!(of("Pie", "target")["pattern"], r"^([0-9]+(\.[0-9]*)? *(ns|us|ms|s))$");
     assert_eq!(of("Pie", "alpha")["pattern"], r"^([-+0-9.]+ *[hH][zZ])$");
     assert_eq!(of("Pie", "delay")["enum"], json!(["stamps", "rate"]));
-    // `auto` stands beside the number.
+    // `auto` is an alternative to the number.
     assert_eq!(of("Choke", "min_th")["anyOf"][0]["type"], "integer");
     assert_eq!(of("Choke", "min_th")["anyOf"][1]["const"], "auto");
 }

@@ -47,7 +47,7 @@ fn command(
         (name, []) if name.ends_with(".sh") => {
             let Some(text) = files(program) else {
                 return Err(StepError::not_modelled(format!(
-                    "`{program}` is not beside the script"
+                    "`{program}` is not in the script's folder"
                 )));
             };
             apply(&text, settings, files)
@@ -126,7 +126,7 @@ mod tests {
     fn what_is_not_known_is_refused_and_never_executed() {
         for (commands, why) in [
             ("touch /tmp/x", "the command touch /tmp/x"),
-            ("../other.sh", "`../other.sh` is not beside the script"),
+            ("../other.sh", "`../other.sh` is not in the script's folder"),
             ("sysctl -q net.ipv4.tcp_recovery=0", "sysctl tcp_recovery=0"),
             ("sysctl -q net.core.x=1", "sysctl net.core.x=1"),
         ] {

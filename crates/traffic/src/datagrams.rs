@@ -27,7 +27,7 @@ enum Pattern {
     Frames { sizes: Sizes, interval: Span, began: Time, left: u64 },
     /// Recorded amounts; the one at `place` is partly sent.
     Replay { recording: Arc<Recording>, start: Time, place: usize, sent: u64 },
-    /// What an application of the caller says; the next one has so many `bytes`.
+    /// As a custom application says; the next datagram has `bytes`.
     Custom { app: Box<dyn CustomApp>, bytes: u32 },
 }
 

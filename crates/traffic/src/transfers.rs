@@ -9,7 +9,7 @@ use crate::CustomApp;
 /// What a user transfers.
 #[derive(Debug)]
 pub enum TransferPlan {
-    /// Unlimited data, or so many bytes.
+    /// Unlimited data, or this many bytes.
     Bulk(Option<u64>),
     /// One file after the other.
     Files {

@@ -24,7 +24,7 @@ thread_local! {
     static CALLS: RefCell<Calls> = RefCell::default();
 }
 
-/// Makes room for a text of so many bytes in UTF-8 and returns where it begins.
+/// Makes room for a text of `bytes` bytes in UTF-8 and returns where it starts.
 #[allow(unsafe_code, reason = "a name that the page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {

@@ -1,4 +1,4 @@
-//! What a page is told of a scenario and of a run.
+//! What a page learns about a scenario and a run.
 
 use serde_json::{Value, json};
 use sojourn_aqm::{Cause, Span, Time, Var};
@@ -8,9 +8,9 @@ use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::{FlowGroup, Link};
 use sojourn_sim::session::{Observations, Session};
 
-/// Flows whose samples a page is told; of others it would have no room for a curve.
+/// The most flows whose samples a page gets; it has no room for more curves.
 const MOST_CURVES: u32 = 64;
-/// Waiting packets that a page is told; their number is told beside them.
+/// The most queued packets that a page gets; it always gets their number.
 const MOST_WAITING: usize = 400;
 /// Points of a distribution function.
 const MOST_POINTS: usize = 300;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// One call, told by its key `call`.
+/// One call, identified by its key `call`.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum PageCall {
@@ -20,7 +20,7 @@ pub(crate) enum PageCall {
         session: usize,
         /// Simulated time up to which, in seconds.
         until_s: f64,
-        /// At most so many events.
+        /// At most this many events.
         events: u64,
     },
     /// Advances a session to the next packet that arrives at the watched queue or leaves it.

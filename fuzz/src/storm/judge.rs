@@ -154,7 +154,7 @@ fn series(plan: &Resolved, run: &Run) -> Judgement {
     let end = Time::ZERO + plan.duration;
     for row in &run.states {
         let var = &run.vars[usize::from(row.queue)][usize::from(row.var)];
-        // There is no delay of departures when there was none.
+        // Without departures they have no delay.
         let may_miss = var.name == "delay_mean" || var.name == "delay_max";
         let is_number = row.value.is_finite() && row.value >= 0.0;
         let signed = row.value.is_finite() && row.value < 0.0 && usize::from(row.var) >= 7;

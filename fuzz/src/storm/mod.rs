@@ -23,7 +23,7 @@ use sojourn_sim::{MemoryNeed, SimError};
 const MEMORY_BYTES: f64 = 100e6;
 /// How often a run is asked whether it goes on before it is cut; between two lie 16,384 events.
 const QUESTIONS: u32 = 6;
-/// Every so many inputs the whole is done twice: the same digest.
+/// One input in this many is run twice and must give the same digest.
 const TWICE_EVERY: u64 = 16;
 
 /// A delivery trace for every link that names a file, and amounts for every recording.
@@ -83,7 +83,7 @@ pub enum Fate {
     Refused,
     /// It would need more memory than is allowed.
     TooLarge,
-    /// Cut after so many events.
+    /// Cut after a number of events.
     Cut,
     /// It ran to its end.
     Ran,
@@ -91,7 +91,7 @@ pub enum Fate {
     Bad(String),
 }
 
-/// Makes an input, loads and runs it, and judges what comes out. A panic is bad.
+/// Makes an input, loads and runs it, and judges the result. A panic is bad.
 pub fn meet(kind: Kind, seed: u64, number: u64) -> Fate {
     let met = catch_unwind(AssertUnwindSafe(|| {
         judged(kind, &kind.text(seed, number), number.is_multiple_of(TWICE_EVERY))

@@ -16,7 +16,7 @@ use crate::target;
 enum Event {
     /// An acknowledgement. Numbers count from a little below what is acknowledged already.
     Ack { ack: u8, blocks: [(u8, u8); 3], window: Option<u8>, marks: Marks, age_ms: u8 },
-    /// The usual one: so many segments more, and nothing else.
+    /// The usual one: acknowledges this many more segments, and nothing else.
     Advance(u8),
     /// Milliseconds pass, and timers ring at their times.
     Wait(u16),
@@ -51,7 +51,7 @@ struct Script {
 /// A sender with what its host knows of it.
 struct Host {
     sender: Sender,
-    /// In recoveries ns-2's Sack1 counts its pipe anew instead of what is in flight.
+    /// In recoveries ns-2's Sack1 recounts its pipe instead of the data in flight.
     counts_pipe: bool,
     now: Time,
     /// Segments that the application has.
@@ -136,7 +136,7 @@ impl Host {
     fn ring(&mut self) {
         self.now = self.sender.next_timer();
         self.act(|sender, now, mut emit| sender.on_timer(now, &mut emit));
-        assert!(self.sender.next_timer() > self.now, "a timer that has rung is set anew");
+        assert!(self.sender.next_timer() > self.now, "a timer that has expired is set again");
     }
 
     fn happen(&mut self, event: &Event) {
@@ -192,7 +192,7 @@ impl Host {
         assert!((1..1 << 24).contains(&window.cwnd), "a window of {}", window.cwnd);
         assert!(window.ssthresh >= 1, "a threshold of {}", window.ssthresh);
         if outstanding > 0 {
-            assert!(self.sender.next_timer() < Time::NEVER, "somebody wakes what waits");
+            assert!(self.sender.next_timer() < Time::NEVER, "a timer is set while data is unsent");
         }
         let times = self.sender.times(self.now);
         assert!(times.rwnd_limited <= times.busy && times.busy <= self.now.since(Time::ZERO));

@@ -1,1 +1,1 @@
-"""Writing a law of one's own: a folder to begin with, a library built from it, a check of it."""
+"""Writing a custom law: a folder to start with, a library built from it, and a check of it."""

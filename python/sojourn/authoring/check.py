@@ -1,4 +1,4 @@
-"""A law checked: the contract on random operations, and standard worlds beside known AQMs."""
+"""Checks a law: the contract on random operations, and standard scenarios with known AQMs."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Checked:
         doc: what it does.
         target_s: its target of delay; None if it has none.
         findings: the contract.
-        aqms: the law, then those beside it.
+        aqms: the law, then the known AQMs.
         grid: by AQM, (flows, base RTT in ms) and cell.
-        worlds: by AQM, name of a world and cell.
-        sentences: what the worlds say.
-        command: what makes this check again.
+        worlds: by AQM, name of a standard scenario and cell.
+        sentences: the conclusions from the standard scenarios.
+        command: the command that repeats this check.
     """
 
     law: str
@@ -68,7 +68,7 @@ def check(
 
     Args:
         law: a name, ``mine.py:MyLaw``, a library or a class; parameters as for a comparison.
-        quick: a tenth of the random operations, and no worlds.
+        quick: a tenth of the random operations, and no standard scenarios.
         operations: random operations in each of the long tests of the contract; a million take
             some seconds for a law in Python.
         jobs: runs at a time; the number of cores by default.
@@ -111,7 +111,7 @@ def _command(law: str, quick: bool, operations: int) -> str:
 
 
 def _beside(name: str) -> list[str]:
-    """The law, the same in flow queues, and the known AQMs beside them."""
+    """The law, the same under flow queues, and the known AQMs."""
     kind, colon, settings = name.partition(":")
     return list(dict.fromkeys([name, f"fq({kind}){colon}{settings}", *BESIDE]))
 

@@ -135,7 +135,7 @@ def _number(x: float) -> str:
 
 
 def _rows(checked: Checked) -> list[tuple[str, list[str]]]:
-    """The worlds beside the grid, a row for each measure."""
+    """The scenarios besides the grid, a row for each measure."""
 
     def row(
         name: str, of: Callable[[dict[str, WorldResult]], float], scale: float

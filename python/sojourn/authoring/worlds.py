@@ -1,4 +1,4 @@
-"""The standard worlds of a check: load and RTT, two RTTs at once, traffic that does not respond.
+"""The standard scenarios of a check: load and RTT, two RTTs at once, traffic that does not respond.
 
 One link of 10 Mbit/s with a buffer of 250 packets, which holds 300 ms: long enough that the AQM and
 not the buffer decides, as RFC 7928 §3.1 asks. All numbers here are our choice.
@@ -76,7 +76,7 @@ def sentences(
     others: Mapping[str, Mapping[str, WorldResult]],
     target_s: float | None,
 ) -> list[str]:
-    """What the worlds say of the first AQM, with the numbers of the others beside it."""
+    """The conclusions about the first AQM, with the numbers of the others."""
     said = []
     if target_s is not None:
         own = next(iter(cells.values()))
@@ -90,9 +90,9 @@ def sentences(
     said.append(_each("Lock-out: the lowest Jain's index with 20 flows is", cells, _lowest_jain))
     said.append(_each("Stable: the largest swing of the backlog with 5 flows or more is",
                       cells, _largest_swing))  # fmt: skip
-    said.append(_each("Starvation: beside flows of 10 ms those of 160 ms get the share",
+    said.append(_each("Starvation: flows of 160 ms that compete with flows of 10 ms get the share",
                       others, lambda world: _share(world[MIXED])))  # fmt: skip
-    said.append(_each("A call beside them loses", others, _loss_of_call))
+    said.append(_each("A call that competes with them loses", others, _loss_of_call))
     head = "Under traffic that does not respond the 95 % quantile of delay is"
     said.append(_each(head, others, lambda world: f"{1e3 * world[FLOOD].delay_p95_s:.0f} ms"))
     return said

@@ -43,7 +43,7 @@ COMMANDS = {
     "build": Entry("own", "build", "Build a law in Rust, C or C++ to a library for --aqm."),
     "check": Entry(
         "own", "check",
-        "Check a law: the contract, and how it does on standard worlds beside known ones.",
+        "Check a law: the contract, and how it compares with known AQMs.",
         computes=True,
     ),
     "compare": Entry(
@@ -79,7 +79,7 @@ COMMANDS = {
     ),
     "new": Entry(
         "own", "new",
-        "Begin a law of one's own: a folder with the law, how to test it, and a README.",
+        "Start a custom law: a folder with the law, its test, and a README.",
     ),
     "ns3": Entry("ns3", "ns3", "The runner of the engine ns3."),
     "reproduce": Entry(
@@ -89,7 +89,7 @@ COMMANDS = {
     ),
     "router": Entry(
         "router", "router",
-        "Put an AQM of ours between two network name spaces, in real time.",
+        "Put one of our AQMs between two network namespaces, in real time.",
     ),
     "run": Entry("run", "run", "Run a scenario once."),
     "stability": Entry(
@@ -136,7 +136,7 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name; none if there is none."""
+        """The command with a name; None if it is unknown."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None

@@ -56,7 +56,7 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--metric", "metrics", multiple=True, metavar="FILE:NAME",
-    help="A metric of one's own, such as mine.py:jitter_p99 (see sojourn.metric). May be repeated.",
+    help="A custom metric, such as mine.py:jitter_p99 (see sojourn.metric). May be repeated.",
 )  # fmt: skip
 @click.option(
     "--format", "formats", default="svg,png", metavar="FORMAT[,FORMAT]", show_default=True,
@@ -64,7 +64,7 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--size", type=click.Choice(("page", "column")), default="page", show_default=True,
-    help="Width of the figures in DIR, as of a paper.",
+    help="Width of the figures in DIR, such as a paper's column.",
 )  # fmt: skip
 @options.store_option
 @options.memory_option

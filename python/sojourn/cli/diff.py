@@ -51,7 +51,7 @@ def diff(
 ) -> int:
     """Show the first packet that two AQMs treat differently on the same arrivals.
 
-    FILE (traffic-mix by default) is run with A. What arrives at the link is then replayed under A
+    FILE (traffic-mix by default) is run with A. The arrivals at the link are then replayed under A
     and under B, in an open loop and with the same random numbers.
     """
     options.writing_to(out)

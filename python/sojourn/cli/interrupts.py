@@ -26,7 +26,7 @@ _RELEASED_BYTES_PER_S = 15e9
 
 
 def words(error: BaseException | None) -> str:
-    """What the user is told.
+    """What the user sees.
 
     Args:
         error: an `Interrupted`, with what it says is finished; anything else says nothing more.
@@ -52,7 +52,7 @@ class Interrupts:
 
     Attributes:
         heard: whether one has arrived.
-        is_said: whether the user has been told.
+        is_said: whether the user has seen a message.
     """
 
     def __init__(self) -> None:

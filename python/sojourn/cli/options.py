@@ -119,7 +119,7 @@ def aqm_option(function: F) -> F:
         metavar="AQM[,AQM...]",
         shell_complete=complete_aqm,
         help="AQMs as kind[@dialect][:param=value,...], such as taildrop,pie:target=5ms,fq(codel), "
-        "or laws of one's own, mine.py:MyLaw,fq(libmine.so); "
+        "or custom laws, mine.py:MyLaw,fq(libmine.so); "
         "the first is the baseline. May be repeated. Needed unless engines are compared.",
     )(function)
 

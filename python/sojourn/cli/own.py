@@ -1,4 +1,4 @@
-"""The commands for a law of one's own: new, build, check."""
+"""The commands for a custom law: new, build, check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Examples:
     help="With --rust: a checkout of Sojourn, where this package is not used from one.",
 )
 def new(kind: str, name: str, out: Path | None, source: Path | None, **languages: bool) -> int:
-    """Begin a law of one's own: a folder with the law, how to test it, and a README."""
+    """Start a custom law: a folder with the law, its test, and a README."""
     from sojourn.authoring.new import new as write
 
     chosen = [language for language, is_chosen in languages.items() if is_chosen]
@@ -70,7 +70,7 @@ Examples:
 """
 )
 @click.argument("law")
-@click.option("--quick", is_flag=True, help="A tenth of the operations and no standard worlds.")
+@click.option("--quick", is_flag=True, help="A tenth of the operations and no standard scenarios.")
 @click.option("--operations", type=click.IntRange(1), metavar="N", default=1_000_000,
               show_default=True, help="Random operations in each long test.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N",
@@ -90,7 +90,7 @@ def check(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Check a law: the contract, and how it does on standard worlds beside known ones.
+    """Check a law: the contract, and how it compares with known AQMs.
 
     LAW is a name, mine.py:MyLaw or a library, with parameters as for --aqm; or tcp, to run
     packetdrill's scripts against the TCP endpoint.

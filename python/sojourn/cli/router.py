@@ -71,10 +71,10 @@ The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR 
 @options.out_option("Save the result tables in DIR.")
 @options.json_option
 def router(**given: Any) -> int:
-    """Put an AQM of ours between two network name spaces, in real time.
+    """Put one of our AQMs between two network namespaces, in real time.
 
     COMMAND runs at the near end, its arguments as they are; the router ends with it. Without one
-    it runs for --duration, or until Ctrl-C. Root is not needed where users may make name spaces.
+    it runs for --duration, or until Ctrl-C. Root is not needed if users may create namespaces.
     """
     wanted = _options(given)
     with ExitStack() as stack:

@@ -24,7 +24,7 @@ Examples:
 @options.set_option
 @click.option(
     "--aqm", metavar="AQM", shell_complete=options.complete_aqm,
-    help="AQM in place of the file's own, such as fq(pie) or a law of one's own, mine.py:MyLaw.",
+    help="AQM in place of the file's own, such as fq(pie) or a custom law, mine.py:MyLaw.",
 )  # fmt: skip
 @options.link_option
 @options.seed_option("Seed; the file's by default.")

@@ -77,7 +77,7 @@ Examples:
 @click.option("--cc", type=click.Choice(_CCS), default="reno", show_default=True,
               help="Congestion control of the flows.")  # fmt: skip
 @click.option("--scalable-flows", type=click.IntRange(0), default=0, metavar="N",
-              help="Scalable flows beside them, for dualpi2.")  # fmt: skip
+              help="Scalable flows in addition, for dualpi2.")  # fmt: skip
 @click.option("--variant", type=click.Choice(_VARIANTS), default="exact", show_default=True,
               help="What the loop leaves out: see docs/how-to/stability.md.")  # fmt: skip
 @click.option("--delay/--no-delay", default=True, help="Whether the pure delay counts.")
@@ -86,7 +86,7 @@ Examples:
 @click.option("--plot", type=click.Choice(_PLOTS), help="Draw a figure, as PNG and SVG.")
 @click.option("--observe", is_flag=True, help="With --plot map: simulate some points of it.")
 @click.option("--points", type=click.IntRange(1, 20), default=4, show_default=True, metavar="N",
-              help="With --observe: so many RTTs and numbers of flows.")  # fmt: skip
+              help="With --observe: how many RTTs and numbers of flows to run.")  # fmt: skip
 @click.option("--seed", type=options.SEED, default=1, show_default=True, metavar="N",
               help="With --observe: seed of the runs.")  # fmt: skip
 @click.option("--design", "wants_design", is_flag=True,
@@ -157,7 +157,7 @@ def _save(drawing: Figure, folder: Path, name: str) -> None:
 
 
 def _points(question: _Question, later: tuple[float, float] = (1.0, 1.0)) -> _Points:
-    """At most four operating points that exist, also with so many times the flows and the rate."""
+    """At most four operating points that exist, also with the flows and the rate multiplied."""
     import numpy as np
 
     from sojourn.stability import analyse

@@ -47,7 +47,7 @@ def print_comparison(comparison: ComparedRuns, console: Any) -> None:
 
 
 def _parts(aqms: list[str], rows: list[TableRow], width: int) -> list[list[int]]:
-    """Which columns are shown side by side: as many as fit beside the labels."""
+    """Which columns are shown side by side: as many as fit next to the labels."""
     label = max(len(_label(row)) for row in rows)
     widths = [
         1 + max(len(line) for line in [*_lines(aqm), *(_tight(row.cells[i]) for row in rows)])

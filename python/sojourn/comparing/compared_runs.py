@@ -168,7 +168,7 @@ class ComparedRuns(Tabular):
     def values(self, metric: Metric, aqm: str) -> list[float]:
         """A metric of an AQM, one value per seed.
 
-        NaN where there is none, infinite where it is not known but for a bound below (`bounds`).
+        NaN if it does not exist, infinite if only a lower bound is known (`bounds`).
         """
         if metric.scope == OWN:
             return self._values_of_own(metric.metric, aqm)

@@ -107,7 +107,7 @@ class Comparison(ComparedRuns):
 
         Args:
             folder: what `compare` was given as `out`.
-            metrics: metrics of one's own, computed from the saved tables.
+            metrics: custom metrics, computed from the saved tables.
 
         Raises:
             InputError: the folder holds no comparison, or a run of it is missing or damaged.
@@ -158,7 +158,7 @@ def compare(
             removed first.
         progress: receives how far the runs are.
         store: where runs that were made before are found, and new ones kept; None for neither.
-        metrics: metrics of one's own, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`;
+        metrics: custom metrics, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`;
             their differences are exploratory.
         ccs: as of `sojourn.run`, like `apps` and `memory`; the same under every AQM.
         memory: a size such as ``32GB``; by default what is free.
@@ -253,7 +253,7 @@ def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
     """The seeds themselves, from a number of seeds or as they are.
 
     Raises:
-        InputError: there is none, or one occurs twice.
+        InputError: the list is empty, or an entry occurs twice.
     """
     listed = list(range(first, first + seeds)) if isinstance(seeds, int) else list(seeds)
     if not listed:
@@ -283,7 +283,7 @@ def _finisher(
 ) -> Callable[[int, Result], None]:
     """What is done with each run when it is complete: it is saved, then drawn."""
     if folder is not None:
-        # Else the report of the earlier runs would be there beside new ones, were this killed.
+        # Otherwise, if this were killed, the report of earlier runs would remain with new runs.
         files.remove(folder / files.COMPARISON)
         saving.remove_runs(folder / "runs", TABLES)
 

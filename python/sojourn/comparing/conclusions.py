@@ -16,7 +16,7 @@ _DOCS = "docs/how-to/comparing-honestly.md has the rules and margins"
 
 
 def sentences(comparison: ComparedRuns) -> list[str]:
-    """One sentence per AQM after the first; with one seed the reason why there are none."""
+    """One sentence per AQM after the first; with one seed, the reason why none can be given."""
     if len(comparison.aqms) < 2:
         return []
     if comparison.references:

@@ -191,7 +191,7 @@ def _command(comparison: ComparedRuns, members: Sequence[Contender]) -> str:
 
 
 def _with_file(comparison: ComparedRuns, aqm: str) -> str:
-    """An AQM as the command takes it: a law of one's own by its file; empty where it has none."""
+    """An AQM as the command takes it: a custom law by its file; empty if it has no file."""
     try:
         scenario = comparison.scenario.with_queue(comparison.link, aqm)
     except ScenarioError:  # read back, without the law

@@ -12,7 +12,7 @@
         return np.nanquantile(np.abs(np.diff(delay)), 0.99)
 
 ``sojourn compare traffic-mix --aqm pie,codel --metric mine.py:jitter_p99`` and
-``sojourn.compare(..., metrics=[jitter_p99])`` show it beside the others. It belongs to no family
+``sojourn.compare(..., metrics=[jitter_p99])`` show it next to the others. It belongs to no family
 that was declared before the results, so that its differences are exploratory.
 """
 

@@ -25,7 +25,7 @@ def reopen(cls: type[C], folder: Path, metrics: Sequence[str | OwnMetric]) -> C:
     Args:
         cls: what is made.
         folder: with ``comparison.json`` and ``runs``.
-        metrics: metrics of one's own.
+        metrics: custom metrics.
 
     Raises:
         InputError: there is no comparison, or a run of it is missing or damaged.

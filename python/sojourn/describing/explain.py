@@ -148,7 +148,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _by_dialect(entry: Entry, dialects: list[str]) -> list[str]:
-    """Every default in every dialect, and what each does beside them, with numbered sources."""
+    """Every default in every dialect, and how else the dialects differ, with numbered sources."""
     if not entry["params"] and not entry["behaviours"]:
         return []
     sources: dict[str, int] = {}

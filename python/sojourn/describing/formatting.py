@@ -78,7 +78,7 @@ def decimals_for(half_width: float, value: float) -> int:
 
 
 def show(value: float, decimals: int, *, sign: bool = False) -> str:
-    """A number with so many decimals and a true minus sign; a dash where there is none."""
+    """A number with `decimals` decimals and a true minus sign; a dash for NaN."""
     if math.isnan(value):
         return "–"
     text = f"{value:+.{decimals}f}" if sign else f"{value:.{decimals}f}"

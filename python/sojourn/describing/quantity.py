@@ -76,7 +76,7 @@ def quantity(value: object) -> Quantity | None:
 
 
 def required(place: str, value: object) -> Quantity:
-    """A quantity, or the error that says where there is none.
+    """A quantity, or the error that says where it is missing.
 
     Raises:
         InputError: the value is no number with a known unit.

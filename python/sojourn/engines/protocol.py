@@ -21,7 +21,7 @@ OptionValues = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class EngineOption:
-    """An option that one engine has beside those of every run.
+    """An option that one engine has in addition to those of every run.
 
     Attributes:
         name: on the command line ``--name``, in Python the argument ``name``.
@@ -45,7 +45,7 @@ class Declaration:
     Attributes:
         name: on the command line, in Python and in manifests.
         about: what it is, in a few words.
-        options: what it takes beside the options of every run.
+        options: its options in addition to those of every run.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Engine(Protocol):
 
     @property
     def options(self) -> Sequence[EngineOption]:
-        """The options that it has beside those of every run."""
+        """Its options in addition to those of every run."""
 
     def prepare(
         self,
@@ -131,14 +131,14 @@ class Engine(Protocol):
         """
 
     def digest(self, options: OptionValues) -> str:
-        """A digest of what its results depend on beside this package; empty if nothing.
+        """A digest of what its results depend on besides this package; empty if nothing.
 
         Raises:
             InputError: the engine lacks something on this machine.
         """
 
     def identity(self, scenario: _core.Scenario, options: OptionValues) -> str | None:
-        """What a run of this scenario depends on beside it and this package.
+        """What a run of this scenario depends on besides it and this package.
 
         None where a second run may differ from the first, as in real time; such runs are not kept.
 

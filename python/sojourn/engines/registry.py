@@ -1,4 +1,4 @@
-"""The engines by name. A new engine is a folder beside this file and its name in `NAMES`."""
+"""The engines by name. A new engine is a folder next to this file and its name in `NAMES`."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def fragment(text: str, aqms: Sequence[str], seed: int) -> str:
         seed: the seed.
 
     Raises:
-        InputError: the scenario is too long for an address, or an AQM is a law of one's own.
+        InputError: the scenario is too long for an address, or an AQM is a custom law.
         ScenarioError: an AQM is not legal.
     """
     for aqm in aqms:

@@ -15,7 +15,7 @@ def written(scenario: _core.Scenario) -> str:
 
 
 def changed(source: library.ScenarioLike, sets: library.Sets) -> str:
-    """A scenario as TOML with words set anew, as ``--set`` does it.
+    """A scenario as TOML with keys replaced, like ``--set``.
 
     Args:
         source: a name, a path, or anything else that `library.load` takes.

@@ -44,7 +44,7 @@ _REPEATING: set[tuple[str, ...]] = set()
 
 @dataclass(frozen=True)
 class Brought:
-    """AQMs in their text form, and the laws that those texts name beside the registered ones."""
+    """AQMs in their text form, and the laws that those texts name besides the registered ones."""
 
     aqms: list[str]
     laws: list[CustomLaw]
@@ -96,7 +96,7 @@ def _check_repeats(text: str, law: CustomLaw, laws: list[CustomLaw]) -> None:
         raise InputError(
             f"{place}: two runs under one seed differ: it draws random numbers of its own "
             "(take them from `random`, which the hooks are given), or keeps state across runs "
-            "(keep it in the law, which every queue has anew); `sojourn check` says more"
+            "(keep it in the law, of which every queue has its own); `sojourn check` says more"
         )
     _REPEATING.add(known)
 

@@ -317,7 +317,7 @@ def _g_cases(_profile: Profile) -> dict[str, Case]:
 
 _LIGHT, _HEAVY, _MIX = "scenario 1: 5 TCP", "scenario 2: 50 TCP", "scenario 3: 5 TCP and 2 UDP"
 _SEEDS = Seeds(3, 20)
-_TWO_UDP = "UDP sources send 10 Mbit/s each; a variant with 6 Mbit/s each is measured beside it."
+_TWO_UDP = "UDP sources send 10 Mbit/s each; a variant with 6 Mbit/s each is measured too."
 
 # fmt: off
 ITEMS = (

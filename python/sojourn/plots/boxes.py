@@ -68,7 +68,7 @@ def boxes(
 
 
 def shift_of(place: int, count: int) -> float:
-    """Where the box of a series stands beside the middle of its group, of so many series."""
+    """Offset of a series' box from the middle of its group of `count` series."""
     return (place - (count - 1) / 2) * 0.8 / count
 
 

@@ -12,7 +12,7 @@ from sojourn.plots import style
 from sojourn.plots.data import Floats, Results
 
 _HALF_LETTER = 3.2  # points, of bold type of 9 points
-# A name that is so many lines away from its cloud is joined to it.
+# A name this many lines away from its cloud is joined to it.
 _FAR = 1.7
 # By this factor the axis of delay is longer than the points at either end.
 _ROOM = 1.35
@@ -84,7 +84,7 @@ def _free(
 ) -> tuple[float, float]:
     """The nearest place, in pixels, at which a name overlaps nothing and is within the axes.
 
-    Above or below its cloud if there is room, else beside that too.
+    Above or below its cloud if there is room, else next to that too.
 
     Args:
         name: its middle over the cloud, half of its width, and the height of a line.

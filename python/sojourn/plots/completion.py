@@ -43,7 +43,7 @@ def completion(results: Results, link: str) -> Figure:
         _panel(axes, per_aqm, colours)
         axes.set_title(name, pad=3)
     _scale(panels, [one for per_aqm in found.values() for one in per_aqm.values() if one])
-    # Centred under the figure: names beside the axes leave too little room under them.
+    # Centred under the figure: names next to the axes leave too little room under them.
     said = "completion time [s]; whiskers 5 and 95 %, box 25 to 75 %, line median; ▸ at least"
     drawing.supxlabel(style.filled(said), fontsize=rcParams["axes.labelsize"])
     return drawing

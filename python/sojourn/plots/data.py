@@ -167,7 +167,7 @@ def series(run: Run, queue: str, var: str) -> tuple[Floats, Floats]:
 
 
 def summaries(runs: Sequence[Run], key: str) -> Floats:
-    """A number of the summary by ``scope/name/metric``, one per run; NaN where there is none."""
+    """A number of the summary by ``scope/name/metric``, one per run; NaN where it is missing."""
     return np.asarray([r.summary.get(key, np.nan) for r in runs], np.float64)
 
 

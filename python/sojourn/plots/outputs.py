@@ -40,7 +40,7 @@ def tex_system() -> str:
     """The program that measures texts for PGF: the user's own, else the first that is there.
 
     Raises:
-        InputError: there is none.
+        InputError: no such program is installed.
     """
     import matplotlib as mpl
 

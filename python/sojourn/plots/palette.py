@@ -1,8 +1,7 @@
 """Colours, dashes and markers of all figures and of the report, without matplotlib.
 
-Those of AQMs are the colours of Okabe and Ito (Color Universal Design, 2008), which people with
-colour-blindness tell apart; yellow, too pale on white, is left out. The first AQM, the baseline, is
-dark grey.
+AQMs have the colours of Okabe and Ito (Color Universal Design, 2008), which colour-blind people can
+distinguish; yellow, too pale on white, is left out. The first AQM, the baseline, is dark grey.
 """
 
 INK = "#22262b"

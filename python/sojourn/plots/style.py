@@ -267,7 +267,7 @@ def filled(text: str) -> str:
 
 
 def legend_place() -> Literal["outside upper right", "outside lower right"]:
-    """Where a small legend goes that stands beside the title of a page: below it in a column."""
+    """Where a small legend goes that stands next to the title of a page: below it in a column."""
     is_page = _width_in.get() >= WIDTH_IN
     return "outside upper right" if is_page else "outside lower right"
 

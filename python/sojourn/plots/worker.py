@@ -37,7 +37,7 @@ def main(descriptors: list[int]) -> None:
                 os._exit(0)
     _serve(mine, descriptors)
     # What is to be done at the end is done once, by the process that began. To take all modules
-    # apart as well would have who asked wait.
+    # separately as well would make the caller wait.
     atexit._run_exitfuncs()
     os._exit(0)
 

@@ -1,4 +1,4 @@
-"""A figure as files: drawn in this process, or in one beside it."""
+"""A figure as files: drawn in this process, or in another."""
 
 from __future__ import annotations
 

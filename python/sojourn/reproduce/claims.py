@@ -123,7 +123,7 @@ def unit_of(key: str) -> str:
 
 
 def side_names(label: str, a: Quantity, b: Quantity) -> tuple[str, str]:
-    """What the sides of a relation are called: by what tells their keys apart, else by its label.
+    """What the sides of a relation are called: by what distinguishes their keys, else by its label.
 
     ``rtt500.pie.p90_ms`` and ``rtt500.madpie.p90_ms`` are PIE and MADPIE.
     """

@@ -112,7 +112,7 @@ def _running(t_s: Floats, size: Floats) -> Callable[[Floats], Floats]:
 
 
 def mean_of_finite(values: Iterable[float]) -> float:
-    """The mean of the finite values; NaN if there is none."""
+    """The mean of the finite values; NaN without any."""
     finite = [value for value in values if np.isfinite(value)]
     return float(np.mean(finite)) if finite else float("nan")
 

@@ -35,8 +35,8 @@ class Case:
     """One scenario of an item, run under several seeds.
 
     Attributes:
-        scenario: every parameter is the paper's or marked beside it as our choice.
-        keep: names in `sojourn.reproduce.extract.EXTRACTORS`: what is kept beside the summary.
+        scenario: every parameter is the paper's or marked as our choice.
+        keep: names in `sojourn.reproduce.extract.EXTRACTORS`: what is kept besides the summary.
     """
 
     scenario: Scenario
@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Cell:
-    """A measured value in a table; the published one, if there is any, stands beside it.
+    """A measured value in a table; the published one, if any, stands next to it.
 
     Attributes:
         key: of the item's values.
@@ -202,7 +202,7 @@ def as_written(scenario: Scenario) -> Scenario:
 
 @dataclass(frozen=True)
 class ItemVariant:
-    """All cases of an item under another reading of the paper, measured beside it.
+    """All cases of an item under another reading of the paper, measured as well.
 
     Attributes:
         key: first part of the keys of its cases and values, such as ``tc_weight``.
@@ -231,7 +231,7 @@ class Item:
         tables: from values to tables.
         note: for readers: our choices, what differs and why.
         missing: why it is not covered; empty if it is.
-        variants: other readings, measured beside it; claims judge the first.
+        variants: other readings, measured as well; claims judge the first.
         engine_scenario: from a case's scenario to what the engine is given.
     """
 

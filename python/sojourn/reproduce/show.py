@@ -95,7 +95,7 @@ CLAIM_HEADER = (
 
 
 def counts(made: MeasuredPaper) -> str:
-    """How many claims have which verdict, as text; that there are none, where so."""
+    """The number of claims by verdict, as text; says so if no claim exists."""
     found = made.counts()
     named = [f"{found[verdict]} {verdict}" for verdict in _ORDER if found[verdict]]
     return ", ".join(named) or "no claims about the items chosen"
@@ -119,7 +119,7 @@ class Score:
 
 
 def scores(made: Iterable[MeasuredPaper]) -> list[Score]:
-    """Claims that hold, and apart numbers that match or are near, and orders that hold."""
+    """Claims that hold; separately, numbers that match or are near, and orders that hold."""
     covered = [one for paper in made for one in paper.judged() if one.verdict != "not covered"]
     numbers = [one for one in covered if one.claim.tag != "order"]
     orders = [one for one in covered if one.claim.tag == "order"]

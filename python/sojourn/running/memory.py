@@ -19,7 +19,7 @@ from sojourn.errors import InputError
 PROGRAM_BYTES = 38e6
 """Of a process that has run the smallest scenario: interpreter, numpy, the core."""
 
-# Of a result beside its rows: summary, histograms, manifest.
+# Of a result besides its rows: summary, histograms, manifest.
 _RESULT_BYTES = 150e3
 
 

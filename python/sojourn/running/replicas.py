@@ -59,10 +59,10 @@ class Progress(Protocol):
     """Receives how far the runs are."""
 
     def start(self, runs: int, simulated_s: float) -> None:
-        """So many runs of so many simulated seconds in all begin."""
+        """Called before the first of `runs` runs, `simulated_s` seconds in total."""
 
     def update(self, runs: int, simulated_s: float) -> None:
-        """So many runs are complete, so many seconds simulated."""
+        """Called when `runs` runs are complete and `simulated_s` seconds simulated."""
 
     def stop(self) -> None:
         """No more runs; called in any case."""

@@ -59,7 +59,7 @@ class Result(TabularByName):
 
     Args:
         run: what is read.
-        labels: columns that saved tables have beside their own; see `sojourn.running.labels`.
+        labels: columns that saved tables have besides their own; see `sojourn.running.labels`.
         cancel: a switch that ends `save`, too.
     """
 

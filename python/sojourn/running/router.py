@@ -1,4 +1,4 @@
-"""The router in real time: our AQMs between two network name spaces of this machine.
+"""The router in real time: our AQMs between two network namespaces of this machine.
 
 Packets of any program pass it. It is a process of its own, in a group that ends with this one.
 """
@@ -57,11 +57,11 @@ class Options:
     Attributes:
         forward: from the near to the far end.
         reverse: from the far to the near end.
-        near: where the near end is: ``new``, ``host``, the name of a name space or its file.
-        far: the same of the far end.
+        near: where the near end is: ``new``, ``host``, the name of a namespace or its file.
+        far: the same for the far end.
         duration: how long; without one until a command at the near end has ended, or for ever.
         spin: how long it stays awake before a packet is due: exact, at the price of a busy core.
-        stall: a packet that leaves so much too late makes the run invalid; ``5ms`` by default.
+        stall: a packet that leaves later than this makes the run invalid; ``5ms`` by default.
         mtu: the largest IP packet; ``1500B`` by default.
         command: what is run at the near end, its arguments as they are.
         far_command: the same for the far end.
@@ -171,7 +171,7 @@ def _carry_out(
 
 
 def _settings(options: Options) -> tuple[dict[str, Any], list[_core.CustomLaw]]:
-    """The options as data, and the laws that their AQMs name beside the registered ones."""
+    """The options as data, and the laws that their AQMs name besides the registered ones."""
     settings = asdict(options)
     laws: list[_core.CustomLaw] = []
     for name in ("forward", "reverse"):

@@ -36,7 +36,7 @@ def save(
         folder: where.
         manifest: of the run.
         tables: name and Arrow stream of every table, with or without rows.
-        labels: columns that every table gets beside its own.
+        labels: columns that every table gets besides its own.
         cancel: looked at before every group of rows.
 
     Returns:
@@ -110,7 +110,7 @@ def _write_table(file: _Hashed, stream: Any, labels: Labels, cancel: _core.Cance
     """The number of rows written; group by group, so that no table is in memory twice.
 
     The bytes depend on the rows alone: not on how a new run and one from the store cut them into
-    batches, nor on what words their dictionaries have beside those that occur.
+    batches, nor on unused words in their dictionaries.
     """
     import pyarrow as pa
     from pyarrow import parquet

@@ -131,6 +131,6 @@ def backlog_seen(
     else:
         at = left[left != never]
         before = np.searchsorted(came, at, side="right") - 1
-    # What leaves at this very moment has left, but for the packet itself.
+    # Departures at this very moment have left, except the packet itself.
     after = np.searchsorted(gone, at, side="right" if by == "arrival" else "left")
     return [int(n) for n in np.maximum(before - after, 0)]

@@ -27,7 +27,7 @@ from sojourn.running.result import SUMMARY, RunLike, StoredTables
 
 FORMAT = 2
 CORE = "core.txt"
-"""The file beside the entries that holds the digest of the compiled core."""
+"""The file next to the entries that holds the digest of the compiled core."""
 # Larger runs, such as those with every packet of a long run, would fill a disk.
 LARGEST_BYTES = 256 << 20
 
@@ -47,7 +47,7 @@ def entry_name(
 
     Args:
         resolved_json: of the scenario that is run.
-        parts: as of `Store.path`, like the next two.
+        parts: as in `Store.path`, like the next two.
         engine: where it is run.
         kind: what is kept.
     """

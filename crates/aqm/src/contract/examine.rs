@@ -276,7 +276,7 @@ impl Subject<'_> {
     }
 
     /// Whether a value of a parameter changes a decision; none where no other value is legal
-    /// beside the settings given.
+    /// in addition to the given settings.
     fn has_effect(&self, param: &ParamSpec) -> Result<Option<bool>, String> {
         let ecn: &[&[(&str, &str)]] = &[&[], &[("ecn", "true")]];
         let needed = if self.has("ecn") && param.name != "ecn" { ecn } else { &ecn[..1] };

@@ -25,7 +25,7 @@ impl Maker for CoDelMaker {
     }
 }
 
-/// A law that misbehaves as it is told.
+/// A law that misbehaves as configured.
 #[derive(Clone, Copy, PartialEq)]
 enum Wrong {
     MarksAll,

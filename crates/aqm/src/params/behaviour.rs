@@ -1,4 +1,4 @@
-//! Where dialects differ beside their parameters.
+//! How dialects differ besides their parameters.
 
 /// A rule of behaviour that is not a parameter, in every dialect.
 #[derive(Clone, Copy, Debug)]

@@ -57,7 +57,7 @@ impl<P: Params> Unchecked<P> {
         Ok(Unchecked { params, dialect })
     }
 
-    /// The defaults of a dialect, of the first where there is none of that name.
+    /// The defaults of a dialect, or of the first dialect if the name is unknown.
     pub(crate) fn of_dialect_or_first(dialect: &str) -> Unchecked<P> {
         let named = P::DIALECTS.iter().find(|known| known.name == dialect);
         let dialect = named.unwrap_or(&P::DIALECTS[0]).name;

@@ -92,7 +92,7 @@ pub trait Params: Clone + Send + 'static {
     const DIALECTS: &'static [Dialect];
     /// The declared parameters, in the order of declaration.
     fn specs() -> &'static [ParamSpec];
-    /// The rules of behaviour in which dialects differ beside their parameters.
+    /// The rules of behaviour in which dialects differ besides their parameters.
     fn behaviours() -> &'static [Behaviour] {
         &[]
     }

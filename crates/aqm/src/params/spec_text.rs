@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::SpecError;
 
-/// `kind[@dialect][:name=value,...]`, taken apart; nothing is looked up yet.
+/// `kind[@dialect][:name=value,...]`, split into parts; nothing is looked up yet.
 ///
 /// ```
 /// use sojourn_aqm::params::SpecText;
@@ -28,7 +28,7 @@ pub struct SpecText {
 }
 
 impl SpecText {
-    /// Takes a text apart. The dialect may stand inside the parentheses: `fq(pie@linux)` is
+    /// Splits a text into parts. The dialect may stand inside the parentheses: `fq(pie@linux)` is
     /// `fq(pie)` in the dialect `linux`.
     ///
     /// # Errors

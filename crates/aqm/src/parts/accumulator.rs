@@ -53,7 +53,7 @@ impl Accumulator {
         Accumulator { sum: 0, high: HIGH + 2 * TOLERANCE }
     }
 
-    /// Starts anew.
+    /// Restarts the sum.
     pub fn clear(&mut self) {
         self.sum = 0;
     }

@@ -31,8 +31,8 @@ impl DequeueTime {
         DequeueTime { threshold: threshold_bytes, weight, seconds: None, measurement: None }
     }
 
-    /// A packet leaves; `backlog_bytes` stay. Apart, so that a law that may do without it is
-    /// compiled into its queue.
+    /// A packet leaves; `backlog_bytes` stay. Out of line, so that laws that rarely need it are
+    /// still inlined into their queue.
     #[inline(never)]
     pub fn on_dequeue(&mut self, now: Time, bytes: u32, backlog_bytes: u64) {
         if let Some(measurement) = &mut self.measurement {

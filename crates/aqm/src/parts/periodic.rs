@@ -33,7 +33,7 @@ impl Periodic {
         self.period
     }
 
-    /// Begins anew at `now`, as a timer of the kernel that is set again when it expires.
+    /// Restarts at `now`, like a kernel timer that is set again when it expires.
     pub fn restart(&mut self, now: Time) {
         self.next = now + self.period;
     }
@@ -59,7 +59,7 @@ pub fn in_jiffies(span: Span, hz: u64) -> Span {
     of_jiffies(count_jiffies(span, hz), hz)
 }
 
-/// The time between two expiries of a timer of the kernel that is set anew at each, for that span
+/// The time between two expiries of a kernel timer that is set again at each expiry, for that span
 /// ahead. It expires one step of the kernel's timer wheel later than asked: a jiffy below 63
 /// jiffies, 8 of them below 504, and so on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`;
 /// fact aqm-4). Without jiffies timers are exact, and it is the span itself.

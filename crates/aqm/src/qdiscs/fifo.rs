@@ -13,7 +13,7 @@ use crate::units::Limit;
 use crate::{params, words};
 
 params! {
-    /// What every discipline with one queue takes, beside the parameters of its law.
+    /// Parameters of every discipline with one queue, in addition to those of its law.
     pub struct FifoParams {
         dialects:
             "fifo" = "one queue",

@@ -397,7 +397,7 @@ mod tests {
         }
     }
 
-    /// How many of the arrivals every so many milliseconds in between pass the penalty box.
+    /// The number of arrivals, one every `every` milliseconds, that pass the penalty box.
     fn passes(sfb: &mut SfbQueue<Numbered>, from: u64, to: u64, every: usize) -> usize {
         let mut judge = |t| sfb.judge(ms(t), 0, &arrival(Ecn::NotEct), &mut rng()).0;
         (from..to).step_by(every).filter(|&t| judge(t) == Verdict::Pass).count()

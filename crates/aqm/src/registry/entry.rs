@@ -28,7 +28,7 @@ pub struct Entry {
     pub dialects: &'static [Dialect],
     /// Its parameters.
     pub params: fn() -> &'static [ParamSpec],
-    /// Where its dialects differ beside their parameters.
+    /// How its dialects differ besides their parameters.
     pub behaviours: fn() -> &'static [Behaviour],
     /// The parameters without effect in a dialect.
     pub unused: fn(dialect: &str) -> &'static [&'static str],

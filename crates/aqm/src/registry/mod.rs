@@ -174,7 +174,7 @@ pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
-/// The parameters of a discipline, beside those of its law.
+/// The parameters of a discipline, in addition to those of its law.
 pub fn discipline_params(discipline: Discipline) -> &'static [ParamSpec] {
     match discipline {
         Discipline::Fifo => fifo::FifoParams::specs(),
@@ -183,7 +183,7 @@ pub fn discipline_params(discipline: Discipline) -> &'static [ParamSpec] {
     }
 }
 
-/// Where the dialects of a discipline differ, beside those of its law.
+/// How the dialects of a discipline differ, in addition to those of its law.
 pub fn discipline_behaviours(discipline: Discipline) -> &'static [Behaviour] {
     match discipline {
         Discipline::Fifo => fifo::FifoParams::behaviours(),

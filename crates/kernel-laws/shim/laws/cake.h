@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What sch_cake.c needs beside shim.h. It reads headers only to filter acknowledgements, to wash
- * DSCPs and to split segments, which are off: nothing that reads a header is ever called.
+ * What sch_cake.c needs in addition to shim.h. It reads headers only to filter acknowledgements,
+ * to wash DSCPs and to split segments, which are off: nothing that reads a header is ever called.
  */
 #ifndef SOJOURN_CAKE_H
 #define SOJOURN_CAKE_H

@@ -103,7 +103,7 @@ mod tests {
         InFlightPacket { bytes: vec![0; 40], flow }
     }
 
-    /// The departure times of packets that enter one millisecond apart.
+    /// The departure times of packets that enter at intervals of one millisecond.
     fn passed(mut wire: Wire, packets: u64) -> Vec<u64> {
         (0..packets).for_each(|at| wire.enter(ms(at), packet(0)));
         std::iter::from_fn(|| wire.leave(Time::NEVER)).map(|(at, _)| at.as_nanos()).collect()

@@ -1,4 +1,4 @@
-//! What arrives at the host.
+//! Segments that arrive at the host.
 
 use sojourn_aqm::{Ecn, Span, Time};
 use sojourn_sim::packet::{Block, Packet, PacketKind, SACK_BLOCKS};

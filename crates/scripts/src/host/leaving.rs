@@ -1,4 +1,4 @@
-//! What leaves the host.
+//! Segments that leave the host.
 
 use sojourn_aqm::{Ecn, Time};
 use sojourn_sim::packet::{Packet, PacketKind};

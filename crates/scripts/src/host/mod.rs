@@ -67,7 +67,7 @@ pub(crate) struct SentSegment {
 
 /// Where the connection is.
 enum Stage {
-    /// There is none yet.
+    /// No connection yet.
     Closed,
     /// It listens for one.
     Listening,

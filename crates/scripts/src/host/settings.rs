@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     pub(crate) mss: u32,
     /// Bytes that may wait for the application before a FIN finds no memory.
     pub(crate) receive_buffer: u32,
-    /// So many timeouts of a SYN pass before they double (Linux since 6.5,
+    /// Number of SYN timeouts before they start to double (Linux since 6.5,
     /// `tcp_syn_linear_timeouts`).
     pub(crate) syn_linear_timeouts: u32,
 }

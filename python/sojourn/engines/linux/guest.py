@@ -146,7 +146,7 @@ def command_of(
 
 
 def _seccomp(kernel: Path) -> list[str]:
-    """How a kernel that can is told to switch to programs without ptrace, which is faster.
+    """The option that makes a capable kernel switch to programs without ptrace, which is faster.
 
     Linux 6.16 and later can (arch/um/os-Linux/start_up.c, uml_seccomp_config). An older one would
     take the option into its pool of random numbers.

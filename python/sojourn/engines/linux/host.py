@@ -1,4 +1,4 @@
-"""Network name spaces on this machine, as root or in a user name space, and whether they work."""
+"""Network namespaces on this machine, as root or in a user namespace, and whether they work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SWITCHES = (
     ("/proc/sys/kernel/unprivileged_userns_clone", "0", "1"),
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
 )
-# What a bottleneck of the kernel's own needs beside its discipline, with the modules that have it.
+# What a bottleneck of the kernel's own needs besides its discipline, and the modules with it.
 _MODULES = {
     "cbs": "sch_cbs", "clsact": "sch_ingress", "netem": "sch_netem",
     "matchall": "cls_matchall", "mirred": "act_mirred",
@@ -37,15 +37,15 @@ _PATIENCE_S = 10.0
 
 
 def missing() -> tuple[str, str] | None:
-    """What this machine lacks for name spaces with TUN devices, and the one command that helps."""
+    """What this machine lacks for namespaces with TUN devices, and the one command that helps."""
     if platform.system() != "Linux":
-        return "network name spaces need Linux", ""
+        return "network namespaces need Linux", ""
     for program, package in (("ip", "iproute2"), ("tc", "iproute2"), ("unshare", "util-linux")):
         if shutil.which(program) is None:
             return f"{program}: not installed", f"apt-get install {package}"
     failure = _try("true")
     if failure:
-        return f"no network name spaces for this user ({failure})", _permission()
+        return f"no network namespaces for this user ({failure})", _permission()
     if not _TUN.exists():
         return f"{_TUN}: is not there", "modprobe tun   # as root"
     if not os.access(_TUN, os.R_OK | os.W_OK):
@@ -99,7 +99,7 @@ def availability() -> Availability:
         what, remedy = lacks
         return Availability(name, False, what, remedy)
     absent = _absent({"cbs", "clsact", "netem"})
-    who = "as root" if os.geteuid() == 0 else "in a user name space"
+    who = "as root" if os.geteuid() == 0 else "in a user namespace"
     note = f"real kernel {platform.release()}, {who}"
     if not absent:
         return Availability(name, True, note)
@@ -162,7 +162,7 @@ def hz() -> int | None:
 
 
 def _try(*command: str) -> str:
-    """The message of a command that fails in a fresh name space; empty if it works."""
+    """The message of a command that fails in a fresh namespace; empty if it works."""
     rights = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     try:
         done = subprocess.run(
@@ -178,7 +178,7 @@ def _try(*command: str) -> str:
 
 
 def _permission() -> str:
-    """The switch that keeps a user from making name spaces, or else root."""
+    """The switch that keeps a user from making namespaces, or else root."""
     for path, closed, opened in _SWITCHES:
         switch = Path(path)
         if os.geteuid() != 0 and switch.exists() and switch.read_text().strip() == closed:

@@ -77,12 +77,12 @@ def cache() -> Path:
 
 
 def prefix() -> Path | None:
-    """The folder of ns-3's headers and libraries; None if there is none.
+    """The folder of ns-3's headers and libraries; None if it is not found.
 
     It is where ``NS3_PREFIX`` says; else it is looked for in the installed wheel and in the cache.
 
     Raises:
-        InputError: there is none where ``NS3_PREFIX`` says.
+        InputError: ``NS3_PREFIX`` names no such folder.
     """
     if given := os.environ.get("NS3_PREFIX"):
         if (Path(given) / _HEADER).is_file():

@@ -30,7 +30,7 @@ class Simulator:
         yield _SimulatorJob(scenario, controls)
 
     def describe(self, _options: OptionValues) -> str:
-        """Its name; pages and manifests show the version of the core beside it."""
+        """Its name; pages and manifests show the version of the core with it."""
         return self.name
 
     def digest(self, _options: OptionValues) -> str:

@@ -161,7 +161,7 @@ ITEMS = (
         measure=_t1_measure,
         tables=_t1_tables,
         note="The run length is not printed: 10 to 100 s is the primary window, 10 to 510 s (full "
-        "profile) is printed beside it. For 100 ms all of the RTT is on the link (our choice). "
+        "profile) is printed next to it. For 100 ms all of the RTT is on the link (our choice). "
         "Socket buffers are not printed and never limit here (our choice): with INET's 80000 B a "
         "window is 40 segments. PIE is on from the start: the paper's was never deactivated.",
     ),

@@ -1,4 +1,4 @@
-"""Figure 3 and the prose beside it: sweeps of the threshold and of the time scale."""
+"""Figure 3 and the prose around it: sweeps of the threshold and of the time scale."""
 
 from __future__ import annotations
 

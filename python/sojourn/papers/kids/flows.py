@@ -226,7 +226,7 @@ ITEMS = (
         measure=_t5_measure,
         tables=_t5_tables,
         note="Marks per arrival over drops per arrival. PIE marks at any probability here; a "
-        "variant that drops above 10 % is measured beside it.",
+        "variant that drops above 10 % is measured too.",
     ),
     Item(
         "F13",

@@ -262,7 +262,7 @@ ITEMS = (
         measure=_f2_measure,
         figures=_f2_figures,
         tables=_total_tables,
-        note="Percentiles pool the runs; means of per-run percentiles stand beside them.",
+        note="Percentiles pool the runs; means of per-run percentiles stand next to them.",
     ),
     Item(
         "F3",

@@ -116,7 +116,7 @@ _CAUSES = {"dd": DETERMINISTIC, "rd": RANDOM, "bo": OVERFLOW}
 
 
 def _drops(pool: Pool) -> dict[str, Floats]:
-    """Queuing delay in seconds at the drops, by cause: what waits divided by the rate."""
+    """Queuing delay in seconds at the drops, by cause: the backlog divided by the rate."""
     found: dict[str, list[Floats]] = {cause: [] for cause in _CAUSES}
     for packets in pool.packets():
         for cause, code in _CAUSES.items():
@@ -161,7 +161,7 @@ def _f4_figures(pools: Pools, values: Values) -> Mapping[str, Figure]:
     return {"F4": shares("S1: drops by cause against the queuing delay at the drop", marks)}
 
 
-_NO_WARMUP = "No warm-up is removed; F2 prints a variant without the first 5 s beside it."
+_NO_WARMUP = "No warm-up is removed; F2 also prints a variant without the first 5 s."
 _SIZE = (
     "Packets of 1500 B follow from the sizes of the files in S2, all whole segments of 1460 B; "
     "delayed ACKs are our choice: the paper prints neither."
@@ -180,6 +180,6 @@ ITEMS = (
     Item("F4", "S1: drops by cause against the queuing delay at the drop",
         cases=_packet_cases, variants=PIES,
         seeds=Seeds(3, 5), measure=_f4_measure, figures=_f4_figures,
-        note="The delay at a drop is what waits then divided by the rate."),
+        note="The delay at a drop is the backlog then divided by the rate."),
 )
 # fmt: on

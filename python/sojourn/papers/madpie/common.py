@@ -31,7 +31,7 @@ _CUBIC = "cubic:friendly_counts_acks=true"
 # and of its authors' ns-2 code of 2014. Of Figure 3 the paper says that with PIE the delay often
 # exceeds 100 ms because of that allowance, after the buffer has just been empty: Pan et al. 2013,
 # §III, grants it again as soon as the queue is idle, the code only after 1.5 s of calm. So PIE is
-# that of Pan et al. 2013; the code's is measured beside it.
+# that of Pan et al. 2013; the code's is measured too.
 PIE_2013, PIE_NS2 = "paper2013", "ns2"
 
 

@@ -71,5 +71,5 @@ def _f6_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
 # fmt: off
 ITEM = Item("F6", "Burst test", cases=_f6_cases, seeds=SEEDS, published_runs="one run",
     measure=_f6_measure, figures=_f6_figures,
-    note="Early drops and those of a full buffer are counted apart.")
+    note="Early drops and those of a full buffer are counted separately.")
 # fmt: on

@@ -144,7 +144,7 @@ ITEMS = (
         published_runs="one run", measure=_f8_measure,
         figures=_time_figures("F8", "10, 30, 50, 30, 10 flows: queuing delay (means over 0.1 s)",
         {f"rate10mbps.{a}": n for a, n in _LABELS.items()}, 250),
-        note="The rate is not repeated: 10 Mbit/s, and 100 Mbit/s beside it. Changes at 50, 100, "
+        note="The paper does not repeat the rate: 10 Mbit/s, and also 100. Changes at 50, 100, "
         "150 and 200 s, as the prose has them. Numbers of a phase leave out its first 20 s."),
 )
 # fmt: on

@@ -31,7 +31,7 @@ DIFFERS = {
     "F8-1": "at {=10} Mbit/s RED works steadily near its lower threshold with {=10} flows "
     "({rate10mbps.red.flows10.mean_ms:.0f} ms); with {=30} its average lags, the queue swings and "
     "the mean is {rate10mbps.red.flows30.mean_ms:.0f} ms, with {=50} "
-    "{rate10mbps.red.flows50.mean_ms:.0f} ms. At {=100} Mbit/s, measured beside it since the paper "
+    "{rate10mbps.red.flows50.mean_ms:.0f} ms. At {=100} Mbit/s, measured as well since the paper "
     "does not repeat the rate, the means are {rate100mbps.red.flows10.mean_ms:.1f}, "
     "{rate100mbps.red.flows30.mean_ms:.1f} and {rate100mbps.red.flows50.mean_ms:.1f} ms. The "
     "buffer of {=2} MB is that of {=Figure 7}, whose rate is {=100} Mbit/s.",

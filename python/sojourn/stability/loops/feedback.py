@@ -65,7 +65,7 @@ def variant(name: str) -> Variant:
     """A variant by name.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: the name is unknown.
     """
     if name not in VARIANTS:
         raise InputError(f"variant: there is no `{name}`; known: {', '.join(VARIANTS)}")

@@ -28,7 +28,7 @@ def loop(
     step_scaling: bool = True,
     **more: Any,
 ) -> FluidLoop:
-    """The open loops of a grid; arguments as of `analyse`.
+    """The open loops of a grid; arguments as in `analyse`.
 
     Raises:
         InputError: a point of the grid has no equilibrium, or an argument is wrong.

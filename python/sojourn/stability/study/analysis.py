@@ -34,7 +34,7 @@ class Stability(Tabular):
         delay_s: queue delay at rest.
         window_packets: window at rest (of the classic flows).
         signal_prob: probability of a signal at rest (of the classic flows).
-        gain_margin_db: as of `margin.Margins`, like the next four.
+        gain_margin_db: as in `margin.Margins`, like the next four.
         phase_margin_deg: of the loop.
         delay_margin_s: of the loop.
         crossover_rad_per_s: of the loop.
@@ -102,7 +102,7 @@ def analyse(
         variant: one of `feedback.VARIANTS`.
         with_delay: whether the pure delay counts.
         step_scaling: whether PIE scales its steps.
-        more: ``cc``, ``scalable_flows``, ``scalable_cc``, ``packet_bytes``, as of `conditions`.
+        more: ``cc``, ``scalable_flows``, ``scalable_cc``, ``packet_bytes``, as in `conditions`.
 
     Raises:
         InputError: no point of the grid has an equilibrium, or an argument is wrong.

@@ -2,7 +2,7 @@
 //! waited longer than a target. CoDel-ACT ("adapted count and time"), which waits less before it
 //! drops again, is offered as dialects of it.
 //!
-//! Source: RFC 8289 §5; a literal transcription of its routine is kept beside this file as a test
+//! Source: RFC 8289 §5; a literal transcription of its routine is kept next to this file as a test
 //! oracle. [`exact`] has the dialects that follow a text, [`ticks`] those that follow the integers
 //! of Linux and ns-3.
 //!

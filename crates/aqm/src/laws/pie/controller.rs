@@ -117,7 +117,7 @@ impl Controller {
         }
     }
 
-    /// The periodic update, with what waits now.
+    /// The periodic update, with the current backlog.
     pub(in crate::laws) fn update(&mut self, queue: Backlog) {
         each!(self, pie => pie.update(queue));
     }

@@ -134,7 +134,7 @@ params! {
         /// Whether it is off until a third of the limit waits, and again after congestion.
         on_off: bool, ANY, "RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3" => false,
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => true;
-        /// Rules that the authors' Linux code of 2013 had beside those of the paper.
+        /// Rules of the authors' Linux code of 2013 in addition to those of the paper.
         heuristics: Heuristics, ANY, "Pan et al. 2013: none" => Heuristics::None;
         /// Whether smaller packets are dropped less often.
         byte_mode: bool, ANY, "RFC 7567 §4.4 recommends against it" => false,
@@ -204,7 +204,7 @@ params! {
             "docsis": "never", "RFC 8034 has no ECN";
         "a mark clears the accumulator": "yes",
             "our choice: as a drop does; RFC 8033 Appendix B leaves it open",
-            "paper2013" | "rfc8033_basic": "there is none", "Pan et al. 2013; RFC 8033 Appendix A",
+            "paper2013" | "rfc8033_basic": "does not exist", "Pan et al. 2013; RFC 8033 Appendix A",
             "linux": "only one that was drawn for", "Linux sch_pie.c",
             "ns3": "no", "ns-3 PieQueueDisc",
             "docsis": "there are no marks", "RFC 8034";
@@ -230,7 +230,7 @@ words! {
 }
 
 words! {
-    /// Rules beside the paper's.
+    /// Rules in addition to the paper's.
     pub enum Heuristics {
         /// None.
         None = "none",

@@ -195,7 +195,7 @@ impl Ns2Pie {
         }
     }
 
-    /// The periodic update, with what waits now.
+    /// The periodic update, with the current backlog.
     pub(super) fn update(&mut self, queue: Backlog) {
         let delay = if self.setup.uses_stamps {
             self.last_delay

@@ -205,7 +205,7 @@ impl Standard {
     }
 
     pub(super) fn on_overflow(&mut self, queue: Backlog) {
-        self.accumulator.clear(); // RFC 8033 Appendix B: any drop starts the sum anew
+        self.accumulator.clear(); // RFC 8033 Appendix B: any drop restarts the sum
         if queue.packets == 0 {
             self.delay = Span::ZERO;
         }

@@ -105,7 +105,7 @@ impl Curve {
 
 impl Detector {
     pub(in crate::laws) fn new(setup: Setup, max_p: f64, gentle: bool, env: &Env) -> Detector {
-        // Thresholds of one's own decide the unit, else the limit's unit does (as in ns-3).
+        // Explicit thresholds decide the unit, else the limit's unit does (as in ns-3).
         let unit = setup.min_th.or(setup.max_th).unwrap_or(env.limit);
         let counts_bytes = matches!(unit, Limit::Bytes(_));
         let packet_rate = env.rate.map(|rate| rate.bytes_per_sec() / setup.mean_packet_bytes);

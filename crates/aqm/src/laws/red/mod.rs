@@ -124,7 +124,7 @@ params! {
             "linux": "-1: the next draw is new", "Linux red.h",
             "ns3": "as before", "ns-3 RedQueueDisc";
         "the gentle slope starts": "at the current max_p", "our choice: the curve has no step",
-            "linux": "nowhere: there is none", "Linux red.h",
+            "linux": "does not exist", "Linux red.h",
             "ns2" | "ns3": "at the first max_p", "ns-2 red.cc; ns-3 RedQueueDisc";
         "p_a with thresholds in bytes": "as in packets", "our choice",
             "linux": "counts packets since the last signal", "Linux red.h, red_mark_probability",
@@ -188,7 +188,7 @@ words! {
     pub enum GapMode {
         /// Gaps uniform on 1 .. 1/p_b: the n-th packet is hit with p_b / (1 - n p_b).
         Uniform = "uniform",
-        /// At least 1/p_b apart, then uniform on as many again (ns-2 `wait_`).
+        /// Gaps of at least 1/p_b packets, then uniform over as many again (ns-2 `wait_`).
         Wait = "wait",
         /// Every packet is hit with p_b, whatever came before.
         Geometric = "geometric",

@@ -160,7 +160,7 @@ fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
     assert_near(var(&red, "avg_queue") / before, 0.8186 * 0.998 * 0.998, 1e-4);
 }
 
-/// Fact aqm-44; the table of p_a is tested beside the detector.
+/// Fact aqm-44; the table of p_a is tested with the detector.
 #[test]
 fn a_draw_of_one_half_hits_at_count_9() {
     let mut red = held_at(0.1, "uniform");

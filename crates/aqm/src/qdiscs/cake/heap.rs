@@ -50,7 +50,7 @@ impl OverflowHeap {
 
     /// The queue that is to lose a packet.
     pub(super) fn fattest(&mut self, bytes_of: impl Fn(u32) -> u64) -> u32 {
-        // An empty queue on top: cake_drop finds no packet and builds the heap anew.
+        // An empty queue on top: cake_drop finds no packet and rebuilds the heap.
         if self.departures_left == 0 || self.bytes_at(0, &bytes_of) == 0 {
             self.build(&bytes_of);
         }
@@ -192,6 +192,6 @@ mod tests {
         heap.shed(of);
         set(1, 0);
         heap.shed(of);
-        assert_eq!(heap.fattest(of), 4, "built anew");
+        assert_eq!(heap.fattest(of), 4, "rebuilt");
     }
 }

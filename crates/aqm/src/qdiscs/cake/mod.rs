@@ -5,8 +5,8 @@
 //!
 //! Not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
 //!
-//! Deviations from Linux: with a bandwidth its own bound on what waits holds beside any `limit`; a
-//! packet larger than the limit is dropped alone.
+//! Deviations from Linux: with a bandwidth, its own bound on the backlog applies in addition to any
+//! `limit`; if a packet larger than the limit arrives, only that packet is dropped.
 //!
 //! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
 //! takes over the hash of the queue that it shares: the flow that had it may get another queue
@@ -207,7 +207,7 @@ impl<P: Packet> CakeQueues<P> {
         index as u32
     }
 
-    /// So many more queues of the hosts of this one are bulk.
+    /// Adds `more` to the number of bulk queues of this queue's hosts.
     fn count_bulk(&mut self, index: usize, more: i32) {
         let QueueState { source, destination, .. } = self.states[index];
         for bulk in [&mut self.sources.bulk[source], &mut self.destinations.bulk[destination]] {

@@ -87,8 +87,8 @@ struct Scheduler {
     /// Above zero the classic queue has waited long enough.
     credit: f64,
     at_rest: f64,
-    /// Credits per byte that the classic queue gets for what leaves the other one, and pays for
-    /// what leaves it.
+    /// Credits per byte that the classic queue gets for departures from the other one, and pays for
+    /// its own.
     c_share: f64,
     l_share: f64,
     /// Whether packets that are dropped at the head count as served.

@@ -24,7 +24,7 @@ fn assert_one_queue_is_a_fifo<L: Law>() {
     assert!(by_fq.1.dropped == by_fifo.1.dropped, "the same packets are dropped");
 }
 
-/// What leaves, and the drops, of overload, drain and silence, repeated.
+/// Departures and drops during overload, drain and silence, repeated.
 fn trace(qdisc: &mut dyn Qdisc<Numbered>) -> (Vec<u64>, Log) {
     let (mut log, mut left, mut now) = (Log::default(), Vec::new(), Time::ZERO);
     let mut chance = Rng::stream(10, "trace", 5);

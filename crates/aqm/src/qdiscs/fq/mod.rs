@@ -35,7 +35,7 @@ use crate::units::Limit;
 use crate::{params, words};
 
 params! {
-    /// Parameters of flow queues, beside those of the law in each of them.
+    /// Parameters of flow queues, in addition to those of the law in each of them.
     pub struct FqParams {
         dialects:
             "rfc8290" = "RFC 8290",
@@ -201,7 +201,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
     }
 
     /// A queue was found empty. A new one stays among the old for one more round, so that it cannot
-    /// become new again at once (RFC 8290 §4.2). Apart, as few are.
+    /// become new again at once (RFC 8290 §4.2). Out of line, as few are.
     #[inline(never)]
     fn retire(&mut self, list: DrrList, index: u32) {
         self.lists.remove_head(list);

@@ -68,7 +68,7 @@ impl DrrLists {
         self.ends[list as usize].length
     }
 
-    /// The next queue with credits. Each one without gets so many more, and becomes the last of the
+    /// The next queue with credits. Each queue without gets a quantum, and becomes the last of the
     /// old ones.
     #[inline]
     pub(crate) fn next_to_send(&mut self, quantum: i64) -> Option<(DrrList, u32)> {

@@ -66,7 +66,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         self.flows.len()
     }
 
-    /// What waits in all queues.
+    /// The backlog of all queues.
     pub(crate) fn total(&self) -> Total {
         self.total
     }
@@ -145,7 +145,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         Some(Judged { bytes: passes?, chain, pool, total })
     }
 
-    /// Takes the head of a queue, which has been judged and has so many bytes.
+    /// Takes the head of a queue, which has been judged and has `bytes` bytes.
     #[inline]
     pub(crate) fn pop(&mut self, index: u32, bytes: u32) -> Option<Departure<P>> {
         let FlowQueues { flows, pool, total } = self;

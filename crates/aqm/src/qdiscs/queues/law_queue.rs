@@ -16,7 +16,7 @@ pub(crate) struct LawQueue<'a, L, W> {
 }
 
 impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
-    /// What waits here.
+    /// The backlog of this queue.
     pub(crate) fn backlog(&self) -> Backlog {
         let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
         Backlog { packets, bytes, link_bytes: bytes + self.elsewhere }
@@ -62,7 +62,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         true
     }
 
-    /// Appends a packet that is marked before. Apart, as a packet that may change is copied twice
+    /// Appends a packet after marking it. Out of line, as a packet that may change is copied twice
     /// more.
     #[inline(never)]
     fn push_marked(&mut self, now: Time, mut packet: P, cause: Cause, sink: &mut dyn Sink<P>) {
@@ -100,8 +100,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         None
     }
 
-    /// Drops the head that was judged. Apart, as it is rare and a packet that leaves need not save
-    /// what it takes.
+    /// Drops the judged head. Out of line, as it is rare and a departing packet need not save
+    /// its registers.
     #[inline(never)]
     fn drop_head(&mut self, cause: Cause, sink: &mut dyn Sink<P>) {
         report_state(self.law, sink);

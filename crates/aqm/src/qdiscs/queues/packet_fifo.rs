@@ -66,7 +66,7 @@ impl<P> Default for PacketFifo<P> {
 }
 
 impl<P: Packet> PacketFifo<P> {
-    /// Takes the head, which has been judged and has so many bytes: it need not be looked at again.
+    /// Takes the head, which has been judged and has `bytes` bytes: it need not be read again.
     #[inline]
     pub(crate) fn pop_judged(&mut self, bytes: u32) -> Option<Departure<P>> {
         self.bytes -= u64::from(bytes);

@@ -92,7 +92,7 @@ impl<P: Packet> Pool<P> {
         self.pop_sized(chain, bytes)
     }
 
-    /// Takes the head, which is there and has so many bytes: it need not be looked at again.
+    /// Takes the head, which exists and has `bytes` bytes: it need not be read again.
     #[inline]
     pub(crate) fn pop_sized(&mut self, chain: &mut Chain, bytes: u32) -> Option<Departure<P>> {
         debug_assert!(!chain.is_empty(), "who knows the size has seen a head");
@@ -120,7 +120,7 @@ impl<P: Packet> Pool<P> {
         self.packets[chain.first as usize].as_mut()
     }
 
-    /// Appends a packet where all places are taken. Apart, as a call in between makes `push` save
+    /// Appends a packet when the pool is full. Out of line, so that `push` need not save
     /// its registers.
     #[cold]
     #[inline(never)]
@@ -131,7 +131,7 @@ impl<P: Packet> Pool<P> {
         self.push(chain, enqueued, packet);
     }
 
-    /// Takes a packet of so many bytes out of its place, which becomes free.
+    /// Takes a packet of `bytes` bytes out of its slot, which becomes free.
     #[inline]
     fn release(&mut self, chain: &mut Chain, place: u32, bytes: u32) -> Option<Departure<P>> {
         chain.bytes -= u64::from(bytes);

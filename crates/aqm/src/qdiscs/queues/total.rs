@@ -1,9 +1,9 @@
-//! What waits in all queues of a discipline together, held against its limit.
+//! The total backlog of a discipline's queues, and its limit.
 
 use crate::packet::Backlog;
 use crate::units::Limit;
 
-/// What waits in a whole discipline.
+/// The backlog of a whole discipline.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Total {
     pub(crate) packets: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Ceiling {
 }
 
 impl Ceiling {
-    /// A limit, and so many bytes whatever it says.
+    /// A limit, and a bound in bytes that always applies.
     pub(crate) fn new(limit: Limit, memory_bytes: u64) -> Ceiling {
         match limit {
             Limit::Packets(packets) => Ceiling { packets, bytes: memory_bytes },

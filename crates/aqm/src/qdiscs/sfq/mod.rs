@@ -5,7 +5,7 @@
 //!
 //! Deviations from Linux:
 //! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer: what
-//!   then finds no queue is dropped at that time, and several periods without a packet sort anew
+//!   then finds no queue is dropped at that time, and several periods without a packet re-sort
 //!   once.
 //! - A `limit` below `flows` leaves that many queues only if it is not the default, for tc cannot
 //!   tell; in bytes it keeps them all, and the longest queue loses packets.

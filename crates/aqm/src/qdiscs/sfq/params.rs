@@ -39,7 +39,7 @@ params! {
         "a queue is charged": "the bytes it sends, unless it empties", "Linux sch_sfq.c";
         "dropped where there is no room": "a packet of the longest queue in packets, of equals the \
             one that changed last; where all hold one, of the next in the round", "Linux sch_sfq.c";
-        "a new hash": "sorts anew what waits, in order; a packet that finds no queue, or a full \
+        "a new hash": "re-sorts queued packets, in order; a packet that finds no queue, or a full \
             one, is dropped", "Linux sch_sfq.c";
     }
     check: |params| shape(params.limit, params.divisor, params.flows, params.depth);

@@ -1,4 +1,4 @@
-//! A new hash for what waits.
+//! Applies a new hash to queued packets.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use crate::rng::splitmix;
 use crate::time::Time;
 
 impl<P: Packet> Queues<P> {
-    /// Changes the hash and sorts everything that waits anew: the queues by number, each in its
+    /// Changes the hash and re-sorts all queued packets: the queues by number, each in its
     /// order (Linux 6.1 sch_sfq.c, sfq_perturbation and sfq_rehash).
     pub(super) fn perturb_if_due(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let Some(period) = self.perturb.filter(|_| now >= self.next_perturb) else { return };

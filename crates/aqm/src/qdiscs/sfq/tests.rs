@@ -146,7 +146,7 @@ fn a_new_hash_keeps_packets_and_order() {
     assert_eq!((order, queues.next_perturb), ([10; 5], Time::from_nanos(30_000_000_000)));
 }
 
-/// Linux 6.1 sch_sfq.c, sfq_enqueue: RED starts anew with each activation, and does not judge the
+/// Linux 6.1 sch_sfq.c, sfq_enqueue: RED restarts with each activation, and does not judge the
 /// first packet.
 #[test]
 fn an_average_does_not_survive_an_empty_queue_and_the_first_packet_always_passes() {
@@ -172,7 +172,7 @@ fn only_the_queue_above_its_threshold_is_signalled() {
     assert!(fill(&mut queues, 2, 3, 1000).dropped.is_empty());
 }
 
-/// Linux 6.1 sch_sfq.c, sfq_rehash: averages start anew and sample the packets that are sorted in.
+/// Linux 6.1 sch_sfq.c, sfq_rehash: averages restart and sample the packets that are sorted in.
 #[test]
 fn after_a_new_hash_red_has_sampled_what_waits() {
     let mut queues = sfq_red(&[("max_p", "0.02")]);
@@ -223,8 +223,9 @@ fn at_exactly_the_upper_threshold_every_arrival_is_signalled() {
     assert_eq!(log.dropped.last(), Some(&(1003, Stage::Enqueue, Cause::Forced)));
 }
 
-/// Linux 6.1 sch_sfq.c, sfq_rehash: what waits is taken out in the order of the queues' numbers, of
-/// which the highest free one is given first (sfq_init), and the round starts in that order.
+/// Linux 6.1 sch_sfq.c, sfq_rehash: queued packets are taken out in the order of the queues'
+/// numbers, of which the highest free one is given first (sfq_init), and the round starts in that
+/// order.
 #[test]
 fn a_new_hash_orders_the_round_by_the_numbers_of_the_queues() {
     let mut queues = sfq(&[("perturb", "10s")]);

@@ -262,7 +262,7 @@ def _options(debug: bool) -> bytes:
 
 
 def _configuration(hz: int, debug: bool = False) -> str:
-    """A fingerprint of all that goes into a build beside the sources."""
+    """A fingerprint of all that goes into a build besides the sources."""
     parts = [
         _options(debug),
         *(path.read_bytes() for path in changes.OURS),
@@ -333,7 +333,7 @@ def _run(command: list[str], folder: Path, remedy: str = "") -> None:
 def _lines(command: list[str], folder: Path, remedy: str = "") -> Iterator[str]:
     """The output of a program by lines; it ends with us, and its last lines go into the error.
 
-    With them goes a remedy, by default to go on or to begin anew.
+    With them goes a remedy, by default to continue or to start again.
     """
     environment = os.environ | _FIXED
     with subprocess.Popen(
@@ -351,7 +351,7 @@ def _lines(command: list[str], folder: Path, remedy: str = "") -> Iterator[str]:
             raise
         if process.wait() != 0:
             said = " | ".join(last[-5:])
-            usual = f"run the command again to go on, or remove {cache()} to begin anew"
+            usual = f"run the command again to continue, or remove {cache()} to start again"
             raise InputError(
                 f"kernel build: `{' '.join(command)}` failed: {said}; {remedy or usual}"
             )

@@ -56,7 +56,7 @@ def _is_release(text: str) -> bool:
 
 
 def usual() -> Path | None:
-    """That of the default release if it is there, else the newest; none if there is none."""
+    """That of the default release if it is there, else the newest; None without any."""
     found = _all()
     usual = [path for path in found if release_of(path.name) == DEFAULT_RELEASE]
     return next(iter(usual or found[::-1]), None)

@@ -198,7 +198,7 @@ def build(target: Target, compilers: Path) -> Path:
 
 
 def _library(tree: Path, compiler: rust.Compiler, model: str, folder: Path) -> Path:
-    """The crates as a static library, with the compiler's own library made anew."""
+    """The crates as a static library, with the compiler's own library rebuilt."""
     objects = folder.parent / f"module-objects-{model}"
     flags = " ".join((*_FLAGS, f"-C code-model={model}"))
     environment = compiler.environment | {
@@ -246,7 +246,7 @@ def _run(command: Sequence[str], folder: Path, environment: dict[str, str]) -> N
 
 
 def _sources(tree: Path) -> str:
-    """A digest of all that goes into the module beside compiler and kernel."""
+    """A digest of all that goes into the module besides compiler and kernel."""
     parts = hashlib.sha256(" ".join(_FLAGS).encode())
     for path in _source_files(tree):
         parts.update(f"{path.relative_to(tree)}\0".encode())

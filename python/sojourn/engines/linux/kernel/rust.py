@@ -1,7 +1,7 @@
 """A Rust compiler that can make code for a kernel: one whose core library is there as source.
 
 Neither Debian's plain ``rustc`` nor a toolchain of rustup has that at once. Debian's packages of
-the compiler for web browsers do, and can be unpacked without root beside any other.
+the compiler for web browsers do, and can be unpacked without root next to any other.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Compiler:
 def find(folder: Path) -> Compiler | None:
     """The compiler of rustup if it has the sources, else the one unpacked in ``folder``.
 
-    ``web/toolchain.sh`` unpacks the same packages, and more of them, into a folder beside it: where
+    ``web/toolchain.sh`` unpacks the same packages, and more of them, into a sibling folder: where
     that is there, nothing is fetched twice.
     """
     usual = shutil.which("rustc")
