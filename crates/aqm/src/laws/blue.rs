@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(var(&after_overflows(&times(500)), "drop_prob"), 1.0);
     }
 
-    /// Fact aqm-110.
+    /// The ns-2 port of BLUE: 0.0025 against 0.00025.
     #[test]
     fn ten_idles_undo_one_overflow() {
         let mut blue = after_overflows(&[0]);

@@ -32,7 +32,7 @@ fn signals_start_after_an_interval_or_at_the_second_packet_by_the_first_inverse_
     assert_eq!(signals(&mut cobalt("linux_exact"), sojourn, 300), [1, 71, 129, 179, 224, 264]);
 }
 
-/// Fact aqm-31.
+/// Linux `cobalt_should_drop`: interval / sqrt(count), with the count after the step.
 #[test]
 fn the_count_falls_by_one_step_per_period_of_the_control_law() {
     let mut law = cobalt("linux");
@@ -72,7 +72,7 @@ fn an_eviction_is_an_overflow_but_not_in_ns3() {
     assert_eq!(after_one("ns3"), [0.0, 0.0, 0.0]);
 }
 
-/// Fact aqm-32.
+/// Linux `sch_cake.c`: the probability falls by 1/4096 and grows by 1/256.
 #[test]
 fn sixteen_empties_undo_one_overflow() {
     let mut law = cobalt("linux");
@@ -139,7 +139,7 @@ fn ns3_raises_blue_by_delay() {
     assert_eq!(prob_after("linux", above), 0.0);
 }
 
-/// Fact aqm-33: 4 x 1514 bytes at 1 Mb/s take 48.448 ms.
+/// Linux `cobalt_should_drop`: 4 x 1514 bytes at 1 Mb/s take 48.448 ms.
 #[test]
 fn at_one_megabit_nothing_is_signalled_below_four_packet_times() {
     let slow = Env { rate: Some(Rate::from_bps(1_000_000)), ..env() };

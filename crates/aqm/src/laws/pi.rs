@@ -136,7 +136,7 @@ mod tests {
         assert!(crate::QdiscSpec::parse("pi:a=1,b=1,sample_rate=1000000hz").is_ok());
     }
 
-    /// Fact aqm-115: a (q - q_ref) - b (q_old - q_ref).
+    /// ns-2.35 `PIQueue::calculate_p`: a (q - q_ref) - b (q_old - q_ref).
     #[test]
     fn steps_are_those_of_the_formula() {
         assert_near(after_one_update(0.1, 50.0, 50), 0.1, 1e-15);

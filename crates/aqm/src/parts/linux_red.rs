@@ -119,7 +119,7 @@ mod tests {
         assert!(weight_log(usual_burst(min, max, true), min).is_some());
     }
 
-    /// Fact qdisc-4.
+    /// Fact aqm-47.
     #[test]
     fn thresholds_of_one_packet_have_no_weight() {
         assert_eq!(usual_burst(0.625, 1.875, false), 1.0);
@@ -154,7 +154,7 @@ mod tests {
         (0..100_000).map(gap).collect()
     }
 
-    /// Fact qdisc-3.
+    /// Fact aqm-43.
     #[test]
     fn gaps_are_one_to_ten_at_a_probability_of_a_tenth() {
         let gaps = gaps(Curve::new(0, 200_000, 0.2, 1), 100_000);

@@ -355,7 +355,7 @@ mod tests {
         Numbered { ecn, ..Numbered::new(0, 7, 1000) }
     }
 
-    /// Fact qdisc-7.
+    /// Linux 6.1 `sch_sfb.c`: 65535 in its default steps of 66 (tc always sends 33).
     #[test]
     fn a_bin_that_stays_full_comes_to_one_after_993_arrivals() {
         let mut sfb = sfb();
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(arrivals, Some(993));
     }
 
-    /// Fact qdisc-8.
+    /// Linux 6.1 `sfb_enqueue`: of the draws r < p, those with r < 2 (p - 1/2) are dropped.
     #[test]
     fn above_one_half_ect_packets_are_dropped_too() {
         let mut rng = rng();

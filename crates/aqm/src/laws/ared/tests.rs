@@ -74,7 +74,7 @@ fn max_p_moves_once_more_from_its_bounds() {
     assert_near(after(&mut with_average(15, &[("max_p", "0.01")]), 5), 0.009, 1e-15);
 }
 
-/// Fact aqm-51.
+/// ns-2.35 `REDQueue::initParams`: max(5, target C / 2), three times that, 1 - exp(-1/C).
 #[test]
 fn automatic_values_for_a_target_of_5_ms() {
     let automatic = |mbps: u64| {

@@ -131,7 +131,7 @@ fn act_takes_two_away_and_from_128_on_a_64th() {
     }
 }
 
-/// Fact aqm-16.
+/// Schwarzkopf, Veith and Menth 2016 §II-B: interval / sqrt(count), 10 ms with a last count of 100.
 #[test]
 fn act_drops_again_after_interval_over_the_root_of_the_count_left_behind() {
     let wait = |dialect, pause_ms| {
@@ -165,7 +165,7 @@ fn the_drop_that_ends_a_dropping_state_counts_in_the_rfc_only() {
     }
 }
 
-/// Fact aqm-17, over random sojourn times with a few pauses.
+/// Schwarzkopf, Veith and Menth 2016, Listings 1 and 2, over random sojourn times with pauses.
 #[test]
 fn act_is_the_draft_until_it_enters_the_dropping_state_again() {
     let mut chance = Rng::stream(9, "act", 7);

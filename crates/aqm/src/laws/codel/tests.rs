@@ -24,7 +24,7 @@ fn first_drop_comes_at_the_first_dequeue_a_whole_interval_after_the_first_above_
     assert_eq!(times, [100_300]);
 }
 
-/// Fact aqm-10, and RFC 8289 §5.6, `control_law`.
+/// RFC 8289 §5.6, `control_law`: drop n + 1 comes interval / sqrt(n) after drop n.
 #[test]
 fn drop_n_plus_1_follows_drop_n_by_interval_over_sqrt_n() {
     let times = drop_times(&mut codel(), (0, 464_100, 100), |_| ABOVE);
@@ -32,7 +32,7 @@ fn drop_n_plus_1_follows_drop_n_by_interval_over_sqrt_n() {
     assert_eq!(after_first, [0, 100_000, 170_800, 228_500, 278_500, 323_200, 364_000]);
 }
 
-/// Fact aqm-11.
+/// RFC 8289 §5.6, summed.
 #[test]
 fn thirty_three_drops_in_the_first_second_and_662_in_five() {
     let times = drop_times(&mut codel(), (0, 5_100_100, 100), |_| ABOVE);
@@ -156,7 +156,7 @@ fn with_ecn_each_call_marks_at_most_once_and_nothing_is_dropped() {
             Verdict::Drop(_) => panic!("an ECN-capable packet was dropped"),
         }
     }
-    assert_eq!(marks, 662, "as many as there would be drops (fact aqm-11)");
+    assert_eq!(marks, 662, "as many as there would be drops (RFC 8289 §5.6)");
 }
 
 /// Linux `codel_impl.h`: strictly above, and on whatever packet leaves.

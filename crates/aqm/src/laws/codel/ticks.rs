@@ -314,7 +314,7 @@ mod tests {
     use super::*;
     use crate::params::Params;
 
-    /// Linux `codel.h`, `CODEL_SHIFT`; fact aqm-5.
+    /// Linux `codel.h`, `CODEL_SHIFT`: a tick is 2^10 ns.
     #[test]
     fn spans_are_whole_ticks() {
         assert_eq!(Ticks::of(Span::from_millis(100)), Ticks(97_656));
@@ -341,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Fact aqm-20: from the root of 100, one step towards 2.
+    /// Linux `codel_impl.h`, `codel_dequeue`: from the root of 100, one Newton step towards 2.
     #[test]
     fn a_resumed_count_starts_from_the_old_root() {
         let hundred = InverseRoot((65_536 / 10) as u16);

@@ -75,7 +75,7 @@ fn from_rest_the_controller_follows_its_equation_through_the_table() {
     }
 }
 
-/// Fact aqm-69.
+/// The authors' ns-2 `PIEQueue::calculate_p`.
 #[test]
 fn a_burst_of_100_ms_holds_the_probability_at_zero_for_four_updates() {
     let mut pie = Ns2Pie::new(SETUP);
@@ -168,7 +168,8 @@ fn drops_unless_calm_or_small_and_marks_below_ten_percent() {
     assert_eq!(hit(0.1, 0.02, 50, Ecn::Ect0), drop);
 }
 
-/// Fact aqm-71.
+/// The authors' ns-2 `PIEQueue::calculate_p`: one update leaves the protected state, then more than
+/// 1.5 s / 30 ms = 50 are counted.
 #[test]
 fn a_burst_is_allowed_again_after_a_second_and_a_half_of_calm() {
     let mut pie = started(0.0, 0.0);

@@ -162,7 +162,7 @@ fn the_sum_starts_anew_after_a_drop_a_mark_and_an_overflow() {
     assert_eq!(var(&pie, "accumulator"), 0.0);
 }
 
-/// Fact aqm-66.
+/// RFC 8033 §4.4.
 #[test]
 fn a_burst_of_150_ms_is_not_dropped_from_until_the_tenth_update_has_run() {
     let mut pie: Pie = law(&[]);

@@ -43,7 +43,7 @@ fn held_at(p_b: f64, mode: &str) -> Red {
     ])
 }
 
-/// Fact aqm-40.
+/// Arithmetic: 1 - 0.998^n.
 #[test]
 fn average_approaches_a_constant_backlog_as_one_minus_weight_to_the_n() {
     let mut red: Red = law(&[("min_th", "500p")]);
@@ -104,7 +104,7 @@ fn gaps_of(p_b: f64, mode: &str) -> alloc::vec::Vec<u64> {
     gaps(&mut held_at(p_b, mode), &mut rng, Ecn::NotEct, 50_001).split_off(1)
 }
 
-/// Fact aqm-41.
+/// ns-2.35 `REDQueue::modify_p` without `wait_`: p_a = p_b / (1 - count p_b).
 #[test]
 fn uniform_gaps_lie_between_one_and_the_inverse_probability() {
     assert_uniform(&gaps_of(0.1, "uniform"), 1..=9);
@@ -141,7 +141,7 @@ fn a_draw_equal_to_the_probability_passes() {
     }
 }
 
-/// Fact aqm-45: the arrival's own sample is one more factor.
+/// ns-2.35 `REDQueue::estimator` with `m + 1`: the arrival's own sample is one more factor.
 #[test]
 fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
     // 4 Mb/s and packets of 500 bytes: 1000 packets per second.

