@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(ofdm(54).data_frame(52), Span::from_micros(42));
     }
 
-    /// Fact scenario-2.
+    /// Fact scenario-1, for 14 B.
     #[test]
     fn an_acknowledgement_at_a_basic_rate_lasts_34_to_50_us() {
         let acks = [6, 12, 24].map(|megabits| {

@@ -48,7 +48,7 @@ fn every_shipped_scenario_resolves_without_warnings() {
     }
 }
 
-/// Fact scenario-8.
+/// Arithmetic: rate times RTT.
 #[test]
 fn a_buffer_of_1bdp_is_rate_times_rtt() {
     for (rtt_ms, bytes, packets) in [(100, 125_000, 120), (300, 375_000, 361), (500, 625_000, 601)]

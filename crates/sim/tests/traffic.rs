@@ -30,7 +30,7 @@ fn at_queue(seconds: u64, mut flows: Vec<FlowGroup>) -> Run {
     run(&plan)
 }
 
-/// Fact traffic-1.
+/// Derivation: 15 Mbit/s more arrive than leave.
 #[test]
 fn a_burst_leaves_the_backlog_that_arrivals_exceed_departures_by() {
     for (length, bytes, delay) in [(100, 187_500, 0.150), (200, 375_000, 0.300)] {
@@ -61,7 +61,7 @@ fn bursts_come_at_their_times_from_the_start_of_the_flow() {
     assert_eq!(arrivals(&at_queue(1, vec![flow])), [110_000, 111_000, 120_000, 121_000]);
 }
 
-/// Fact traffic-2.
+/// Derivation: two flows of rate r over capacity C lose 1 - C/(2r).
 #[test]
 fn overload_without_tcp_loses_what_does_not_fit() {
     for (rate, loss) in [(mbit(6), 1.0 / 6.0), (mbit(10), 0.5)] {
@@ -257,7 +257,7 @@ fn flows_join_and_leave_on_schedule() {
     assert_eq!([5, 12, 19, 20, 25].map(per_second), [1, 3, 3, 1, 1]);
 }
 
-/// Fact tcp-8.
+/// Derivation: without a buffer the window swings between W/2 and W, where W fills the path.
 #[test]
 fn one_reno_flow_without_a_buffer_uses_three_quarters() {
     // Two packets must be able to wait, as one acknowledgement releases two when the window grows;

@@ -57,7 +57,7 @@ fn goodput_mbit(run: &Run, class: &str) -> f64 {
 
 #[test]
 fn a_lone_flow_of_datagrams_gets_what_one_cycle_carries() {
-    // Fact wlan-2: 1472 B of payload in packets of 1500 B at 393.5 us, 29.93 Mbit/s.
+    // Fact scenario-4: 1472 B of payload in packets of 1500 B at 393.5 us, 29.93 Mbit/s.
     let plan = lan(60, vec![transmitter("ap", "taildrop")], vec![cbr("udp", 1, mbit(40), 1_500)]);
     let found = run(&plan);
     let payload = goodput_mbit(&found, "udp");
