@@ -2,27 +2,37 @@
 //! its test; the rest of the tree cites `fact SUBJECT-N`.
 //!
 //! Refused are a citation without such a heading, a number given twice, a fact without `Source:` or
-//! `Test:`, and a test that does not exist. Tests are written `` `name` (path/of/the/file.rs) ``;
-//! a name may also be that of a golden trace, and `Test: none` gives the reason.
+//! `Test:`, of more than 80 words, or that nothing cites, and a test that does not exist. Tests are
+//! written `` `name` `` or `` `name` (path/of/the/file.rs) ``; a name may also be that of a golden
+//! trace, and `Test: none` gives the reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::prose::{Word, words};
 use super::{Complaints, Source};
 
 const FOLDER: &str = "docs/facts/";
 const GOLDEN: &str = "testdata/golden/";
+/// Words of a fact, its heading and its test included.
+const MOST_WORDS: usize = 80;
 
 /// Complaints about facts and their citations.
 pub(super) fn check(sources: &[Source]) -> Complaints {
     let mut places: BTreeMap<&str, String> = BTreeMap::new();
     let mut complaints = Complaints::new();
+    let mentioned = mentioned(sources);
     for page in sources.iter().filter(|source| subject(source).is_some()) {
         for fact in facts(page) {
             let place = format!("{}:{}", page.path, fact.line);
             complaints.extend(flaws(page, &fact, sources).map(|flaw| format!("{place}: {flaw}")));
             if let Some(other) = places.insert(fact.name, place.clone()) {
                 complaints.push(format!("{place}: `{}` is also in {other}", fact.name));
+            }
+            if !mentioned.contains(fact.name) {
+                complaints.push(format!(
+                    "{place}: nothing cites `{}`; cite it where it matters, or remove it",
+                    fact.name
+                ));
             }
         }
     }
@@ -40,6 +50,52 @@ pub(super) fn check(sources: &[Source]) -> Complaints {
         }));
     }
     complaints
+}
+
+/// The names of facts that the tree mentions outside of the fact itself and of the change log,
+/// ranges (`tcp-45 to tcp-49`) in full.
+fn mentioned(sources: &[Source]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for source in sources.iter().filter(|source| source.path != "CHANGELOG.md") {
+        for fact in facts(source).iter().filter(|_| subject(source).is_some()) {
+            let others = named(&fact.body).into_iter().filter(|name| name != fact.name);
+            names.extend(others);
+        }
+        if source.is_prose_or_code() && !source.path.starts_with(FOLDER) {
+            names.extend(named(&source.text));
+        }
+    }
+    names
+}
+
+/// The names of facts in a text, wherever they stand.
+fn named(text: &str) -> Vec<String> {
+    let words: Vec<&str> = text
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+        .filter(|w| !w.is_empty())
+        .collect();
+    let mut names = Vec::new();
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| is_name(word)) {
+        names.push((*word).to_owned());
+        if words.get(at + 1) == Some(&"to") {
+            names.extend(words.get(at + 2).map(|last| between(word, last)).unwrap_or_default());
+        }
+    }
+    names
+}
+
+/// The names after the first up to the last, if both are of one subject.
+fn between(first: &str, last: &str) -> Vec<String> {
+    let parts = |name: &str| {
+        let (subject, number) = name.rsplit_once('-')?;
+        Some((subject.to_owned(), number.parse::<u32>().ok()?))
+    };
+    match (parts(first), parts(last)) {
+        (Some((subject, from)), Some((other, to))) if subject == other => {
+            (from + 1..=to).map(|number| format!("{subject}-{number}")).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// How many facts a page holds; other files hold none.
@@ -70,18 +126,21 @@ fn opens_a_list(word: &Word) -> bool {
     matches!(word.bare(), "fact" | "facts" | "Fact" | "Facts") && !word.closes()
 }
 
-/// `tcp-12`.
+/// `tcp-12`, `ns3-1`.
 fn is_name(text: &str) -> bool {
     let Some((subject, number)) = text.rsplit_once('-') else { return false };
-    let is_subject = subject.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    is_subject && !subject.is_empty() && number.parse::<u32>().is_ok()
+    let is_subject = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let begins = subject.starts_with(|c: char| c.is_ascii_lowercase());
+    begins && subject.chars().all(is_subject) && number.parse::<u32>().is_ok()
 }
 
 /// A fact as its page states it.
 struct Fact<'a> {
     name: &'a str,
     line: usize,
-    /// What stands between its heading and the next.
+    /// How many words its heading has, the name among them.
+    statement_words: usize,
+    /// What stands between its heading and the next heading.
     body: String,
 }
 
@@ -95,13 +154,23 @@ fn facts(page: &Source) -> Vec<Fact<'_>> {
     for (index, line) in page.text.lines().enumerate() {
         if let Some(heading) = line.strip_prefix("### ") {
             let name = heading.split(':').next().unwrap_or(heading);
-            facts.push(Fact { name, line: index + 1, body: String::new() });
+            let statement_words = heading.split_whitespace().count();
+            facts.push(Fact { name, line: index + 1, statement_words, body: String::new() });
+        } else if line.starts_with('#') {
+            // The heading of a group of facts.
         } else if let Some(fact) = facts.last_mut() {
             fact.body.push_str(line);
             fact.body.push('\n');
         }
     }
     facts
+}
+
+impl Fact<'_> {
+    /// How many words its heading and its text have.
+    fn words(&self) -> usize {
+        self.statement_words + self.body.split_whitespace().count()
+    }
 }
 
 /// What is wrong with a fact.
@@ -111,6 +180,10 @@ fn flaws<'a>(page: &Source, fact: &Fact<'a>, sources: &[Source]) -> impl Iterato
     let number = fact.name.strip_prefix(subject).and_then(|rest| rest.strip_prefix('-'));
     if number.is_none_or(|number| number.parse::<u32>().is_err()) {
         flaws.push(format!("`{}`: the heading of a fact here is `{subject}-N: ...`", fact.name));
+    }
+    if fact.words() > MOST_WORDS {
+        let words = fact.words();
+        flaws.push(format!("`{}` has {words} words, at most {MOST_WORDS} are allowed", fact.name));
     }
     if !fact.body.contains("Source:") {
         flaws.push(format!("`{}` lacks `Source:`, how it is known", fact.name));
@@ -202,7 +275,9 @@ mod tests {
 
     fn complaints(page: &str, citing: &str) -> Complaints {
         let test = source("a.rs", "#[test]\nfn holds() {}\n");
-        check(&[source("docs/facts/tcp.md", page), test, source("b.rs", citing)])
+        // Something cites what the page holds, unless a test says otherwise.
+        let cited = source("c.md", "(tcp-1)");
+        check(&[source("docs/facts/tcp.md", page), test, source("b.rs", citing), cited])
     }
 
     #[test]
@@ -218,6 +293,7 @@ mod tests {
         assert_eq!(names("Facts tcp-1, tcp-2 to tcp-4; aqm-5"), ["tcp-1", "tcp-2", "tcp-4"]);
         assert_eq!(names("fact tcp-1's bound"), [] as [&str; 0]);
         assert_eq!(names("in fact x-3b, fact (tcp-1)"), ["tcp-1"]);
+        assert_eq!(names("facts ns3-1 and 3-4"), ["ns3-1"]);
     }
 
     #[test]
@@ -240,7 +316,7 @@ mod tests {
         let of = |test: &str| {
             let page = PAGE.replace("`holds` (a.rs)", test);
             let trace = source("testdata/golden/pie_from_rest_linux.toml", "");
-            let test = source("a.rs", "fn holds() {}\n");
+            let test = source("a.rs", "fn holds() {} // tcp-1\n");
             check(&[source("docs/facts/tcp.md", &page), test, trace])
         };
         assert!(of("`holds` (b.rs, a.rs)")[0].contains("file `b.rs` does not exist"));
@@ -249,6 +325,31 @@ mod tests {
         }
         for bad in ["`pie_from_*_x`", "none.", "later"] {
             assert_eq!(of(bad).len(), 1, "{bad}: {:?}", of(bad));
+        }
+    }
+
+    #[test]
+    fn a_fact_has_at_most_eighty_words() {
+        let with = |words| PAGE.replace("derived.", &vec!["word"; words].join(" "));
+        // The heading has 3 words, `Source:` and the test 4.
+        assert!(complaints(&with(73), "").is_empty());
+        let found = complaints(&with(74), "");
+        assert_eq!(found, ["docs/facts/tcp.md:3: `tcp-1` has 81 words, at most 80 are allowed"]);
+    }
+
+    #[test]
+    fn a_fact_that_only_itself_and_the_change_log_mention_is_refused() {
+        let page = PAGE.replace("derived.", "derived from fact tcp-1.");
+        let of = |path, text| {
+            let test = source("a.rs", "fn holds() {}\n");
+            check(&[source("docs/facts/tcp.md", &page), test, source(path, text)])
+        };
+        let refused =
+            "docs/facts/tcp.md:3: nothing cites `tcp-1`; cite it where it matters, or remove it";
+        assert_eq!(of("b.rs", "tcp-10, xtcp-1"), [refused]);
+        assert_eq!(of("CHANGELOG.md", "(tcp-1)"), [refused]);
+        for citing in ["// fact tcp-1.", "[tcp-1](tcp.md)", "facts tcp-0 to tcp-3"] {
+            assert!(of("b.rs", citing).iter().all(|found| !found.contains("nothing cites")));
         }
     }
 

@@ -17,7 +17,7 @@ impl<'a> Word<'a> {
 
     /// Whether a list or a sentence ends behind it.
     pub(super) fn closes(&self) -> bool {
-        self.raw.ends_with(['.', ';', ':', ')', '"', '`'])
+        self.raw.trim_end_matches(',').ends_with(['.', ';', ':', ')', '"', '`'])
     }
 }
 
