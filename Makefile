@@ -93,8 +93,7 @@ ns3-costs: $(VENV)/developed
 	$(BIN)/python benches/ns3.py instructions
 	$(BIN)/python benches/ns3.py seconds
 
-## agreement-ns3: the grid on the simulator and on ns-3; writes the table of
-##                docs/results/agreement-ns3.md
+## agreement-ns3: the grid on the simulator and on ns-3; writes docs/results/agreement-ns3.md
 agreement-ns3: $(VENV)/developed
 	$(BIN)/sojourn agree --engine sim,ns3 --grid --page docs/results/agreement-ns3.md > /dev/null
 
@@ -115,7 +114,7 @@ agreement-newer: $(VENV)/developed
 	$(BIN)/sojourn agree --grid newer --kernel 7.2 --seeds $(or $(SEEDS),10) \
 	    --page docs/results/agreement-newer.md > /dev/null
 
-## pi2-ns3: the figures of PI2's paper on both; writes its table in docs/results/agreement-ns3.md
+## pi2-ns3: the figures of PI2's paper on both; writes its table in docs/results/pi2-ns3.md
 pi2-ns3: $(VENV)/developed
 	$(BIN)/sojourn reproduce pi2 --out out/pi2-sim
 	$(BIN)/sojourn reproduce pi2 --engine ns3 --out out/pi2-ns3

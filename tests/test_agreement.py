@@ -6,11 +6,16 @@ import json
 import math
 from pathlib import Path
 
+import pytest
+
+from sojourn.agreement import causes
 from sojourn.agreement.cells import CellAgreement
-from sojourn.agreement.page import BY_HAND, as_json, as_markdown, write
+from sojourn.agreement.page import as_json, as_markdown, introduction
 from sojourn.agreement.runs import agree
 from sojourn.describing.library import load
 from sojourn.engines import registry
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
 def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
@@ -52,16 +57,23 @@ def test_every_queue_of_a_scenario_is_compared() -> None:
     assert sum(row.startswith("| two-way, ") for row in rows) == 2
 
 
-def test_what_is_by_hand_in_a_page_stays(tmp_path: Path) -> None:
-    given = load("two-way", {"duration": "2s", "warmup": "1s"})
-    found = agree([given], [registry.DEFAULT, registry.DEFAULT], seeds=1)
-    page = tmp_path / "page.md"
-    page.write_text(f"old table\n{BY_HAND}## Traced\nat 0.754 s\n")
-    write(as_markdown(found), page)
-    assert page.read_text() == f"{as_markdown(found)}\n{BY_HAND}## Traced\nat 0.754 s\n"
-    page.write_text("old table\n")
-    write(as_markdown(found), page)
-    assert page.read_text() == as_markdown(found)
+@pytest.mark.parametrize(
+    "name, engines",
+    [
+        ("agreement", ("sim", "linux")),
+        ("agreement-7.2", ("sim", "linux")),
+        ("agreement-ns3", ("sim", "ns3")),
+    ],
+)
+def test_a_recorded_page_says_what_the_generator_says(name: str, engines: tuple[str, str]) -> None:
+    lines = (RESULTS / f"{name}.md").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == f"# Agreement of {engines[0]} and {engines[1]}"
+    assert lines[2] == introduction(engines, 3)
+    # Besides shares and headings there are tables and lists, and what `mended` means.
+    prose = [line for line in lines[3:] if line and line[0] not in "|-#"]
+    shares = [line for line in prose if " cells agree, " in line]
+    mended = [causes.MENDED_MEANS, "With mended TCP:"] if name == "agreement-ns3" else []
+    assert sorted(prose) == sorted([*shares, *mended])
 
 
 def test_cells_agree_closely_within_a_twentieth_or_half_a_millisecond() -> None:

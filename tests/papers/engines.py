@@ -3,7 +3,7 @@
     python tests/papers/engines.py SIM.json NS3.json
 
 Each is the reproduction.json of `sojourn reproduce pi2`, with `--engine ns3` for the second. The
-table is in docs/results/agreement-ns3.md; `make pi2-ns3` makes all of it.
+table is in docs/results/pi2-ns3.md; `make pi2-ns3` makes all of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from sojourn import files
 
-PAGE = Path(__file__).parents[2] / "docs" / "results" / "agreement-ns3.md"
+PAGE = Path(__file__).parents[2] / "docs" / "results" / "pi2-ns3.md"
 BEGIN, END = "<!-- pi2 -->\n", "<!-- end of pi2 -->\n"
 HEAD = """\
 | claim | quantity | paper | sim | ns-3 | verdict on sim | on ns-3 |

@@ -1,4 +1,4 @@
-"""One seed of the grid, and three engines: tables of docs/results/agreement-ns3.md.
+"""One seed of the grid, and three engines: tables of docs/results/three-engines.md.
 
     python tests/witness/agreement.py
 
@@ -17,7 +17,7 @@ from sojourn.agreement import grid
 from sojourn.engines import registry
 from sojourn.running.result import Result
 
-PAGE = ROOT / "docs" / "results" / "agreement-ns3.md"
+PAGE = ROOT / "docs" / "results" / "three-engines.md"
 CUBIC = (
     *(f"taildrop {n} x cubic {rtt} ms" for n in (1, 5, 20) for rtt in (20, 100)),
     "codel 1 x cubic 20 ms", "codel 1 x cubic 100 ms", "codel 5 x cubic 20 ms",

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sojourn import _core
+from sojourn import _core, files
 from sojourn.cli import console, options
 from sojourn.describing.library import load
 from sojourn.engines import registry
@@ -45,8 +45,7 @@ Examples:
 @options.store_option
 @click.option(
     "--page", type=click.Path(path_type=Path), metavar="PATH",
-    help="Write the table there. What a page that is there has from a line `<!-- by hand -->` on "
-    "is kept.",
+    help="Write the table there.",
 )  # fmt: skip
 @options.out_option(
     "Save agreement.md, agreement.json and, of files and of the usual grid, a QQ plot per scenario "
@@ -101,12 +100,10 @@ def _show(found: Any, pages: ModuleType, page: Path | None, out: Path | None) ->
         page: the file of the page.
         out: the folder of all that is saved.
     """
-    from sojourn.agreement.page import write
-
     text = pages.as_markdown(found)
     sys.stdout.write(text)
     if page is not None:
-        write(text, page)
+        files.write(page, text)
     if out is not None:
         pages.save(found, out)
     return 1 if found.invalid else 0
