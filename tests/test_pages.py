@@ -81,3 +81,18 @@ def test_every_variable_that_all_queues_and_flows_have_is_named(results):
 def test_every_key_of_the_manifest_is_on_the_page(results):
     keys = set(first_cells(section("manifest.json")))
     assert keys - {"linux", "files", "checksum"} == set(results[0].manifest)
+
+
+@pytest.mark.parametrize(
+    ("template", "page"),
+    [
+        ("coverage/page.template", "coverage.md"),
+        ("witness/traces.template", "tcp-witness.md"),
+    ],
+)
+def test_a_recorded_page_has_the_words_of_its_template(template, page):
+    """Both are written by programs that run for minutes and need other simulators."""
+    parts = re.split(r"\{[a-z0-9_]+\}", (ROOT / "tests" / template).read_text())
+    filled = ".+?".join(map(re.escape, parts))
+    text = (ROOT / "docs" / "evidence" / page).read_text()
+    assert re.fullmatch(filled, text, re.DOTALL)

@@ -23,7 +23,7 @@ for the real kernel is [measured](../results/agreement.md), and
 Kernels between the two have some rules of each ([facts tcp-45 to tcp-49](../facts/tcp.md)). The
 scripts that packetdrill and the kernel test it with are
 [restated](../../crates/sim/testdata/scripts/README.md), and run as they are from a checkout of
-yours ([`sojourn check tcp`](../evidence/tcp-scripts.md)); senders are fuzzed with acknowledgements
+yours ([`sojourn check tcp`](../how-to/tcp-scripts.md)); senders are fuzzed with acknowledgements
 that no receiver would send (`fuzz/tests/fuzz/tcp.rs`; the last line of `make test-long` counts the
 inputs). How both ends negotiate ECN has [its own page](../how-to/ecn.md).
 ";
