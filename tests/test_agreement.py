@@ -44,7 +44,7 @@ def test_one_seed_leaves_the_noise_unknown_and_calls_no_cell_apart() -> None:
     given = load("two-way", {"duration": "2s", "warmup": "1s"})
     found = agree([given], [registry.DEFAULT, registry.DEFAULT], seeds=1)
     assert all(math.isnan(cell.noise) for cell in found.cells)
-    assert "One seed does not tell the noise" in as_markdown(found)
+    assert "One seed does not show the noise" in as_markdown(found)
     assert {cell["noise"] for cell in json.loads(as_json(found))["cells"]} == {None}
 
 

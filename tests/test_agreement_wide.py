@@ -209,4 +209,4 @@ def test_an_engine_agrees_with_itself_in_every_value(monkeypatch: pytest.MonkeyP
     found = agree_on_grid([registry.DEFAULT, registry.DEFAULT], seeds=2)
     assert found.cells and all(cell.agrees_closely for cell in found.cells)
     assert [compared.levels for compared in found.compared] == cells
-    assert "0 are apart" in wide_page.as_markdown(found)
+    assert "0 differ beyond noise" in wide_page.as_markdown(found)

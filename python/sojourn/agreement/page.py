@@ -81,7 +81,7 @@ def as_markdown(agreement: Agreement) -> str:
         "",
     ]
     if mended:
-        lines += ["## Why cells are apart", "", *causes.by_cell(as_is, mended, _shown), ""]
+        lines += ["## Why cells differ", "", *causes.by_cell(as_is, mended, _shown), ""]
     invalid = [f"- {p.scenario.name}: {reason}" for p in agreement.pairs for reason in p.invalid]
     if invalid:
         # A run has as many pairs as links.
@@ -116,8 +116,8 @@ def _shares(cells: Sequence[CellAgreement], seeds: int) -> list[str]:
 
 def _apart(cells: Sequence[CellAgreement], seeds: int) -> str:
     if seeds == 1:
-        return "One seed does not tell the noise, so that none is called apart."
-    return f"{sum(cell.is_apart for cell in cells)} are apart beyond the noise of {seeds} seeds."
+        return "One seed does not show the noise."
+    return f"{sum(cell.is_apart for cell in cells)} differ beyond the noise of {seeds} seeds."
 
 
 def _by_metric(cells: Sequence[CellAgreement]) -> str:

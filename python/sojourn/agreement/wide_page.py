@@ -19,7 +19,7 @@ _TOLERANCES = (
     f"within {RELATIVE:.0%} or {1e3 * DELAY_S:g} ms | "
     f"within {CLOSE_RELATIVE:.0%} or {1e3 * CLOSE_DELAY_S:g} ms |"
 )
-_COUNTS = f"values | {_TOLERANCES} apart |"
+_COUNTS = f"values | {_TOLERANCES} beyond noise |"
 
 
 def save(agreement: WideAgreement, folder: Path) -> None:
@@ -122,11 +122,12 @@ def _both(cells: Sequence[CellAgreement]) -> str:
 def _apart(agreement: WideAgreement) -> str:
     cells = agreement.cells
     if agreement.seeds == 1:
-        return "One seed does not tell the noise, so that none is called apart."
+        return "One seed does not show the noise."
     return (
-        f"{sum(cell.is_apart for cell in cells)} are apart: beyond the first tolerance and the "
-        f"95 % interval of their difference. {_share(cells, 'differs')} differ by more than that "
-        "interval, however little; 5 % would by chance."
+        f"{sum(cell.is_apart for cell in cells)} differ beyond noise: by more than the first "
+        f"tolerance and the 95 % interval of their difference. "
+        f"{_share(cells, 'differs')} differ by more than that interval, however little; 5 % would "
+        "by chance."
     )
 
 
@@ -190,7 +191,7 @@ def _off(agreement: WideAgreement) -> list[str]:
     return [
         "## Values that do not agree",
         "",
-        f"| scenario | metric | `{first}` / `{second}` | difference | apart |",
+        f"| scenario | metric | `{first}` / `{second}` | difference | beyond noise |",
         "|---|---|---|---|---|",
         *rows,
         "",
