@@ -2068,7 +2068,8 @@ class FlowGroup(_Part):
         cc: TCP: the congestion control: a name, a text such as ``cubic:hystart=false``, or a table
             with ``kind`` and its parameters. The default is that of the ``tcp`` profile: ``cubic``
             for ``linux``.
-        ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable.
+        ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable. With
+            the profiles of today's Linux ``dctcp`` and ``prague`` negotiate it in any case.
             Default: ``False``.
         accecn: TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even
             if its congestion control does not need it.
