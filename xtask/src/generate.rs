@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_scenario::schema_json;
 
-use crate::{header, metrics, ns3, pages, python, scenario_page};
+use crate::{header, metrics, ns3, pages, parameters, python, scenario_page};
 
 /// The command that repairs drift.
 const REPAIR: &str = "cargo xtask gen";
@@ -34,6 +34,7 @@ pub fn all(root: &Path) -> Vec<Generated> {
         Generated { path: "schema/scenario.schema.json".to_owned(), content: schema },
         Generated { path: "python/sojourn/scenario.py".to_owned(), content: typed },
         Generated { path: format!("{}.md", scenario_page::PAGE), content: reference },
+        Generated { path: format!("{}.md", parameters::PAGE), content: parameters::page() },
         Generated { path: "crates/capi/include/sojourn_aqm.h".to_owned(), content: header::text() },
         Generated {
             path: "python/sojourn/authoring/sojourn_law.h".to_owned(),

@@ -10,6 +10,7 @@ mod metrics;
 mod ns3;
 mod ns3_names;
 mod pages;
+mod parameters;
 mod python;
 mod scenario_page;
 mod tally;

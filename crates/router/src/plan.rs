@@ -3,10 +3,13 @@
 //! It is made on the host, which refuses scenarios that cannot be run, and read in the guest. Names
 //! in the JSON that differ from the names here are part of the manifest.
 
+mod kernel_qdisc;
+
 use serde::{Deserialize, Serialize};
 use sojourn_scenario::resolved::{App, Jitter, Loss, Trace};
 
 use crate::laws::PlannedLaw;
+pub use kernel_qdisc::{KernelQdisc, QdiscOption, Width};
 
 /// A network namespace of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -225,49 +228,7 @@ pub struct RedAdaptation {
     pub rate_bps: u64,
 }
 
-/// A discipline of the kernel that we create by netlink instead of tc.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct KernelQdisc {
-    /// Its kind.
-    pub kind: String,
-    /// Its options.
-    pub options: Vec<QdiscOption>,
-}
-
-/// An option of such a discipline.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct QdiscOption {
-    /// Its name, with its unit.
-    pub name: String,
-    /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h); `None` if the option
-    /// is all of `TCA_OPTIONS`, as for SFQ.
-    pub attribute: Option<u16>,
-    /// The byte within that attribute at which its numbers begin.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub offset: u16,
-    /// The width of its numbers.
-    pub width: Width,
-    /// Its numbers: a single one, or the members of a structure.
-    pub values: Vec<u32>,
-    /// The numbers that the kernel shows in return; it converts some to other units.
-    pub shown: Vec<u32>,
-}
-
-fn is_zero(offset: &u16) -> bool {
-    *offset == 0
-}
-
-/// How wide the numbers of an option are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Width {
-    /// One byte.
-    U8,
-    /// Four bytes.
-    U32,
-}
-
-/// One of our AQMs in the kernel, through its module.
+/// An AQM of ours in the kernel, by its module.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModuleAqm {
     /// The AQM in its text form.

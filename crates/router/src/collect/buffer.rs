@@ -55,7 +55,9 @@ pub(super) fn exceeded(
         let bytes = u64::from(record.bytes) + u64::from(scenario.links[link].framing_bytes);
         held[link].change(change, bytes, record);
     }
-    let links = scenario.links.iter().zip(&held);
+    // A transmitter of a wireless LAN may have a queue for each station.
+    let is_wired = |(link, _): &(&Link, &Held)| link.capacity.wireless_lan().is_none();
+    let links = scenario.links.iter().zip(&held).filter(is_wired);
     links.filter_map(|(link, held)| reason(link, &buffer(link, plan, late), held)).collect()
 }
 

@@ -84,7 +84,7 @@ pub(super) fn counted(mut records: Vec<PacketRecord>) -> Vec<PacketRecord> {
 
 /// What identifies a packet: its flow, IP identification, number and kind. The number is TCP's
 /// sequence number, or what our program counts in a datagram's payload. The identification alone
-/// repeats after 65,536 packets (RFC 6864 §4); it tells a retransmission from the original.
+/// repeats after 65,536 packets (RFC 791 §3.1); it tells a retransmission from the original.
 type PacketId = (u32, u16, u32, u8);
 
 /// Matches arrivals with departures until the kernel's counters were read. What did not leave was

@@ -40,10 +40,10 @@ const KERNEL: TcContext =
 
 /// Values of all kinds; those that a parameter does not take are passed over. Several of each, as
 /// the kernel takes some in whole units, and some contradict the other parameters.
-pub const VALUES: [&str; 44] = [
-    "3ms", "7ms", "30ms", "150us", "2s", "11s", "250ms", "3500B", "30kB", "77kB", "64B", "18B",
-    "2MB", "30p", "77p", "400p", "30000p", "5mbit", "2mbit", "0.25hz", "0.5hz", "2hz", "1", "2",
-    "3", "5", "8", "16", "55", "100", "512", "2048", "0.05", "0.25", "0.5", "0.75", "true",
+pub const VALUES: [&str; 45] = [
+    "90s", "3ms", "7ms", "30ms", "150us", "2s", "11s", "250ms", "3500B", "30kB", "77kB", "64B",
+    "18B", "2MB", "30p", "77p", "400p", "30000p", "5mbit", "2mbit", "0.25hz", "0.5hz", "2hz", "1",
+    "2", "3", "5", "8", "16", "55", "100", "512", "2048", "0.05", "0.25", "0.5", "0.75", "true",
     "false", "off", "auto", "0", "20", "40", "4",
 ];
 

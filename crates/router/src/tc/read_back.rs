@@ -1,9 +1,9 @@
 //! What the kernel must show, by netlink, of disciplines that tc makes. Their numbers are in the
 //! kernel's own units, which tc rounds again when it prints them, and it prints not all of them.
 
-use sojourn_aqm::Limit;
+use sojourn_aqm::parts::idle_table::IdleTable;
 use sojourn_aqm::parts::tc_weight::weight_log;
-use sojourn_aqm::units;
+use sojourn_aqm::{Limit, Rate, units};
 
 use super::Refusable;
 use super::netlink_options::{Options, in_ticks};
@@ -14,8 +14,9 @@ use crate::plan::Width;
 const RED_ECN: u64 = 1;
 const RED_HARD_DROP: u64 = 2;
 const RED_ADAPTIVE: u64 = 4;
-/// Within `struct tc_red_qopt`: the exponent of the weight, and the flags.
+/// Within `struct tc_red_qopt`: the exponents of the weight and of idle times, and the flags.
 const WEIGHT_LOG: u16 = 12;
+const CELL_LOG: u16 = 14;
 const FLAGS: u16 = 15;
 
 /// What the kernel shows of a time that it keeps in steps of 1024 ns (Linux 6.1
@@ -116,6 +117,9 @@ pub(super) fn red(w: &mut Writer<'_>, kind: &str, given: &Thresholds) -> Refusab
     out.structure(Some(1), "limit, min_th, max_th", &members)?;
     if let Some(log) = given.weight_log() {
         out.part(1, WEIGHT_LOG, "exponent of the weight, from burst", u64::from(log))?;
+        let packet = w.option_bytes("mean_packet_bytes")?.unwrap_or(u64::from(w.context.mtu_bytes));
+        let table = IdleTable::new(log, packet, Rate::from_bps(w.context.rate_bps));
+        out.part(1, CELL_LOG, "exponent of idle times, from packet and rate", table.log.into())?;
     }
     out.number(3, "max_p, 2^-32", scaled(max_p(w)?))?;
     let flags = [
