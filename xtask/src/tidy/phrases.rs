@@ -5,6 +5,7 @@
 //! `cargo xtask phrases` lowers.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use super::prose::{Word, words};
 use super::spoken::english;
@@ -67,6 +68,18 @@ const PHRASES: &[Phrase] = &[
         ..phrase("as of", "at, or since")
     },
 ];
+
+/// The phrases by their first word. Nearly every word of the tree begins none of them.
+static BY_FIRST_WORD: LazyLock<BTreeMap<&str, Vec<&Phrase>>> = LazyLock::new(|| {
+    let mut found: BTreeMap<&str, Vec<&Phrase>> = BTreeMap::new();
+    for phrase in PHRASES {
+        let first = phrase.words.split(' ').next().expect("a phrase has a word");
+        for form in first.split('|') {
+            found.entry(form).or_default().push(phrase);
+        }
+    }
+    found
+});
 
 /// Where the phrases of each folder are, as complaints.
 type Found = BTreeMap<String, Complaints>;
@@ -150,7 +163,9 @@ fn phrases(source: &Source) -> Complaints {
     let words = words(&english);
     let here = |at: usize| {
         let words = &words;
-        PHRASES.iter().filter(move |phrase| phrase.begins_at(words, at)).map(move |phrase| {
+        let first = words[at].bare().to_ascii_lowercase();
+        let candidates = BY_FIRST_WORD.get(first.as_str()).into_iter().flatten();
+        candidates.filter(move |phrase| phrase.begins_at(words, at)).map(move |phrase| {
             let (path, line) = (&source.path, words[at].line);
             format!("{path}:{line}: \"{}\": {}", phrase.words, phrase.remedy)
         })
