@@ -32,7 +32,7 @@ CELLS = (
 )  # fmt: skip
 BESIDE = ("codel@linux", "fq_codel@linux", "pie@linux:hz=1000", "dualpi2@linux")
 TEXT = """
-name = "beside"
+name = "together"
 duration = "10s"
 warmup = "1s"
 [record]

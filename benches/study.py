@@ -8,7 +8,7 @@
 of 100 points, and compares with the simulator alone: the same runs in as many processes at a time,
 without store and scheduler. Called again with the same store it goes on; `--budget-s` ends it after
 some time. `scheduler` sends empty tasks to a Dask cluster within this process. `table` measures
-all rows of docs/how-to/studies.md and writes them there; what was measured is kept beside the
+all rows of docs/how-to/studies.md and writes them there; the measurements are kept next to the
 stores, so that one that was interrupted goes on.
 """
 

@@ -180,7 +180,7 @@ def test_the_table_shows_values_in_their_unit_with_signs_and_notes() -> None:
     )
     assert (goodput.label, goodput.unit) == ("goodput x", "Mbit/s")
     assert [cell.verdict for cell in goodput.cells] == ["", "same"]
-    assert set(SIGNS) == {"better", "worse", "different", "same", "agrees", "apart", "trade", ""}
+    assert set(SIGNS) == {"better", "worse", "different", "same", "agrees", "differs", "trade", ""}
 
 
 def test_the_conclusion_has_a_sentence_for_each_aqm_with_amounts() -> None:

@@ -125,7 +125,7 @@ def page(found: Mapping[str, Any]) -> str:
     for name, of_paper in [*rows, ("all", claims)]:
         cells = ["{} / {} of {}".format(*score(of_paper, group)) for group in GROUPS]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    lines += ["", "Other readings, measured beside the one that is judged:", ""]
+    lines += ["", "Other readings, measured in addition to the one that is judged:", ""]
     for name, of_paper in rows:
         for key in of_paper[0]["variants"]:
             other = [dict(one, verdict=one["variants"][key]) for one in of_paper]

@@ -18,7 +18,7 @@ _EDGES = 2
 _STYLES = {
     "better": "bold green", "worse": "bold red", "different": "bold blue", "same": "",
     "trade": "bold blue",
-    "agrees": "green", "apart": "bold red", "": "",
+    "agrees": "green", "differs": "bold red", "": "",
 }  # fmt: skip
 
 

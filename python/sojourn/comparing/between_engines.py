@@ -53,8 +53,8 @@ class EngineAgreement:
         return abs(self.difference) <= self.tolerance
 
     @property
-    def verdict(self) -> Literal["agrees", "apart", ""]:
-        """``apart`` where the noise is known and no value within it would agree."""
+    def verdict(self) -> Literal["agrees", "differs", ""]:
+        """``differs`` where the noise is known and no value within it would agree."""
         if self.agrees:
             return "agrees"
-        return "apart" if abs(self.difference) > self.tolerance + self.noise else ""
+        return "differs" if abs(self.difference) > self.tolerance + self.noise else ""

@@ -34,7 +34,7 @@ def estimate_of(row: MetricRow, values: Sequence[float]) -> Estimate:
 
     Args:
         row: the metric.
-        values: as of `estimate_about`.
+        values: as for `estimate_about`.
     """
     if row.kind == "share" and row.centre == "mean" and not any(map(math.isinf, values)):
         return share_estimate(values)

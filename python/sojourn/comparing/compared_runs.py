@@ -27,7 +27,7 @@ from sojourn.tabular import Tabular
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DifferenceVerdict = Literal["better", "worse", "different", "same", "agrees", "apart", ""]
+DifferenceVerdict = Literal["better", "worse", "different", "same", "agrees", "differs", ""]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class PairedDifference:
 
         ``same`` within the margin, significant or not; else empty where it is not significant at
         5 % after correction, ``different`` where neither direction is better as such. Between
-        engines ``agrees`` or ``apart``; empty where they are within the noise of the seeds.
+        engines ``agrees`` or ``differs``; empty where they are within the noise of the seeds.
         """
         if self.agreement is not None:
             return self.agreement.verdict

@@ -160,12 +160,12 @@ def compare(
         store: where runs that were made before are found, and new ones kept; None for neither.
         metrics: custom metrics, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`;
             their differences are exploratory.
-        ccs: as of `sojourn.run`, like `apps` and `memory`; the same under every AQM.
+        ccs: as for `sojourn.run`, like `apps` and `memory`; the same under every AQM.
         memory: a size such as ``32GB``; by default what is free.
         apps: applications written in Python by the name of the flows.
         engine: one or several (``"sim,linux"``): every AQM runs on each, as ``codel on linux``.
         drawing: what draws meanwhile, of `sojourn.plots.beside.drawers`, for `Comparison.save`.
-        **engine_options: options of the engines, as of `sojourn.run`.
+        **engine_options: options of the engines, as for `sojourn.run`.
 
     Raises:
         InputError: there is no such file or link, no AQM, no seed, or too little memory.

@@ -98,11 +98,11 @@ def _sentence(comparison: ComparedRuns, aqm: str) -> str:
 def _between_engines(comparison: ComparedRuns, name: str) -> str:
     rows = [row for row in comparison.tests if row.aqm == name and row.agreement]
     agree = sum(row.verdict == "agrees" for row in rows)
-    apart = [_gap(row) for row in rows if row.verdict == "apart"]
+    differing = [_gap(row) for row in rows if row.verdict == "differs"]
     unsure = [row.metric.label for row in rows if not row.verdict]
     parts = [
         f"{name} agrees with {comparison.baseline_of(name)} on {agree} of {len(rows)} metrics",
-        f"is apart in {joined(apart)}" if apart else "",
+        f"differs in {joined(differing)}" if differing else "",
         f"differs within the noise of the seeds in {joined(unsure)}" if unsure else "",
     ]
     return f"{'; '.join(filter(None, parts))}."

@@ -88,7 +88,7 @@ class Difference(Tabular):
 
         Returns:
             Columns ``what`` (such as ``dropped random`` or ``delay_p95``), ``unit`` (``packets`` or
-            ``s``), ``aqm``, and ``value``, null where there is none: two rows for each ``what``.
+            ``s``), ``aqm``, and ``value``, or null: two rows for each ``what``.
         """
         import pyarrow as pa
 

@@ -44,7 +44,7 @@ class OwnMetric:
         unit: of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
         better: ``lower`` or ``higher``; empty where neither is better as such.
         doc: its meaning, one line.
-        function: from the result of one run to the number; NaN where there is none.
+        function: from the result of one run to the number; NaN if the run has none.
         kind: ``share`` of a fraction from 0 to 1, shown in percent; by default what its unit says:
             a time, a rate, a number without a unit, a count.
         centre: whether its mean or its median over seeds is shown.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
 
 SIGNS = {
-    "better": "✓", "worse": "✗", "different": "≠", "same": "≈", "agrees": "=", "apart": "≠",
+    "better": "✓", "worse": "✗", "different": "≠", "same": "≈", "agrees": "=", "differs": "≠",
     "trade": "⇄", "": "",
 }  # fmt: skip
 _LEGEND = (
@@ -34,8 +34,9 @@ _LEGEND = (
     "are exploratory"
 )
 _ENGINE_LEGEND = (
-    "mean ± half of the 95 % interval; against the same AQM on the last engine: = agrees, ≠ apart, "
-    "no sign: outside the tolerance, but within the noise of the seeds, or with too few to know it"
+    "mean ± half of the 95 % interval; against the same AQM on the last engine: = agrees, "
+    "≠ differs, no sign: outside the tolerance, but within the noise of the seeds, or with too few "
+    "to know it"
 )
 
 
@@ -241,7 +242,7 @@ def _agreement_note(row: PairedDifference, scale: Scale) -> str:
         show(values[0], decimals, sign=True), [show(value, decimals) for value in values[1:]],
     )  # fmt: skip
     known = f"tolerance {tolerance}, noise {noise}"
-    said = {"agrees": "agrees", "apart": "apart", "": "within the noise of the seeds"}
+    said = {"agrees": "agrees", "differs": "differs", "": "within the noise of the seeds"}
     if math.isnan(found.noise):
         known, said[""] = f"tolerance {tolerance}", "too few seeds to know the noise"
     return f"{difference} {scale.unit} against {row.baseline}, {known}: {said[row.verdict]}"

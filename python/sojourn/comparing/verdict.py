@@ -36,11 +36,11 @@ def verdict(comparison: ComparedRuns) -> str:
 
 def _between_engines(comparison: ComparedRuns) -> str:
     rows = [row for row in comparison.tests if row.agreement]
-    agree, apart = (sum(row.verdict == word for row in rows) for word in ("agrees", "apart"))
-    unsure = len(rows) - agree - apart
+    agree, differ = (sum(row.verdict == word for row in rows) for word in ("agrees", "differs"))
+    unsure = len(rows) - agree - differ
     parts = [
         f"The engines agree on {agree} of {len(rows)} metrics",
-        f"differ on {apart}" if apart else "",
+        f"differ on {differ}" if differ else "",
         f"are within the noise of the seeds on {unsure}" if unsure else "",
     ]
     return f"{joined([part for part in parts if part])}."

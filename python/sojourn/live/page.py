@@ -45,7 +45,7 @@ def one_file(state: str = "") -> str:
     """The page in one file, which opens from disk without a server.
 
     Args:
-        state: what it opens with, as of `fragment`, where its address has no state; the page's own
+        state: what it opens with, as for `fragment`, where its address has no state; the page's own
             beginning by default.
 
     Raises:

@@ -128,7 +128,7 @@ def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
 
 
 def code_file(aqm: AqmLike) -> Path | None:
-    """The file with the code of a law, absolute; None if there is none that can be loaded again.
+    """The file with the code of a law, absolute; None if no file can be loaded again.
 
     A class of the program that runs, whose file does more than define it, is none.
     """

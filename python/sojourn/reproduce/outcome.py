@@ -189,9 +189,9 @@ def reproduce(
         store: where finished runs are kept; the user's own by default.
         progress: receives how far the runs are.
         engine: one engine; ``linux``, the real kernel, has the testbed experiments only.
-        executor: workers as of `sojourn.study.run_study`, which must see the store; threads of this
-            process by default.
-        **engine_options: options of the engine, as of `sojourn.run`.
+        executor: workers as for `sojourn.study.run_study`, which must see the store; by default
+            threads of this process.
+        **engine_options: options of the engine, as for `sojourn.run`.
 
     Raises:
         InputError: there is no such engine, paper or item, or the engine cannot run it.

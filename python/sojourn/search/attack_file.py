@@ -128,7 +128,7 @@ def read_attack(source: str | Path, *, aqms: AqmsLike | None = None) -> AttackSe
 
     Args:
         source: the file or the name.
-        aqms: as of `parse_attack`.
+        aqms: as for `parse_attack`.
 
     Raises:
         InputError: there is no such file or name, or its content is not such a search.

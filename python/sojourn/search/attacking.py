@@ -181,7 +181,7 @@ def best_of(against: Sequence[str], badness: Mapping[str, Estimate]) -> str:
 
 
 def save(result: AttackResult, folder: Path) -> Path:
-    """Write the small scenario as a file for `sojourn run`, and the figures that it gave beside it.
+    """Write the small scenario as a file for `sojourn run`, and its figures next to it.
 
     Returns:
         The scenario's file; ``NAME.finding.json`` has AQMs, seeds and figures.

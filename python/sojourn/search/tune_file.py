@@ -110,7 +110,7 @@ def read_tune(source: str | Path, *, aqms: AqmsLike | None = None) -> TuneSearch
 
     Args:
         source: the file or the name.
-        aqms: as of `parse_tune`.
+        aqms: as for `parse_tune`.
 
     Raises:
         InputError: there is no such file or name, or its content is not such a search.

@@ -68,10 +68,10 @@ class Study:
 
     @property
     def source(self) -> Path:
-        """The file of the base scenario: beside the study's file, or a shipped one.
+        """The file of the base scenario: next to the study's file, or a shipped one.
 
         Raises:
-            InputError: there is none.
+            InputError: neither exists.
         """
         beside = self.folder / self.scenario
         return find_scenario(beside if beside.is_file() else self.scenario)
@@ -123,8 +123,8 @@ def parse(
         document: as TOML reads the file.
         folder: what a relative file of the scenario is relative to; the working folder by default.
         aqms: values of the axis that sets the queue of a link, in place of the file's; an axis
-            ``aqm`` is added where there is none. A custom law is a file, ``mine.py:MyLaw``: a study
-            names no code, a call does.
+            ``aqm`` is added if the study has none. A custom law is a file, ``mine.py:MyLaw``: a
+            study names no code, a call does.
         engine: values of the axis ``engine`` in the same way, such as ``"sim,linux"``.
 
     Raises:

@@ -1,8 +1,8 @@
 """Runs go to workers in batches of measured cost; what kills a worker is retried and set aside.
 
 A batch that fails because its worker died is sent again, since another batch of the same pool may
-have been the cause. The second time its runs go one by one, with nothing beside them, so that it is
-certain which of them kills; one that does so `ALONE` times is set aside.
+have been the cause. The second time its runs go one by one, with nothing else running, so that it
+is certain which of them kills; one that does so `ALONE` times is set aside.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Workers:
         make: makes the executor; called again when its workers have died.
         count: batches that it runs at a time.
         close: ends what `make` does not own, such as a cluster.
-        dashboard: address of a page about the workers; empty if there is none.
+        dashboard: address of a page about the workers; empty without such a page.
     """
 
     make: Callable[[], Executor]

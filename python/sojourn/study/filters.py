@@ -2,7 +2,7 @@
 
 A filter is a table from axes to conditions: a value, a list of values, or a comparison such as
 ``"<= 50ms"``. A point matches when it meets all of them. A study keeps the points that match one of
-``only`` (all, if there is none) and none of ``skip``.
+``only`` (all, if it is empty) and none of ``skip``.
 """
 
 from __future__ import annotations

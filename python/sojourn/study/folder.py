@@ -145,7 +145,7 @@ class RemoteFolder:
             raise OSError(errno.EIO, why, self._address) from error
 
     def remove_leftovers(self) -> None:
-        """An object appears when it is complete: there are none."""
+        """Does nothing: an object appears only when it is complete."""
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -27,7 +27,7 @@ class StudyPlan:
         most_runs: the largest number of runs; with a stopping rule more than `runs`.
         simulated_s: simulated seconds of `runs`.
         pilots: runs that were made for the estimate.
-        run_s: mean processor time of a pilot in seconds; NaN without pilots.
+        run_s: mean CPU time of a pilot in seconds; NaN without pilots.
         memory_bytes: largest resident size of this process with pilots; a worker's is about it.
     """
 
@@ -42,7 +42,7 @@ class StudyPlan:
 
     @property
     def busy_s(self) -> float:
-        """Estimated processor time of `runs`."""
+        """Estimated CPU time of `runs`."""
         return self.run_s * self.runs
 
 

@@ -98,7 +98,7 @@ def points(study: Study) -> list[StudyPoint]:
     """The points of a study: the last axis advances first.
 
     Raises:
-        InputError: there are none, or more than `max_points`; or an axis names no engine.
+        InputError: the study has no point, or more than `max_points`; or an axis names no engine.
     """
     total = count(study)
     if total > study.max_points:
@@ -120,7 +120,7 @@ def resolve(study: Study) -> list[PointScenario]:
     """The points of a study with their scenarios, in the order of `points`.
 
     Raises:
-        InputError: as of `points`; or the scenario refuses a key that an axis or `set` gives it.
+        InputError: as for `points`; or the scenario refuses a key that an axis or `set` gives it.
         OSError: a trace cannot be read.
     """
     return [_resolved(study, point) for point in points(study)]

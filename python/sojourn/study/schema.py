@@ -32,8 +32,8 @@ def study_schema() -> dict[str, Any]:
         "properties": {
             "name": _about(_TEXT, "Name of the study."),
             "description": {"type": "string", "description": "What it is for."},
-            "scenario": _about(_TEXT, "Base scenario: a file beside this one, or a shipped name."),
-            "set": {"type": "object", "description": "Scenario words that hold for every point."},
+            "scenario": _about(_TEXT, "Base scenario: a file next to this one, or a shipped name."),
+            "set": {"type": "object", "description": "Scenario keys that hold for every point."},
             "axes": {"type": "array", "minItems": 1, "items": _axis()},
             "sample": _sample(),
             "only": _filters("A point must match one of these, if there are any."),

@@ -161,7 +161,7 @@ macro_rules! words {
 }
 
 /// Declares the parameters of a law or a discipline, and the rules of behaviour in which its
-/// dialects differ beside them.
+/// dialects differ besides them.
 ///
 /// ```
 /// use sojourn_aqm::params::{Params, Hertz};

@@ -3,7 +3,7 @@
 //! direction the path `reverse`. Each path has a delay and, optionally, a queue with a rate.
 //!
 //! It is the guest's router, fed from this machine's packets, and reports to the same probe while
-//! they pass. A timer is handled as of the time at which it was due, and the lateness is recorded
+//! they pass. A timer is handled with the time at which it was due, and the lateness is recorded
 //! separately: a slow machine adds visible delay and never changes a rate.
 //!
 //! Read [`options`] for what a user can request, [`path`] for what happens to a packet, and

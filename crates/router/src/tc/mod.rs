@@ -49,7 +49,7 @@ pub struct TcDiscipline {
     /// What netlink must show of it, where tc makes it.
     pub read_back: Option<KernelQdisc>,
     /// Whether it has a timer, or draws a secret, when it is made; in a guest it is made at a whole
-    /// second of the clock then, from which on random numbers can begin anew.
+    /// second of the clock then, from which on random numbers start again.
     pub at_whole_second: bool,
 }
 

@@ -212,7 +212,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The kernel's timer interrupts per second, which the simulator is told of by `hz`.
+    /// The kernel's timer interrupts per second, which `hz` states for the simulator.
     pub(super) fn hz(&mut self) -> Refusable<()> {
         self.handled.push("hz");
         let hz = self.context.hz;

@@ -197,7 +197,8 @@ impl Receiver {
         self.duplicate = Block { start: seq, end };
     }
 
-    /// Whether timestamps show that segments sent later came before it (PAWS, RFC 7323 §5.3).
+    /// Whether timestamps show that segments sent later came before it (PAWS, RFC 7323
+    /// §5.3; fact tcp-19).
     #[inline]
     fn is_too_old(&self, packet: &Packet) -> bool {
         self.timestamps && self.stamp.overtakes(packet.sent)

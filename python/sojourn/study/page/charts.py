@@ -27,7 +27,7 @@ STROKES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (12, 3), (6, 2, 1, 2, 1, 2))
 _AS_LINES: dict[str, Any] = {"symbolType": "stroke", "symbolSize": 500}
 _CHOSEN = "datum.point === chosen"
 _PANEL, _HEIGHT = 190, 150
-# Labels of so many letters stand upright below an axis.
+# Labels of this many letters stand upright below an axis.
 _UPRIGHT = 6
 
 
@@ -82,7 +82,7 @@ class Charts:
         return [self._curves(index), *heat]
 
     def stability(self) -> list[dict[str, Any]]:
-        """The predicted phase margin, and beside it how much the delay varied in the runs."""
+        """The predicted phase margin, and next to it how much the delay varied in the runs."""
         if not self._y or all(row["margin"] is None for row in self.rows):
             return []
         rows = [row for row in self.rows if row["margin"] is not None]
@@ -352,7 +352,7 @@ def front(pairs: Sequence[tuple[Any, Any]], metrics: Sequence[str]) -> list[bool
     """Which points no other beats in both metrics; none where a metric has no direction.
 
     Args:
-        pairs: the values of both, None where there is none.
+        pairs: the values of both, None if a point has none.
         metrics: keys of both.
     """
     directions = [row_of(metric).together for metric in metrics]

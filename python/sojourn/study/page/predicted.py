@@ -1,4 +1,4 @@
-"""What control theory predicts at the points of a study, beside what the runs show.
+"""What control theory predicts at the points of a study, next to what the runs show.
 
 The prediction is the phase margin of the fluid model (docs/how-to/stability.md): below 0 the loop
 of senders and AQM is unstable. It exists where the model has the AQM and only long flows of one

@@ -1,4 +1,4 @@
-//! What ns-3's PIE has beside the ns-2 code from which it comes: a switch by delay, and ECT(1)
+//! Additions of ns-3's PIE to the ns-2 code from which it derives: a switch by delay, and ECT(1)
 //! that only a threshold marks.
 //!
 //! Source: ns-3 3.44 `PieQueueDisc`, `DoEnqueue` and `DoDequeue` (the main branch of July 2026 is
