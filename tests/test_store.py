@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from sojourn.errors import InputError, Interrupted
 from sojourn.running import saving
 from sojourn.running.replicas import Silent
 from sojourn.running.result import TABLES
-from sojourn.running.store import FORMAT, Store
+from sojourn.running.store import FORMAT, Store, _packed, _unpacked
 
 pytestmark = pytest.mark.slow
 
@@ -132,6 +133,78 @@ def test_a_damaged_entry_is_said_removed_and_computed_again(tmp_path, made, dama
     assert len(said) == 1 and str(path) in said[0] and "damaged" in said[0]
     compare(["pie"], 1, store)
     assert len(made) == 2 and len(said) == 1
+
+
+def _entry(path: Path) -> dict[str, bytes]:
+    return _unpacked(path.read_bytes().split(b"\n", 2)[2])
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("manifest.json", files.sealed({}).encode()),
+        ("manifest.json", files.sealed({"files": [], "digest": 3}).encode()),
+        ("manifest.json", b"[" * 100_000),
+        ("summary.json", b'[["queue", "b", "delay", null, "s"]]'),
+        ("summary.json", b"{}"),
+        ("summary.json", b"3"),
+    ],
+)
+def test_an_entry_with_the_right_digest_and_no_run_is_said_and_made_again(
+    tmp_path, made, file, content
+):
+    said: list[str] = []
+    store = Store(tmp_path, said.append)
+    whole = compare(["pie"], 1, store).of("pie")[0]
+    (path,) = store.folder.rglob("*.run")
+    store.write(path, _packed(_entry(path) | {file: content}))
+    again = compare(["pie"], 1, store).of("pie")[0]
+    assert again.digest == whole.digest
+    assert len(said) == 1 and "is damaged; it is removed" in said[0]
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"3\n", b'{"a": -1}\n', b'{"a": "b"}\n', b'{"a": 9}']
+)
+def test_an_entry_that_does_not_begin_with_the_sizes_of_its_files_is_made_again(
+    tmp_path, made, content
+):
+    said: list[str] = []
+    store = Store(tmp_path, said.append)
+    compare(["pie"], 1, store)
+    (path,) = store.folder.rglob("*.run")
+    store.write(path, content)
+    compare(["pie"], 1, store)
+    assert len(made) == 2 and len(said) == 1
+
+
+def test_the_entry_of_another_run_is_not_taken_for_this_one(tmp_path, made):
+    said: list[str] = []
+    store = Store(tmp_path, said.append)
+    compare(["pie", "codel"], 1, store)
+    one, other = store.folder.rglob("*.run")
+    one.write_bytes(other.read_bytes())
+    digests = [run.of(aqm)[0].digest for run in [compare(["pie", "codel"], 1, store)]
+               for aqm in ("pie", "codel")]  # fmt: skip
+    assert digests[0] != digests[1]
+    assert len(made) == 3 and len(said) == 1
+
+
+def test_a_table_in_an_entry_that_is_no_parquet_is_refused_once_and_then_made_again(tmp_path):
+    said: list[str] = []
+    store = Store(tmp_path, said.append)
+    compare(["pie"], 1, store)
+    (path,) = store.folder.rglob("*.run")
+    content = _entry(path)
+    facts = files.unsealed(content["manifest.json"].decode())
+    facts["files"]["summary.parquet"] = hashlib.sha256(b"none").hexdigest()
+    sealed = files.sealed(facts).encode()
+    store.write(path, _packed(content | {"manifest.json": sealed, "summary.parquet": b"none"}))
+    with pytest.raises(InputError, match=r"summary\.parquet is damaged; run it again"):
+        _ = compare(["pie"], 1, store).of("pie")[0].table("summary")
+    assert len(said) == 1
+    assert compare(["pie"], 1, store).of("pie")[0].table("summary").num_rows
 
 
 def test_every_bit_of_an_entry_counts(tmp_path):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import io
 import os
 import signal
 import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.dataset
 import pytest
+from pyarrow import parquet
 
 import sojourn
 from processes import ended
@@ -190,6 +194,51 @@ def test_a_damaged_file_is_reported_and_its_runs_are_made_again(tmp_path):
     assert after.to_arrow().equals(before)
 
 
+def _text_rows(rows):
+    return rows.set_column(1, "seed", rows["seed"].cast("string"))
+
+
+def _missing(rows):
+    return rows.set_column(9, "value", pa.nulls(rows.num_rows, pa.float64()))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (None, "cannot be read as Parquet"),
+        (lambda rows: rows.drop_columns("value"), "is not of runs: its columns are run, seed"),
+        (_text_rows, "its column seed is of the type string, not uint64"),
+        (_missing, "its column value has missing values"),
+    ],
+)
+def test_a_fragment_with_the_right_digest_and_no_runs_is_put_away_and_said(tmp_path, change, why):
+    before = run(tmp_path).to_arrow()
+    (file,) = (tmp_path / "table").iterdir()
+    content = b"none"
+    if change is not None:
+        buffer = io.BytesIO()
+        parquet.write_table(change(parquet.read_table(file)), buffer)
+        content = buffer.getvalue()
+    name = hashlib.sha256(content).hexdigest()[:40]
+    (tmp_path / "fragments" / f"{name}.parquet").write_bytes(content)
+    reports: list[str] = []
+    results = sojourn.study.open_results(tmp_path, reports.append)
+    assert results.status().made == before.num_rows
+    assert results.to_arrow().equals(before)
+    assert len(reports) == 1 and why in reports[0]
+    assert (tmp_path / "damaged" / f"{name}.parquet").read_bytes() == content
+
+
+@pytest.mark.parametrize("facts", [{}, {"format": 2}, {"format": 2, "simulator": 3},
+                                   {"format": 2, "simulator": "x", "study": []}])  # fmt: skip
+def test_a_study_json_with_the_right_checksum_and_no_study_is_refused(tmp_path, facts):
+    store = StudyStore(open_folder(tmp_path), pytest.fail)
+    store.begin({"study": {}, "folder": "/some/where"})
+    (tmp_path / "study.json").write_text(files.sealed(facts))
+    with pytest.raises(InputError, match=r"study\.json is damaged.*; remove it and run"):
+        store.facts()
+
+
 def test_what_a_writer_killed_in_study_json_left_is_removed_when_the_study_begins(tmp_path):
     store = StudyStore(open_folder(tmp_path), pytest.fail)
     store.begin({})
@@ -212,12 +261,14 @@ def test_a_study_json_that_has_changed_since_is_refused(tmp_path):
 def test_a_damaged_note_of_a_failed_run_is_reported_and_the_run_tried_again(tmp_path):
     reports: list[str] = []
     store = StudyStore(open_folder(tmp_path), reports.append)
-    store.set_aside("whole", {"reason": "a sentence"})
-    store.set_aside("damaged", {"reason": "a sentence"})
+    note = {"reason": "a sentence", "point": {"aqm": "pie"}, "seed": 1}
+    store.set_aside("whole", note)
+    store.set_aside("damaged", note)
+    store.set_aside("empty", {})
     file = tmp_path / "failed" / "damaged.json"
     file.write_bytes(file.read_bytes()[:-9])
-    assert store.failed() == {"whole": {"reason": "a sentence"}}
-    assert "its run is tried again" in reports[0]
+    assert store.failed() == {"whole": note}
+    assert len(reports) == 2 and all("its run is tried again" in each for each in reports)
     assert not file.exists()
 
 

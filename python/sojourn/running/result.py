@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -257,13 +257,28 @@ class StoredTables:
     Args:
         files: content by name of the file: the manifest and the tables that have rows.
         where: its place, for messages.
+        damaged: called when a file turns out to be damaged.
+
+    Raises:
+        KeyError: there is no manifest.
+        ValueError: the manifest is damaged, or its content or that of the summary is none.
     """
 
-    def __init__(self, files: Mapping[str, bytes], where: str) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        where: str,
+        damaged: Callable[[], None] = lambda: None,
+    ) -> None:
         self._files = files
         self._where = where
+        self._damaged = damaged
         self._facts = unsealed(self._files[MANIFEST].decode())
-        self._digests: dict[str, str] = self._facts.pop(FILES)
+        digests = self._facts.pop(FILES, None)
+        if not isinstance(digests, dict) or not _is_manifest(self._facts):
+            raise ValueError("its content is not that of a manifest")
+        self._digests: dict[str, str] = digests
+        self._summary = _summary_of(files) if SUMMARY in files else None
 
     @property
     def digest(self) -> str:  # noqa: D102
@@ -283,18 +298,25 @@ class StoredTables:
             return empty
         content = self._files.get(file)
         if content is None:
-            raise InputError(f"{self._where}: {file} is missing; run it again")
+            raise self._refusal(f"{file} is missing")
         if hashlib.sha256(content).hexdigest() != self._digests[file]:
-            raise InputError(f"{self._where}: {file} is damaged; run it again")
+            raise self._refusal(f"{file} is damaged")
         try:
             table = parquet.ParquetFile(pa.BufferReader(content)).read()
-            return table.select(empty.column_names)
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise InputError(f"{self._where}: {file} is damaged; run it again") from error
+            table = table.select(empty.column_names)
+            if table.schema.types != empty.schema.types:
+                raise ValueError("its columns have other types")
+            return table
+        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+            raise self._refusal(f"{file} is damaged") from error
+
+    def _refusal(self, why: str) -> InputError:
+        self._damaged()
+        return InputError(f"{self._where}: {why}; run it again")
 
     def summary(self) -> list[SummaryRow]:  # noqa: D102
-        if SUMMARY in self._files:
-            return [tuple(row) for row in json.loads(self._files[SUMMARY])]
+        if self._summary is not None:
+            return self._summary
         rows = self.table("summary").to_pylist()
         return [(r["scope"], r["name"], r["metric"], r["value"], r["unit"]) for r in rows]
 
@@ -305,6 +327,28 @@ class StoredTables:
         for name, content in self._files.items():
             (Path(folder) / name).write_bytes(content)
         return list(self._files)
+
+
+def _is_manifest(facts: Mapping[str, Any]) -> bool:
+    """Whether facts have what readers ask every manifest for."""
+    kinds: dict[str, type] = {"digest": str, "warnings": list, "name": str, "seed": int}
+    return all(isinstance(facts.get(key), kind) for key, kind in kinds.items())
+
+
+def _summary_of(files: Mapping[str, bytes]) -> list[SummaryRow]:
+    """The rows of a summary in JSON.
+
+    Raises:
+        ValueError: it is none.
+    """
+    rows = json.loads(files[SUMMARY])
+    kinds = (str, str, str, int | float, str)
+    for row in rows if isinstance(rows, list) else [()]:
+        if not isinstance(row, list) or len(row) != len(kinds):
+            raise ValueError("its summary is none")
+        if not all(map(isinstance, row, kinds)):
+            raise ValueError("its summary has a value of another type")
+    return [tuple(row) for row in rows]
 
 
 class _Files(Mapping[str, bytes]):
@@ -331,7 +375,7 @@ def _in_folder(folder: Path) -> StoredTables:
         return StoredTables(_Files(folder), str(folder))
     except KeyError:
         raise InputError(f"{folder}: has no {MANIFEST}, so no complete result") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{folder}: {MANIFEST} is damaged, or of an earlier version; run it again"
         ) from error

@@ -5,8 +5,9 @@ else ``~/.cache/sojourn``). Its name is the digest of all that the content depen
 scenario with its seed, the engine, and the bytes of the compiled core, so that a rebuilt one never
 answers with old runs.
 
-An entry is a line with the format version, a line with the SHA-256 of the rest, and the rest. One
-that does not match is reported, removed, and its run is done again.
+An entry is a line with the format version, a line with the SHA-256 of its name and the rest, and
+the rest. One that does not match, or whose content is not a run, is reported, removed, and its run
+is done again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from sojourn import _core, files
 from sojourn.errors import InputError
 from sojourn.running.result import SUMMARY, RunLike, StoredTables
 
-FORMAT = 2
+FORMAT = 3
 CORE = "core.txt"
 """The file next to the entries that holds the digest of the compiled core."""
 # Larger runs, such as those with every packet of a long run, would fill a disk.
@@ -100,7 +101,7 @@ class Store:
             self._report(f"{path}: cannot be read ({error.strerror}); the run is made again")
             return None
         content = data[_HEADER_BYTES:]
-        if data[:_HEADER_BYTES] == _header(content):
+        if data[:_HEADER_BYTES] == _header(path.name, content):
             return content
         self.discard(path)
         return None
@@ -114,7 +115,7 @@ class Store:
         if path.parent not in self._tidied:
             self._tidied.add(path.parent)
             files.remove_leftovers(path.parent.glob(".*.tmp"))
-        files.write(path, _header(content) + content)
+        files.write(path, _header(path.name, content) + content)
 
     def check(self) -> None:
         """Whether entries can be kept, for work that needs them.
@@ -145,8 +146,8 @@ class Store:
         if content is None:
             return None
         try:
-            return StoredTables(_unpacked(content), str(path))
-        except (ValueError, KeyError):
+            return StoredTables(_unpacked(content), str(path), lambda: self.discard(path))
+        except (ValueError, KeyError, RecursionError):
             self.discard(path)
             return None
 
@@ -217,7 +218,11 @@ def _unpacked(content: bytes) -> dict[str, bytes]:
     """
     line, _, rest = content.partition(b"\n")
     tables, at = {}, 0
-    for name, size in json.loads(line).items():
+    sizes = json.loads(line)
+    if not isinstance(sizes, dict) or any(type(size) is not int or size < 0
+                                          for size in sizes.values()):  # fmt: skip
+        raise ValueError("it does not begin with the sizes of its files")
+    for name, size in sizes.items():
         tables[name] = rest[at : at + size]
         at += size
     if at != len(rest):
@@ -225,5 +230,7 @@ def _unpacked(content: bytes) -> dict[str, bytes]:
     return tables
 
 
-def _header(content: bytes) -> bytes:
-    return _MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n"
+def _header(name: str, content: bytes) -> bytes:
+    """What an entry begins with: a copy under another name does not match."""
+    digest = hashlib.sha256(f"{name}\n".encode() + content).hexdigest()
+    return _MAGIC + digest.encode() + b"\n"

@@ -6,10 +6,11 @@
 ``fragments/*.parquet``   the runs of one batch, as its worker wrote them
 ``table/*.parquet``       the same, compacted into larger files: no run is in it twice
 ``failed/RUN.json``       a run that was set aside: its scenario and the reason
-``damaged/*.parquet``     files whose content is not what their name says
+``damaged/*``             files whose content is not what their name says, or is not of runs
 ========================  =======================================================================
 
-The name of a Parquet file is the digest of its content, so that damage is seen.
+The name of a Parquet file is the digest of its content, so that damage is seen. A digest says
+nothing of what was written: the columns are checked too.
 
 A worker may die after it wrote a fragment and before its client learns of it, so two fragments may
 hold the same run. Compaction copies those runs that the table does not have, and removes fragments
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import files
 from sojourn.errors import InputError
 from sojourn.running.store import simulator, warn
+from sojourn.study import validity
 from sojourn.study.folder import StudyFolder
 
 if TYPE_CHECKING:
@@ -113,15 +115,17 @@ class StudyStore:
             found = files.unsealed(self.folder.read(_STUDY).decode())
         except FileNotFoundError:
             return None
-        except ValueError as error:
+        except (ValueError, RecursionError):
+            found = {}
+        if "format" in found and found["format"] != FORMAT:
+            raise InputError(
+                f"{self.folder.address}: is of format {found['format']}, this Sojourn reads "
+                f"{FORMAT}; give another store"
+            )
+        if not validity.is_study(found):
             raise InputError(
                 f"{self.folder.address}: {_STUDY} is damaged, or of an earlier version; remove it "
                 "and run the study again, which keeps its runs"
-            ) from error
-        if found.get("format") != FORMAT:
-            raise InputError(
-                f"{self.folder.address}: is of format {found.get('format')}, this Sojourn reads "
-                f"{FORMAT}; give another store"
             )
         return found
 
@@ -148,10 +152,14 @@ class StudyStore:
         found = {}
         for name in self.folder.names("failed"):
             try:
-                found[_stem(name)] = files.unsealed(self.folder.read(name).decode())
+                facts = files.unsealed(self.folder.read(name).decode())
             except FileNotFoundError:
                 continue  # another process tries it again
-            except ValueError:
+            except (ValueError, RecursionError):
+                facts = {}
+            if validity.is_note(facts):
+                found[_stem(name)] = facts
+            else:
                 self._report(f"{self.folder.address}/{name}: is damaged; its run is tried again")
                 self.folder.remove(name)
         return found
@@ -227,7 +235,7 @@ class StudyStore:
             self.folder.remove(name)
 
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table | None:
-        """A file; None if it has been compacted meanwhile, or was damaged and is now removed."""
+        """A file; None if it has been compacted meanwhile, or is none of runs and was put away."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -235,16 +243,28 @@ class StudyStore:
             content = self.folder.read(name)
         except FileNotFoundError:
             return None
-        if _stem(name) != _digest(content):
-            self._report(
-                f"{self.folder.address}/{name}: is damaged; it is moved to damaged, and `resume` "
-                "makes its runs again"
-            )
-            self.folder.write(f"damaged/{name.rpartition('/')[2]}", content)
-            self.folder.remove(name)
+        why, rows = "is damaged", None
+        if _stem(name) == _digest(content):
+            try:
+                file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=list(_TEXTS))
+                why = validity.what_is_wrong(file.schema_arrow, schema()) or ""
+                rows = None if why else file.read(columns=list(columns) if columns else None)
+                why = why or validity.with_missing(rows) or ""
+            except (pa.ArrowException, OSError, ValueError) as error:
+                first = str(error).splitlines()[0] if str(error) else type(error).__name__
+                why = f"cannot be read as Parquet ({first})"
+        if why:
+            self._put_away(name, content, why)
             return None
-        file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=list(_TEXTS))
-        return file.read(columns=list(columns) if columns else None)
+        return rows
+
+    def _put_away(self, name: str, content: bytes, why: str) -> None:
+        self._report(
+            f"{self.folder.address}/{name}: {why}; it is moved to damaged, and `resume` makes its "
+            "runs again"
+        )
+        self.folder.write(f"damaged/{name.rpartition('/')[2]}", content)
+        self.folder.remove(name)
 
 
 def _beyond(rows: pa.Table, seen: set[str]) -> pa.Table:
