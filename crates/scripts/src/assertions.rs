@@ -1,8 +1,11 @@
 //! Assertions about a connection, in the subset of Python that scripts use.
 //!
 //! Only `assert EXPRESSION[, MESSAGE]` is supported, with numbers and names, `+ - * / // %`,
-//! comparisons, `and`, `or`, `not`, `abs(...)` and parentheses. Nothing is executed; anything else
-//! is refused.
+//! comparisons, `and`, `or`, `not`, `abs(...)` and parentheses, nested at most 64 deep. Nothing is
+//! executed; anything else is refused.
+
+/// The deepest nesting of parentheses and signs.
+const DEPTH: u32 = 64;
 
 /// Why an assertion is false, or cannot be judged.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,7 +26,7 @@ pub fn judge(code: &str, value: &dyn Fn(&str) -> Option<f64>) -> Result<(), (Str
         let Some(expression) = statement.strip_prefix("assert") else {
             return Err(fails(Trouble::Beyond("only assertions are understood".to_owned())));
         };
-        let mut reader = Reader { text: expression, value, seen: Vec::new() };
+        let mut reader = Reader { text: expression, value, seen: Vec::new(), depth: 0 };
         let holds = reader.either().map_err(|why| fails(Trouble::Beyond(why)))?;
         let rest = reader.text.trim_start();
         if !rest.is_empty() && !rest.starts_with(',') {
@@ -40,15 +43,16 @@ pub fn judge(code: &str, value: &dyn Fn(&str) -> Option<f64>) -> Result<(), (Str
 /// backslash joins lines.
 fn statements(code: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let mut open = String::new();
+    let (mut open, mut depth) = (String::new(), 0_i64);
     for line in code.lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
         let (line, joins) = line.strip_suffix('\\').map_or((line, false), |line| (line, true));
-        open = format!("{open} {line}");
-        let depth = open.matches('(').count() > open.matches(')').count();
-        if !joins && !depth {
+        open.push(' ');
+        open.push_str(line);
+        depth += line.matches('(').count() as i64 - line.matches(')').count() as i64;
+        if !joins && depth <= 0 {
             found.extend(open.split(';').map(|part| part.trim().to_owned()));
-            open.clear();
+            (open, depth) = (String::new(), 0);
         }
     }
     found.push(open.trim().to_owned());
@@ -62,6 +66,8 @@ struct Reader<'a> {
     value: &'a dyn Fn(&str) -> Option<f64>,
     /// Names and their values, for messages.
     seen: Vec<(String, f64)>,
+    /// How deep it is.
+    depth: u32,
 }
 
 type Computed = Result<f64, String>;
@@ -102,9 +108,19 @@ impl Reader<'_> {
         Ok(found)
     }
 
+    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Computed) -> Computed {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(format!("it is nested more than {DEPTH} deep"));
+        }
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
     fn negated(&mut self) -> Computed {
         if self.eat("not") {
-            return Ok(truth(self.negated()? == 0.0));
+            return Ok(truth(self.deeper(Self::negated)? == 0.0));
         }
         self.compared()
     }
@@ -168,11 +184,11 @@ impl Reader<'_> {
 
     fn operand(&mut self) -> Computed {
         if self.eat("-") {
-            return Ok(-self.operand()?);
+            return Ok(-self.deeper(Self::operand)?);
         }
         let absolute = self.eat("abs");
         if self.eat("(") {
-            let found = self.either()?;
+            let found = self.deeper(Self::either)?;
             if !self.eat(")") {
                 return Err("a parenthesis is not closed".to_owned());
             }

@@ -85,7 +85,8 @@ fn run_script(script: &Script, files: FileTexts<'_>) -> Step {
 
 fn tolerance(script: &Script) -> Span {
     let said = script.options.iter().rfind(|(name, _)| name == "tolerance_usecs");
-    said.and_then(|(_, value)| value.parse().ok()).map_or(TOLERANCE, Span::from_micros)
+    let micros: Option<u32> = said.and_then(|(_, value)| value.parse().ok());
+    micros.map_or(TOLERANCE, |micros| Span::from_micros(micros.into()))
 }
 
 fn differs(expected: impl Into<String>, got: impl Into<String>) -> StepError {

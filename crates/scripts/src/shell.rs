@@ -7,6 +7,9 @@ use crate::host::{Settings, StepError};
 /// difference to what is compared.
 const OFFLOAD_BYTES: u32 = 65_536;
 
+/// Files that name files.
+const DEPTH: u32 = 8;
+
 /// Gives the text of a file that a script names, if there is one.
 pub type FileTexts<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -16,20 +19,29 @@ pub(crate) fn apply(
     settings: &mut Settings,
     files: FileTexts<'_>,
 ) -> Result<(), StepError> {
+    apply_within(commands, settings, files, 0)
+}
+
+fn apply_within(
+    commands: &str,
+    settings: &mut Settings,
+    files: FileTexts<'_>,
+    depth: u32,
+) -> Result<(), StepError> {
     for line in commands.replace("\\\n", " ").split(['\n', ';']) {
         let words = words(line);
         if let Some((program, args)) = words.split_first() {
-            command(program, args, settings, files)?;
+            command((program, args), settings, files, depth)?;
         }
     }
     Ok(())
 }
 
 fn command(
-    program: &str,
-    args: &[String],
+    (program, args): (&str, &[String]),
     settings: &mut Settings,
     files: FileTexts<'_>,
+    depth: u32,
 ) -> Result<(), StepError> {
     let name = program.rsplit('/').next().unwrap_or_default();
     let said: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -50,7 +62,12 @@ fn command(
                     "`{program}` is not in the script's folder"
                 )));
             };
-            apply(&text, settings, files)
+            if depth == DEPTH {
+                return Err(StepError::not_modelled(format!(
+                    "`{program}`: files that name each other more than {DEPTH} deep"
+                )));
+            }
+            apply_within(&text, settings, files, depth + 1)
         }
         (name, args) => {
             Err(StepError::not_modelled(format!("the command {name} {}", args.join(" "))))
@@ -115,6 +132,14 @@ mod tests {
         assert_eq!((settings.profile.sack, settings.profile.timestamps), (false, false));
         let again = applied("./defaults.sh\nsysctl -q net.ipv4.tcp_sack=1 >/dev/null 2>&1");
         assert!(again.unwrap().profile.sack);
+    }
+
+    #[test]
+    fn a_file_that_names_itself_is_refused() {
+        let files = |_: &str| Some("./again.sh".to_owned());
+        let refusal = apply("./again.sh", &mut Settings::default(), &files).unwrap_err();
+        let why = "`./again.sh`: files that name each other more than 8 deep";
+        assert_eq!(refusal, StepError::not_modelled(why));
     }
 
     #[test]

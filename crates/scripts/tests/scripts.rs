@@ -134,3 +134,74 @@ fn a_text_that_is_no_script_is_refused_with_its_line() {
         assert!(error.contains(message), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_script_beyond_its_limits_is_refused_with_the_line_and_the_limit() {
+    let text = |event: &str| format!("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n{event}");
+    let lists = format!("+0 poll({}1{}) = 0", "[".repeat(100_000), "]".repeat(100_000));
+    let names = format!("+0 poll({}1) = 0", "a=".repeat(100_000));
+    for (event, message) in [
+        (lists.as_str(), "brackets are nested more than 32 deep"),
+        (names.as_str(), "brackets are nested more than 32 deep"),
+        ("+0 < S 0:0(0) win 32000 <mss 0>", "mss 0: must be 1 to 65535"),
+        ("+0 < S 0:0(0) win 32000 <mss 65536>", "mss 65536: must be 1 to 65535"),
+        ("+0 < S 0:0(0) win 32000 <wscale 256>", "wscale 256: must be 0 to 255"),
+        ("+0 < . 1:1(0) ack 1 win 65536", "a window has at most the value 65535"),
+        ("+0 < . 1:65537(65536) ack 1 win 9", "a segment has at most 65535 bytes of data"),
+        ("+0 < . 4294967295:0(1) ack 1 win 9", "sequence numbers here end at 2147483647"),
+        ("+0 < . 0:9(9) ack 1 win 9", "data begins at sequence number 1"),
+        ("+0 write(3, ..., 4294967295) = 1", "write of 4294967295 bytes: 0 to 16777216"),
+        ("+0 write(3, ..., -1) = 1", "write of -1 bytes: 0 to 16777216"),
+        ("+0 read(3, ..., -1) = 1", "read of -1 bytes: 0 to 16777216"),
+        ("+10001 close(3) = 0", "a script ends at 10000 s at the latest"),
+    ] {
+        let error = run(&text(event), &|_| None).unwrap_err().to_string();
+        let shown = &event[..event.len().min(60)];
+        assert!(error.starts_with("line 2: ") && error.contains(message), "{shown}: {error}");
+        assert!(error.len() < 120, "{shown}: {error}");
+    }
+    let often = text("+0 write(3, ..., 16000000) = 1\n+0 write(3, ..., 16000000) = 1");
+    let error = run(&often, &|_| None).unwrap_err().to_string();
+    assert_eq!(error, "line 3: a script writes at most 16777216 bytes in all");
+    let error = run(&"\n".repeat(1_000_001), &|_| None).unwrap_err().to_string();
+    assert_eq!(error, "line 1: a script has at most 1000000 bytes, not 1000001");
+    let error = run(&"+0 close(3) = 0\n".repeat(10_001), &|_| None).unwrap_err().to_string();
+    assert_eq!(error, "line 10001: a script has at most 10000 events");
+}
+
+#[test]
+fn an_assertion_that_is_nested_too_deeply_or_very_long_is_judged_or_refused_soon() {
+    for (open, close) in [("(", ")"), ("-", ""), ("not ", ""), ("abs(", ")")] {
+        let nested = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+        match established(&format!("+0 %{{ assert {nested} }}%")) {
+            ScriptOutcome::NotApplicable { reason, .. } => {
+                assert!(reason.ends_with("it is nested more than 64 deep"), "{open}");
+            }
+            other => panic!("{open}: {other:?}"),
+        }
+    }
+    let long = "(\n".repeat(200_000);
+    let began = std::time::Instant::now();
+    assert!(matches!(
+        established(&format!("+0 %{{ assert {long} }}%")),
+        ScriptOutcome::NotApplicable { .. }
+    ));
+    assert!(began.elapsed().as_secs() < 10, "the lines are joined in linear time");
+}
+
+#[test]
+fn a_window_scale_above_14_counts_as_14_and_tiny_segments_are_not_applicable() {
+    let opened = |option: &str| {
+        verdict(&format!(
+            "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+            +0 listen(3, 1) = 0
+            +0 < S 0:0(0) win 32000 <{option},nop,wscale 40>
+            +0 > S. 0:0(0) ack 1 <...>
+            +.1 < . 1:1(0) ack 1 win 32000
+            +0 accept(3, ..., ...) = 4"
+        ))
+    };
+    assert_eq!(opened("mss 1000"), ScriptOutcome::Passed);
+    let ScriptOutcome::NotApplicable { reason, .. } = opened("mss 10") else { panic!("mss 10") };
+    assert_eq!(reason, "mss 10, below 64");
+}

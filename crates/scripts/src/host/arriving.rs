@@ -102,7 +102,7 @@ impl TestedHost {
         }
         let mut ack = Packet::new(PacketKind::Ack, 0, 1, acked, HEADER_BYTES, now);
         let window = segment.window.unwrap_or_default() << ends.shift;
-        ack.window = ends.outgoing.within(byte + window).saturating_sub(acked);
+        ack.window = ends.outgoing.within(byte.saturating_add(window)).saturating_sub(acked);
         ack.sent = echo.unwrap_or(now);
         ack.stamp = stamp(segment).map_or(0, |(value, _)| value);
         ack.ace = segment.flags.ace;
@@ -120,7 +120,8 @@ impl TestedHost {
     }
 
     fn take_data(&mut self, now: Time, segment: &Segment) {
-        let (start, end) = (segment.seq - 1, segment.seq - 1 + segment.payload);
+        let start = segment.seq.saturating_sub(1);
+        let end = start + segment.payload;
         if segment.flags.fin {
             self.peer_fin_at = Some(end);
         }
@@ -210,7 +211,10 @@ fn take_blocks(ack: &mut Packet, segment: &Segment, inside: impl Fn((u32, u32)) 
         _ => None,
     });
     let mut found = [Block::default(); SACK_BLOCKS];
-    let blocks = ranges.unwrap_or_default().iter().map(|(from, to)| inside((from - 1, to - 1)));
+    let blocks = ranges
+        .unwrap_or_default()
+        .iter()
+        .map(|(from, to)| inside((from.wrapping_sub(1), to.wrapping_sub(1))));
     let whole = blocks.filter(|(start, end)| start < end);
     for (place, (start, end)) in found.iter_mut().zip(whole) {
         *place = Block { start, end };

@@ -132,7 +132,7 @@ impl TestedHost {
             (name, _) if OPTIONS_WITHOUT_EFFECT.contains(&name) => {}
             // Linux 7.2 `sk_setsockopt` doubles it.
             ("SO_RCVBUF", Some(Argument::Number(bytes))) => {
-                self.settings.receive_buffer = 2 * *bytes as u32;
+                self.settings.receive_buffer = u32::try_from(2 * *bytes).unwrap_or(u32::MAX);
             }
             ("TCP_NODELAY", Some(Argument::Number(value))) => {
                 if let Stage::Open(ends) = &mut self.stage {

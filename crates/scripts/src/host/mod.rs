@@ -165,7 +165,8 @@ impl TestedHost {
     pub(crate) fn stamp(&self, at: Time) -> Option<u32> {
         const TICK_NS: u64 = 1_000_000;
         let (value, since) = self.clock?;
-        Some(value.wrapping_add((at.as_nanos() / TICK_NS - since.as_nanos() / TICK_NS) as u32))
+        let ticks = (at.as_nanos() / TICK_NS).wrapping_sub(since.as_nanos() / TICK_NS);
+        Some(value.wrapping_add(ticks as u32))
     }
 
     /// The next of its timers.

@@ -18,6 +18,11 @@ use crate::read::{Segment, TcpOption};
 /// RFC 9293 §3.7.1: of a peer that says nothing.
 const DEFAULT_MSS: u32 = 536;
 
+/// Smaller segments would have no room for the options.
+const LEAST_MSS: u32 = 64;
+/// RFC 7323 §2.3: what a peer says above it counts as this.
+const LARGEST_SHIFT: u32 = 14;
+
 /// A handshake under way.
 pub(super) struct Opening {
     /// The host answers a SYN; otherwise it has sent one.
@@ -51,8 +56,11 @@ impl Peer {
         peer.window = segment.window.unwrap_or_default();
         for option in segment.options.iter().flatten() {
             match option {
+                TcpOption::Mss(mss) if *mss < LEAST_MSS => {
+                    return Err(StepError::not_modelled(format!("mss {mss}, below {LEAST_MSS}")));
+                }
                 TcpOption::Mss(mss) => peer.mss = *mss,
-                TcpOption::WindowScale(shift) => peer.shift = Some(*shift),
+                TcpOption::WindowScale(shift) => peer.shift = Some((*shift).min(LARGEST_SHIFT)),
                 TcpOption::SackPermitted => peer.sack = true,
                 TcpOption::Stamps { value, .. } => peer.stamp = Some(*value),
                 TcpOption::Padding | TcpOption::AccEcn(_) | TcpOption::Sack(_) => {}

@@ -1,6 +1,7 @@
 //! Calls of the system: `setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0`.
 
 use super::cursor::Cursor;
+use super::limits::DEPTH;
 use super::{Argument, Call, ReadError};
 
 /// Reads a call after its time.
@@ -12,7 +13,7 @@ pub(super) fn call(cursor: &mut Cursor<'_>, blocks: bool) -> Result<Call, ReadEr
     cursor.expect("(")?;
     let mut args = Vec::new();
     while !cursor.eat(")") {
-        args.push(value(cursor)?);
+        args.push(value(cursor, 0)?);
         cursor.eat(",");
     }
     cursor.expect("=")?;
@@ -31,13 +32,17 @@ fn result(cursor: &mut Cursor<'_>) -> Result<Option<i64>, ReadError> {
     if cursor.eat("?") {
         return Ok(None);
     }
-    match value(cursor)? {
+    match value(cursor, 0)? {
         Argument::Number(number) => Ok(Some(number)),
         _ => Err(cursor.expected("the result of the call, a number or `?`")),
     }
 }
 
-fn value(cursor: &mut Cursor<'_>) -> Result<Argument, ReadError> {
+/// An argument within so many brackets.
+fn value(cursor: &mut Cursor<'_>, depth: usize) -> Result<Argument, ReadError> {
+    if depth > DEPTH {
+        return Err(cursor.error(format!("brackets are nested more than {DEPTH} deep")));
+    }
     let first = match cursor.peek() {
         None => return Err(cursor.expected("an argument")),
         Some(first) => first,
@@ -55,7 +60,7 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Argument, ReadError> {
             cursor.eat("[");
             let mut values = Vec::new();
             while !cursor.eat("]") {
-                values.push(value(cursor)?);
+                values.push(value(cursor, depth + 1)?);
                 cursor.eat(",");
             }
             Argument::List(values)
@@ -66,12 +71,12 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Argument, ReadError> {
             let magnitude = i64::from(cursor.number()?);
             Argument::Number(if negative { -magnitude } else { magnitude })
         }
-        _ => name(cursor)?,
+        _ => name(cursor, depth)?,
     })
 }
 
 /// A name, several joined by `|`, or one with arguments.
-fn name(cursor: &mut Cursor<'_>) -> Result<Argument, ReadError> {
+fn name(cursor: &mut Cursor<'_>, depth: usize) -> Result<Argument, ReadError> {
     let mut names = vec![cursor.word()];
     if names[0].is_empty() {
         return Err(cursor.expected("an argument"));
@@ -80,7 +85,7 @@ fn name(cursor: &mut Cursor<'_>) -> Result<Argument, ReadError> {
         return Ok(Argument::Opaque(format!("{}({})", names[0], cursor.until(")")?)));
     }
     if cursor.eat("=") {
-        return Ok(Argument::Opaque(format!("{}={:?}", names[0], value(cursor)?)));
+        return Ok(Argument::Opaque(format!("{}={:?}", names[0], value(cursor, depth + 1)?)));
     }
     while cursor.eat("|") {
         names.push(cursor.word());

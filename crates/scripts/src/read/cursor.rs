@@ -7,11 +7,13 @@ use super::ReadError;
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
+    /// A place before, and its line: lines are counted once.
+    counted: (usize, u32),
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Cursor<'a> {
-        Cursor { text, at: 0 }
+        Cursor { text, at: 0, counted: (0, 1) }
     }
 
     fn rest(&self) -> &'a str {
@@ -21,7 +23,11 @@ impl<'a> Cursor<'a> {
     /// The line of the next token, counted from one.
     pub(super) fn line(&mut self) -> u32 {
         self.skip_space();
-        1 + self.text[..self.at].matches('\n').count() as u32
+        // An error may step back behind what was counted.
+        let (place, line) = if self.counted.0 <= self.at { self.counted } else { (0, 1) };
+        let line = line + self.text[place..self.at].matches('\n').count() as u32;
+        self.counted = (self.at, line);
+        line
     }
 
     /// What the reader cannot take, and what would be right.

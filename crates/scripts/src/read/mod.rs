@@ -5,6 +5,7 @@
 
 mod call;
 mod cursor;
+mod limits;
 mod script;
 mod segment;
 
@@ -38,8 +39,9 @@ impl std::error::Error for ReadError {}
 /// Reads a script.
 ///
 /// # Errors
-/// [`ReadError`] at the first thing that is not of the form.
+/// [`ReadError`] at the first thing that is not of the form, or beyond the limits of a script.
 pub fn read(text: &str) -> Result<Script, ReadError> {
+    limits::check_length(text)?;
     let mut cursor = Cursor::new(text);
     let mut script = Script::default();
     while cursor.eat("--") {
@@ -60,6 +62,7 @@ pub fn read(text: &str) -> Result<Script, ReadError> {
         let action = action(&mut cursor, blocks)?;
         script.events.push(Event { line, when, action });
     }
+    limits::check(&script)?;
     Ok(script)
 }
 
