@@ -270,7 +270,10 @@ def unsealed(text: str) -> dict[str, Any]:
     rest = text.replace(found[0], "{\n", 1) if found else text
     if found is None or _sum(rest) != found[1]:
         raise ValueError("its checksum is not that of its content")
-    facts: dict[str, Any] = json.loads(rest)
+    try:
+        facts: dict[str, Any] = json.loads(rest)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     return facts
 
 

@@ -89,8 +89,11 @@ def _is(path: Path, descriptor: int) -> bool:
 
 
 def _own_name() -> str:
-    now = datetime.datetime.now().astimezone().isoformat(" ", "seconds")
-    return f"process {os.getpid()} on {os.uname().nodename}, since {now},\n"
+    now = datetime.datetime.now(datetime.UTC)
+    with contextlib.suppress(ValueError, OverflowError):  # TZ may name a zone that there cannot be
+        now = now.astimezone()
+    since = now.isoformat(" ", "seconds")
+    return f"process {os.getpid()} on {os.uname().nodename}, since {since},\n"
 
 
 def _refusal(what: str, why: str) -> str:

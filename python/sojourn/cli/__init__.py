@@ -61,6 +61,8 @@ def main(arguments: Sequence[str] | None = None, *, ends_process: bool = False) 
         ends_process: whether the process may end a moment after Ctrl-C, in place of a return.
     """
     _open_closed_streams()
+    # No window is opened. Matplotlib cannot be imported where this names nothing that it knows.
+    os.environ.pop("MPLBACKEND", None)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a character shows a question mark rather than ending the run.
         with contextlib.suppress(AttributeError):

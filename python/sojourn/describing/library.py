@@ -138,7 +138,7 @@ def _result_of(text: str) -> str:
     """What a file of a result is, in words; empty if it is none."""
     try:
         facts = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     if not isinstance(facts, dict):
         return ""

@@ -21,7 +21,7 @@ from types import ModuleType
 from sojourn import _core, reading
 from sojourn._core import CustomLaw
 from sojourn.describing import aqm_list
-from sojourn.errors import InputError
+from sojourn.errors import InputError, ScenarioError
 from sojourn.loading.python_class import custom_law, is_law
 
 AqmLike = str | type
@@ -166,6 +166,15 @@ def _is_installed(module: str) -> bool:
 
 def _of_file(file: Path, name: str | None) -> CustomLaw:
     module = load_module(file)
+    try:
+        return _of_module(file, module, name)
+    except (InputError, ScenarioError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # of a metaclass or a descriptor, for example
+        raise InputError(f"{_line(file, error)}: {type(error).__name__}: {error}") from error
+
+
+def _of_module(file: Path, module: ModuleType, name: str | None) -> CustomLaw:
     own = [
         member
         for member in vars(module).values()

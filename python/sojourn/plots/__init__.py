@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sojourn import reading
 from sojourn.errors import NothingToPlot
 
 if TYPE_CHECKING:
@@ -24,6 +27,30 @@ KINDS = {
 }
 # Kinds that read an AQM's first run alone: they are drawn while the others are under way.
 OF_FIRST_RUN = ("delay_time",)
+
+
+def _check_matplotlibrc() -> None:
+    """Refuse the settings that matplotlib would not get over, before it is imported.
+
+    It takes the first of these files that exists (`matplotlib.matplotlib_fname`).
+
+    Raises:
+        InputError: it is not a regular file of UTF-8 text, or cannot be read.
+    """
+    named = os.environ.get("MATPLOTLIBRC")
+    config = os.environ.get("MPLCONFIGDIR")
+    candidates = [Path("matplotlibrc")]
+    if named:
+        candidates += [Path(named), Path(named) / "matplotlibrc"]
+    if config:
+        candidates.append(Path(config) / "matplotlibrc")
+    for path in candidates:
+        if path.exists() and not path.is_dir():
+            reading.text(path, "matplotlibrc")
+            return
+
+
+_check_matplotlibrc()
 
 
 def kind(name: str) -> Callable[..., Figure]:

@@ -375,7 +375,7 @@ def _in_folder(folder: Path) -> StoredTables:
         return StoredTables(_Files(folder), str(folder))
     except KeyError:
         raise InputError(f"{folder}: has no {MANIFEST}, so no complete result") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(
             f"{folder}: {MANIFEST} is damaged, or of an earlier version; run it again"
         ) from error

@@ -115,7 +115,7 @@ class StudyStore:
             found = files.unsealed(self.folder.read(_STUDY).decode())
         except FileNotFoundError:
             return None
-        except (ValueError, RecursionError):
+        except ValueError:
             found = {}
         if "format" in found and found["format"] != FORMAT:
             raise InputError(
@@ -155,7 +155,7 @@ class StudyStore:
                 facts = files.unsealed(self.folder.read(name).decode())
             except FileNotFoundError:
                 continue  # another process tries it again
-            except (ValueError, RecursionError):
+            except ValueError:
                 facts = {}
             if validity.is_note(facts):
                 found[_stem(name)] = facts
