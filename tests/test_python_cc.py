@@ -106,6 +106,31 @@ def test_the_manifest_identifies_the_code_down_to_its_constants():
     assert digest(Half) != digest(Third)
 
 
+GAIN = {"up": [1.0, 2.0]}
+
+
+def helped(value):
+    return value * GAIN["up"][0]
+
+
+def enclosed(gain):
+    class Enclosed:
+        """Its code is the same whatever the gain."""
+
+        def on_ack(self, ack):
+            return gain + helped(1)
+
+    return Enclosed
+
+
+def test_the_digest_covers_globals_and_enclosing_variables_of_a_class(monkeypatch):
+    first = digest(enclosed(1.0))
+    assert digest(enclosed(1.0)) == first
+    assert digest(enclosed(2.0)) != first
+    monkeypatch.setitem(GAIN, "up", [3.0, 2.0])
+    assert digest(enclosed(1.0)) != first, "a global of a function that a method calls"
+
+
 def test_marks_arrive_once_per_round_trip_and_counted():
     marked_at_s, counted = [], []
 

@@ -6,9 +6,14 @@ only a call such as ``sojourn.run("small.toml", ccs={"bulk": MyCc})`` does.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
-from collections.abc import Mapping
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, Protocol
 
 from sojourn._core import Ack
@@ -62,20 +67,90 @@ def custom_controls(ccs: Mapping[str, type[Control]] | None) -> tuple[CustomCont
 
 
 def digest(cls: type) -> str:
-    """SHA-256 of a class: its methods' source and plain attributes, bases included.
+    """SHA-256 of a class and of what its methods use.
+
+    It covers the source of methods and the values of attributes, bases included, and the globals
+    and variables of enclosing functions that methods name, through other functions and classes. Of
+    a module or an installed function only the name is covered, of an object without a repr of its
+    value only the type.
 
     Raises:
         OSError: the source cannot be read.
     """
     sums = hashlib.sha256()
+    for line in _lines_of_class(cls, set()):
+        sums.update(f"{line}\n".encode(errors="surrogatepass"))
+    return sums.hexdigest()
+
+
+def _lines_of_class(cls: type, seen: set[int]) -> Iterator[str]:
+    seen.add(id(cls))
     for base in reversed(cls.__mro__[:-1]):
         for name, found in sorted(vars(base).items()):
             member = getattr(found, "__func__", getattr(found, "fget", found))
-            if inspect.isfunction(member):
-                sums.update(f"{base.__name__}.{name}\n{inspect.getsource(member)}\n".encode())
-            elif isinstance(member, bool | int | float | str | None) and not name.startswith("__"):
-                sums.update(f"{base.__name__}.{name} = {member!r}\n".encode())
-    return sums.hexdigest()
+            if inspect.isfunction(member) or not name.startswith("__"):
+                yield from _lines_of(f"{base.__name__}.{name}", member, seen)
+
+
+def _lines_of(name: str, value: Any, seen: set[int]) -> Iterator[str]:
+    """What a value is, under the name by which code finds it."""
+    if inspect.ismodule(value):
+        yield f"{name} is the module {value.__name__}"
+    elif inspect.isfunction(value) or inspect.isclass(value):
+        yield f"{name} is {value.__module__}.{value.__qualname__}"
+        if id(value) not in seen and not _is_installed(value.__module__):
+            seen.add(id(value))
+            if inspect.isclass(value):
+                yield from _lines_of_class(value, seen)
+            else:
+                yield from _lines_of_function(value, seen)
+    elif isinstance(value, list | tuple | dict):
+        yield f"{name} is a {type(value).__name__} of {len(value)}"
+        if id(value) not in seen:
+            seen.add(id(value))
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            for key, each in items:
+                yield from _lines_of(f"{name}[{key!r}]", each, seen)
+    elif isinstance(value, set | frozenset):
+        yield f"{name} = {sorted(map(repr, value))}"
+    elif hasattr(value, "tobytes"):
+        yield f"{name} has the bytes {hashlib.sha256(value.tobytes()).hexdigest()}"
+    elif " at 0x" in (text := repr(value)):
+        yield f"{name} is a {type(value).__qualname__}"
+    else:
+        yield f"{name} = {text}"
+
+
+def _lines_of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
+    yield inspect.getsource(function)
+    free = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    named: dict[str, Any] = {}
+    for name in sorted(_names(function.__code__)):
+        if name in function.__globals__:
+            named[name] = function.__globals__[name]
+    for name, cell in free:
+        with contextlib.suppress(ValueError):  # not bound yet
+            named[name] = cell.cell_contents
+    for index, default in enumerate(function.__defaults__ or ()):
+        named[f"default {index}"] = default
+    named |= function.__kwdefaults__ or {}
+    for name, value in named.items():
+        yield from _lines_of(f"{function.__qualname__}: {name}", value, seen)
+
+
+def _names(code: CodeType) -> set[str]:
+    """The globals and attributes that code names, that of functions within it too."""
+    within = [const for const in code.co_consts if isinstance(const, CodeType)]
+    return set(code.co_names).union(*map(_names, within))
+
+
+def _is_installed(module: str) -> bool:
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names or top == "sojourn":
+        return True
+    file = getattr(sys.modules.get(top), "__file__", None)
+    folders = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    return file is not None and any(Path(file).is_relative_to(folder) for folder in folders)
 
 
 def _described(flows: str, cls: type[Control]) -> str:
