@@ -60,11 +60,12 @@ class CustomLaw:
             ScenarioError: something is not declared as it should be, or the name is taken.
         """
     @staticmethod
-    def library(path: str, name: str, source: str) -> CustomLaw:
+    def library(path: str, opened: str, name: str, source: str) -> CustomLaw:
         """A law in a shared library, which stays loaded until the process ends.
 
         Args:
             path: the file.
+            opened: the file that is loaded: the same, or a copy.
             name: the file, as messages show it.
             source: its code, as manifests name it.
 
@@ -458,6 +459,10 @@ def examine_law(
 def law_repeats(text: str, laws: list[CustomLaw], operations: int) -> bool:
     """Whether an AQM decides the same twice, with one seed and `operations` random operations.
     Raises ScenarioError."""
+
+def library_dependencies(content: bytes) -> tuple[list[str], str] | None:
+    """The libraries that a library in the form ELF names, and the folders, separated by colons, in
+    which it has them looked for. None: it is no such file, or is damaged."""
 
 def run_tcp_script(text: str, files: dict[str, str]) -> tuple[str, int, str, str]:
     """Run a TCP script in packetdrill's form against the endpoint. `files`: texts of the commands

@@ -1,4 +1,4 @@
-//! Checks whether an ELF library is complete.
+//! Checks whether an ELF library is complete, and reads which libraries it needs.
 //!
 //! The system's loader maps the segments listed in the file's header. If the file was truncated, by
 //! a full disk or an interrupted copy, it touches pages that do not exist, and the process dies of
@@ -13,6 +13,13 @@ const IS_LITTLE_ENDIAN: u8 = 1;
 const HEADER_BYTES: usize = 64;
 const SEGMENT_BYTES: usize = 56;
 const LOADED: u64 = 1;
+const DYNAMIC: u64 = 2;
+const ENTRY_BYTES: usize = 16;
+// Tags of the dynamic section (gABI, chapter 5, "Dynamic Section").
+const NEEDED: u64 = 1;
+const TEXTS: u64 = 5;
+const RPATH: u64 = 15;
+const RUNPATH: u64 = 29;
 
 /// The number of bytes that its segments need; `None` if the file is not ELF with 64 bits and
 /// little endian, which is left to the system's loader.
@@ -47,6 +54,62 @@ pub(crate) fn needed_bytes(file: &mut File) -> io::Result<Option<u64>> {
     Ok(Some(needed))
 }
 
+/// The libraries that a library names, and the folders that it names for them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Dependencies {
+    /// The libraries: `libm.so.6`.
+    pub needed: Vec<String>,
+    /// Folders separated by colons, with `$ORIGIN` for the library's own. `DT_RUNPATH`, or
+    /// `DT_RPATH` where there is no `DT_RUNPATH`.
+    pub folders: String,
+}
+
+/// What an ELF file of 64 bits and little endian depends on; None where it is no such file, or is
+/// damaged.
+#[must_use]
+pub fn dependencies(file: &[u8]) -> Option<Dependencies> {
+    if !file.starts_with(MAGIC) || file.get(4..6)? != [IS_64_BIT, IS_LITTLE_ENDIAN] {
+        return None;
+    }
+    let (table, count) = (word(file, 32)?, number(file.get(56..58)?, 0, 2));
+    let segments: Vec<&[u8]> = (0..count)
+        .map(|index| bytes(file, table.checked_add(index * SEGMENT_BYTES as u64)?, SEGMENT_BYTES))
+        .collect::<Option<_>>()?;
+    let of_kind = |kind| segments.iter().filter(move |segment| number(segment, 0, 4) == kind);
+    let Some(dynamic) = of_kind(DYNAMIC).next() else { return Some(Dependencies::default()) };
+    let length = usize::try_from(number(dynamic, 32, 8)).ok()?;
+    let entries = bytes(file, number(dynamic, 8, 8), length)?;
+    let values = |tag| {
+        let entries = entries.chunks_exact(ENTRY_BYTES);
+        entries.filter(move |entry| number(entry, 0, 8) == tag).map(|entry| number(entry, 8, 8))
+    };
+    // Where the texts lie in memory is known; the segment that has them says where in the file.
+    let address = values(TEXTS).next()?;
+    let texts = of_kind(LOADED).find_map(|segment| {
+        let (offset, start, length) =
+            (number(segment, 8, 8), number(segment, 16, 8), number(segment, 32, 8));
+        let within = address.checked_sub(start).filter(|&within| within < length)?;
+        offset.checked_add(within)
+    })?;
+    let text = |at: u64| {
+        let from = file.get(usize::try_from(texts.checked_add(at)?).ok()?..)?;
+        let end = from.iter().position(|&byte| byte == 0)?;
+        String::from_utf8(from[..end].to_vec()).ok()
+    };
+    let needed = values(NEEDED).map(text).collect::<Option<_>>()?;
+    let folders = values(RUNPATH).next().or_else(|| values(RPATH).next());
+    Some(Dependencies { needed, folders: folders.map_or(Some(String::new()), text)? })
+}
+
+fn bytes(file: &[u8], at: u64, length: usize) -> Option<&[u8]> {
+    let at = usize::try_from(at).ok()?;
+    file.get(at..at.checked_add(length)?)
+}
+
+fn word(file: &[u8], at: u64) -> Option<u64> {
+    bytes(file, at, 8).map(|found| number(found, 0, 8))
+}
+
 /// A little-endian number of some bytes.
 fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
     bytes[at..at + size].iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
@@ -75,6 +138,18 @@ mod tests {
         let needed = needed_bytes(&mut file).expect("whole").expect("ELF");
         assert!(needed > HEADER_BYTES as u64);
         assert!(needed <= file.metadata().expect("open").len());
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
+    fn a_program_names_the_libraries_that_it_needs() {
+        let path = std::env::current_exe().expect("it runs");
+        let file = std::fs::read(path).expect("readable");
+        let found = dependencies(&file).expect("ELF");
+        assert!(found.needed.iter().any(|name| name.starts_with("libc.")), "{found:?}");
+        assert_eq!(found.folders, "");
+        assert_eq!(dependencies(&file[..60]), None);
+        assert_eq!(dependencies(b"not a library"), None);
     }
 
     #[test]

@@ -34,17 +34,19 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Loads a law. The library stays loaded until the program ends. `name` is the file's name in
-/// messages, `source` the name of its code in manifests.
+/// Loads a law. The library stays loaded until the program ends. `path` is the file that declares
+/// it; `opened` is the file to load, either the same or a copy that the system's loader cannot
+/// mistake for an earlier library of that path. `name` is the file's name in messages, `source` the
+/// name of its code in manifests.
 ///
 /// # Errors
 /// [`LoadError`] if the file is not a library, is built for another version, or declares something
 /// illegal.
-pub fn load(path: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadError> {
+pub fn load(path: &Path, opened: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadError> {
     let refuse = |why: String| LoadError(format!("{name}: {why}"));
-    whole(path).map_err(refuse)?;
+    whole(opened).map_err(refuse)?;
     // SAFETY: loading runs the library's initialisers; the user named the file as code to run.
-    let library = unsafe { Library::new(path) }
+    let library = unsafe { Library::new(opened) }
         .map_err(|error| refuse(format!("is not a shared library for this machine ({error})")))?;
     let library: &'static Library = Box::leak(Box::new(library));
     type Entry = unsafe extern "C" fn() -> *const RawLaw;
@@ -90,6 +92,12 @@ fn whole(path: &Path) -> Result<(), String> {
 fn checked(table: &RawLaw) -> Result<(), String> {
     if table.param_count > MOST_DECLARED || table.var_count > MOST_DECLARED {
         return Err(format!("declares more than {MOST_DECLARED} parameters or variables"));
+    }
+    if table.param_count > 0 && table.params.is_null() {
+        return Err(format!("says that it has {} parameters, but no list", table.param_count));
+    }
+    if table.var_count > 0 && table.vars.is_null() {
+        return Err(format!("says that it has {} state variables, but no list", table.var_count));
     }
     if table.state_bytes > MOST_STATE_BYTES {
         let bytes = table.state_bytes;

@@ -12,7 +12,7 @@ pub mod abi;
 #[cfg(feature = "host")]
 mod declared;
 #[cfg(feature = "host")]
-mod elf;
+pub mod elf;
 pub mod export;
 #[cfg(feature = "host")]
 pub mod host;

@@ -19,7 +19,10 @@ fn library(name: &str) -> PathBuf {
 }
 
 fn laws() -> CustomLaws {
-    let of = |name: &str| load(&library(name), name, "a test").expect("it is built for this host");
+    let of = |name: &str| {
+        let path = library(name);
+        load(&path, &path, name, "a test").expect("it is built for this host")
+    };
     CustomLaws::new([of("codel_law"), of("pie_law")]).expect("two names")
 }
 

@@ -67,8 +67,8 @@ impl CustomLaw {
 
     /// A law in a library.
     #[staticmethod]
-    fn library(path: &str, name: &str, source: &str) -> Result<CustomLaw, Refusal> {
-        let law = sojourn_law::host::load(Path::new(path), name, source);
+    fn library(path: &str, opened: &str, name: &str, source: &str) -> Result<CustomLaw, Refusal> {
+        let law = sojourn_law::host::load(Path::new(path), Path::new(opened), name, source);
         law.map(|law| CustomLaw { law }).map_err(|error| Refusal::new("", error.to_string()))
     }
 
@@ -83,6 +83,12 @@ impl CustomLaw {
     fn source(&self) -> &str {
         self.law.source()
     }
+}
+
+/// The libraries that a library names, and the folders in which it has them looked for.
+#[pyfunction]
+pub fn library_dependencies(content: &[u8]) -> Option<(Vec<String>, String)> {
+    sojourn_law::elf::dependencies(content).map(|found| (found.needed, found.folders))
 }
 
 /// The laws that a plan names, loaded from their files.

@@ -22,6 +22,7 @@ from sojourn import _core, reading
 from sojourn._core import CustomLaw
 from sojourn.describing import aqm_list
 from sojourn.errors import InputError, ScenarioError
+from sojourn.loading import library
 from sojourn.loading.python_class import custom_law, is_law
 
 AqmLike = str | type
@@ -118,7 +119,7 @@ def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
     if found := _PYTHON.match(aqm):
         law = _of_file(Path(found["file"].strip()), found["cls"])
     elif found := _LIBRARY.match(aqm):
-        law = _of_library(Path(found["file"].strip()))
+        law = library.law_of(Path(found["file"].strip()), is_tried=False)
     else:
         return aqm, None
     rest = found["rest"].strip()
@@ -202,14 +203,6 @@ def _known(names: Sequence[str]) -> str:
     return "the file has no law, which is a class with on_enqueue or on_dequeue"
 
 
-def _of_library(file: Path) -> CustomLaw:
-    if not file.is_file():
-        raise InputError(f"{file}: there is no such library; `sojourn build` makes one")
-    digest = hashlib.sha256(reading.content(file, "library")).hexdigest()
-    source = f"library:{file.name} sha256={digest}"
-    return CustomLaw.library(str(file.resolve()), file.name, source)
-
-
 def load(file: str, name: str, source: str) -> CustomLaw:
     """A law that a plan names, loaded again by the process that carries the plan out.
 
@@ -222,7 +215,10 @@ def load(file: str, name: str, source: str) -> CustomLaw:
         InputError: the file is not there, or has changed since.
         ScenarioError: it is no law any more.
     """
-    law = _of_file(Path(file), name) if file.endswith(".py") else _of_library(Path(file))
+    if file.endswith(".py"):
+        law = _of_file(Path(file), name)
+    else:
+        law = library.law_of(Path(file), is_tried=True)
     if law.source != source:
         raise InputError(f"{file}: has changed since the plan of this run was made; start again")
     return law

@@ -1,0 +1,182 @@
+"""A law in a shared library: what is digested is what is loaded.
+
+The system's loader compares paths: it hands out the library that it loaded from a path before,
+whatever the file holds now. So a library is read once, digested, and loaded from a copy in memory
+whose name no other content has. One digest is loaded once per process.
+
+A library that needs others outside the system's folders is loaded where it is, since it finds them
+from there. They are part of its digest, and the loader knows them by name: once one has been
+loaded, a process refuses another content under that name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+from sojourn import _core, files, reading
+from sojourn._core import CustomLaw
+from sojourn.errors import InputError
+
+_SYSTEM = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
+_TRIAL_S = 60
+_TRIAL = (
+    "import sys\n"
+    "sys.path[:] = {path!r}\n"
+    "from sojourn import _core\n"
+    "try:\n"
+    "    _core.CustomLaw.library(*sys.argv[1:])\n"
+    "except Exception:\n"
+    "    pass\n"
+    "sys.stdout.write('loaded')\n"
+)
+
+_COPIES: dict[str, str] = {}
+"""What the loader was given, by digest."""
+_NAMES: dict[str, str] = {}
+"""Digests of what the loader knows by path or by name."""
+_TRIED: set[str] = set()
+
+
+def law_of(file: Path, *, is_tried: bool) -> CustomLaw:
+    """The law in a library.
+
+    Args:
+        file: the library.
+        is_tried: whether loading it was tried in a process of its own before.
+
+    Raises:
+        InputError: there is no such file, loading it ends the process, or a library that it needs
+            has been loaded with another content.
+        ScenarioError: it is no library, or no law.
+    """
+    if not file.exists():
+        raise InputError(f"{file}: there is no such library; `sojourn build` makes one")
+    content = reading.content(file, "library")
+    others = _others(file.resolve(), content)
+    digest = _digest(content, others)
+    source = f"library:{file.name} sha256={digest}"
+    if not others:
+        opened = _copied(file, content, digest)
+    else:
+        opened = str(file.resolve())
+        _check_names(file, {opened: _sum(content)} | _by_name(others))
+    if not is_tried and digest not in _TRIED:
+        _try(file, opened, source)
+        _TRIED.add(digest)
+    law = CustomLaw.library(str(file.resolve()), opened, file.name, source)
+    if others and _digest(file.read_bytes(), _others(file.resolve(), content)) != digest:
+        raise InputError(f"{file}: was built again while it was loaded; start again")
+    return law
+
+
+def _sum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _digest(content: bytes, others: dict[Path, bytes]) -> str:
+    """Of a library and of those that it needs, in the order in which it names them."""
+    if not others:
+        return _sum(content)
+    lines = [_sum(content), *(f"{path.name} {_sum(other)}" for path, other in others.items())]
+    return _sum("\n".join(lines).encode())
+
+
+def _others(file: Path, content: bytes) -> dict[Path, bytes]:
+    """The libraries outside the system's folders that a library needs, directly or through others.
+
+    Raises:
+        InputError: one cannot be read.
+    """
+    found: dict[Path, bytes] = {}
+    waiting = [(file, content)]
+    while waiting:
+        at, text = waiting.pop(0)
+        names, folders = _core.library_dependencies(text) or ([], "")
+        for name in names:
+            path = _found(name, at.parent, folders)
+            if path is not None and path != file and path not in found:
+                found[path] = reading.content(path, "library")
+                waiting.append((path, found[path]))
+    return found
+
+
+def _found(name: str, origin: Path, folders: str) -> Path | None:
+    """Where the loader finds a library (ld.so(8)); None where that is a folder of the system."""
+    if "/" in name:
+        candidates = [Path(name)]
+    else:
+        listed = f"{os.environ.get('LD_LIBRARY_PATH', '')}:{folders}"
+        texts = [each for each in listed.replace(";", ":").split(":") if each]
+        expand = [each.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(origin))
+                  for each in texts]  # fmt: skip
+        candidates = [Path(each) / name for each in expand]
+    first = next((each.resolve() for each in candidates if each.is_file()), None)
+    if first is None or any(first.is_relative_to(folder) for folder in _SYSTEM):
+        return None
+    return first
+
+
+def _by_name(others: dict[Path, bytes]) -> dict[str, str]:
+    return {path.name: _sum(content) for path, content in others.items()}
+
+
+def _check_names(file: Path, names: dict[str, str]) -> None:
+    """Refuse what the loader would take for what it has loaded under the same name."""
+    for name, digest in names.items():
+        if _NAMES.get(name, digest) != digest:
+            raise InputError(
+                f"{file}: this process has loaded another {Path(name).name} before, and cannot "
+                "load a second library of that name; start it again"
+            )
+    _NAMES.update(names)
+
+
+def _copied(file: Path, content: bytes, digest: str) -> str:
+    """A path that leads to these bytes and to no others for as long as the process lives."""
+    if digest in _COPIES:
+        return _COPIES[digest]
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+        # Stays open: the loader takes one path for one library.
+        descriptor = os.memfd_create(file.name)
+        with os.fdopen(descriptor, "wb", closefd=False) as copy:
+            copy.write(content)
+        _COPIES[digest] = f"/proc/self/fd/{descriptor}"
+    else:
+        folder = files.user_cache() / "libraries"
+        files.make_folder(folder)
+        copy_path = folder / f"{digest}{file.suffix}"
+        files.write(copy_path, content)
+        _COPIES[digest] = str(copy_path)
+    return _COPIES[digest]
+
+
+def _try(file: Path, opened: str, source: str) -> None:
+    """Load a library in a process of its own first: what it begins with may end the process.
+
+    Raises:
+        InputError: it does, or takes too long.
+    """
+    import subprocess
+
+    if not sys.executable:
+        return
+    kept = (int(opened.rpartition("/")[2]),) if opened.startswith("/proc/self/fd/") else ()
+    program = _TRIAL.format(path=sys.path)
+    command = [sys.executable, "-c", program, str(file.resolve()), opened, file.name, source]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            pass_fds=kept, timeout=_TRIAL_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{file}: is not loaded after {_TRIAL_S} s; see what it does at its "
+                         "start (a constructor, sojourn_law)") from None  # fmt: skip
+    if not done.stdout.endswith(b"loaded"):
+        how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
+        raise InputError(
+            f"{file}: ends the process that loads it ({how}); see what it does at its start (a "
+            "constructor, sojourn_law) and what its table points to"
+        )
