@@ -98,3 +98,6 @@ def toml(path: Path, what: str) -> dict[str, Any]:
         raise InputError(f"{shown(path)}: is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{shown(path)}: is not TOML: {error}") from None
+    except ValueError:
+        # Python reads no whole number of more than 4,300 digits.
+        raise InputError(f"{shown(path)}: has a number of thousands of digits") from None

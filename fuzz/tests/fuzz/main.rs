@@ -5,6 +5,7 @@ mod laws;
 mod life;
 mod parsers;
 mod records;
+mod scripts;
 mod storm;
 
 mod tcp;

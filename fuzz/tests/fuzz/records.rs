@@ -1,7 +1,8 @@
 //! Packets from a wire and rows from a file of captures, with any bytes.
 
 use sojourn_router::captures::{
-    INTERFACE_CAPTURE_BYTES, InterfaceCapture, PACKET_RECORD_BYTES, PacketRecord,
+    ENDPOINT_CAPTURE_BYTES, EndpointCapture, INTERFACE_CAPTURE_BYTES, InterfaceCapture,
+    PACKET_RECORD_BYTES, PacketRecord,
 };
 use sojourn_router::header::Header;
 
@@ -25,6 +26,18 @@ target! {
         let mut once = Vec::new();
         capture.write(&mut once);
         let again = once[..].try_into().ok().and_then(InterfaceCapture::read);
+        let again = again.expect("what was written is read");
+        let mut twice = Vec::new();
+        again.write(&mut twice);
+        assert_eq!(once, twice);
+    }
+
+    /// The same for what an endpoint captured.
+    fn endpoint_captures(row: [u8; ENDPOINT_CAPTURE_BYTES]) {
+        let Some(capture) = EndpointCapture::read(row) else { return };
+        let mut once = Vec::new();
+        capture.write(&mut once);
+        let again = once[..].try_into().ok().and_then(EndpointCapture::read);
         let again = again.expect("what was written is read");
         let mut twice = Vec::new();
         again.write(&mut twice);
