@@ -43,6 +43,8 @@
 #define ORIGIN_STEP_NS (80 * NSEC_PER_MSEC)
 /* When PIE's timer is set first (sch_pie.c, pie_init, and sch_fq_pie.c, fq_pie_init). */
 #define FIRST_UPDATE_JIFFIES (HZ / 2)
+/* Updates that follow each other sooner would keep a processor from all else. */
+#define LEAST_PERIOD_NS NSEC_PER_MSEC
 /* Of the kernel's timer wheel (kernel/time/timer.c, LVL_START and LVL_CLK_SHIFT). */
 #define WHEEL_LEVEL_JIFFIES 63
 #define WHEEL_LEVEL_SHIFT 3
@@ -113,6 +115,8 @@ struct sojourn_sched_data {
 	u32 left_bytes;
 	/* Where memory was short: no more packets than this wait; 0 otherwise. */
 	u32 most_packets;
+	/* The most packets that have waited since the AQM was made. */
+	u32 peak_packets;
 };
 
 /* ---- Packets. ---- */
@@ -354,8 +358,11 @@ static void note_reserve(struct sojourn_sched_data *q, const struct Qdisc *sch)
 static bool arrive(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_buff *skb, u64 now)
 {
 	sojourn_packet packet = describe(q->aqm, skb);
+	u32 most = q->most_packets;
 
-	if (unlikely(q->most_packets && sch->q.qlen >= q->most_packets)) {
+	if (unlikely(!most && sojourn_reserve_is_taken()))
+		most = max(q->peak_packets, 1u);
+	if (unlikely(most && sch->q.qlen >= most)) {
 		q->stats.drops[SOJOURN_CAUSE_OVERFLOW]++;
 		return false;
 	}
@@ -369,6 +376,7 @@ static bool arrive(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_bu
 	__skb_queue_tail(&q->waiting, skb);
 	qdisc_qstats_backlog_inc(sch, skb);
 	sch->q.qlen++;
+	q->peak_packets = max(q->peak_packets, sch->q.qlen);
 	note_reserve(q, sch);
 	return true;
 }
@@ -508,31 +516,31 @@ static unsigned long expires_in(unsigned long ahead)
 }
 
 /*
- * The kernel's timer goes on while nothing waits (sch_fq_pie.c, fq_pie_timer), and so does ours. A
- * discipline that has a packet tells its times. Time is counted so that the first update is due
- * when the timer expires: queues that are empty catch up by the clock.
+ * The time between two updates; 0 if there are none. Of what the library allows, a kernel must not
+ * update every nanosecond. A discipline that has a packet tells its times.
+ *
+ * PIE's timer goes on in the kernel while nothing waits (sch_fq_pie.c, fq_pie_timer), and so does
+ * ours. Time is counted so that the first update is due when the timer expires: queues that are
+ * empty catch up by the clock.
  */
-static void find_updates(struct aqm *aqm, const sojourn_setup *setup)
+static u64 find_updates(struct aqm *aqm, sojourn_qdisc *probe)
 {
 	sojourn_packet packet = { .id = 1, .bytes = 1 };
-	sojourn_setup alone = *setup;
-	u64 now = ktime_get_ns();
-	sojourn_qdisc *probe;
+	u64 first, period, now = aqm->is_pie ? ktime_get_ns() : 0;
 
-	alone.dropped = NULL;
-	alone.marked = NULL;
-	probe = sojourn_new(aqm->text, &alone, NULL, 0);
-	if (!probe)
-		return;
 	sojourn_enqueue(probe, 0, &packet);
-	aqm->update_ns = sojourn_next_timer(probe);
-	if (aqm->update_ns != SOJOURN_NEVER) {
-		sojourn_on_timer(probe, aqm->update_ns);
-		aqm->period_ns = sojourn_next_timer(probe) - aqm->update_ns;
-		aqm->origin_ns = now - now % (NSEC_PER_SEC / HZ) - aqm->update_ns +
+	first = sojourn_next_timer(probe);
+	if (first == SOJOURN_NEVER)
+		return 0;
+	sojourn_on_timer(probe, first);
+	period = sojourn_next_timer(probe) - first;
+	if (aqm->is_pie) {
+		aqm->update_ns = first;
+		aqm->period_ns = period;
+		aqm->origin_ns = now - now % (NSEC_PER_SEC / HZ) - first +
 				 expires_in(FIRST_UPDATE_JIFFIES) * (NSEC_PER_SEC / HZ);
 	}
-	sojourn_free(probe);
+	return max(period, 1ull);
 }
 
 /* A time as the library writes it: digits, perhaps with a point and more digits, and a unit. */
@@ -571,9 +579,55 @@ static void find_decay(struct aqm *aqm)
 		aqm->decaying++;
 }
 
+/* What the library is asked to make, in a thread that may end (memory.h). */
+struct making {
+	struct aqm *aqm;
+	sojourn_setup setup;
+	char error[ERROR_BYTES];
+};
+
+/* Whether a kernel can do what the library allows, besides its other work. */
+static bool is_moderate(struct making *making)
+{
+	sojourn_setup alone = making->setup;
+	sojourn_qdisc *probe;
+	u64 period;
+
+	alone.dropped = NULL;
+	alone.marked = NULL;
+	probe = sojourn_new(making->aqm->text, &alone, making->error, ERROR_BYTES);
+	if (!probe)
+		return false;
+	period = find_updates(making->aqm, probe);
+	if (period && period < LEAST_PERIOD_NS)
+		scnprintf(making->error, ERROR_BYTES,
+			  "updates %llu ns apart: a kernel needs %lu ns at least", period,
+			  (unsigned long)LEAST_PERIOD_NS);
+	sojourn_free(probe);
+	return !making->error[0];
+}
+
+static void make(void *context)
+{
+	struct making *making = context;
+	struct aqm *aqm = making->aqm;
+
+	if (!is_moderate(making))
+		return;
+	aqm->handle = sojourn_new(aqm->text, &making->setup, making->error, ERROR_BYTES);
+	if (aqm->handle && aqm->is_cake)
+		find_decay(aqm);
+}
+
 static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ack *extack)
 {
-	sojourn_setup setup = {
+	struct making *making = kzalloc(sizeof(*making), GFP_KERNEL);
+	int err;
+
+	if (!making)
+		return -ENOMEM;
+	making->aqm = aqm;
+	making->setup = (sojourn_setup){
 		.mtu_bytes = aqm->mtu_bytes,
 		.rate_bps = aqm->rate_bps,
 		.seed = aqm->seed,
@@ -583,19 +637,18 @@ static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ac
 		.marked = on_marked,
 		.bits = aqm->is_pie ? draw_long : draw_short,
 	};
-	char *error = kzalloc(ERROR_BYTES, GFP_KERNEL);
-
-	if (!error)
-		return -ENOMEM;
-	aqm->handle = sojourn_new(aqm->text, &setup, error, ERROR_BYTES);
-	if (!aqm->handle)
-		refuse(extack, error);
-	else if (aqm->is_pie)
-		find_updates(aqm, &setup);
-	else if (aqm->is_cake)
-		find_decay(aqm);
-	kfree(error);
-	return aqm->handle ? 0 : -EINVAL;
+	err = sojourn_attempt(make, making);
+	if (err) {
+		/* What it points to has been freed. */
+		aqm->handle = NULL;
+		refuse(extack, err == -ENOMEM ? "there is not enough memory for this AQM" :
+						"the AQM cannot be made; see the kernel's log");
+	} else if (!aqm->handle) {
+		refuse(extack, making->error);
+		err = -EINVAL;
+	}
+	kfree(making);
+	return err;
 }
 
 static void free_aqm(struct aqm *aqm)
@@ -649,6 +702,7 @@ static void replace(struct sojourn_sched_data *q, struct Qdisc *sch, struct aqm 
 		__skb_queue_tail(&before, skb);
 	}
 	q->most_packets = 0;
+	q->peak_packets = 0;
 	swap(q->aqm, aqm);
 	while ((skb = __skb_dequeue(&before))) {
 		if (arrive(q, sch, skb, now_of(q->aqm)))

@@ -59,6 +59,7 @@ def main(folder: Path) -> None:
         ("down", lambda: [_down_and_up(aqm) for aqm in trials["down"]]),
         ("segments", lambda: [_largest_frame(kind) for kind in trials["segments"]]),
         ("packets", lambda: _storm_of_packets(trials["packets"])),
+        ("short", lambda: _out_of_memory(*trials["large"])),
         ("unloading", lambda: _unload(folder)),
     )
     for name, trial in each:
@@ -279,6 +280,24 @@ def _storm_of_packets(aqms: list[str]) -> list[dict[str, Any]]:
         found.append({"aqm": aqm, "sent": sent, "waited": shown["qlen"],
                       "dropped": shown["drops"]})  # fmt: skip
     return found
+
+
+def _out_of_memory(aqm: str, count: int) -> dict[str, Any]:
+    """Disciplines on more and more interfaces until one is refused for want of memory."""
+    _run("ip", "netns", "add", "many")
+    made, said = 0, ""
+    for index in range(count):
+        _run("ip", "-n", "many", "link", "add", f"m{index}", "type", "veth", "peer", "name",
+             f"n{index}")  # fmt: skip
+        try:
+            _run("tc", "-n", "many", "qdisc", "add", "dev", f"m{index}", "root", "sojourn", "aqm",
+                 aqm)  # fmt: skip
+        except RuntimeError as error:
+            said = str(error).partition(": ")[2]
+            break
+        made += 1
+    _run("ip", "netns", "delete", "many")
+    return {"made": made, "said": said}
 
 
 def _unload(folder: Path) -> dict[str, Any]:

@@ -36,7 +36,13 @@ MEMORY = "256M"
 DEBUG_MEMORY = "1G"
 PATIENCE_S = 1800.0
 LITTLE_MEMORY = ("codel@linux:limit=1000000p", "fq_codel@linux:limit=1000000p")
-REFUSED = ("nonsense", "codel@linux:target=-1ms", "pie:alpha=1", "x" * 1100)
+REFUSED = (
+    "nonsense", "codel@linux:target=-1ms", "pie:alpha=1", "x" * 1100, "pie:tupdate=1ns",
+    "pi2:tupdate=999us", "dualpi2:tupdate=1ns", "fq(madpie):tupdate=1us", "ared:adapt_interval=1ns",
+    "pi:sample_rate=1000000hz",
+)  # fmt: skip
+# So many of these need more memory than the guest has.
+LARGE, LARGE_COUNT = "fq(pie):flows=65536", 200
 # A shaper in the library holds packets back while the interface goes down.
 SHAPED = ("cake:bandwidth=500kbit",)
 HEAD = "| kernel | AQMs | changes | refused texts | down | loads | full memory | its log |"
@@ -76,7 +82,7 @@ def _write_trials(folder: Path, own: list[str]) -> None:
     aqms = [entry["name"] for entry in _core.aqms()]
     trials = {
         "aqms": aqms, "refused": REFUSED, "down": [*aqms, *SHAPED], "packets": LITTLE_MEMORY,
-        "segments": [*own, *ours],
+        "segments": [*own, *ours], "large": [LARGE, LARGE_COUNT],
     }  # fmt: skip
     (folder / "trials.json").write_text(json.dumps(trials))
     shutil.copy(HERE / "inside.py", folder)
@@ -131,7 +137,9 @@ def judged(found: dict[str, Any]) -> list[str]:
     wrong += [
         f"{text}: {said}" for text, said in found["refused"] if said.startswith(("was", "ch"))
     ]
-    changes, unloading = found["changes"], found["unloading"]
+    changes, unloading, short = found["changes"], found["unloading"], found["short"]
+    if not 0 < short["made"] < LARGE_COUNT or "not enough memory" not in short["said"]:
+        wrong.append(f"short: {short}")
     if not changes["left_or_dropped"] or changes["backlog_in_the_end"]:
         wrong.append(f"changes: {changes}")
     if "in use" not in unloading["in_use"] or not unloading["loaded"]:
