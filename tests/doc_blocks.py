@@ -6,7 +6,7 @@ A block opens with its language. Behind it may stand
 - ``not run: REASON``: it cannot run here; it is checked as far as it can be.
 
 A block ```text printed holds lines that the commands before it print; it is compared where they
-run, and SOJOURN_UPDATE=1 writes it anew.
+run, and SOJOURN_UPDATE=1 rewrites it.
 
 What is checked of a block that is not run: its syntax, and of a command its options. Blocks of a
 page run in order, in one folder and with one set of Python names. A complete scenario is written to

@@ -131,7 +131,7 @@ def test_an_option_of_another_engine_is_refused_with_that_engine(third: Third) -
 
 
 def test_an_engine_is_known_and_selected_once() -> None:
-    with pytest.raises(InputError, match="engine qemu: there is none; known: sim, linux, ns3"):
+    with pytest.raises(InputError, match="engine qemu: is unknown; known: sim, linux, ns3"):
         registry.select(["qemu"], {})
     with pytest.raises(InputError, match="engine sim: is listed twice"):
         registry.select(["sim", "sim"], {})

@@ -23,7 +23,7 @@ class Above:
     most = law.time("20ms", "Sojourn time that is accepted", source="this test")
 
     def on_dequeue(self, now_ns, head, queue, random):
-        """Drop what is late."""
+        """Drop late packets."""
         is_late = head.sojourn_ns >= self.most
         return law.Verdict.signal(False, law.RANDOM) if is_late else law.Verdict.PASS
 '''

@@ -70,7 +70,7 @@ def test_a_store_in_a_bucket_has_the_table_of_a_local_one_and_goes_on(bucket, tm
         more, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail
     )
     assert again.to_arrow().num_rows == 6
-    # What was there is untouched: only the third seeds were made and stand beside it.
+    # What was there is untouched: only the third seeds were made and stand next to it.
     assert table in folder.names("table")
     assert sojourn.study.open_results(bucket, pytest.fail).status().made == 6
 

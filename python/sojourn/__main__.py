@@ -26,7 +26,7 @@ def _spare_memory() -> None:
 
     OpenBLAS has a thread and its buffers per core, where nothing here multiplies large matrices;
     where they do not fit below `ulimit -v` it waits for ever. Arrow's allocator takes a gigabyte at
-    a time and ends the process where there is none.
+    a time and ends the process if none is registered.
     """
     import resource
 

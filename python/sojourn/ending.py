@@ -100,7 +100,7 @@ def _remove_semaphores() -> None:
     """Those of pools of processes, of which `multiprocessing` would complain else."""
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        # What waits for a thread there is not waited for.
+        # A finalizer that blocks on a thread there is not waited for.
         finish = threading.Thread(target=util._run_finalizers, daemon=True)
         finish.start()
         finish.join(5 * _AGAIN_S)

@@ -1,4 +1,4 @@
-"""Our wireless LAN beside that of ns-3.44: writes the table in docs/how-to/wlan.md.
+"""Our wireless LAN compared with that of ns-3.44: writes the table in docs/how-to/wlan.md.
 
     python tests/witness/wlan.py
 

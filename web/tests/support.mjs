@@ -105,7 +105,7 @@ async function bodyOf(request) {
 }
 
 /** A server on the loopback interface. `answer` gives the type and the content that a request is
- *  for, or fails where there is none. */
+ *  for, or fails without one. */
 async function listening(answer) {
   const server = createServer(async (request, response) => {
     try {

@@ -16,7 +16,7 @@ AQMS = {
 FLOWS = (1, 4, 16, 64)
 RTTS_MS = (10, 100)
 
-# Beside ns-3 all of ours run, in the dialect of its own discs where there is one.
+# Against ns-3 all of ours run, in the dialect of its own discs if they have one.
 NS3_AQMS = {
     "taildrop": "taildrop:limit=100p",
     "codel": "codel@ns3:limit=1000p",

@@ -39,7 +39,7 @@ def agree(
         jobs: runs at a time; the number of cores by default.
         progress: receives how far the runs are.
         store: where runs that were made before are found, and new ones kept; None to make all.
-        **engine_options: options of the engines, as of `sojourn.run`.
+        **engine_options: options of the engines, as in `sojourn.run`.
 
     Raises:
         InputError: there are not two engines.

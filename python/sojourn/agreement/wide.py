@@ -71,7 +71,7 @@ _DATAGRAM = "1021B"
 # The interface of every host. With lines of ten times the link, the default, the engines differ:
 # in the guest those of a group are one line (fact linux-20).
 _HOST_RATE = "10gbit"
-# How long a cell runs: that many packets of the link and at least so many round trips and ms; but
+# How long a cell runs: that many packets of the link and at least that many round trips and ms; but
 # no more packets than the most, unless that were fewer than the least number of round trips.
 _PACKETS, _ROUND_TRIPS, _LEAST_MS = 20_000, 40, 4_000
 _MOST_PACKETS, _LEAST_ROUND_TRIPS = 150_000, 10
@@ -171,7 +171,7 @@ class _Path:
         return self.duration_ms // 6
 
     def packets(self, ms: float) -> int:
-        """Full packets that the link sends in so many ms."""
+        """Full packets that the link sends in `ms` milliseconds."""
         return round(self.bps * ms / 1e3 / _PACKET_BITS)
 
 
@@ -269,7 +269,7 @@ def _tcp(cell: Cell, own: str) -> list[str]:
 
 
 def _beside(cell: Cell, path: _Path, tcp: str) -> list[str]:
-    """What runs beside the bulk flows: users, or datagrams."""
+    """The traffic besides the bulk flows: users, or datagrams."""
     users = max(1, min(16, path.bps // 5_000_000))
     apps = {
         "files": (users, '{ kind = "files", think = "500ms", sizes = ["15kB", "44kB", "150kB"] }'),

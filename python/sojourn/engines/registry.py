@@ -71,7 +71,7 @@ def find(name: str) -> Engine:
         InputError: there is no such engine.
     """
     if name not in NAMES:
-        raise InputError(f"engine {name}: there is none; known: {', '.join(NAMES)}")
+        raise InputError(f"engine {name}: is unknown; known: {', '.join(NAMES)}")
     engine: Engine = import_module(f"sojourn.engines.{name}.engine").ENGINE
     return engine
 

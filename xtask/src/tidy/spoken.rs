@@ -109,7 +109,10 @@ impl Syntax {
         let quote = self.quotes.iter().find(|quote| text.starts_with(**quote))?;
         let inner = &text[quote.len()..];
         let end = end_of_string(inner, quote);
-        out.push_str(&inner[..end].replace("\\n", " ").replace("\\\n", " \n"));
+        match inner[..end].trim().contains(char::is_whitespace) {
+            true => out.push_str(&inner[..end].replace("\\n", " ").replace("\\\n", " \n")),
+            false => out.push_str(" _ "), // one word is a value or a key
+        }
         Some((quote.len() + end + quote.len()).min(text.len()))
     }
 
@@ -163,14 +166,17 @@ mod tests {
 
     #[test]
     fn comments_and_literals_of_python_are_text() {
-        let text = "def f():\n    \"\"\"One 'two'\n    three.\"\"\"\n    return 'four' # five";
-        assert_eq!(words("a.py", text), ["One", "'two'", "three.", "four", "five"]);
+        let text = "def f():\n    \"\"\"One 'two'\n    three.\"\"\"\n    return 'four of' # five";
+        assert_eq!(words("a.py", text), ["One", "'two'", "three.", "four", "of", "five"]);
     }
 
     #[test]
     fn literals_of_scripts_may_stand_in_three_kinds_of_quotes() {
-        assert_eq!(words("a.ts", "f('a', \"b\", `c`) // d's"), ["a", "b", "c", "d's"]);
-        assert_eq!(words("a.c", "f(\"a\", 'b'); /* c */"), ["a", "b", "c"]);
+        assert_eq!(
+            words("a.ts", "f('a b', \"c d\", `e f`, 'x') // g's"),
+            ["a", "b", "c", "d", "e", "f", "g's"]
+        );
+        assert_eq!(words("a.c", "f(\"a b\", 'x'); /* c */"), ["a", "b", "c"]);
         assert_eq!(words("a.sh", "echo 'a' # b"), ["b"]);
     }
 

@@ -1,5 +1,5 @@
 //! The scenario as written: every key that a file may have. The comments here become the
-//! descriptions in the JSON Schema, in `docs/scenario.md` and in Python.
+//! descriptions in the JSON Schema, in `docs/reference/scenario.md` and in Python.
 
 pub mod algorithm;
 mod algorithm_schema;

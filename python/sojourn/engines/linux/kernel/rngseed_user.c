@@ -4,7 +4,7 @@
  *
  * This file is compiled into a User-Mode Linux kernel and is therefore under the GPL, version 2,
  * unlike the rest of Sojourn. With the boot option rngseed=N every random number of the kernel is
- * drawn from the seed N (splitmix64), and the numbers begin anew with each second of its clock.
+ * drawn from the seed N (splitmix64), and the numbers restart with each second of its clock.
  * Without the option the kernel asks its host.
  *
  * The kernel's own generator takes in the times of all interrupts since the start. They depend on
@@ -31,7 +31,7 @@ static int __init rngseed_setup(char *text, int *add)
 
 __uml_setup("rngseed=", rngseed_setup,
 "rngseed=N\n"
-"    Draw all random numbers from the seed N instead of the host, anew from each second on.\n\n"
+"    Draw all random numbers from the seed N instead of the host, restarting every second.\n\n"
 );
 
 static unsigned long long next_number(unsigned long long *from)
