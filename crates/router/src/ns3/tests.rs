@@ -121,7 +121,7 @@ fn what_a_cell_of_ns3_does_not_have_is_refused_with_its_place() {
         (("", "delay = \"1ms\"", ""), "links.ap.delay", "rtt"),
         (("", "device = { bytes = \"9kB\" }", ""), "links.ap.device", "packets"),
         (("", "loss = { kind = \"bernoulli\", rate = 0.1 }", ""), "links.ap.loss", "engine sim"),
-        (("", fair, ""), "links.more.rate", "no other links"),
+        (("", fair, ""), "links.more.rate", "no links besides"),
         (("", "", minstrel), "wlans.home.rate", "`minstrel` for all or none"),
     ];
     for ((lan, access_point, far), place, words) in cases {
