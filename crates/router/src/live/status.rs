@@ -37,7 +37,7 @@ impl StatusWriter {
         self.line(&json!({ "begun": { "pid": pid, "ends": ends } }));
     }
 
-    /// Adds a sample's intervals to those of the next line.
+    /// Adds a sample to the totals that the next line reports.
     pub(super) fn add(&mut self, intervals: &Intervals) {
         for (sum, new) in self.since.iter_mut().zip(intervals) {
             if let Some(new) = new {
@@ -46,7 +46,7 @@ impl StatusWriter {
         }
     }
 
-    /// Writes the line about the time since the last one.
+    /// Writes a line that covers the time since the last line.
     pub(super) fn report(&mut self, at: Time, router: &RouterState<'_>) {
         let seconds = at.since(self.at).as_secs();
         let paths: Vec<Value> = (0..2).map(|index| self.path(index, router, seconds)).collect();
