@@ -516,7 +516,7 @@ static unsigned long expires_in(unsigned long ahead)
 }
 
 /*
- * The time between two updates; 0 if there are none. Of what the library allows, a kernel must not
+ * The time between two updates; 0 without updates. Of what the library allows, a kernel must not
  * update every nanosecond. A discipline that has a packet tells its times.
  *
  * PIE's timer goes on in the kernel while nothing waits (sch_fq_pie.c, fq_pie_timer), and so does

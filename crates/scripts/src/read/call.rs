@@ -38,7 +38,7 @@ fn result(cursor: &mut Cursor<'_>) -> Result<Option<i64>, ReadError> {
     }
 }
 
-/// An argument within so many brackets.
+/// An argument within this many brackets.
 fn value(cursor: &mut Cursor<'_>, depth: usize) -> Result<Argument, ReadError> {
     if depth > DEPTH {
         return Err(cursor.error(format!("brackets are nested more than {DEPTH} deep")));
