@@ -76,7 +76,9 @@ fn instructions(name: &str, files: &[&str]) -> Option<f64> {
 }
 
 fn laws(files: &[&str]) -> CustomLaws {
-    let loaded = files.iter().map(|file| load(Path::new(file), file, "here").expect("a law"));
+    let loaded = files
+        .iter()
+        .map(|file| load(Path::new(file), Path::new(file), file, "here").expect("a law"));
     CustomLaws::new(loaded).expect("every law has a name of its own")
 }
 
