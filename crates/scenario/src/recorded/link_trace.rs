@@ -75,7 +75,7 @@ mod tests {
         );
         assert!(error("").contains("is empty"));
         assert!(error("0\n0\n").contains("ends at 0 ms"));
-        assert!(error("1\n2.5\n").contains("line 2: `2.5` is not a whole number"));
+        assert!(error("1\n2.5\n").contains("line 2: not a whole number"));
         assert!(error("1\n\n3\n").contains("line 2"));
     }
 }

@@ -74,7 +74,7 @@ mod tests {
         );
         assert!(error("").contains("is empty") && error("time,bytes\n").contains("is empty"));
         assert!(error("0,100\n1s,100\n").contains("line 2: the time is not in seconds"));
-        assert!(error("-1,100").contains("line 1: `-1` is not a time"));
+        assert!(error("-1,100").contains("line 1: the time is not in seconds"));
         assert!(error("1,0").contains("the bytes are not a number from 1"));
         assert!(error("1,many").contains("the bytes are not a number"));
         assert!(error("1").contains("line 1: not `time,bytes`"));
