@@ -17,21 +17,21 @@ pub(crate) struct LinkAlarms {
     pub(crate) timer: Alarm,
 }
 
-/// How the services of a link come about; chosen when the world is built.
+/// How a link's services are scheduled; chosen when the world is built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Service {
     /// Each has an event.
     Events,
     /// A service may be deferred past its due time by `slack`, the least delay behind the link:
-    /// what it sends arrives nowhere before. Whoever gives the link something, or looks at it, has
-    /// it do first what is overdue. So may arrivals from the feeder, which the link takes then.
+    /// no packet that it sends arrives earlier. Overdue services run before anything else is given
+    /// to the link or read from it. Arrivals from the feeder may be deferred in the same way.
     Late {
         /// How long.
         slack: Span,
         /// From where.
         feeder: Feeder,
     },
-    /// Others decide: it contends for the medium of a wireless LAN.
+    /// The link contends for the medium of a wireless LAN, which decides when it sends.
     Wireless {
         /// The alarm of the medium.
         medium: Alarm,
@@ -40,7 +40,7 @@ pub(crate) enum Service {
     },
 }
 
-/// The one wire or uplink, if any, from which a link takes arrivals by itself.
+/// The one wire or uplink, if any, from which a link pulls its arrivals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Feeder {
     /// Each arrival has an event.
@@ -59,7 +59,7 @@ pub(crate) struct LateServer {
 }
 
 impl LateServer {
-    /// A packet arrives then, and is the next to do so.
+    /// The next packet arrives at `arrival`.
     pub(crate) fn expect(self, arrival: Time, agenda: &mut Agenda) {
         agenda.advance(self.alarm, arrival + self.slack);
     }
@@ -75,7 +75,7 @@ pub(crate) struct ScheduledLink {
     /// What the alarm of the server is set to. A feeder may have advanced it.
     due: Time,
     service: Service,
-    /// Whether a packet goes on the wire as soon as it is known when it will have left.
+    /// Whether a packet goes on the wire as soon as its departure time is known.
     sends_ahead: bool,
 }
 
@@ -93,13 +93,13 @@ impl ScheduledLink {
         ScheduledLink { link, framing_bytes, alarms, timer, due, service, sends_ahead: false }
     }
 
-    /// The same, but the packets of a steady link are forwarded ahead of time (see
-    /// [`Link::serve_ahead`]), where nothing happens to them on the wire that would notice.
+    /// The same link, but a steady link forwards packets ahead of time (see
+    /// [`Link::serve_ahead`]) if nothing on the wire depends on when they are forwarded.
     pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
         ScheduledLink { sends_ahead: sends_ahead && self.link.is_steady(), ..self }
     }
 
-    /// From where it takes arrivals by itself.
+    /// The feeder from which it pulls arrivals.
     #[inline]
     pub(crate) fn feeder(&self) -> Feeder {
         match self.service {
@@ -155,8 +155,8 @@ impl ScheduledLink {
         }
     }
 
-    /// A packet arrives at the queue. What is sent ahead goes to `forward` with the time at which
-    /// it will have left. There are two calls, one of which is in the main loop.
+    /// A packet arrives at the queue. Packets sent ahead go to `forward` with their departure
+    /// times. Inlined: there are two callers, one of them in the main loop.
     #[inline(always)]
     pub(crate) fn arrive<const NOTES: bool>(
         &mut self,
@@ -176,8 +176,8 @@ impl ScheduledLink {
         }
     }
 
-    /// The server has finished something: hands every packet that has left to `forward`, with the
-    /// time at which it did, and what is sent ahead. The alarm is for the caller to set.
+    /// The server has finished a service: hands every packet that has left, or is sent ahead, to
+    /// `forward` with its departure time. The caller must set the alarm.
     #[inline]
     pub(crate) fn on_service<const NOTES: bool>(
         &mut self,
@@ -193,8 +193,8 @@ impl ScheduledLink {
         }
     }
 
-    /// What was due is done: sets the alarm of the server, which was due, for the next service or
-    /// the next packet that the link takes by itself.
+    /// Called after the due services: sets the server's alarm, which was due, for the next service
+    /// or the next packet from the feeder.
     #[inline]
     pub(crate) fn end_service(&mut self, now: Time, next_arrival: Time, agenda: &mut Agenda) {
         self.due = self.link.next_service().min(next_arrival) + self.slack();
@@ -202,7 +202,8 @@ impl ScheduledLink {
         self.contend(now, agenda);
     }
 
-    /// What was sent ahead and has left by now makes room for the next; see [`Link::settle`].
+    /// Completes the services of packets that were sent ahead and have left by now; see
+    /// [`Link::settle`].
     #[inline]
     pub(crate) fn settle<const NOTES: bool>(
         &mut self,
@@ -224,8 +225,7 @@ impl ScheduledLink {
         self.set_timer(agenda);
     }
 
-    /// Puts another discipline in the place of the present one; see
-    /// [`Link::replace_discipline`].
+    /// Replaces the discipline; see [`Link::replace_discipline`].
     pub(crate) fn replace_discipline<const NOTES: bool>(
         &mut self,
         now: Time,
@@ -239,7 +239,7 @@ impl ScheduledLink {
         self.set_service(agenda);
     }
 
-    /// Sets the alarm of the discipline, which most have none of.
+    /// Sets the alarm of the discipline. Most disciplines need no alarm.
     #[inline]
     fn set_timer(&mut self, agenda: &mut Agenda) {
         let due = self.link.next_timer();
@@ -299,12 +299,12 @@ impl ScheduledLink {
         }
     }
 
-    /// A station has used so much of the medium; see [`Link::on_airtime`].
+    /// A station has used this much airtime; see [`Link::on_airtime`].
     pub(crate) fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
         self.link.on_airtime(now, station, airtime);
     }
 
-    /// The packet that waits for the medium, if there is one.
+    /// The packet waiting for the medium, if any.
     pub(crate) fn head(&self) -> Option<&Packet> {
         self.link.head()
     }
@@ -334,12 +334,12 @@ impl ScheduledLink {
         self.link.drain(now, sink, take);
     }
 
-    /// What its token bucket holds at `now`; none without one.
+    /// The contents of its token bucket at `now`; `None` without a bucket.
     pub(crate) fn reserve(&self, now: Time) -> Option<TokenReserve> {
         self.link.reserve(now)
     }
 
-    /// What waits.
+    /// The backlog of its queue.
     pub(crate) fn backlog(&self) -> Backlog {
         self.link.backlog()
     }

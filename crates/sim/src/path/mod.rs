@@ -13,20 +13,20 @@
 //!
 //! **Words.** A *link* has a queue and a rate, a *wire* has delay, loss and jitter, as in netdev a
 //! device and a cable. A *route* is a sequence of *hops*, each a link and the wire on which it
-//! sends. An *uplink* is the wire before a first link, shared by the flows that are as far from it.
+//! sends. An *uplink* is the wire before a first link, shared by all flows at the same delay.
 //!
 //! **A steady link sends ahead.** When a packet starts, the time at which it will have left is
 //! known, so it goes on the wire at once. If no packet follows, no event ends its service; the
-//! discipline is still asked for the next one as of then ([`sojourn_link::Link::settle`]), as CoDel
-//! ends its drop state when the queue is empty.
+//! discipline is still asked for a packet with that departure time as `now`
+//! ([`sojourn_link::Link::settle`]), because CoDel ends its drop state when the queue is empty.
 //!
-//! **A link does late what changes nothing elsewhere before.** What it sends arrives nowhere before
-//! the delay of the wire behind it has passed. So its services need no events, nor do the arrivals
-//! from its one [`link::Feeder`]: the link [catches up](serving), each as of its time, when
-//! something else comes to it or its counters are read, and by an alarm that is later by that
-//! delay. Which links do is chosen once, when the world is built ([`link::Service`]). Runs that
-//! record packets or signals have an event for each; `tests/late_services.rs` holds that their
-//! results are the same.
+//! **A link may defer its work while nothing else can notice.** A packet that it sends arrives
+//! only after the delay of the wire behind it. So its services need no events, nor do the arrivals
+//! from its one [`link::Feeder`]: the link [catches up](serving), handling each at its own time,
+//! when another packet arrives, when its counters are read, or at an alarm deferred by that delay.
+//! The choice is made once per link, when the world is built ([`link::Service`]). Runs that record
+//! packets or signals use an event for each; `tests/late_services.rs` checks that their results
+//! are the same.
 
 mod access;
 mod agenda;
@@ -83,7 +83,7 @@ pub(crate) struct Arrived {
 }
 
 impl Path {
-    /// A path on which nothing is under way.
+    /// A path without packets in flight.
     pub(crate) fn new(
         agenda: Agenda,
         (links, uplinks, onward): (Vec<ScheduledLink>, Vec<Uplink>, Onward),
@@ -117,13 +117,13 @@ impl Path {
         self.accesses.push(AccessLink::new(link, delay, &self.routes[route], wire));
     }
 
-    /// From now on the arrivals at a link are recorded.
+    /// Starts recording the arrivals at a link.
     pub(crate) fn record_arrivals_at(&mut self, link: usize) {
         self.recorded = Some((link, Vec::new()));
     }
 
-    /// A sender sends a packet: on the uplink of its flow, if no other of this flow is still before
-    /// that and it overtakes none there.
+    /// A sender sends a packet. It goes on the uplink of its flow unless an earlier packet of the
+    /// flow has yet to reach the uplink, or unless it would overtake another packet there.
     #[inline(never)]
     pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
         let access = &mut self.accesses[packet.flow as usize];
@@ -146,13 +146,13 @@ impl Path {
         self.onward.wires[back].0.push(now, packet, &mut self.agenda);
     }
 
-    /// When the next event is due, and its slot.
+    /// The time of the next event, and its slot.
     #[inline]
     pub(crate) fn next(&self) -> (Time, Slot) {
         self.agenda.next()
     }
 
-    /// Lets the next event happen, which has this slot. Reports a packet that has arrived at an
+    /// Handles the next event, which has this slot. Returns a packet that has arrived at an
     /// endpoint.
     #[inline(always)]
     pub(crate) fn on_event<const NOTES: bool>(
@@ -186,8 +186,8 @@ impl Path {
         None
     }
 
-    /// Brings every link to where it is when everything up to now has happened. From then on its
-    /// counters and its state can be read.
+    /// Brings every link up to `now`, that time included. Afterwards its counters and its state
+    /// can be read.
     pub(crate) fn settle(&mut self, now: Time, probe: &mut Probe) {
         let after = now + Span::from_nanos(1);
         for place in 0..self.links.len() {
@@ -196,7 +196,7 @@ impl Path {
         }
     }
 
-    /// A wire by place, for the packet that has arrived and to prefetch those that come.
+    /// A wire by place, for the packet that has arrived and for prefetching the next ones.
     #[inline]
     pub(crate) fn wire(&self, wire: usize) -> &Wire {
         &self.onward.wires[wire].0

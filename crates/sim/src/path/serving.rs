@@ -129,9 +129,9 @@ fn next_arrival(link: &ScheduledLink, uplinks: &[Uplink], onward: &Onward) -> Ti
     }
 }
 
-/// What was due at a link by now, each as of its time: its server sends, the timer of its
-/// discipline expires, and packets arrive from its feeder, those before `limit`. Of one instant
-/// that is their order. The time of the probe is now, before and after.
+/// Handles everything due at a link by now, each at its own time: its server sends, the timer of
+/// its discipline expires, and packets arrive from its feeder, if before `limit`; at one instant in
+/// this order. The time of the probe is now, before and after.
 #[inline]
 fn catch_up<const NOTES: bool>(
     (link, uplinks): (&mut ScheduledLink, &mut [Uplink]),
@@ -147,7 +147,7 @@ fn catch_up<const NOTES: bool>(
             catch_up_from(link, arrivals, times, agenda, probe, onward);
         }
         Feeder::Wire(wire) => {
-            // What the link sends comes to other wires.
+            // The link sends on other wires.
             let mut arrivals = mem::take(&mut onward.wires[wire].0.in_flight);
             catch_up_from(link, Some(&mut arrivals), times, agenda, probe, onward);
             onward.wires[wire].0.in_flight = arrivals;
@@ -155,7 +155,7 @@ fn catch_up<const NOTES: bool>(
     }
 }
 
-/// Out of line, so that an arrival alone saves no registers.
+/// Out of line, so that a lone arrival need not spill registers.
 #[inline(never)]
 fn catch_up_from<const NOTES: bool>(
     link: &mut ScheduledLink,

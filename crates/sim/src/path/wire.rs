@@ -34,7 +34,7 @@ impl Wire {
         Wire { propagation: self.propagation.with_links(rates), ..self }
     }
 
-    /// From now on a link takes packets from it by itself.
+    /// Lets a link pull packets from the wire.
     pub(crate) fn feeding(&mut self, server: Option<LateServer>) {
         self.feeds = server;
     }
@@ -56,8 +56,8 @@ impl Wire {
         self.push_any(arrival, packet, agenda);
     }
 
-    /// A packet enters that arrives at `arrival`, not before any other. Most follow another: that
-    /// takes no call, so that the caller need not save its registers.
+    /// A packet enters that arrives at `arrival`, no earlier than any other. Most packets follow
+    /// another; that case makes no call, so the caller need not spill registers.
     #[inline(always)]
     pub(crate) fn push_at(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
@@ -66,7 +66,7 @@ impl Wire {
         }
     }
 
-    /// The same without that haste.
+    /// The same, out of line.
     #[inline(never)]
     pub(crate) fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         let is_next = self.in_flight.is_empty();

@@ -6,7 +6,7 @@ use sojourn_measure::bins::Totals;
 use super::World;
 
 impl World {
-    /// A bin is over. What remains at the end of a run and is shorter than a bin is left out.
+    /// A bin is over. An incomplete bin at the end of a run is left out.
     pub(super) fn end_bin(&mut self, now: Time) {
         if now < self.end {
             self.path.settle(now, &mut self.probe);

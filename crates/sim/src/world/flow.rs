@@ -7,12 +7,12 @@ use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
 
-/// A flow. What comes first lies in one cache line.
+/// A flow. The first fields share one cache line.
 #[repr(C, align(64))]
 pub(crate) struct SimulatedFlow {
     /// Its two ends.
     pub(crate) ends: FlowEnds,
-    /// What its alarm is set to: most of what it does leaves that alone.
+    /// The time of its alarm. Most actions of a flow leave it unchanged.
     pub(crate) alarm: Time,
     /// When its timers are due.
     pub(crate) timers: FlowTimers,
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn an_idle_flow_takes_less_than_two_kilobytes() {
         let bytes = size_of::<Stream>() + size_of::<SimulatedFlow>() + size_of::<AccessLink>();
-        // Two kilobytes are the aim, and used up: what comes must take the place of something.
+        // The budget of two kilobytes is used up: a new field must replace another.
         assert!(bytes <= 2_000, "{bytes}");
     }
 }

@@ -39,17 +39,17 @@ pub(crate) struct Sampling {
     pub(crate) last: Time,
 }
 
-/// Everything there is. Assembled by [`crate::assemble`].
+/// The state of a whole simulation. Assembled by [`crate::assemble`].
 pub(crate) struct World {
-    /// What lies between the ends of flows.
+    /// The links and wires between the ends of flows.
     pub(crate) path: Path,
     /// The alarms of flows, in their order, of the sampler and of the end of bins.
     pub(crate) alarms: Alarms<1>,
     /// The slot of the sampler.
     pub(crate) sampler: Slot,
-    /// What is counted.
+    /// Counters and histograms.
     pub(crate) probe: Probe,
-    /// What their use is measured against.
+    /// How the utilisation of each link is computed.
     pub(crate) utilisations: Vec<Utilisation>,
     /// The class of each group, by place.
     pub(crate) class_of: Vec<usize>,
@@ -69,11 +69,11 @@ pub(crate) struct World {
     pub(crate) latency: bool,
     /// Sampling.
     pub(crate) sampling: Sampling,
-    /// Of one queue; kept for its memory.
+    /// The sampled values of one queue; kept to reuse the allocation.
     pub(crate) sampled_values: Vec<f64>,
     /// When summaries begin to count.
     pub(crate) warmup: Time,
-    /// When the run ends; what would happen then does not.
+    /// When the run ends; events at that time are not handled.
     pub(crate) end: Time,
     /// Events handled.
     pub(crate) events: u64,
@@ -97,8 +97,8 @@ impl Next {
 const EVENTS_PER_CHECK: u64 = 1 << 14;
 
 impl World {
-    /// Runs to the end and returns true, or until `keep_going`, called now and then with the time,
-    /// returns false; then returns false.
+    /// Runs to the end and returns true. Returns false as soon as `keep_going` does, which is
+    /// called every [`EVENTS_PER_CHECK`] events with the time.
     pub(crate) fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         let mut stage_end = self.warmup.min(self.end);
         loop {
@@ -131,9 +131,9 @@ impl World {
         Next { path: self.path.next(), alarm: self.alarms.next() }
     }
 
-    /// The end has come: what is still open is closed and counted.
+    /// Closes and counts everything still open at the end of the run.
     fn end_run<const NOTES: bool>(&mut self) {
-        // What would happen at the end does not.
+        // Events at the end are not handled.
         let last = Time::from_nanos(self.end.as_nanos() - 1);
         self.path.settle(last, &mut self.probe);
         if self.bins.as_ref().is_some_and(|bins| bins.over_at() == self.end) {
@@ -194,8 +194,8 @@ impl World {
         (flow, Outbox { now, path, probe, class, group, lane: 0 })
     }
 
-    /// Lets a flow act with an outbox. That gives the next of the timers that may have been set, to
-    /// which the alarm of the flow is moved if it is later.
+    /// Lets a flow act with an outbox. `act` returns the earliest timer that it may have set; a
+    /// later alarm of the flow is moved to that time.
     #[inline]
     fn with_flow(
         &mut self,
@@ -302,7 +302,7 @@ fn note_rtt(rtt: Span, out: &mut Outbox<'_>) {
     }
 }
 
-/// Records a transfer that a user has waited for; it counts if it was requested after the warm-up.
+/// Records a completed transfer; it counts if it was requested after the warm-up.
 #[cold]
 fn record_transfer(
     (now, warmup): (Time, Time),

@@ -43,7 +43,7 @@ impl World {
 
     /// The warm-up is over: summaries count from here on.
     pub(super) fn end_warmup(&mut self) {
-        // What happens at its end counts already.
+        // Events at the end of the warm-up count.
         let before = Time::from_nanos(self.warmup.as_nanos().saturating_sub(1));
         self.path.settle(before, &mut self.probe);
         self.probe.end_warmup(self.path.totals(self.warmup, &self.probe));

@@ -1,4 +1,4 @@
-//! Event by event, for runs that can be paused and changed.
+//! Handles one event at a time, for runs that can be paused and changed.
 
 use sojourn_aqm::{Qdisc, Time};
 
@@ -33,7 +33,7 @@ impl World {
         self.end_run::<NOTES>();
     }
 
-    /// Puts another discipline in the place of a link's.
+    /// Replaces the discipline of a link.
     pub(crate) fn replace_discipline(
         &mut self,
         now: Time,
