@@ -82,7 +82,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The values of [`BUILTIN_VARS`](crate::BUILTIN_VARS), given what waits now and the time since
+    /// The values of [`BUILTIN_VARS`](crate::BUILTIN_VARS), given the backlog and the time since
     /// the last sample.
     pub fn values(&self, backlog: Backlog, since_last: Span) -> [f64; 7] {
         let mean_ns = self.delay_sum_ns as f64 / self.departed as f64;
@@ -242,7 +242,7 @@ impl LinkStats {
 pub struct ClassStats {
     /// One-way delays of datagrams, and of data packets if wanted.
     pub one_way: Histogram,
-    /// Round trips of data packets as an observer beside the sender sees them, if wanted.
+    /// Round trips of data packets as an observer next to the sender sees them, if wanted.
     pub rtt: Histogram,
     /// Completion times of short transfers that were requested after the warm-up.
     pub completion: Histogram,

@@ -31,7 +31,7 @@ impl DelayOverTime {
         self.since = now;
     }
 
-    /// The mean over so many seconds, in seconds.
+    /// The mean over `seconds`, in seconds.
     pub fn mean_s(&self, seconds: f64) -> f64 {
         self.area as f64 / 1e18 / seconds
     }

@@ -56,7 +56,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// The server sends so many bytes for a while from now on.
+    /// The server starts a transmission of `bytes` that takes `span`.
     #[inline]
     pub fn busy(&mut self, bytes: u32, span: Span) {
         self.stats.transmissions.begin(self.now, bytes, span);

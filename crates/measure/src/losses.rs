@@ -14,7 +14,7 @@ struct FlowLosses {
 }
 
 impl DatagramLosses {
-    /// No losses of so many flows yet; every datagram counts.
+    /// Counters for `flows` flows, without losses yet; every datagram counts.
     pub fn new(flows: usize) -> DatagramLosses {
         DatagramLosses { flows: vec![FlowLosses::default(); flows] }
     }

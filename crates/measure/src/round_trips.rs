@@ -1,4 +1,4 @@
-//! Round trips as a passive observer beside a sender finds them: for every data packet, the time
+//! Round trips as a passive observer next to a sender finds them: for every data packet, the time
 //! until an acknowledgement that covers it passes. A packet that was sent again gives no sample, as
 //! one cannot know which copy was acknowledged (Karn and Partridge 1987).
 

@@ -12,7 +12,7 @@ use crate::completion::{self, Quantile};
 use crate::metrics::{self, Metric, Statistic, Written};
 use crate::{ClassStats, Counters, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel};
 
-/// What every queue shows beside the variables of its discipline, in the order of the samples.
+/// Variables of every queue, in addition to those of its discipline, in the order of the samples.
 pub const BUILTIN_VARS: [Var; 7] = [
     Var { name: "backlog_packets", unit: "packets", doc: "packets waiting" },
     Var { name: "backlog_bytes", unit: "bytes", doc: "bytes waiting" },
@@ -136,7 +136,7 @@ pub struct QueueSeen {
     pub vars: Vec<Var>,
 }
 
-/// The tables of queues alone, one for each link of the probe, over so many seconds.
+/// The tables of queues alone, one for each link of the probe, over `seconds`.
 pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run {
     let (mut summary, mut histograms) = (Vec::new(), Vec::new());
     for (stats, queue) in probe.links.iter().zip(&queues) {
@@ -496,7 +496,7 @@ mod tests {
         );
     }
 
-    /// What waits at the end has waited, though nothing left.
+    /// Packets still queued at the end have waited, though nothing left.
     #[test]
     fn the_mean_over_time_is_known_of_a_queue_that_sent_nothing_and_not_of_one_without_packets() {
         let rows = |waited_ns: u64| {

@@ -42,7 +42,7 @@ impl Carried {
 }
 
 impl Transmissions {
-    /// A transmission of so many bytes begins now and takes so long.
+    /// A transmission of `bytes` begins now and takes `span`.
     #[inline]
     pub(crate) fn begin(&mut self, now: Time, bytes: u32, span: Span) {
         debug_assert!(self.present.end() <= now, "one transmission at a time");
@@ -51,7 +51,7 @@ impl Transmissions {
         self.present = Transmission { bytes, span, began: now };
     }
 
-    /// What is reported when it has been carried: so many bytes in so much time.
+    /// Adds transmissions that are reported at their end: `bytes` in a time of `busy`.
     #[inline]
     pub(crate) fn add(&mut self, bytes: u32, busy: Span) {
         self.busy = self.busy + busy;

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::Carried;
 
-    /// Totals at 1 s, and two seconds later, when so much has been carried.
+    /// Totals at 1 s, and two seconds later, when `bits` have been carried.
     fn totals(busy_ms: u64, bits: u64) -> (LinkTotals, LinkTotals) {
         let at =
             |s: u64| LinkTotals { at: Time::ZERO + Span::from_secs(s), ..LinkTotals::default() };

@@ -19,7 +19,7 @@ const ORDINARY_WINDOW: f64 = 10.0;
 const SEGMENT_BYTES: f64 = 64.0;
 /// Packets wait in rings that grow by doubling, so half as much again is reserved on average.
 const RING: f64 = 1.5;
-/// Variables of a flow's sender and its control beside the row of the flow.
+/// Variables of a flow's sender and its control, in addition to the row of the flow.
 const FLOW_VARIABLES: f64 = 10.0;
 /// Variables of an AQM; they have three to six.
 const AQM_VARIABLES: f64 = 4.0;
@@ -41,7 +41,7 @@ pub struct MemoryNeed {
     pub stays: bool,
 }
 
-/// What a run needs beside the program itself, in no order.
+/// The memory that a run needs in addition to the program itself, in no order.
 pub fn memory_needs(plan: &Resolved) -> Vec<MemoryNeed> {
     let flows = plan.flows.iter().map(|group| f64::from(group.count)).sum::<f64>();
     let mut needs = Vec::new();

@@ -33,7 +33,7 @@ impl Block {
 pub struct CeBytes([u8; 3]);
 
 impl CeBytes {
-    /// Of so many bytes.
+    /// A count of `bytes`.
     pub const fn new(bytes: u32) -> CeBytes {
         let [low, middle, high, _] = bytes.to_le_bytes();
         CeBytes([low, middle, high])
@@ -46,7 +46,7 @@ impl CeBytes {
     }
 }
 
-/// SACK blocks in one acknowledgement: three beside timestamps (RFC 2018 §3).
+/// SACK blocks in one acknowledgement: three next to timestamps (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
 /// A packet on its way. Its direction follows from its kind.
@@ -72,7 +72,7 @@ pub struct Packet {
     pub kind: PacketKind,
     /// Which connection of its flow it belongs to, where a flow has several at once.
     pub lane: u8,
-    /// How often the connection has drawn its hash anew, modulo 256.
+    /// How often the connection has redrawn its hash, modulo 256.
     pub rehashes: u8,
     /// The group of its flow, modulo 256: the flows of a group are those of one pair of hosts.
     pub group: u8,

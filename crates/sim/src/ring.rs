@@ -31,7 +31,7 @@ impl<T: Copy> Ring<T> {
         self.end.wrapping_sub(self.first)
     }
 
-    /// Whether there is none.
+    /// Whether the ring is empty.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.first == self.end
@@ -57,7 +57,7 @@ impl<T: Copy> Ring<T> {
         self.get(self.len().wrapping_sub(1))
     }
 
-    /// The item behind so many others.
+    /// The item at `place`, counted from the front.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&T> {
         if place >= self.len() {
@@ -66,7 +66,7 @@ impl<T: Copy> Ring<T> {
         Some(&self.places[self.first.wrapping_add(place) & self.mask()])
     }
 
-    /// Asks for the memory of the item behind so many others, which may not be there.
+    /// Prefetches the slot at `place`, counted from the front, which may hold no item.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
         if let Some(item) = self.places.get(self.first.wrapping_add(place) & self.mask()) {
@@ -131,10 +131,10 @@ impl<T: Copy> Ring<T> {
         self.places.get(self.first.wrapping_sub(1) & self.mask())
     }
 
-    /// Puts an item behind so many others; those that follow move back.
+    /// Inserts an item at `place`, counted from the front; later items move back.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `place` is larger than the number of items.
     pub(crate) fn insert(&mut self, place: usize, item: T) {
         assert!(place <= self.len(), "an item stands behind others that are there");
         self.push_back(item);

@@ -105,7 +105,7 @@ impl Session {
         [&BUILTIN_VARS, self.world.path.links()[link].vars()].concat()
     }
 
-    /// Advances to `until`, that time included, or by at most so many events.
+    /// Advances to `until`, that time included, or by at most `events` events.
     pub fn advance(&mut self, until: Time, events: u64) {
         let mut left = events;
         while left > 0 && self.step(until) {
@@ -129,7 +129,7 @@ impl Session {
         has_left || !self.world.path.recorded_arrivals().is_empty()
     }
 
-    /// Handles the next event if it is not after `until`; false if there is none.
+    /// Handles the next event if it is not after `until`; returns whether it did.
     fn step(&mut self, until: Time) -> bool {
         if self.is_over {
             return false;
@@ -150,7 +150,7 @@ impl Session {
         }
     }
 
-    /// Brings the list of what waits up to date.
+    /// Updates the list of queued packets.
     fn note_waiting(&mut self) {
         let link = self.link;
         let arrivals = self.world.path.recorded_arrivals();
@@ -175,7 +175,7 @@ impl Session {
         }
     }
 
-    /// What waits in the watched queue, in the order of arrival.
+    /// The packets in the watched queue, in the order of arrival.
     pub fn waiting(&self) -> &[WaitingPacket] {
         &self.waiting
     }
@@ -194,7 +194,7 @@ impl Session {
         }
     }
 
-    /// Puts the discipline of `changed` in the place of a link's, which hands over what waits (see
+    /// Replaces a link's discipline by that of `changed`; the old one hands over its queue (see
     /// [`sojourn_link::Link::replace_discipline`]). Call [`Session::take`] first: the variables
     /// change with it.
     ///

@@ -89,8 +89,8 @@ impl DatagramFlow {
     }
 }
 
-/// Payload of a datagram of so many bytes. Sizes of video frames include headers, so that what is
-/// left for the last datagram of one may be less than its headers; then it carries nothing.
+/// Payload of a datagram of `bytes`. Sizes of video frames include headers, so the last datagram of
+/// a frame may have less room than its headers take; then it carries no payload.
 fn payload(bytes: u32) -> u64 {
     u64::from(bytes.saturating_sub(UDP_HEADER_BYTES))
 }

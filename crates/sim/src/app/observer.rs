@@ -1,4 +1,4 @@
-//! A passive observer beside a simulated sender: its packets and acknowledgements as positions of
+//! A passive observer next to a simulated sender: its packets and acknowledgements as positions of
 //! [`RoundTrips`].
 
 use sojourn_aqm::{Span, Time};

@@ -12,7 +12,7 @@ use crate::tcp::receive_window::WindowRule;
 use crate::tcp::receiver::EcnAbility;
 use crate::tcp::{Profile, Receiver, Segments, Sender};
 
-/// What the connections of a flow have in common; every packet looks at what comes first.
+/// Settings that all connections of a flow share. The first fields are read for every packet.
 #[repr(C)]
 pub struct Setup {
     /// Segments; `connection`, `count`, `last_payload_bytes` and ECN are set per connection.
@@ -103,7 +103,7 @@ impl Setup {
         Agreed { mode, capable: mode != Mode::NotEcn && !mangled, syn_marked }
     }
 
-    /// The ECN field of the acknowledgement that completes a handshake: as of every packet where
+    /// The ECN field of the acknowledgement that completes a handshake: ECT, as on every packet, if
     /// the congestion control needs ECN (Linux `tcp_ecn_send`).
     pub(super) fn handshake_field(&self, agreed: &Agreed) -> Ecn {
         let capable = self.ability.needs_ecn && agreed.capable;

@@ -30,8 +30,8 @@ struct Opening {
     timeout: Span,
 }
 
-/// The answer to a SYN. Until the handshake is over it is sent again by a timer, beside once for
-/// every copy of the SYN (Linux 6.1 `reqsk_timer_handler`, `tcp_check_req`).
+/// The answer to a SYN. Until the handshake is over, a timer sends it again, and so does every copy
+/// of the SYN (Linux 6.1 `reqsk_timer_handler`, `tcp_check_req`).
 #[derive(Clone, Copy, Debug)]
 struct SynAnswer {
     /// The timestamp of the SYN that arrived first, which it echoes.
@@ -44,8 +44,8 @@ struct SynAnswer {
     due: Time,
 }
 
-/// Both ends of one flow. Every packet looks at what comes first, beside the end that it reaches;
-/// in this order it lies in few cache lines.
+/// Both ends of one flow. Every packet reads the first fields as well as those of the end that it
+/// reaches; in this order they occupy few cache lines.
 #[repr(C)]
 pub struct Stream {
     next_start: Time,
@@ -124,7 +124,7 @@ impl Stream {
         self.connect(bytes, out);
     }
 
-    /// Sends an object of so many bytes over a new connection.
+    /// Sends an object of `bytes` over a new connection.
     pub fn serve(&mut self, bytes: u64, out: &mut Outbox<'_>) {
         self.connect(Some(bytes), out);
     }
@@ -160,7 +160,7 @@ impl Stream {
         syn
     }
 
-    /// How often the connection has drawn its hash anew after so many SYNs beside the first.
+    /// How often the connection has redrawn its hash after `syns` SYNs, not counting the first.
     fn rehashes(&self, syns: u32) -> u8 {
         if self.setup.profile.rehash { syns as u8 } else { 0 }
     }

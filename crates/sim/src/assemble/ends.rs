@@ -55,7 +55,7 @@ pub(crate) fn ecn(tcp: &Tcp, needs: &Needs) -> (Mode, EcnAbility) {
     (if accurate { Mode::Accurate } else { Mode::Classic }, ability)
 }
 
-/// The receive window, in segments, of a profile where a buffer may grow to so many bytes.
+/// How the receive window of a profile behaves when a buffer may grow to `largest_buffer_bytes`.
 pub(crate) fn window_rule(tcp: &Tcp, profile: &Profile, largest_buffer_bytes: u64) -> WindowRule {
     let segments = |bytes: u64| {
         let segments = bytes / u64::from(tcp.payload_bytes);

@@ -67,8 +67,8 @@ fn hops(plan: &Resolved) -> impl Iterator<Item = (usize, &[usize])> {
     directions.flat_map(|(links, reverse)| links.iter().map(move |&link| (link, reverse)))
 }
 
-/// The discipline of a link's queue, told of the rate at which the link sends at present. The queue
-/// was in place before time zero (fact aqm-3).
+/// The discipline of a link's queue, given the link's present rate. The queue was in place before
+/// time zero (fact aqm-3).
 fn queue(plan: &Resolved, place: usize, rate: Rate) -> Result<Box<dyn Qdisc<Packet>>, SimError> {
     let link = &plan.links[place];
     let env = Env {

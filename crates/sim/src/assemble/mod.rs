@@ -34,7 +34,7 @@ use crate::tcp::Segments;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Custom, SimError, drop_elsewhere};
 
-/// Whether the caller still wants the run is asked once for so many flows: some milliseconds.
+/// Flows assembled between two checks that the caller still wants the run: a few milliseconds.
 const FLOWS_PER_LOOK: u32 = 4096;
 
 /// Builds the world of a scenario.

@@ -16,7 +16,7 @@ use sojourn_scenario::resolved::Resolved;
 
 use crate::path::{Agenda, End, Feeder, Hop, Route, Service, Slots, Uplink, Wire};
 
-/// How long a service is deferred at most: what arrives meanwhile takes memory.
+/// The longest that a service is deferred: packets that arrive in the meantime take memory.
 const MOST_SLACK: Span = Span::from_millis(20);
 
 /// Whether something records when each packet arrives and leaves.

@@ -56,7 +56,7 @@ pub fn transports(
     plan.tcp_groups().map(|(index, group, tcp)| summary((index, &group.name, tcp))).collect()
 }
 
-/// The transport of the group with an index and a name, where a buffer may grow to so many bytes.
+/// The transport of a group, given its index and name and the size to which a buffer may grow.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.

@@ -52,10 +52,10 @@ const MAX_CNT_WITHOUT_W_MAX: u32 = 20;
 /// A jiffy of Linux with HZ = 1000.
 const JIFFY_NANOS: u64 = 1_000_000;
 const HZ: u64 = 1000;
-/// Round-trip samples in so many jiffies after the start of an epoch are ignored (Linux
+/// Jiffies after the start of an epoch during which round-trip samples are ignored (Linux
 /// `cubictcp_acked`).
 const RTT_HOLDOFF: u64 = HZ;
-/// For so many jiffies the curve is not computed again for the same window (Linux
+/// Jiffies for which the curve is not computed again for the same window (Linux
 /// `bictcp_update`).
 const MIN_RECOMPUTE: u64 = HZ / 32;
 

@@ -9,7 +9,7 @@ use super::{Ack, Window};
 const LOW_WINDOW: u32 = 16;
 /// Samples per round for the minimum (`HYSTART_MIN_SAMPLES`).
 const MIN_SAMPLES: u32 = 8;
-/// Acknowledgements further apart than this break a train (`hystart_ack_delta_us`).
+/// A longer gap between acknowledgements breaks a train (`hystart_ack_delta_us`).
 const ACK_DELTA: Span = Span::from_millis(2);
 /// Four of the largest bursts (`sk_gso_max_size`): 64 KiB less room for headers (`MAX_TCP_HEADER`
 /// and one byte).

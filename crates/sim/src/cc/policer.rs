@@ -12,7 +12,7 @@ const LOSS_THRESH: f64 = 50.0 / 256.0;
 /// `bbr_lt_bw_diff`).
 const SAME_RATIO: f64 = 1.0 / 8.0;
 const SAME_BYTES: f64 = 4000.0 / 8.0;
-/// The rate is used for so many round trips (`bbr_lt_bw_max_rtts`).
+/// Round trips for which the rate is used (`bbr_lt_bw_max_rtts`).
 const USE_ROUNDS: u32 = 48;
 
 /// An acknowledgement, as the detector needs it.

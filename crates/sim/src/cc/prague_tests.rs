@@ -23,7 +23,7 @@ impl Flow {
         Flow { prague, window, una: 0, now_ms: 0, rtt_ms, sent: cwnd }
     }
 
-    /// An acknowledgement of so many packets.
+    /// An acknowledgement of `delivered` packets.
     fn progress(&self, delivered: u32, marks: u32) -> Progress {
         let srtt = Span::from_millis(self.rtt_ms);
         Progress {

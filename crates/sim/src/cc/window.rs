@@ -132,7 +132,7 @@ mod tests {
         assert_eq!((window.slow_start(3), window.cwnd), (2, 10));
     }
 
-    /// Windows after each of so many acknowledgements of one packet.
+    /// Windows after each of `acks` acknowledgements of one packet.
     fn grown(mut window: Window, acks: usize) -> Vec<u32> {
         (0..acks)
             .map(|_| {

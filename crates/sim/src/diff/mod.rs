@@ -78,7 +78,7 @@ pub fn diff(
     Ok(Diff { arrivals: arrivals.count(), different: found.packets, first, sides })
 }
 
-/// What arrives at a link when the scenario runs.
+/// The arrivals at a link when the scenario runs.
 fn record_arrivals(
     plan: &Resolved,
     link: usize,

@@ -15,7 +15,7 @@ const INITIAL_ACE: u32 = 5;
 const ACE_MODULUS: u32 = 8;
 /// The byte counter has 24 bits (RFC 9768 §3.2.3).
 const BYTE_MODULUS: u32 = 1 << 24;
-/// RFC 9768 §3.2.2.5.1: an acknowledgement after at most so many marks.
+/// RFC 9768 §3.2.2.5.1: the most marks before an acknowledgement.
 const MARKS_PER_ACK: u32 = 2;
 /// Fields of an option that has the counter of CE.
 const FIELDS_WITH_CE: u8 = 2;
@@ -24,7 +24,7 @@ const FIELDS_WITH_CE: u8 = 2;
 const AFTER_CHANGE: u32 = 2;
 /// Without a change the option is sent so often per round trip (Linux `tcp_ecn_option_beacon`).
 const BEACONS: u64 = 3;
-/// A byte counter is sent at least once per so many bytes (RFC 9768 §3.2.3.3).
+/// A byte counter is sent at least once per this number of bytes (RFC 9768 §3.2.3.3).
 const REPORT_EVERY_BYTES: u32 = 1 << 22;
 
 /// When a receiver sends the option (Linux `tcp_ecn_option`).
@@ -105,7 +105,7 @@ impl AccEcnCounters {
         begins || self.unreported >= MARKS_PER_ACK
     }
 
-    /// Writes the counters on an acknowledgement with so many SACK `blocks`, with the option if it
+    /// Writes the counters on an acknowledgement with `blocks` SACK blocks, with the option if it
     /// is due and there is room: returns what there is room for. `rtt`: the round trip as far as
     /// the receiver knows it.
     pub fn report(
@@ -216,7 +216,7 @@ impl AccEcnFeedback {
     }
 
     /// How many packets arrived with CE since the last acknowledgement that was decoded.
-    /// `delivered`: packets that this one newly acknowledges. If there are none, and its timestamp
+    /// `delivered`: packets that this one newly acknowledges. If it is zero, and its timestamp
     /// is not newer than that of any before, it may be out of order and is not read; counters lose
     /// nothing by that.
     ///

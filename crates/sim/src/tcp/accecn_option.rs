@@ -1,4 +1,4 @@
-//! The room for the option of accurate ECN feedback beside timestamps and SACK blocks (RFC 9768
+//! The room for the option of accurate ECN feedback next to timestamps and SACK blocks (RFC 9768
 //! §3.2.3; Linux 7.2 tcp_output.c, `tcp_options_fit_accecn`).
 
 /// Space for TCP options (RFC 9293 §3.1).
@@ -15,10 +15,10 @@ pub(super) const MAX_FIELDS: u8 = 3;
 /// SACK blocks end the option at a multiple of four with two bytes of padding, which the option
 /// takes instead (RFC 2018 §3).
 const PADDING_BYTES: u32 = 2;
-/// So many SACK blocks are kept in any case.
+/// SACK blocks that are kept in any case.
 const KEPT_BLOCKS: u32 = 2;
 
-/// Bytes of so many SACK blocks, padded (RFC 2018 §3).
+/// Bytes of `blocks` SACK blocks, padded (RFC 2018 §3).
 pub(super) const fn sack_bytes(blocks: u32) -> u32 {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
@@ -28,7 +28,7 @@ pub(super) const fn sack_bytes(blocks: u32) -> u32 {
 pub struct OptionRoom {
     /// Fields of the option.
     pub fields: u8,
-    /// SACK blocks beside it.
+    /// SACK blocks next to it.
     pub blocks: u32,
     /// Bytes that the option adds.
     pub bytes: u32,
@@ -46,7 +46,7 @@ pub(super) fn find_room(required: u8, blocks: u32, timestamps: bool) -> Option<O
     })
 }
 
-/// Bytes that an option of so many fields adds beside so many SACK blocks.
+/// Bytes that an option of `fields` fields adds to an acknowledgement with SACK `blocks`.
 const fn padded(fields: u8, blocks: u32) -> u32 {
     let bytes = BASE_BYTES + FIELD_BYTES * fields as u32;
     let shared = if blocks > 0 { PADDING_BYTES } else { 0 };

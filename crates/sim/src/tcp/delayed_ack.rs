@@ -130,7 +130,7 @@ impl DelayedAck {
         self.quick = self.quick.max((window / 2).max(2).min(u32::from(most)));
     }
 
-    /// The next `most` segments are acknowledged one by one, and the delay starts anew (Linux
+    /// The next `most` segments are acknowledged one by one, and the delay is reset (Linux
     /// `tcp_enter_quickack_mode`).
     fn go_quick(&mut self, most: u8, window: u32) {
         self.raise_quick(most, window);
@@ -200,7 +200,7 @@ impl DelayedAck {
         false
     }
 
-    /// Whether so many unacknowledged segments are acknowledged at once.
+    /// Whether `segments` unacknowledged segments are acknowledged at once.
     #[inline]
     pub(crate) fn are_enough(&self, segments: u32) -> bool {
         segments >= self.rule.every

@@ -63,8 +63,8 @@ impl DeliveryRate {
         self.lost
     }
 
-    /// Nothing is outstanding, and new data is about to leave: intervals begin anew. Nothing in
-    /// flight would not do, as what was marked lost may arrive all the same (Linux
+    /// Nothing is outstanding, and new data is about to leave: restarts the intervals. It is not
+    /// enough that nothing is in flight, because segments marked lost may still arrive (Linux
     /// `tcp_rate_skb_sent`).
     pub(crate) fn restart(&mut self, now: Time) {
         (self.first_sent, self.delivered_at) = (now, now);
@@ -148,7 +148,7 @@ impl DeliveryRate {
         self.app_limited_until = Some(self.delivered + u64::from(in_flight));
     }
 
-    /// Whether what leaves now gives samples that the application limits.
+    /// Whether segments sent now give application-limited samples.
     pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited_until.is_some()
     }

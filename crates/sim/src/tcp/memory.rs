@@ -12,7 +12,7 @@ pub(super) const SHARED_INFO: u32 = 320;
 pub(super) const IP_AND_TCP: u32 = 40;
 
 impl BufferRule {
-    /// What a buffer of segments takes beside its payload: `tcp_stream_alloc_skb` takes headers and
+    /// Memory of a buffer of segments without its payload: `tcp_stream_alloc_skb` takes headers and
     /// shared information from the allocator, which gives 1024 B, and since it has a cache for them
     /// 640 (Linux 6.3, `skbuff_small_head`).
     pub(super) const fn overhead(self) -> u32 {
@@ -49,7 +49,7 @@ impl Share {
         Share { of_256: 128, rounding }
     }
 
-    /// That of so much payload in so much memory (Linux 7.2 `tcp_measure_rcv_mss`).
+    /// The share of `payload` bytes in `memory` bytes (Linux 7.2 `tcp_measure_rcv_mss`).
     pub(super) fn of_payload(payload: u32, memory: u32) -> Share {
         Share { of_256: ((payload << 8) / memory).max(1) as u8, rounding: 0 }
     }

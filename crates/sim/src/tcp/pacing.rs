@@ -61,7 +61,7 @@ impl Pacer {
         self.next.since(now)
     }
 
-    /// So many packets leave together. The tenth is the first that makes the next one wait.
+    /// `packets` packets leave together. The tenth is the first that makes the next one wait.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, packets: u32) {
         self.sent = self.sent.saturating_add(packets);

@@ -44,11 +44,11 @@ pub struct SendBufferRule {
 /// What segments take of Linux's buffers, and how much window a receiver makes of that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BufferRule {
-    /// 1280 bytes beside the payload; half of the memory is window, and it grows for twice what
-    /// came in a round trip and a cushion (Linux 6.1; facts tcp-30, tcp-31).
+    /// 1280 bytes in addition to the payload. Half of the memory is window; it grows for twice the
+    /// data received in a round trip and a cushion (Linux 6.1; facts tcp-30, tcp-31).
     Half,
-    /// 896 bytes; of the memory the share that is payload is window, and it grows for what waits
-    /// out of order too (Linux 7.2; facts tcp-45, tcp-46).
+    /// 896 bytes in addition to the payload. The payload's share of the memory is window; it grows
+    /// for data held out of order too (Linux 7.2; facts tcp-45, tcp-46).
     Payload,
 }
 
@@ -232,7 +232,7 @@ pub struct Profile {
     pub ecn_fallback: bool,
     /// What a SYN and its answer have beyond the headers of other packets, bytes: the options that
     /// only they carry (Linux `tcp_syn_options`: MSS, SACK permitted and window scale take 8 bytes
-    /// beside timestamps; fact tcp-29).
+    /// next to timestamps; fact tcp-29).
     pub syn_option_bytes: u32,
     /// The SYN-ACK is acknowledged by a packet of its own ahead of the data. Stacks that simulate
     /// one direction only have no such packet (ns-2).
@@ -246,9 +246,9 @@ pub struct Profile {
     /// How many repetitions of a SYN leave the first timeout as it is; from then on it doubles
     /// (Linux since 6.5, `tcp_syn_linear_timeouts`).
     pub linear_syns: u8,
-    /// A timeout draws the hash of the connection anew, by which fair queues sort packets: those of
-    /// the sender's own host, and behind it where IPv6's flow label carries it (Linux since 4.2,
-    /// `sk_rethink_txhash`).
+    /// A timeout redraws the hash of the connection, by which fair queues classify packets: those
+    /// on the sender's host, and those behind it if IPv6's flow label carries the hash (Linux since
+    /// 4.2, `sk_rethink_txhash`).
     pub rehash: bool,
     /// What an idle period does to the window.
     pub idle: Idle,
@@ -267,7 +267,7 @@ pub struct Profile {
     pub rto: RtoRule,
     /// Timers expire on the ticks of a timer wheel (Linux since 4.8); otherwise they are exact.
     pub timer_wheel: bool,
-    /// Where a scenario names no receive window, it grows with what arrives, up to half of the
+    /// If a scenario names no receive window, it grows with the received data, up to half of the
     /// largest buffer (Linux `tcp_rcv_space_adjust`, `tcp_moderate_rcvbuf`; facts tcp-24, tcp-28).
     /// Otherwise the receiver is never the limit.
     pub autotuning: bool,

@@ -11,12 +11,12 @@ const FIRST_PLACES: usize = 16;
 
 /// A set of segment numbers as disjoint, non-adjacent blocks.
 ///
-/// Nearly every segment extends the last block, which is kept by itself. A segment that fills a
-/// hole further down joins the blocks beside it without a search, however many there are: half of a
+/// Nearly every segment extends the last block, which is kept separately. A segment that fills a
+/// hole further down joins its neighbours without a search, whatever the number of blocks: half of a
 /// window of 40,000 may be holes when slow start overshoots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
-    /// The last block; empty if there is none.
+    /// The last block; empty without one.
     last: Block,
     /// The others, once there were any.
     lower: Option<Box<Lower>>,
@@ -29,7 +29,7 @@ struct Lower {
     /// By number, modulo how many there are, a power of two. Within a block a place holds any
     /// number.
     places: Vec<u32>,
-    /// How many blocks there are, and the lowest number, which means nothing if there are none.
+    /// The number of blocks, and the lowest number in them, which is meaningless without blocks.
     count: u32,
     first: u32,
     /// What is in the set below this has its place, also in the last block; nothing else has.
@@ -92,7 +92,7 @@ impl Ranges {
         Some(Block { start, end: self.last.end })
     }
 
-    /// Adds a block behind all others and apart from them. Apart, as fewer segments do.
+    /// Adds a block behind all others that touches none. Out of line, because it is rarer.
     #[inline(never)]
     fn begin(&mut self, block: Block) {
         if !self.is_empty() {

@@ -38,7 +38,7 @@ pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveBuffer {
     rule: BufferRule,
-    /// Payload of a segment, and what it takes beside that.
+    /// Payload of a segment, and the memory that it takes in addition.
     payload: u16,
     overhead: u16,
     share: Share,
@@ -149,7 +149,7 @@ impl ReceiveBuffer {
         self.offered / self.payload()
     }
 
-    /// The window that the free memory makes with so many segments unread (Linux `tcp_space`).
+    /// The window that the free memory allows with `unread` segments unread (Linux `tcp_space`).
     #[inline]
     fn room(&self, unread: u32) -> u32 {
         let room = self.rooms.get(unread as usize).copied();
@@ -166,8 +166,8 @@ impl ReceiveBuffer {
         self.share.window_of(self.size.saturating_sub(self.held + self.memory(unread)))
     }
 
-    /// What a row of so many segments takes: those that come later add their payload to the memory
-    /// of the first, up to a number (Linux `tcp_try_coalesce`).
+    /// Memory of this many consecutive segments: later ones add only their payload to the memory of
+    /// the first, up to a limit (Linux `tcp_try_coalesce`).
     #[inline]
     fn memory(&self, segments: u32) -> u32 {
         let rows = match segments {
@@ -178,7 +178,7 @@ impl ReceiveBuffer {
         segments * self.payload() + rows * self.overhead()
     }
 
-    /// Whether so much room is less than half of the window (Linux `__tcp_select_window`, which
+    /// Whether this room is less than half of the window (Linux `__tcp_select_window`, which
     /// then ends quick acknowledgements).
     #[inline]
     fn is_little(&self, room: u32) -> bool {
@@ -199,7 +199,7 @@ impl ReceiveBuffer {
         self.select_of(self.room(unread))
     }
 
-    /// The same with so much room.
+    /// The same, given the room.
     #[inline]
     fn select_of(&self, mut room: u32) -> u32 {
         if self.is_little(room) {
@@ -248,8 +248,9 @@ impl ReceiveBuffer {
     }
 
     /// A segment beyond the next expected waits, directly behind another or not. Returns whether
-    /// the window, if it may, has grown for it beside so many unread. One that joins the buffer of
-    /// the other has its memory by then, another not yet (Linux `tcp_data_queue_ofo`; fact tcp-53).
+    /// the window has grown for it; it may only with a number of `unread` segments. By then the
+    /// memory of a segment counts if it has joined the other's buffer (Linux `tcp_data_queue_ofo`;
+    /// fact tcp-53).
     #[inline]
     pub(super) fn on_waiting(&mut self, seq: u32, follows: bool, unread: Option<u32>) -> bool {
         let payload = self.payload();
@@ -281,7 +282,7 @@ impl ReceiveBuffer {
         self.note_rooms();
     }
 
-    /// How many of so many unread segments are in the buffer that is read first.
+    /// How many of `unread` segments are in the buffer that is read first.
     #[inline]
     pub(super) fn first_of(&self, unread: u32) -> u32 {
         self.first_read.min(unread)
@@ -313,7 +314,7 @@ impl ReceiveBuffer {
         })
     }
 
-    /// The program has read everything below `next`, a round trip being over, but not yet so many
+    /// A round trip is over, and the program has read everything below `next` but not yet `unread`
     /// segments behind it.
     pub(super) fn on_round_trip(&mut self, now: Time, next: u32, unread: u32) {
         let mut segments = next - self.start;
@@ -329,7 +330,7 @@ impl ReceiveBuffer {
     }
 
     /// A segment waits out of order, and this is one past the last of those that do: in 7.2 the
-    /// buffer has room for them beside what comes in two round trips (`tcp_data_queue_ofo`,
+    /// buffer has room for them and for the data of two round trips (`tcp_data_queue_ofo`,
     /// `tcp_rcvbuf_grow`; fact tcp-46).
     #[inline]
     pub(super) fn provide_for_gap(&mut self, next: u32, end: u32) {
@@ -514,7 +515,7 @@ mod tests {
         buffer.on_waiting(seq, follows, None);
     }
 
-    /// Linux `tcp_select_window`: the right edge stays while what waits takes the room.
+    /// Linux `tcp_select_window`: the right edge stays while queued segments take up the room.
     #[test]
     fn behind_a_hole_the_window_opens_only_as_far_as_there_is_room_and_takes_nothing_back() {
         let mut buffer = buffer();

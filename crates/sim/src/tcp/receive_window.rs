@@ -21,7 +21,7 @@ pub enum WindowRule {
     },
     /// Constant, in segments.
     Fixed(u32),
-    /// Grows with what arrives in a round trip (Linux `tcp_rcv_space_adjust`).
+    /// Grows with the data received in a round trip (Linux `tcp_rcv_space_adjust`).
     Autotuned {
         /// Bytes of payload in a segment.
         payload: u32,
@@ -280,7 +280,7 @@ impl Prefetch for ReceiveWindow {
 mod tests {
     use super::*;
 
-    /// That of a Linux receiver at the start of a connection with segments of so much payload.
+    /// The window of a Linux receiver at the start of a connection with segments of `payload`.
     fn open_window(payload: u32) -> ReceiveWindow {
         let rule = WindowRule::Autotuned { payload, most: 16 << 20, buffer: BufferRule::Half };
         let mut window = ReceiveWindow::new(rule);

@@ -278,8 +278,8 @@ impl Receiver {
     }
 
     /// Takes in a segment out of order, or a copy of one that waits (Linux `tcp_data_queue_ofo`). A
-    /// copy asks for no quick acknowledgements and may be held back as any; whether it is reported
-    /// then is a matter of what comes first, the acknowledgement or another segment.
+    /// copy triggers no quick acknowledgements, and its own may be delayed like any other; it is
+    /// reported only if that acknowledgement is sent before another segment arrives.
     fn take_beyond(&mut self, now: Time, seq: u32, now_due: bool) -> Answer {
         self.acks.on_gap(|| self.window.segments());
         let mut waits = true;
@@ -368,7 +368,8 @@ impl Receiver {
         self.owes_window = unread && self.window.has_doubled(self.next);
     }
 
-    /// Returns what of an acknowledgement with so many SACK blocks there is room for.
+    /// Reports marks on an acknowledgement with `blocks` SACK blocks. Returns which option fields and
+    /// SACK blocks fit.
     #[inline]
     fn report_marks(&mut self, now: Time, blocks: u32, ack: &mut Packet) -> OptionRoom {
         let without = OptionRoom { fields: 0, blocks, bytes: 0 };

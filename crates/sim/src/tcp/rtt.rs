@@ -226,7 +226,7 @@ mod tests {
     use super::super::profile;
     use super::*;
 
-    /// RFC 6298 with a floor of so many milliseconds.
+    /// RFC 6298 with a floor of `floor_ms` milliseconds.
     fn rfc(floor_ms: u64) -> RtoRule {
         RtoRule { floor: RtoFloor::Whole(Span::from_millis(floor_ms)), ..profile::LINUX.rto }
     }

@@ -30,7 +30,7 @@ impl SackBlocks {
         SackBlocks { blocks: [Block::default(); MOST], whole_rows }
     }
 
-    /// Whether there are none.
+    /// Whether it holds no blocks.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.blocks[0].is_empty()

@@ -3,7 +3,7 @@
 
 use sojourn_aqm::{Span, Time};
 
-/// Waits below so many ticks are exact to a tick (`LVL_START(1)`); each level above is eight times
+/// Shorter waits, in ticks, are exact to a tick (`LVL_START(1)`); each level above is eight times
 /// as long and as coarse (`LVL_CLK_SHIFT`).
 const FINE_TICKS: u64 = 63;
 const LEVEL_SHIFT: u32 = 3;

@@ -1,13 +1,13 @@
-//! What waits out of order in a Linux receiver, as it keeps it: in buffers (`sk_buff`) of a few
+//! Out-of-order segments in a Linux receiver, stored as it does: in buffers (`sk_buff`) of a few
 //! segments each. A segment joins the buffer that ends where it begins, if there is room
-//! (tcp_input.c, `tcp_ooo_try_coalesce`, `tcp_ofo_queue`); buffers that touch stay apart until a
+//! (tcp_input.c, `tcp_ooo_try_coalesce`, `tcp_ofo_queue`); buffers that touch stay separate until a
 //! hole before them is filled (fact tcp-54).
 
 use std::collections::VecDeque;
 
 /// Fragments in a buffer (Linux `MAX_SKB_FRAGS`).
 pub(super) const MOST_FRAGMENTS: u32 = 17;
-/// The sender's data lies in blocks of so many bytes, a power of two (Linux
+/// The size in bytes of the blocks of the sender's data, a power of two (Linux
 /// `SKB_FRAG_PAGE_ORDER`): a segment is one fragment, or two where it lies in two blocks.
 const BLOCK_BITS: u32 = 15;
 
@@ -28,7 +28,7 @@ pub(super) struct Released {
 }
 
 impl WaitingBuffers {
-    /// A segment of so much payload waits, directly behind another or not. Returns whether it joins
+    /// A segment waits out of order, directly behind another or not. Returns whether it joins
     /// the buffer of that one.
     #[inline]
     pub(super) fn add(&mut self, seq: u32, follows: bool, payload: u32) -> bool {
@@ -46,7 +46,7 @@ impl WaitingBuffers {
         joins
     }
 
-    /// What waits below `next` is in order behind the segment `filling`.
+    /// The waiting segments below `next` are now in order behind the segment `filling`.
     pub(super) fn release(&mut self, filling: u32, next: u32, payload: u32) -> Released {
         let (mut buffers, mut first_end, mut joins) = (0, filling + 1, true);
         while self.starts.front().is_some_and(|&start| start < next) {
@@ -62,7 +62,7 @@ impl WaitingBuffers {
     }
 }
 
-/// Of the segments from one to before another, all of so much payload.
+/// Fragments of the segments from `start` to before `end`, each with this payload.
 fn fragments(start: u32, end: u32, payload: u32) -> u32 {
     let block_of = |byte: u64| byte >> BLOCK_BITS;
     let [first, past] = [start, end].map(|segment| u64::from(segment) * u64::from(payload));

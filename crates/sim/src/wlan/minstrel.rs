@@ -25,9 +25,9 @@ const SEGMENT_US: u64 = 6_000;
 const MAX_RETRY: u32 = 7;
 /// Columns of the table of rates to sample (`SAMPLE_COLUMNS`).
 const COLUMNS: usize = 10;
-/// A rate that was not sampled for so many updates is sampled first in the frame.
+/// A rate that was not sampled for this number of updates is sampled first in the frame.
 const SKIPPED: u32 = 20;
-/// Counters begin anew after so many frames.
+/// Counters are reset after this number of frames.
 const FRAMES: i64 = 10_000;
 /// Probabilities are fractions of this (`MINSTREL_SCALE`).
 const ONE: u64 = 1 << 16;

@@ -10,7 +10,7 @@ use super::minstrel::{Chain, Minstrel, STAGES, Stage};
 /// Who chooses the rates of a station's frames to another.
 #[derive(Debug)]
 pub(super) enum RateChoice {
-    /// Nobody: one rate, so many attempts.
+    /// Nobody: one rate, with a fixed number of attempts.
     Constant(Stage),
     /// Minstrel.
     Minstrel(Box<Minstrel>),

@@ -69,7 +69,7 @@ pub struct Bbr {
     delivered: u64,
     delivered_at: Time,
     lost: u64,
-    /// The round ends when a packet is delivered that left after so many were delivered.
+    /// The round ends at the delivery of a packet that left after this many had been delivered.
     next_round_delivered: u64,
     min_rtt_stamp: Time,
     /// When ProbeRTT may end; none before the flight has shrunk.
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(bbr.cycle_idx, begun.0 + 1);
     }
 
-    /// Linux `bbr_set_state`: a timeout begins the search for the full bandwidth anew.
+    /// Linux `bbr_set_state`: a timeout restarts the search for the full bandwidth.
     #[test]
     fn a_timeout_forgets_the_full_bandwidth() {
         let (mut bbr, mut window) = started();

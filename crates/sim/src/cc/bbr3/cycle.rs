@@ -191,7 +191,7 @@ impl Bbr3 {
         false
     }
 
-    /// The loss rate is too high with so much in flight: lowers the long-term bound, once per
+    /// The loss rate is too high with this much in flight: lowers the long-term bound, once per
     /// probe.
     pub(super) fn handle_inflight_too_high(
         &mut self,

@@ -80,7 +80,7 @@ pub struct Bbr3 {
     full_bw: FullBw,
     full_bw_reached: bool,
     round_start: bool,
-    /// The round ends when a packet is delivered that left after so many were delivered.
+    /// The round ends at the delivery of a packet that left after this many had been delivered.
     next_round_delivered: u64,
     /// What has been delivered at the last acknowledgement.
     delivered: u64,

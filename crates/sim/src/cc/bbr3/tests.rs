@@ -3,7 +3,7 @@
 use super::*;
 use crate::cc::testing::{progress, started};
 
-/// Rounds of 100 ms at one bandwidth, in which acknowledgements leave so much in flight.
+/// Rounds of 100 ms at one bandwidth, in which acknowledgements leave this much in flight.
 struct Rounds {
     bbr: Bbr3,
     window: Window,

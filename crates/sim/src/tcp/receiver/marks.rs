@@ -7,7 +7,7 @@ use super::Receiver;
 use crate::packet::Packet;
 
 impl Receiver {
-    /// Takes in how a segment is marked. Returns whether that is told at once.
+    /// Takes in how a segment is marked. Returns whether that is reported at once.
     #[inline(always)]
     pub(super) fn take_ecn(&mut self, packet: &Packet) -> bool {
         // Without ECN nothing was ever marked.

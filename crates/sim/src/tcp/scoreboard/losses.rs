@@ -251,7 +251,7 @@ impl Scoreboard {
     }
 
     /// Unmarks all losses, which were spurious. Retransmissions stay in flight, and every segment
-    /// is judged anew (Linux `tcp_undo_cwnd_reduction`).
+    /// is judged again (Linux `tcp_undo_cwnd_reduction`).
     pub(crate) fn forget_losses(&mut self) {
         for seq in self.una..self.nxt {
             let flags = self.record(seq).flags;

@@ -15,7 +15,7 @@ fn block(start: u32, end: u32) -> Block {
     Block { start, end }
 }
 
-/// So many segments, sent a millisecond apart.
+/// `count` segments, one per millisecond.
 fn sent(sack: bool, count: u32) -> Scoreboard {
     let mut board = Scoreboard::new(sack);
     for n in 0..count {
@@ -245,7 +245,7 @@ fn without_sack_an_acknowledgement_accounts_for_one_duplicate_less_than_it_advan
     assert!((0..4).all(|_| board.count_duplicate()));
     let delivery = acknowledge(&mut board, 3, &[], &at(100));
     assert_eq!((delivery.packets, board.sacked()), (1, 2), "the others were counted before");
-    // At most as many as outstanding segments beside the head.
+    // At most the number of outstanding segments without the head.
     let delivery = acknowledge(&mut board, 4, &[], &at(101));
     assert_eq!((delivery.packets, board.sacked(), board.in_flight()), (1, 1, 1));
     assert!(!board.count_duplicate());

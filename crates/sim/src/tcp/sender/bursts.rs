@@ -3,9 +3,9 @@
 //!
 //! Deviations from Linux: what is lost of segments that left at one time is sent again together,
 //! also where they were several bursts without pacing. Small queues (`tcp_small_queue_check`)
-//! change nothing here: no other flow passes a sender's own link, so that it is the same where its
-//! packets wait. Receivers do not join what arrives (GRO): behind a slower link packets come one by
-//! one, and a receiver that looks after each has nothing to join.
+//! change nothing here: no other flow uses a sender's own link, so it does not matter where its
+//! packets wait. Receivers do not merge segments (GRO): behind a slower link packets arrive one by
+//! one, and a receiver that looks after each has nothing to merge.
 
 use sojourn_aqm::{Span, Time};
 
@@ -50,7 +50,7 @@ pub(super) struct Waiting {
 /// What happens to the first of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
-    /// So many segments leave.
+    /// This many segments leave.
     Burst(u32),
     /// It waits for the next acknowledgement; `by_cwnd`: for more room in the congestion window.
     Deferred { by_cwnd: bool },
@@ -83,7 +83,8 @@ impl Sender {
         self.board.lost_together(seq, most)
     }
 
-    /// What may leave, of so much room and so many segments allowed, in bursts of at most so many.
+    /// The segments that may leave, given the congestion window's `room`, the segments `allowed`,
+    /// and the most per burst.
     pub(super) fn waiting(&mut self, room: u32, allowed: u32, most: u32) -> Waiting {
         let next = self.board.nxt();
         if self.profile.bursts_cross_buffers
@@ -101,7 +102,7 @@ impl Sender {
         }
     }
 
-    /// The next burst, of at most so many segments.
+    /// The next burst, of at most `most` segments.
     pub(super) fn turn(&mut self, now: Time, waiting: &Waiting, most: u32) -> Turn {
         if waiting.buffer > 1 && self.may_defer(now, waiting, most) {
             let by_cwnd = waiting.room < waiting.window && waiting.room <= waiting.buffer;

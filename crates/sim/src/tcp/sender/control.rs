@@ -123,7 +123,7 @@ impl Sender {
         self.pacer.as_ref().is_none_or(|pacer| pacer.allows(now))
     }
 
-    /// So many segments leave in one burst; when the next may is worked out for all of them.
+    /// Sets when the next segment may leave, after a burst of `segments`.
     #[inline]
     pub(super) fn pace(&mut self, now: Time, segments: u32) {
         if let Some(pacer) = &mut self.pacer {
@@ -229,7 +229,7 @@ mod tests {
         assert!(sender.is_cwnd_limited());
     }
 
-    /// A control that keeps what it is told: samples of the delivery rate, and idle periods.
+    /// A control that records its inputs: samples of the delivery rate, and idle periods.
     #[derive(Default)]
     struct Told {
         samples: Vec<RateSample>,

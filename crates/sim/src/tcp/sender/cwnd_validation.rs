@@ -22,7 +22,7 @@ pub(super) struct CwndUsage {
 }
 
 impl CwndUsage {
-    /// Starts anew after an idle period, or while the window is full.
+    /// Resets the usage after an idle period, or while the window is full.
     pub(super) fn restart(&mut self, now: Time) {
         (self.used, self.full_at) = (0, now);
     }

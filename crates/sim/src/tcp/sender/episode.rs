@@ -72,8 +72,8 @@ impl Default for Episode {
 }
 
 impl Sender {
-    /// What an acknowledgement shows about the present episode: that it was spurious, or that it is
-    /// over. Returns whether a timeout was confirmed and the window set anew.
+    /// Judges from an acknowledgement whether the present episode was spurious or is over. Returns
+    /// whether a timeout was confirmed and the window reset.
     #[inline]
     pub(super) fn judge_episode(
         &mut self,

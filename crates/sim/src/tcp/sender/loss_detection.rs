@@ -29,7 +29,7 @@ impl Sender {
     #[inline]
     pub(super) fn detect_losses_by_rack(&mut self, now: Time) -> Marked {
         self.reordering.update(self.board.una(), self.board.nxt());
-        // Linux `tcp_rack_mark_lost`: what waits, waits for its timer.
+        // Linux `tcp_rack_mark_lost`: otherwise segments wait for the timer.
         if self.board.take_advanced() { self.detect_by_time(now) } else { <_>::default() }
     }
 

@@ -10,8 +10,8 @@ use super::{Segments, Sender, State};
 use crate::cc::{Ack, Feedback, Needs, WindowControl};
 use crate::packet::Packet;
 
-/// Whether a connection has plain acknowledgements: its control only grows the window, and is not
-/// told of each that echoes no mark.
+/// Whether a connection has plain acknowledgements: its control only grows the window, and needs no
+/// report of each one that echoes no mark.
 pub(super) fn are_usual(needs: &Needs, segments: &Segments) -> bool {
     let grows = needs.window_control == WindowControl::Growth;
     grows && needs.feedback != Feedback::Runs && !segments.accurate

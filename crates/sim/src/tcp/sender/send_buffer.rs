@@ -17,13 +17,13 @@ pub(super) struct SendBuffer {
     per_segment: u32,
     /// The window that is provided for.
     window: u32,
-    /// What a buffer of segments takes beside its payload.
+    /// Memory of a buffer of segments in addition to its payload.
     overhead: u32,
 }
 
 impl SendBuffer {
-    /// Of a connection whose segments have so many bytes, TCP's options among them. `windows`: how
-    /// many congestion windows it is to hold.
+    /// The send buffer of a connection. `segment_bytes` includes TCP's options; `windows` is the
+    /// number of congestion windows that it should hold.
     pub(super) fn new(
         rule: SendBufferRule,
         buffer: BufferRule,
@@ -42,7 +42,7 @@ impl SendBuffer {
         buffer
     }
 
-    /// What a buffer of segments takes beside its payload.
+    /// Memory of a buffer of segments in addition to its payload.
     pub(super) fn overhead(&self) -> u64 {
         u64::from(self.overhead)
     }
@@ -57,7 +57,7 @@ impl SendBuffer {
         }
     }
 
-    /// How much more it takes while so much is queued: another buffer is begun while there is room.
+    /// The room left while `queued` bytes are queued: another buffer is begun if there is any.
     pub(super) fn room(&self, queued: u64) -> u64 {
         u64::from(self.size).saturating_sub(queued)
     }

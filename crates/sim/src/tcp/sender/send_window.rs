@@ -44,7 +44,7 @@ impl Sender {
         self.note_window(segments, 0);
     }
 
-    /// An acknowledgement carries a window of so many segments beyond `ack`. One that acknowledges
+    /// An acknowledgement carries this window, in segments beyond `ack`. One that acknowledges
     /// nothing new can only widen the window, an old one changes nothing (Linux
     /// `tcp_may_update_window`).
     #[inline]

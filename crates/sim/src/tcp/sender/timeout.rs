@@ -28,12 +28,12 @@ pub(super) struct TimeoutState {
     /// F-RTO sends new data on this acknowledgement instead of what was marked lost (RFC 5682 §2.1
     /// step 2b).
     frto_sends_new: bool,
-    /// How often the hash of the connection was drawn anew, modulo 256.
+    /// How often the hash of the connection was redrawn, modulo 256.
     pub(super) rehashes: u8,
 }
 
 impl Sender {
-    /// The hash was drawn anew so often while the connection was opened.
+    /// Sets how often the hash was redrawn while the connection was opened.
     pub fn set_rehashes(&mut self, count: u8) {
         self.timeouts.rehashes = count;
     }
@@ -110,7 +110,7 @@ impl Sender {
     }
 
     /// F-RTO with SACK (RFC 5682 §3.1, Linux `tcp_process_loss`): was the timeout spurious? Returns
-    /// whether it was not and an old stack set the window anew.
+    /// whether it was not and an old stack reset the window.
     pub(super) fn process_frto(&mut self, now: Time, delivery: &Delivery) -> bool {
         if !self.timeouts.frto {
             return false;

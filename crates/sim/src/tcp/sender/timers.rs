@@ -93,7 +93,7 @@ impl Sender {
         }
     }
 
-    /// Starts the timer anew (RFC 6298 §5.2: stops it if nothing is outstanding).
+    /// Restarts the timer (RFC 6298 §5.2: stops it if nothing is outstanding).
     pub(super) fn restart_timer(&mut self, now: Time) {
         if self.board.outstanding() == 0 {
             return self.timers.stop();

@@ -42,7 +42,7 @@ impl Sender {
         self.send_allowed(now, false, emit);
     }
 
-    /// The application has so many segments in total; [`Sender::send`] sends them.
+    /// The application has `count` segments in total; [`Sender::send`] sends them.
     pub fn append(&mut self, count: u32) {
         debug_assert!(count >= self.segments.count, "written data cannot be taken back");
         if self.unsent() == 0 {
@@ -72,8 +72,8 @@ impl Sender {
         }
     }
 
-    /// The program writes what there is room for (Linux `tcp_check_space`), once `sent` segments of
-    /// so much room in the congestion window have left. Returns whether it has written.
+    /// The program fills the free space of the send buffer (Linux `tcp_check_space`) after `sent`
+    /// segments have left, when the congestion window had `room`. Returns whether it has written.
     #[inline]
     fn let_program_write(&mut self, room: u32, sent: u32) -> bool {
         let next = self.board.nxt();
@@ -177,7 +177,7 @@ impl Sender {
         }
     }
 
-    /// So many new segments leave in one burst.
+    /// `burst` new segments leave in one burst.
     fn begin_burst(&mut self, burst: u32) {
         let start = self.board.nxt();
         if let Some(writes) = &mut self.writes {
@@ -186,7 +186,7 @@ impl Sender {
         self.push_last(start, burst);
     }
 
-    /// So many segments from this one on leave together.
+    /// `burst` segments from `start` on leave together.
     fn push_last(&mut self, start: u32, burst: u32) {
         if let Some(writes) = self.writes.as_mut().filter(|_| burst > 1) {
             writes.push(start + burst - 1);
@@ -225,7 +225,8 @@ impl Sender {
         }
     }
 
-    /// Of what was unsent the receiver's window allowed so much, of which so much was sent.
+    /// Notes what limits the sender: of the `unsent` segments the receiver's window `allowed` some,
+    /// of which some were `sent`.
     #[inline]
     fn note_limit(&mut self, now: Time, (unsent, allowed, sent): (u32, u32, u32), room: u32) {
         let limit = if allowed < unsent && allowed < room && sent == allowed {

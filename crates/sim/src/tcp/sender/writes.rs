@@ -58,7 +58,7 @@ pub(super) struct Writes {
 }
 
 impl Writes {
-    /// Nothing is written yet of so many bytes; a buffer takes so many segments at most.
+    /// `left` bytes are still to be written; a buffer takes at most `most` segments.
     pub(super) fn new(payload: u32, most: u32, memory: Option<SendBuffer>, left: u64) -> Writes {
         Writes {
             payload: u64::from(payload),
@@ -79,25 +79,25 @@ impl Writes {
         }
     }
 
-    /// There are so many bytes more to write.
+    /// Adds `bytes` to write.
     pub(super) fn append(&mut self, bytes: u64) {
         self.left += bytes;
         self.settle();
     }
 
-    /// The receiver offers a window of so many bytes.
+    /// The receiver offers a window of `bytes`.
     #[inline]
     pub(super) fn on_window(&mut self, bytes: u64) {
         self.largest_window = self.largest_window.max(bytes);
     }
 
-    /// Segments that may be sent, of so many in all.
+    /// How many of all `count` segments may be sent.
     #[inline]
     pub(super) fn available(&self, count: u32) -> u32 {
         self.ready.min(count)
     }
 
-    /// There is room in the congestion window, of so many segments.
+    /// Provides for a congestion window of `window` segments, which has room.
     #[inline]
     pub(super) fn provide_for(&mut self, window: u32) {
         if let Some(memory) = &mut self.memory {
@@ -179,9 +179,9 @@ impl Writes {
         self.settle();
     }
 
-    /// With the first buffer that is full a burst leaves, and makes room in it for as much, which
-    /// is looked at as a full buffer again (`tcp_push_one`). Returns how much of so many bytes is
-    /// written then.
+    /// As soon as the first buffer is full, a burst leaves and makes room in it for as much again,
+    /// which then counts as a full buffer too (`tcp_push_one`). Returns how many of the `bytes` are
+    /// written by then.
     fn send_while_writing(&mut self, bytes: u64, window: u32, burst: u32) -> u64 {
         let first = self.goal();
         if bytes <= first {
@@ -224,7 +224,7 @@ impl Writes {
         self.ends.front().copied()
     }
 
-    /// The first buffer takes what it lacks of so many segments from the one behind it, and its PSH
+    /// The first buffer grows to `segments` segments by taking from the one behind it, and its PSH
     /// moves with its end (Linux 7.2 `tcp_grow_skb`; fact tcp-49).
     pub(super) fn grow_buffer(&mut self, next: u32, segments: u32) {
         let Some(end) = self.buffer_end(next) else { return };
@@ -248,7 +248,7 @@ impl Writes {
         }
     }
 
-    /// The program is woken when less than half of what leaves no room is unsent
+    /// The program is woken when less than half of a full buffer is unsent
     /// (`tcp_stream_memory_free`).
     fn settle(&mut self) {
         self.ready = if self.left == 0 { u32::MAX } else { self.segment(self.written) };
@@ -259,7 +259,7 @@ impl Writes {
         };
     }
 
-    /// One write of so many bytes, or of what is left. Returns whether there may be room for
+    /// One write of `bytes`, or of the rest. Returns whether there may be room for
     /// another.
     fn write(&mut self, queue: &Queue, bytes: u64) -> bool {
         let sent = u64::from(queue.next) * self.payload;
@@ -297,8 +297,8 @@ impl Writes {
         chunk > 0 && end == whole
     }
 
-    /// Up to which byte there is memory while so much is queued: the last buffer, which is filled
-    /// so far, takes what still fits, and others are begun.
+    /// The byte up to which there is memory while `queued` bytes are queued: the last buffer, which
+    /// holds `filled` bytes, is filled up, and others are begun.
     fn room(&self, queued: u64, goal: u64, filled: u64) -> u64 {
         let Some(memory) = self.memory else { return u64::MAX };
         let rest = filled.next_multiple_of(goal) - filled;
