@@ -1,4 +1,4 @@
-//! Links, and what lies behind them, from the scenario.
+//! Builds links, and the wires behind them, from the scenario.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn link(
     Ok(ScheduledLink::new(built, link.framing_bytes, alarms, service, agenda))
 }
 
-/// What a link's packets wait in: a discipline, or one for each station.
+/// The queue of a link: one discipline, or one per station.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for an AQM that cannot be made.
@@ -99,7 +99,7 @@ fn server(link: &LinkPlan) -> Server<Packet> {
     }
 }
 
-/// What the path behind a link does to packets.
+/// Loss, jitter and bleaching behind a link.
 pub(super) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
     Impairment::behind(&link.name, plan.seed, link.loss, link.jitter, link.ecn_bleaching)
 }
@@ -123,9 +123,9 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     plan.wlans.iter().enumerate().map(lan).collect()
 }
 
-/// How the frames of a hop are sent and lost, as a place among the radios of its wireless LAN: the
-/// station's that sends them, else that of the station which sends in the other direction, else the
-/// LAN's.
+/// The radio of a hop, which decides how its frames are sent and lost, as a place among the radios
+/// of its wireless LAN: that of the sending station, else that of the station sending in the other
+/// direction, else the LAN's.
 pub(super) fn radio(plan: &Resolved, link: usize, reverse: &[usize]) -> u32 {
     let Some(wlan) = plan.links[link].capacity.wireless_lan() else { return 0 };
     let has_own = |i: &usize| is_on(&plan.links[*i], wlan) && own_radio(&plan.links[*i]).is_some();
@@ -134,7 +134,7 @@ pub(super) fn radio(plan: &Resolved, link: usize, reverse: &[usize]) -> u32 {
     named.map_or(0, |named| place(named) as u32)
 }
 
-/// What a transmitter says of its own frames.
+/// The radio that a transmitter declares for its own frames.
 fn own_radio(link: &LinkPlan) -> Option<Radio> {
     match link.capacity {
         Capacity::Wireless { radio, .. } => radio,

@@ -40,8 +40,8 @@ const FLOWS_PER_LOOK: u32 = 4096;
 /// Builds the world of a scenario.
 ///
 /// # Errors
-/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be made, or one of the
-/// caller for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned false.
+/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be built, or a custom one
+/// for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned false.
 pub(crate) fn world(
     plan: &Resolved,
     custom: &Custom,
@@ -62,7 +62,7 @@ pub(crate) fn world(
     }
 }
 
-/// All between the endpoints, where nothing is under way.
+/// The links and wires between the endpoints, without packets in flight.
 fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError> {
     let onward = links_with_onward_wires(plan);
     let slots = slots(plan, onward.len(), flows);
@@ -136,7 +136,7 @@ fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
     Ok(world)
 }
 
-/// Whether a world could be built: makes every link and every group's transport, but no flow.
+/// Checks that a world can be built: builds every link and every group's transport, but no flow.
 ///
 /// # Errors
 /// As [`world`].
@@ -224,7 +224,7 @@ fn add_flows(
     Ok(())
 }
 
-/// An alarm is one number, of time and slot, so that more flows leave less time.
+/// An alarm packs time and slot into one number, so more flows leave fewer bits for the time.
 fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
     let horizon = slots.horizon().min(alarms::horizon(flows + 2));
     if end <= horizon {

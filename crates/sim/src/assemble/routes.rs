@@ -13,16 +13,16 @@ use crate::path::{Agenda, End, Hop, Route, Uplink, Wire};
 /// link.
 pub(super) const WIRES_PER_GROUP: usize = 3;
 
-/// The links behind which a route goes on to another, in their order. Only they have a wire in the
-/// table of links, so that most simulations have few wires.
+/// The links from which a route continues to another link, in order. Only these have a wire in the
+/// table of links, so most simulations have few wires.
 pub(super) fn links_with_onward_wires(plan: &Resolved) -> Vec<usize> {
     let routes = plan.flows.iter().flat_map(|group| [&group.path, &group.reverse]);
     let onward = routes.flat_map(|links| links.split_last().map_or(&[][..], |(_, before)| before));
     BTreeSet::from_iter(onward.copied()).into_iter().collect()
 }
 
-/// The routes of the groups, their hops, and the uplinks. Groups with the same first link, as far
-/// before it, share an uplink.
+/// The routes of the groups, their hops, and the uplinks. Groups with the same first link, at the
+/// same delay from it, share an uplink.
 pub(super) fn routes(
     plan: &Resolved,
     onward: &[usize],

@@ -27,7 +27,7 @@ pub struct TransportSummary {
     pub cc: String,
     /// Initial window in packets.
     pub initial_window: u32,
-    /// Packets that one acknowledgement covers at most.
+    /// The most packets that one acknowledgement covers.
     pub ack_every: u32,
     /// The rules of the profile, all fields.
     pub profile: String,

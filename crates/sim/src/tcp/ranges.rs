@@ -12,7 +12,7 @@ const FIRST_PLACES: usize = 16;
 /// A set of segment numbers as disjoint, non-adjacent blocks.
 ///
 /// Nearly every segment extends the last block, which is kept separately. A segment that fills a
-/// hole further down joins its neighbours without a search, whatever the number of blocks: half of a
+/// hole further down joins its neighbours without a search, with any number of blocks: half of a
 /// window of 40,000 may be holes when slow start overshoots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {

@@ -368,8 +368,8 @@ impl Receiver {
         self.owes_window = unread && self.window.has_doubled(self.next);
     }
 
-    /// Reports marks on an acknowledgement with `blocks` SACK blocks. Returns which option fields and
-    /// SACK blocks fit.
+    /// Reports marks on an acknowledgement with `blocks` SACK blocks. Returns the option fields
+    /// and SACK blocks that fit.
     #[inline]
     fn report_marks(&mut self, now: Time, blocks: u32, ack: &mut Packet) -> OptionRoom {
         let without = OptionRoom { fields: 0, blocks, bytes: 0 };

@@ -1,8 +1,8 @@
 //! Segmentation offload: TCP hands several segments down at once, which leave in a burst (Linux 6.1
 //! `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_xmit_retransmit_queue`; fact tcp-44).
 //!
-//! Deviations from Linux: what is lost of segments that left at one time is sent again together,
-//! also where they were several bursts without pacing. Small queues (`tcp_small_queue_check`)
+//! Deviations from Linux: lost segments that left at one time are retransmitted together, even if
+//! they were several bursts without pacing. Small queues (`tcp_small_queue_check`)
 //! change nothing here: no other flow uses a sender's own link, so it does not matter where its
 //! packets wait. Receivers do not merge segments (GRO): behind a slower link packets arrive one by
 //! one, and a receiver that looks after each has nothing to merge.
@@ -37,22 +37,22 @@ fn part_of(window: &Window, room: u32) -> u32 {
 /// New data that may leave, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
-    /// What the congestion window has room for.
+    /// Segments for which the congestion window has room.
     pub(super) room: u32,
-    /// What the receiver's window allows, and the application besides.
+    /// Segments that both the receiver's window and the application allow.
     pub(super) window: u32,
     pub(super) allowed: u32,
-    /// What is left of the first buffer, and whether others follow it.
+    /// Segments left in the first buffer, and whether others follow it.
     pub(super) buffer: u32,
     pub(super) is_followed: bool,
 }
 
-/// What happens to the first of it.
+/// What the sender does next with new data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     /// This many segments leave.
     Burst(u32),
-    /// It waits for the next acknowledgement; `by_cwnd`: for more room in the congestion window.
+    /// The sender waits for the next acknowledgement; `by_cwnd`: for room in the congestion window.
     Deferred { by_cwnd: bool },
 }
 

@@ -44,7 +44,7 @@ pub(super) struct BusyTime {
 }
 
 impl BusyTime {
-    /// The limit from now on.
+    /// Sets the limit from now on.
     #[inline]
     pub(super) fn set(&mut self, now: Time, limit: Limit) {
         if self.limit != limit {

@@ -28,7 +28,7 @@ impl Sender {
         }
     }
 
-    /// Grows the window for what was delivered, if it limits the flow.
+    /// Grows the window for the delivered segments, if it limits the flow.
     #[inline]
     pub(super) fn grow_cwnd(&mut self, acked: &Ack) {
         if !self.is_cwnd_limited() {
@@ -44,7 +44,7 @@ impl Sender {
         }
     }
 
-    /// The window grows for what is acknowledged; with much reordering also for what is SACKed
+    /// The window grows for acknowledged segments; with much reordering also for SACKed ones
     /// (Linux `tcp_may_raise_cwnd`).
     #[inline]
     fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {

@@ -73,7 +73,7 @@ impl Sender {
         !self.profile.validation || self.limits_flow()
     }
 
-    /// In slow start the window may become twice what was outstanding.
+    /// In slow start the window may grow to twice the segments that were outstanding.
     #[inline]
     fn limits_flow(&self) -> bool {
         let starting = self.window.in_slow_start();

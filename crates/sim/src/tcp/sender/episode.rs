@@ -39,7 +39,7 @@ pub(super) enum Reason {
     Timeout,
 }
 
-/// The present episode, or what is left of the last one.
+/// The present episode, or the state left by the last one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Episode {
     pub(super) state: State,
@@ -47,7 +47,7 @@ pub(super) struct Episode {
     /// `high_seq`; RFC 6582's `recover` is one less.
     pub(super) recovery_point: u32,
     pub(super) reduction: CwndReduction,
-    /// What an undo would restore.
+    /// The state that an undo would restore.
     pub(super) undo: Option<UndoRecord>,
     /// A partial acknowledgement has arrived.
     partially_acknowledged: bool,
@@ -169,7 +169,7 @@ impl Sender {
         }
     }
 
-    /// Repairs losses: in a recovery, or as after a timeout where the stack knows no other way.
+    /// Repairs losses: in a recovery, or as after a timeout if the stack has no recovery.
     fn begin_repair(&mut self, now: Time) {
         self.episode.state = match self.profile.recovery {
             Style::SlowStart => {
@@ -217,7 +217,7 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// The threshold after a reduction of the window, or of what is in flight (RFC 5681 §3.1,
+    /// The threshold after a reduction of the window, or of the flight size (RFC 5681 §3.1,
     /// equation 4), as the profile says.
     pub(super) fn reduced_ssthresh(&mut self, reason: Reason, in_flight: u32) -> u32 {
         let mut base = self.window;

@@ -128,7 +128,7 @@ impl Sender {
     fn detect_by_duplicates(&mut self, advanced: bool) -> Marked {
         let una = self.board.una();
         let point = self.episode.recovery_point;
-        // Where a recovery ends early, what was sent before it is left to the timer: duplicates of
+        // Where a recovery ends early, earlier segments are left to the timer: duplicates of
         // its retransmissions must not start another (RFC 6582 §3.2 step 1).
         let is_guarded = !self.profile.repairs_on_partial_acks && 0 < point && una <= point;
         let lost = match self.episode.state {
@@ -151,7 +151,7 @@ impl Sender {
             Detection::Fack | Detection::Duplicates => self.detect_losses(now, false),
         };
         self.report_losses(now);
-        // After a timeout too this is a loss of its own, whether or not of a retransmission.
+        // After a timeout too this is a separate loss, whether or not of a retransmission.
         self.enter_episode(now, false, Marked { again: marked.segments, ..marked });
         if marked.segments > 0 && self.episode.state == State::Recovery && !recovering {
             self.reduce_cwnd(1, false, marked.segments);

@@ -93,7 +93,7 @@ pub struct Sender {
     writes: Option<Writes>,
 }
 
-/// What held before an acknowledgement was taken in.
+/// State before an acknowledgement was taken in.
 #[derive(Clone, Copy)]
 struct Before {
     una: u32,

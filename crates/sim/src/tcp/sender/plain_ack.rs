@@ -1,6 +1,6 @@
 //! Fast path: an in-order ACK for segments that were neither SACKed, lost nor retransmitted, while
 //! nothing is being repaired. It takes the steps of [`Sender::take_ack`] that change something then
-//! (Linux `tcp_ack` without `FLAG_SLOWPATH`); `tests/fast_paths.rs` holds that the state is the
+//! (Linux `tcp_ack` without `FLAG_SLOWPATH`); `tests/fast_paths.rs` checks that the state is the
 //! same.
 
 use sojourn_aqm::Time;

@@ -1,6 +1,6 @@
-//! Fast path: a duplicate ACK in a recovery that SACKs something and says nothing else. It takes
-//! the steps of [`Sender::take_ack`] that change something then; where losses are many, nearly half
-//! of all ACKs are such. `tests/fast_paths.rs` holds that the state is the same.
+//! Fast path: a duplicate ACK in a recovery that SACKs something and reports nothing else. It takes
+//! the steps of [`Sender::take_ack`] that change something then; with many losses, nearly half of
+//! all ACKs are of this kind. `tests/fast_paths.rs` checks that the state is the same.
 
 use sojourn_aqm::Time;
 

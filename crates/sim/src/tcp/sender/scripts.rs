@@ -51,7 +51,7 @@ fn run(case: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What a script says before its first step.
+/// The header of a script, before its first step.
 struct Start<'a> {
     profile: Profile,
     cc: &'a str,
@@ -112,7 +112,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
             _ => found.push(packet.seq + 1),
         };
         let kind = word();
-        // As in Linux the timer may ring for what has been settled meanwhile; then nothing is sent.
+        // As in Linux the timer may expire after its reason is gone; then nothing is sent.
         while sender.next_timer() < now {
             let rings = sender.next_timer();
             let mut sent = false;

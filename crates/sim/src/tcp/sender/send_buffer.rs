@@ -13,7 +13,7 @@ const FEWEST: u32 = 10;
 pub(super) struct SendBuffer {
     size: u32,
     most: u32,
-    /// What is provided for a segment of the congestion window (`tcp_sndbuf_expand`).
+    /// Memory provided per segment of the congestion window (`tcp_sndbuf_expand`).
     per_segment: u32,
     /// The window that is provided for.
     window: u32,

@@ -1,4 +1,4 @@
-//! The send window: what the receiver's window allows, and probes while it is closed (RFC 9293
+//! The send window: the receiver's window, and probes while it is closed (RFC 9293
 //! §3.8.6.1). A closed window does not change the congestion window.
 
 use sojourn_aqm::{Span, Time};

@@ -248,7 +248,7 @@ impl Writes {
         }
     }
 
-    /// The program is woken when less than half of a full buffer is unsent
+    /// The program is woken when fewer than half of [`FULL`] bytes are unsent
     /// (`tcp_stream_memory_free`).
     fn settle(&mut self) {
         self.ready = if self.left == 0 { u32::MAX } else { self.segment(self.written) };
