@@ -8,7 +8,7 @@ use crate::counters::LateSignal;
 use crate::metrics::{self, Metric};
 use crate::{Counters, LinkStats, LinkTotals, LinkUse, Utilisation};
 
-/// What there was at the end of the last bin.
+/// Totals at the end of the last bin.
 #[derive(Clone, Debug)]
 pub struct Bins {
     width: Span,
@@ -18,11 +18,11 @@ pub struct Bins {
     rows: Vec<BinRow>,
     /// The last row of each link's utilisation.
     last_use: Vec<Option<usize>>,
-    /// What arrived at each link, by bin.
+    /// Arrivals at each link, by bin.
     arrivals: Vec<Vec<Arrivals>>,
 }
 
-/// What arrived at a link in a bin, and what has become of it so far.
+/// Arrivals at a link in a bin, and their fates so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
     arrived: u64,
@@ -74,7 +74,7 @@ impl Bins {
     }
 }
 
-/// What flows and links have counted when a bin is over.
+/// Counters of flows and links at the end of a bin.
 pub struct Totals<'a> {
     /// Bytes delivered by each flow since the start.
     pub delivered: &'a [u64],
@@ -82,13 +82,13 @@ pub struct Totals<'a> {
     pub class_of: &'a [usize],
     /// How many classes there are.
     pub classes: usize,
-    /// Whether what happened at the very end of the bin is counted.
+    /// Whether events at the very end of the bin are counted.
     pub includes_end: bool,
-    /// What was counted at each link.
+    /// The counters of each link.
     pub links: &'a mut [LinkStats],
-    /// What their buckets hold; empty where no link has one.
+    /// The reserves of their token buckets; empty if no link has one.
     pub reserves: &'a [Option<TokenReserve>],
-    /// What the use of each is measured against.
+    /// How the utilisation of each link is computed.
     pub utilisations: &'a [Utilisation],
 }
 
@@ -159,7 +159,7 @@ impl Bins {
     /// Adds drops and marks of packets that arrived in bins that have ended.
     fn add_late(&mut self, link: usize, late: &[LateSignal]) {
         for signal in late {
-            // What happens as a bin ends belongs to it.
+            // Events at the end of a bin belong to it.
             let place = signal.arrived.as_nanos().saturating_sub(1) / self.width.as_nanos();
             let bin = &mut self.arrivals[link][place as usize];
             bin.dropped += u64::from(!signal.is_mark);

@@ -6,7 +6,7 @@
 
 use sojourn_record::{Bin, Histogram};
 
-/// What is known of a quantile, in nanoseconds.
+/// A quantile or its bound, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Quantile {
     /// Its value.

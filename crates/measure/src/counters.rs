@@ -29,7 +29,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// What was added since.
+    /// The difference to an earlier value.
     pub fn since(&self, then: &Counters) -> Counters {
         fn less<const N: usize>(now: [u64; N], then: [u64; N]) -> [u64; N] {
             std::array::from_fn(|i| now[i] - then[i])
@@ -46,7 +46,7 @@ impl Counters {
     }
 }
 
-/// What became of the packets that arrived in a span of time, whenever it happened.
+/// The fates of the packets that arrived in a span of time, whenever they were decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fates {
     /// Packets that arrived.
@@ -64,7 +64,7 @@ pub(crate) struct LateSignal {
     pub is_mark: bool,
 }
 
-/// What happened since the last sample.
+/// Counters since the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interval {
     /// Packets that left.
@@ -98,7 +98,7 @@ impl Interval {
     }
 }
 
-/// What is counted at one link.
+/// The counters of one link.
 #[derive(Clone, Debug)]
 pub struct LinkStats {
     /// Since the start.
@@ -116,9 +116,9 @@ pub struct LinkStats {
     pub drop_delays: [[Histogram; 3]; 2],
     /// The queue delay over time, after the warm-up.
     pub delay_over_time: DelayOverTime,
-    /// The fingerprint of what has happened.
+    /// The fingerprint of all events.
     pub(crate) digest: Digest,
-    /// What the server has carried.
+    /// The bytes that the server has carried.
     pub(crate) transmissions: Transmissions,
     /// When the present bin of the series began.
     pub(crate) bin_began: Time,
@@ -137,20 +137,20 @@ pub struct LinkStats {
 /// The stages at which a dropped packet has waited, in the order of [`LinkStats::drop_delays`].
 pub const WAITED: [Stage; 2] = [Stage::Queued, Stage::Dequeue];
 
-/// What a link has counted by a time.
+/// The totals of a link by a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkTotals {
     /// The time.
     pub at: Time,
-    /// Whether what happened at that very time is counted.
+    /// Whether events at that very time are counted.
     pub includes_at: bool,
     /// Since the start.
     pub counts: Counters,
-    /// What its server has carried.
+    /// The bytes that its server has carried.
     pub carried: Carried,
     /// Bits of the present transmission that are not carried yet.
     pub bits_to_come: u64,
-    /// What its bucket holds; none without one.
+    /// The reserve of its token bucket; `None` without one.
     pub reserve: Option<TokenReserve>,
 }
 
@@ -177,12 +177,12 @@ impl LinkStats {
         }
     }
 
-    /// What was counted after the warm-up.
+    /// The counts since the end of the warm-up.
     pub fn counted(&self) -> Counters {
         self.total.since(&self.at_warmup.counts)
     }
 
-    /// What was counted by `at`, when its bucket holds `reserve`. No transmission began later.
+    /// The totals at `at`, when its bucket holds `reserve`. No transmission may have begun later.
     pub fn totals(&self, at: Time, reserve: Option<TokenReserve>) -> LinkTotals {
         LinkTotals {
             at,
@@ -202,7 +202,7 @@ impl LinkStats {
         self.fates.arrived += u64::from(self.counts_at(now));
     }
 
-    /// Whether what happens now counts in summaries: the warm-up is over.
+    /// Whether events count in summaries now: the warm-up is over.
     #[inline]
     pub(crate) fn counts_at(&self, now: Time) -> bool {
         now >= self.window.0
@@ -218,7 +218,7 @@ impl LinkStats {
         if self.counts_at(arrived) {
             count(&mut self.fates.dropped, &mut self.fates.marked);
         }
-        // The first bin begins with the run, and what happens as a bin ends belongs to it.
+        // The first bin begins with the run, and events at the end of a bin belong to it.
         if self.bin_began > Time::ZERO && arrived <= self.bin_began {
             self.late.push(LateSignal { arrived, is_mark });
         }
@@ -237,7 +237,7 @@ impl LinkStats {
     }
 }
 
-/// What is counted for one class of traffic after the warm-up.
+/// The counters of one class of traffic after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct ClassStats {
     /// One-way delays of datagrams, and of data packets if wanted.
@@ -250,7 +250,7 @@ pub struct ClassStats {
     pub unfinished: Option<Histogram>,
 }
 
-/// What a flow has achieved in the counted time.
+/// The results of a flow in the counted time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowCount {
     /// Payload delivered: in order for streams, of datagrams otherwise.

@@ -5,7 +5,7 @@ use sojourn_aqm::Time;
 
 use crate::PacketView;
 
-/// The fingerprint so far of what happened at a link.
+/// The fingerprint of the events at a link so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Digest(u64);
 
@@ -28,7 +28,7 @@ impl Digest {
     }
 }
 
-/// What happened to which packet, in 64 bits.
+/// One event of one packet, in 64 bits.
 #[inline]
 pub(crate) fn event(packet: &PacketView, code: u64) -> u64 {
     u64::from(packet.seq) ^ u64::from(packet.flow) << 32 ^ code << 52 ^ (packet.kind as u64) << 49

@@ -13,7 +13,7 @@ const TOLERATED_MS: f64 = 177.3;
 /// What the E-model takes for a codec in packets of 20 ms.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Equipment {
-    /// Ie: what the codec itself impairs.
+    /// Ie: the impairment by the codec itself.
     impairment: f64,
     /// Bpl: percent of random loss at which half of what is left is impaired.
     loss_robustness: f64,

@@ -1,4 +1,4 @@
-//! Counts what a link reports.
+//! Counts the events that a link reports.
 
 use sojourn_aqm::{Cause, Departure, Evidence, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
@@ -17,7 +17,7 @@ pub struct LinkProbe<'a, const NOTES: bool> {
 }
 
 impl<const NOTES: bool> LinkProbe<'_, NOTES> {
-    /// What is reported from here on happens at that time.
+    /// Sets the time of the reports that follow.
     #[inline]
     pub fn set_time(&mut self, now: Time) {
         self.now = now;

@@ -5,7 +5,7 @@ use sojourn_record::rows::{PacketRow, SignalRow};
 
 use crate::DatagramLosses;
 
-/// What is written down packet by packet, where that is wanted.
+/// Records per packet, if wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     /// Whether every packet is wanted.

@@ -24,7 +24,7 @@ pub enum PacketKind {
     HandshakeAck,
 }
 
-/// What is written down of a packet.
+/// The recorded fields of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketView {
     /// The flow it belongs to.

@@ -12,7 +12,7 @@ pub struct Probe {
     pub links: Vec<LinkStats>,
     /// By class.
     pub classes: Vec<ClassStats>,
-    /// What is written down packet by packet.
+    /// Records per packet.
     pub notes: Notes,
     /// Rows of the table `states`, if wanted.
     pub states: Vec<StateRow>,
@@ -50,7 +50,7 @@ impl Probe {
         }
     }
 
-    /// The fingerprint of what has happened at all links.
+    /// The fingerprint of the events at all links.
     pub fn digest(&self) -> u64 {
         Digest::of_all(self.links.iter().map(|link| link.digest))
     }

@@ -1,4 +1,4 @@
-//! The tables of a run, made of what was measured.
+//! Builds the tables of a run from its measurements.
 
 use sojourn_aqm::{CauseClass, Var};
 use sojourn_record::Histogram;
@@ -30,15 +30,15 @@ pub const BUILTIN_VARS: [Var; 7] = [
 const CAUSES: [CauseClass; 3] =
     [CauseClass::Overflow, CauseClass::Random, CauseClass::Deterministic];
 
-/// What an engine has measured at the end of a run.
+/// The measurements of an engine at the end of a run.
 pub struct Outcome {
-    /// What happened at the queues and to the classes.
+    /// Counters of queues and classes.
     pub probe: Probe,
     /// How each link was used after the warm-up.
     pub uses: Vec<LinkUse>,
     /// The state variables of each queue, those of every queue first.
     pub vars: Vec<Vec<Var>>,
-    /// What each flow achieved after the warm-up.
+    /// The results of each flow after the warm-up.
     pub counts: Vec<FlowCount>,
     /// Packets offered to the path behind each link, and those of them that were lost at random;
     /// none where no packet can be.
@@ -110,7 +110,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     }
 }
 
-/// How long the packets had waited that each queue dropped.
+/// The waiting times of the packets that each queue dropped.
 fn drop_delays(links: &[LinkStats]) -> Vec<DropDelaysOf> {
     let mut rows = Vec::new();
     for (queue, link) in links.iter().enumerate() {
@@ -241,7 +241,7 @@ fn of_cause(cause: CauseClass) -> (&'static Metric, Option<&'static Metric>) {
     }
 }
 
-/// What a wireless transmitter sent.
+/// The transmissions of a wireless transmitter.
 fn summarise_frames(row: &mut impl FnMut(&Metric, f64), counts: &Counters) {
     const { assert!(metrics::FRAME_SHARES.len() == OfdmRate::COUNT) };
     let frames: u64 = counts.frames.iter().sum();
@@ -261,7 +261,7 @@ fn summarise_frames(row: &mut impl FnMut(&Metric, f64), counts: &Counters) {
     }
 }
 
-/// What was lost at random behind a link; these packets count as sent.
+/// Random losses behind a link; these packets count as sent.
 fn summarise_wire(rows: &mut Vec<SummaryRow>, name: &str, offered: u64, lost: u64) {
     rows.push(metrics::WIRE_LOST.row(name, lost as f64));
     if offered > 0 {
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), 0.25);
     }
 
-    /// Every counter has a number of its own, so that no two can be mistaken for each other.
+    /// Every counter has a different value, so that no two can be mistaken for each other.
     #[test]
     fn every_row_of_a_queue_is_made_of_its_own_counters() {
         let window = (Time::ZERO, Time::ZERO + Span::from_secs(2));

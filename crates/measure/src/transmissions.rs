@@ -1,4 +1,4 @@
-//! What a server has carried: a transmission counts as far as it has come.
+//! The bytes that a server has carried; the present transmission counts in part.
 
 use sojourn_aqm::{Span, Time};
 
@@ -24,17 +24,17 @@ impl Transmission {
     }
 }
 
-/// What a server had carried by some time, or between two times.
+/// The bytes that a server carried by some time, or between two times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Carried {
-    /// For how long it was busy.
+    /// The time for which it was busy.
     pub busy: Span,
     /// Bits of packets, as the queue counts their sizes.
     pub bits: u64,
 }
 
 impl Carried {
-    /// What was added since.
+    /// The difference to an earlier value.
     pub fn since(self, then: Carried) -> Carried {
         let busy = Span::from_nanos(self.busy.as_nanos() - then.busy.as_nanos());
         Carried { busy, bits: self.bits - then.bits }
@@ -58,7 +58,7 @@ impl Transmissions {
         self.bytes += u64::from(bytes);
     }
 
-    /// What had been carried by `now`, which is not before the present transmission began.
+    /// The bytes carried by `now`, which must not precede the start of the present transmission.
     pub(crate) fn until(&self, now: Time) -> Carried {
         let busy =
             Span::from_nanos(self.busy.as_nanos() - self.present.end().since(now).as_nanos());

@@ -1,4 +1,4 @@
-//! What part of a link's capacity was used, and how much it carried.
+//! The share of a link's capacity that was used, and the rate that it carried.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ pub struct Utilisation {
 enum Against {
     /// The time that has passed, at a rate of at most `peak`.
     Time { peak: Rate },
-    /// The time that has passed, of a transmitter without a rate of its own.
+    /// The elapsed time, for a transmitter without a fixed rate.
     Airtime,
     /// The tokens of a bucket, or the time of the line behind it, whichever is scarcer.
     Tokens { rate: Rate, line: Rate },
-    /// What its recorded opportunities could carry.
+    /// The capacity of its recorded opportunities.
     Opportunities(Opportunities),
 }
 
@@ -32,7 +32,7 @@ enum Against {
 pub struct LinkUse {
     /// Part of the capacity; at most 1.
     pub utilisation: f64,
-    /// What was carried, bit/s.
+    /// The carried rate, bit/s.
     pub throughput: f64,
 }
 
@@ -161,7 +161,7 @@ mod tests {
         Utilisation { link: "b".into(), capacity: Against::Tokens { rate, line } }
     }
 
-    /// What a bucket holds, in bits.
+    /// The contents of a bucket, in bits.
     fn reserve(bits: i64, passed_bytes: u64) -> Option<TokenReserve> {
         Some(TokenReserve { tokens: bits * 1_000_000_000, passed_bytes })
     }

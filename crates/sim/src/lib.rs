@@ -44,7 +44,7 @@ pub enum SimError {
     Invalid {
         /// Where in the scenario.
         place: String,
-        /// What, and what would be right.
+        /// The problem, and what would be right.
         message: String,
     },
     /// The caller stopped the run.
@@ -68,7 +68,7 @@ impl fmt::Display for SimError {
 
 impl std::error::Error for SimError {}
 
-/// Checks what only the simulator can: that every AQM and congestion control can be built.
+/// Checks what only the simulator can check: that every AQM and congestion control can be built.
 ///
 /// # Errors
 /// [`SimError::Invalid`] with place and remedy.

@@ -98,7 +98,7 @@ fn packets_at_once(group: &FlowGroup) -> f64 {
     }
 }
 
-/// What can wait at a link: its limit, or all that arrives.
+/// Memory for the largest backlog of a link: its limit, or all arrivals.
 fn of_queue(plan: &Resolved, link: &Link) -> MemoryNeed {
     let through = plan.flows.iter().filter(|group| {
         let of = |path: &[usize]| path.iter().any(|&i| plan.links[i].name == link.name);

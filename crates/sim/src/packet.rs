@@ -93,7 +93,7 @@ pub struct Packet {
     pub stamp: u32,
     /// In an acknowledgement: segments that the receiver offers beyond `seq`.
     pub window: u32,
-    /// What was received out of order, most recent first.
+    /// Blocks received out of order, most recent first.
     pub sack: [Block; SACK_BLOCKS],
     /// Bytes that the receiver offers beyond `window`.
     pub window_rest: u16,

@@ -80,7 +80,7 @@ impl<T: Copy> Ring<T> {
         self.push_back_made(|| item);
     }
 
-    /// Appends what `item` makes: at once in its place, which saves a copy.
+    /// Appends the result of `item`, built in place to save a copy.
     #[inline]
     pub(crate) fn push_back_made(&mut self, item: impl Fn() -> T) {
         if self.len() == self.places.len() {

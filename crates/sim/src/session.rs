@@ -41,7 +41,7 @@ pub struct WaitingPacket {
     pub bytes: u32,
 }
 
-/// What has happened since it was asked for last.
+/// Records since the last call of [`Session::take`].
 #[derive(Clone, Debug, Default)]
 pub struct Observations {
     /// Samples of every queue; variables by their place in [`Session::vars`].

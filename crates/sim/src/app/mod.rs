@@ -31,13 +31,13 @@ impl FlowTimers {
         self.receiver.min(self.sender).min(self.rest)
     }
 
-    /// Those of the receiver, to be moved.
+    /// The next timer of the receiver, to be moved.
     #[inline]
     pub(crate) fn of_receiver(&mut self) -> &mut Time {
         &mut self.receiver
     }
 
-    /// Those of the sender, to be moved.
+    /// The next timer of the sender, to be moved.
     #[inline]
     pub(crate) fn of_sender(&mut self) -> &mut Time {
         &mut self.sender
@@ -48,9 +48,9 @@ impl FlowTimers {
 pub struct Outbox<'a> {
     /// Now.
     pub now: Time,
-    /// What lies between them.
+    /// The links and wires between them.
     pub(crate) path: &'a mut Path,
-    /// What is counted of flows.
+    /// The counters of flows.
     pub(crate) probe: &'a mut Probe,
     /// The class of the flow's group, by place.
     pub(crate) class: usize,

@@ -132,13 +132,13 @@ impl Page {
         page
     }
 
-    /// The page under way: when it was requested, and how long it was under way by `end`.
+    /// The page being loaded: its request time, and how long it had been loading by `end`.
     pub fn under_way(&self, end: Time) -> Option<(Time, Span)> {
         let start = self.user.under_way_since()?;
         Some((start, self.stopped.map_or(end, |stopped| end.min(stopped)).since(start)))
     }
 
-    /// A packet reaches the server: a request, or an answer to what it sent.
+    /// A packet reaches the server: a request, or an acknowledgement of its data.
     pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         let place = self.lane_of(packet);
         let lane = &mut self.lanes[place];

@@ -23,7 +23,7 @@ pub struct Setup {
     pub profile: Arc<Profile>,
     /// The ECN feedback mode that the sender requests.
     pub asks: Mode,
-    /// What the receiver can do with ECN.
+    /// The receiver's ECN abilities.
     pub ability: EcnAbility,
     /// Randomness for congestion controls.
     pub rng: Rng,

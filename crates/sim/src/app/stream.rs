@@ -61,7 +61,7 @@ pub struct Stream {
     pub ce_bytes: u64,
     plan: TransferPlan,
     rng: Rng,
-    /// The transfer under way: when it was requested, and its size.
+    /// The present transfer: its request time and its size.
     transfer: Option<FinishedTransfer>,
     /// The transfer that the flow's stop cut off: when it was requested, and for how long it was
     /// under way.
@@ -99,7 +99,7 @@ impl Stream {
         }
     }
 
-    /// The application stops and abandons what is under way.
+    /// The application stops and abandons the present transfer.
     fn finish(&mut self, now: Time) {
         self.close(now);
         self.opening = None;

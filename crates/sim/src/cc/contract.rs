@@ -118,7 +118,7 @@ pub enum Feedback {
     Accurate,
 }
 
-/// What a congestion control needs from both ends.
+/// The needs of a congestion control from both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
     /// How far it sets the window itself.
@@ -143,13 +143,13 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// The ECN field of what is ECN-capable.
+    /// The ECN field of ECN-capable packets.
     pub const fn ect(&self) -> Ecn {
         if self.low_latency { Ecn::Ect1 } else { Ecn::Ect0 }
     }
 }
 
-/// What is known when a connection is established.
+/// Facts about a connection at the time it is established.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Now.

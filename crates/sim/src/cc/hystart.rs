@@ -19,7 +19,7 @@ const LONGEST_CUSHION: f64 = 1000.0;
 const DELAY_MIN: Span = Span::from_millis(4);
 const DELAY_MAX: Span = Span::from_millis(16);
 
-/// What is known of the path of a flow in slow start.
+/// Measurements of the path of a flow in slow start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlowStartPath {
     /// The shortest round-trip time.

@@ -48,7 +48,7 @@ impl PriorCwnd {
         self.0 = if cut { self.0.max(window.cwnd) } else { window.cwnd };
     }
 
-    /// Gives back what was saved, unless the window has outgrown it.
+    /// Restores the saved window, unless the present one is larger.
     pub(crate) fn restore(self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.0);
     }

@@ -23,7 +23,7 @@ pub(super) const fn sack_bytes(blocks: u32) -> u32 {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
 
-/// What an acknowledgement has room for.
+/// The options for which an acknowledgement has room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OptionRoom {
     /// Fields of the option.

@@ -1,11 +1,11 @@
-//! What a receiver can do with ECN.
+//! The ECN abilities of a receiver.
 
 use sojourn_aqm::Ecn;
 
 use super::accecn::OptionRule;
 use super::negotiation::Mode;
 
-/// What a receiver can do with ECN.
+/// The ECN abilities of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EcnAbility {
     /// The highest feedback mode that it supports.

@@ -1,4 +1,4 @@
-//! What segments take of Linux's buffers, in bytes of memory, and how much of that is window (facts
+//! Memory of segments in Linux's buffers, in bytes, and how much of it counts as window (facts
 //! tcp-31 and tcp-45).
 
 use super::profile::BufferRule;

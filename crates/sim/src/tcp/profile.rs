@@ -32,7 +32,7 @@ pub enum RtoFloor {
     Whole(Span),
 }
 
-/// How much memory what is written and not acknowledged may take (Linux `tcp_wmem`), in bytes.
+/// The memory for written, unacknowledged data (Linux `tcp_wmem`), in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendBufferRule {
     /// At first.
@@ -41,7 +41,7 @@ pub struct SendBufferRule {
     pub most: u32,
 }
 
-/// What segments take of Linux's buffers, and how much window a receiver makes of that.
+/// Memory of segments in Linux's buffers, and the window that a receiver derives from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BufferRule {
     /// 1280 bytes in addition to the payload. Half of the memory is window; it grows for twice the
@@ -85,15 +85,15 @@ pub struct AckRule {
     pub counts_options: bool,
 }
 
-/// How long a duplicate is held back at most, so that one acknowledgement reports several (Linux
+/// The longest that a duplicate is held back, so one acknowledgement reports several (Linux
 /// `__tcp_ack_snd_check`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compression {
     /// The part of a round trip (`tcp_comp_sack_rtt_percent`), of at most 1 ms.
     pub percent: NonZeroU8,
-    /// What the kernel may add, and always adds here (`tcp_comp_sack_slack_ns`).
+    /// The slack that the kernel may add, and that is always added here (`tcp_comp_sack_slack_ns`).
     pub slack_us: u8,
-    /// Whether what the timer sends has the timestamp of the last of them (fact tcp-55).
+    /// Whether the timer's acknowledgement has the timestamp of the last duplicate (fact tcp-55).
     pub is_stamped_early: bool,
 }
 
@@ -107,7 +107,7 @@ impl Compression {
 /// How losses are detected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detection {
-    /// Time since sending, against what was delivered since (RFC 8985).
+    /// By the time since sending, compared with later segments that were delivered (RFC 8985).
     Rack,
     /// Distance below the highest SACK (Linux before 4.15).
     Fack,
@@ -118,7 +118,7 @@ pub enum Detection {
 /// How a reduction brings the window to its new size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// In proportion to what is delivered (RFC 9937).
+    /// In proportion to the delivered data (RFC 9937).
     Proportional,
     /// The same with RFC 6937's slow-start reduction bound: below the threshold one packet more on
     /// every acknowledgement (Linux 3.2 to 4.2).
@@ -259,9 +259,9 @@ pub struct Profile {
     pub offload_bytes: Option<u32>,
     /// A burst may reach into the next buffer of the program's writes (Linux 7.2, `tcp_grow_skb`).
     pub bursts_cross_buffers: bool,
-    /// The memory that what is written and not acknowledged may take; none: all that there is.
+    /// The memory for written, unacknowledged data; `None`: unlimited.
     pub send_buffer: Option<SendBufferRule>,
-    /// What segments take of that and of the receiver's buffer.
+    /// Memory of segments in the send buffer and the receiver's buffer.
     pub buffer: BufferRule,
     /// Retransmission timeout.
     pub rto: RtoRule,

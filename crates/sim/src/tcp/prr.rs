@@ -1,5 +1,5 @@
 //! Proportional rate reduction (RFC 6937, RFC 9937, Linux 6.1 `tcp_cwnd_reduction`): the window
-//! falls to the threshold in proportion to what is delivered, within about one round trip.
+//! falls to the threshold in proportion to the delivered data, within about one round trip.
 //!
 //! Deviation from RFC 9937, as in Linux: `RecoverFS` is the congestion window at the start, not the
 //! amount of data in flight (RFC 9937 §6).

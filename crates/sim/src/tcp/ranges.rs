@@ -1,4 +1,4 @@
-//! Sets of segment numbers as disjoint ranges: what was received above a hole.
+//! Sets of segment numbers as disjoint ranges: the segments received above a hole.
 
 use crate::packet::Block;
 use crate::prefetch::{Prefetch, prefetch};
@@ -135,7 +135,7 @@ impl Ranges {
         Some(last)
     }
 
-    /// Removes what of the last block is below `end`.
+    /// Removes the part of the last block below `end`.
     fn cut_last(&mut self, end: u32) {
         if let Some(lower) = &mut self.lower {
             (self.last.start..end.min(lower.placed)).for_each(|seq| lower.set(seq, ABSENT));

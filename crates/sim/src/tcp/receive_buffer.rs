@@ -156,7 +156,7 @@ impl ReceiveBuffer {
         room.unwrap_or_else(|| self.room_beside(unread))
     }
 
-    /// The size has changed, or what is held.
+    /// Called after a change of the size or of the memory in use.
     #[inline]
     fn note_rooms(&mut self) {
         self.rooms = [self.room_beside(0), self.room_beside(1)];
@@ -211,7 +211,7 @@ impl ReceiveBuffer {
         self.rounded_up(room.min(self.offered))
     }
 
-    /// What is left of the window announced last (Linux `tcp_receive_window`).
+    /// The rest of the window announced last (Linux `tcp_receive_window`).
     #[inline]
     fn left(&self, next: u32) -> u32 {
         (self.edge.wrapping_sub(self.byte(next)) as i32).max(0) as u32
@@ -248,9 +248,8 @@ impl ReceiveBuffer {
     }
 
     /// A segment beyond the next expected waits, directly behind another or not. Returns whether
-    /// the window has grown for it; it may only with a number of `unread` segments. By then the
-    /// memory of a segment counts if it has joined the other's buffer (Linux `tcp_data_queue_ofo`;
-    /// fact tcp-53).
+    /// the window has grown for it, if given `unread`. By then a segment that joined the other's
+    /// buffer has its memory, another not yet (Linux `tcp_data_queue_ofo`; fact tcp-53).
     #[inline]
     pub(super) fn on_waiting(&mut self, seq: u32, follows: bool, unread: Option<u32>) -> bool {
         let payload = self.payload();
@@ -271,7 +270,7 @@ impl ReceiveBuffer {
         self.note_rooms();
     }
 
-    /// What has waited below `next` is in order behind the segment `filling`.
+    /// The waiting segments below `next` are now in order behind the segment `filling`.
     #[inline]
     pub(super) fn on_released(&mut self, filling: u32, next: u32) {
         let payload = self.payload();
@@ -346,7 +345,7 @@ impl ReceiveBuffer {
         u64::from(self.held_to.saturating_sub(next)) * u64::from(self.payload)
     }
 
-    /// What it takes to let a segment pass in 6.1 (`rcvmem` of `tcp_rcv_space_adjust`).
+    /// Memory that 6.1 provides per segment (`rcvmem` of `tcp_rcv_space_adjust`).
     fn per_segment(&self) -> u32 {
         let mut bytes = self.payload() + HEADERS + SK_BUFF + SHARED_INFO;
         while self.share.window_of(bytes) < self.payload() {

@@ -138,7 +138,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment is in order now, and what has waited behind it below `next`.
+    /// A segment is in order now, and so are those waiting behind it below `next`.
     #[inline]
     pub fn on_in_order(&mut self, seq: u32, next: u32) {
         self.unread += next - seq;

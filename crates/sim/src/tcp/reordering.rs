@@ -7,7 +7,7 @@ pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 /// Recoveries for which a wider window is kept (RFC 8985 §6.2 step 4).
 const PERSIST: u8 = 16;
 
-/// What a connection has seen of reordering.
+/// The reordering that a connection has seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reordering {
     metric: u32,

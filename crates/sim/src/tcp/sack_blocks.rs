@@ -115,7 +115,7 @@ fn touch(one: Block, other: Block) -> bool {
     one.start <= other.end && other.start <= one.end
 }
 
-/// What two blocks that touch cover.
+/// The union of two blocks that touch.
 fn union(one: Block, other: Block) -> Block {
     Block { start: one.start.min(other.start), end: one.end.max(other.end) }
 }

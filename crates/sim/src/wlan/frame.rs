@@ -35,7 +35,7 @@ impl Frame {
         OfdmRate::all()[self.chain[self.stage].rate]
     }
 
-    /// How long an attempt is on the air.
+    /// The airtime of an attempt.
     pub(super) fn airtime(&self) -> Span {
         self.rate().data_frame(self.packet_bytes)
     }

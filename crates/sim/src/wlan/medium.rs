@@ -17,7 +17,7 @@ use sojourn_scenario::wlan_timing::{OfdmRate, WINDOW_MAX, WINDOW_MIN};
 use super::frame::Frame;
 use super::rate::RateChoice;
 
-/// What became of a transmission.
+/// The outcome of a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attempt {
     /// The frame was acknowledged.
@@ -33,7 +33,7 @@ pub(crate) enum Attempt {
 pub(crate) struct Sent {
     /// The station that sent, by place.
     pub(crate) station: usize,
-    /// With what result.
+    /// The result.
     pub(crate) attempt: Attempt,
     /// How long its frame and the answer kept the medium busy.
     pub(crate) airtime: Span,

@@ -48,10 +48,10 @@ pub(super) struct Stage {
 /// The rates that a frame is tried at, one after the other.
 pub(super) type Chain = [Stage; STAGES];
 
-/// What is known of a rate.
+/// The statistics of a rate.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// How long a frame lasts without errors, in microseconds.
+    /// The duration of a frame without errors, in microseconds.
     perfect_us: u64,
     retries: u32,
     /// The same, but fewer where success is nearly certain or hopeless.

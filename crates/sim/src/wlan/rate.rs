@@ -38,7 +38,7 @@ impl RateChoice {
         Frame::new(packet_bytes, radio, chain, has_deferred_sample)
     }
 
-    /// What became of a frame.
+    /// The outcome of a frame.
     pub(super) fn learn(&mut self, now: Time, frame: &Frame, was_received: bool) {
         if let RateChoice::Minstrel(minstrel) = self {
             let (chain, tried) = (frame.chain(), frame.tried());

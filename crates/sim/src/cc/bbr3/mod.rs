@@ -82,7 +82,7 @@ pub struct Bbr3 {
     round_start: bool,
     /// The round ends at the delivery of a packet that left after this many had been delivered.
     next_round_delivered: u64,
-    /// What has been delivered at the last acknowledgement.
+    /// All packets delivered up to the last acknowledgement.
     delivered: u64,
     loss_round_start: bool,
     loss_round_delivered: u64,

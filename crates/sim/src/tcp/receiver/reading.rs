@@ -43,7 +43,7 @@ impl Receiver {
         }
     }
 
-    /// The program reads what is in order.
+    /// The program reads the data that is in order.
     #[inline]
     pub(super) fn read(&mut self, now: Time) {
         if self.window.is_unread() {

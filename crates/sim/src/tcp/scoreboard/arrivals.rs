@@ -1,4 +1,4 @@
-//! What an acknowledgement says has arrived: cumulatively and by SACK.
+//! The arrivals that an acknowledgement reports: cumulatively and by SACK.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED, Scoreboard,
 use crate::packet::{Block, SACK_BLOCKS};
 use crate::tcp::rtt::is_stamped_before;
 
-/// What one acknowledgement delivered.
+/// The segments that one acknowledgement reports as delivered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivery {
     /// Segments newly delivered, cumulatively or by SACK, each counted once.
@@ -42,7 +42,7 @@ pub(crate) struct Untouched {
     pub(crate) newest_sent: Time,
 }
 
-/// What is known when an acknowledgement arrives.
+/// The context in which an acknowledgement arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     /// Now.
@@ -122,7 +122,7 @@ impl Scoreboard {
         self.measure_reordering(delivery);
     }
 
-    /// The same of an acknowledgement that does not advance and has SACK blocks.
+    /// The same for an acknowledgement that does not advance and has SACK blocks.
     #[inline]
     pub(crate) fn acknowledge_sacked(
         &mut self,
@@ -176,7 +176,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes in what a block reports.
+    /// Takes in the report of one SACK block.
     #[inline]
     fn take_block(
         &mut self,
