@@ -207,16 +207,21 @@ class Record(_Part):
 class Schedule(_Part):
     """A list of rates and the times from which they hold.
 
-    The packet in service finishes at its old rate.
+    The rest of the packet in service is sent at the new rate, unless ``in_service`` says otherwise.
 
     Attributes:
         steps: Pairs of time and rate: ``[["0s", "100mbit"], ["50s", "20mbit"]]``. The first time is
-            ``0s``, and times increase.
+            ``0s``, and times increase. ``0bit`` is an outage: nothing is sent, and the packet in
+            service waits.
+        in_service: What a change of rate does to the packet in service: ``new-rate`` sends the rest
+            of it at the new rate, ``old-rate`` all of it at the old one, as ns-2 and ns-3 do.
+            Default: ``"new-rate"``.
     """
 
     _kind: ClassVar[str | None] = "schedule"
 
     steps: Sequence[tuple[str, str]]
+    in_service: Literal["new-rate"] | Literal["old-rate"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,14 @@ pub fn span(text: &str) -> Result<Span, String> {
 /// # Errors
 /// A sentence that says what would be right.
 pub fn rate(text: &str) -> Result<Rate, String> {
+    rate_or_outage(text)?.ok_or_else(|| format!("`{}`: a rate must be positive", text.trim()))
+}
+
+/// Reads a rate such as `10mbit`, or `0bit`, which is an outage (`None`).
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn rate_or_outage(text: &str) -> Result<Option<Rate>, String> {
     let (number, unit) = split(text);
     let scale = match unit {
         "bit" => 1,
@@ -70,9 +78,14 @@ pub fn rate(text: &str) -> Result<Rate, String> {
         _ => return Err(rate_unit_advice(number, unit)),
     };
     match scaled(number, scale).map_err(|e| e.describe(text, "one bit per second"))? {
-        0 => Err(format!("`{}`: a rate must be positive", text.trim())),
-        bps => Ok(Rate::from_bps(bps)),
+        0 => Ok(None),
+        bps => Ok(Some(Rate::from_bps(bps))),
     }
+}
+
+/// A rate as [`rate_or_outage`] reads it.
+pub fn show_rate_or_outage(rate: Option<Rate>) -> String {
+    rate.map_or_else(|| String::from("0bit"), |rate| rate.to_string())
 }
 
 fn rate_unit_advice(number: &str, unit: &str) -> String {

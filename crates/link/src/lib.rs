@@ -13,6 +13,7 @@
 
 mod delay_line;
 mod impairment;
+mod line;
 mod link;
 mod observer;
 mod opportunities;
@@ -27,6 +28,7 @@ mod tx_ring;
 
 pub use delay_line::DelayLine;
 pub use impairment::Impairment;
+pub use line::Line;
 pub use link::Link;
 pub use observer::LinkObserver;
 pub use opportunities::Opportunities;

@@ -47,11 +47,11 @@ impl<P: Packet> Link<P> {
         let was_empty = self.queue.is_empty();
         if was_empty
             && let Server::Steady(server) = &mut self.server
-            && server.is_idle()
+            && server.lets_pass()
             && self.queue.discipline.lets_through(bytes)
         {
             let departure = Departure { packet: packet(), enqueued: now };
-            self.next_service = server.pass(now, departure, &mut self.queue, observer);
+            self.next_service = server.pass(now, departure, observer);
             return true;
         }
         let Queue { discipline, rng } = &mut self.queue;

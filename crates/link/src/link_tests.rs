@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{Cause, Departure, Ecn, Env, Limit, QdiscSpec, Rate, Span, Stage, registry};
-use sojourn_scenario::resolved::{Bucket, Device, Trace};
+use sojourn_scenario::resolved::{Bucket, Device, InService, Schedule, Trace};
 
 use super::*;
 use crate::{Shaper, TokenBucket, TokenReserve};
@@ -43,7 +43,7 @@ impl LinkObserver<Numbered> for Report {
     fn departed(&mut self, departure: &Departure<Numbered>) {
         self.departed.push(departure.packet.0);
     }
-    fn busy(&mut self, _bytes: u32, span: Span) {
+    fn busy(&mut self, _bytes: u32, _overhead: u32, span: Span) {
         self.busy = self.busy + span;
     }
     fn carried(&mut self, bytes: u32) {
@@ -53,6 +53,10 @@ impl LinkObserver<Numbered> for Report {
 
 fn ms(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
+}
+
+fn us(us: u64) -> Time {
+    Time::from_nanos(us * 1_000)
 }
 
 fn mbit(mbit: u64) -> Rate {
@@ -95,8 +99,7 @@ fn run(link: &mut Link<Numbered>, end: Time, report: &mut Report) -> Vec<(u64, u
 
 #[test]
 fn packets_leave_in_order_one_serialisation_time_apart() {
-    let (mut link, mut report) =
-        (link("taildrop", Server::steady(mbit(12), vec![])), Report::default());
+    let (mut link, mut report) = (link("taildrop", Server::steady(mbit(12))), Report::default());
     fill(&mut link, 3, &mut report);
     assert_eq!((report.departed.len(), link.backlog().packets), (1, 2));
     assert_eq!(run(&mut link, ms(9), &mut report), [(1_000, 0), (2_000, 1), (3_000, 2)]);
@@ -106,54 +109,83 @@ fn packets_leave_in_order_one_serialisation_time_apart() {
 
 #[test]
 fn what_the_queue_has_no_room_for_is_reported() {
-    let (mut link, mut report) =
-        (link("taildrop", Server::steady(mbit(12), vec![])), Report::default());
+    let (mut link, mut report) = (link("taildrop", Server::steady(mbit(12))), Report::default());
     fill(&mut link, 12, &mut report);
     assert_eq!(report.dropped, [10, 11], "one is in service and nine wait");
 }
 
 #[test]
 fn enqueue_says_when_the_server_was_woken() {
-    let (mut link, mut report) =
-        (link("taildrop", Server::steady(mbit(12), vec![])), Report::default());
+    let (mut link, mut report) = (link("taildrop", Server::steady(mbit(12))), Report::default());
     let woken = [0, 1, 2].map(|number| link.enqueue(Time::ZERO, Numbered(number), &mut report));
     // The first packet goes into service at once, so the second one finds an empty queue too.
     assert_eq!(woken, [true, true, false]);
 }
 
-#[test]
-fn a_change_of_rate_applies_from_the_next_packet_on() {
-    let changes = vec![(ms(4), mbit(12)), (Time::from_nanos(500_000), mbit(6))];
-    let (mut link, mut report) =
-        (link("taildrop", Server::steady(mbit(12), changes)), Report::default());
-    fill(&mut link, 4, &mut report);
-    let left = run(&mut link, ms(99), &mut report);
-    assert_eq!(left, [(1_000, 0), (3_000, 1), (5_000, 2), (6_000, 3)]);
+/// 12 Mbit/s, 6 from half a millisecond on, 12 again from 4 ms on.
+fn dip() -> Schedule {
+    Schedule::of_rates([(ms(0), mbit(12)), (us(500), mbit(6)), (ms(4), mbit(12))])
 }
 
-/// A bucket that never holds anything back, in front of a line whose rate changes.
-fn shaped_line(line: Rate, changes: Vec<(Time, Rate)>) -> Server<Numbered> {
-    let bucket = Bucket { rate: mbit(1_000), burst_bytes: 15_000, line, overdraft: false };
-    Server::shaped(Shaper::new(Some(TokenBucket::new(&bucket)), None, line, changes))
+/// A bucket that never holds anything back, in front of a line.
+fn shaped(schedule: &Schedule) -> Server<Numbered> {
+    let (rate, line) = (mbit(1_000), mbit(1_000));
+    let bucket = Bucket { rate, burst_bytes: 15_000, line, overdraft: false };
+    Server::shaped(Shaper::new(Some(TokenBucket::new(&bucket)), None, schedule))
+}
+
+/// When four packets leave that come at once, from a line alone and from one below a bucket.
+fn four(schedule: &Schedule) -> [Vec<(u64, u32)>; 2] {
+    [Server::steady(schedule), shaped(schedule)].map(|server| {
+        let (mut link, mut report) = (link("taildrop", server), Report::default());
+        fill(&mut link, 4, &mut report);
+        run(&mut link, ms(99), &mut report)
+    })
 }
 
 #[test]
-fn the_rate_of_a_line_below_a_bucket_changes_when_it_should() {
-    let changes = vec![(ms(4), mbit(12)), (Time::from_nanos(500_000), mbit(6))];
+fn a_change_of_rate_applies_to_the_rest_of_the_packet_in_service() {
+    // Half a packet at 12 and half at 6 Mbit/s; the third is half sent when the rate rises.
+    let expected = vec![(1_500, 0), (3_500, 1), (4_750, 2), (5_750, 3)];
+    assert_eq!(four(&dip()), [expected.clone(), expected]);
+}
+
+#[test]
+fn the_packet_in_service_keeps_its_old_rate_where_the_schedule_says_so() {
+    let expected = vec![(1_000, 0), (3_000, 1), (5_000, 2), (6_000, 3)];
+    assert_eq!(four(&dip().with_in_service(InService::OldRate)), [expected.clone(), expected]);
+}
+
+#[test]
+fn in_an_outage_nothing_leaves_and_packets_wait_in_the_queue() {
+    let steps = vec![(ms(0), Some(mbit(12))), (us(500), None), (ms(4), Some(mbit(12)))];
+    let expected = vec![(4_500, 0), (5_500, 1), (6_500, 2), (7_500, 3)];
+    assert_eq!(four(&Schedule::new(steps)), [expected.clone(), expected]);
+
+    let steps = vec![(ms(0), None), (ms(4), Some(mbit(12)))];
     let (mut link, mut report) =
-        (link("taildrop", shaped_line(mbit(12), changes)), Report::default());
-    fill(&mut link, 4, &mut report);
-    let left = run(&mut link, ms(99), &mut report);
-    assert_eq!(left, [(1_000, 0), (3_000, 1), (5_000, 2), (6_000, 3)]);
+        (link("taildrop", Server::steady(&Schedule::new(steps))), Report::default());
+    fill(&mut link, 2, &mut report);
+    assert_eq!((report.departed.len(), link.backlog().packets), (0, 2));
+    assert_eq!(run(&mut link, ms(99), &mut report), [(5_000, 0), (6_000, 1)]);
+}
+
+#[test]
+fn an_outage_at_the_end_lasts() {
+    let steps = vec![(ms(0), Some(mbit(12))), (us(1_500), None)];
+    let expected = vec![(1_000, 0)];
+    assert_eq!(four(&Schedule::new(steps)), [expected.clone(), expected]);
 }
 
 #[test]
 fn a_law_learns_of_a_change_of_the_rate_of_its_line() {
-    // DOCSIS-PIE's delay is the backlog over the rate. One packet is in service for 20 ms.
-    let changes = || vec![(Time::ZERO, Rate::from_bps(600_000))];
-    for server in [Server::steady(mbit(12), changes()), shaped_line(mbit(12), changes())] {
+    // DOCSIS-PIE's delay is the backlog over the rate. The second packet starts after the change
+    // and is in service for 20 ms.
+    let falls = Schedule::of_rates([(ms(0), mbit(12)), (ms(1), Rate::from_bps(600_000))]);
+    for server in [Server::steady(&falls), shaped(&falls)] {
         let (mut link, mut report) = (link("pie@docsis", server), Report::default());
-        fill(&mut link, 5, &mut report);
+        fill(&mut link, 6, &mut report);
+        link.on_service(ms(1), &mut report, drop);
         link.on_timer(ms(16));
         let delay = link.vars().iter().position(|var| var.name == "delay").expect("PIE has it");
         let mut values = vec![0.0; link.vars().len()];
@@ -185,7 +217,7 @@ fn opportunities_carry_parts_of_packets_and_pass_unused_while_the_queue_is_empty
 fn a_shaper_holds_back_what_lacks_tokens() {
     let (rate, line) = (mbit(12), mbit(120));
     let bucket = Bucket { rate, burst_bytes: 3_000, line, overdraft: false };
-    let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), None, line, vec![]);
+    let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), None, line);
     let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
     fill(&mut link, 4, &mut report);
     // Two at the rate of the line, then one per millisecond, each 0.1 ms on the line.
@@ -198,7 +230,7 @@ fn the_reserve_of_a_shaper_is_what_has_passed_the_bucket_and_waits_for_the_line(
     let (rate, line) = (mbit(12), mbit(24));
     let bucket = Bucket { rate, burst_bytes: 6_000, line, overdraft: false };
     let device = Device { limit: Limit::Bytes(3_000), overhead_bytes: 0 };
-    let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), Some(device), line, vec![]);
+    let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), Some(device), line);
     let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
     fill(&mut link, 3, &mut report);
     // Three packets of 1500 bytes are in the device, of which the first is being sent.
@@ -214,7 +246,7 @@ fn the_reserve_of_a_shaper_is_what_has_passed_the_bucket_and_waits_for_the_line(
 #[test]
 fn a_device_takes_packets_out_of_the_sight_of_the_discipline() {
     let device = Device { limit: Limit::Bytes(1_500), overhead_bytes: 0 };
-    let shaper = Shaper::new(None, Some(device), mbit(12), vec![]);
+    let shaper = Shaper::new(None, Some(device), mbit(12));
     let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
     fill(&mut link, 4, &mut report);
     assert_eq!((report.departed.len(), link.backlog().packets), (2, 2));
@@ -224,7 +256,7 @@ fn a_device_takes_packets_out_of_the_sight_of_the_discipline() {
 #[test]
 fn a_discipline_that_shapes_is_asked_again_when_it_said_so() {
     let (mut link, mut report) =
-        (link("cake:bandwidth=6mbit", Server::steady(mbit(12), vec![])), Report::default());
+        (link("cake:bandwidth=6mbit", Server::steady(mbit(12))), Report::default());
     fill(&mut link, 3, &mut report);
     let left = run(&mut link, ms(99), &mut report);
     let gaps: Vec<u64> = left.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
@@ -245,8 +277,7 @@ fn the_host_of_a_shared_medium_takes_the_head() {
 
 #[test]
 fn a_queue_can_be_drained() {
-    let (mut link, mut report) =
-        (link("codel", Server::steady(mbit(12), vec![])), Report::default());
+    let (mut link, mut report) = (link("codel", Server::steady(mbit(12))), Report::default());
     fill(&mut link, 4, &mut report);
     let mut waiting = Vec::new();
     link.drain(ms(1), &mut report, |packet, at| waiting.push((packet.0, at)));
@@ -256,7 +287,7 @@ fn a_queue_can_be_drained() {
 
 #[test]
 fn a_queue_that_is_replaced_keeps_what_waits_and_its_law_is_as_if_it_had_been_there() {
-    let slow = Server::steady(Rate::from_bps(120_000), vec![]); // 100 ms for a packet
+    let slow = Server::steady(Rate::from_bps(120_000)); // 100 ms for a packet
     let (mut link, mut report) = (link("taildrop", slow), Report::default());
     let arrivals = [ms(0), ms(10), ms(20), ms(40)];
     for (number, &at) in (0..).zip(&arrivals) {
@@ -282,7 +313,10 @@ fn a_queue_that_is_replaced_keeps_what_waits_and_its_law_is_as_if_it_had_been_th
 /// When packets left, in microseconds, and what a discipline said of itself at every arrival: with
 /// bursts and pauses, under a rate that falls.
 fn history(discipline: &str, ahead: bool) -> (Vec<(u64, u32)>, Vec<Vec<u64>>) {
-    let mut link = link(discipline, Server::steady(mbit(12), vec![(ms(300), mbit(6))]));
+    let mut link = link(
+        discipline,
+        Server::steady(&Schedule::of_rates([(ms(0), mbit(12)), (ms(300), mbit(6))])),
+    );
     let (mut left, mut seen, mut report) = (Vec::new(), Vec::new(), Report::default());
     let (mut chance, mut arrival) = (Rng::stream(7, "arrivals", 0), Time::ZERO);
     for number in 0..500 {
@@ -342,7 +376,7 @@ fn packets_taken_ahead_change_neither_departures_nor_what_a_law_learns() {
 
 #[test]
 fn a_packet_behind_one_taken_ahead_starts_when_that_has_left() {
-    let mut link = link("taildrop", Server::steady(mbit(12), vec![]));
+    let mut link = link("taildrop", Server::steady(mbit(12)));
     let mut report = Report::default();
     fill(&mut link, 1, &mut report);
     assert_eq!(link.send_ahead(), Some((ms(1), Numbered(0))));

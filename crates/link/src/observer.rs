@@ -7,8 +7,9 @@ use sojourn_aqm::{Departure, Sink, Span};
 pub trait LinkObserver<P>: Sink<P> {
     /// A packet leaves the queue; its sojourn time ends.
     fn departed(&mut self, departure: &Departure<P>);
-    /// The server sends a packet of `bytes`, as the queue counts them, for `span` from now on.
-    fn busy(&mut self, bytes: u32, span: Span);
+    /// The server sends a packet of `bytes`, as the queue counts them, for `span` from now on. The
+    /// line adds `overhead` bytes to it.
+    fn busy(&mut self, bytes: u32, overhead: u32, span: Span);
     /// A delivery opportunity of a recorded link has carried `bytes`.
     fn carried(&mut self, bytes: u32);
 }

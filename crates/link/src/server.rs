@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Departure, Packet, Rate, Time};
+use sojourn_aqm::{Departure, Packet, Time};
 use sojourn_scenario::resolved::{Device, Trace};
 
 use crate::queue::Queue;
-use crate::{LinkObserver, Opportunities, Shaper, Transmitter, TxRing};
+use crate::{Line, LinkObserver, Opportunities, Shaper, TxRing};
 
 /// The server of a link.
 #[derive(Debug)]
@@ -24,18 +24,10 @@ pub enum Server<P> {
 }
 
 impl<P: Packet> Server<P> {
-    /// A server at `rate`, which changes at given times; the next change is the last entry of
-    /// `changes`. The packet in service finishes at its old rate, as in ns-2 and ns-3, which
-    /// compute the departure time when the transmission starts. The discipline learns of a change
-    /// when the next packet starts.
-    pub fn steady(rate: Rate, changes: Vec<(Time, Rate)>) -> Server<P> {
-        debug_assert!(changes.is_sorted_by(|a, b| a.0 > b.0), "the next change is the last");
-        Server::Steady(Steady {
-            transmitter: Transmitter::new(rate),
-            changes,
-            in_service: None,
-            ahead: Ahead::No,
-        })
+    /// A server at a rate, or at those of a schedule. The discipline learns of a change when the
+    /// next packet starts. In an outage no packet is taken from the queue.
+    pub fn steady(line: impl Into<Line>) -> Server<P> {
+        Server::Steady(Steady { line: line.into(), in_service: None, ahead: Ahead::No })
     }
 
     /// A server at the delivery opportunities of a recording.
@@ -57,15 +49,13 @@ impl<P: Packet> Server<P> {
 /// Serialises one packet after the other.
 #[derive(Debug)]
 pub struct Steady<P> {
-    transmitter: Transmitter,
-    /// Future rates, the next one last.
-    changes: Vec<(Time, Rate)>,
+    line: Line,
     /// In the form that the discipline returned, which saves a copy.
     in_service: Option<Departure<P>>,
     ahead: Ahead,
 }
 
-impl Transmitter {
+impl Line {
     /// Reports a packet that starts now; returns when it will have left. Inlined, because the calls
     /// cost 1 % of a run.
     #[inline(always)]
@@ -76,9 +66,10 @@ impl Transmitter {
         observer: &mut O,
     ) -> Time {
         observer.departed(departure);
-        let span = self.next(departure.packet.bytes());
-        observer.busy(departure.packet.bytes(), span);
-        now + span
+        let bytes = departure.packet.bytes();
+        let left = self.send(now, bytes);
+        observer.busy(bytes, 0, left.since(now));
+        left
     }
 }
 
@@ -97,6 +88,12 @@ impl<P: Packet> Steady<P> {
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.in_service.is_none() && self.ahead == Ahead::No
+    }
+
+    /// Whether a packet may go through an empty queue.
+    #[inline]
+    pub(crate) fn lets_pass(&self) -> bool {
+        self.is_idle() && self.line.is_settled()
     }
 
     /// The packet in service, which will have left at `left`.
@@ -143,11 +140,13 @@ impl<P: Packet> Steady<P> {
         queue: &mut Queue<P>,
         observer: &mut O,
     ) -> Time {
-        self.change_rate(now, queue);
         self.ahead = Ahead::No;
+        if let Some(end) = self.outage_end(now, queue) {
+            return end;
+        }
         self.in_service = queue.depart(now, observer);
         match &self.in_service {
-            Some(departure) => self.transmitter.begin(now, departure, observer),
+            Some(departure) => self.line.begin(now, departure, observer),
             // A shaping discipline may hold packets back; then the server tries again later.
             None => queue.held_until(),
         }
@@ -163,14 +162,17 @@ impl<P: Packet> Steady<P> {
         observer: &mut O,
         mut forward: impl FnMut(Time, &mut P),
     ) -> Time {
-        self.change_rate(now, queue);
+        if let Some(end) = self.outage_end(now, queue) {
+            self.ahead = Ahead::No;
+            return end;
+        }
         // It stays where the discipline has put it.
         let mut departure = queue.depart(now, observer);
         let Some(departure) = &mut departure else {
             self.ahead = Ahead::No;
             return queue.held_until();
         };
-        let left = self.transmitter.begin(now, departure, observer);
+        let left = self.line.begin(now, departure, observer);
         forward(left, &mut departure.packet);
         let is_alone = queue.is_empty();
         self.ahead = if is_alone { Ahead::Alone(left) } else { Ahead::Followed };
@@ -183,21 +185,22 @@ impl<P: Packet> Steady<P> {
         &mut self,
         now: Time,
         departure: Departure<P>,
-        queue: &mut Queue<P>,
         observer: &mut O,
     ) -> Time {
-        debug_assert!(self.is_idle(), "one packet is in service");
-        self.change_rate(now, queue);
+        debug_assert!(self.lets_pass(), "one packet is in service");
         let departure = self.in_service.insert(departure);
-        self.transmitter.begin(now, departure, observer)
+        self.line.begin(now, departure, observer)
     }
 
+    /// Makes the changes of rate that are due. In an outage: when to call again.
     #[inline]
-    fn change_rate(&mut self, now: Time, queue: &mut Queue<P>) {
-        while let Some((_, rate)) = self.changes.pop_if(|&mut (at, _)| at <= now) {
-            self.transmitter = Transmitter::new(rate);
-            queue.on_rate(now, rate);
+    fn outage_end(&mut self, now: Time, queue: &mut Queue<P>) -> Option<Time> {
+        if self.line.is_settled() {
+            return None;
         }
+        self.line.change(now, |rate| queue.on_rate(now, rate));
+        let end = self.line.outage_end()?;
+        Some(if queue.is_empty() { Time::NEVER } else { end })
     }
 }
 

@@ -6,11 +6,11 @@
 //! limit (include/linux/dynamic_queue_limits.h, dql_avail), so that one packet may exceed it.
 //! The sojourn time of a packet ends when it leaves the queue, even if it still lacks tokens.
 
-use sojourn_aqm::{Packet, Rate, Time};
+use sojourn_aqm::{Packet, Time};
 use sojourn_scenario::resolved::Device;
 
 use crate::queue::Queue;
-use crate::{LinkObserver, TokenBucket, TokenReserve, Transmitter, TxRing};
+use crate::{Line, LinkObserver, TokenBucket, TokenReserve, TxRing};
 
 /// Bucket, device and line; a bucket or a device may be missing.
 #[derive(Debug)]
@@ -22,29 +22,24 @@ pub struct Shaper<P> {
     ring: TxRing<P>,
     /// Bytes that the line adds on top of those that the queue counts.
     overhead_bytes: u32,
-    line: Transmitter,
-    /// Future rates of the line, the next one last.
-    changes: Vec<(Time, Rate)>,
+    line: Line,
     /// When the packet being sent has left.
     done: Option<Time>,
 }
 
 impl<P: Packet> Shaper<P> {
-    /// An idle shaper in front of a line whose rate changes at given times; the next change is the
-    /// last entry of `changes`.
+    /// An idle shaper in front of a line.
     pub fn new(
         bucket: Option<TokenBucket>,
         device: Option<Device>,
-        line: Rate,
-        changes: Vec<(Time, Rate)>,
+        line: impl Into<Line>,
     ) -> Shaper<P> {
         Shaper {
             bucket,
             waiting: None,
             ring: TxRing::new(device),
             overhead_bytes: device.map_or(0, |device| device.overhead_bytes),
-            line: Transmitter::new(line),
-            changes,
+            line: line.into(),
             done: None,
         }
     }
@@ -72,15 +67,14 @@ impl<P: Packet> Shaper<P> {
         queue: &mut Queue<P>,
         observer: &mut O,
     ) -> Time {
-        while let Some((_, rate)) = self.changes.pop_if(|&mut (at, _)| at <= now) {
-            self.line = Transmitter::new(rate);
-            queue.on_rate(now, rate);
+        if self.done.is_none() && !self.line.is_settled() {
+            self.line.change(now, |rate| queue.on_rate(now, rate));
         }
         let look_again = self.fill(now, queue, observer);
         if let (None, Some(bytes)) = (self.done, self.ring.head_bytes()) {
-            let span = self.line.next(bytes + self.overhead_bytes);
-            observer.busy(bytes, span);
-            self.done = Some(now + span);
+            let done = self.line.send(now, bytes + self.overhead_bytes);
+            observer.busy(bytes, self.overhead_bytes, done.since(now));
+            self.done = Some(done);
         }
         look_again.min(self.done.unwrap_or(Time::NEVER))
     }

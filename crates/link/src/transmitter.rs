@@ -37,6 +37,28 @@ impl Transmitter {
         self.rate
     }
 
+    /// What sending a packet of `bytes` takes, in billionths of a bit, with what the last packet has
+    /// left over.
+    pub(crate) fn work(&self, bytes: u32) -> u64 {
+        u64::from(bytes) * BITS_TIMES_NANOS + self.remainder
+    }
+
+    /// Work done in a time in which it does not finish its packet.
+    pub(crate) fn work_in(&self, span: Span) -> u64 {
+        span.as_nanos() * self.rate.as_bps()
+    }
+
+    /// The time for this much work, rounded down.
+    pub(crate) fn time_for(&self, work: u64) -> Span {
+        Span::from_nanos(work / self.rate.as_bps())
+    }
+
+    /// The next packet takes over what [`Transmitter::time_for`] has rounded off, unless the time
+    /// of a byte is a whole number.
+    pub(crate) fn carry_remainder_of(&mut self, work: u64) {
+        self.remainder = if self.nanos_per_byte.is_some() { 0 } else { work % self.rate.as_bps() };
+    }
+
     /// The transmission time of the next packet, of `bytes`.
     #[inline]
     pub fn next(&mut self, bytes: u32) -> Span {

@@ -228,9 +228,9 @@ mod tests {
         link.total.dropped = [1, 1, 0];
         link.total.marked = [0, 0, 5];
         // Busy for a second and for another one that ends half a second after the bin.
-        link.transmissions.begin(at(2), 2_000, Span::from_secs(1));
+        link.transmissions.begin(at(2), (2_000, 0), Span::from_secs(1));
         let half = Span::from_millis(500);
-        link.transmissions.begin(at(3) + half, 4_000, Span::from_secs(1));
+        link.transmissions.begin(at(3) + half, (4_000, 0), Span::from_secs(1));
         end(&mut bins, at(4), &[1_250, 1_000], slice::from_mut(&mut link));
         let rows = bins.into_rows(slice::from_ref(&link));
         let second = rows.iter().filter(|row| row.t == at(2));

@@ -7,7 +7,7 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::Digest;
 use crate::delay_over_time::DelayOverTime;
-use crate::transmissions::{Carried, Transmissions};
+use crate::transmissions::{Carried, Transmission, Transmissions};
 
 /// Sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,7 +148,9 @@ pub struct LinkTotals {
     pub counts: Counters,
     /// The bytes that its server has carried.
     pub carried: Carried,
-    /// Bits of the present transmission that are not carried yet.
+    /// The last transmission that began.
+    pub present: Transmission,
+    /// Bits of it that are not carried yet, at an even rate.
     pub bits_to_come: u64,
     /// The reserve of its token bucket; `None` without one.
     pub reserve: Option<TokenReserve>,
@@ -189,6 +191,7 @@ impl LinkStats {
             includes_at: false,
             counts: self.total,
             carried: self.transmissions.until(at),
+            present: self.transmissions.present(),
             bits_to_come: self.transmissions.bits_to_come(at),
             reserve,
         }

@@ -1,6 +1,6 @@
-//! Counts the events that a link reports.
+//! Counts what a link reports.
 
-use sojourn_aqm::{Cause, Departure, Evidence, Sink, Span, Stage, Time};
+use sojourn_aqm::{Cause, Departure, Ecn, Evidence, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
 use sojourn_record::rows::{Fate, PacketRow, SignalRow};
 use sojourn_scenario::wlan_timing::OfdmRate;
@@ -17,7 +17,7 @@ pub struct LinkProbe<'a, const NOTES: bool> {
 }
 
 impl<const NOTES: bool> LinkProbe<'_, NOTES> {
-    /// Sets the time of the reports that follow.
+    /// What is reported from here on happens at that time.
     #[inline]
     pub fn set_time(&mut self, now: Time) {
         self.now = now;
@@ -56,10 +56,10 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// The server starts a transmission of `bytes` that takes `span`.
+    /// The server sends this many bytes for `span` from now on; the line adds `overhead`.
     #[inline]
-    pub fn busy(&mut self, bytes: u32, span: Span) {
-        self.stats.transmissions.begin(self.now, bytes, span);
+    pub fn busy(&mut self, bytes: u32, overhead: u32, span: Span) {
+        self.stats.transmissions.begin(self.now, (bytes, overhead), span);
     }
 
     /// A recorded link has carried bytes.
@@ -138,7 +138,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     }
 
     /// A packet was marked. One that this queue marked before, on arrival say, counts once, for
-    /// the first reason.
+    /// the first reason; one that arrived marked counts where it was marked.
     pub fn marked(
         &mut self,
         packet: &mut impl Measured,
@@ -146,7 +146,8 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         stage: Stage,
         cause: Cause,
     ) {
-        if packet.view().marked.is_some() {
+        let PacketView { marked, ecn_in, .. } = packet.view();
+        if marked.is_some() || ecn_in == Ecn::Ce {
             return;
         }
         self.stats.signals(enqueued, true, cause.class());
@@ -229,8 +230,8 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
     }
 
     #[inline]
-    fn busy(&mut self, bytes: u32, span: Span) {
-        LinkProbe::busy(self, bytes, span);
+    fn busy(&mut self, bytes: u32, overhead: u32, span: Span) {
+        LinkProbe::busy(self, bytes, overhead, span);
     }
 
     #[inline]
@@ -241,7 +242,7 @@ impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::{Backlog, Ecn, Var};
+    use sojourn_aqm::{Backlog, Var};
     use sojourn_record::Histogram;
 
     use super::*;
@@ -335,6 +336,18 @@ mod tests {
         assert_eq!((probe.links[0].interval.marks, probe.notes.signals.len()), (1, 1));
     }
 
+    /// It was 97.8 % for 3.1 % under a second queue that signals on every packet.
+    #[test]
+    fn a_packet_that_arrived_marked_is_not_marked_again() {
+        let mut probe = probe();
+        let mut link = probe.at_link::<true>(at(12), 0);
+        let mut arrived = PacketView { ecn_in: Ecn::Ce, ..packet(0) };
+        link.marked(&mut arrived, at(12), Stage::Enqueue, Cause::Random);
+        assert_eq!(arrived.marked, None);
+        assert_eq!(probe.links[0].total.marked.iter().sum::<u64>(), 0);
+        assert_eq!((probe.links[0].interval.marks, probe.notes.signals.len()), (0, 0));
+    }
+
     #[test]
     fn a_signal_finds_the_evidence_that_came_before_it() {
         let vars = &[Var { name: "p", unit: "1", doc: "" }, Var { name: "q", unit: "1", doc: "" }];
@@ -371,11 +384,11 @@ mod tests {
     #[test]
     fn the_time_that_a_server_is_busy_is_clipped_to_the_counted_window() {
         let mut probe = probe();
-        probe.at_link::<false>(at(8), 0).busy(1_000, Span::from_millis(4));
+        probe.at_link::<false>(at(8), 0).busy(1_000, 0, Span::from_millis(4));
         let totals = probe.totals(at(10));
         probe.end_warmup(totals);
         for now in [12, 18] {
-            probe.at_link::<false>(at(now), 0).busy(1_000, Span::from_millis(4));
+            probe.at_link::<false>(at(now), 0).busy(1_000, 0, Span::from_millis(4));
         }
         let link = &probe.links[0];
         let used = link.totals(at(20), None).carried.since(link.at_warmup.carried);

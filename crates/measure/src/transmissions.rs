@@ -1,4 +1,4 @@
-//! The bytes that a server has carried; the present transmission counts in part.
+//! What a server has carried: a transmission counts as far as it has come.
 
 use sojourn_aqm::{Span, Time};
 
@@ -8,61 +8,82 @@ pub(crate) struct Transmissions {
     /// All of them, the present one whole.
     busy: Span,
     bytes: u64,
+    /// What the line added to the bytes of all of them.
+    overhead_bytes: u64,
     present: Transmission,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Transmission {
-    bytes: u32,
-    span: Span,
-    began: Time,
+/// A packet that a server sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Transmission {
+    /// As the queue counts them.
+    pub bytes: u32,
+    /// What the line adds to them.
+    pub overhead: u32,
+    /// How long it takes.
+    pub span: Span,
+    /// When it began.
+    pub began: Time,
 }
 
 impl Transmission {
-    fn end(&self) -> Time {
+    /// When it ends.
+    pub fn end(&self) -> Time {
         self.began + self.span
     }
 }
 
-/// The bytes that a server carried by some time, or between two times.
+/// What a server had carried by some time, or between two times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Carried {
-    /// The time for which it was busy.
+    /// For how long it was busy.
     pub busy: Span,
     /// Bits of packets, as the queue counts their sizes.
     pub bits: u64,
+    /// What the line added to all packets, the present one included.
+    pub overhead_bits: u64,
 }
 
 impl Carried {
-    /// The difference to an earlier value.
+    /// What was added since.
     pub fn since(self, then: Carried) -> Carried {
         let busy = Span::from_nanos(self.busy.as_nanos() - then.busy.as_nanos());
-        Carried { busy, bits: self.bits - then.bits }
+        let overhead_bits = self.overhead_bits - then.overhead_bits;
+        Carried { busy, bits: self.bits - then.bits, overhead_bits }
     }
 }
 
 impl Transmissions {
-    /// A transmission of `bytes` begins now and takes `span`.
+    /// A transmission of this many bytes begins now and takes `span`; the line adds `overhead`.
     #[inline]
-    pub(crate) fn begin(&mut self, now: Time, bytes: u32, span: Span) {
+    pub(crate) fn begin(&mut self, now: Time, (bytes, overhead): (u32, u32), span: Span) {
         debug_assert!(self.present.end() <= now, "one transmission at a time");
         self.busy = self.busy + span;
         self.bytes += u64::from(bytes);
-        self.present = Transmission { bytes, span, began: now };
+        if overhead > 0 {
+            self.overhead_bytes += u64::from(overhead);
+        }
+        self.present = Transmission { bytes, overhead, span, began: now };
     }
 
-    /// Adds transmissions that are reported at their end: `bytes` in a time of `busy`.
+    /// What is reported when it has been carried: so many bytes in so much time.
     #[inline]
     pub(crate) fn add(&mut self, bytes: u32, busy: Span) {
         self.busy = self.busy + busy;
         self.bytes += u64::from(bytes);
     }
 
-    /// The bytes carried by `now`, which must not precede the start of the present transmission.
+    /// What had been carried by `now`, which is not before the present transmission began.
     pub(crate) fn until(&self, now: Time) -> Carried {
         let busy =
             Span::from_nanos(self.busy.as_nanos() - self.present.end().since(now).as_nanos());
-        Carried { busy, bits: self.bytes * 8 - self.bits_to_come(now) }
+        let bits = self.bytes * 8 - self.bits_to_come(now);
+        Carried { busy, bits, overhead_bits: self.overhead_bytes * 8 }
+    }
+
+    /// The last one that began.
+    pub(crate) fn present(&self) -> Transmission {
+        self.present
     }
 
     /// Bits of the present transmission that were not carried by `now`; one in part counts as such.
@@ -84,8 +105,8 @@ mod tests {
     fn a_transmission_counts_as_far_as_it_has_come() {
         let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
         let mut sent = Transmissions::default();
-        sent.begin(at(1), 1_000, Span::from_millis(2));
-        sent.begin(at(4), 500, Span::from_millis(4));
+        sent.begin(at(1), (1_000, 0), Span::from_millis(2));
+        sent.begin(at(4), (500, 0), Span::from_millis(4));
         let carried =
             |ms: u64| (sent.until(at(ms)).busy.as_nanos() / 1_000_000, sent.until(at(ms)).bits);
         assert_eq!([4, 5, 8, 9].map(carried), [(2, 8_000), (3, 9_000), (6, 12_000), (6, 12_000)]);
@@ -95,7 +116,7 @@ mod tests {
     #[test]
     fn a_bit_in_part_is_still_to_come() {
         let mut sent = Transmissions::default();
-        sent.begin(Time::ZERO, 1, Span::from_nanos(80));
+        sent.begin(Time::ZERO, (1, 0), Span::from_nanos(80));
         assert_eq!([79, 70, 11, 10].map(|ns| sent.until(Time::from_nanos(ns)).bits), [7, 7, 1, 1]);
     }
 }

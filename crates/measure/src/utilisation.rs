@@ -1,12 +1,12 @@
-//! The share of a link's capacity that was used, and the rate that it carried.
+//! What part of a link's capacity was used, and how much it carried.
 
 use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Span};
 use sojourn_link::Opportunities;
-use sojourn_scenario::resolved::{Bucket, Capacity, Link};
+use sojourn_scenario::resolved::{Bucket, Capacity, InService, Link, Schedule};
 
-use crate::LinkTotals;
+use crate::{LinkTotals, Transmission};
 
 /// A link, and what its use is measured against.
 #[derive(Clone, Debug)]
@@ -19,11 +19,13 @@ pub struct Utilisation {
 enum Against {
     /// The time that has passed, at a rate of at most `peak`.
     Time { peak: Rate },
-    /// The elapsed time, for a transmitter without a fixed rate.
+    /// The time that has passed, of a transmitter without a rate of its own.
     Airtime,
     /// The tokens of a bucket, or the time of the line behind it, whichever is scarcer.
     Tokens { rate: Rate, line: Rate },
-    /// The capacity of its recorded opportunities.
+    /// What its rates could carry.
+    Rates(Schedule),
+    /// What its recorded opportunities could carry.
     Opportunities(Opportunities),
 }
 
@@ -32,7 +34,7 @@ enum Against {
 pub struct LinkUse {
     /// Part of the capacity; at most 1.
     pub utilisation: f64,
-    /// The carried rate, bit/s.
+    /// What was carried, bit/s.
     pub throughput: f64,
 }
 
@@ -47,10 +49,7 @@ impl Utilisation {
                 Against::Tokens { rate: *rate, line: *line }
             }
             Capacity::Constant(rate) => Against::Time { peak: *rate },
-            Capacity::Schedule(steps) => {
-                let peak = steps.iter().map(|&(_, rate)| rate).max().expect("there is a rate");
-                Against::Time { peak }
-            }
+            Capacity::Schedule(schedule) => Against::Rates(schedule.clone()),
             Capacity::Wireless { .. } => Against::Airtime,
         };
         Utilisation { link: link.name.clone(), capacity }
@@ -85,6 +84,7 @@ impl Utilisation {
                 let passed = i128::from(carried.bits) * GIGA;
                 of_time.max(passed as f64 / tokens(*rate, from, to) as f64)
             }
+            Against::Rates(schedule) => return self.used_of(schedule, from, to),
             Against::Opportunities(opportunities) => {
                 let until = |totals: &LinkTotals| {
                     let moment = Span::from_nanos(u64::from(totals.includes_at));
@@ -105,6 +105,27 @@ impl Utilisation {
         LinkUse { utilisation, throughput: carried.bits as f64 / seconds }
     }
 
+    /// The use of what the rates of a schedule could carry, with what the line adds to packets. A
+    /// packet that finishes at its old rate may exceed that.
+    fn used_of(&self, schedule: &Schedule, from: &LinkTotals, to: &LinkTotals) -> LinkUse {
+        let [(bits, on_line), (bits_before, on_line_before)] =
+            [to, from].map(|totals| carried_by(schedule, totals));
+        let (bits, on_line) = (bits - bits_before, on_line - on_line_before);
+        let could = schedule.nanobits_between(from.at, to.at) as f64 / GIGA as f64;
+        // A transmission ends at a whole nanosecond, rounded down, and so may each change of rate.
+        let nanos = 2 + schedule.steps().len();
+        let allowed = could + 2.0 + nanos as f64 * schedule.highest_rate().as_bps() as f64 / 1e9;
+        assert!(
+            schedule.in_service == InService::OldRate || on_line <= allowed,
+            "links.{}: carried {on_line} bit between {} and {} s of {could}",
+            self.link,
+            from.at.as_secs(),
+            to.at.as_secs(),
+        );
+        let utilisation = if on_line > 0.0 { on_line / could.max(on_line) } else { 0.0 };
+        LinkUse { utilisation, throughput: bits / to.at.since(from.at).as_secs() }
+    }
+
     /// A transmission takes whole nanoseconds, rounded down: one nanosecond more is allowed, and
     /// one bit, as one that was carried in part before counts whole.
     fn check_rate(&self, bits: u64, peak: Rate, from: &LinkTotals, to: &LinkTotals) {
@@ -118,6 +139,25 @@ impl Utilisation {
             peak.as_bps(),
         );
     }
+}
+
+/// Bits that a link with a schedule had carried by a time, as the queue counts them and as the line
+/// does. The present transmission counts by the work that is done.
+fn carried_by(schedule: &Schedule, totals: &LinkTotals) -> (f64, f64) {
+    let Transmission { bytes, overhead, began, .. } = totals.present;
+    let end = totals.present.end();
+    let all = (totals.carried.bits + totals.bits_to_come) as f64;
+    let to_come = if end <= totals.at {
+        0.0
+    } else if schedule.in_service == InService::OldRate {
+        end.since(totals.at).as_secs() / end.since(began).as_secs()
+    } else {
+        let done = schedule.nanobits_between(began, totals.at) as f64 / GIGA as f64;
+        (1.0 - done / (f64::from(bytes + overhead) * 8.0)).max(0.0)
+    };
+    let of_packet = |bytes: u32| f64::from(bytes) * 8.0 * to_come;
+    let on_line = all + totals.carried.overhead_bits as f64 - of_packet(bytes + overhead);
+    (all - of_packet(bytes), on_line)
 }
 
 /// What a bucket allowed between two times, in billionths of a bit: what had passed it before and
@@ -139,11 +179,12 @@ mod tests {
     use super::*;
     use crate::Carried;
 
-    /// Totals at 1 s, and two seconds later, when `bits` have been carried.
+    /// Totals at 1 s, and two seconds later, when so much has been carried.
     fn totals(busy_ms: u64, bits: u64) -> (LinkTotals, LinkTotals) {
         let at =
             |s: u64| LinkTotals { at: Time::ZERO + Span::from_secs(s), ..LinkTotals::default() };
-        let carried = |ms, bits| Carried { busy: Span::from_millis(ms), bits };
+        let carried =
+            |ms, bits| Carried { busy: Span::from_millis(ms), bits, ..Carried::default() };
         let then = LinkTotals { carried: carried(700, 9_000), ..at(1) };
         (then, LinkTotals { carried: carried(700 + busy_ms, 9_000 + bits), ..at(3) })
     }
@@ -161,7 +202,7 @@ mod tests {
         Utilisation { link: "b".into(), capacity: Against::Tokens { rate, line } }
     }
 
-    /// The contents of a bucket, in bits.
+    /// What a bucket holds, in bits.
     fn reserve(bits: i64, passed_bytes: u64) -> Option<TokenReserve> {
         Some(TokenReserve { tokens: bits * 1_000_000_000, passed_bytes })
     }
@@ -182,6 +223,67 @@ mod tests {
     #[should_panic(expected = "links.b: used 1.5 of its capacity")]
     fn more_than_all_the_time_is_a_bug_that_names_link_and_figures() {
         used(&steady(10_000), totals(3_000, 0));
+    }
+
+    fn scheduled(steps: &[(u64, u64)], in_service: InService) -> Utilisation {
+        let rate = |bps| (bps > 0).then(|| Rate::from_bps(bps));
+        let steps = steps.iter().map(|&(s, bps)| (Time::ZERO + Span::from_secs(s), rate(bps)));
+        let schedule = Schedule::new(steps.collect()).with_in_service(in_service);
+        Utilisation { link: "b".into(), capacity: Against::Rates(schedule) }
+    }
+
+    /// 10 and 30 kbit/s for a second each.
+    #[test]
+    fn a_schedule_is_used_by_what_its_rates_could_carry() {
+        let link = scheduled(&[(0, 10_000), (2, 30_000)], InService::NewRate);
+        let found = used(&link, totals(500, 8_000));
+        assert_eq!(found, LinkUse { utilisation: 0.2, throughput: 4_000.0 });
+        let (from, to) = totals(500, 8_000);
+        let overhead = Carried { overhead_bits: 4_000, ..to.carried };
+        let found = used(&link, (from, LinkTotals { carried: overhead, ..to }));
+        assert_eq!(found, LinkUse { utilisation: 0.3, throughput: 4_000.0 });
+    }
+
+    #[test]
+    fn an_outage_is_no_use_and_offers_none() {
+        let link = scheduled(&[(0, 10_000), (1, 0)], InService::NewRate);
+        assert_eq!(used(&link, totals(2_000, 0)).utilisation, 0.0);
+    }
+
+    #[test]
+    #[should_panic(expected = "links.b: carried 8000 bit between 1 and 3 s of 2000")]
+    fn more_than_a_schedule_offers_is_a_bug_that_names_link_and_figures() {
+        used(&scheduled(&[(0, 1_000)], InService::NewRate), totals(500, 8_000));
+    }
+
+    #[test]
+    fn a_packet_that_finishes_at_its_old_rate_may_use_more_than_the_schedule_offers() {
+        let link = scheduled(&[(0, 1_000)], InService::OldRate);
+        assert_eq!(used(&link, totals(500, 8_000)).utilisation, 1.0);
+    }
+
+    /// 1000 B begin at 0.5 s at 8 kbit/s, of which 500 B are sent when counting begins at 1 s with
+    /// an outage; the others follow from 2 s on.
+    #[test]
+    fn a_packet_in_service_counts_by_the_work_that_is_done() {
+        let link = scheduled(&[(0, 8_000), (1, 0), (2, 8_000)], InService::NewRate);
+        let began = Time::ZERO + Span::from_millis(500);
+        let span = Span::from_secs(2);
+        let present = Transmission { bytes: 1_000, overhead: 0, span, began };
+        let mut sent = crate::transmissions::Transmissions::default();
+        sent.begin(began, (1_000, 0), span);
+        let of = |s: u64| {
+            if s == 0 {
+                return LinkTotals::default();
+            }
+            let at = Time::ZERO + Span::from_secs(s);
+            let (carried, bits_to_come) = (sent.until(at), sent.bits_to_come(at));
+            LinkTotals { at, carried, present, bits_to_come, ..LinkTotals::default() }
+        };
+        let found = |from, to| used(&link, (of(from), of(to)));
+        assert_eq!(found(0, 1), LinkUse { utilisation: 0.5, throughput: 4_000.0 });
+        assert_eq!(found(1, 2), LinkUse { utilisation: 0.0, throughput: 0.0 });
+        assert_eq!(found(2, 3), LinkUse { utilisation: 0.5, throughput: 4_000.0 });
     }
 
     /// 400 kbit/s for two seconds, what the bucket held at first, and what it had lent at the end.

@@ -22,7 +22,7 @@ jitter = { kind = "lognormal", mean = "2ms", deviation = "1ms" }
 loss = { kind = "gilbert-elliott", enter = 0.1, leave = 0.2, bad = 0.9, good = 0.01 }
 ecn_bleaching = true
 [links.b]
-rate = { kind = "schedule", steps = [["0s", "1mbit"], ["5s", "2mbit"]] }
+rate = { kind = "schedule", steps = [["0s", "1mbit"], ["5s", "0bit"]], in_service = "old-rate" }
 jitter = { kind = "uniform", max = "3ms" }
 loss = { kind = "bernoulli", rate = 0.25 }
 [links.c]
@@ -115,7 +115,11 @@ fn rates_jitter_and_loss_have_their_kind() {
     let links = &json["links"];
     assert_eq!(
         links[1]["rate"],
-        json!({ "kind": "schedule", "steps": [["0s", "1mbit"], ["5s", "2mbit"]] })
+        json!({
+            "kind": "schedule",
+            "steps": [["0s", "1mbit"], ["5s", "0bit"]],
+            "in_service": "old-rate",
+        })
     );
     assert_eq!(links[1]["jitter"], json!({ "kind": "uniform", "max": "3ms", "reorder": false }));
     assert_eq!(links[1]["loss"], json!({ "kind": "bernoulli", "rate": 0.25 }));

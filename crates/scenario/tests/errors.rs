@@ -334,6 +334,7 @@ fn schedules_start_at_zero_and_increase() {
     check("[[\"1s\", \"1mbit\"]]", "[0]", "it must be at 0s");
     check("[[\"0s\", \"1mbit\"], [\"0s\", \"2mbit\"]]", "[1]", "times must increase");
     check("[[\"0s\", \"1mbps\"]]", "[0][1]", "ambiguous");
+    check("[[\"0s\", \"0bit\"], [\"1s\", \"0mbit\"]]", "", "every step is an outage");
 }
 
 #[test]

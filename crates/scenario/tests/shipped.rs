@@ -99,10 +99,10 @@ fn two_way_flows_share_both_queues() {
 
 #[test]
 fn rate_steps_change_the_rate() {
-    let Capacity::Schedule(steps) = &resolved("rate-steps").links[0].capacity.clone() else {
+    let Capacity::Schedule(schedule) = &resolved("rate-steps").links[0].capacity.clone() else {
         panic!()
     };
-    let mbit: Vec<u64> = steps.iter().map(|(_, rate)| rate.as_bps() / 1_000_000).collect();
+    let mbit: Vec<u64> = schedule.rates().map(|rate| rate.as_bps() / 1_000_000).collect();
     assert_eq!(mbit, [100, 20, 100]);
 }
 

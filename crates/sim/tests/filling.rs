@@ -7,7 +7,7 @@ use sojourn_aqm::{Rate, Span, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Datagrams, Ecn, FlowGroup, Resolved, Sizes, Web,
+    App, Arrivals, Capacity, Datagrams, Ecn, FlowGroup, Resolved, Schedule, Sizes, Web,
 };
 use sojourn_sim::cc::controls;
 use sojourn_sim::tcp::profile::PROFILES;
@@ -150,7 +150,7 @@ fn every_control_fills_the_link_after_its_rate_has_changed() {
         let at = |second, rate| (Time::ZERO + Span::from_secs(second), kbit(rate));
         let schedule = vec![at(0, rates[0]), at(40, rates[1])];
         let change = |plan: &mut Resolved| {
-            plan.links[0].capacity = Capacity::Schedule(schedule.clone());
+            plan.links[0].capacity = Capacity::Schedule(Schedule::of_rates(schedule.clone()));
         };
         for_every_control(change, &format!("{rates:?} kbit/s"));
     }

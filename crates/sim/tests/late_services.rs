@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use sojourn_aqm::{Rate, Span, Time};
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    Bucket, Capacity, Extra, FlowGroup, Jitter, Link, Loss, Resolved,
+    Bucket, Capacity, Extra, FlowGroup, InService, Jitter, Link, Loss, Resolved, Schedule,
 };
 
 use crate::common::*;
@@ -15,20 +15,35 @@ use crate::common::*;
 fn capacity(kind: usize) -> Capacity {
     let at = |millis| Time::ZERO + ms(millis);
     match kind {
-        0 => Capacity::Schedule(vec![(at(0), mbit(3)), (at(700), mbit(9)), (at(1_500), mbit(2))]),
+        0 => Capacity::Schedule(Schedule::of_rates([
+            (at(0), mbit(3)),
+            (at(700), mbit(9)),
+            (at(1_500), mbit(2)),
+        ])),
         1 => Capacity::Bucket(Bucket {
             rate: mbit(4),
             burst_bytes: 20_000,
             line: mbit(20),
             overdraft: false,
         }),
+        9..12 => {
+            let in_service = if kind == 10 { InService::OldRate } else { InService::NewRate };
+            let schedule = Schedule::new(vec![
+                (at(0), (kind < 11).then_some(mbit(4))),
+                (at(500), Some(Rate::from_bps(8_000))),
+                (at(800), None),
+                (at(1_100), Some(mbit(2))),
+                (at(1_800), (kind != 9).then_some(mbit(6))),
+            ]);
+            Capacity::Schedule(schedule.with_in_service(in_service))
+        }
         _ => Capacity::Constant(mbit(kind as u64)),
     }
 }
 
 prop_compose! {
     fn any_link(name: &'static str)(
-        kind in 0usize..9,
+        kind in 0usize..12,
         delay in prop::sample::select(vec![0u64, 1, 7, 48]),
         aqm in prop::sample::select(vec!["pie", "codel", "fq_codel", "fq(pie)", "red", "cake"]),
         amiss in 0usize..6,

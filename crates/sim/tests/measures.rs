@@ -7,7 +7,7 @@ use sojourn_aqm::{CauseClass, Limit, Rate, Span, Stage, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{
-    App, Bucket, Capacity, Device, FlowGroup, Loss, Resolved, Tcp, Trace,
+    App, Bucket, Capacity, Device, FlowGroup, Loss, Resolved, Schedule, Tcp, Trace,
 };
 
 use crate::common::*;
@@ -49,7 +49,7 @@ fn bins_are_consecutive_and_add_up_to_the_run() {
 fn bins_show_the_schedule_of_a_link_and_what_is_dropped() {
     let mut slow = link("b", "taildrop", 10_000);
     let steps = [(0, 10), (4, 2)].map(|(at, rate)| (Time::ZERO + Span::from_secs(at), mbit(rate)));
-    slow.capacity = Capacity::Schedule(steps.to_vec());
+    slow.capacity = Capacity::Schedule(Schedule::of_rates(steps));
     let mut plan = scenario(10, vec![slow], vec![cbr("d", 1, mbit(5), 1_000)]);
     plan.record.bins = Some(Span::from_secs(2));
     let run = run(&plan);

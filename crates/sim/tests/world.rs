@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{Fate, Scope};
-use sojourn_scenario::resolved::{App, Capacity, Codec, Sizes, Trace};
+use sojourn_scenario::resolved::{App, Capacity, Codec, Schedule, Sizes, Trace};
 use sojourn_sim::SimError;
 
 use crate::common::*;
@@ -131,7 +131,8 @@ fn one_opportunity_a_millisecond_is_12_mbit() {
 fn the_packet_in_service_finishes_at_its_old_rate() {
     let mut bottleneck = link("b", "taildrop", 1_000_000);
     let half = Time::from_nanos(500_000);
-    bottleneck.capacity = Capacity::Schedule(vec![(Time::ZERO, mbit(10)), (half, mbit(1))]);
+    bottleneck.capacity =
+        Capacity::Schedule(Schedule::of_rates([(Time::ZERO, mbit(10)), (half, mbit(1))]));
     let mut plan = scenario(1, vec![bottleneck], vec![cbr("udp", 1, mbit(100), 1000)]);
     plan.flows[0].access_rate = mbit(100_000);
     plan.flows[0].access_delay = Span::ZERO;

@@ -14,6 +14,7 @@ mod offload;
 mod paths;
 mod random_worlds;
 mod rfc7928;
+mod schedules;
 mod signals;
 mod traffic;
 mod witness;

@@ -87,7 +87,7 @@ fn peak_bps(plan: &Resolved, link: &str) -> f64 {
     let bps = |rate: Rate| rate.as_bps() as f64;
     match &link.capacity {
         Capacity::Constant(rate) => bps(*rate),
-        Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| bps(rate)).fold(0.0, f64::max),
+        Capacity::Schedule(schedule) => bps(schedule.highest_rate()),
         Capacity::Bucket(bucket) => bps(bucket.line),
         Capacity::Trace(_) | Capacity::Wireless { .. } => f64::INFINITY,
     }

@@ -202,8 +202,8 @@ ROWS: tuple[MetricRow, ...] = (
         headline="utilisation",
         bins="mean",
         doc=(
-            "Part of the link's capacity that was used, never above 1; "
-            "[below](#what-a-link-carried)."
+            "Bytes carried of those that the link could have carried in the counted time, as its "
+            "line counts them; never above 1; [below](#what-a-link-carried)."
         ),
         relative=0.0,
         least=0.01,
@@ -935,7 +935,10 @@ ROWS: tuple[MetricRow, ...] = (
         why="a mark is a signal and costs no packet",
         centre="median",
         bins="unknown",
-        doc="Of the packets that arrived in the counted time, the share that this queue marked.",
+        doc=(
+            "Of the packets that arrived in the counted time, the share that this queue marked; "
+            "not those that arrived marked."
+        ),
         relative=0.0,
         least=0.005,
         tables=("compare", "live", "router", "agree_wide", "atlas",),

@@ -53,7 +53,8 @@ metrics! {
         better: Together(Lower, IDLE)
     };
 
-    /// Part of the link's capacity that was used, never above 1; [below](#what-a-link-carried).
+    /// Bytes carried of those that the link could have carried in the counted time, as its line
+    /// counts them; never above 1; [below](#what-a-link-carried).
     UTILISATION = ("utilisation", "utilisation") of Queue, MetricKind::Share, {
         better: Together(Higher, BUSY), margin: Margin::of(0.01), family: Headline("utilisation"),
         tables: &[Compare, Live, Router, Agree, Atlas], bins: Some(OverBins::Mean)
@@ -242,7 +243,8 @@ metrics! {
         better: Together(Lower, DROP), centre: Median, tables: &[Compare]
     };
 
-    /// Of the packets that arrived in the counted time, the share that this queue marked.
+    /// Of the packets that arrived in the counted time, the share that this queue marked; not those
+    /// that arrived marked.
     MARK_RATE = ("mark_rate", "mark rate") of Queue, MetricKind::Share, {
         better: Neither(MARK), centre: Median, bins: Some(OverBins::Unknown),
         tables: &[Compare, Live, Router, AgreeWide, Atlas]

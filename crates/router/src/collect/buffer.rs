@@ -127,7 +127,7 @@ fn buffer(link: &Link, plan: &Plan, late: Span) -> Buffer {
 fn lowest_rate(capacity: &Capacity) -> Option<Rate> {
     let rate = match capacity {
         Capacity::Constant(rate) => *rate,
-        Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| rate).min()?,
+        Capacity::Schedule(schedule) => schedule.lowest_rate()?,
         Capacity::Bucket(_) | Capacity::Trace(_) | Capacity::Wireless { .. } => return None,
     };
     (rate.as_bps() > 0).then_some(rate)

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sojourn_aqm::{Backlog, Rate, Span, Stage, Time};
-use sojourn_link::{Opportunities, Transmitter};
+use sojourn_link::{Line, Opportunities};
 use sojourn_measure::{LinkProbe, PacketView, Probe};
 use sojourn_record::rows::Fate;
-use sojourn_scenario::resolved::{Capacity, Link};
+use sojourn_scenario::resolved::{Capacity, Link, Schedule};
 
 use super::frames::Frame;
 use crate::captures::PacketRecord;
@@ -69,7 +69,7 @@ impl Excess {
 
 /// Rates from given times on.
 struct RateSteps {
-    transmitter: Transmitter,
+    line: Line,
     rate: Rate,
     /// The rate before this one.
     before: Rate,
@@ -78,21 +78,20 @@ struct RateSteps {
 }
 
 impl RateSteps {
-    /// The first entry is the rate at time zero.
-    fn new(mut rates: Vec<(Time, Rate)>) -> RateSteps {
-        rates.reverse();
-        let (_, rate) = rates.pop().expect("there is a first rate");
-        let transmitter = Transmitter::new(rate);
-        RateSteps { transmitter, rate, before: rate, to_come: rates }
+    /// A schedule without outages.
+    fn new(schedule: &Schedule) -> RateSteps {
+        let step = |&(at, rate): &(Time, Option<Rate>)| Some((at, rate?));
+        let to_come = schedule.steps()[1..].iter().rev().filter_map(step).collect();
+        let rate = schedule.first_rate();
+        RateSteps { line: Line::from(schedule), rate, before: rate, to_come }
     }
 
-    /// The transmitter for a packet that starts at `start`; starts do not decrease.
-    fn from(&mut self, start: Time) -> &mut Transmitter {
+    /// How long a packet takes that starts at `start`; starts do not decrease.
+    fn send(&mut self, start: Time, bytes: u32) -> Span {
         while let Some((_, rate)) = self.to_come.pop_if(|(from, _)| *from <= start) {
             self.before = std::mem::replace(&mut self.rate, rate);
-            self.transmitter = Transmitter::new(rate);
         }
-        &mut self.transmitter
+        self.line.send(start, bytes).since(start)
     }
 }
 
@@ -128,9 +127,9 @@ impl ObservedLink {
                 opportunities: Opportunities::new(Arc::clone(trace)),
                 left_bytes: 0,
             },
-            Capacity::Schedule(steps) => Sends::at_rates(steps.clone()),
+            Capacity::Schedule(schedule) => Sends::at_rates(schedule),
             Capacity::Wireless { .. } => Sends::Wireless { frames: VecDeque::new() },
-            other => Sends::at_rates(vec![(Time::ZERO, other.initial_rate())]),
+            other => Sends::at_rates(&Schedule::of_rates([(Time::ZERO, other.initial_rate())])),
         };
         let has_rates = matches!(link.capacity, Capacity::Constant(_) | Capacity::Schedule(_));
         let largest_bytes = u64::from(link.mtu_bytes + link.framing_bytes);
@@ -167,7 +166,7 @@ impl ObservedLink {
                     && start < at
                 {
                     left.pop_front();
-                    probe.at_link::<true>(start, index).busy(bytes, span);
+                    probe.at_link::<true>(start, index).busy(bytes, 0, span);
                 }
             }
             Sends::Recorded { opportunities, left_bytes } => {
@@ -234,7 +233,7 @@ impl ObservedLink {
         match &mut self.sends {
             Sends::AtRates { rates, left, free } => {
                 let start = at.max(*free);
-                let span = rates.from(start).next(bytes);
+                let span = rates.send(start, bytes);
                 if let Some(excess) = &mut self.excess {
                     excess.note(start.since(at), rates);
                 }
@@ -248,9 +247,9 @@ impl ObservedLink {
 }
 
 impl Sends {
-    /// Sends at rates with the times from which they hold; the first is the rate at time zero.
-    fn at_rates(rates: Vec<(Time, Rate)>) -> Sends {
-        let (rates, left, free) = (RateSteps::new(rates), VecDeque::new(), Time::ZERO);
+    /// Sends at the rates of a schedule without outages.
+    fn at_rates(schedule: &Schedule) -> Sends {
+        let (rates, left, free) = (RateSteps::new(schedule), VecDeque::new(), Time::ZERO);
         Sends::AtRates { rates, left, free }
     }
 }

@@ -135,9 +135,9 @@ impl LinkObserver<RawPacket> for RecorderAt<'_> {
         }
     }
 
-    fn busy(&mut self, bytes: u32, span: Span) {
+    fn busy(&mut self, bytes: u32, overhead: u32, span: Span) {
         if let Some(mut probe) = self.probe() {
-            probe.busy(bytes, span);
+            probe.busy(bytes, overhead, span);
         }
     }
 

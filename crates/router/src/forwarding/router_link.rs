@@ -8,7 +8,7 @@ use sojourn_aqm::{
 };
 use sojourn_link::{Link, Server};
 use sojourn_measure::Interval;
-use sojourn_scenario::resolved::Trace;
+use sojourn_scenario::resolved::{Schedule, Trace};
 
 use super::raw_packet::{InFlightPacket, RawPacket};
 use super::recorder::{LinkCounts, Recorder, Recording};
@@ -152,10 +152,9 @@ fn server(service: &RouterCapacity) -> Result<(Server<RawPacket>, Rate), String>
     match service {
         RouterCapacity::Rates(rates) => {
             let (_, first) = *rates.first().ok_or("there is no rate")?;
-            let first = Rate::from_bps(first);
-            let changes = rates[1..].iter().rev();
-            let changes = changes.map(|&(at, bps)| (Time::from_nanos(at), Rate::from_bps(bps)));
-            Ok((Server::steady(first, changes.collect()), first))
+            let step = |&(at, bps): &(u64, u64)| (Time::from_nanos(at), Rate::from_bps(bps));
+            let schedule = Schedule::of_rates(rates.iter().map(step));
+            Ok((Server::steady(&schedule), Rate::from_bps(first)))
         }
         RouterCapacity::Recorded(trace) => {
             Ok((Server::recorded(Arc::new(Trace::clone(trace))), trace.mean_rate()))

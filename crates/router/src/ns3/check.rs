@@ -2,7 +2,7 @@
 //! remedy.
 
 use sojourn_aqm::Span;
-use sojourn_scenario::resolved::{App, Ecn, FlowGroup, Link, Resolved};
+use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, InService, Link, Resolved};
 
 use super::{Links, cell, rates};
 use crate::planning::flows::{MIN_DATAGRAM, padded};
@@ -11,6 +11,9 @@ use crate::planning::refusal::{Planned, refuse};
 /// Bytes that ns-3's point-to-point device adds to every packet (ns-3.44
 /// `PointToPointNetDevice::AddHeader`: a PPP header).
 pub(super) const PPP_BYTES: u32 = 2;
+/// ns-3.44 PointToPointNetDevice::TransmitStart.
+const OLD_RATE: &str = "ns-3 sends the packet in service at its old rate when the rate changes; \
+                        write in_service = \"old-rate\", or use engine sim";
 /// Every flow has its own sender, which is a node.
 const MAX_FLOWS: u32 = 2_000;
 
@@ -122,6 +125,14 @@ fn check_link(link: &Link) -> Planned<()> {
     let is_wireless = link.capacity.wireless_lan().is_some();
     if rates(&link.capacity).is_empty() && !is_wireless {
         return refused("rate", "engine ns3 has steady rates and schedules; use engine sim");
+    }
+    if let Capacity::Schedule(schedule) = &link.capacity {
+        if schedule.has_outage() {
+            return refused("rate.steps", "ns-3.44 has no rate of 0bit; use engine sim");
+        }
+        if schedule.in_service == InService::NewRate {
+            return refused("rate.in_service", OLD_RATE);
+        }
     }
     if !matches!(link.framing_bytes, 0 | PPP_BYTES) {
         return refused(

@@ -15,7 +15,7 @@ mod disc;
 mod text;
 mod transport;
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{Rate, Span, Time};
 use sojourn_scenario::resolved::{App, Capacity, Link, Ns3Bottleneck, Resolved};
 use sojourn_traffic::UDP_HEADER_BYTES;
 
@@ -131,13 +131,15 @@ fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> 
     }
 }
 
-/// The rates of a link, each with the time in nanoseconds from which it holds; empty if the link
-/// has no such rates.
+/// The rates of a link, each with the time in nanoseconds from which it holds, 0 in an outage; empty
+/// if the link has no such rates.
 fn rates(capacity: &Capacity) -> Vec<(u64, u64)> {
     match capacity {
         Capacity::Constant(rate) => vec![(0, rate.as_bps())],
-        Capacity::Schedule(steps) => {
-            steps.iter().map(|(at, rate)| (at.as_nanos(), rate.as_bps())).collect()
+        Capacity::Schedule(schedule) => {
+            let step =
+                |&(at, rate): &(Time, Option<Rate>)| (at.as_nanos(), rate.map_or(0, Rate::as_bps));
+            schedule.steps().iter().map(step).collect()
         }
         Capacity::Bucket(_) | Capacity::Trace(_) | Capacity::Wireless { .. } => Vec::new(),
     }

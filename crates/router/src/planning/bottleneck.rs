@@ -3,7 +3,7 @@
 use sojourn_aqm::{Rate, Time};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{
-    App, Capacity, Ecn, FlowGroup, Link, LinuxBottleneck, Resolved, Trace,
+    App, Capacity, Ecn, FlowGroup, InService, Link, LinuxBottleneck, Resolved, Trace,
 };
 
 use super::Kernel;
@@ -54,6 +54,7 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links<'_>> {
             "engine linux has no wire that clears the ECN field; remove it, or use engine sim";
         return refuse(format!("links.{}.ecn_bleaching", link.name), message);
     }
+    scenario.links.iter().try_for_each(check_schedule)?;
     let reverse = reverse.map(|index| (&scenario.links[index], index));
     Ok(Links { forward: &scenario.links[forward], index: forward, reverse })
 }
@@ -163,6 +164,23 @@ fn router_link(
     })
 }
 
+/// Both the kernel's shaper, which lends a packet its credit and has it repaid at the new rate, and
+/// our router follow the default of a schedule.
+fn check_schedule(link: &Link) -> Planned<()> {
+    let Capacity::Schedule(schedule) = &link.capacity else { return Ok(()) };
+    let refused =
+        |key: &str, message: &str| refuse(format!("links.{}.rate.{key}", link.name), message);
+    if schedule.has_outage() {
+        return refused("steps", "engine linux has no shaper with a rate of 0bit; use engine sim");
+    }
+    if schedule.in_service == InService::OldRate {
+        let message = "engine linux sends the rest of a packet at the new rate; leave `in_service` \
+                       out, or use engine sim";
+        return refused("in_service", message);
+    }
+    Ok(())
+}
+
 /// How our router sends.
 fn service(link: &Link) -> Planned<RouterCapacity> {
     match (&link.capacity, rates(link)) {
@@ -185,7 +203,9 @@ fn service(link: &Link) -> Planned<RouterCapacity> {
 fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
     match &link.capacity {
         Capacity::Constant(rate) => Some(vec![(Time::ZERO, *rate)]),
-        Capacity::Schedule(steps) => Some(steps.clone()),
+        Capacity::Schedule(schedule) => {
+            schedule.steps().iter().map(|&(at, rate)| Some((at, rate?))).collect()
+        }
         Capacity::Trace(_) | Capacity::Bucket(_) | Capacity::Wireless { .. } => None,
     }
 }

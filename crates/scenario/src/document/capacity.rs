@@ -7,7 +7,7 @@ use serde::de::{self, MapAccess, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use sojourn_aqm::units;
 
-use super::quantities::{RateText, SizeText, SpanText};
+use super::quantities::{RateText, SizeText, SpanText, StepRateText};
 use super::tagged::tagged;
 use super::wlan::Wireless;
 
@@ -25,8 +25,8 @@ pub enum Capacity {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Varying {
-    /// A list of rates and the times from which they hold. The packet in service finishes at its
-    /// old rate.
+    /// A list of rates and the times from which they hold. The rest of the packet in service is
+    /// sent at the new rate, unless `in_service` says otherwise.
     #[schemars(title = "Schedule")]
     Schedule(Schedule),
     /// A token bucket in front of a faster line, as in the shapers `tbf` and `htb`.
@@ -41,15 +41,43 @@ pub enum Varying {
     Wireless(Wireless),
 }
 
-/// A list of rates and the times from which they hold. The packet in service finishes at its old
-/// rate.
+/// A list of rates and the times from which they hold. The rest of the packet in service is sent at
+/// the new rate, unless `in_service` says otherwise.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// Pairs of time and rate: `[["0s", "100mbit"], ["50s", "20mbit"]]`. The first time is `0s`,
-    /// and times increase.
+    /// and times increase. `0bit` is an outage: nothing is sent, and the packet in service waits.
     #[schemars(length(min = 1))]
-    pub steps: Vec<(SpanText, RateText)>,
+    pub steps: Vec<(SpanText, StepRateText)>,
+    /// What a change of rate does to the packet in service: `new-rate` sends the rest of it at the
+    /// new rate, `old-rate` all of it at the old one, as ns-2 and ns-3 do.
+    #[serde(default)]
+    pub in_service: InService,
+}
+
+/// What a change of rate does to the packet in service.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum InService {
+    /// The rest of it is sent at the new rate.
+    #[default]
+    NewRate,
+    /// All of it is sent at the old rate. The end of a transmission is computed when it starts, as
+    /// in ns-2.35 (link/delay.cc, LinkDelay::recv) and ns-3.44
+    /// (PointToPointNetDevice::TransmitStart).
+    OldRate,
+}
+
+impl InService {
+    /// As written.
+    pub const fn word(self) -> &'static str {
+        match self {
+            InService::NewRate => "new-rate",
+            InService::OldRate => "old-rate",
+        }
+    }
 }
 
 /// A token bucket in front of a faster line, as in the shapers `tbf` and `htb`.

@@ -94,6 +94,11 @@ quantity! {
     RateText(Rate) as "Rate", "10mbit", r"^[0-9]+(\.[0-9]*)? *(bit|kbit|mbit|gbit)$", units::rate;
 }
 quantity! {
+    /// A rate with its unit, or `0bit` for an outage: `10mbit`, `64kbit`, `0bit`.
+    StepRateText(Option<Rate>) as "StepRate", "10mbit",
+    r"^[0-9]+(\.[0-9]*)? *(bit|kbit|mbit|gbit)$", units::rate_or_outage;
+}
+quantity! {
     /// A number of bytes with its unit: `1500B`, `250kB`, `2MB`, `32MiB`.
     SizeText(u64) as "Size", "1500B",
     r"^[0-9]+(\.[0-9]*)? *(B|kB|MB|GB|KiB|MiB|GiB)$", units::bytes;
@@ -229,6 +234,12 @@ impl fmt::Display for SpanText {
 impl fmt::Display for RateText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for StepRateText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&units::show_rate_or_outage(self.0))
     }
 }
 

@@ -182,7 +182,7 @@ pub(super) fn check_packet_numbers(
     links: &[Link],
     duration: Span,
 ) -> Checked<()> {
-    let fastest: Vec<Rate> = links.iter().map(|link| fastest(&link.capacity)).collect();
+    let fastest: Vec<Rate> = links.iter().map(|link| link.capacity.highest_rate()).collect();
     for (index, group) in flows.iter().enumerate() {
         let rate = match &group.app {
             App::Cbr { datagrams, .. }
@@ -218,17 +218,6 @@ pub(super) fn check_replays(flows: &[FlowGroup], duration: Span) -> Checked<()> 
         }
     }
     Ok(())
-}
-
-/// The highest rate at which a link ever sends.
-fn fastest(capacity: &Capacity) -> Rate {
-    match capacity {
-        Capacity::Schedule(steps) => steps.iter().map(|&(_, rate)| rate).max().expect("has steps"),
-        Capacity::Constant(_)
-        | Capacity::Bucket(_)
-        | Capacity::Trace(_)
-        | Capacity::Wireless { .. } => capacity.initial_rate(),
-    }
 }
 
 /// A lower bound on the mean packet size; a file takes at least one packet.

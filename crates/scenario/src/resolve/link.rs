@@ -12,7 +12,7 @@ use crate::document::{capacity, links};
 use crate::error::ScenarioError;
 use crate::error::join;
 use crate::recorded::link_trace;
-use crate::resolved::{App, Capacity, FlowGroup, Link, Wlan};
+use crate::resolved::{App, Capacity, FlowGroup, Link, Schedule, Wlan};
 
 /// The largest packet of a link without flows.
 const DEFAULT_PACKET_BYTES: u32 = 1500;
@@ -42,7 +42,7 @@ pub(super) fn capacity(
 }
 
 fn schedule_of(place: &str, written: &capacity::Schedule) -> Checked<Capacity> {
-    let mut steps: Vec<(Time, Rate)> = Vec::new();
+    let mut steps: Vec<(Time, Option<Rate>)> = Vec::new();
     for (index, (at, rate)) in written.steps.iter().enumerate() {
         let time = Time::ZERO + at.0;
         let wrong = match steps.last() {
@@ -61,7 +61,12 @@ fn schedule_of(place: &str, written: &capacity::Schedule) -> Checked<Capacity> {
         let message = "there is no step; write for example [[\"0s\", \"10mbit\"]]";
         return refuse(&format!("{place}.steps"), message);
     }
-    Ok(Capacity::Schedule(steps))
+    if steps.iter().all(|(_, rate)| rate.is_none()) {
+        let message = "every step is an outage (0bit), so nothing is ever sent; give one of them a \
+                       rate such as 10mbit";
+        return refuse(&format!("{place}.steps"), message);
+    }
+    Ok(Capacity::Schedule(Schedule::new(steps).with_in_service(written.in_service)))
 }
 
 fn trace_of(place: &str, written: &capacity::Trace, read: &ReadFile<'_>) -> Checked<Capacity> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time, registry};
 
-use super::{Radio, as_numbers};
+use super::{Radio, Schedule, as_numbers};
 
 /// A link in one direction: queue, transmitter, wire.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,9 +60,8 @@ pub struct Device {
 pub enum Capacity {
     /// A constant rate.
     Constant(Rate),
-    /// Rates and the times from which they hold. The first entry is at time zero, and times
-    /// increase strictly. The packet in service finishes at its old rate.
-    Schedule(Vec<(Time, Rate)>),
+    /// Rates and the times from which they hold.
+    Schedule(Schedule),
     /// A token bucket in front of a line.
     Bucket(Bucket),
     /// Delivery opportunities recorded on a real link.
@@ -81,12 +80,12 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// The rate at time zero. A token bucket gives the rate of its tokens, a trace its mean, a
+    /// The rate at time zero; of a schedule that begins with an outage, the first rate. A token bucket gives the rate of its tokens, a trace its mean, a
     /// wireless LAN the rate of a lone transmitter.
     pub fn initial_rate(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
-            Capacity::Schedule(steps) => steps[0].1,
+            Capacity::Schedule(schedule) => schedule.first_rate(),
             Capacity::Bucket(bucket) => bucket.rate,
             Capacity::Trace(trace) => trace.mean_rate(),
             Capacity::Wireless { alone, .. } => *alone,
@@ -96,9 +95,7 @@ impl Capacity {
     /// The highest rate of a schedule; for everything else, the rate at time zero.
     pub fn highest_rate(&self) -> Rate {
         match self {
-            Capacity::Schedule(steps) => {
-                steps.iter().map(|step| step.1).max().expect("a schedule has steps")
-            }
+            Capacity::Schedule(schedule) => schedule.highest_rate(),
             steady => steady.initial_rate(),
         }
     }
@@ -116,13 +113,11 @@ impl Capacity {
         matches!(self, Capacity::Wireless { airtime_fairness: true, .. })
     }
 
-    /// The rate of a schedule at a time; for everything else, the rate at time zero.
+    /// The rate of a schedule at a time, in an outage that before it; for everything else, the rate
+    /// at time zero.
     pub fn rate_at(&self, now: Time) -> Rate {
         match self {
-            Capacity::Schedule(steps) => {
-                let begun = steps.iter().take_while(|&&(from, _)| from <= now);
-                begun.last().expect("the first entry is at time zero").1
-            }
+            Capacity::Schedule(schedule) => schedule.rate_at(now),
             other => other.initial_rate(),
         }
     }

@@ -5,6 +5,7 @@ mod apps;
 mod as_numbers;
 mod flows;
 mod links;
+mod schedule;
 mod tcp;
 mod to_json;
 mod wlan;
@@ -17,9 +18,11 @@ use sojourn_aqm::Span;
 pub use self::apps::{App, Codec, Datagrams, Recording, Shape, Sizes, Web};
 pub use self::flows::FlowGroup;
 pub use self::links::{Bucket, Capacity, Device, Extra, Jitter, Link, Loss, Trace};
+pub use self::schedule::Schedule;
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
 pub use self::wlan::{Radio, RateControl, Wlan};
 pub use crate::document::apps::Arrivals;
+pub use crate::document::capacity::InService;
 pub use crate::document::engines::{
     LinuxBottleneck, LinuxEngine, LinuxPlace, Ns3Bottleneck, Ns3Engine, Ns3Tcp,
 };

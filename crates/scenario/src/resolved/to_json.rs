@@ -2,7 +2,7 @@
 //! texts with units.
 
 use serde_json::{Map, Value, json};
-use sojourn_aqm::{QdiscSpec, Span, Time, registry, units};
+use sojourn_aqm::{QdiscSpec, Rate, Span, Time, registry, units};
 
 use super::{
     App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl, Resolved,
@@ -106,9 +106,13 @@ fn radio(radio: &Radio) -> Value {
 fn capacity(capacity: &Capacity, wlans: &[Wlan]) -> Value {
     match capacity {
         Capacity::Constant(rate) => json!(text(rate)),
-        Capacity::Schedule(steps) => {
-            let steps = steps.iter().map(|(at, rate)| [text(at.since(Time::ZERO)), text(rate)]);
-            json!({ "kind": "schedule", "steps": steps.collect::<Vec<_>>() })
+        Capacity::Schedule(schedule) => {
+            let step = |&(at, rate): &(Time, Option<Rate>)| {
+                [text(at.since(Time::ZERO)), units::show_rate_or_outage(rate)]
+            };
+            let steps = schedule.steps().iter().map(step).collect::<Vec<_>>();
+            let in_service = schedule.in_service.word();
+            json!({ "kind": "schedule", "steps": steps, "in_service": in_service })
         }
         Capacity::Bucket(bucket) => json!({
             "kind": "bucket",

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sojourn_aqm::{Env, Qdisc, Rate, Rng, Time, registry};
-use sojourn_link::{Impairment, Link, Server, Shaper, TokenBucket};
+use sojourn_aqm::{Env, Qdisc, Rate, Rng, registry};
+use sojourn_link::{Impairment, Line, Link, Server, Shaper, TokenBucket};
 use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Radio, Resolved};
 
 use crate::SimError;
@@ -85,17 +85,16 @@ fn queue(plan: &Resolved, place: usize, rate: Rate) -> Result<Box<dyn Qdisc<Pack
 
 /// How a link sends.
 fn server(link: &LinkPlan) -> Server<Packet> {
-    let later = |steps: &[(Time, Rate)]| steps[1..].iter().rev().copied().collect();
-    let (rate, changes, bucket) = match &link.capacity {
+    let (line, bucket) = match &link.capacity {
         Capacity::Trace(trace) => return Server::recorded(Arc::clone(trace)),
         Capacity::Wireless { .. } => return Server::shared_medium(link.device),
-        Capacity::Constant(rate) => (*rate, Vec::new(), None),
-        Capacity::Schedule(steps) => (steps[0].1, later(steps), None),
-        Capacity::Bucket(bucket) => (bucket.line, Vec::new(), Some(TokenBucket::new(bucket))),
+        Capacity::Constant(rate) => (Line::from(*rate), None),
+        Capacity::Schedule(schedule) => (Line::from(schedule), None),
+        Capacity::Bucket(bucket) => (Line::from(bucket.line), Some(TokenBucket::new(bucket))),
     };
     match (bucket, link.device) {
-        (None, None) => Server::steady(rate, changes),
-        (bucket, device) => Server::shaped(Shaper::new(bucket, device, rate, changes)),
+        (None, None) => Server::steady(line),
+        (bucket, device) => Server::shaped(Shaper::new(bucket, device, line)),
     }
 }
 

@@ -131,7 +131,7 @@ fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
             .unwrap();
     let (drops, marks) = (recorded.drops.clone(), recorded.marks.clone());
     let queue = Box::new(Listed { queue: VecDeque::new(), seen: 0, drops, marks });
-    let server = Server::steady(Rate::from_bps(100_000_000), Vec::new());
+    let server = Server::steady(Rate::from_bps(100_000_000));
     let link = Link::new(queue, Rng::stream(1, "queue", 0), server);
     world.path.replace_link(0, link);
     assert!(world.run::<false>(&|_| true));
