@@ -308,7 +308,8 @@ def test_bbr_keeps_a_link_busy_without_filling_its_queue() -> None:
 @pytest.mark.slow
 def test_the_rate_of_a_link_follows_its_schedule() -> None:
     """10 Mbit/s until 3 s, then 5: 7 Mbit/s on average from 1 s to 6 s."""
-    steps = '{ kind = "schedule", steps = [["0s", "10mbit"], ["3s", "5mbit"]] }'
+    steps = '[["0s", "10mbit"], ["3s", "5mbit"]]'
+    steps = f'{{ kind = "schedule", steps = {steps}, in_service = "old-rate" }}'
     text = TEXT.replace('"10mbit"', steps.replace("{", "{{").replace("}", "}}"))
     text = text.format(queue="taildrop:limit=100p", cc="cubic", bottleneck="sojourn", ecn="false")
     found = numbers(on_ns3(_core.Scenario.load(text, origin="steps.toml")))
