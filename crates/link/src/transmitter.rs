@@ -37,8 +37,8 @@ impl Transmitter {
         self.rate
     }
 
-    /// What sending a packet of `bytes` takes, in billionths of a bit, with what the last packet has
-    /// left over.
+    /// The work of sending a packet of `bytes`, in billionths of a bit, with the remainder of the
+    /// last packet.
     pub(crate) fn work(&self, bytes: u32) -> u64 {
         u64::from(bytes) * BITS_TIMES_NANOS + self.remainder
     }

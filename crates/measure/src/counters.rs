@@ -7,7 +7,7 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::Digest;
 use crate::delay_over_time::DelayOverTime;
-use crate::transmissions::{Carried, Transmission, Transmissions};
+use crate::transmissions::{Carried, PacketInService, Transmissions};
 
 /// Sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,7 +149,7 @@ pub struct LinkTotals {
     /// The bytes that its server has carried.
     pub carried: Carried,
     /// The last transmission that began.
-    pub present: Transmission,
+    pub present: PacketInService,
     /// Bits of it that are not carried yet, at an even rate.
     pub bits_to_come: u64,
     /// The reserve of its token bucket; `None` without one.

@@ -42,5 +42,5 @@ pub use packet::{Measured, PacketKind, PacketView};
 pub use probe::Probe;
 pub use round_trips::RoundTrips;
 pub use summary::{BUILTIN_VARS, Outcome, QueueSeen};
-pub use transmissions::{Carried, Transmission};
+pub use transmissions::{Carried, PacketInService};
 pub use utilisation::{LinkUse, Utilisation};

@@ -336,7 +336,7 @@ mod tests {
         assert_eq!((probe.links[0].interval.marks, probe.notes.signals.len()), (1, 1));
     }
 
-    /// It was 97.8 % for 3.1 % under a second queue that signals on every packet.
+    /// A mark that the packet brought along is not one of this queue.
     #[test]
     fn a_packet_that_arrived_marked_is_not_marked_again() {
         let mut probe = probe();

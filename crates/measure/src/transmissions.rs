@@ -10,12 +10,12 @@ pub(crate) struct Transmissions {
     bytes: u64,
     /// What the line added to the bytes of all of them.
     overhead_bytes: u64,
-    present: Transmission,
+    present: PacketInService,
 }
 
 /// A packet that a server sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Transmission {
+pub struct PacketInService {
     /// As the queue counts them.
     pub bytes: u32,
     /// What the line adds to them.
@@ -26,7 +26,7 @@ pub struct Transmission {
     pub began: Time,
 }
 
-impl Transmission {
+impl PacketInService {
     /// When it ends.
     pub fn end(&self) -> Time {
         self.began + self.span
@@ -63,7 +63,7 @@ impl Transmissions {
         if overhead > 0 {
             self.overhead_bytes += u64::from(overhead);
         }
-        self.present = Transmission { bytes, overhead, span, began: now };
+        self.present = PacketInService { bytes, overhead, span, began: now };
     }
 
     /// What is reported when it has been carried: so many bytes in so much time.
@@ -82,13 +82,13 @@ impl Transmissions {
     }
 
     /// The last one that began.
-    pub(crate) fn present(&self) -> Transmission {
+    pub(crate) fn present(&self) -> PacketInService {
         self.present
     }
 
     /// Bits of the present transmission that were not carried by `now`; one in part counts as such.
     pub(crate) fn bits_to_come(&self, now: Time) -> u64 {
-        let Transmission { bytes, span, .. } = self.present;
+        let PacketInService { bytes, span, .. } = self.present;
         let rest = u128::from(self.present.end().since(now).as_nanos());
         if rest == 0 {
             return 0;

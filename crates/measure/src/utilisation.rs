@@ -6,7 +6,7 @@ use sojourn_aqm::{Rate, Span};
 use sojourn_link::Opportunities;
 use sojourn_scenario::resolved::{Bucket, Capacity, InService, Link, Schedule};
 
-use crate::{LinkTotals, Transmission};
+use crate::{LinkTotals, PacketInService};
 
 /// A link, and what its use is measured against.
 #[derive(Clone, Debug)]
@@ -144,7 +144,7 @@ impl Utilisation {
 /// Bits that a link with a schedule had carried by a time, as the queue counts them and as the line
 /// does. The present transmission counts by the work that is done.
 fn carried_by(schedule: &Schedule, totals: &LinkTotals) -> (f64, f64) {
-    let Transmission { bytes, overhead, began, .. } = totals.present;
+    let PacketInService { bytes, overhead, began, .. } = totals.present;
     let end = totals.present.end();
     let all = (totals.carried.bits + totals.bits_to_come) as f64;
     let to_come = if end <= totals.at {
@@ -269,7 +269,7 @@ mod tests {
         let link = scheduled(&[(0, 8_000), (1, 0), (2, 8_000)], InService::NewRate);
         let began = Time::ZERO + Span::from_millis(500);
         let span = Span::from_secs(2);
-        let present = Transmission { bytes: 1_000, overhead: 0, span, began };
+        let present = PacketInService { bytes: 1_000, overhead: 0, span, began };
         let mut sent = crate::transmissions::Transmissions::default();
         sent.begin(began, (1_000, 0), span);
         let of = |s: u64| {

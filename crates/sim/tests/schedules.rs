@@ -1,4 +1,4 @@
-//! Links with a schedule: what happens to the packet in service, outages, and what utilisation says.
+//! Links with a schedule of rates: the packet in service, outages and utilisation.
 
 use std::sync::Arc;
 

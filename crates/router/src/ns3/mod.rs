@@ -131,8 +131,8 @@ fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> 
     }
 }
 
-/// The rates of a link, each with the time in nanoseconds from which it holds, 0 in an outage; empty
-/// if the link has no such rates.
+/// The rates of a link, each with the time in nanoseconds from which it holds, 0 in an outage;
+/// empty if the link has no such rates.
 fn rates(capacity: &Capacity) -> Vec<(u64, u64)> {
     match capacity {
         Capacity::Constant(rate) => vec![(0, rate.as_bps())],

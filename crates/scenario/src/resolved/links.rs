@@ -80,8 +80,9 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// The rate at time zero; of a schedule that begins with an outage, the first rate. A token bucket gives the rate of its tokens, a trace its mean, a
-    /// wireless LAN the rate of a lone transmitter.
+    /// The rate at time zero; of a schedule that begins with an outage, the first rate. A token
+    /// bucket gives the rate of its tokens, a trace its mean, a wireless LAN the rate of a lone
+    /// transmitter.
     pub fn initial_rate(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
