@@ -36,7 +36,7 @@ fn a_second_without_bandwidth_does_not_block_a_link_for_longer() {
     for rate in [Some(Rate::from_bps(1_000)), Some(Rate::from_bps(64)), None] {
         let ([throughput, utilisation, delay_max], after) = dip(rate, InService::NewRate);
         assert!((8.4e6..9.5e6).contains(&throughput), "{rate:?}: {throughput}");
-        assert!((0.88..=1.0).contains(&utilisation), "{rate:?}: {utilisation}");
+        assert!((0.88..=0.95).contains(&utilisation), "{rate:?}: {utilisation}");
         assert!(delay_max < 1.5, "{rate:?}: {delay_max}");
         assert!(after.iter().all(|bps| *bps > 8.5e6), "{rate:?}: {after:?}");
     }

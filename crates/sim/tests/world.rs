@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{Fate, Scope};
-use sojourn_scenario::resolved::{App, Capacity, Codec, Schedule, Sizes, Trace};
+use sojourn_scenario::resolved::{App, Capacity, Codec, InService, Schedule, Sizes, Trace};
 use sojourn_sim::SimError;
 
 use crate::common::*;
@@ -128,11 +128,19 @@ fn one_opportunity_a_millisecond_is_12_mbit() {
 }
 
 #[test]
-fn the_packet_in_service_finishes_at_its_old_rate() {
+fn the_rest_of_the_packet_in_service_is_sent_at_the_new_rate_or_at_the_old_one_if_asked() {
+    // It starts 80 ns late, behind its access link, so that 3000.8 bits are left at 0.5 ms.
+    assert_eq!(service_times(InService::NewRate), [3_500_720, 8_000_000]);
+    // 0.8 ms at 10 Mbit/s though the rate falls at 0.5 ms.
+    assert_eq!(service_times(InService::OldRate), [800_000, 8_000_000]);
+}
+
+/// How long the first two packets of 1000 B take on a link that falls from 10 to 1 Mbit/s at 0.5 ms.
+fn service_times(in_service: InService) -> [u64; 2] {
     let mut bottleneck = link("b", "taildrop", 1_000_000);
     let half = Time::from_nanos(500_000);
-    bottleneck.capacity =
-        Capacity::Schedule(Schedule::of_rates([(Time::ZERO, mbit(10)), (half, mbit(1))]));
+    let schedule = Schedule::of_rates([(Time::ZERO, mbit(10)), (half, mbit(1))]);
+    bottleneck.capacity = Capacity::Schedule(schedule.with_in_service(in_service));
     let mut plan = scenario(1, vec![bottleneck], vec![cbr("udp", 1, mbit(100), 1000)]);
     plan.flows[0].access_rate = mbit(100_000);
     plan.flows[0].access_delay = Span::ZERO;
@@ -140,9 +148,7 @@ fn the_packet_in_service_finishes_at_its_old_rate() {
     plan.record.packets = true;
     let left: Vec<u64> =
         run(&plan).packets.iter().take(3).map(|p| p.left.unwrap().as_nanos()).collect();
-    // 0.8 ms at 10 Mbit/s though the rate falls at 0.5 ms; then 8 ms each.
-    assert_eq!(left[1] - left[0], 800_000);
-    assert_eq!(left[2] - left[1], 8_000_000);
+    [left[1] - left[0], left[2] - left[1]]
 }
 
 #[test]
