@@ -124,7 +124,7 @@ def test_every_key_of_a_scenario_is_explained_in_eighty_columns(path):
 def test_a_key_is_shown_with_its_value_its_default_and_its_parts():
     assert "links.rate (rate, or table of kind schedule | bucket | trace" in explain("links.rate")
     assert 'default "0s"' in explain("warmup")
-    assert "list of [time, rate]; must be given" in explain("links.rate.schedule.steps")
+    assert "list of [time, rate, or 0bit]; must be given" in explain("links.rate.schedule.steps")
     assert re.search(r"^  parallel +\(whole number, 1 to 32", explain("flows.app.web"), re.M)
 
 

@@ -135,7 +135,7 @@ fn the_rest_of_the_packet_in_service_is_sent_at_the_new_rate_or_at_the_old_one_i
     assert_eq!(service_times(InService::OldRate), [800_000, 8_000_000]);
 }
 
-/// How long the first two packets of 1000 B take on a link that falls from 10 to 1 Mbit/s at 0.5 ms.
+/// How long two packets of 1000 B take on a link that falls from 10 to 1 Mbit/s at 0.5 ms.
 fn service_times(in_service: InService) -> [u64; 2] {
     let mut bottleneck = link("b", "taildrop", 1_000_000);
     let half = Time::from_nanos(500_000);

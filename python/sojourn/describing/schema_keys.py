@@ -13,6 +13,7 @@ Schema = dict[str, Any]
 _ELSEWHERE = {
     "Queue": "text, or table: see `sojourn list aqms`",
     "CongestionControl": "text, or table: see `sojourn list ccs`",
+    "StepRate": "rate, or 0bit",
 }
 
 _PLAIN = {
