@@ -6,7 +6,7 @@
 use sojourn_aqm::{Limit, Rate, Span, Time};
 use sojourn_record::rows::Fate;
 use sojourn_scenario::Resolved;
-use sojourn_scenario::resolved::{Capacity, Link};
+use sojourn_scenario::resolved::{Capacity, FlowGroup, Link};
 
 use crate::captures::PacketRecord;
 use crate::plan::{Bottleneck, Plan};
@@ -56,9 +56,20 @@ pub(super) fn exceeded(
         held[link].change(change, bytes, record);
     }
     // A transmitter of a wireless LAN may have a queue for each station.
-    let is_wired = |(link, _): &(&Link, &Held)| link.capacity.wireless_lan().is_none();
-    let links = scenario.links.iter().zip(&held).filter(is_wired);
-    links.filter_map(|(link, held)| reason(link, &buffer(link, plan, late), held)).collect()
+    let is_wired =
+        |(_, (link, _)): &(usize, (&Link, &Held))| link.capacity.wireless_lan().is_none();
+    let links = scenario.links.iter().zip(&held).enumerate().filter(is_wired);
+    let check = |(index, (link, held)): (usize, (&Link, &Held))| {
+        let is_way_back =
+            |flow: &FlowGroup| flow.app.tcp().is_some() && flow.reverse.contains(&index);
+        let mut buffer = buffer(link, plan, late);
+        if scenario.flows.iter().any(is_way_back) {
+            // ACKs with SACK blocks are larger than the scenario says; their number still counts.
+            (buffer.bytes, buffer.longest) = (u64::MAX, None);
+        }
+        reason(link, &buffer, held)
+    };
+    links.filter_map(check).collect()
 }
 
 /// Departures come before arrivals of the same time.
