@@ -51,6 +51,7 @@ class Page {
   private checks = 0;
   /** Resolves when the last edit of the text is what would run. */
   private settled: Promise<void> = Promise.resolve();
+  private remembered = 0;
   private readonly presets = new PresetField((text) => this.taken(text));
 
   constructor(private readonly lab: Lab) {
@@ -357,20 +358,21 @@ class Page {
   }
 
   private async remember(): Promise<void> {
-    history.replaceState(null, "", `#${await encode(this.lab.state)}`);
+    // Encoding takes a while; of several calls only the last may write the address.
+    const turn = ++this.remembered;
+    const state = await encode(this.lab.state);
+    if (turn === this.remembered) history.replaceState(null, "", `#${state}`);
   }
 }
 
 async function main(): Promise<void> {
   foldOnNarrow();
-  const missing =
-    typeof WebAssembly === "undefined"
-      ? "WebAssembly"
-      : typeof Worker === "undefined"
-        ? "web workers"
-        : typeof CompressionStream === "undefined"
-          ? "compression streams"
-          : null;
+  const needed = {
+    WebAssembly: typeof WebAssembly,
+    "web workers": typeof Worker,
+    "compression streams": typeof CompressionStream,
+  };
+  const missing = Object.entries(needed).find(([, kind]) => kind === "undefined")?.[0];
   if (missing) {
     say(`This browser has no ${missing}; a current Firefox, Chromium or Safari has.`, "error");
     return;
