@@ -68,6 +68,10 @@ COMMANDS = {
         "ask", "explain",
         "Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario.",
     ),
+    "import": Entry(
+        "importing", "import_file",
+        "Make a scenario of a measurement file, such as one of iperf3, irtt, ping or Flent.",
+    ),
     "kernel": Entry("kernel", "kernel", "The guest kernel that the engine linux runs."),
     "list": Entry(
         "ask", "show_list",

@@ -1,0 +1,70 @@
+"""The cells of a text of lines and columns."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+
+from sojourn.errors import InputError
+
+Rows = list[tuple[int, list[str]]]
+"""Lines that hold something, with their numbers."""
+
+
+def of_lines(lines: Sequence[str]) -> Rows:
+    """The cells of each line; comments (#) and empty lines are passed over."""
+    kept = [
+        (number, line.strip())
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not kept:
+        return []
+    first = kept[0][1]
+    separator = next((mark for mark in ("\t", ";", ",") if mark in first), None)
+    if separator is None:
+        return [(number, line.split()) for number, line in kept]
+    parsed = csv.reader([line for _, line in kept], delimiter=separator)
+    return [
+        (number, [cell.strip() for cell in cells])
+        for (number, _), cells in zip(kept, parsed, strict=True)
+    ]
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def number(cell: str, place: str) -> float:
+    """The number of a cell.
+
+    Raises:
+        InputError: it holds none, or an infinite one.
+    """
+    try:
+        value = float(cell)
+    except ValueError:
+        raise InputError(f"{place}: `{cell}` is not a number") from None
+    if value - value != 0:
+        raise InputError(f"{place}: `{cell}` is not a finite number")
+    return value
+
+
+def all_numbers(rows: Rows, name: str) -> list[tuple[str, list[float]]]:
+    """The numbers of each row with its place; all rows have as many as the first.
+
+    Raises:
+        InputError: a row has another number of columns, or a cell is no number.
+    """
+    wanted, found = len(rows[0][1]), []
+    for line, cells in rows:
+        place = f"{name}, line {line}"
+        if len(cells) != wanted:
+            raise InputError(f"{place}: has {len(cells)} columns where the first has {wanted}")
+        found.append((f"line {line}", [number(cell, place) for cell in cells]))
+    return found

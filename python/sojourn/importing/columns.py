@@ -1,0 +1,228 @@
+"""Texts of lines and columns: CSV and TSV, and the logs of data sets that have a form of their own.
+
+A header names the columns; a unit stands in the name (`rate_mbps`, `rtt (ms)`) or is given. Logs
+without a header are recognised by their numbers: Mahimahi has one column of whole numbers, Pensieve
+two (seconds and Mbit/s), the 4G logs of Ghent and Oslo six.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from math import isnan
+
+from sojourn.errors import InputError
+from sojourn.importing import units
+from sojourn.importing.cells import Rows, is_number, number, of_lines
+from sojourn.importing.logs import BARE, fifth_generation, mahimahi
+from sojourn.importing.measured import Measurement, curve, rate_curve
+
+_WAYS = {
+    "down": re.compile(r"rate|bitrate|throughput|bandwidth|bw|capacity|down|dl|download|goodput"),
+    "up": re.compile(r"up|ul|upload|uplink"),
+    "rtt": re.compile(r"rtt|ping|latency|delay|round"),
+    "loss": re.compile(r"loss|lost|plr"),
+    "time": re.compile(r"time|timestamp|t|seconds?|since|date|elapsed"),
+}
+
+
+def read(lines: Sequence[str], name: str, given: Mapping[str, str]) -> Measurement:
+    """Read a text of columns.
+
+    Raises:
+        InputError: its columns are not known, a unit is missing, or a value is no number.
+    """
+    rows = of_lines(lines)
+    if not rows:
+        raise InputError(f"{name}: is empty")
+    if len(rows) > 1 and all(is_number(cell) for cell in rows[0][1]):
+        reader = BARE.get(len(rows[0][1]))
+        if reader is None:
+            raise InputError(
+                f"{name}: has {len(rows[0][1])} columns of numbers without names; give it a first "
+                "line such as `time_s,rate_mbps`"
+            )
+        return reader(rows, name)
+    if len(rows[0][1]) == 1 and rows[0][1][0].strip().isdigit():
+        return mahimahi(rows, name)
+    return _headed(rows, name, given)
+
+
+def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
+    """A table whose first line names its columns."""
+    header = rows[0][1]
+    if "DL_bitrate" in header and "Timestamp" in header:
+        return fifth_generation(rows, name)
+    for column in given:
+        if column not in header:
+            raise InputError(f"{name}: has no column `{column}`; it has {', '.join(header)}")
+    kinds = _kinds(header, name)
+    place_of = {kind: header.index(column) for kind, column in kinds.items()}
+    result = Measurement("table of columns")
+    table = _table(rows, name, place_of)
+    clock = _clock(kinds["time"], table, name, given, result)
+    for kind in ("down", "up", "rtt", "loss"):
+        if kind not in kinds:
+            continue
+        column = kinds[kind]
+        scale = _scale(column, kind, name, given)
+        result.read.append(f"column `{column}` as {_MEANING[kind]}")
+        values = [(clock(row), row[kind], place) for place, row in table]
+        _take(result, kind, scale, values, name)
+    return result
+
+
+_MEANING = {
+    "down": "rate downstream",
+    "up": "rate upstream",
+    "rtt": "round-trip time",
+    "loss": "share of packets lost",
+}
+_MISSING = {"", "-", "-1", "nan", "NaN", "NA", "null", "None"}
+
+
+def _kinds(header: list[str], name: str) -> dict[str, str]:
+    """The column of each kind, by its name.
+
+    Raises:
+        InputError: no column is a time, none holds a quantity, or two hold the same.
+    """
+    found: dict[str, str] = {}
+    for column in header:
+        words = re.split(r"[^a-z0-9%]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
+        matching = [kind for kind, known in _WAYS.items() if any(map(known.fullmatch, words))]
+        # `upload rate` is of the way up; `rtt_time` is no clock.
+        if "rtt" in matching and "time" in matching:
+            matching.remove("time")
+        if "up" in matching and "down" in matching:
+            matching.remove("down")
+        if len(matching) == 1 and (kind := matching[0]) in found and kind != "time":
+            raise InputError(
+                f"{name}: both `{found[kind]}` and `{column}` look like a {_MEANING[kind]}; keep "
+                "one of the two"
+            )
+        if len(matching) == 1:
+            found.setdefault(matching[0], column)
+    columns = ", ".join(header)
+    if "time" not in found:
+        raise InputError(f"{name}: none of its columns ({columns}) is a time, such as `time_s`")
+    if len(found) == 1:
+        raise InputError(
+            f"{name}: none of its columns ({columns}) is a rate, a round-trip time or a loss, such "
+            "as `rate_mbps` or `rtt_ms`"
+        )
+    return found
+
+
+def _table(
+    rows: Rows, name: str, place_of: Mapping[str, int]
+) -> list[tuple[str, dict[str, float]]]:
+    """The numbers of the columns that matter; a missing quantity is NaN."""
+    result = []
+    for line, cells in rows[1:]:
+        place = f"{name}, line {line}"
+        if len(cells) != len(rows[0][1]):
+            raise InputError(
+                f"{place}: has {len(cells)} columns where the header has {len(rows[0][1])}"
+            )
+        row = {"time": _time(cells[place_of["time"]], place)}
+        for kind, index in place_of.items():
+            if kind != "time":
+                is_missing = cells[index] in _MISSING
+                row[kind] = float("nan") if is_missing else number(cells[index], place)
+        result.append((f"line {line}", row))
+    if len(result) < 2:
+        raise InputError(f"{name}: has {len(result)} rows below its header; two are the least")
+    return result
+
+
+def _time(cell: str, place: str) -> float:
+    """A number, or seconds since 1970 of a date with time in ISO 8601."""
+    if not is_number(cell):
+        try:
+            stamp = datetime.fromisoformat(cell)
+        except ValueError:
+            raise InputError(f"{place}: `{cell}` is not a time") from None
+        return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
+    return number(cell, place)
+
+
+def _clock(
+    column: str,
+    table: list[tuple[str, dict[str, float]]],
+    name: str,
+    given: Mapping[str, str],
+    result: Measurement,
+) -> Callable[[dict[str, float]], float]:
+    """Seconds from the first row on, of a row."""
+    first = table[0][1]["time"]
+    unit = given.get(column) or _unit(column, units.TIMES)
+    scale = units.TIMES.get(unit) if unit else units.epoch_scale(first)
+    if scale is None:
+        raise InputError(
+            f"{name}: the column `{column}` has no unit; give it, such as --unit {column}=s"
+        )
+    if unit is None:
+        result.read.append(f"column `{column}` as time since 1970, in units of {scale:g} s")
+    return lambda row: (row["time"] - first) * scale
+
+
+def _unit(column: str, known: Mapping[str, float]) -> str | None:
+    """The unit that ends a column's name, or None."""
+    for mark in (r"\(([^)]*)\)$", r"\[([^\]]*)\]$", r"[_ ]([A-Za-z%/]+)$", r"^(.*)$"):
+        if (found := re.search(mark, column)) and found[1].lower() in known:
+            return found[1].lower()
+    return None
+
+
+def _scale(column: str, kind: str, name: str, given: Mapping[str, str]) -> float:
+    """What a value of the column is to be multiplied with, for bit/s, seconds or a share."""
+    text = given.get(column)
+    scale: float | None
+    if kind in ("down", "up"):
+        candidates = [text] if text else re.split(r"[_ ()\[\]]+", column)
+        # `rate_Mbit_s` ends in two words.
+        candidates += ["/".join(candidates[-2:])] if not text else []
+        scales = [units.rate_factor(word) for word in candidates if word and word != "s"]
+        scale = next((scale for scale in reversed(scales) if scale is not None), None)
+        example = "Mbit/s"
+    else:
+        known = units.TIMES if kind == "rtt" else units.SHARES
+        unit = text or _unit(column, known)
+        scale, example = known.get(unit) if unit else None, "ms" if kind == "rtt" else "%"
+    if scale is None:
+        raise InputError(
+            f"{name}: the column `{column}` has no known unit; give it, such as "
+            f"--unit {column}={example}"
+        )
+    return scale
+
+
+def _take(
+    result: Measurement,
+    kind: str,
+    scale: float,
+    values: list[tuple[float, float, str]],
+    name: str,
+) -> None:
+    """Put one column into the result; times with no value are passed over and counted."""
+    known = [(time, value * scale, place) for time, value, place in values if not isnan(value)]
+    if kind == "rtt":
+        known = [point for point in known if point[1] > 0]
+    if len(known) < len(values):
+        result.read.append(f"{len(values) - len(known)} of {len(values)} rows have no {kind}")
+    if not known:
+        raise InputError(f"{name}: no row has a {_MEANING[kind]}")
+    match kind:
+        case "down":
+            result.down = rate_curve(known, name)
+        case "up":
+            result.up = rate_curve(known, name)
+        case "rtt":
+            result.rtt = curve(known, name)
+            result.base_rtt_s = min(value for _, value, _ in known)
+        case _:
+            result.loss = sum(value for _, value, _ in known) / len(known)
+            if not 0 <= result.loss <= 1:
+                raise InputError(f"{name}: a mean loss of {result.loss:g} is no share")

@@ -1,0 +1,106 @@
+"""Data files of Flent, versions 1 to 4.
+
+Source: flent 2.1, flent/resultset.py: rates in Mbit/s, times in ms, null for no value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.importing.measured import Measurement, StepCurve, curve, rate_curve
+
+_NEWEST = 4
+_BEFORE_LOAD_S = 5.0
+"""Flent starts its transfers this long after its pings (the parameter DELAY)."""
+
+_STREAM = {
+    way: re.compile(rf"TCP {way}(?: (?!avg|sum|fairness)\S+(?: \S+)?|::\d+)$")
+    for way in ("download", "upload")
+}
+
+
+def read(data: dict[str, Any], name: str) -> Measurement:
+    """Rates and round-trip times of a test.
+
+    Raises:
+        InputError: the version is newer than known, a series has another length than the times,
+            or the file has neither rates nor pings.
+    """
+    version = data.get("version")
+    if not isinstance(version, int) or not 1 <= version <= _NEWEST:
+        raise InputError(
+            f"{name}: is a Flent file of version {version}; 1 to {_NEWEST} can be read"
+        )
+    times, series = data["x_values"], data["results"]
+    for label, values in series.items():
+        if len(values) != len(times):
+            raise InputError(
+                f"{name}: the series `{label}` has {len(values)} values for {len(times)} times"
+            )
+    title = data.get("metadata", {}).get("NAME", "test")
+    result = Measurement(f"Flent file of {title}")
+    result.down = _rates(times, series, "download", name)
+    result.up = _rates(times, series, "upload", name)
+    _pings(times, series, name, result)
+    if not (result.down or result.up or result.rtt):
+        raise InputError(f"{name}: has no series of TCP rates and no pings")
+    for way, found in (("download", result.down), ("upload", result.up)):
+        if found:
+            result.read.append(f"TCP {way}: {found.mean / 1e6:.4g} Mbit/s in the mean")
+    result.unknown.append("the rate of the link itself: it carries at least what the flows got")
+    _host(data.get("metadata", {}), result)
+    return result
+
+
+def _rates(
+    times: list[float], series: dict[str, list[Any]], way: str, name: str
+) -> StepCurve | None:
+    """The sum of all transfers of one direction, in bit/s."""
+    if total := series.get(f"TCP {way} sum") or series.get(f"TCP {way}::sum"):
+        streams = [total]
+    else:
+        streams = [values for label, values in series.items() if _STREAM[way].match(label)]
+    points = []
+    for index, time in enumerate(times):
+        known = [values[index] for values in streams if values[index] is not None]
+        if known:
+            points.append((float(time), sum(known) * 1e6, f"time {time:g}"))
+    return rate_curve(points, name) if points else None
+
+
+def _pings(
+    times: list[float], series: dict[str, list[Any]], name: str, result: Measurement
+) -> None:
+    labels = [label for label in series if label.startswith("Ping (ms)")]
+    preferred = ("Ping (ms) ICMP", "Ping (ms) avg")
+    label = next((label for label in preferred if label in labels), next(iter(labels), None))
+    if label is None:
+        return
+    points = [
+        (float(time), value / 1e3, f"time {time:g}")
+        for time, value in zip(times, series[label], strict=True)
+        if value is not None
+    ]
+    if len(points) < 2:
+        return
+    result.rtt = curve(points, name)
+    before = [value for time, value, _ in points if time < _BEFORE_LOAD_S]
+    result.base_rtt_s = min(before or [value for _, value, _ in points])
+    result.read.append(f"`{label}`: {result.rtt.mean * 1e3:.4g} ms in the mean")
+    if not before:
+        result.unknown.append("the round trip before the load: the least under load is taken")
+
+
+def _host(metadata: dict[str, Any], result: Measurement) -> None:
+    """What the metadata says of the sender's control and queueing discipline."""
+    sysctls = metadata.get("SYSCTLS") or {}
+    key = "tcp_congestion_control"
+    if control := sysctls.get(key) or sysctls.get(f"net.ipv4.{key}"):
+        result.cc = control
+        result.read.append(f"the host ran {control}")
+    qdiscs = (metadata.get("EGRESS_INFO") or {}).get("qdiscs") or []
+    names = [qdisc["name"] for qdisc in qdiscs if isinstance(qdisc, dict) and "name" in qdisc]
+    if names:
+        result.read.append(f"qdiscs of the host's interface: {', '.join(names)}")

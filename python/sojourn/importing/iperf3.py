@@ -1,0 +1,92 @@
+"""Reports of `iperf3 --json`, and of `--json-stream`.
+
+Source: iperf3 3.12 and 3.17; with --reverse the intervals are those of the receiver.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.importing.measured import Measurement, StepCurve, rate_curve
+
+
+def from_stream(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """One report from the lines of `--json-stream`.
+
+    Raises:
+        InputError: a line is no event of iperf3.
+    """
+    report: dict[str, Any] = {"intervals": [], "end": {}}
+    for number, event in enumerate(events, start=1):
+        match event.get("event"):
+            case "interval":
+                report["intervals"].append(event["data"])
+            case "start" | "end" | "error" as kind:
+                report[kind] = event["data"]
+            case other:
+                raise InputError(f"{name}, document {number}: `{other}` is no event of iperf3")
+    return report
+
+
+def read(report: dict[str, Any], name: str) -> Measurement:
+    """The rates over time of a report, with what it says of the round trip.
+
+    Raises:
+        InputError: iperf3 failed, or there are no intervals.
+    """
+    if report.get("error"):
+        raise InputError(f"{name}: iperf3 failed: {report['error']}")
+    intervals = [row for row in report["intervals"] if not row["sum"].get("omitted")]
+    if not intervals:
+        raise InputError(f"{name}: has no intervals; run iperf3 with --json and an --interval")
+    test = report.get("start", {}).get("test_start", {})
+    protocol = test.get("protocol", "TCP")
+    result = Measurement(f"iperf3 report ({protocol})", streams=test.get("num_streams"))
+    forward = _rates(intervals, "sum", name)
+    if test.get("reverse"):
+        result.down = forward
+    else:
+        result.up = forward
+    if all("sum_bidir_reverse" in row for row in intervals):
+        back = _rates(intervals, "sum_bidir_reverse", name)
+        result.down, result.up = (result.down or back), (result.up or back)
+    result.read.append(
+        f"{len(intervals)} intervals of {protocol} "
+        + ("from the server" if test.get("reverse") else "to the server")
+        + f", {forward.mean / 1e6:.4g} Mbit/s in the mean"
+    )
+    if not test.get("reverse"):
+        result.unknown.append(
+            "what arrived over time: the intervals are the sender's (with -R, the receiver's)"
+        )
+    result.unknown.append("the rate of the link itself: it carries at least what the flows got")
+    _transport(report.get("end", {}), protocol, result)
+    return result
+
+
+def _rates(intervals: list[dict[str, Any]], key: str, name: str) -> StepCurve:
+    points = [
+        (float(row[key]["start"]), float(row[key]["bits_per_second"]), f"interval {number}")
+        for number, row in enumerate(intervals, start=1)
+    ]
+    end_s = float(intervals[-1][key]["end"]) - points[0][0]
+    return rate_curve(points, name, end_s)
+
+
+def _transport(end: dict[str, Any], protocol: str, result: Measurement) -> None:
+    """What the end of a report says of control, round trip and losses."""
+    if protocol == "UDP":
+        lost = end.get("sum", {}).get("lost_percent")
+        if lost is not None:
+            result.loss = lost / 100
+            result.read.append(f"{lost:.3g} % of the datagrams were lost")
+        return
+    if control := end.get("sender_tcp_congestion"):
+        result.cc = control
+        result.read.append(f"the sender ran {control}")
+    senders = [stream.get("sender", {}) for stream in end.get("streams", [])]
+    rtts_s = [sender["min_rtt"] / 1e6 for sender in senders if sender.get("min_rtt")]
+    if rtts_s:
+        result.base_rtt_s = min(rtts_s)
+        result.read.append(f"the least round trip that TCP saw is {min(rtts_s) * 1e3:.4g} ms")

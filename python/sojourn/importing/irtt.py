@@ -1,0 +1,53 @@
+"""Reports of irtt: round-trip times of datagrams at a constant interval.
+
+Source: irtt 0.9, `irtt client -o`, JSON format 1: all times are in nanoseconds, and `lost` is text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sojourn.errors import InputError
+from sojourn.importing.measured import Measurement, curve
+
+
+def read(report: dict[str, Any], name: str) -> Measurement:
+    """Round-trip times and losses of a report.
+
+    Raises:
+        InputError: no round trip was complete.
+    """
+    version = report.get("version", {}).get("json_format", 1)
+    if version != 1:
+        raise InputError(f"{name}: is irtt's JSON format {version}; format 1 can be read")
+    trips = report["round_trips"]
+    points = [
+        (
+            trip["timestamps"]["client"]["send"]["monotonic"] / 1e9,
+            trip["delay"]["rtt"] / 1e9,
+            f"round trip {trip['seqno']}",
+        )
+        for trip in trips
+        if trip.get("lost", "false") == "false" and "delay" in trip
+    ]
+    if not points:
+        raise InputError(f"{name}: all {len(trips)} packets of this irtt report were lost")
+    result = Measurement("irtt report", loss=1 - len(points) / len(trips))
+    values = [value for _, value, _ in points]
+    if len(points) > 1:
+        result.rtt = curve(points, name)
+    result.base_rtt_s = min(values)
+    result.read.append(
+        f"{len(values)} round trips of {min(values) * 1e3:.4g} to {max(values) * 1e3:.4g} ms; "
+        f"{len(trips) - len(points)} of {len(trips)} packets were lost"
+    )
+    stats = report.get("stats", {})
+    if stats.get("upstream_loss_percent") is not None and stats.get("downstream_loss_percent"):
+        result.read.append(
+            f"losses upstream {stats['upstream_loss_percent']:.3g} %, "
+            f"downstream {stats['downstream_loss_percent']:.3g} %"
+        )
+    result.unknown.append(
+        "how the round trip divides: one-way delays depend on both clocks, so halves are assumed"
+    )
+    return result

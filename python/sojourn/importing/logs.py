@@ -1,0 +1,111 @@
+"""Logs of data sets that have a form of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sojourn.errors import InputError
+from sojourn.importing.cells import Rows, all_numbers, number
+from sojourn.importing.measured import Measurement, rate_curve
+
+
+def mahimahi(rows: Rows, name: str) -> Measurement:
+    """Whole milliseconds, one delivery opportunity for each line."""
+    times: list[int] = []
+    for line, cells in rows:
+        if len(cells) != 1 or not cells[0].isdigit():
+            raise InputError(
+                f"{name}, line {line}: is not a whole number of milliseconds, as each line of a "
+                "Mahimahi trace is"
+            )
+        if times and int(cells[0]) < times[-1]:
+            raise InputError(f"{name}, line {line}: {cells[0]} ms comes after {times[-1]} ms")
+        times.append(int(cells[0]))
+    if times[-1] == 0:
+        raise InputError(
+            f"{name}: ends at 0 ms; its last line is the period after which it repeats"
+        )
+    result = Measurement("Mahimahi trace", opportunities_ms=times)
+    mean = len(times) * 12_000 / (times[-1] / 1e3)
+    result.read.append(
+        f"{len(times)} opportunities of 1500 B in {times[-1] / 1e3:.6g} s, "
+        f"{mean / 1e6:.4g} Mbit/s in the mean"
+    )
+    return result
+
+
+def _pensieve(rows: Rows, name: str) -> Measurement:
+    """Seconds and Mbit/s, as the logs of Pensieve and Pantheon's relatives have them."""
+    points = [(time, rate * 1e6, place) for place, (time, rate) in all_numbers(rows, name)]
+    result = Measurement("Pensieve log (seconds and Mbit/s, without a header)")
+    result.down = rate_curve(points, name)
+    result.read.append(
+        f"{len(points)} rates over {result.down.end_s:.6g} s, "
+        f"{result.down.mean / 1e6:.4g} Mbit/s in the mean"
+    )
+    return result
+
+
+def _bytes_log(rows: Rows, name: str) -> Measurement:
+    """Time since 1970, time since the start, latitude, longitude, bytes, and their milliseconds."""
+    points, now = [], 0.0
+    for place, (_, _, _, _, count, span_ms) in all_numbers(rows, name):
+        if span_ms <= 0:
+            raise InputError(f"{name}, {place}: an interval of {span_ms:g} ms has no length")
+        points.append((now, 8 * count / (span_ms / 1e3), place))
+        now += span_ms / 1e3
+    result = Measurement("4G log (bytes per interval)")
+    result.down = rate_curve(points, name, end_s=now)
+    result.read.append(
+        f"{len(points)} intervals over {now:.6g} s, {result.down.mean / 1e6:.4g} Mbit/s in the mean"
+    )
+    result.unknown.append("the rate of the link itself: it carries at least what the transfer got")
+    return result
+
+
+BARE: dict[int, Callable[[Rows, str], Measurement]] = {
+    1: mahimahi, 2: _pensieve, 6: _bytes_log,
+}  # fmt: skip
+
+
+def fifth_generation(rows: Rows, name: str) -> Measurement:
+    """The 5G logs of Raca et al. (MMSys 2020): one row per second, rates in kbit/s."""
+    header = rows[0][1]
+    at = {column: header.index(column) for column in ("Timestamp", "DL_bitrate")}
+    state = header.index("State") if "State" in header else None
+    seconds: dict[float, list[tuple[float, str]]] = {}
+    idle = 0
+    for line, cells in rows[1:]:
+        place = f"{name}, line {line}"
+        if len(cells) != len(header):
+            raise InputError(
+                f"{place}: has {len(cells)} columns where the header has {len(header)}"
+            )
+        if state is not None and cells[state] == "I":
+            idle += 1
+            continue
+        stamp = cells[at["Timestamp"]]
+        try:
+            time = datetime.strptime(stamp, "%Y.%m.%d_%H.%M.%S").replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            raise InputError(f"{place}: `{stamp}` is not a time as 2019.12.16_13.40.04") from None
+        rate = number(cells[at["DL_bitrate"]], place) * 1e3
+        seconds.setdefault(time, []).append((rate, f"line {line}"))
+    points = [
+        (time, sum(rate for rate, _ in found) / len(found), found[0][1])
+        for time, found in seconds.items()
+    ]
+    if not points:
+        raise InputError(f"{name}: no row was recorded during a download (state D)")
+    result = Measurement("5G log (kbit/s, one row per second)")
+    result.down = rate_curve(points, name)
+    result.read.append(
+        f"{len(points)} seconds of DL_bitrate, {result.down.mean / 1e6:.4g} Mbit/s in the mean"
+    )
+    if idle:
+        result.unknown.append(
+            f"the rate in {idle} rows of state I (idle): the last one before holds on"
+        )
+    result.unknown.append("the rate upstream: UL_bitrate is that of acknowledgements")
+    return result

@@ -1,0 +1,105 @@
+"""What a measurement file holds, in one form for all formats."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from sojourn.errors import InputError
+
+
+@dataclass(frozen=True)
+class StepCurve:
+    """A quantity over time: each value holds from its time until the next one."""
+
+    times_s: tuple[float, ...]
+    """From 0 on, increasing."""
+    values: tuple[float, ...]
+    end_s: float
+    """When the last value ends."""
+
+    @property
+    def mean(self) -> float:
+        """The mean over time."""
+        ends = (*self.times_s[1:], self.end_s)
+        spans = [end - start for start, end in zip(self.times_s, ends, strict=True)]
+        total = sum(span * value for span, value in zip(spans, self.values, strict=True))
+        return total / self.end_s
+
+
+def curve(points: Iterable[tuple[float, float, str]], name: str, end_s: float = 0.0) -> StepCurve:
+    """A curve through points of a file; the first one becomes time 0.
+
+    Args:
+        points: time in seconds, value, and the place in the file, such as ``line 12``.
+        name: of the file.
+        end_s: when the last value ends, from the first point; by default it lasts as long as the
+            others do, by their median.
+
+    Raises:
+        InputError: there are fewer than two points, or times do not increase.
+    """
+    found = list(points)
+    if len(found) < 2:
+        raise InputError(
+            f"{name}: has {len(found)} point{'' if len(found) == 1 else 's'} in time; a recording "
+            "needs two or more"
+        )
+    first = found[0][0]
+    for before, after in pairwise(found):
+        if after[0] <= before[0]:
+            raise InputError(
+                f"{name}, {after[2]}: time {after[0]:.12g} s does not come after "
+                f"{before[0]:.12g} s; sort the file by time and remove repeated times"
+            )
+    # Times since 1970 are exact to a quarter of a microsecond.
+    times = [round(time - first, 6) for time, _, _ in found]
+    if any(after <= before for before, after in pairwise(times)):
+        raise InputError(f"{name}: has times less than 1 us from each other")
+    step = statistics.median(after - before for before, after in pairwise(times))
+    return StepCurve(tuple(times), tuple(value for _, value, _ in found), end_s or times[-1] + step)
+
+
+@dataclass
+class Measurement:
+    """What was read from a file."""
+
+    format: str
+    """In words, such as ``iperf3 report (TCP)``."""
+    down: StepCurve | None = None
+    """Rate towards the one who measured, bit/s."""
+    up: StepCurve | None = None
+    """Rate away from the one who measured, bit/s."""
+    rtt: StepCurve | None = None
+    """Round-trip time, s."""
+    base_rtt_s: float | None = None
+    loss: float | None = None
+    """Share of packets lost."""
+    opportunities_ms: list[int] | None = None
+    """Delivery opportunities, as Mahimahi records them."""
+    cc: str | None = None
+    streams: int | None = None
+    read: list[str] = field(default_factory=list)
+    """What the file said, a sentence each."""
+    unknown: list[str] = field(default_factory=list)
+    """What it cannot say, or what was left out and why, a sentence each."""
+
+
+def rate_curve(
+    points: Iterable[tuple[float, float, str]], name: str, end_s: float = 0.0
+) -> StepCurve:
+    """`curve` for rates in bit/s.
+
+    Raises:
+        InputError: as `curve`; a rate is negative or no number, or all are zero.
+    """
+    found = list(points)
+    for _, rate, place in found:
+        if not 0 <= rate < 1e15:
+            raise InputError(f"{name}, {place}: {rate:g} bit/s is not a rate")
+    result = curve(found, name, end_s)
+    if not any(result.values):
+        raise InputError(f"{name}: every rate in it is 0, so it describes no link")
+    return result

@@ -1,0 +1,138 @@
+"""What kind of file this is, by its content."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sojourn import reading
+from sojourn.errors import InputError
+from sojourn.importing import columns, flent, iperf3, irtt, netem_trace, ping
+from sojourn.importing.measured import Measurement
+
+FORMATS = (
+    "Mahimahi traces, CSV and TSV with a time column, Pensieve logs, 5G logs, logs of bytes per "
+    "interval, netem-trace JSON, iperf3 JSON, irtt JSON, ping's text, Flent data files; "
+    "each also compressed with gzip or bzip2"
+)
+
+_CAPTURES = {
+    b"\x0a\x0d\x0d\x0a": "pcapng",
+    b"\xa1\xb2\xc3\xd4": "pcap",
+    b"\xd4\xc3\xb2\xa1": "pcap",
+    b"\xa1\xb2\x3c\x4d": "pcap",
+    b"\x4d\x3c\xb2\xa1": "pcap",
+}
+
+
+def read(path: Path, units: Mapping[str, str] | None = None) -> Measurement:
+    """Read a measurement file of any known format.
+
+    Args:
+        path: the file, possibly compressed with gzip or bzip2.
+        units: units of CSV columns whose names have none, by column: ``{"rate": "kbit/s"}``.
+
+    Raises:
+        InputError: the file cannot be read, has no known format, or is damaged; the text says
+            where and what would be right.
+    """
+    name = reading.shown(path)
+    found = _plain(reading.content(path, "measurement file"), name)
+    if capture := _CAPTURES.get(found[:4]):
+        raise InputError(f"{name}: is a {capture} capture, and captures cannot be imported yet")
+    text = reading.decoded(found.removeprefix(b"\xef\xbb\xbf"), name, "measurement file")
+    if not text.strip():
+        raise InputError(f"{name}: is empty")
+    lines = text.splitlines()
+    # `ping -D` begins its lines with a bracket, as JSON may.
+    if ping.is_ping(lines):
+        return ping.read(lines, name)
+    if text.lstrip()[0] in "{[":
+        return _from_json(_documents(text, name), name)
+    return columns.read(lines, name, units or {})
+
+
+def _plain(found: bytes, name: str) -> bytes:
+    """The content without its compression.
+
+    Raises:
+        InputError: it is damaged, or has more than a text may have.
+    """
+    limit = reading.LARGEST_BYTES
+    try:
+        if found.startswith(b"\x1f\x8b"):
+            gzip = zlib.decompressobj(wbits=31)
+            plain, is_whole = gzip.decompress(found, limit + 1), gzip.eof
+        elif found.startswith(b"BZh"):
+            bzip2 = bz2.BZ2Decompressor()
+            plain, is_whole = bzip2.decompress(found, limit + 1), bzip2.eof
+        else:
+            return found
+    except (zlib.error, OSError) as error:
+        raise InputError(f"{name}: its compressed content is damaged ({error})") from None
+    if len(plain) > limit:
+        raise InputError(f"{name}: holds more than {limit // 1_000_000} MB when uncompressed")
+    if not is_whole:
+        raise InputError(f"{name}: its compressed content is cut off; copy the file again")
+    return plain
+
+
+def _documents(text: str, name: str) -> list[Any]:
+    """The JSON documents of a file: one, several in a row, or one on each line."""
+    decoder, at, found = json.JSONDecoder(), 0, []
+    try:
+        while (at := _next(text, at)) < len(text):
+            document, at = decoder.raw_decode(text, at)
+            found.append(document)
+    except RecursionError:
+        raise InputError(f"{name}: is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{name}, line {error.lineno}: is not JSON ({error.msg}); a file that was cut off "
+            "while it was written ends so"
+        ) from None
+    except ValueError:
+        raise InputError(f"{name}: has a number of thousands of digits") from None
+    return found
+
+
+def _next(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _from_json(documents: list[Any], name: str) -> Measurement:
+    if not all(isinstance(document, dict) for document in documents):
+        raise InputError(f"{name}: {_unknown()}")
+    first = documents[0]
+    try:
+        if "event" in first and "data" in first:
+            return iperf3.read(iperf3.from_stream(documents, name), name)
+        if len(documents) > 1:
+            raise InputError(
+                f"{name}: holds {len(documents)} JSON documents; split it into one file for each"
+            )
+        if "intervals" in first or ("error" in first and set(first) <= {"start", "error", "end"}):
+            return iperf3.read(first, name)
+        if "round_trips" in first:
+            return irtt.read(first, name)
+        if "x_values" in first and "results" in first:
+            return flent.read(first, name)
+        if netem_trace.is_trace(first):
+            return netem_trace.read(first, name)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"{name}: misses a value where its format has one ({type(error).__name__}: {error})"
+        ) from None
+    raise InputError(f"{name}: {_unknown()}")
+
+
+def _unknown() -> str:
+    return f"is of no known format; known are {FORMATS}"

@@ -1,0 +1,47 @@
+"""Where the scenario of a measurement goes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sojourn import files
+from sojourn.errors import InputError
+from sojourn.importing.scenario import Imported
+from sojourn.reading import shown
+
+
+def write(result: Imported, source: Path, output: Path | None, stem: str) -> list[Path]:
+    """Write the scenario, and the trace that it names in the same folder.
+
+    Args:
+        result: the scenario.
+        source: the measurement file, which is never replaced.
+        output: the scenario's file; stdout by default.
+        stem: of the trace's name.
+
+    Returns:
+        The files written.
+
+    Raises:
+        InputError: a trace has no folder, a file cannot be written, or it is the source.
+    """
+    if output is None:
+        if result.trace is not None:
+            raise InputError(
+                f"{shown(source)}: its scenario names a trace, which is a file of its own; say "
+                f"where, such as --output {stem}.toml"
+            )
+        sys.stdout.write(result.text)
+        return []
+    contents = {output: result.text}
+    if result.trace is not None:
+        contents[output.parent / f"{stem}.trace"] = result.trace
+    for path, text in contents.items():
+        if path.exists() and path.samefile(source):
+            raise InputError(f"{shown(path)}: is the measurement file; choose another --output")
+        try:
+            files.write(path, text)
+        except OSError as error:
+            raise InputError(f"{shown(path)}: cannot be written ({error.strerror})") from None
+    return list(contents)

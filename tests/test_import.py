@@ -1,0 +1,303 @@
+"""`sojourn import`: every format, what it gives, and what is refused."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sojourn import cli
+from sojourn.errors import InputError
+from sojourn.importing import Assumptions, Measurement, imported, read
+from sojourn.running.runs import load
+
+
+def written(folder: Path, content: str | bytes, name: str = "file") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def taken(folder: Path, content: str | bytes, **units: str) -> Measurement:
+    return read(written(folder, content), units)
+
+
+def refused(folder: Path, content: str | bytes, **units: str) -> str:
+    with pytest.raises(InputError) as caught:
+        taken(folder, content, **units)
+    assert "file" in str(caught.value)
+    return str(caught.value)
+
+
+IPERF3 = {
+    "start": {"test_start": {"protocol": "TCP", "num_streams": 2, "reverse": 1}},
+    "intervals": [
+        {"sum": {"start": 0.0, "end": 1.0, "bits_per_second": 9e6, "omitted": True}},
+        {"sum": {"start": 1.0, "end": 2.0, "bits_per_second": 4e6, "omitted": False}},
+        {"sum": {"start": 2.0, "end": 3.0, "bits_per_second": 8e6, "omitted": False}},
+    ],
+    "end": {
+        "sender_tcp_congestion": "bbr",
+        "streams": [{"sender": {"min_rtt": 21_000}}, {"sender": {"min_rtt": 20_000}}],
+    },
+}
+
+
+def trip(number: int, rtt_ms: float | None) -> dict[str, Any]:
+    sent = {"client": {"send": {"monotonic": number * 10_000_000}}}
+    if rtt_ms is None:
+        return {"seqno": number, "lost": "true", "timestamps": sent}
+    return {
+        "seqno": number, "lost": "false", "timestamps": sent, "delay": {"rtt": int(rtt_ms * 1e6)},
+    }  # fmt: skip
+
+
+FLENT = {
+    "version": 4,
+    "x_values": [0.0, 0.2, 5.0, 5.2],
+    "results": {
+        "Ping (ms) ICMP": [20.0, 22.0, 90.0, None],
+        "TCP download::1": [None, None, 4.0, 5.0],
+        "TCP download::2": [None, None, 6.0, 5.0],
+        "TCP download::1::tcp_cwnd": [None, None, 30.0, 30.0],
+        "TCP upload avg": [None, None, 1.0, 1.0],
+    },
+    "metadata": {"NAME": "tcp_ndown", "SYSCTLS": {"tcp_congestion_control": "cubic"}},
+}
+
+
+def test_mahimahi_lines_stay_delivery_opportunities(tmp_path: Path) -> None:
+    measured = taken(tmp_path, gzip.compress(b"0\n5\n5\n20\n"))
+    assert measured.opportunities_ms == [0, 5, 5, 20]
+    result = imported(measured, "lte", "lte.gz", Assumptions(), "lte.trace")
+    assert result.trace == "0\n5\n5\n20\n"
+    assert 'file = "lte.trace"' in result.text
+
+
+def test_columns_have_the_units_of_their_names(tmp_path: Path) -> None:
+    text = "# a log\ntime_ms;DL (Mbit/s);upload_kBps;rtt_ms;loss %\n0;8;2;30;0\n500;4;1;20;2\n"
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.values == (8e6, 4e6)
+    assert measured.up and measured.up.values == (16e3, 8e3)
+    assert measured.rtt and measured.rtt.times_s == (0.0, 0.5)
+    assert measured.base_rtt_s == 0.02
+    assert measured.loss == 0.01
+
+
+def test_bits_and_bytes_differ_by_their_case(tmp_path: Path) -> None:
+    for unit, bps in (("Mbps", 1e6), ("MBps", 8e6), ("Mbit/s", 1e6), ("MB/s", 8e6), ("kbps", 1e3)):
+        measured = taken(tmp_path, "time_s,rate\n0,1\n1,1\n", rate=unit)
+        assert measured.down and measured.down.values[0] == bps, unit
+
+
+def test_times_since_1970_begin_at_zero_in_their_own_unit(tmp_path: Path) -> None:
+    measured = taken(tmp_path, "timestamp,rate_mbps\n1600000000500,1\n1600000001000,2\n")
+    assert measured.down and measured.down.times_s == (0.0, 0.5)
+    assert any("since 1970" in text for text in measured.read)
+
+
+def test_a_date_is_a_time(tmp_path: Path) -> None:
+    text = "time,rate_mbps\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01.5Z,2\n"
+    with pytest.raises(InputError, match="no unit"):
+        taken(tmp_path, "time,rate_mbps\n0,1\n1,2\n")
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.times_s == (0.0, 1.5)
+
+
+def test_logs_without_a_header_are_known_by_their_columns(tmp_path: Path) -> None:
+    pensieve = taken(tmp_path, "0.5 1.5\n1.5 0\n2.5 3\n")
+    assert pensieve.down and pensieve.down.values == (1.5e6, 0.0, 3e6)
+    assert pensieve.down.end_s == 3.0
+    ghent = taken(
+        tmp_path, "1453121790686 0 51.0 3.7 0 1000\n1453121791686 1000 51.0 3.7 250000 500\n"
+    )
+    assert ghent.down and ghent.down.values == (0.0, 4e6)
+    assert ghent.down.end_s == 1.5
+
+
+def test_idle_seconds_of_a_5g_log_are_no_capacity(tmp_path: Path) -> None:
+    rows = ["13.40.04,D,9000", "13.40.05,I,1", "13.40.06,D,3000", "13.40.06,D,5000"]
+    text = "Timestamp,State,DL_bitrate\n" + "".join(f"2019.12.16_{row}\n" for row in rows)
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.values == (9e6, 4e6)
+    assert measured.down.times_s == (0.0, 2.0)
+    assert any("idle" in text for text in measured.unknown)
+
+
+SHORT = {
+    "bw": {"gbps": 0, "bps": 6_000_000},
+    "duration": {"secs": 0, "nanos": 500_000_000},
+}
+
+
+def test_netem_trace_in_both_of_its_spellings(tmp_path: Path) -> None:
+    steps = [
+        {"StaticBwConfig": {"bw": "12Mbps", "duration": "1s"}},
+        {"StaticBwConfig": SHORT},
+        {"TraceBwConfig": {"pattern": [["250ms", ["1Mbps", "2Mbps"]]]}},
+    ]  # fmt: skip
+    measured = taken(
+        tmp_path, json.dumps({"RepeatedBwPatternConfig": {"pattern": steps, "count": 1}})
+    )
+    assert measured.down and measured.down.values[:4] == (12e6, 6e6, 1e6, 2e6)
+    assert measured.down.end_s == 2.0
+    random = json.dumps({"NormalizedBwConfig": {"mean": "12Mbps"}})
+    assert "not a recorded rate" in refused(tmp_path, random)
+
+
+def test_iperf3_leaves_out_what_iperf3_leaves_out(tmp_path: Path) -> None:
+    measured = taken(tmp_path, json.dumps(IPERF3))
+    assert measured.down and measured.down.values == (4e6, 8e6)
+    assert measured.down.end_s == 2.0
+    assert measured.up is None
+    assert (measured.cc, measured.streams, measured.base_rtt_s) == ("bbr", 2, 0.02)
+    lines = [{"event": "start", "data": IPERF3["start"]}]
+    lines += [{"event": "interval", "data": row} for row in IPERF3["intervals"]]
+    lines += [{"event": "end", "data": IPERF3["end"]}]
+    stream = taken(tmp_path, "\n".join(map(json.dumps, lines)))
+    assert stream.down == measured.down
+
+
+def test_an_iperf3_run_that_failed_is_not_read(tmp_path: Path) -> None:
+    text = refused(tmp_path, json.dumps({"start": {}, "error": "Connection refused"}))
+    assert "iperf3 failed: Connection refused" in text
+
+
+def test_irtt_counts_lost_trips_and_keeps_the_least_round_trip(tmp_path: Path) -> None:
+    report = {
+        "version": {"json_format": 1},
+        "round_trips": [trip(1, 30), trip(2, None), trip(3, 25)],
+    }
+    measured = taken(tmp_path, gzip.compress(json.dumps(report).encode()))
+    assert measured.rtt and measured.rtt.times_s == (0.0, 0.02)
+    assert measured.base_rtt_s == 0.025
+    assert measured.loss == pytest.approx(1 / 3)
+
+
+def test_ping_of_linux_macos_and_windows(tmp_path: Path) -> None:
+    linux = "64 bytes from 1.1.1.1: icmp_seq={0} ttl=57 time={1} ms\n"
+    text = (
+        linux.format(1, 12.3)
+        + linux.format(3, 14)
+        + "3 packets transmitted, 2 received, 33% loss\n"
+    )
+    measured = taken(tmp_path, text)
+    assert measured.rtt and measured.rtt.times_s == (0.0, 2.0)
+    assert measured.base_rtt_s == 0.0123
+    assert measured.loss == pytest.approx(1 / 3)
+    windows = "Reply from 1.1.1.1: bytes=32 time=12ms TTL=57\n" * 2
+    assert taken(tmp_path, windows).base_rtt_s == 0.012
+    stamped = f"[1600000000.5] {linux.format(1, 9)}[1600000000.7] {linux.format(2, 8)}"
+    measured = taken(tmp_path, stamped)
+    assert measured.rtt and measured.rtt.times_s == (0.0, 0.2)
+
+
+def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
+    measured = taken(tmp_path, bz2.compress(json.dumps(FLENT).encode()))
+    assert measured.down and measured.down.values == (10e6, 10e6)
+    assert measured.up is None
+    assert measured.base_rtt_s == 0.02
+    newer = json.dumps({**FLENT, "version": 5})
+    assert "version 5" in refused(tmp_path, newer)
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("", "is empty"),
+        ("   \n", "is empty"),
+        (b"\xff\xfe\x00", "UTF-8"),
+        (b"\x0a\x0d\x0d\x0aabcd", "pcapng capture"),
+        (gzip.compress(b"0\n5\n")[:-9], "cut off"),
+        (b"\x1f\x8b\x08\x00" + b"\xff" * 20, "damaged"),
+        ("0\n0\n", "ends at 0 ms"),
+        ("5\n3\n", "line 2: 3 ms comes after 5 ms"),
+        ("5\nx\n", "line 2"),
+        ("0 1\n1 2\n1 3\n", "line 3: time 1 s does not come after 1 s"),
+        ("0 0\n1 0\n", "every rate in it is 0"),
+        ("0 1\n1 -2\n", "-2e+06 bit/s is not a rate"),
+        ("0 1\n1 nan\n", "line 2: `nan` is not a finite number"),
+        ("0 1 2\n1 2 3\n", "3 columns of numbers without names"),
+        ("time_s,rate\n0,1\n1,2\n", "--unit rate=Mbit/s"),
+        ("time,rate_mbps\n0,1\n1,2\n", "--unit time=s"),
+        ("time_s,rate_mbps\n0,1\n1\n", "line 3: has 1 columns"),
+        ("time_s,rate_mbps\n0,1\n", "1 rows below its header"),
+        ("time_s,rate_mbps,bandwidth_mbps\n0,1,1\n1,1,1\n", "keep one of the two"),
+        ("time_s,colour\n0,1\n1,2\n", "none of its columns"),
+        ("a,b\n0,1\n1,2\n", "is a time, such as"),
+        ("time_s,rate_mbps\nyesterday,1\n1,2\n", "line 2: `yesterday` is not a time"),
+        ("{", "line 1: is not JSON"),
+        ("[" * 50000, "nested too deeply"),
+        ("{}", "no known format"),
+        ('{"round_trips": [{}]}', "file"),
+        ('{"round_trips": 5}', "misses a value"),
+        ('{"round_trips": []}', "all 0 packets"),
+        ('{"intervals": [], "end": {}}', "no intervals"),
+        ('{"x_values": [1, 2], "results": {"a": [1]}, "version": 4}', "1 values for 2 times"),
+    ],
+)
+def test_one_sentence_with_place_and_remedy(
+    tmp_path: Path, content: str | bytes, word: str
+) -> None:
+    text = refused(tmp_path, content)
+    assert word in text
+    assert "\n" not in text
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.binary(max_size=200)
+    | st.text(alphabet='{}[]",:0123456789.-eE \ntimerate_mbps', max_size=200)
+)
+def test_no_content_gives_a_traceback(
+    tmp_path_factory: pytest.TempPathFactory, content: str | bytes
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    try:
+        measured = taken(folder, content)
+        imported(measured, "x", "file", Assumptions(rate="1mbit"), "x.trace")
+    except InputError:
+        pass
+
+
+def test_the_scenario_says_what_was_read_and_what_was_assumed(tmp_path: Path) -> None:
+    report = written(tmp_path, json.dumps(IPERF3), "line.json")
+    target = tmp_path / "line.toml"
+    assert cli.main(["import", str(report), "-o", str(target)]) == 0
+    text = target.read_text()
+    for words in (
+        "# Read: 2 intervals",
+        "# Not in the file: the rate of the link itself",
+        "tail drop",
+    ):
+        assert words in text
+    scenario = load(str(target), [])
+    assert scenario.duration_s == 2.0
+    assert "count = 2" in text and 'cc = "bbr"' in text and 'rtt = "0.02s"' in text
+
+
+def test_a_file_without_a_rate_asks_for_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = written(tmp_path, "64 bytes from a: icmp_seq=1 ttl=1 time=9 ms\n" * 1, "ping.txt")
+    assert cli.main(["import", str(report)]) == 2
+    assert "--rate 50mbit" in capsys.readouterr().err
+    assert cli.main(["import", str(report), "--rate", "20mbit"]) == 0
+    assert 'rate = "20mbit"' in capsys.readouterr().out
+
+
+def test_the_measurement_is_never_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = written(tmp_path, "0\n5\n", "lte.trace")
+    assert cli.main(["import", str(trace)]) == 2
+    assert "--output lte.toml" in capsys.readouterr().err
+    assert cli.main(["import", str(trace), "-o", str(tmp_path / "lte.toml")]) == 2
+    assert "choose another" in capsys.readouterr().err
+    assert trace.read_text() == "0\n5\n"
