@@ -41,12 +41,14 @@ if TYPE_CHECKING:
     from sojourn.comparing.own_metrics import metric
     from sojourn.describing.library import load
     from sojourn.errors import AppError, ControlError, InputError, Interrupted, LawError
+    from sojourn.running.capture import Capture, capture
     from sojourn.running.result import Result
     from sojourn.running.runs import run
 
 __all__ = [
     "Agreement",
     "AppError",
+    "Capture",
     "Comparison",
     "ControlError",
     "Difference",
@@ -58,6 +60,7 @@ __all__ = [
     "ScenarioError",
     "__version__",
     "agree",
+    "capture",
     "compare",
     "diff",
     "load",
@@ -71,6 +74,7 @@ _PACKAGES = (
     "stability", "study",
 )  # fmt: skip
 _MODULES = {
+    "Capture": "running.capture",
     "Comparison": "comparing.comparison",
     "Agreement": "agreement.cells",
     "AppError": "errors",
@@ -84,6 +88,7 @@ _MODULES = {
     "ScenarioError": "_core",
     "__version__": "_core",
     "agree": "agreement.runs",
+    "capture": "running.capture",
     "compare": "comparing.comparison",
     "diff": "comparing.diff",
     "load": "describing.library",

@@ -224,6 +224,8 @@ class Scenario:
     @property
     def duration_s(self) -> float: ...
     def memory_needs(self) -> list[tuple[str, str, float, bool]]: ...
+    def capture_bytes(self) -> float:
+        """The memory that the packets of a capture need."""
     @property
     def links(self) -> list[str]: ...
     @property
@@ -430,6 +432,21 @@ def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = N
     Raises:
         ScenarioError: there is no such link, or an AQM cannot be built.
         Cancelled: `cancel` was used.
+    """
+
+def capture(
+    scenario: Scenario, folder: str, pcapng: bool = True, cancel: Cancel | None = None
+) -> tuple[list[str], str]:
+    """Simulate a scenario, and write into a folder what could be captured at both ends of its
+    flows and on both sides of each queue, as pcapng or else as pcap.
+
+    Returns:
+        The files, and the digest of the run.
+
+    Raises:
+        ScenarioError: an AQM cannot be built.
+        Cancelled: `cancel` was used.
+        OSError: a file cannot be written.
     """
 
 def aqms() -> list[dict[str, Any]]:

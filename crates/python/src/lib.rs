@@ -2,6 +2,7 @@
 //! declared in `python/sojourn/_core.pyi`.
 
 mod app;
+mod capture;
 mod catalogue;
 mod contract;
 mod control;
@@ -58,6 +59,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add_function(wrap_pyfunction!(router::router_plan, module)?)?;
         module.add_function(wrap_pyfunction!(router::router_run, module)?)?;
     }
+    module.add_function(wrap_pyfunction!(capture::capture, module)?)?;
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(script::run_tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;

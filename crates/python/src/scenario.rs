@@ -67,6 +67,11 @@ impl Scenario {
         needs.into_iter().map(|need| (need.place, need.what, need.bytes, need.stays)).collect()
     }
 
+    /// The memory that the packets of a capture need, in bytes.
+    fn capture_bytes(&self) -> f64 {
+        sojourn_sim::capture::memory_bytes(self.loaded.scenario.resolved())
+    }
+
     #[getter]
     fn links(&self) -> Vec<&str> {
         self.loaded.scenario.resolved().links.iter().map(|link| link.name.as_str()).collect()

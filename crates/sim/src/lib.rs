@@ -14,6 +14,7 @@
 mod alarms;
 pub mod app;
 pub mod assemble;
+pub mod capture;
 pub mod cc;
 pub mod diff;
 mod memory;
@@ -22,6 +23,7 @@ mod path;
 mod prefetch;
 mod ring;
 pub mod session;
+mod sightings;
 pub mod tcp;
 mod wlan;
 mod world;

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from sojourn.cli import console, options
 from sojourn.describing.library import load, parse_set
+from sojourn.engines import registry
+from sojourn.errors import InputError
+from sojourn.reading import shown
 from sojourn.running.runs import run as run_once
 
 
@@ -17,6 +20,7 @@ from sojourn.running.runs import run as run_once
 Examples:
   sojourn run traffic-mix
   sojourn run demo.toml --set links.bottleneck.queue.kind=madpie --seed 3 --out out
+  sojourn run traffic-mix --aqm pie --pcap captures
   sojourn run traffic-mix --aqm mine.py:MyLaw:target=5ms
 """
 )
@@ -34,6 +38,18 @@ Examples:
 @options.store_option
 @options.memory_option
 @options.out_option(f"Save tables (Parquet) and manifest.json in DIR. {options.REPLACED}")
+@click.option(
+    "--pcap",
+    "pcap",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Simulate once more, and write what tcpdump would have captured at both ends of the flows "
+    "and on both sides of each queue.",
+)
+@click.option(
+    "--pcap-format", "pcap_format", type=click.Choice(("pcapng", "pcap")), default="pcapng",
+    help="pcapng says of dropped and marked packets why; pcap is for older tools.",
+)  # fmt: skip
 @options.json_option
 def run(
     file: str,
@@ -46,6 +62,8 @@ def run(
     fresh: bool,
     memory: str | None,
     out: Path | None,
+    pcap: Path | None,
+    pcap_format: Literal["pcapng", "pcap"],
     as_json: bool,
     **engine_options: Any,
 ) -> int:
@@ -56,12 +74,21 @@ def run(
     recorded = [(f"record.{table}", "true") for table in record]
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
     console.warn(scenario.warnings)
+    if pcap is not None and engine != registry.NAMES[0]:
+        raise InputError(f"--pcap: captures are of the engine {registry.NAMES[0]}, not of {engine}")
     options.announce(out)
     options.writing_to(out)
     result = run_once(
         scenario, aqms=aqm, link=link, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=options.store(fresh), memory=memory, **engine_options,
     )  # fmt: skip
+    if pcap is not None:
+        from sojourn.running.capture import capture
+
+        made = capture(
+            scenario, pcap, aqms=aqm, link=link, seed=seed, file_format=pcap_format, memory=memory
+        )
+        console.say(f"{len(made.files)} captures in {shown(pcap)}")
     console.warn([text for text in result.warnings if text not in scenario.warnings])
     if as_json:
         rows = [dict(zip(("scope", "name", "metric", "value", "unit"), row, strict=True))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,8 +10,8 @@ from sojourn import _core
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.metrics import shown_in
 from sojourn.describing.queues import choose_link
-from sojourn.errors import Interrupted
 from sojourn.loading.bring import AqmLike, bring
+from sojourn.running.interruptible import interruptible
 from sojourn.running.result import Result
 from sojourn.tabular import Tabular
 
@@ -151,7 +149,7 @@ def diff(
     brought = bring([first, second], runs=True)
     loaded = loaded.with_laws(brought.laws)
     sides = [loaded.with_queue(place, aqm) for aqm in brought.aqms]
-    found = _interruptible(lambda switch: _core.diff(sides[0], sides[1], place, switch))
+    found = interruptible(lambda switch: _core.diff(sides[0], sides[1], place, switch))
     results = found.sides
     return Difference(
         scenario=loaded.name,
@@ -167,17 +165,6 @@ def diff(
 
 def _written(aqm: AqmLike) -> str:
     return aqm if isinstance(aqm, str) else aqm.__name__
-
-
-def _interruptible(work: Callable[[_core.Cancel], _core.Diff]) -> _core.Diff:
-    """Work in a thread of its own, so that Ctrl-C takes effect at once."""
-    switch = _core.Cancel()
-    with ThreadPoolExecutor(1) as pool:
-        try:
-            return pool.submit(work, switch).result()
-        except KeyboardInterrupt:
-            switch.cancel()
-            raise Interrupted([], 1) from None
 
 
 def _fate(row: dict[str, Any]) -> str:

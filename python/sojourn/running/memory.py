@@ -62,6 +62,27 @@ def check(
     )
 
 
+def check_bytes(what: str, bytes_needed: float, allowed: str | None = None) -> None:
+    """Refuse work that needs more memory than there is.
+
+    Args:
+        what: needs it, for the message.
+        bytes_needed: how much.
+        allowed: a size such as ``32GB`` that counts instead of what the machine has free.
+
+    Raises:
+        InputError: there is less.
+    """
+    limit = _size(allowed) if allowed is not None else _free_bytes()
+    if limit is None or bytes_needed <= limit:
+        return
+    there = f"{_text(limit)} are allowed" if allowed else f"{_text(limit)} are free here"
+    raise InputError(
+        f"{what} some {_text(bytes_needed)} of memory, and {there}: ask for less, or say "
+        f"`--memory {_text(1.05 * bytes_needed)}` to try all the same"
+    )
+
+
 def check_listed(place: str, runs: int, bytes_each: float) -> None:
     """Refuse a list of runs that does not fit into memory, before any of them is made.
 

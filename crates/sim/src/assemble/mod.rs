@@ -30,6 +30,7 @@ use crate::app::setup::Setup;
 use crate::app::stream::Stream;
 use crate::cc::CustomControls;
 use crate::path::{Agenda, Onward, Path, ScheduledLink, Service, Slots};
+use crate::sightings::Sightings;
 use crate::tcp::Segments;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Custom, SimError, drop_elsewhere};
@@ -82,7 +83,13 @@ fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError>
             Ok(link.sending_ahead(impairments[i].is_none()))
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let onward = Onward { wires, hops, impairments, losses: DatagramLosses::new(flows) };
+    let onward = Onward {
+        wires,
+        hops,
+        impairments,
+        losses: DatagramLosses::new(flows),
+        sightings: Sightings::default(),
+    };
     Ok(Path::new(agenda, (links, uplinks, onward), routes, wireless_lans(plan)))
 }
 

@@ -55,6 +55,7 @@ pub(crate) use self::wire::Wire;
 pub(crate) use self::wireless::WirelessLan;
 use crate::alarms::Slot;
 use crate::packet::Packet;
+use crate::sightings::Point;
 
 /// Links, wires, and their alarms.
 pub(crate) struct Path {
@@ -126,6 +127,7 @@ impl Path {
     /// flow has yet to reach the uplink, or unless it would overtake another packet there.
     #[inline(never)]
     pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
+        self.onward.sightings.note(now, Point::Sent, packet);
         let access = &mut self.accesses[packet.flow as usize];
         packet.hop = access.forward;
         let arrival = access.enter(now, packet.ip_bytes);
@@ -143,6 +145,7 @@ impl Path {
     pub(crate) fn reply(&mut self, now: Time, route: u32, packet: &mut Packet) {
         let Route { backward, back, .. } = self.routes[route as usize];
         packet.hop = backward;
+        self.onward.sightings.note(now, Point::Sent, packet);
         self.onward.wires[back].0.push(now, packet, &mut self.agenda);
     }
 
@@ -168,6 +171,9 @@ impl Path {
                 let (line, end) = &mut self.onward.wires[wire];
                 let packet = line.pop(now, &mut self.agenda);
                 if *end != End::Link {
+                    if NOTES {
+                        self.onward.sightings.note(now, Point::Received, packet);
+                    }
                     return Some(Arrived { end: *end, wire });
                 }
                 let mut packet = *packet;

@@ -8,6 +8,7 @@ use super::agenda::Agenda;
 use super::route::{End, Hop};
 use super::wire::Wire;
 use crate::packet::{Packet, PacketKind};
+use crate::sightings::{Point, Sightings};
 
 /// What lies behind the links.
 pub(crate) struct Onward {
@@ -20,12 +21,29 @@ pub(crate) struct Onward {
     pub(crate) impairments: Vec<Option<Impairment>>,
     /// Datagrams lost on wires; the probe has those lost at links.
     pub(crate) losses: DatagramLosses,
+    /// Packets at every place, if they are captured.
+    pub(crate) sightings: Sightings,
 }
 
 impl Onward {
     /// A packet has left a link at `now`, or will have by then: it goes on the wire.
+    #[inline(always)]
+    pub(crate) fn forward<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        agenda: &mut Agenda,
+    ) {
+        if NOTES {
+            let link = self.hops[packet.hop as usize].link as usize;
+            self.sightings.note(now, Point::Left(link), packet);
+        }
+        self.forward_clean(now, packet, agenda);
+    }
+
+    /// The same where nothing is captured.
     #[inline(never)]
-    pub(crate) fn forward(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
+    fn forward_clean(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
         let Hop { wire, is_impaired, .. } = self.hops[packet.hop as usize];
         if is_impaired {
             return self.forward_impaired(now, packet, agenda);

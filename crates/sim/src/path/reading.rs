@@ -8,6 +8,7 @@ use sojourn_measure::{DatagramLosses, LinkTotals, Probe};
 use super::Path;
 use super::link::ScheduledLink;
 use crate::packet::Packet;
+use crate::sightings::Sightings;
 
 impl Path {
     /// The links.
@@ -40,6 +41,11 @@ impl Path {
     /// Those of a flow count from this one on.
     pub(crate) fn count_datagrams_from(&mut self, flow: usize, first: u32) {
         self.onward.losses.count_from(flow, first);
+    }
+
+    /// Packets at every place, if they are captured.
+    pub(crate) fn sightings(&mut self) -> &mut Sightings {
+        &mut self.onward.sightings
     }
 
     /// The arrivals that were recorded and not yet taken.

@@ -13,6 +13,7 @@ use super::uplink::Uplink;
 use crate::alarms::Slot;
 use crate::packet::Packet;
 use crate::ring::Ring;
+use crate::sightings::Point;
 
 impl Path {
     /// A packet arrives over a wire. Out of line, so that what a packet does that comes over an
@@ -62,6 +63,9 @@ impl Path {
         {
             arrivals.push((now, *packet));
         }
+        if NOTES {
+            self.onward.sightings.note(now, Point::Arrived(place), packet);
+        }
         let Path { links, uplinks, agenda, onward, .. } = self;
         let mut probe = probe.at_link::<NOTES>(now, place);
         let link = &mut links[place];
@@ -69,7 +73,7 @@ impl Path {
             catch_up((link, uplinks), (now, now), agenda, &mut probe, onward);
         }
         link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
-            onward.forward(left, packet, agenda);
+            onward.forward::<NOTES>(left, packet, agenda);
         });
     }
 
@@ -87,7 +91,7 @@ impl Path {
         if NOTES {
             // Nothing is late then.
             link.on_service(now, agenda, &mut probe, |left, packet, agenda| {
-                onward.forward(left, packet, agenda);
+                onward.forward::<NOTES>(left, packet, agenda);
             });
         } else {
             catch_up((link, uplinks), (now, now), agenda, &mut probe, onward);
@@ -177,7 +181,7 @@ fn catch_up_from<const NOTES: bool>(
             arrival = next.unwrap_or(Time::NEVER);
             probe.set_time(*at);
             link.arrive(*at, packet, agenda, probe, |left, packet, agenda| {
-                onward.forward(left, packet, agenda);
+                onward.forward::<NOTES>(left, packet, agenda);
             });
             continue;
         }
@@ -187,7 +191,7 @@ fn catch_up_from<const NOTES: bool>(
         probe.set_time(next);
         if due <= timer {
             link.on_service(due, agenda, probe, |left, packet, agenda| {
-                onward.forward(left, packet, agenda);
+                onward.forward::<NOTES>(left, packet, agenda);
             });
         } else {
             link.on_timer(timer, agenda, probe);

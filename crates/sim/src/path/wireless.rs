@@ -40,7 +40,7 @@ impl Path {
             }
             let mut packet = links[link].take_head(now, agenda, &mut probe);
             match attempt {
-                Attempt::Received => onward.forward(now, &mut packet, agenda),
+                Attempt::Received => onward.forward::<NOTES>(now, &mut packet, agenda),
                 Attempt::GivenUp => probe.gave_up(&packet),
                 Attempt::Failed => unreachable!("a failed frame is sent again"),
             }

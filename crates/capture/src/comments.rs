@@ -1,0 +1,75 @@
+//! Why a packet was dropped or marked, as the comment of its capture.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use sojourn_aqm::Time;
+use sojourn_record::Run;
+use sojourn_record::rows::SignalRow;
+use sojourn_scenario::Resolved;
+use sojourn_sim::capture::{Point, Sighting};
+
+/// The signals of a run, by the packet that each was given to.
+pub(crate) struct Comments<'a> {
+    run: &'a Run,
+    /// The AQM of each link, as text.
+    aqms: Vec<String>,
+    /// By queue, flow, number and arrival: the place of drops and of marks among the signals.
+    drops: HashMap<Key, usize>,
+    marks: HashMap<Key, usize>,
+}
+
+type Key = (usize, u32, u32, Time);
+
+impl<'a> Comments<'a> {
+    /// Those of a run that has recorded its signals.
+    pub(crate) fn of(plan: &Resolved, run: &'a Run) -> Comments<'a> {
+        let (mut drops, mut marks) = (HashMap::new(), HashMap::new());
+        for (place, signal) in run.signals.iter().enumerate() {
+            let arrived = Time::from_nanos(signal.t.as_nanos() - signal.sojourn.as_nanos());
+            let key = (usize::from(signal.queue), signal.flow, signal.seq, arrived);
+            if signal.is_mark { &mut marks } else { &mut drops }.insert(key, place);
+        }
+        let aqms = plan.links.iter().map(|link| link.queue.to_string()).collect();
+        Comments { run, aqms, drops, marks }
+    }
+
+    /// What is to be said of a packet at a place: of one that arrives at a queue, its drop or mark
+    /// there.
+    pub(crate) fn on(&self, sighting: &Sighting) -> Option<String> {
+        let Point::Arrived(link) = sighting.point else { return None };
+        let key = (link, sighting.packet.flow, sighting.packet.seq, sighting.t);
+        let dropped = self.drops.get(&key);
+        dropped.or_else(|| self.marks.get(&key)).map(|&place| self.text(&self.run.signals[place]))
+    }
+
+    /// `dropped by codel of link cell at dequeue, deterministic, after 12.100 ms; count 4, ...`.
+    fn text(&self, signal: &SignalRow) -> String {
+        let queue = usize::from(signal.queue);
+        let verb = if signal.is_mark { "marked" } else { "dropped" };
+        let mut text = format!(
+            "{verb} by {} of link {} at {}, {}, after {:.3} ms",
+            self.aqms[queue],
+            self.run.queues[queue],
+            signal.stage.word(),
+            signal.cause.class().word(),
+            signal.sojourn.as_nanos() as f64 / 1e6,
+        );
+        let values = self.run.evidence[signal.evidence..].iter();
+        for (number, (var, value)) in self.run.evidence_vars[queue].iter().zip(values).enumerate() {
+            let joint = if number == 0 { ";" } else { "," };
+            let _ = write!(text, "{joint} {} {}{}", var.name, rounded(*value), unit(var.unit));
+        }
+        text
+    }
+}
+
+/// Six digits, without zeros at the end.
+fn rounded(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn unit(unit: &str) -> String {
+    if unit == "1" { String::new() } else { format!(" {unit}") }
+}

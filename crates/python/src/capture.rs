@@ -1,0 +1,53 @@
+//! Captures of a run.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use sojourn_aqm::Time;
+use sojourn_capture::FileFormat;
+use sojourn_record::manifest;
+use sojourn_sim::{Custom, SimError};
+
+use crate::app;
+use crate::control::Failure;
+use crate::engine;
+use crate::errors::{Cancelled, Refusal};
+use crate::run::Cancel;
+use crate::scenario::Scenario;
+
+/// Simulates a scenario and writes what could be captured at each place into a folder, as pcapng or
+/// else as pcap; returns the files and the digest. Releases the GIL.
+#[pyfunction]
+#[pyo3(signature = (scenario, folder, pcapng=true, cancel=None))]
+pub fn capture(
+    py: Python<'_>,
+    scenario: &Scenario,
+    folder: &str,
+    pcapng: bool,
+    cancel: Option<&Cancel>,
+) -> PyResult<(Vec<String>, String)> {
+    let loaded = Arc::clone(&scenario.loaded);
+    let (cancel, failure) = (cancel.cloned().unwrap_or_default(), Failure::default());
+    let custom =
+        Custom { apps: app::custom_apps(&scenario.apps, py, &failure), ..Custom::default() };
+    let format = if pcapng { FileFormat::PcapNg } else { FileFormat::Pcap };
+    let result = py.detach(|| {
+        let plan = engine::plan_reporting_to(&loaded.scenario, &failure);
+        let goes_on = |now: Time| cancel.goes_on(now) && !failure.has_happened();
+        let captured = sojourn_sim::capture::run(&plan, &custom, &goes_on);
+        captured.map(|(run, sightings)| {
+            let files = sojourn_capture::write(&plan, &run, &sightings, Path::new(folder), format);
+            (files, manifest::digest(&run))
+        })
+    });
+    failure.check()?;
+    match result {
+        Ok((files, digest)) => {
+            let files = files?.into_iter().map(|file| file.to_string_lossy().into_owned());
+            Ok((files.collect(), digest))
+        }
+        Err(SimError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
+        Err(error) => Err(Refusal::new("", error.to_string()).into()),
+    }
+}

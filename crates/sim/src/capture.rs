@@ -1,0 +1,50 @@
+//! Every packet of a run at every place where a capture could be made: both ends of its flow, and
+//! before and behind each queue.
+
+use sojourn_aqm::Time;
+use sojourn_record::Run;
+use sojourn_record::rows::PacketRow;
+use sojourn_scenario::Resolved;
+
+use crate::assemble::{self, Timing};
+pub use crate::sightings::{Point, Sighting};
+use crate::{Custom, SimError, memory_needs};
+
+/// Sightings for each packet at a queue, at most: both sides of it, both ends of its flow, and both
+/// ends of an acknowledgement that passes no queue.
+const OF_A_PACKET: f64 = 6.0;
+/// A list that grows has room for twice what it holds.
+const ROOM: f64 = 2.0;
+
+/// The memory that the sightings of a run need, in bytes, at most.
+pub fn memory_bytes(plan: &Resolved) -> f64 {
+    let mut plan = plan.clone();
+    plan.record.packets = true;
+    let needs = memory_needs(&plan);
+    let rows = needs.iter().filter(|need| need.place == "record.packets");
+    let rows = rows.map(|need| need.bytes).sum::<f64>() / size_of::<PacketRow>() as f64;
+    rows * OF_A_PACKET * ROOM * size_of::<Sighting>() as f64
+}
+
+/// Simulates a scenario, whose drops and marks are recorded, and keeps every sighting. The digest
+/// is that of [`crate::run_with`].
+///
+/// # Errors
+/// As [`crate::run_with`].
+pub fn run(
+    plan: &Resolved,
+    custom: &Custom,
+    keep_going: &dyn Fn(Time) -> bool,
+) -> Result<(Run, Vec<Sighting>), SimError> {
+    let mut plan = plan.clone();
+    plan.record.signals = true;
+    let mut world = assemble::world(&plan, custom, Timing::Events, keep_going)?;
+    world.path.sightings().begin();
+    if !world.run::<true>(keep_going) || !keep_going(world.end) {
+        return Err(SimError::Cancelled);
+    }
+    let mut sightings = world.path.sightings().take();
+    // A packet on its way out of a link when the run ends has not left it.
+    sightings.retain(|sighting| sighting.t < world.end);
+    Ok((world.into_results(&plan), sightings))
+}

@@ -1,0 +1,75 @@
+"""Captures of a simulated run, for Wireshark, tshark and tcptrace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from sojourn import _core, files
+from sojourn.describing.library import ScenarioLike, Sets, load, seeded
+from sojourn.errors import InputError
+from sojourn.running.interruptible import interruptible
+from sojourn.running.memory import check_bytes
+from sojourn.running.runs import with_aqm
+
+if TYPE_CHECKING:
+    from sojourn.loading.bring import AqmsLike
+
+FORMATS = ("pcapng", "pcap")
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The captures of one run."""
+
+    files: list[Path]
+    """One for each end of the flows (``sender``, ``receiver``), and for each side of every queue
+    (``LINK-in``, ``LINK-out``)."""
+    digest: str
+    """Of the run; that of `sojourn.run` of the same scenario."""
+
+
+def capture(
+    scenario: ScenarioLike,
+    folder: str | Path,
+    *,
+    aqms: AqmsLike | None = None,
+    link: str | None = None,
+    seed: int | None = None,
+    sets: Sets | None = None,
+    file_format: Literal["pcapng", "pcap"] = "pcapng",
+    memory: str | None = None,
+) -> Capture:
+    """Simulate a scenario, and write what tcpdump would have captured at each place.
+
+    Args:
+        scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
+        folder: where the files are written; those of an earlier capture are replaced.
+        aqms: the AQM that replaces the scenario's own, as in `sojourn.run`.
+        link: the link that gets it.
+        seed: seed of every random stream; the scenario's own by default.
+        sets: dotted keys with values that override the scenario file.
+        file_format: ``pcapng``, in which a dropped or marked packet says why in a comment where it
+            arrives at the queue, or ``pcap`` for older tools. Times are in nanoseconds in both.
+        memory: a size such as ``8GB`` that the run may take, instead of what the machine has free.
+
+    Raises:
+        InputError: there is no such scenario, AQM or format, or the packets need more memory than
+            there is.
+        ScenarioError: the scenario is not legal.
+        Interrupted: Ctrl-C.
+        OSError: a file cannot be written.
+    """
+    if file_format not in FORMATS:
+        raise InputError(f"file_format {file_format}: is not one of {', '.join(FORMATS)}")
+    loaded = with_aqm(load(scenario, sets), aqms, link)
+    if seed is not None:
+        loaded = seeded(loaded, seed)
+    check_bytes("the packets of a capture take", loaded.capture_bytes(), memory)
+    target = Path(folder)
+    with files.writing_to(target):
+        written, digest = interruptible(
+            lambda switch: _core.capture(loaded, str(target), file_format == "pcapng", switch)
+        )
+    return Capture([Path(path) for path in written], digest)
