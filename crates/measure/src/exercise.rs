@@ -1,14 +1,42 @@
-//! Whether a run exercised any AQM at all.
+//! Whether a run exercised what it is about: its flows, and any AQM.
 
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::Resolved;
-use sojourn_scenario::resolved::{App, Link};
+use sojourn_scenario::resolved::{App, FlowGroup, Link};
+
+/// Adds a warning for each class that delivered nothing; or, where all did, one where no AQM had
+/// anything to decide.
+pub fn warn(run: &mut Run, plan: &Resolved) {
+    let idle: Vec<String> = plan.classes().into_iter().filter(|c| is_idle(run, c)).collect();
+    for class in &idle {
+        if plan.flows.iter().any(|flow| flow.class == *class && may_count(flow, plan)) {
+            run.warnings.push(format!(
+                "class {class}: nothing was delivered in the counted time, {} to {}; look at its \
+                 start and stop, and at rates, losses and buffers on its path",
+                plan.warmup, plan.duration
+            ));
+        }
+    }
+    if idle.is_empty() {
+        warn_of_idle_queues(run, plan);
+    }
+}
+
+/// Whether nothing of a class was delivered.
+fn is_idle(run: &Run, class: &str) -> bool {
+    value(run, Scope::Class, class, "goodput") == 0.0
+}
+
+/// Whether the scenario lets flows run in the counted time; it warns of those that it does not.
+fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
+    flow.start.1 < plan.duration && flow.stop.is_none_or(|stop| stop > plan.warmup)
+}
 
 /// Adds a warning where flows send all they can and yet no queue had anything to decide: nothing
 /// was dropped or marked, and at no link did more than one packet wait at the 95th percentile. A
 /// comparison of AQMs then says nothing about them, because the bottleneck is elsewhere.
-pub fn warn_if_idle(run: &mut Run, plan: &Resolved) {
+fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
     let is_greedy = |app: &App| matches!(app, App::Bulk { bytes: None, .. });
     let has_greedy = plan.flows.iter().any(|flow| is_greedy(&flow.app));
     if !has_greedy || plan.links.iter().any(|link| has_decided(run, link)) {
@@ -17,20 +45,21 @@ pub fn warn_if_idle(run: &mut Run, plan: &Resolved) {
     run.warnings.push(
         "no AQM had anything to do: nothing was dropped or marked and hardly a packet waited, \
          although bulk flows send all they can; the bottleneck is elsewhere (look at access_rate, \
-         receive_window and the rate of the link)"
+         receive_window, device and the rate of the link)"
             .to_owned(),
     );
 }
 
 /// Whether packets were signalled or waited at a link.
 fn has_decided(run: &Run, link: &Link) -> bool {
-    let of = |metric: &str| {
-        let found = run
-            .summary
-            .iter()
-            .find(|row| row.scope == Scope::Queue && row.name == link.name && row.metric == metric);
-        found.map_or(0.0, |row| row.value)
-    };
+    let of = |metric: &str| value(run, Scope::Queue, &link.name, metric);
     let packet = link.capacity.initial_rate().time_for(u64::from(link.mtu_bytes));
     of("drop_rate") > 0.0 || of("mark_rate") > 0.0 || of("delay_p95") > packet.as_secs()
+}
+
+/// A value of the summary; zero where the run has none.
+fn value(run: &Run, scope: Scope, name: &str, metric: &str) -> f64 {
+    let mut rows = run.summary.iter();
+    let found = rows.find(|row| row.scope == scope && row.name == name && row.metric == metric);
+    found.map_or(0.0, |row| row.value)
 }

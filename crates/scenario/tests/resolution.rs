@@ -25,6 +25,7 @@ fn load(text: &str, sets: &[(&str, &str)]) -> Result<Resolved, ScenarioError> {
     let source = Source { sets: &sets, ..Source::default() };
     let read = |file: &str| match file {
         "x.down" => Ok("0\n1\n1\n4\n".to_owned()),
+        "late.down" => Ok("1700000000\n1700000001\n".to_owned()),
         "x.csv" => Ok("0,100\n0.5,1200\n".to_owned()),
         _ => Err(io::ErrorKind::NotFound.into()),
     };
@@ -412,10 +413,14 @@ fn framing_is_at_most_the_largest_packet() {
     refused(&[("links.a.framing", "65536B")], "write 0B to 65535B");
 }
 
-/// The warnings about a queue on link `a`; link `b` is used by flows on their way back.
+/// Flows that ask for ECN.
+const ECN: (&str, &str) = ("flows[0].ecn", "true");
+
+/// The warnings about a queue on link `a`, over which flows ask for ECN. Their way back uses link
+/// `b`.
 #[track_caller]
 fn warnings(buffer: &str, queue: &str) -> Vec<String> {
-    let sets = [BOTH_WAYS, ("links.a.buffer", buffer), ("links.a.queue", queue)];
+    let sets = [BOTH_WAYS, ECN, ("links.a.buffer", buffer), ("links.a.queue", queue)];
     base(&sets).warnings
 }
 
@@ -471,7 +476,7 @@ fn an_interval_shorter_than_the_base_rtt_is_a_warning() {
 #[test]
 fn a_backlog_threshold_with_the_default_sojourn_threshold_is_a_warning() {
     let of = |queue| {
-        let sets = [BOTH_WAYS, ("links.a.rate", "100mbit"), ("links.a.queue", queue)];
+        let sets = [BOTH_WAYS, ECN, ("links.a.rate", "100mbit"), ("links.a.queue", queue)];
         base(&sets).warnings
     };
     let [warning] = &of("step:backlog_threshold=20p")[..] else { panic!() };
@@ -502,6 +507,104 @@ fn links_without_flows_and_flows_after_the_end_are_warnings() {
     assert_eq!(late("0s..9999ms"), [""; 0]);
     let [warning] = &late("0s..10s")[..] else { panic!() };
     assert!(warning.contains("may start at 10s, when the run of 10s is over"), "{warning}");
+}
+
+/// The only warning of the base scenario with some keys set, or an empty text.
+#[track_caller]
+fn only_warning(sets: &[(&str, &str)]) -> String {
+    let found = base(&[&[BOTH_WAYS], sets].concat()).warnings;
+    assert!(found.len() < 2, "{found:#?}");
+    found.first().cloned().unwrap_or_default()
+}
+
+#[test]
+fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
+    type Sets<'a> = &'a [(&'a str, &'a str)];
+    const PRAGUE: (&str, &str) = ("flows[0].cc", "prague");
+    let steps =
+        |second| format!("{{ kind = \"schedule\", steps = [[\"0s\", \"10mbit\"], {second}] }}");
+    let queue = |text| ("links.a.queue", text);
+    // What is doubtful, words of the warning, and a neighbour without one.
+    let cases: &[(Sets<'_>, &str, Sets<'_>)] = &[
+        (
+            &[("warmup", "2s"), ("flows[0].stop", "2s")],
+            "so nothing of them counts",
+            &[("warmup", "2s"), ("flows[0].stop", "2001ms")],
+        ),
+        (
+            &[("flows[0].rtt", "1001ms")],
+            "shorter than 10 base RTTs of `bulk` (1001ms each)",
+            &[("flows[0].rtt", "1000ms")],
+        ),
+        (&[PRAGUE], "meets none: no queue on its path marks", &[PRAGUE, queue("dualpi2")]),
+        (&[PRAGUE, queue("pie")], "meets none", &[PRAGUE, queue("pie:ecn=true")]),
+        (
+            &[PRAGUE, ("flows[0].tcp", "newreno"), queue("fq_codel")],
+            "it does not ask for ECN",
+            &[PRAGUE, ("flows[0].tcp", "newreno"), ECN, queue("fq_codel")],
+        ),
+        (
+            &[queue("step:sojourn_threshold=5ms")],
+            "the AQM never acts",
+            &[ECN, queue("step:sojourn_threshold=5ms")],
+        ),
+        (&[queue("pie:ecn=true")], "it drops instead of marking", &[queue("pie:ecn=false")]),
+        (
+            &[("links.a.buffer", "100p"), queue("red:min_th=101p,max_th=300p")],
+            "101p is more than the buffer of 100p holds",
+            &[("links.a.buffer", "100p"), queue("red:min_th=100p,max_th=300p")],
+        ),
+        (
+            &[queue("fq_codel:memory_limit=1499B")],
+            "no room for a packet of 1500 bytes",
+            &[queue("fq_codel:memory_limit=1500B")],
+        ),
+        (
+            &[queue("cake:bandwidth=10001kbit")],
+            "above the link's rate of 10mbit, so it shapes nothing",
+            &[queue("cake:bandwidth=10mbit")],
+        ),
+        (&[queue("pie:tupdate=1001ms")], "too long for a run of 10s", &[queue("pie:tupdate=1s")]),
+        (&[queue("pie:max_burst=10001ms")], "too long for a run", &[queue("pie:max_burst=10s")]),
+        (
+            &[("links.a.rate", &steps("[\"10s\", \"1mbit\"]"))],
+            "rate.steps[1]: the rate changes at 10s",
+            &[("links.a.rate", &steps("[\"9999ms\", \"1mbit\"]"))],
+        ),
+        (
+            &[("links.a.jitter", "{ kind = \"uniform\", max = \"101ms\" }")],
+            "longer than the base RTT of every flow",
+            &[("links.a.jitter", "{ kind = \"uniform\", max = \"100ms\" }")],
+        ),
+        // 83 packets of 1500 B take 99.6 ms at 10 Mbit/s, 84 take 100.8 ms.
+        (
+            &[("links.a.device", "{ packets = 84 }")],
+            "queue delay leaves it out",
+            &[("links.a.device", "{ packets = 83 }")],
+        ),
+    ];
+    for (doubtful, words, sound) in cases {
+        let warning = only_warning(doubtful);
+        assert!(warning.contains(words), "{doubtful:?}: {warning}");
+        assert_eq!(only_warning(sound), "", "{sound:?}");
+    }
+}
+
+#[test]
+fn a_recorded_link_whose_times_begin_after_the_run_is_a_warning() {
+    // x.down has its second opportunity at 1 ms; the first is at 0 s.
+    let trace = |file: &str| format!("{{ kind = \"trace\", file = \"{file}\" }}");
+    assert_eq!(only_warning(&[("links.a.rate", &trace("x.down"))]), "");
+    let late = only_warning(&[("links.a.rate", &trace("late.down"))]);
+    assert!(late.contains("the first opportunity of late.down is at 1700000s"), "{late}");
+}
+
+#[test]
+fn a_shaper_below_the_line_decides_how_long_its_buffer_takes_to_drain() {
+    // 25,000 B take 20 ms at 10 Mbit/s and 200 ms at 1 Mbit/s.
+    let cake = |bandwidth| warnings("25kB", &format!("cake:target=21ms,bandwidth={bandwidth}"));
+    assert_eq!(cake("1mbit"), [""; 0]);
+    assert_eq!(cake("10mbit").len(), 1);
 }
 
 #[test]

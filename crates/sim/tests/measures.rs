@@ -355,3 +355,23 @@ fn a_link_that_is_no_bottleneck_for_greedy_flows_is_a_warning() {
     assert!(warning.contains("the bottleneck is elsewhere"), "{warning}");
     assert_eq!(of(60), [""; 0]);
 }
+
+#[test]
+fn a_class_to_which_nothing_is_delivered_is_a_warning_and_an_idle_aqm_is_not_another() {
+    let of = |loss, flows: FlowGroup| {
+        let mut link = link("b", "codel", 500_000);
+        link.loss = Some(Loss::Bernoulli(loss));
+        let plan = Resolved { warmup: Span::from_secs(2), ..scenario(20, vec![link], vec![flows]) };
+        run(&plan).warnings
+    };
+    let [warning] = &of(1.0, bulk(2, "cubic"))[..] else { panic!() };
+    assert!(warning.contains("class bulk: nothing was delivered in the counted time, 2s to 20s"));
+    assert_eq!(of(0.0, bulk(2, "cubic")), [""; 0]);
+    // A transfer that is complete before it counts; one that stops by its scenario has a warning
+    // from there.
+    let short =
+        FlowGroup { app: App::Bulk { tcp: tcp("cubic"), bytes: Some(10_000) }, ..bulk(2, "cubic") };
+    assert_eq!(of(0.0, short).len(), 1);
+    let stopped = FlowGroup { stop: Some(Span::from_secs(1)), ..bulk(2, "cubic") };
+    assert_eq!(of(0.0, stopped), [""; 0]);
+}

@@ -81,7 +81,8 @@ ROWS: tuple[MetricRow, ...] = (
         why="an idle link has the least; judged together with utilisation",
         doc=(
             "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`."
+            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
+            "packets wait too, is left out; `owd` and `rtt` have it."
         ),
         relative=0.05,
         least=0.001,
@@ -97,7 +98,8 @@ ROWS: tuple[MetricRow, ...] = (
         why="an idle link has the least; judged together with utilisation",
         doc=(
             "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`."
+            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
+            "packets wait too, is left out; `owd` and `rtt` have it."
         ),
         relative=0.05,
         least=0.001,
@@ -115,7 +117,8 @@ ROWS: tuple[MetricRow, ...] = (
         never="`sojourn agree` reads it from table `histograms`",
         doc=(
             "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`."
+            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
+            "packets wait too, is left out; `owd` and `rtt` have it."
         ),
         relative=0.05,
         least=0.001,
@@ -133,7 +136,8 @@ ROWS: tuple[MetricRow, ...] = (
         headline="queue delay p95",
         doc=(
             "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`."
+            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
+            "packets wait too, is left out; `owd` and `rtt` have it."
         ),
         relative=0.05,
         least=0.001,
@@ -151,7 +155,8 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         doc=(
             "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`."
+            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
+            "packets wait too, is left out; `owd` and `rtt` have it."
         ),
         relative=0.05,
         least=0.001,
@@ -169,7 +174,8 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         doc=(
             "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`."
+            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
+            "packets wait too, is left out; `owd` and `rtt` have it."
         ),
         relative=0.05,
         least=0.001,

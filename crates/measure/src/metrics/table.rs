@@ -21,7 +21,8 @@ const RADIO: &str = "the rate control chooses it, for the channel";
 
 metrics! {
     /// Time in the queue, without transmission, of the packets that were sent; packets that were
-    /// dropped are not in it, see `drop_delays`.
+    /// dropped are not in it, see `drop_delays`. The queue of a `device` below, where packets wait
+    /// too, is left out; `owd` and `rtt` have it.
     DELAY = [
         ("delay_mean", "queue delay mean") {
             statistic: Mean, tables: &[Compare, Live, Diff, Router, Agree, Atlas]

@@ -91,7 +91,7 @@ fn measured(
     let outcome = collector.outcome(folder, (scenario, plan), result, &fates)?;
     let mut run = summary::collect(outcome, scenario);
     ecn_share::add_to_summary(&mut run, &ecn_connections(scenario, plan, result));
-    exercise::warn_if_idle(&mut run, scenario);
+    exercise::warn(&mut run, scenario);
     run.warnings.extend(plan.warnings.iter().cloned());
     Ok((run, invalid))
 }

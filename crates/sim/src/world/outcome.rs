@@ -14,7 +14,7 @@ impl World {
         let connections = self.ecn_connections(plan);
         let mut run = summary::collect(self.into_outcome(plan), plan);
         ecn_share::add_to_summary(&mut run, &connections);
-        exercise::warn_if_idle(&mut run, plan);
+        exercise::warn(&mut run, plan);
         run
     }
 

@@ -1,0 +1,89 @@
+//! Checks of a group of flows.
+
+use super::queue::Queue;
+use crate::resolve::NEED_ECN;
+use crate::resolved::{App, FlowGroup, Resolved};
+
+/// Fewer round trips than these show slow start and little else.
+const FEW_ROUND_TRIPS: u64 = 10;
+
+pub(super) fn starts_after_the_end(
+    resolved: &Resolved,
+    index: usize,
+    flow: &FlowGroup,
+) -> Option<String> {
+    (flow.start.1 >= resolved.duration).then(|| {
+        format!(
+            "flows[{index}].start: flows of `{}` may start at {}, when the run of {} is over",
+            flow.name, flow.start.1, resolved.duration
+        )
+    })
+}
+
+pub(super) fn stops_before_it_counts(
+    resolved: &Resolved,
+    index: usize,
+    flow: &FlowGroup,
+) -> Option<String> {
+    let stop = flow.stop.filter(|&stop| stop <= resolved.warmup)?;
+    Some(format!(
+        "flows[{index}].stop: flows of `{}` stop at {stop}, within the warm-up of {}, so nothing \
+         of them counts; shorten the warm-up or stop them later",
+        flow.name, resolved.warmup
+    ))
+}
+
+/// A replay that is longer than the run.
+pub(super) fn cut_replay(resolved: &Resolved, index: usize, flow: &FlowGroup) -> Option<String> {
+    let App::Replay { recording, .. } = &flow.app else { return None };
+    let duration = resolved.duration;
+    let all = recording.amounts.len();
+    let late = recording.amounts.iter().filter(|(at, _)| flow.start.0 + *at >= duration).count();
+    (late > 0).then(|| {
+        format!(
+            "flows[{index}].app.file: {late} of the {all} packets of {} are due after the run of \
+             {duration}; lengthen the duration",
+            recording.file
+        )
+    })
+}
+
+/// Whether what counts of a run is too short for TCP to react to a queue.
+pub(super) fn too_few_round_trips(
+    resolved: &Resolved,
+    index: usize,
+    flow: &FlowGroup,
+) -> Option<String> {
+    let counted = resolved.duration.saturating_sub(resolved.warmup);
+    let is_short = counted < flow.rtt.times(FEW_ROUND_TRIPS);
+    (flow.app.tcp().is_some() && is_short).then(|| {
+        format!(
+            "flows[{index}].rtt: the counted time of {counted} is shorter than {FEW_ROUND_TRIPS} \
+             base RTTs of `{}` ({} each); lengthen the duration",
+            flow.name, flow.rtt
+        )
+    })
+}
+
+/// A control that reacts to the share of marks, on a path where nothing marks, acts as Reno
+/// (RFC 8257 §3.4, RFC 9331 §4.3).
+pub(super) fn waits_for_marks(
+    resolved: &Resolved,
+    index: usize,
+    flow: &FlowGroup,
+) -> Option<String> {
+    let tcp = flow.app.tcp()?;
+    let control = tcp.cc.as_deref()?.split([':', '@']).next()?.trim();
+    let marks = |&link: &usize| Queue::of(resolved, link).can_mark();
+    if !NEED_ECN.contains(&control) || (tcp.ecn.is_some() && flow.path.iter().any(marks)) {
+        return None;
+    }
+    let why = match tcp.ecn {
+        None => "it does not ask for ECN; write ecn = true",
+        Some(_) => "no queue on its path marks; set ecn = true there, or take an AQM that marks",
+    };
+    Some(format!(
+        "flows[{index}].cc: {control} reacts to marks, but `{}` meets none: {why}",
+        flow.name
+    ))
+}

@@ -1,0 +1,64 @@
+//! Checks of a link, whatever its queue.
+
+use sojourn_aqm::{Span, Time};
+
+use super::sends_over;
+use crate::resolved::{Capacity, Extra, Link, Resolved};
+
+pub(super) fn unused(resolved: &Resolved, index: usize, link: &Link) -> Option<String> {
+    let mut used = resolved.flows.iter().flat_map(|flow| flow.path.iter().chain(&flow.reverse));
+    let is_unused = !used.any(|&link| link == index);
+    is_unused.then(|| format!("links.{}: no flow uses this link", link.name))
+}
+
+pub(super) fn unused_wlan(resolved: &Resolved, index: usize) -> Option<String> {
+    let is_on_it = |link: &Link| link.capacity.wireless_lan() == Some(index);
+    let is_unused = !resolved.links.iter().any(is_on_it);
+    is_unused
+        .then(|| format!("wlans.{}: no link is a transmitter of it", resolved.wlans[index].name))
+}
+
+/// A step of a schedule, or the first opportunity of a trace, that the run does not reach.
+pub(super) fn changes_after_the_end(resolved: &Resolved, _: usize, link: &Link) -> Option<String> {
+    let (end, name) = (Time::ZERO + resolved.duration, &link.name);
+    match &link.capacity {
+        Capacity::Schedule(schedule) => {
+            let late = schedule.steps().iter().position(|&(at, _)| at >= end)?;
+            let at = schedule.steps()[late].0.since(Time::ZERO);
+            Some(format!(
+                "links.{name}.rate.steps[{late}]: the rate changes at {at}, when the run of {} is \
+                 over; lengthen the duration or move the step",
+                resolved.duration
+            ))
+        }
+        Capacity::Trace(trace) => {
+            let first = Span::from_millis(u64::from(*trace.opportunities_ms.first()?));
+            (first >= resolved.duration).then(|| {
+                format!(
+                    "links.{name}.rate.file: the first opportunity of {} is at {first}, when the \
+                     run of {} is over, so the link sends nothing; are its times in milliseconds \
+                     since the start?",
+                    trace.file, resolved.duration
+                )
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Jitter longer than the round trips that it disturbs is a unit too large, or a path of its own.
+pub(super) fn jitter_beyond_rtt(resolved: &Resolved, index: usize, link: &Link) -> Option<String> {
+    let most = match link.jitter?.extra {
+        Extra::Uniform(most) => most,
+        Extra::Exponential(mean) | Extra::LogNormal { mean, .. } => mean,
+    };
+    let over = resolved.flows.iter().filter(|flow| sends_over(flow, index));
+    let slowest = over.max_by_key(|flow| flow.rtt)?;
+    (most > slowest.rtt).then(|| {
+        format!(
+            "links.{}.jitter: {most} of extra delay is longer than the base RTT of every flow over \
+             it (at most {}, of `{}`); is the unit right?",
+            link.name, slowest.rtt, slowest.name
+        )
+    })
+}
