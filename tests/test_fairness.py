@@ -14,17 +14,19 @@ from sojourn.comparing.between_engines import EngineAgreement
 from sojourn.comparing.comparison import Comparison
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import contenders, head
+from sojourn.comparing.dominance import joint_verdicts, plane
 from sojourn.comparing.equivalence import is_equivalent, margin
 from sojourn.comparing.fairness import all_warnings, parse, share, unfair
 from sojourn.comparing.metrics import Metric
 from sojourn.comparing.pairing import correlation
 from sojourn.comparing.statistics import Estimate
 from sojourn.comparing.table import table_rows
+from sojourn.comparing.verdict import verdict
 from sojourn.describing.aqm_list import split
 from sojourn.describing.library import load, shipped
 from sojourn.describing.metrics import row_of
 from sojourn.errors import InputError
-from sojourn.report import page
+from sojourn.report import page, to_json
 from synthetic import comparison
 
 SHORT = {"duration": "2s", "warmup": "0s"}
@@ -256,7 +258,13 @@ def test_every_kind_of_warning_is_said_once_with_the_runs_that_have_it() -> None
         aqms=["pie"],
         scenario=SimpleNamespace(warnings=[known]),
         contenders=[],
-        of=lambda _aqm: [SimpleNamespace(warnings=texts) for texts in runs],
+        shaped={},
+        metrics=[],
+        references={},
+        of=lambda _aqm: [
+            SimpleNamespace(warnings=texts, digest=i, summary_rows=[])
+            for i, texts in enumerate(runs)
+        ],
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sojourn.comparing.fairness.unfair", lambda _comparison: [])
@@ -265,3 +273,86 @@ def test_every_kind_of_warning_is_said_once_with_the_runs_that_have_it() -> None
             "pie: ECN on 46 of 50 flows (and in 2 more runs)",
             "pie: the device sends 2 bytes more",
         ]
+
+
+SHAPED = """
+name = "adsl-up"
+duration = "8s"
+warmup = "2s"
+[links.up]
+rate = "20mbit"
+delay = "10ms"
+[[flows]]
+name = "upload"
+count = 2
+path = ["up"]
+rtt = "40ms"
+start = "0s..1s"
+app = { kind = "bulk" }
+"""
+
+
+def shaped(tmp_path, *aqms: str, **sets: object) -> Comparison:
+    file = tmp_path / "adsl.toml"
+    file.write_text(SHAPED)
+    return sojourn.compare(file, aqms, 6, sets=sets)
+
+
+def test_a_shaper_is_judged_by_goodput_and_path_delay_with_one_warning(tmp_path) -> None:
+    half = "cake:bandwidth=400kbit"
+    found = shaped(tmp_path, "cake:bandwidth=831kbit", half, "fq_codel")
+    said = [text for text in found.warnings if "different rates" in text]
+    assert len(said) == 1
+    assert f"{half} at 400kbit; fq_codel at the rate of the link" in said[0]
+    assert "record.latency = true" in said[0]
+    assert verdict(found).startswith("No overall verdict: contenders send at different rates")
+    assert plane(found) == [] and joint_verdicts(found) == {}
+    assert [row.label for row in table_rows(found) if row.headline] == ["goodput upload"]
+    # Half the rate is half the goodput, not "no practical difference to utilisation".
+    words = " ".join(sentences(found))
+    assert "utilisation" not in words and "dominates" not in words and "goodput upload" in words
+    data = to_json(found)
+    assert said[0] in data["warnings"] and said[0] in page(found, {}).replace("&#39;", "'")
+    assert "path delay p95" in data["headline_metrics"]
+    assert "utilisation" not in data["headline_metrics"]
+    assert "pareto" not in found.figures()
+
+
+def test_path_delay_is_a_headline_of_shapers_where_it_is_recorded(tmp_path) -> None:
+    found = shaped(tmp_path, "cake:bandwidth=5mbit", "pie", **{"record.latency": True})
+    headlines = [row.label for row in table_rows(found) if row.headline]
+    assert headlines == ["goodput upload", "one-way delay p95 upload", "path RTT p95 upload"]
+    assert not any("record.latency" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(
+    "aqms",
+    [("cake:bandwidth=5mbit", "cake:bandwidth=5mbit,target=20ms"), ("cake", "fq_codel"),
+     ("cake:bandwidth=20mbit", "fq_codel")],
+)  # fmt: skip
+def test_contenders_of_one_rate_are_compared_as_ever(tmp_path, aqms) -> None:
+    found = shaped(tmp_path, *aqms)
+    assert found.shaped == {}
+    assert "queue delay p95" in [row.label for row in table_rows(found) if row.headline]
+
+
+def test_framing_at_the_shaper_is_another_rate(tmp_path) -> None:
+    atm = "cake:bandwidth=5mbit,overhead=10B,cells=atm"
+    found = shaped(tmp_path, "cake:bandwidth=5mbit", atm)
+    assert found.shaped[atm] == "5mbit with overhead 10B, cells atm"
+
+
+def test_contenders_that_give_the_same_runs_are_named_once(tmp_path) -> None:
+    slow = {"flows[0].access_rate": "1mbit"}
+    alike = [text for text in shaped(tmp_path, "taildrop", "codel", **slow).warnings
+             if "give the same runs" in text]  # fmt: skip
+    assert len(alike) == 1
+    assert alike[0].startswith("taildrop and codel give the same runs, packet by packet")
+    assert not any("same runs" in text for text in shaped(tmp_path, "taildrop", "codel").warnings)
+
+
+def test_the_head_names_the_device_that_queue_delay_leaves_out(tmp_path) -> None:
+    found = shaped(tmp_path, "codel", "pie", **{"links.up.device": {"packets": 20}})
+    assert "Queue delay of up leaves out the device below, which holds up to 20p" in head(found)[1]
+    assert head(found)[1] in page(found, {})
+    assert not any("leaves out" in line for line in head(shaped(tmp_path, "codel", "pie")))

@@ -517,14 +517,14 @@ fn only_warning(sets: &[(&str, &str)]) -> String {
     found.first().cloned().unwrap_or_default()
 }
 
+type Sets<'a> = &'a [(&'a str, &'a str)];
+
 #[test]
 fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
-    type Sets<'a> = &'a [(&'a str, &'a str)];
     const PRAGUE: (&str, &str) = ("flows[0].cc", "prague");
     let steps =
         |second| format!("{{ kind = \"schedule\", steps = [[\"0s\", \"10mbit\"], {second}] }}");
     let queue = |text| ("links.a.queue", text);
-    // What is doubtful, words of the warning, and a neighbour without one.
     let cases: &[(Sets<'_>, &str, Sets<'_>)] = &[
         (
             &[("warmup", "2s"), ("flows[0].stop", "2s")],

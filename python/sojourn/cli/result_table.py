@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.cli import console
 from sojourn.describing.formatting import show_value
+from sojourn.describing.queues import left_out
 
 if TYPE_CHECKING:
     from sojourn.running.result import Result
@@ -28,6 +29,8 @@ def print_result(result: Result) -> None:
         _print_on_terminal(groups, result.digest)
     else:
         print("\n".join([*lines(groups), f"digest {result.digest}"]))
+    for line in left_out(result.manifest.get("scenario", {})):
+        print(line)
 
 
 def lines(groups: Groups) -> list[str]:

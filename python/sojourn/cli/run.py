@@ -9,6 +9,7 @@ import click
 
 from sojourn.cli import console, options
 from sojourn.describing.library import load, parse_set
+from sojourn.describing.queues import left_out
 from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.reading import shown
@@ -94,7 +95,10 @@ def run(
         rows = [dict(zip(("scope", "name", "metric", "value", "unit"), row, strict=True))
                 for row in result.summary_rows]  # fmt: skip
         facts = {key: value for key, value in result.manifest.items() if key != "scenario"}
-        console.show_json(facts | {"out": str(out) if out else None, "summary": rows})
+        console.show_json(facts | {
+            "out": str(out) if out else None, "summary": rows,
+            "head": left_out(result.manifest["scenario"]),
+        })  # fmt: skip
     else:
         from sojourn.cli.result_table import print_result
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from sojourn import _core
+from sojourn.comparing import shaping
 from sojourn.comparing.between_engines import EngineAgreement
 from sojourn.comparing.centres import estimate_about, estimate_of, operands_of, rounding
 from sojourn.comparing.equivalence import is_equivalent, margin
@@ -265,7 +266,13 @@ class ComparedRuns(Tabular):
     @cached_property
     def _all_metrics(self) -> list[Metric]:
         rows = {row[:3]: row for aqm in self.aqms for r in self.of(aqm) for row in r.summary_rows}
-        return select(rows.values(), self.link) + [own.on(self.link) for own in self.own_metrics]
+        found = select(rows.values(), self.link) + [own.on(self.link) for own in self.own_metrics]
+        return shaping.family(found) if self.shaped else found
+
+    @cached_property
+    def shaped(self) -> dict[str, str]:
+        """By contender the rate to which its AQM shapes, where these differ (see `shaping`)."""
+        return {} if self.references else shaping.rates(self.results, self.link)
 
     @cached_property
     def zero_metrics(self) -> list[Metric]:

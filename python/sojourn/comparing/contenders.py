@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sojourn.describing.queues import queue_of
+from sojourn.describing.queues import left_out, queue_of
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
@@ -69,12 +69,16 @@ def _contender(comparison: ComparedRuns, name: str) -> Contender:
 
 def head(comparison: ComparedRuns) -> list[str]:
     """What holds for all contenders: time, warm-up, seeds; and one line for each of them."""
-    return [_span(comparison), *(line for line in map(_line, contenders(comparison)) if line)]
+    resolved = json.loads(comparison.scenario.resolved_json())
+    return [
+        _span(comparison, resolved),
+        *left_out(resolved, comparison.link),
+        *(line for line in map(_line, contenders(comparison)) if line),
+    ]
 
 
-def _span(comparison: ComparedRuns) -> str:
+def _span(comparison: ComparedRuns, resolved: dict[str, Any]) -> str:
     scenario, seeds = comparison.scenario, comparison.seeds
-    resolved = json.loads(scenario.resolved_json())
     duration, warmup = (resolved.get(key, "0s") for key in ("duration", "warmup"))
     which = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds, {_range(seeds)}"
     counted = (

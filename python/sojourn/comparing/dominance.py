@@ -78,8 +78,8 @@ class Dominance:
 def judged_together(
     comparison: ComparedRuns,
 ) -> dict[str, tuple[PairedDifference, PairedDifference]]:
-    """Differences of delay p95 and of utilisation by AQM; empty where engines are compared."""
-    if comparison.references:
+    """Differences of delay p95 and of utilisation by AQM; empty between engines or shapers."""
+    if comparison.references or comparison.shaped:
         return {}
     of = {
         (row.metric.metric, row.aqm): row
@@ -155,7 +155,7 @@ _planes: WeakKeyDictionary[ComparedRuns, list[Dominance]] = WeakKeyDictionary()
 
 
 def _pairs(comparison: ComparedRuns) -> list[Dominance]:
-    if comparison.references or len(_plane(comparison)) < 2:
+    if comparison.references or comparison.shaped or len(_plane(comparison)) < 2:
         return []
     return [_dominance(comparison, aqm, over) for aqm, over in permutations(comparison.aqms, 2)]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sojourn import _core
+from sojourn.comparing import shaping
 from sojourn.comparing.contenders import Contender, contenders
 from sojourn.describing.formatting import counted
 from sojourn.describing.queues import queue_of
@@ -74,12 +75,30 @@ def warnings(comparison: ComparedRuns) -> list[str]:
 def all_warnings(comparison: ComparedRuns) -> list[str]:
     """What was probably not meant: by the scenario, between contenders, or in the runs."""
     of_scenario = comparison.scenario.warnings
+    between = [shaping.warning(comparison.shaped, comparison.metrics), *_alike(comparison)]
     of_runs = {aqm: _kinds(comparison.of(aqm), of_scenario) for aqm in comparison.aqms}
     return [
         *of_scenario,
+        *filter(None, between),
         *warnings(comparison),
         *(f"{aqm}: {text}" for aqm, texts in of_runs.items() for text in texts),
     ]
+
+
+def _alike(comparison: ComparedRuns) -> Iterator[str]:
+    """Contenders that give the same runs under all seeds, and so are not compared at all."""
+    groups: dict[str, list[str]] = {}
+    for aqm in [] if comparison.references else comparison.aqms:
+        runs = [(run.digest, run.summary_rows) for run in comparison.of(aqm)]
+        if runs:
+            groups.setdefault(repr(runs), []).append(aqm)
+    for names in groups.values():
+        if len(names) > 1:
+            yield (
+                f"{_joined(names)} give the same runs, packet by packet, so nothing compares them: "
+                f"their AQMs on link {comparison.link} had nothing to do, or do the same; look at "
+                "the load, their thresholds and --link"
+            )
 
 
 def _kinds(results: Sequence[Result], known: Sequence[str]) -> Iterator[str]:

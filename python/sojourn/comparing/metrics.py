@@ -71,9 +71,19 @@ class Metric:
         return self.row.centre
 
 
-def headline_text() -> str:
-    """The headline family in words: ``queue delay p95, utilisation and ...``."""
-    names = [row.headline for row in shown_in("compare") if row.headline]
+def every() -> list[Metric]:
+    """The metrics that comparisons can show, without the name of a queue or class."""
+    return [Metric(row, "") for row in shown_in("compare")]
+
+
+def headline_text(metrics: Iterable[Metric] | None = None) -> str:
+    """The headline family in words: ``queue delay p95, utilisation and ...``.
+
+    Args:
+        metrics: where it is another than that of all comparisons.
+    """
+    metrics = every() if metrics is None else metrics
+    names = list(dict.fromkeys(each.row.headline for each in metrics if each.is_headline))
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 

@@ -92,7 +92,7 @@ def table_rows(comparison: ComparedRuns) -> list[TableRow]:
 
 def _joint_rows(comparison: ComparedRuns) -> list[TableRow]:
     """Queue delay p95 at utilisation, if both are known: ``12.3 at 98.1 %``."""
-    if comparison.references:
+    if comparison.references or comparison.shaped:
         return []
     of = {(cell.metric.scope, cell.metric.metric, cell.aqm): cell for cell in comparison.cells}
     found = [[of.get(("queue", name, aqm)) for name in dominance.PAIR] for aqm in comparison.aqms]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sojourn.comparing import dominance
+from sojourn.comparing import dominance, shaping
 from sojourn.describing.formatting import decimals_for, scale_of, show
 from sojourn.describing.metrics import row_of
 
@@ -23,6 +23,8 @@ def verdict(comparison: ComparedRuns) -> str:
     known = [aqm for aqm in comparison.aqms if len(_plane(comparison, aqm)) == len(dominance.PAIR)]
     if not known:
         return "No run has both a queue delay and a utilisation, so there is no overall verdict."
+    if comparison.shaped:
+        return f"No overall verdict: contenders send at different rates; {shaping.REMEDY}."
     if len(comparison.aqms) == 1:
         return f"{known[0]} alone, with nothing to compare it with: {_both(comparison, known[0])}."
     if len(comparison.seeds) == 1:

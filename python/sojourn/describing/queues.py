@@ -23,9 +23,29 @@ def queue_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
         resolved: the resolved scenario.
         link: name of the link.
     """
-    (found,) = [each for each in resolved["links"] if each["name"] == link]
-    queue: dict[str, Any] = found["queue"]
+    queue: dict[str, Any] = link_of(resolved, link)["queue"]
     return queue
+
+
+def link_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
+    """A link of a resolved scenario by its name."""
+    (found,) = [each for each in resolved["links"] if each["name"] == link]
+    return dict(found)
+
+
+def left_out(resolved: dict[str, Any], link: str | None = None) -> list[str]:
+    """Which queues the queue delay of a link leaves out, one sentence for each.
+
+    Args:
+        resolved: the resolved scenario.
+        link: name of the link; all links by default.
+    """
+    return [
+        f"Queue delay of {each['name']} leaves out the device below, which holds up to "
+        f"{each['device']['limit']}; one-way delay and path RTT include it."
+        for each in resolved.get("links", [])
+        if each.get("device") and link in (None, each["name"])
+    ]
 
 
 def choose_link(scenario: _core.Scenario, link: str | None) -> str:

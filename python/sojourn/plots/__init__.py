@@ -67,9 +67,13 @@ def kind(name: str) -> Callable[..., Figure]:
 
 def draw_all(comparison: ComparedRuns) -> dict[str, Figure]:
     """Every figure for which the comparison has values, by kind."""
+    from sojourn.comparing.shaping import omitted_figures
+
     results = {aqm: comparison.of(aqm) for aqm in comparison.aqms}
-    figures = {}
+    omitted, figures = omitted_figures(comparison.shaped), {}
     for name in KINDS:
+        if name in omitted:
+            continue
         try:
             figures[name] = kind(name)(results, comparison.link)
         except NothingToPlot:

@@ -22,10 +22,12 @@ from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import contenders, head
 from sojourn.comparing.dominance import few_seeds, plane
 from sojourn.comparing.fairness import all_warnings
-from sojourn.comparing.metrics import headline_text
+from sojourn.comparing.metrics import every, headline_text
+from sojourn.comparing.shaping import family, omitted_figures
 from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
 from sojourn.comparing.verdict import verdict
 from sojourn.describing.finite import without_nan
+from sojourn.describing.queues import left_out
 from sojourn.engines import registry
 from sojourn.markup import policy, style_in_html
 from sojourn.plots.outputs import SIZES_IN
@@ -89,6 +91,8 @@ def save(
     # These are computed while the figures are drawn.
     facts, context = to_json(comparison), context_of(comparison)
     figures = begun.figures()
+    for name in omitted_figures(comparison.shaped):
+        figures.pop(name, None)
     contents: dict[str, str | bytes] = {
         f"figures/{name}.{form}": forms[size, form]
         for name, forms in figures.items()
@@ -181,7 +185,7 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "verdict": verdict(comparison),
         "words": sentences(comparison),
         "method": " ".join(method(comparison)),
-        "headline_metrics": headline_text(),
+        "headline_metrics": headline_text(family(every()) if comparison.shaped else None),
         "margins": equivalence.text(),
         "runs": _runs(comparison),
         "failures": comparison.failures,
@@ -207,6 +211,7 @@ def context_of(comparison: ComparedRuns) -> dict[str, Any]:
         "rows": table_rows(comparison),
         "legend": legend(comparison),
         "head": head(comparison),
+        "left_out": left_out(json.loads(comparison.scenario.resolved_json()), comparison.link),
         "contenders": contenders(comparison),
         "zero_note": zero_note(comparison),
         "dominance": dominance_table(comparison),

@@ -12,6 +12,7 @@ import numpy as np
 
 from sojourn.comparing import dominance
 from sojourn.comparing.compared_runs import ComparedRuns
+from sojourn.comparing.shaping import omitted_figures
 from sojourn.describing.formatting import axis_label
 from sojourn.describing.metrics import row_of
 
@@ -108,6 +109,8 @@ def _planes(comparison: ComparedRuns) -> Iterator[dict[str, Any]]:
         ("plane", delay_mean, "goodput of all bulk flows [Mbit/s]", bulk_points),
         ("pareto", delay_p95, utilisation, points),
     ):
+        if name in omitted_figures(comparison.shaped):
+            continue
         yield {
             "name": name, "cursor": "delay", "curves": _clouds(comparison, of),
             "x": {"label": x, "log": True, "reversed": True}, "y": {"label": y, "log": False},
