@@ -494,3 +494,31 @@ def test_resuming_a_study_enumerates_its_points_once(tmp_path, monkeypatch):
     found = sojourn.study.open_results(tmp_path, pytest.fail)
     assert [each.point.index for each in found.points] == list(range(len(found.points)))
     assert found.to_arrow().num_rows and found.status().made and len(enumerated) == 2
+
+
+def test_a_doubtful_study_warns_once_of_each_kind(tmp_path) -> None:
+    cake = "cake:bandwidth=5mbit"
+    shapers = {"name": "aqm", "key": "links.bottleneck.queue",
+               "values": [cake, f"{cake},target=20ms", "fq_codel"]}  # fmt: skip
+    calm = {"duration": "2s", "warmup": "0s", "links.bottleneck.rate": "1gbit",
+            "flows.bulk.access_rate": "1mbit", "flows.bulk.start": "0s",
+            "flows.bulk.count": 1}  # fmt: skip
+
+    def warned(where: str, found) -> list[str]:
+        return run(tmp_path / where, found).warnings
+
+    found = warned("shapers", study(axes=[shapers]))
+    (different,) = [text for text in found if "different rates over bottleneck" in text]
+    assert "(5mbit, unshaped)" in different
+    axis = {"name": "aqm", "key": "links.bottleneck.queue", "values": ["codel", "pie"]}
+    found = warned("calm", study(axes=[axis], set=calm, metrics=[DELAY]))
+    (idle,) = [text for text in found if "no AQM had anything to do" in text]
+    assert idle.startswith("At 2 of 2 points")
+    (alike,) = [text for text in found if "Every seed gives the same values" in text]
+    assert "at 2 points" in alike
+    found = warned("one", study(axes=[axis], seeds=1, set={"duration": "1s", "warmup": "990ms"}))
+    assert any(text.startswith("One seed per point") for text in found)
+    (short,) = [text for text in found if "shorter than 10 base RTTs" in text]
+    assert short.endswith("(and at 1 more point)") and short.startswith("aqm codel: ")
+    sound = {"duration": "20s", "warmup": "2s", "flows.bulk.start": "0s..1s"}
+    assert warned("sound", study(axes=[axis], set=sound)) == []

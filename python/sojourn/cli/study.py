@@ -227,8 +227,9 @@ def status(store: str, aqms: tuple[str, ...], as_json: bool) -> int:
     results = _results(store, aqms)
     found, failed = results.status(), results.store.failed()
     if as_json:
-        console.show_json(vars(found) | {"set_aside": failed})
+        console.show_json(vars(found) | {"set_aside": failed, "warnings": results.warnings})
     else:
+        console.warn(results.warnings)
         print(f"{results.study.name}: {found.made:,} of {counted(found.wanted, 'run')} made")
         if found.unmet:
             print(_unmet(results, found))
@@ -305,6 +306,8 @@ def _run(
     results = run_study(
         found, store, executor=workers, part=part, progress=console.meter(), report=_warn
     )
+    if part is None:
+        console.warn(results.warnings)
     done = results.status()
     console.say(
         f"{store}: {done.made:,} of {counted(done.wanted, 'run')} of {found.name} "

@@ -93,6 +93,7 @@ def save(
         points=len(found),
         runs=sum(each.seeds for each in found),
         link=link,
+        warnings=results.warnings,
         facts=json_in_html({"link": link}),
         sections=_sections(figures, charts.metrics),
         differences=differences(results, charts.metrics),
