@@ -102,6 +102,13 @@ AboutRed()
              "Packets of a burst that the average lets pass, from which the weight follows; "
              "`auto` is (2 `min_th` + `max_th`) / 3 mean packets. 0 means auto. Source: linux "
              "only; tc red: burst."},
+            {"Bandwidth",
+             "bandwidth",
+             SojournParameter::RATE,
+             "auto",
+             "auto",
+             "Rate by which the average decays while the queue is idle; `auto` is the link's "
+             "rate. 0 means auto. Source: linux only; the link's rate."},
             {"Gentle",
              "gentle",
              SojournParameter::BOOL,
@@ -290,6 +297,13 @@ AboutAred()
              "Packets of a burst that the average lets pass, from which the weight follows; "
              "`auto` is (2 `min_th` + `max_th`) / 3 mean packets. 0 means auto. Source: linux "
              "and kids only; tc red: burst."},
+            {"Bandwidth",
+             "bandwidth",
+             SojournParameter::RATE,
+             "auto",
+             "auto",
+             "Rate by which the average decays while the queue is idle; `auto` is the link's "
+             "rate. 0 means auto. Source: linux and kids only; the link's rate."},
             {"Gentle",
              "gentle",
              SojournParameter::BOOL,
@@ -2144,8 +2158,9 @@ AboutFqCoDel()
              SojournParameter::BYTES,
              "off",
              "off",
-             "Bytes that may wait in all queues together, whatever `limit` says. In bytes. 0 "
-             "means off. Source: RFC 8290 has none."},
+             "Bytes that may wait in all queues together, whatever `limit` says: of packets, in "
+             "dialect `linux` of the kernel's buffers (`truesize`, 2304 B for a datagram of "
+             "1500 B). In bytes. 0 means off. Source: RFC 8290 has none."},
         },
         {
             {"UseL4s", "l4s", SojournNs3Name::SAME, nullptr, nullptr},
@@ -2395,8 +2410,9 @@ AboutFqPie()
              SojournParameter::BYTES,
              "off",
              "off",
-             "Bytes that may wait in all queues together, whatever `limit` says. In bytes. 0 "
-             "means off. Source: RFC 8290 has none."},
+             "Bytes that may wait in all queues together, whatever `limit` says: of packets, in "
+             "dialect `linux` of the kernel's buffers (`truesize`, 2304 B for a datagram of "
+             "1500 B). In bytes. 0 means off. Source: RFC 8290 has none."},
         },
         {
             {"QueueDelayReference", "target", SojournNs3Name::SAME, nullptr, nullptr},
@@ -2560,8 +2576,9 @@ AboutFqCobalt()
              SojournParameter::BYTES,
              "33554432B",
              "off",
-             "Bytes that may wait in all queues together, whatever `limit` says. In bytes. 0 "
-             "means off. Source: Linux sch_fq_codel.c: 32 MiB."},
+             "Bytes that may wait in all queues together, whatever `limit` says: of packets, in "
+             "dialect `linux` of the kernel's buffers (`truesize`, 2304 B for a datagram of "
+             "1500 B). In bytes. 0 means off. Source: Linux sch_fq_codel.c: 32 MiB."},
         },
         {
             {"UseL4s", "l4s", SojournNs3Name::SAME, nullptr, nullptr},

@@ -349,6 +349,9 @@ class Red(_Aqm):
         burst: Packets of a burst that the average lets pass, from which the weight follows;
             ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
             linux only; tc red: burst. Default: ``"auto"``.
+        bandwidth: Rate by which the average decays while the queue is idle; ``auto`` is the link's
+            rate. It must be positive. Source: linux only; the link's rate. In ``linux``: ``10mbit``
+            (tc red: 10Mbit without bandwidth). Default: ``"auto"``.
         gentle: Whether the probability grows on from ``max_p`` to 1 between ``max_th`` and twice
             ``max_th``. Source: Floyd and Jacobson 1993: no gentle region. In ``ns2``: ``true``
             (ns-2 red.cc, ns-3 RedQueueDisc: on). In ``ns3``: ``true`` (ns-2 red.cc, ns-3
@@ -386,6 +389,7 @@ class Red(_Aqm):
     max_p: float | None = None
     w_q: float | Literal["auto"] | None = None
     burst: int | Literal["auto"] | None = None
+    bandwidth: str | None = None
     gentle: bool | None = None
     ecn: bool | None = None
     hard_drop: bool | None = None
@@ -439,6 +443,9 @@ class Ared(_Aqm):
         burst: Packets of a burst that the average lets pass, from which the weight follows;
             ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
             linux and kids only; tc red: burst. Default: ``"auto"``.
+        bandwidth: Rate by which the average decays while the queue is idle; ``auto`` is the link's
+            rate. It must be positive. Source: linux and kids only; the link's rate. In ``linux``:
+            ``10mbit`` (tc red: 10Mbit without bandwidth). Default: ``"auto"``.
         gentle: Whether the probability grows on from ``max_p`` to 1 between ``max_th`` and twice
             ``max_th``. Source: Floyd, Gummadi and Shenker 2001: recommended. Default: ``True``.
         ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 red.cc:
@@ -478,6 +485,7 @@ class Ared(_Aqm):
     max_th: str | None = None
     w_q: float | Literal["auto"] | None = None
     burst: int | Literal["auto"] | None = None
+    bandwidth: str | None = None
     gentle: bool | None = None
     ecn: bool | None = None
     hard_drop: bool | None = None
@@ -1208,10 +1216,11 @@ class Cake(_Aqm):
             Default: ``"besteffort"``.
         limit: How much may wait in all queues together. An arrival is queued first; while more
             waits, the head of the queue on top of the heap of backlogs is dropped, which is the
-            fattest one with the exception of fact qdisc-17. Bytes are those of packets, where Linux
-            counts those of its buffers. With a bandwidth, no more than four intervals of it waits
-            either, or 4 MiB if that is more (fact qdisc-18). It must be positive. Source: Linux
-            sch_cake.c: 10240 packets of 1514 bytes. Default: ``"15503360B"``.
+            fattest one with the exception of fact qdisc-17. Bytes are those of the kernel's buffers
+            (``truesize``, 2304 B for a datagram of 1500 B). With a bandwidth, the default is four
+            intervals of it, or 4 MiB if that is more; another value holds as it stands (fact
+            qdisc-18). It must be positive. Source: Linux sch_cake.c: 10240 packets of 1514 bytes.
+            Default: ``"15503360B"``.
         bandwidth: Rate that packets may leave at. It must be positive. Source: Linux sch_cake.c:
             unlimited. Default: ``"off"``.
         target: Sojourn time that is acceptable as a standing delay, at least 1.5 packet times. It
@@ -1301,9 +1310,10 @@ class FqCodel(_Aqm):
             fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
             Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
-        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
-            be positive. Source: RFC 8290 has none. In ``linux``: ``33554432B`` (Linux
-            sch_fq_codel.c: 32 MiB). Default: ``"off"``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says: of
+            packets, in dialect ``linux`` of the kernel's buffers (``truesize``, 2304 B for a
+            datagram of 1500 B). It must be positive. Source: RFC 8290 has none. In ``linux``:
+            ``33554432B`` (Linux sch_fq_codel.c: 32 MiB). Default: ``"off"``.
     """
 
     _kind: ClassVar[str | None] = "fq_codel"
@@ -1437,8 +1447,9 @@ class FqPie(_Aqm):
             fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
             Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
-        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
-            be positive. Source: RFC 8290 has none. Default: ``"off"``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says: of
+            packets, in dialect ``linux`` of the kernel's buffers (``truesize``, 2304 B for a
+            datagram of 1500 B). It must be positive. Source: RFC 8290 has none. Default: ``"off"``.
     """
 
     _kind: ClassVar[str | None] = "fq_pie"
@@ -1517,9 +1528,11 @@ class FqCobalt(_Aqm):
             bytes. In ``linux_exact``: ``packets`` (RFC 8290 §4.1: packets). Default: ``"bytes"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
             Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
-        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says. It must
-            be positive. Source: Linux sch_fq_codel.c: 32 MiB. In ``linux_exact``: ``off`` (RFC 8290
-            has none). In ``ns3``: ``off`` (RFC 8290 has none). Default: ``"33554432B"``.
+        memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says: of
+            packets, in dialect ``linux`` of the kernel's buffers (``truesize``, 2304 B for a
+            datagram of 1500 B). It must be positive. Source: Linux sch_fq_codel.c: 32 MiB. In
+            ``linux_exact``: ``off`` (RFC 8290 has none). In ``ns3``: ``off`` (RFC 8290 has none).
+            Default: ``"33554432B"``.
     """
 
     _kind: ClassVar[str | None] = "fq_cobalt"

@@ -1,6 +1,7 @@
 //! The packet of the simulator: small, copied through rings, the same for data and
 //! acknowledgements.
 
+use sojourn_aqm::packet::linear_buffer_bytes;
 use sojourn_aqm::{Cause, Ecn, Packet as AqmPacket, Stage, Time};
 use sojourn_measure::{Measured, PacketView};
 
@@ -178,7 +179,22 @@ impl AqmPacket for Packet {
     fn dst_host(&self) -> u64 {
         self.src_host() ^ 1
     }
+
+    /// A segment of TCP takes its payload and 1280 bytes (facts tcp-31 and qdisc-20).
+    fn buffer_bytes(&self) -> u32 {
+        match self.kind {
+            PacketKind::Datagram => linear_buffer_bytes(self.ip_bytes),
+            PacketKind::Data => self.ip_bytes.saturating_sub(HEADERS) + EMPTY_SEGMENT,
+            _ => EMPTY_SEGMENT,
+        }
+    }
 }
+
+/// Headers of a segment with timestamps.
+const HEADERS: u32 = 52;
+/// Memory of a segment without payload on x86-64 (Linux 6.1: head of 1024 bytes, `struct sk_buff`
+/// of 256).
+const EMPTY_SEGMENT: u32 = 1280;
 
 impl Measured for Packet {
     #[inline]

@@ -1,6 +1,8 @@
 //! CAKE, made by netlink: tc derives the target from its `rtt` and has no option for it.
 
-use sojourn_aqm::units;
+use sojourn_aqm::params::Params;
+use sojourn_aqm::qdiscs::cake::CakeParams;
+use sojourn_aqm::{Limit, units};
 
 use super::Refusable;
 use super::netlink_options::Options;
@@ -32,11 +34,25 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     }
     out.number(7, "interval, us", w.micros("interval")?)?;
     out.number(8, "target, us", w.micros("target")?)?;
-    out.number(10, "limit, bytes", w.limit_bytes()?)?;
+    if let Some(bytes) = memory_limit(w)? {
+        out.number(10, "limit, bytes", bytes)?;
+    }
     out.number(14, "mpu, bytes", w.option_bytes("mpu")?.unwrap_or(0))?;
     w.out.netlink = Some(out.into_qdisc());
     inverse_roots(w);
     Ok(())
+}
+
+/// The limit, where it is not the one that the kernel derives by itself (fact qdisc-18).
+fn memory_limit(w: &mut Writer<'_>) -> Refusable<Option<u64>> {
+    let derived = CakeParams::of_dialect("besteffort").map(|params| params.limit);
+    match units::limit(w.value("limit").ok_or("`limit` has no value")?)? {
+        Limit::Bytes(n) if derived == Some(Limit::Bytes(n)) => Ok(None),
+        Limit::Bytes(n) => Ok(Some(n)),
+        Limit::Packets(n) => Err(format!(
+            "`limit` of {n} packets: the kernel's cake limits the memory of its buffers, in bytes"
+        )),
+    }
 }
 
 /// The rate of the shaper in bytes per second; 0 without one.
@@ -111,6 +127,18 @@ mod tests {
             let found = [7, 8].map(|attribute| numbers(text, attribute).unwrap()[0]);
             assert_eq!(found, [interval, target], "{text}");
         }
+    }
+
+    /// Linux 6.1 sch_cake.c, cake_reconfigure: `buffer_config_limit` replaces what follows from the
+    /// bandwidth.
+    #[test]
+    fn the_default_limit_is_the_kernels_own_and_packets_are_refused() {
+        assert_eq!(numbers("cake", 10), None);
+        assert_eq!(numbers("cake:bandwidth=10mbit", 10), None);
+        assert_eq!(numbers("cake:limit=1MB", 10), Some(vec![1_000_000]));
+        let packets = QdiscSpec::parse("cake:limit=20p").unwrap();
+        let refusal = translate(&packets, &CONTEXT).unwrap_err();
+        assert!(refusal.starts_with("`limit` of 20 packets"), "{refusal}");
     }
 
     #[test]

@@ -261,10 +261,10 @@ fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
     }
     let max_p = read_back::max_p_for_tc(w)?;
     w.pair("probability", max_p);
-    w.pair("bandwidth", format!("{}bit", w.context.rate_bps));
+    let rate_bps = w.bandwidth()?;
+    w.pair("bandwidth", format!("{rate_bps}bit"));
     if kind == "ared" {
         w.argument("adaptive");
-        let rate_bps = w.context.rate_bps;
         w.out.adaptation = Some(RedAdaptation { mean_packet_bytes: packet, rate_bps });
         w.of_dialect(&["adapt_interval", "adapt_alpha", "adapt_beta", "max_p_top"])?;
         w.of_dialect(&["max_p_bottom"])?;
@@ -353,6 +353,22 @@ mod tests {
         let left = RedAdaptation { mean_packet_bytes: 1000, rate_bps: 10_000_000 };
         assert_eq!(ared.adaptation, Some(left));
         assert_eq!(translated("red@linux", &CONTEXT).unwrap().adaptation, None);
+    }
+
+    /// iproute2 6.1 q_red.c, red_parse_opt: 10 Mbit/s if no `bandwidth` is given.
+    #[test]
+    fn the_bandwidth_of_red_is_that_of_tc_unless_one_is_set() {
+        let fast = TcContext { rate_bps: 100_000_000, ..CONTEXT };
+        let bandwidth = |text: &str| {
+            let arguments = translated(text, &fast).unwrap().arguments;
+            let place = arguments.iter().position(|word| word == "bandwidth").unwrap();
+            arguments[place + 1].clone()
+        };
+        assert_eq!(bandwidth("red@linux"), "10000000bit");
+        assert_eq!(bandwidth("red@linux:bandwidth=5mbit"), "5000000bit");
+        assert_eq!(bandwidth("ared@linux:bandwidth=auto"), "100000000bit");
+        let adaptation = translated("ared@linux", &fast).unwrap().adaptation.unwrap();
+        assert_eq!(adaptation.rate_bps, 10_000_000);
     }
 
     #[test]

@@ -114,8 +114,9 @@ fn others(aqm: &QdiscSpec, name: &str, default: &str) -> Vec<Result<QdiscSpec, S
 
 /// Values that say in other words what the kernel does.
 fn is_the_same(name: &str, value: &str) -> bool {
-    // The kernel's discipline is in place before the run begins.
-    (name, value) == ("first_update", "auto")
+    // The kernel's discipline is in place before the run begins; the link of `KERNEL` has the rate
+    // that tc assumes.
+    matches!((name, value), ("first_update" | "bandwidth", "auto"))
 }
 
 fn compared(plain: &TcDiscipline, other: &TcDiscipline) -> Handling {

@@ -118,7 +118,7 @@ pub(super) fn red(w: &mut Writer<'_>, kind: &str, given: &Thresholds) -> Refusab
     if let Some(log) = given.weight_log() {
         out.part(1, WEIGHT_LOG, "exponent of the weight, from burst", u64::from(log))?;
         let packet = w.option_bytes("mean_packet_bytes")?.unwrap_or(u64::from(w.context.mtu_bytes));
-        let table = IdleTable::new(log, packet, Rate::from_bps(w.context.rate_bps));
+        let table = IdleTable::new(log, packet, Rate::from_bps(w.bandwidth()?));
         out.part(1, CELL_LOG, "exponent of idle times, from packet and rate", table.log.into())?;
     }
     out.number(3, "max_p, 2^-32", scaled(max_p(w)?))?;

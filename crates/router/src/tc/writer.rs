@@ -175,6 +175,14 @@ impl<'a> Writer<'a> {
         })
     }
 
+    /// The rate by which RED's average decays: the link's, unless another is set.
+    pub(super) fn bandwidth(&mut self) -> Refusable<u64> {
+        match self.value("bandwidth") {
+            None | Some("auto") => Ok(self.context.rate_bps),
+            Some(text) => Ok(units::rate(text)?.as_bps()),
+        }
+    }
+
     pub(super) fn limit(&mut self) -> Refusable<()> {
         let packets = self.limit_packets()?;
         self.pair("limit", packets);

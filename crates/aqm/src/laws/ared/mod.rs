@@ -83,6 +83,9 @@ params! {
         /// Packets of a burst that the average lets pass, from which the weight follows; `auto` is
         /// (2 `min_th` + `max_th`) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "linux and kids only; tc red: burst" => OrAuto(None);
+        /// Rate by which the average decays while the queue is idle; `auto` is the link's rate.
+        bandwidth: OrAuto<Rate>, POSITIVE, "linux and kids only; the link's rate" => OrAuto(None),
+            "linux": "tc red: 10Mbit without bandwidth" => OrAuto(Some(red::TC_RATE));
         /// Whether the probability grows on from `max_p` to 1 between `max_th` and twice `max_th`.
         gentle: bool, ANY, "Floyd, Gummadi and Shenker 2001: recommended" => true;
         /// Whether packets that can be marked are marked instead of dropped.
@@ -141,8 +144,8 @@ fn unused(dialect: &str) -> &'static [&'static str] {
         "linux" => FIXED,
         "kids" => FIXED.split_at(6).0,
         // It adapts at arrivals.
-        "ns3" => &["burst", "hz"],
-        _ => &["burst"],
+        "ns3" => &["burst", "bandwidth", "hz"],
+        _ => &["burst", "bandwidth"],
     }
 }
 

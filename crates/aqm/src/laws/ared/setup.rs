@@ -49,6 +49,7 @@ impl AredParams {
             min_th: red::in_bytes(self.min_th),
             max_th: red::in_bytes(self.max_th),
             burst: self.burst.0,
+            bandwidth: self.bandwidth.0,
             weight_log: self.w_q.0.map(|weight| -libm::log2(weight) as u32),
             mean_packet_bytes: red::mean_packet(self.mean_packet_bytes, env) as u64,
             max_p: self.max_p,

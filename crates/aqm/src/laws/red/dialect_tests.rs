@@ -279,11 +279,12 @@ fn linux_takes_a_limit_in_packets_as_bytes() {
     assert!((0.0199..0.02).contains(&var(&red, "drop_prob")));
 }
 
-/// A new rate changes the table of idle times; the average stays.
+/// iproute2 6.1 q_red.c, red_parse_opt: without `bandwidth` tc takes 10 Mbit/s whatever the link's
+/// rate is. With `auto` a new rate changes the table of idle times; the average stays.
 #[test]
-fn linux_decays_faster_while_idle_on_a_faster_link() {
-    let after_idle = |mbps: u64| {
-        let mut red = linux_at(40_000, &[]);
+fn linux_decays_faster_while_idle_on_a_faster_link_only_if_bandwidth_is_auto() {
+    let after_idle = |bandwidth: &[(&str, &str)], mbps: u64| {
+        let mut red = linux_at(40_000, bandwidth);
         red.on_rate(ms(0), crate::time::Rate::from_bps(mbps * 1_000_000));
         assert_near(var(&red, "avg_queue"), 40.0, 0.1);
         red.on_empty(ms(1));
@@ -291,8 +292,11 @@ fn linux_decays_faster_while_idle_on_a_faster_link() {
         red.on_enqueue(ms(5), head, bytes(0), &mut Rng::scripted(0.5));
         var(&red, "avg_queue")
     };
-    let (slow, fast) = (after_idle(10), after_idle(100));
+    let auto = &[("bandwidth", "auto")];
+    let (slow, fast) = (after_idle(auto, 10), after_idle(auto, 100));
     assert!((20.0..40.0).contains(&slow) && fast < slow, "{slow} {fast}");
+    assert_eq!([after_idle(&[], 10), after_idle(&[], 100)], [slow; 2]);
+    assert_eq!(after_idle(&[("bandwidth", "100mbit")], 10), fast);
 }
 
 /// Fact aqm-130: an arrival that is dropped into an empty queue leaves the link idle if it was idle

@@ -16,8 +16,8 @@ use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
 
-/// `tc red` without `bandwidth`.
-const DEFAULT_RATE: Rate = Rate::from_bps(10_000_000);
+/// `tc red` without `bandwidth` (iproute2 `q_red.c`, red_parse_opt).
+pub(in crate::laws) const TC_RATE: Rate = Rate::from_bps(10_000_000);
 /// Automatic thresholds grow no further: the kernel counts in 32 bits.
 const MOST_BYTES: u64 = 1 << 30;
 /// One hundredth in a probability of 32 bits.
@@ -29,6 +29,8 @@ pub(in crate::laws) struct LinuxSetup {
     pub(in crate::laws) min_th: Option<u64>,
     pub(in crate::laws) max_th: Option<u64>,
     pub(in crate::laws) burst: Option<u64>,
+    /// For the decay while idle; none: the link's rate.
+    pub(in crate::laws) bandwidth: Option<Rate>,
     /// Minus the binary logarithm of the weight; none: as tc computes it from `burst`.
     pub(in crate::laws) weight_log: Option<u32>,
     pub(in crate::laws) mean_packet_bytes: u64,
@@ -68,12 +70,12 @@ impl LinuxRed {
             limit_bytes,
             mtu_bytes,
             curve: Curve { min_th: 0, max_th: 1, weight_log: 1, max_p_per_unit: 1 },
-            table: IdleTable::new(1, setup.mean_packet_bytes, DEFAULT_RATE),
+            table: IdleTable::new(1, setup.mean_packet_bytes, TC_RATE),
             max_p: scaled(setup.max_p),
             state: RedState::REST,
             idle_since: Some(Time::ZERO),
         };
-        red.configure(env.rate.unwrap_or(DEFAULT_RATE));
+        red.configure(env.rate.unwrap_or(TC_RATE));
         red
     }
 
@@ -91,7 +93,8 @@ impl LinuxRed {
         let max_p_per_unit = per_unit(self.max_p, min_th, max_th);
         self.curve = Curve { min_th, max_th, weight_log, max_p_per_unit };
         self.state.average = before << weight_log;
-        self.table = IdleTable::new(weight_log, packet, rate);
+        let bandwidth = self.setup.bandwidth.unwrap_or(rate);
+        self.table = IdleTable::new(weight_log, packet, bandwidth);
     }
 
     fn delta(&self) -> u64 {

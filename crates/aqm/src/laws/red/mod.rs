@@ -36,7 +36,7 @@ use alloc::format;
 use alloc::string::String;
 
 pub(super) use detector::{Detector, Found, Setup, Style};
-pub(super) use linux::{LinuxRed, LinuxSetup};
+pub(super) use linux::{LinuxRed, LinuxSetup, TC_RATE};
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -78,6 +78,9 @@ params! {
         /// Packets of a burst that the average lets pass, from which the weight follows; `auto` is
         /// (2 `min_th` + `max_th`) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "linux only; tc red: burst" => OrAuto(None);
+        /// Rate by which the average decays while the queue is idle; `auto` is the link's rate.
+        bandwidth: OrAuto<Rate>, POSITIVE, "linux only; the link's rate" => OrAuto(None),
+            "linux": "tc red: 10Mbit without bandwidth" => OrAuto(Some(TC_RATE));
         /// Whether the probability grows on from `max_p` to 1 between `max_th` and twice `max_th`.
         gentle: bool, ANY, "Floyd and Jacobson 1993: no gentle region" => false,
             "ns2" | "ns3": "ns-2 red.cc, ns-3 RedQueueDisc: on" => true;
@@ -142,7 +145,7 @@ params! {
 fn unused(dialect: &str) -> &'static [&'static str] {
     match dialect {
         "linux" => &["w_q", "gentle", "gap_mode", "target_delay", "ecn_mark_limit"],
-        _ => &["burst"],
+        _ => &["burst", "bandwidth"],
     }
 }
 
@@ -311,6 +314,7 @@ impl RedParams {
             min_th: in_bytes(self.min_th),
             max_th: in_bytes(self.max_th),
             burst: self.burst.0,
+            bandwidth: self.bandwidth.0,
             weight_log: None,
             mean_packet_bytes: mean_packet(self.mean_packet_bytes, env) as u64,
             max_p: self.max_p,

@@ -5,8 +5,7 @@
 //!
 //! Not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
 //!
-//! Deviations from Linux: with a bandwidth, its own bound on the backlog applies in addition to any
-//! `limit`; if a packet larger than the limit arrives, only that packet is dropped.
+//! Deviation from Linux: if a packet larger than the limit arrives, only that packet is dropped.
 //!
 //! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
 //! takes over the hash of the queue that it shares: the flow that had it may get another queue
@@ -76,7 +75,6 @@ struct CakeQueues<P> {
     destinations: Hosts,
     shaper: Shaper,
     limit: Limit,
-    most_bytes: u64,
     quantum: u64,
     /// For the hashes of flows, sources and destinations.
     salts: [u64; 3],
@@ -166,9 +164,9 @@ impl<P: Packet> CakeQueues<P> {
         let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
         let framing =
             Framing { overhead: params.overhead.0, mpu: params.mpu.0, cells: params.cells };
-        let (limit, most_bytes) = params.limits();
+        let (limit, memory_limit) = params.limits();
         CakeQueues {
-            flows: FlowQueues::new(places, law),
+            flows: FlowQueues::new(places, Some(memory_limit), law),
             states: vec![rest; places],
             lists: Lists::new(places),
             heap: OverflowHeap::new(places),
@@ -178,7 +176,6 @@ impl<P: Packet> CakeQueues<P> {
             destinations: Hosts::new(places, is(Isolation::Dst)),
             shaper: Shaper::new(params.bandwidth.0, framing),
             limit,
-            most_bytes,
             quantum: params.quantum(),
             salts: [0, 1, 2].map(|side| splitmix(env.salt ^ side)),
             held: None,
@@ -297,7 +294,8 @@ impl<P: Packet> CakeQueues<P> {
     }
 
     fn is_over_limit(&self) -> bool {
-        self.flows.total().is_over(Ceiling::new(self.limit, self.most_bytes))
+        let is_over = self.flows.total().is_over(Ceiling::new(self.limit, u64::MAX));
+        is_over || self.flows.buffers().is_over()
     }
 
     /// The queue on top of the heap loses its head.
@@ -310,9 +308,9 @@ impl<P: Packet> CakeQueues<P> {
 
 impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let bytes = packet.bytes();
+        let buffers = self.flows.buffers();
         // A packet that would not fit alone must not evict all others first.
-        if matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n) {
+        if !buffers.has_ever_room_for(buffers.of(&packet)) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
         if self.flows.total().packets == 0 {

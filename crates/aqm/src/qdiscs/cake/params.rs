@@ -33,11 +33,12 @@ params! {
         dialects: "besteffort" = "Linux sch_cake.c with one tin";
         /// How much may wait in all queues together. An arrival is queued first; while more waits,
         /// the head of the queue on top of the heap of backlogs is dropped, which is the fattest
-        /// one with the exception of fact qdisc-17. Bytes are those of packets, where Linux counts
-        /// those of its buffers. With a bandwidth, no more than four intervals of it waits either,
-        /// or 4 MiB if that is more (fact qdisc-18).
+        /// one with the exception of fact qdisc-17. Bytes are those of the kernel's buffers
+        /// (`truesize`, 2304 B for a datagram of 1500 B). With a bandwidth, the default is four
+        /// intervals of it, or 4 MiB if that is more; another value holds as it stands (fact
+        /// qdisc-18).
         limit: Limit, POSITIVE, "Linux sch_cake.c: 10240 packets of 1514 bytes"
-            => Limit::Bytes(10_240 * 1514);
+            => DEFAULT_LIMIT;
         /// Rate that packets may leave at.
         bandwidth: OrOff<Rate>, POSITIVE, "Linux sch_cake.c: unlimited" => OrOff(None);
         /// Sojourn time that is acceptable as a standing delay, at least 1.5 packet times.
@@ -81,6 +82,8 @@ params! {
     };
 }
 
+const DEFAULT_LIMIT: Limit = Limit::Bytes(10_240 * 1514);
+
 /// The frame by which Linux sets the quantum.
 const FRAME_BYTES: u64 = 1514;
 
@@ -106,13 +109,15 @@ impl CakeParams {
         self.bandwidth.0.map_or(Span::ZERO, time)
     }
 
-    /// The limit, and the bytes that Linux allows at the bandwidth (6.1 sch_cake.c,
-    /// cake_reconfigure).
+    /// The limit of packets and that of buffer memory (Linux 6.1 sch_cake.c, cake_reconfigure:
+    /// `memlimit` replaces what follows from the bandwidth).
     pub(super) fn limits(&self) -> (Limit, u64) {
-        let most = self
-            .bandwidth
-            .0
-            .map_or(u64::MAX, |rate| rate.bytes_in(self.interval.times(4)).max(4 << 20));
-        (self.limit, most)
+        let bytes = match self.limit {
+            packets @ Limit::Packets(_) => return (packets, u64::MAX),
+            Limit::Bytes(bytes) => bytes,
+        };
+        let of_rate = |rate: Rate| rate.bytes_in(self.interval.times(4)).max(4 << 20);
+        let of_rate = self.bandwidth.0.filter(|_| self.limit == DEFAULT_LIMIT).map(of_rate);
+        (Limit::Packets(u64::MAX), of_rate.map_or(bytes, |most| most.min(bytes)))
     }
 }

@@ -183,15 +183,28 @@ fn the_shaper_saves_up_no_time_while_nothing_waits() {
 /// Fact qdisc-18.
 #[test]
 fn what_waits_is_bounded_by_the_limit_and_by_four_intervals_of_the_bandwidth() {
-    let bounds = |settings: &[(&str, &str)]| {
-        let cake = cake(settings);
-        (cake.limit, cake.most_bytes)
-    };
-    assert_eq!(bounds(&[]), (Limit::Bytes(15_503_360), u64::MAX));
+    let bound = |settings: &[(&str, &str)]| params(settings).limits().1;
+    assert_eq!(bound(&[]), 15_503_360);
+    assert_eq!(bound(&[("bandwidth", "1mbit")]), 4 << 20);
+    // 100 Mbit/s and 1 Gbit/s over 400 ms.
+    assert_eq!(bound(&[("bandwidth", "100mbit")]), 5_000_000);
+    assert_eq!(bound(&[("bandwidth", "1gbit")]), 15_503_360);
     let large = ("limit", "100MB");
-    assert_eq!(bounds(&[large, ("bandwidth", "1mbit")]), (Limit::Bytes(100_000_000), 4 << 20));
-    // 1 Gbit/s over 400 ms.
-    assert_eq!(bounds(&[large, ("bandwidth", "1gbit")]), (Limit::Bytes(100_000_000), 50_000_000));
+    assert_eq!(bound(&[large, ("bandwidth", "1mbit")]), 100_000_000, "memlimit replaces it");
+    assert_eq!(params(&[("limit", "20p")]).limits(), (Limit::Packets(20), u64::MAX));
+}
+
+/// Linux 6.1 sch_cake.c, cake_enqueue: `buffer_used += skb->truesize` (fact qdisc-20).
+#[test]
+fn a_limit_in_bytes_is_one_of_the_kernels_buffers() {
+    let mut cake = cake(&[("limit", "230400B")]);
+    let mut drops = Drops::default();
+    for _ in 0..101 {
+        cake.enqueue(Time::ZERO, Addressed { flow: 1, source: 1 }, &mut rng(), &mut drops);
+    }
+    assert_eq!((drops.0, cake.backlog().packets), (std::vec![Cause::Overflow], 100));
+    while cake.dequeue(ms(3000), &mut rng(), &mut Drops::default()).is_some() {}
+    assert_eq!(cake.flows.buffers().used(), 0);
 }
 
 #[test]

@@ -11,8 +11,8 @@
 //! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
 //!   prose and ns-3 always move it, so that it waits there, with the credits it has left, until no
 //!   new queue is left. `ns3` follows that.
-//! - `memory_limit` counts bytes of packets; Linux counts the memory of kernel buffers, which do
-//!   not exist here.
+//! - `memory_limit` counts bytes of packets, in dialect `linux` the memory of the kernel's buffers
+//!   (fact qdisc-20); on hosts that do not know what a packet carries, each counts as a datagram.
 //! - Hash collisions are not set-associative (an option of ns-3, which the discs in `ns3/` have).
 //!
 //! The dialects `linux` and `ns3` of a law select the flow queues of that name too:
@@ -54,7 +54,8 @@ params! {
             "linux" | "ns3": "Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes" => Shed::Bytes;
         /// At most this many packets are dropped at once on overload.
         drop_batch: u64, POSITIVE, "RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size" => 64;
-        /// Bytes that may wait in all queues together, whatever `limit` says.
+        /// Bytes that may wait in all queues together, whatever `limit` says: of packets, in
+        /// dialect `linux` of the kernel's buffers (`truesize`, 2304 B for a datagram of 1500 B).
         memory_limit: OrOff<Bytes>, POSITIVE, "RFC 8290 has none" => OrOff(None),
             "linux": "Linux sch_fq_codel.c: 32 MiB" => OrOff(Some(Bytes(32 << 20)));
     } behaviour {
@@ -101,6 +102,7 @@ pub struct Fq<P, L> {
     flows: FlowQueues<P, L>,
     lists: DrrLists,
     ceiling: Ceiling,
+    /// Of packets; the queues know that of buffers.
     memory_limit: u64,
     overflow: FqOverflow,
     shed: Shed,
@@ -121,9 +123,14 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         let quantum = params.quantum.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         assert!(quantum > 0, "a round without bytes would never end");
         let count = params.flows as usize;
-        let memory_limit = params.memory_limit.0.map_or(u64::MAX, |bytes| bytes.0);
+        let limit = params.memory_limit.0.map(|bytes| bytes.0);
+        let (of_buffers, of_packets) = match params.dialect {
+            "linux" => (limit, None),
+            _ => (None, limit),
+        };
+        let memory_limit = of_packets.unwrap_or(u64::MAX);
         Fq {
-            flows: FlowQueues::new(count, law),
+            flows: FlowQueues::new(count, of_buffers, law),
             lists: DrrLists::new(count),
             ceiling: Ceiling::new(params.limit, memory_limit),
             memory_limit,
@@ -162,13 +169,23 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
 
     /// Whether a packet for which there is no room is dropped. Where the fattest queue makes room,
     /// only one that would not fit alone is refused: it must not evict all others first.
-    fn refuses(&self, bytes: u32) -> bool {
-        self.overflow == FqOverflow::Arrival || !Total::default().has_room_for(bytes, self.ceiling)
+    fn refuses(&self, packet: &P) -> bool {
+        let buffers = self.flows.buffers();
+        let would_fit = Total::default().has_room_for(packet.bytes(), self.ceiling)
+            && buffers.has_ever_room_for(buffers.of(packet));
+        self.overflow == FqOverflow::Arrival || !would_fit
+    }
+
+    #[inline]
+    fn is_full_for(&self, packet: &P) -> bool {
+        let buffers = self.flows.buffers();
+        !self.flows.total().has_room_for(packet.bytes(), self.ceiling)
+            || !buffers.has_room_for(buffers.of(packet))
     }
 
     #[cold]
     fn make_room(&mut self, now: Time, sink: &mut dyn Sink<P>) {
-        while self.flows.total().is_over(self.ceiling) {
+        while self.flows.total().is_over(self.ceiling) || self.flows.buffers().is_over() {
             self.shed(now, sink);
         }
     }
@@ -226,8 +243,8 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
 
 impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        let is_full = !self.flows.total().has_room_for(packet.bytes(), self.ceiling);
-        let is_refused = is_full && self.refuses(packet.bytes());
+        let is_full = self.is_full_for(&packet);
+        let is_refused = is_full && self.refuses(&packet);
         let index = self.queue_of(packet.sender_hash());
         self.note_use(index);
         self.wake(index, now);

@@ -3,12 +3,13 @@
 
 use alloc::vec::Vec;
 
-use crate::law::Aqm;
+use crate::law::{Aqm, Cause, Evidence, Stage};
 use crate::packet::Packet;
 use crate::qdisc::{Departure, Sink};
 use crate::qdiscs::queues::law_queue::LawQueue;
+use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::qdiscs::queues::pool::{Chain, Chained, Pool};
-use crate::qdiscs::queues::total::Total;
+use crate::qdiscs::queues::total::{BufferMemory, Total};
 use crate::rng::Rng;
 use crate::time::Time;
 
@@ -18,6 +19,7 @@ pub(crate) struct FlowQueues<P, L> {
     flows: Vec<Flow<L>>,
     pool: Pool<P>,
     total: Total,
+    buffers: BufferMemory,
 }
 
 /// A queue starts a cache line, and the fields that every packet uses come first: 1,000 flows of
@@ -35,6 +37,26 @@ pub(crate) struct Judged<'a, P> {
     chain: &'a mut Chain,
     pool: &'a mut Pool<P>,
     total: &'a mut Total,
+    buffers: &'a mut BufferMemory,
+}
+
+/// Counts the memory of what is dropped and passes everything on.
+struct CountsBuffers<'a, P> {
+    sink: &'a mut dyn Sink<P>,
+    buffers: &'a mut BufferMemory,
+}
+
+impl<P: Packet> Sink<P> for CountsBuffers<'_, P> {
+    fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause) {
+        self.buffers.remove(self.buffers.of(&packet));
+        self.sink.dropped(packet, enqueued, stage, cause);
+    }
+    fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause) {
+        self.sink.marked(packet, enqueued, stage, cause);
+    }
+    fn evidence(&mut self, evidence: Evidence<'_>) {
+        self.sink.evidence(evidence);
+    }
 }
 
 impl<P: Packet> Judged<'_, P> {
@@ -47,18 +69,25 @@ impl<P: Packet> Judged<'_, P> {
     #[inline]
     pub(crate) fn take(self) -> Option<Departure<P>> {
         self.total.remove(self.bytes);
+        if self.buffers.is_counted() {
+            let mut waiting = Chained { pool: &mut *self.pool, chain: &mut *self.chain };
+            let head = &waiting.head()?.packet;
+            self.buffers.remove(self.buffers.of(head));
+        }
         self.pool.pop_sized(self.chain, self.bytes)
     }
 }
 
 impl<P: Packet, L: Aqm> FlowQueues<P, L> {
-    /// Empty queues, each under a law of its own made by `law`.
-    pub(crate) fn new(count: usize, mut law: impl FnMut() -> L) -> Self {
+    /// Empty queues, each under a law of its own made by `law`. Where `memory_limit` is given, the
+    /// memory of buffers is counted.
+    pub(crate) fn new(count: usize, memory_limit: Option<u64>, mut law: impl FnMut() -> L) -> Self {
         let flow = |_| Flow { chain: Chain::default(), law: law() };
         FlowQueues {
             flows: (0..count).map(flow).collect(),
             pool: Pool::new(),
             total: Total::default(),
+            buffers: BufferMemory::new(memory_limit),
         }
     }
 
@@ -69,6 +98,11 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
     /// The backlog of all queues.
     pub(crate) fn total(&self) -> Total {
         self.total
+    }
+
+    /// The memory of the buffers of all queues.
+    pub(crate) fn buffers(&self) -> BufferMemory {
+        self.buffers
     }
 
     pub(crate) fn is_empty(&self, index: u32) -> bool {
@@ -114,10 +148,11 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> bool {
-        let bytes = packet.bytes();
+        let (bytes, buffer) = (packet.bytes(), self.buffers.of(&packet));
         let stays = self.queue(index).offer(now, packet, full, rng, sink);
         if stays {
             self.total.add(bytes);
+            self.buffers.add(buffer);
         }
         stays
     }
@@ -132,30 +167,34 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Judged<'_, P>> {
-        let FlowQueues { flows, pool, total } = self;
+        let FlowQueues { flows, pool, total, buffers } = self;
         let Flow { chain, law } = &mut flows[index as usize];
         let (before, elsewhere) = (chain.packets(), total.bytes - chain.bytes());
         let waiting = Chained { pool: &mut *pool, chain: &mut *chain };
-        let passes = LawQueue { law, waiting, elsewhere }.judge(now, rng, sink);
+        let mut sink = CountsBuffers { sink, buffers: &mut *buffers };
+        let passes = LawQueue { law, waiting, elsewhere }.judge(now, rng, &mut sink);
         let left = chain.packets();
         if left < before {
             let bytes = chain.bytes() + elsewhere;
             *total = Total { packets: total.packets - (before - left), bytes };
         }
-        Some(Judged { bytes: passes?, chain, pool, total })
+        Some(Judged { bytes: passes?, chain, pool, total, buffers })
     }
 
     /// Takes the head of a queue, which has been judged and has `bytes` bytes.
     #[inline]
     pub(crate) fn pop(&mut self, index: u32, bytes: u32) -> Option<Departure<P>> {
-        let FlowQueues { flows, pool, total } = self;
+        let FlowQueues { flows, pool, total, buffers } = self;
         let Flow { chain, .. } = &mut flows[index as usize];
-        Judged { bytes, chain, pool, total }.take()
+        Judged { bytes, chain, pool, total, buffers }.take()
     }
 
     /// Drops the head of a queue to make room. Returns its size, or none if the queue is empty.
     pub(crate) fn evict(&mut self, index: u32, now: Time, sink: &mut dyn Sink<P>) -> Option<u32> {
-        let bytes = self.queue(index).evict(now, sink)?;
+        let mut buffers = self.buffers;
+        let mut counting = CountsBuffers { sink, buffers: &mut buffers };
+        let bytes = self.queue(index).evict(now, &mut counting)?;
+        self.buffers = buffers;
         self.total.remove(bytes);
         Some(bytes)
     }

@@ -1,6 +1,6 @@
-//! The total backlog of a discipline's queues, and its limit.
+//! The total backlog of a discipline's queues, its limit, and the memory of its buffers.
 
-use crate::packet::Backlog;
+use crate::packet::{Backlog, Packet};
 use crate::units::Limit;
 
 /// The backlog of a whole discipline.
@@ -24,6 +24,55 @@ impl Ceiling {
             Limit::Packets(packets) => Ceiling { packets, bytes: memory_bytes },
             Limit::Bytes(bytes) => Ceiling { packets: u64::MAX, bytes: bytes.min(memory_bytes) },
         }
+    }
+}
+
+/// Memory that a Linux host holds for the packets of a discipline, where a limit counts it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BufferMemory {
+    limit: Option<u64>,
+    used: u64,
+}
+
+impl BufferMemory {
+    /// No packets; without a limit nothing is counted.
+    pub(crate) fn new(limit: Option<u64>) -> BufferMemory {
+        BufferMemory { limit, used: 0 }
+    }
+
+    pub(crate) fn is_counted(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// What one packet counts for.
+    pub(crate) fn of(&self, packet: &impl Packet) -> u64 {
+        if self.is_counted() { u64::from(packet.buffer_bytes()) } else { 0 }
+    }
+
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.used += bytes;
+    }
+
+    pub(crate) fn remove(&mut self, bytes: u64) {
+        self.used -= bytes;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.limit.is_some_and(|limit| self.used > limit)
+    }
+
+    pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
+        self.limit.is_none_or(|limit| self.used + bytes <= limit)
+    }
+
+    /// Whether a packet has room where nothing else waits.
+    pub(crate) fn has_ever_room_for(&self, bytes: u64) -> bool {
+        BufferMemory { used: 0, ..*self }.has_room_for(bytes)
     }
 }
 
