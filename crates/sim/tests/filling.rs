@@ -9,7 +9,7 @@ use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
     App, Arrivals, Capacity, Datagrams, Ecn, FlowGroup, Resolved, Schedule, Sizes, Web,
 };
-use sojourn_sim::cc::controls;
+use sojourn_sim::cc::{Entry, controls};
 use sojourn_sim::tcp::profile::PROFILES;
 
 use crate::common::*;
@@ -63,10 +63,19 @@ fn assert_fills(plan: &Resolved, least: f64, what: &str) {
     assert!(used >= least, "{what}: {used:.3} of the link, not {least}");
 }
 
+/// Every control in each of its dialects.
+fn texts() -> impl Iterator<Item = String> {
+    let dialects = |entry: Entry| {
+        entry.dialects.iter().map(move |dialect| format!("{}@{}", entry.name, dialect.name))
+    };
+    controls().into_iter().flat_map(dialects)
+}
+
 /// The AQMs that a control is made for, and what one flow alone carries there at a round trip of at
 /// most 40 ms.
 fn made_for(cc: &str) -> Vec<(&'static str, f64)> {
-    match cc {
+    let (name, _) = cc.split_once('@').unwrap_or((cc, ""));
+    match name {
         "prague" => vec![("dualpi2", FULL), ("fq_codel@linux:ce_threshold=5ms", FULL)],
         // Above a seventh of the round trip (Alizadeh et al. 2010, §3.3) and bursts of
         // acknowledgements; DualPI2 takes its ECT(0) for classic traffic.
@@ -78,26 +87,26 @@ fn made_for(cc: &str) -> Vec<(&'static str, f64)> {
 
 #[test]
 fn every_control_fills_an_idle_link_of_any_rate_and_round_trip() {
-    for control in controls() {
+    for control in texts() {
         for rate_kbit in [500, 1_000, 3_000, 20_000, 100_000] {
             for rtt_ms in [1, 20, 160, 300] {
-                let plan = alone(control.name, "taildrop", (rate_kbit, rtt_ms), 30);
-                let what = format!("{} at {rate_kbit} kbit/s, {rtt_ms} ms", control.name);
+                let plan = alone(&control, "taildrop", (rate_kbit, rtt_ms), 30);
+                let what = format!("{} at {rate_kbit} kbit/s, {rtt_ms} ms", control);
                 assert_fills(&plan, FULL, &what);
             }
         }
-        let what = format!("{} at 1 Gbit/s", control.name);
-        assert_fills(&alone(control.name, "taildrop", (1_000_000, 300), 24), FULL, &what);
+        let what = format!("{} at 1 Gbit/s", control);
+        assert_fills(&alone(&control, "taildrop", (1_000_000, 300), 24), FULL, &what);
     }
 }
 
 #[test]
 fn every_control_fills_the_link_under_the_aqms_it_is_made_for() {
-    for control in controls() {
-        for (aqm, least) in made_for(control.name) {
+    for control in texts() {
+        for (aqm, least) in made_for(&control) {
             for (rate_kbit, rtt_ms) in [(1_000, 10), (3_000, 20), (20_000, 20), (50_000, 40)] {
-                let plan = alone(control.name, aqm, (rate_kbit, rtt_ms), 40);
-                let what = format!("{} under {aqm}, {rate_kbit} kbit/s", control.name);
+                let plan = alone(&control, aqm, (rate_kbit, rtt_ms), 40);
+                let what = format!("{} under {aqm}, {rate_kbit} kbit/s", control);
                 assert_fills(&plan, least, &what);
             }
         }
@@ -107,10 +116,29 @@ fn every_control_fills_the_link_under_the_aqms_it_is_made_for() {
 /// Published for L4STeam's code: 18.27 of 20 Mbit/s at 160 ms.
 #[test]
 fn prague_grows_where_nothing_marks_it() {
-    for (rate_kbit, rtt_ms) in [(20_000, 160), (50_000, 40), (1_000, 40), (3_000, 40)] {
-        let plan = alone("prague", "dualpi2", (rate_kbit, rtt_ms), 80);
-        assert_fills(&plan, FULL, &format!("{rate_kbit} kbit/s, {rtt_ms} ms"));
+    let paths = [(20_000, 160), (50_000, 40), (1_000, 40), (2_000, 5), (3_000, 40)];
+    for version in ["prague@0.6", "prague@0.7"] {
+        for (rate_kbit, rtt_ms) in paths {
+            let plan = alone(version, "dualpi2", (rate_kbit, rtt_ms), 80);
+            assert_fills(&plan, FULL, &format!("{version}: {rate_kbit} kbit/s, {rtt_ms} ms"));
+        }
     }
+}
+
+/// Linux 7.2 sch_dualpi2.c, do_step_aqm: at 5 Mbit/s a packet lasts 2.4 ms, longer than the step,
+/// and `min_qlen_step` is 0 (docs/how-to/ecn.md).
+#[test]
+fn a_step_shorter_than_a_packet_starves_l4s_unless_two_packets_may_wait() {
+    let share = |aqm: &str| {
+        let mut plan = alone("prague@0.7", aqm, (5_000, 20), 60);
+        plan.flows.push(FlowGroup { class: "classic".into(), ..flow("cubic", 20) });
+        let run = run(&plan);
+        let of = |class| metric(&run, Scope::Class, class, "goodput");
+        of("bulk") / (of("bulk") + of("classic"))
+    };
+    assert!(share("dualpi2@linux") < 0.1);
+    assert!(share("dualpi2@linux:l_min_len=2") > 0.5);
+    assert!(share("dualpi2") > 0.4);
 }
 
 #[test]
@@ -135,11 +163,11 @@ fn after(cc: &str, aqm: &str) -> Resolved {
 }
 
 fn for_every_control(change: impl Fn(&mut Resolved), what: &str) {
-    for control in controls() {
-        for (aqm, least) in made_for(control.name) {
-            let mut plan = after(control.name, aqm);
+    for control in texts() {
+        for (aqm, least) in made_for(&control) {
+            let mut plan = after(&control, aqm);
             change(&mut plan);
-            assert_fills(&plan, least, &format!("{} under {aqm}, {what}", control.name));
+            assert_fills(&plan, least, &format!("{} under {aqm}, {what}", control));
         }
     }
 }
@@ -212,9 +240,9 @@ fn every_control_fills_the_link_while_its_way_back_is_full() {
 #[test]
 fn every_control_fills_the_link_after_an_idle_minute() {
     const OBJECT_BYTES: u64 = 30_000_000;
-    for control in controls() {
-        for (aqm, least) in made_for(control.name) {
-            let mut plan = after(control.name, aqm);
+    for control in texts() {
+        for (aqm, least) in made_for(&control) {
+            let mut plan = after(&control, aqm);
             plan.duration = Span::from_secs(400);
             let App::Bulk { tcp, .. } = plan.flows[0].app.clone() else { unreachable!() };
             let web = Web {
@@ -233,7 +261,7 @@ fn every_control_fills_the_link_after_an_idle_minute() {
             let slowest_s = of("completion_max");
             assert!(of("transfers") >= 3.0);
             // A second for the request, the handshake and slow start.
-            let what = format!("{} under {aqm} takes {slowest_s:.1} s", control.name);
+            let what = format!("{} under {aqm} takes {slowest_s:.1} s", control);
             assert!(slowest_s <= ideal_s / least + 1.0, "{what}, at least {ideal_s:.1}");
         }
     }

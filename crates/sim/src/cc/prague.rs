@@ -1,37 +1,28 @@
 //! Prague: scalable congestion control for L4S, paced, with accurate ECN feedback (RFC 9331;
-//! draft-briscoe-iccrg-prague-congestion-control-04; L4STeam `tcp_prague.c` 0.7 with its defaults).
-//! Above four packets it controls the window, below them the rate, because windows are too coarse.
+//! draft-briscoe-iccrg-prague-congestion-control-04; L4STeam `tcp_prague.c` with its defaults).
+//! Version 0.7 controls the window above four packets, below them the rate, because windows are too
+//! coarse. Version 0.6 has no rate: its window is whole and carries a fraction (`cwnd_cnt`).
 //!
-//! Deviations from that code: real numbers; segments keep their size on paths slower than 1 Mbit/s;
-//! the sender handles losses, so that the window comes down in proportion to what is delivered
-//! instead of by one packet per acknowledgement; the first mark ends slow start even if its
-//! acknowledgement covers unmarked packets (in that code slow start goes on and the halving is
-//! lost); the slow average of the round trip starts with a sample. Like version 0.7 it does not
-//! detect queues that mark by the classic rules, and without ECN it is Reno without pacing.
+//! Deviations from that code: real numbers; segments keep their size, where 0.7 shrinks them below
+//! 1 Mbit/s so that two leave per 25 ms (`packet = "150B"` is its smallest); the sender handles
+//! losses, so that the window comes down in proportion to what is delivered instead of by one
+//! packet per acknowledgement; the first mark ends slow start even if its acknowledgement covers
+//! unmarked packets (in that code slow start goes on and the halving is lost); the slow average of
+//! the round trip starts with a sample. As both versions do by default, it does not detect queues
+//! that mark by the classic rules, and without ECN it is Reno without pacing. Later commits of 0.6
+//! pace by `frac_cwnd`, which stays at the initial window during slow start; these are not
+//! followed.
 
-use sojourn_aqm::params;
+mod params;
+
 use sojourn_aqm::{Span, Time, Var};
+
+pub use params::PragueParams;
 
 use super::{
     Ack, CongestionControl, Control, Feedback, Needs, Progress, RecoveryStage, Start, Window,
     WindowControl,
 };
-
-params! {
-    /// Parameters of Prague.
-    pub struct PragueParams {
-        dialects: "l4steam" = "L4STeam tcp_prague.c 0.7";
-        /// Flows with shorter round trips behave as if theirs were this long.
-        rtt_target: Span, POSITIVE, "prague_rtt_target" => Span::from_millis(25);
-        /// Round trips after slow start before that begins.
-        rtt_transition: u64, ANY, "prague_rtt_transition; 500 before version 0.7" => 4;
-        /// Average of the marked fraction after the first mark, which halves the window.
-        initial_alpha: f64, FRACTION, "prague_alpha_mode 0; 1 in earlier versions" => 0.0;
-        /// It controls the rate while its window is at most so many packets of 1500 bytes; 0:
-        /// never.
-        cwnd_transit: u64, ANY, "prague_cwnd_transit, prague_cwnd_mode 2" => 4;
-    }
-}
 
 /// Gain of the average of the marked fraction (`PRAGUE_SHIFT_G`).
 const GAIN: f64 = 1.0 / 16.0;
@@ -39,7 +30,7 @@ const GAIN: f64 = 1.0 / 16.0;
 const BURST: Span = Span::from_nanos(1_000_000_000 >> 12);
 /// Growth is not scaled above this round trip (`MAX_SCALED_RTT`).
 const MAX_SCALED_RTT: Span = Span::from_millis(100);
-/// Smallest window (`MIN_CWND_RTT`).
+/// Smallest window (`MIN_CWND_RTT`; `MIN_CWND` in 0.6).
 const MIN_CWND_RTT: f64 = 2.0;
 /// Smallest rate, 100 kbit/s (`MINIMUM_RATE`), in bytes per second.
 const MINIMUM_RATE: f64 = 12_500.0;
@@ -68,6 +59,8 @@ enum CwndMode {
 #[derive(Clone, Debug)]
 pub struct Prague {
     params: PragueParams,
+    /// Version 0.6: the window is whole, and `cwnd` at most a packet away from it.
+    is_whole: bool,
     /// There is no ECN: it is Reno.
     is_reno: bool,
     mode: CwndMode,
@@ -169,7 +162,10 @@ impl Prague {
             (self.cwnd, self.sender_cwnd) = (f64::from(window.cwnd), window.cwnd);
         }
         let growth = f64::from(unmarked) * MTU_SYS;
-        if self.is_rate_based(window) {
+        if self.is_whole {
+            let packets = f64::from(unmarked) * self.additive_increase();
+            self.cwnd += packets / f64::from(window.cwnd);
+        } else if self.is_rate_based(window) {
             let rtt = self.virtual_rtt().as_secs();
             let packets = libm::ceil(self.rate * rtt / self.packet_bytes);
             self.rate += growth / rtt / packets;
@@ -215,9 +211,23 @@ impl Prague {
         libm::ceil(self.cwnd.max(MIN_CWND_RTT)) as u32
     }
 
+    /// The window that the sender moves towards. In 0.6 it follows by whole packets, and what would
+    /// take it below the smallest one is forgotten.
+    fn wanted_window(&mut self, now: u32) -> u32 {
+        if !self.is_whole {
+            return self.whole_window();
+        }
+        let carry = self.cwnd - f64::from(now);
+        if carry <= -1.0 && f64::from(now) <= MIN_CWND_RTT {
+            self.cwnd = MIN_CWND_RTT;
+            return now;
+        }
+        now.saturating_add_signed(carry as i32)
+    }
+
     /// Moves the sender's window by one packet per acknowledgement.
     fn move_sender_cwnd(&mut self, window: &mut Window) {
-        let wanted = self.whole_window();
+        let wanted = self.wanted_window(window.cwnd);
         if window.cwnd > wanted {
             window.cwnd -= 1;
             window.ssthresh = window.cwnd;
@@ -236,6 +246,9 @@ impl Prague {
         let mut pacing_rate = if self.is_rate_based(window) {
             let first_half = now.since(self.alpha_stamp) < self.virtual_rtt().half();
             self.rate * (1.0 + if first_half { RATE_OFFSET } else { -RATE_OFFSET })
+        } else if self.is_whole {
+            let packets = f64::from(window.cwnd.max(in_flight));
+            packets * self.packet_bytes / self.srtt.as_secs()
         } else {
             self.rate = self.rate_of(libm::floor(self.cwnd).max(f64::from(in_flight)));
             self.rate
@@ -324,7 +337,7 @@ impl CongestionControl for Prague {
         if !self.is_reno {
             self.in_loss = false;
             self.rate = self.rate.max(self.rate_before_loss);
-            self.cwnd = self.window_of_rate();
+            self.cwnd = if self.is_whole { f64::from(window.cwnd) } else { self.window_of_rate() };
             self.sender_cwnd = window.cwnd;
         }
     }
@@ -350,6 +363,7 @@ impl Control for Prague {
     fn new(params: &PragueParams) -> Prague {
         Prague {
             params: params.clone(),
+            is_whole: params.dialect == "0.6",
             is_reno: false,
             mode: CwndMode::Window,
             packet_bytes: MTU_SYS,

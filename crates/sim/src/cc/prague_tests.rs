@@ -1,4 +1,4 @@
-//! The rules of L4STeam `tcp_prague.c` 0.7 one by one.
+//! The rules of L4STeam `tcp_prague.c` one by one, those of 0.7 unless 0.6 is named.
 
 use super::*;
 use crate::cc::Ack;
@@ -17,7 +17,11 @@ struct Flow {
 
 impl Flow {
     fn start(cwnd: u32, rtt_ms: u64) -> Flow {
-        let mut prague = Prague::new(&PragueParams::of_dialect("l4steam").unwrap());
+        Flow::of("0.7", cwnd, rtt_ms)
+    }
+
+    fn of(version: &str, cwnd: u32, rtt_ms: u64) -> Flow {
+        let mut prague = Prague::new(&PragueParams::of_dialect(version).unwrap());
         prague.round_end = cwnd;
         let window = Window::above(cwnd, cwnd);
         Flow { prague, window, una: 0, now_ms: 0, rtt_ms, sent: cwnd }
@@ -211,7 +215,7 @@ fn a_loss_stops_growth_until_it_is_repaired_or_undone() {
 #[test]
 fn without_ecn_it_is_reno_without_pacing_without_pacing() {
     // prague_init: `prague_reno`, no pacing.
-    let mut prague = Prague::new(&PragueParams::of_dialect("l4steam").unwrap());
+    let mut prague = Prague::new(&PragueParams::of_dialect("0.7").unwrap());
     let rng = sojourn_aqm::Rng::stream(1, "test", 0);
     let (now, rtt) = (Time::ZERO, Some(Span::from_millis(20)));
     let (payload_bytes, packet_bytes) = (1448, 1500);
@@ -230,4 +234,51 @@ fn without_ecn_it_is_reno_without_pacing_without_pacing() {
     let mut window = Window::above(10, 10);
     prague.grow(&Flow::start(10, 20).progress(10, 0).ack, &mut window);
     assert_eq!((window.cwnd, prague.reduce(&window)), (11, 5));
+}
+
+/// tcp_prague.c 0.6, prague_update_pacing_rate: a window or what is in flight, without a floor.
+#[test]
+fn in_0_6_the_pacing_rate_is_the_whole_window_and_never_the_rate_of_0_7() {
+    let mut flow = Flow::of("0.6", 2, 1000);
+    flow.prague.saw_ce = true;
+    flow.round(2);
+    assert_eq!((flow.prague.mode, flow.window.cwnd), (CwndMode::Window, 2));
+    assert_eq!(flow.prague.pacing_rate, Some(2.0));
+}
+
+/// tcp_prague.c 0.6, prague_update_cwnd: `cwnd_cnt` carries what is not yet a packet, and nothing
+/// below the smallest window.
+#[test]
+fn in_0_6_the_window_moves_once_a_whole_packet_is_carried() {
+    let mut flow = Flow::of("0.6", 10, 50);
+    let mut after = |carry: f64, marks: u32| {
+        flow.window.cwnd = 10;
+        (flow.prague.cwnd, flow.prague.sender_cwnd) = (10.0 + carry, 10);
+        let progress = flow.progress(1, marks);
+        flow.prague.update_cwnd(&progress, &mut flow.window);
+        flow.prague.move_sender_cwnd(&mut flow.window);
+        flow.window.cwnd
+    };
+    assert_eq!([after(0.8, 0), after(0.9, 0), after(-0.9, 1), after(-1.0, 1)], [10, 11, 10, 9]);
+    let mut smallest = Flow::of("0.6", 2, 50);
+    smallest.prague.cwnd = 0.5;
+    smallest.prague.move_sender_cwnd(&mut smallest.window);
+    assert_eq!((smallest.window.cwnd, smallest.prague.cwnd), (2, 2.0));
+}
+
+/// tcp_prague.c 0.6, prague_init: alpha starts at 1, and DEFAULT_RTT_TRANSITION is 500.
+#[test]
+fn in_0_6_alpha_starts_at_one_and_growth_is_scaled_after_500_rounds() {
+    let grown = |rounds: u64| {
+        let mut flow = Flow::of("0.6", 100, 5);
+        flow.prague.rounds = rounds;
+        flow.round(0);
+        flow.prague.cwnd - 100.0
+    };
+    assert!((grown(400) - 1.0).abs() < 0.01);
+    assert!((grown(500) - 0.04).abs() < 0.001);
+    let mut flow = Flow::of("0.6", 100, 50);
+    flow.round(1);
+    assert!((49.0..52.0).contains(&flow.prague.cwnd), "{}", flow.prague.cwnd);
+    assert!(flow.prague.alpha > 0.9, "{}", flow.prague.alpha);
 }
