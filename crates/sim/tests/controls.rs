@@ -206,3 +206,32 @@ fn prague_has_the_rate_of_its_marks_at_any_short_round_trip() {
     let [by_rate, by_window] = ["prague", "prague:cwnd_transit=0"].map(|cc| crowd(cc, 10)[1]);
     assert!(by_rate > by_window, "{by_rate} and {by_window}");
 }
+
+/// Fact tcp-57.
+#[test]
+fn packets_in_pairs_give_dctcp_seven_tenths_of_the_published_alpha() {
+    let share = |access: u64| {
+        let mut link = link("b", "step@dctcp:backlog_threshold=65p", 3_000_000);
+        link.capacity = Capacity::Constant(mbit(100));
+        let mut tcp = tcp("dctcp");
+        tcp.ecn = Some(Ecn::default());
+        let flow = FlowGroup {
+            access_rate: mbit(access),
+            return_delay: ms(5),
+            rtt: ms(10),
+            ..group("bulk", 1, App::Bulk { tcp, bytes: None })
+        };
+        let mut plan = scenario(40, vec![link], vec![flow]);
+        plan.links[0].delay = ms(3);
+        plan.warmup = Span::from_secs(20);
+        metric(&run(&plan), Scope::Queue, "b", "mark_rate")
+    };
+    // Alizadeh et al. 2010 §3.3: alpha^2 (1 - alpha/4) = (2 W + 1) / (W + 1)^2.
+    let window = 100e6 * 0.010 / 12_000.0 + 65.0f64;
+    let right = (2.0 * window + 1.0) / (window + 1.0).powi(2);
+    let published = (0..50).fold(right.sqrt(), |alpha, _| (right / (1.0 - alpha / 4.0)).sqrt());
+    let ratio = |access| share(access) / published;
+    let (pairs, spread) = (ratio(1000), ratio(110));
+    assert!((0.60..0.75).contains(&pairs), "{pairs}");
+    assert!((0.82..1.0).contains(&spread), "{spread}");
+}

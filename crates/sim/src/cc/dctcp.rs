@@ -3,7 +3,7 @@
 //!
 //! It needs ECN and a receiver that echoes every run of marks exactly; a flow without `ecn` behaves
 //! like Reno. Deviation from the RFC, as in Linux: packets are counted, not bytes.
-//! Deviations from Linux: None known.
+//! Deviations from Linux: None known. Why `alpha` is below the published formula: fact tcp-57.
 
 use sojourn_aqm::Var;
 use sojourn_aqm::params;
