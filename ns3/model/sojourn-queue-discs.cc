@@ -2130,8 +2130,9 @@ AboutFqCoDel()
              SojournParameter::BYTES,
              "auto",
              "auto",
-             "Bytes a queue may send per round; `auto` is the largest packet of the link. In "
-             "bytes. 0 means auto. Source: RFC 8290 §5.2.4; Linux: psched_mtu."},
+             "Bytes a queue may send per round, in dialect `linux` at least 256; `auto` is the "
+             "largest packet of the link. In bytes. 0 means auto. Source: RFC 8290 §5.2.4; "
+             "Linux: psched_mtu."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
@@ -2382,8 +2383,9 @@ AboutFqPie()
              SojournParameter::BYTES,
              "auto",
              "auto",
-             "Bytes a queue may send per round; `auto` is the largest packet of the link. In "
-             "bytes. 0 means auto. Source: RFC 8290 §5.2.4; Linux: psched_mtu."},
+             "Bytes a queue may send per round, in dialect `linux` at least 256; `auto` is the "
+             "largest packet of the link. In bytes. 0 means auto. Source: RFC 8290 §5.2.4; "
+             "Linux: psched_mtu."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
@@ -2548,8 +2550,9 @@ AboutFqCobalt()
              SojournParameter::BYTES,
              "auto",
              "auto",
-             "Bytes a queue may send per round; `auto` is the largest packet of the link. In "
-             "bytes. 0 means auto. Source: RFC 8290 §5.2.4; Linux: psched_mtu."},
+             "Bytes a queue may send per round, in dialect `linux` at least 256; `auto` is the "
+             "largest packet of the link. In bytes. 0 means auto. Source: RFC 8290 §5.2.4; "
+             "Linux: psched_mtu."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,

@@ -1300,9 +1300,9 @@ class FqCodel(_Aqm):
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
-        quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
-            must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
-            psched_mtu. Default: ``"auto"``.
+        quantum: Bytes a queue may send per round, in dialect ``linux`` at least 256; ``auto`` is
+            the largest packet of the link. It must be from 1B to 1MiB. Source: RFC 8290 §5.2.4;
+            Linux: psched_mtu. Default: ``"auto"``.
         overflow: What is dropped on overload: packets at the head of the fattest queue, or the
             arrival. Source: RFC 8290 §4.1. Default: ``"fattest"``.
         shed: What the fattest queue loses half of. Source: RFC 8290 §4.1: packets. In ``linux``:
@@ -1436,9 +1436,9 @@ class FqPie(_Aqm):
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
-        quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
-            must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
-            psched_mtu. Default: ``"auto"``.
+        quantum: Bytes a queue may send per round, in dialect ``linux`` at least 256; ``auto`` is
+            the largest packet of the link. It must be from 1B to 1MiB. Source: RFC 8290 §5.2.4;
+            Linux: psched_mtu. Default: ``"auto"``.
         overflow: What is dropped on overload: packets at the head of the fattest queue, or the
             arrival. Source: Linux sch_fq_pie.c. In ``ns3``: ``fattest`` (ns-3 FqPieQueueDisc).
             Default: ``"arrival"``.
@@ -1519,9 +1519,9 @@ class FqCobalt(_Aqm):
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
-        quantum: Bytes a queue may send per round; ``auto`` is the largest packet of the link. It
-            must be from 256B to 1MiB (Linux sch_fq_codel.c). Source: RFC 8290 §5.2.4; Linux:
-            psched_mtu. Default: ``"auto"``.
+        quantum: Bytes a queue may send per round, in dialect ``linux`` at least 256; ``auto`` is
+            the largest packet of the link. It must be from 1B to 1MiB. Source: RFC 8290 §5.2.4;
+            Linux: psched_mtu. Default: ``"auto"``.
         overflow: What is dropped on overload: packets at the head of the fattest queue, or the
             arrival. Source: RFC 8290 §4.1. Default: ``"fattest"``.
         shed: What the fattest queue loses half of. Source: Linux fq_codel_drop, ns-3 FqCoDelDrop:

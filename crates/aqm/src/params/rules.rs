@@ -36,6 +36,10 @@ pub const QUANTUM: Rule = Rule {
     holds: |x| (256.0..=1_048_576.0).contains(&x),
 };
 
+/// Bytes a flow queue may send per round: ns-3 and RFC 8290 set no lower bound.
+pub const ANY_QUANTUM: Rule =
+    Rule { text: "must be from 1B to 1MiB", holds: |x| (1.0..=1_048_576.0).contains(&x) };
+
 /// The sentence about two parameters that contradict each other: both names and values, the rule
 /// and its source.
 pub fn contradiction<P: Params>(

@@ -168,6 +168,9 @@ fn flow_queues(w: &mut Writer<'_>) -> Refusable<()> {
     w.pair("flows", flows);
     w.expect("flows", flows);
     if let Some(quantum) = w.option_bytes("quantum")? {
+        if quantum < 256 {
+            return Err(format!("`quantum` of {quantum}B: the kernel takes 256B or more"));
+        }
         w.pair("quantum", quantum);
         w.expect("quantum", quantum);
     } else {

@@ -45,8 +45,9 @@ params! {
         limit: Limit, POSITIVE, "RFC 8290 §5.2.3" => Limit::Packets(10_240);
         /// Number of queues to which flows are hashed.
         flows: u64, QUEUES, "RFC 8290 §5.2.5" => 1024;
-        /// Bytes a queue may send per round; `auto` is the largest packet of the link.
-        quantum: OrAuto<Bytes>, QUANTUM, "RFC 8290 §5.2.4; Linux: psched_mtu" => OrAuto(None);
+        /// Bytes a queue may send per round, in dialect `linux` at least 256; `auto` is the largest
+        /// packet of the link.
+        quantum: OrAuto<Bytes>, ANY_QUANTUM, "RFC 8290 §5.2.4; Linux: psched_mtu" => OrAuto(None);
         /// What is dropped on overload: packets at the head of the fattest queue, or the arrival.
         overflow: FqOverflow, ANY, "RFC 8290 §4.1" => FqOverflow::Fattest;
         /// What the fattest queue loses half of.
@@ -67,6 +68,12 @@ params! {
             "Linux sch_fq_codel.c, fq_codel_drop",
             "ns3": "the one that was used first loses packets", "ns-3 FqCoDelQueueDisc";
     }
+    check: |params| match params.quantum.0 {
+        Some(Bytes(bytes)) if bytes < 256 && params.dialect == "linux" => Err(alloc::format!(
+            "quantum `{bytes}B` must be at least 256B in dialect linux (Linux sch_fq_codel.c)"
+        )),
+        _ => Ok(()),
+    };
 }
 
 words! {

@@ -224,6 +224,21 @@ fn a_packet_that_can_never_fit_is_refused_and_evicts_nothing() {
     assert_eq!(fq.backlog().bytes, 2000);
 }
 
+/// ns-3's own test suites set quanta below 256 bytes; Linux 6.1 sch_fq_codel.c, fq_codel_change,
+/// raises them to that.
+#[test]
+fn only_linux_has_a_lower_bound_for_the_quantum() {
+    for text in ["fq_codel@ns3:quantum=1B", "fq_codel:quantum=90B", "fq_cobalt@ns3:quantum=90B"] {
+        assert!(crate::QdiscSpec::parse(text).is_ok(), "{text}");
+    }
+    let refusal = crate::QdiscSpec::parse("fq_codel@linux:quantum=255B").unwrap_err().message;
+    assert!(refusal.contains("quantum `255B` must be at least 256B in dialect linux"), "{refusal}");
+    let mut tiny = fq(&[("quantum", "1B")]);
+    fill(&mut tiny, 1, 3, 1500);
+    fill(&mut tiny, 2, 3, 1500);
+    assert_eq!(take(&mut tiny, 6), [1, 2, 1, 2, 1, 2]);
+}
+
 /// RFC 8290 §4.2, with credits that are used up at zero (fact qdisc-2).
 #[test]
 fn full_packets_take_turns_one_by_one() {
