@@ -461,6 +461,68 @@ def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
     """One AQM by its text form, ``fq(pie@linux)`` included, in the form of `aqms`, with the
     `dialect` that was named, or None. Raises ScenarioError."""
 
+def tc_import(
+    text: str, name: str, rate: str | None, rtt: str | None, device: str | None
+) -> tuple[str, list[str], list[str]]:
+    """The scenario of a set-up of tc: TOML, what was read, what the text could not say.
+
+    Args:
+        text: commands, output of ``tc qdisc show`` as text or JSON, or ``/etc/config/sqm``.
+        name: of the scenario.
+        rate: of the line, such as ``50mbit``, where no shaper says it.
+        rtt: base round-trip time, such as ``40ms``.
+        device: which one, where the text has several with a queue.
+
+    Raises:
+        ScenarioError: the text is none of these, contradicts itself, or lacks something.
+    """
+
+def tc_aqm(text: str) -> tuple[str, list[str]]:
+    """An AQM for a discipline in the words of tc, and what has no counterpart. Raises
+    ScenarioError."""
+
+def tc_looks_like(text: str) -> bool:
+    """Whether a text is in the words of tc rather than the text form of an AQM."""
+
+def tc_check(
+    text: str, line_bps: int | None, rtt_ns: int, load: int
+) -> tuple[
+    list[tuple[str, str, int, str, str, str, str, tuple[str, str, str] | None]], list[str]
+]:
+    """What is wrong or doubtful in a set-up, and what of the text was not understood.
+
+    Args:
+        text: as for `tc_import`.
+        line_bps: rate of the line behind the shaper in bit/s, if known.
+        rtt_ns: base round-trip time in nanoseconds.
+        load: bulk transfers at a time.
+
+    Returns:
+        Findings (code, severity, line, title, reason, evidence, remedy, and if they can be
+        simulated the scenarios before and after with the words that say what they model), and
+        phrases.
+
+    Raises:
+        ScenarioError: the text is no set-up of tc.
+    """
+
+def tc_export(
+    links: list[tuple[str, bool, int, int | None, int, str]],
+    kernel: tuple[int, int] | None,
+    uci: bool,
+) -> tuple[list[str], list[str]]:
+    """Commands, or lines of ``/etc/config/sqm``, that set links up, and warnings.
+
+    Args:
+        links: device, whether the link carries its arrivals, bit/s, depth of the token
+            bucket in bytes or None, framing in bytes, AQM.
+        kernel: release of Linux that has to have the disciplines.
+        uci: whether to write UCI.
+
+    Raises:
+        ScenarioError: tc has no word for a parameter, or the kernel no such discipline.
+    """
+
 def ccs() -> list[dict[str, Any]]:
     """Every congestion control, in the same form; kind is "cc"."""
 

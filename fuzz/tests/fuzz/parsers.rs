@@ -4,6 +4,7 @@ use std::io;
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Env, Limit, Packet, QdiscSpec, registry, units};
+use sojourn_formats::tc;
 use sojourn_scenario::{Format, Scenario, Source};
 
 use crate::golden::Trace;
@@ -187,6 +188,52 @@ fn the_texts_to_be_edited_are_legal() {
             let recording = |name: &str| RECORDINGS[if name.ends_with(".csv") { 2 } else { 0 }];
             let read = |name: &str| Ok(recording(name).to_owned());
             Scenario::load(text, &source, &read).expect("a scenario");
+        }
+    }
+}
+
+/// Texts of tc of every format.
+const TC: &[&str] = &[
+    "tc qdisc add dev eth0 root handle 1: stab overhead 30 linklayer atm htb default 10\n\
+     tc class add dev eth0 parent 1: classid 1:10 htb rate 10mbit ceil 20mbit burst 5k\n\
+     tc qdisc add dev eth0 parent 1:10 fq_codel limit 1000 target 20ms noecn\n\
+     tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0\n\
+     tc qdisc add dev ifb0 root cake bandwidth 50mbit diffserv4 pppoe-ptm ether-vlan rtt 30ms\n",
+    "qdisc tbf 1: dev eth0 root refcnt 2 rate 10Mbit burst 5Kb/1 lat 50ms\n Sent 1 bytes 2 pkt \
+     (dropped 3, overlimits 4 requeues 5)\n backlog 0b 0p requeues 0\nqdisc netem 2: dev eth0 \
+     parent 1: limit 1000 delay 40ms  10ms 25% loss gemodel p 1% r 10% rate 1Mbit\n",
+    "qdisc mq 0: dev eth0 root\nqdisc pie 0: dev eth0 parent :1 limit 1000p target 15ms tupdate \
+     15ms alpha 2 beta 20\nclass hfsc 1:1 root sc m1 0bit d 0us m2 10Mbit ul rate 20Mbit\n",
+    r#"[{"kind":"cake","handle":"1:","dev":"eth0","root":true,"options":{"bandwidth":1250000,
+        "diffserv":"diffserv3","nat":true,"raw":false,"atm":"ptm","overhead":30,"rtt":100000}},
+        {"kind":"netem","parent":"1:1","options":{"limit":1000,"delay":{"delay":0.04}}}]"#,
+    "config queue 'wan'\n\toption enabled '1'\n\toption interface 'wan'\n\toption download 50000\n\
+     \toption upload 9000\n\toption script 'simplest.qos'\n\toption linklayer 'atm'\n\toption \
+     overhead '40'\n\toption etarget '20ms'\n",
+];
+
+target! {
+    /// A text of tc is refused with a sentence, or becomes lines, findings, and perhaps a scenario
+    /// that is legal.
+    fn the_texts_of_tc(text: Edited) {
+        let text = text.of(TC);
+        let setup = match tc::read(&text) {
+            Err(error) => return assert!(!error.message.is_empty(), "an error says something"),
+            Ok(setup) => setup,
+        };
+        for line_bps in [None, Some(1), Some(50_000_000), Some(u64::MAX / 8 * 8)] {
+            let given = tc::TcCircumstances { line_bps, rtt_ns: 40_000_000, load: 2 };
+            for finding in tc::check(&setup, given) {
+                assert!(!finding.title.is_empty() && !finding.remedy.is_empty());
+            }
+        }
+        let wish = tc::TcWish { name: "x".to_owned(), ..tc::TcWish::default() };
+        if let Ok(import) = tc::scenario(&setup, &wish) {
+            let source = Source { format: Format::Toml, origin: "fuzz", sets: &[] };
+            let read = |_: &str| Err(io::ErrorKind::NotFound.into());
+            if let Err(error) = Scenario::load(&import.toml, &source, &read) {
+                panic!("{error}\n{}", import.toml);
+            }
         }
     }
 }

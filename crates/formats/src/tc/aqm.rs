@@ -1,0 +1,283 @@
+//! A discipline of the kernel as an AQM of ours.
+
+use sojourn_aqm::QdiscSpec;
+
+use super::options::{self, Form, OptionWord, Ours};
+use super::statement::{qdisc_options, unknown_kind};
+use super::tree::{
+    TcCounters, TcNoteKind, TcOption, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource, TcValue,
+};
+use super::units::{show_rate, show_time};
+use super::words::{Token, Tokens};
+use crate::FormatError;
+
+/// An AQM of ours that stands for a discipline.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AqmOfTc {
+    /// Its text, such as `fq_codel@linux:target=20ms`.
+    pub text: String,
+    /// What has no counterpart, one phrase each.
+    pub missing: Vec<String>,
+    /// What cake adds to a packet, counted from the IP packet.
+    pub overhead: Option<TcOverhead>,
+    /// Cake's rate in bit/s.
+    pub bandwidth: Option<u64>,
+}
+
+/// Whether a text looks like options of tc rather than one of our AQMs: a kind, a blank, a word.
+pub fn looks_like_tc(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let Some(kind) = words.next() else { return false };
+    options::table(kind).is_some() && words.next().is_some_and(|word| !word.contains('='))
+}
+
+/// Reads a discipline with its options, as in a command or as printed: `fq_codel limit 1001p`.
+///
+/// # Errors
+/// Says which word is wrong, or that the kind has no counterpart.
+pub fn aqm_of_text(text: &str) -> Result<AqmOfTc, FormatError> {
+    super::refuse_what_is_no_text(text)?;
+    let words: Vec<Token<'_>> =
+        text.split_whitespace().map(|text| Token { text, line: 1 }).collect();
+    let Some((kind, rest)) = words.split_first() else {
+        return Err(FormatError::whole("names no discipline: write `tc: fq_codel limit 1000`"));
+    };
+    let no_place = |error: FormatError| FormatError::whole(error.message);
+    let mut setup = TcSetup::new(TcSource::Commands);
+    let options =
+        qdisc_options(*kind, &mut Tokens::new(rest, false), &mut setup).map_err(no_place)?;
+    let found = setup.notes.iter().find(|it| it.kind != TcNoteKind::Rounded);
+    if let Some(note) = found {
+        return Err(FormatError::whole(note.text.clone()));
+    }
+    let qdisc = TcQdisc {
+        device: String::new(),
+        kind: kind.text.to_owned(),
+        handle: String::new(),
+        parent: TcParent::Root,
+        stab: None,
+        options,
+        counters: TcCounters::default(),
+        line: 1,
+    };
+    of_qdisc(&qdisc, TcSource::Commands).map_err(no_place)
+}
+
+/// The AQM that a discipline is.
+pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, FormatError> {
+    let at = |message: String| FormatError::at(qdisc.line, message);
+    let Some(table) = options::table(&qdisc.kind) else {
+        return Err(at(unknown_kind(&qdisc.kind)));
+    };
+    if qdisc.kind == "cake" {
+        return cake(qdisc);
+    }
+    if table.aqm.is_empty() {
+        let message = format!(
+            "{} holds no queue of its own that an AQM here stands for; name the one below it",
+            qdisc.kind
+        );
+        return Err(at(message));
+    }
+    let is_adaptive = qdisc.kind == "red" && qdisc.option("adaptive").is_some();
+    let aqm = if is_adaptive { "ared@linux" } else { table.aqm };
+    let mut settings: Vec<(String, String)> = Vec::new();
+    let mut missing = Vec::new();
+    if source.is_state() {
+        settings.extend(table.when_absent.iter().map(|(name, value)| own(name, value)));
+    } else if qdisc.kind == "sfb" {
+        // tc sends its own steps, never the kernel's (iproute2 6.1 tc/q_sfb.c).
+        settings.push(own("increment", "0.0005035477225909819"));
+        settings.push(own("decrement", "0.00004577706569009842"));
+    }
+    for option in &qdisc.options {
+        let word = table.words.iter().find(|it| it.word == option.name);
+        match word.and_then(|word| setting(word, option)) {
+            Some(Ok((name, value))) => {
+                settings.retain(|(known, _)| *known != name);
+                settings.push((name, value));
+            }
+            Some(Err(message)) => return Err(FormatError::at(option.line, message)),
+            None => missing.extend(word.and_then(|word| lacking(word, option))),
+        }
+    }
+    missing.extend(not_shown(qdisc, source));
+    let text = joined(aqm, &settings);
+    check(&text).map_err(at)?;
+    Ok(AqmOfTc { text, missing, overhead: None, bandwidth: None })
+}
+
+fn own(name: &str, value: &str) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
+
+/// The text of an AQM with settings.
+fn joined(aqm: &str, settings: &[(String, String)]) -> String {
+    let pairs: Vec<String> =
+        settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    match pairs.is_empty() {
+        true => aqm.to_owned(),
+        false => format!("{aqm}:{}", pairs.join(",")),
+    }
+}
+
+fn check(text: &str) -> Result<(), String> {
+    QdiscSpec::parse(text).map(|_| ()).map_err(|error| format!("as {text}: {}", error.message))
+}
+
+/// Our parameter for an option; none if it has none.
+fn setting(word: &OptionWord, option: &TcOption) -> Option<Result<(String, String), String>> {
+    let whole = |value: &TcValue| match value {
+        TcValue::Count(count) => *count as f64,
+        TcValue::Real(number) => *number,
+        _ => 0.0,
+    };
+    let (name, value) = match word.ours {
+        Ours::Sets(name, value) => (name, value.to_owned()),
+        Ours::Hertz(name, per_hertz) => (name, format!("{}hz", whole(&option.value) / per_hertz)),
+        Ours::Is(name) => (name, value_of(word, option)),
+        Ours::Same | Ours::Missing => return None,
+    };
+    if name == "perturb" && value == "0ns" {
+        return Some(Ok(own(name, "off")));
+    }
+    Some(Ok(own(name, &value)))
+}
+
+fn value_of(word: &OptionWord, option: &TcOption) -> String {
+    match &option.value {
+        TcValue::Count(count) if word.word == "limit" => format!("{count}p"),
+        TcValue::Count(count) => count.to_string(),
+        TcValue::Bytes(bytes) => format!("{bytes}B"),
+        TcValue::Nanos(nanos) => show_time(*nanos),
+        TcValue::Bps(bps) => show_rate(*bps),
+        TcValue::Real(number) => number.to_string(),
+        // sfq prints its queues as `128/1024`, of how many places.
+        TcValue::Text(text) => text.split('/').next().unwrap_or(text).to_owned(),
+        TcValue::Flag => "true".to_owned(),
+    }
+}
+
+/// A phrase for an option without a counterpart.
+fn lacking(word: &OptionWord, option: &TcOption) -> Option<String> {
+    let is_missing = word.ours == Ours::Missing && word.form != Form::Sixteen;
+    is_missing.then(|| format!("`{}` (line {}) has no counterpart here", option.text, option.line))
+}
+
+/// What tc does not print, or what counts something else there.
+fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
+    let mut all = Vec::new();
+    let shown = source.is_state();
+    match qdisc.kind.as_str() {
+        "red" | "choke" if shown => all.push(
+            "RED's avpkt, burst and bandwidth, and without `tc -d` its probability: tc does not \
+             print them, so those of our dialect are taken"
+                .to_owned(),
+        ),
+        "pfifo_fast" => all.push(
+            "the limit of pfifo_fast is the device's txqueuelen for each of three bands: 1000 \
+             packets in one are taken"
+                .to_owned(),
+        ),
+        "pfifo" | "bfifo" if qdisc.option("limit").is_none() => {
+            all.push("the limit is the device's txqueuelen: that of 1000 is taken".to_owned());
+        }
+        "fq_codel" if qdisc.option("memory_limit").is_some() => all.push(
+            "memory_limit counts the kernel's buffers there (a packet of 1500 B takes 2304 B), \
+             and bytes of packets here"
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    all
+}
+
+/// Cake, of which one tin is modelled.
+fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
+    let at = |message: String| FormatError::at(qdisc.line, message);
+    let mut settings = Vec::new();
+    let mut missing = Vec::new();
+    let text = |name: &str| match qdisc.option(name).map(|it| &it.value) {
+        Some(TcValue::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    let bandwidth = qdisc.rate("bandwidth");
+    settings.extend(bandwidth.map(|bps| own("bandwidth", &show_rate(bps))));
+    for (theirs, ours) in [("rtt", "interval"), ("target", "target")] {
+        settings.extend(qdisc.nanos(theirs).map(|nanos| own(ours, &show_time(nanos))));
+    }
+    match text("isolation") {
+        "" | "triple-isolate" => {}
+        "dual-srchost" => settings.push(own("isolation", "src")),
+        "dual-dsthost" => settings.push(own("isolation", "dst")),
+        same @ ("flows" | "flowblind") => settings.push(own("isolation", same)),
+        other => {
+            let message = format!(
+                "cake's `{other}` has no counterpart here: flows, dual-srchost, dual-dsthost, \
+                 triple-isolate and flowblind have"
+            );
+            return Err(at(message));
+        }
+    }
+    let overhead = overhead(qdisc, text("cells"));
+    if let Some(overhead) = &overhead {
+        let bytes = u64::try_from(overhead.bytes).map_err(|_| {
+            at(format!(
+                "an overhead of {} B makes packets smaller than they are; \
+                        none here is below zero",
+                overhead.bytes
+            ))
+        })?;
+        settings.push(own("overhead", &format!("{bytes}B")));
+    }
+    if let cells @ ("atm" | "ptm") = text("cells") {
+        settings.push(own("cells", cells));
+    }
+    settings
+        .extend(qdisc.bytes("mpu").filter(|it| *it > 0).map(|it| own("mpu", &format!("{it}B"))));
+    let memory = qdisc.bytes("memlimit").filter(|bytes| *bytes > 0);
+    settings.extend(memory.map(|bytes| own("limit", &format!("{bytes}B"))));
+    missing.extend(of_cake_alone(qdisc, &text));
+    let text = joined("cake", &settings);
+    check(&text).map_err(at)?;
+    Ok(AqmOfTc { text, missing, overhead, bandwidth })
+}
+
+fn overhead(qdisc: &TcQdisc, cells: &str) -> Option<TcOverhead> {
+    let bytes = qdisc.bytes("overhead");
+    if bytes.is_none() && !matches!(cells, "atm" | "ptm") {
+        return None;
+    }
+    let mpu = qdisc.bytes("mpu").unwrap_or(0).try_into().unwrap_or(0);
+    let cells = cells.to_owned();
+    Some(TcOverhead { bytes: bytes.unwrap_or(0), mpu, cells, from_ip: true })
+}
+
+/// Words of cake without a counterpart. tc's default is diffserv3.
+fn of_cake_alone<'t>(qdisc: &TcQdisc, text: &impl Fn(&str) -> &'t str) -> Vec<String> {
+    let mut all = Vec::new();
+    match text("diffserv") {
+        "besteffort" => {}
+        other => {
+            let word = if other.is_empty() { "diffserv3" } else { other };
+            all.push(format!(
+                "`{word}`: no packet here has a DSCP, so all take one tin, that of best effort"
+            ));
+        }
+    }
+    for (name, off) in [
+        ("nat", "nonat"),
+        ("ack-filter", "no-ack-filter"),
+        ("ingress", "egress"),
+        ("autorate-ingress", "no-autorate-ingress"),
+    ] {
+        let word = text(name);
+        if !word.is_empty() && word != off {
+            all.push(format!("`{word}` of cake has no counterpart here"));
+        }
+    }
+    if let Some(mark) = qdisc.option("fwmark").filter(|it| it.text != "fwmark 0") {
+        all.push(format!("`{}` of cake: no packet here has a mark", mark.text));
+    }
+    all
+}

@@ -1,0 +1,138 @@
+//! What is wrong or doubtful in a set-up: each finding with its reason, the words it rests on, a
+//! remedy, and where both can be simulated, the two scenarios.
+
+mod queues;
+mod shapers;
+mod trial;
+
+use super::line::{ShapedLine, lines};
+use super::tree::{TcNoteKind, TcSetup};
+
+pub use trial::TcTrial;
+
+/// How sure a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum TcSeverity {
+    /// It does not do what it says.
+    Wrong,
+    /// It is right for some purpose, which the text does not show.
+    Doubtful,
+}
+
+impl TcSeverity {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TcSeverity::Wrong => "wrong",
+            TcSeverity::Doubtful => "doubtful",
+        }
+    }
+}
+
+/// Something wrong or doubtful.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcFinding {
+    /// A short name that stays, such as `netem-limit`.
+    pub code: &'static str,
+    /// How sure it is.
+    pub severity: TcSeverity,
+    /// The line of the text, counted from 1.
+    pub line: usize,
+    /// What is wrong, in plain words.
+    pub title: String,
+    /// Why.
+    pub reason: String,
+    /// The words of the text.
+    pub evidence: String,
+    /// What would be right.
+    pub remedy: String,
+    /// Before and after as scenarios, if they can be simulated.
+    pub trial: Option<TcTrial>,
+}
+
+/// What the user says about the line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TcCircumstances {
+    /// Rate of the line behind the shaper, bit/s, if known.
+    pub line_bps: Option<u64>,
+    /// Base round-trip time, ns.
+    pub rtt_ns: u64,
+    /// Bulk transfers at a time.
+    pub load: u64,
+}
+
+/// Findings under construction.
+struct Findings<'a> {
+    setup: &'a TcSetup,
+    given: TcCircumstances,
+    all: Vec<TcFinding>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, finding: TcFinding) {
+        self.all.push(finding);
+    }
+
+    /// The rate of a line: its shaper's, or the one that the user gave.
+    fn bps(&self, line: &ShapedLine) -> Option<u64> {
+        line.bps().or(self.given.line_bps)
+    }
+}
+
+/// Finds what is wrong or doubtful, the wrong first.
+pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
+    let mut findings = Findings { setup, given, all: Vec::new() };
+    of_notes(&mut findings);
+    let all = lines(setup);
+    let is_shaped = all.iter().any(|it| it.bps().is_some());
+    for line in all.iter().filter(|it| it.device != "lo") {
+        shapers::check(line, is_shaped, &mut findings);
+        queues::check(line, &mut findings);
+    }
+    for (device, line) in &setup.policers {
+        findings.add(TcFinding {
+            code: "policer",
+            severity: TcSeverity::Doubtful,
+            line: *line,
+            title: format!("arrivals on {device} are dropped above a rate, not queued"),
+            reason: "a policer holds no packet, so TCP sees bursts of loss and uses less than the \
+                     rate; an AQM has nothing to manage"
+                .to_owned(),
+            evidence: format!("a filter with `police` on {device}"),
+            remedy: format!(
+                "redirect the arrivals of {device} to an ifb and shape them there with cake"
+            ),
+            trial: None,
+        });
+    }
+    let mut all = findings.all;
+    all.sort_by_key(|it| (it.severity, it.line));
+    all
+}
+
+/// What reading found already.
+fn of_notes(findings: &mut Findings<'_>) {
+    for note in &findings.setup.notes {
+        let (code, title) = match note.kind {
+            TcNoteKind::Contradiction => ("contradiction", "two options contradict each other"),
+            TcNoteKind::Ineffective => ("ineffective", "an option has no effect"),
+            TcNoteKind::Refused => ("refused", "the kernel refuses a command"),
+            TcNoteKind::Unknown | TcNoteKind::Rounded => continue,
+        };
+        let (title, reason) = (title.to_owned(), note.text.clone());
+        let (why, remedy) = match reason.split_once([';', ':']) {
+            Some((why, remedy)) => (why.trim().to_owned(), remedy.trim().to_owned()),
+            None => (reason.clone(), "delete one of the two".to_owned()),
+        };
+        findings.all.push(TcFinding {
+            code,
+            severity: TcSeverity::Wrong,
+            line: note.line,
+            title,
+            reason: why,
+            evidence: format!("line {}", note.line),
+            remedy,
+            trial: None,
+        });
+    }
+}

@@ -1,0 +1,294 @@
+//! Findings about the discipline that holds the queue.
+
+use super::super::line::ShapedLine;
+use super::super::tree::{TcQdisc, TcSource};
+use super::super::units::{show_rate, show_time};
+use super::trial::{Hop, trial, with_ecn};
+use super::{Findings, TcFinding, TcSeverity};
+
+const NANOS_PER_S: u64 = 1_000_000_000;
+const FRAME_BITS: u64 = 1514 * 8;
+
+pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
+    below_cake(line, findings);
+    let Some(queue) = &line.queue else { return };
+    no_aqm(line, queue, findings);
+    target(line, queue, findings);
+    ecn(line, queue, findings);
+    red(queue, findings);
+    sfq(line, queue, findings);
+    cake_rtt(line, queue, findings);
+    super_packets(queue, findings);
+    wireless(line, queue, findings);
+}
+
+/// A finding about a queue; the caller adds what it knows besides.
+fn finding(code: &'static str, severity: TcSeverity, queue: &TcQdisc) -> TcFinding {
+    let options: Vec<&str> = queue.options.iter().map(|it| it.text.as_str()).collect();
+    let text = || String::new();
+    TcFinding {
+        code,
+        severity,
+        line: queue.line,
+        title: text(),
+        reason: text(),
+        evidence: format!("{} {}", queue.kind, options.join(" ")).trim_end().to_owned(),
+        remedy: text(),
+        trial: None,
+    }
+}
+
+/// The text of the AQM with settings replaced.
+fn with(aqm: &str, changed: &[(&str, String)]) -> String {
+    let (head, settings) = aqm.split_once(':').unwrap_or((aqm, ""));
+    let is_kept = |it: &&str| {
+        let name = it.split('=').next().unwrap_or("");
+        !it.is_empty() && changed.iter().all(|(other, _)| *other != name)
+    };
+    let kept = settings.split(',').filter(is_kept).map(str::to_owned);
+    let all: Vec<String> =
+        kept.chain(changed.iter().map(|(name, value)| format!("{name}={value}"))).collect();
+    format!("{head}:{}", all.join(","))
+}
+
+/// A trial of the same line with another AQM.
+fn changed(
+    line: &ShapedLine,
+    after: &str,
+    findings: &Findings<'_>,
+    model: &str,
+) -> Option<super::TcTrial> {
+    let (bps, before) = (findings.bps(line)?, &line.aqm.as_ref()?.text);
+    let hops = |queue: &str| [Hop::new(bps, queue)];
+    Some(trial(&hops(before), &hops(after), findings.given, model))
+}
+
+/// A discipline below cake, which has no classes for it.
+fn below_cake(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let setup = findings.setup;
+    let is_here = |it: &&TcQdisc| it.device == line.device && it.kind == "cake";
+    let Some(cake) = setup.qdiscs.iter().find(is_here) else { return };
+    let Some(child) = setup.children(cake).next() else { return };
+    findings.add(TcFinding {
+        title: format!("{} cannot hang below cake", child.kind),
+        reason: "cake is a shaper and an AQM in one and takes no other discipline".to_owned(),
+        remedy: format!("delete the line of {}; cake alone is enough", child.kind),
+        ..finding("below-cake", TcSeverity::Wrong, child)
+    });
+}
+
+/// A queue without an AQM.
+fn no_aqm(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
+    if !matches!(queue.kind.as_str(), "pfifo" | "bfifo" | "pfifo_fast" | "pfifo_head_drop") {
+        return;
+    }
+    let is_mq = line.chain.iter().any(|it| it == "mq");
+    findings.add(TcFinding {
+        title: format!("{} manages no queue", queue.called()),
+        reason: match is_mq {
+            true => "net.core.default_qdisc applies to queues that are made after it was set, so \
+                     those of mq still have the old discipline"
+                .to_owned(),
+            false => "it drops only when it is full, after the delay has grown to its limit".into(),
+        },
+        remedy: match is_mq {
+            true => format!(
+                "replace the root after setting it: tc qdisc replace dev {} root mq",
+                line.device
+            ),
+            false => "write fq_codel or cake in its place".to_owned(),
+        },
+        trial: changed(line, "fq_codel@linux", findings, "the same line under fq_codel"),
+        ..finding("no-aqm", TcSeverity::Doubtful, queue)
+    });
+}
+
+/// A target that one packet exceeds on the line.
+fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
+    // Linux 6.1 sch_codel.c and sch_pie.c: 5 ms and 15 ms.
+    let usual = match queue.kind.as_str() {
+        "codel" | "fq_codel" => 5_000_000,
+        "pie" | "fq_pie" => 15_000_000,
+        _ => return,
+    };
+    let target = queue.nanos("target").unwrap_or(usual);
+    let interval = queue.nanos("interval").unwrap_or(100_000_000);
+    if usual == 5_000_000 && target >= interval {
+        findings.add(TcFinding {
+            title: "the target is not below the interval".to_owned(),
+            reason: "RFC 8289 §4.4 has the target at 5 to 10 % of the interval, which is a round \
+                     trip"
+                .to_owned(),
+            remedy: "write `target 5ms interval 100ms`".to_owned(),
+            ..finding("target-above-interval", TcSeverity::Wrong, queue)
+        });
+    }
+    let Some(bps) = findings.bps(line) else { return };
+    let packet = FRAME_BITS * NANOS_PER_S / bps;
+    if target >= packet {
+        return;
+    }
+    // A packet and a half, as cake has it (Linux 6.1 sch_cake.c, cake_set_rate).
+    let micros = (packet * 3 / 2).div_ceil(1000);
+    let right = format!("{micros}us");
+    let mut settings = vec![("target", right.clone())];
+    let mut remedy = format!("write `target {right}`");
+    if usual == 5_000_000 {
+        let longer = (interval + micros * 1000 - target) / 1000;
+        settings.push(("interval", format!("{longer}us")));
+        remedy = format!("{remedy} and `interval {longer}us`");
+    }
+    let after = line.aqm.as_ref().map(|it| with(&it.text, &settings));
+    let model = "the same line with the target of a packet and a half";
+    findings.add(TcFinding {
+        title: format!("the target of {} is below the time of one packet", queue.kind),
+        reason: format!(
+            "at {} a frame of 1514 B takes {}, so each packet behind another is above the target \
+             and the line idles",
+            show_rate(bps),
+            show_time(packet / 1000 * 1000)
+        ),
+        remedy,
+        trial: after.and_then(|after| changed(line, &after, findings, model)),
+        ..finding("target-below-packet", TcSeverity::Wrong, queue)
+    });
+}
+
+/// Marks where flows negotiate ECN.
+fn ecn(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
+    let source = findings.setup.source;
+    let is_off = match queue.kind.as_str() {
+        "fq_codel" => {
+            queue.option("noecn").is_some() || source.is_state() && queue.option("ecn").is_none()
+        }
+        "codel" | "pie" | "fq_pie" | "red" => queue.option("ecn").is_none(),
+        _ => false,
+    };
+    if !is_off {
+        return;
+    }
+    let model = "flows that negotiate ECN; after: the AQM marks them";
+    let trial = findings.bps(line).zip(line.aqm.as_ref()).map(|(bps, aqm)| {
+        let after = with(&aqm.text, &[("ecn", "true".to_owned())]);
+        let hops = |queue: &str| [Hop::new(bps, queue)];
+        with_ecn(&hops(&aqm.text), &hops(&after), findings.given, model, true)
+    });
+    findings.add(TcFinding {
+        title: format!("{} drops packets that it could mark", queue.kind),
+        reason: "ECN is off: off is the kernel's default of all but fq_codel".to_owned(),
+        remedy: "add `ecn`, unless a device behind it is known to drop marked packets".to_owned(),
+        trial,
+        ..finding("ecn-off", TcSeverity::Doubtful, queue)
+    });
+}
+
+fn red(queue: &TcQdisc, findings: &mut Findings<'_>) {
+    if !matches!(queue.kind.as_str(), "red" | "choke") {
+        return;
+    }
+    let number = |name: &str| match queue.kind.as_str() {
+        "red" => queue.bytes(name),
+        _ => queue.count(name).and_then(|it| i64::try_from(it).ok()),
+    };
+    if let (Some(limit), Some(max)) = (number("limit"), number("max"))
+        && limit < max
+    {
+        findings.add(TcFinding {
+            title: "RED never reaches its upper threshold".to_owned(),
+            reason: format!("the queue is full at {limit}, below `max` of {max}"),
+            remedy: format!("write `limit {}`, four times `max`", max.saturating_mul(4)),
+            ..finding("red-limit", TcSeverity::Wrong, queue)
+        });
+    }
+    let is_command = findings.setup.source == TcSource::Commands;
+    if is_command && queue.kind == "red" && queue.option("avpkt").is_none() {
+        findings.add(TcFinding {
+            title: "tc refuses RED without avpkt".to_owned(),
+            reason: "it computes the weight of the average from it".to_owned(),
+            remedy: "add `avpkt 1000`".to_owned(),
+            ..finding("red-avpkt", TcSeverity::Wrong, queue)
+        });
+    }
+    let prob = queue.option("probability").map(|it| it.text.clone());
+    if prob.is_some_and(|it| it.split(' ').nth(1).and_then(|p| p.parse().ok()) == Some(1.0)) {
+        findings.add(TcFinding {
+            title: "a probability of 1 overflows".to_owned(),
+            reason: "tc multiplies it by 2^32, which is 0 in 32 bits".to_owned(),
+            remedy: "write `probability 0.99`, or a tail drop of `max` bytes".to_owned(),
+            ..finding("red-probability", TcSeverity::Wrong, queue)
+        });
+    }
+}
+
+fn sfq(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
+    let perturbs = queue.nanos("perturb").is_some_and(|it| it > 0);
+    if queue.kind != "sfq" || perturbs {
+        return;
+    }
+    let after = line.aqm.as_ref().map(|it| with(&it.text, &[("perturb", "10s".to_owned())]));
+    let model = "the same line with `perturb 10`";
+    findings.add(TcFinding {
+        title: "flows that share a queue of sfq share it for ever".to_owned(),
+        reason: "the kernel's `perturb` is 0, so that the hash never changes".to_owned(),
+        remedy: "add `perturb 10`, or use fq_codel".to_owned(),
+        trial: after.and_then(|after| changed(line, &after, findings, model)),
+        ..finding("sfq-perturb", TcSeverity::Doubtful, queue)
+    });
+}
+
+/// An `rtt` of cake far below the paths'.
+fn cake_rtt(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
+    let rtt = queue.nanos("rtt").filter(|_| queue.kind == "cake");
+    let paths = findings.given.rtt_ns;
+    let Some(rtt) = rtt.filter(|rtt| *rtt < paths) else { return };
+    let settings = [("interval", "100ms".to_owned()), ("target", "5ms".to_owned())];
+    let after = line.aqm.as_ref().map(|it| with(&it.text, &settings));
+    let model = "the same line with cake's `rtt 100ms`";
+    findings.add(TcFinding {
+        title: format!("cake expects paths of {}", show_time(rtt)),
+        reason: format!(
+            "`rtt` is the longest round trip to expect, here {}: with less, cake drops before \
+             senders have answered",
+            show_time(paths)
+        ),
+        remedy: "leave `rtt` out (100ms), unless all servers are near".to_owned(),
+        trial: after.and_then(|after| changed(line, &after, findings, model)),
+        ..finding("cake-rtt", TcSeverity::Doubtful, queue)
+    });
+}
+
+/// Packets that offloads have joined.
+fn super_packets(queue: &TcQdisc, findings: &mut Findings<'_>) {
+    // A frame with two VLAN tags.
+    const LARGEST: u64 = 1522;
+    let Some(largest) = queue.counters.largest.filter(|it| *it > LARGEST) else { return };
+    findings.add(TcFinding {
+        title: "packets reach the queue joined to larger ones".to_owned(),
+        reason: "offloads (GSO, GRO) pass up to 64 kB as one packet, which the AQM judges and the \
+                 shaper sends as a whole"
+            .to_owned(),
+        evidence: format!("{}: the largest had {largest} B", queue.called()),
+        remedy: match queue.kind.as_str() {
+            "cake" => "give cake `split-gso`".to_owned(),
+            _ => format!("ethtool -K {} gso off tso off gro off", queue.device),
+        },
+        ..finding("super-packets", TcSeverity::Doubtful, queue)
+    });
+}
+
+/// An AQM above the queues of a wireless device.
+fn wireless(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
+    let is_wireless =
+        ["wlan", "wlp", "wlx", "phy", "ath", "ra0"].iter().any(|it| line.device.starts_with(it));
+    if !is_wireless || line.bps().is_some() {
+        return;
+    }
+    findings.add(TcFinding {
+        title: format!("{} has queues below this one", line.device),
+        reason: "the queue of a wireless device is in the driver or in mac80211, which has an \
+                 FQ-CoDel of its own; what is above it stays empty"
+            .to_owned(),
+        remedy: "leave the root at noqueue, which devices of mac80211 have".to_owned(),
+        ..finding("wireless", TcSeverity::Doubtful, queue)
+    });
+}

@@ -1,0 +1,360 @@
+//! Findings about rates: units, order, the line below, netem's delay line.
+
+use super::super::line::{ETHERNET_BYTES, ShapedLine, TcShaper, default_class};
+use super::super::tree::{TcOption, TcQdisc, TcSource};
+use super::super::units::{show_rate, show_time};
+use super::trial::{DUMB, Hop, trial};
+use super::{Findings, TcFinding, TcSeverity};
+
+const BITS: u64 = 8;
+const PACKET_BYTES: u64 = 1500;
+/// Share of the line that a shaper leaves unused so that the queue is its own.
+const SHARE: f64 = 0.95;
+const GOOD: &str = "fq_codel@linux";
+
+pub(super) fn check(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<'_>) {
+    netem(line, findings);
+    units(line, findings);
+    in_a_row(line, findings);
+    above_the_line(line, findings);
+    nothing_shapes(line, is_shaped, findings);
+    bursts(line, findings);
+    htb(line, findings);
+    overhead(line, findings);
+}
+
+fn share_of(bps: u64) -> u64 {
+    ((bps as f64 * SHARE) as u64 / 1000).max(1) * 1000
+}
+
+/// The AQM of a line, or a good one.
+fn aqm_of(line: &ShapedLine) -> String {
+    let aqm = line.aqm.as_ref().map(|it| it.text.clone());
+    aqm.filter(|it| !it.starts_with("cake") && !it.starts_with("taildrop"))
+        .unwrap_or_else(|| GOOD.to_owned())
+}
+
+fn netem(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let Some(netem) = &line.netem else { return };
+    // Linux 6.1 sch_netem.c, netem_init: 1000 packets.
+    let limit = netem.count("limit").unwrap_or(1000);
+    let delay = netem.nanos("delay").unwrap_or(0);
+    if delay > 0 {
+        let most = (limit * PACKET_BYTES * BITS) as f64 / (delay as f64 / 1e9);
+        let bps = findings.bps(line);
+        let is_short = bps.is_some_and(|bps| (bps as f64) > most);
+        if is_short || bps.is_none() && netem.count("limit").is_none() {
+            let needed = bps.map(|bps| {
+                let bytes = bps as f64 / BITS as f64 * (delay as f64 / 1e9);
+                (bytes / PACKET_BYTES as f64 * 2.0).ceil() as u64
+            });
+            findings.add(TcFinding {
+                code: "netem-limit",
+                severity: if is_short { TcSeverity::Wrong } else { TcSeverity::Doubtful },
+                line: netem.line,
+                title: format!("netem drops packets above {:.0} Mbit/s", most / 1e6),
+                reason: format!(
+                    "its limit of {limit} packets holds those that travel for {} too, so no more \
+                     than {limit} x {PACKET_BYTES} B per {0} pass",
+                    show_time(delay)
+                ),
+                evidence: described(netem),
+                remedy: format!(
+                    "give netem `limit {}`",
+                    needed.map_or("of twice the rate times the delay".into(), |it| it.to_string())
+                ),
+                trial: None,
+            });
+        }
+    }
+    netem_with_queue(line, netem, limit, findings);
+    let has_jitter = netem.nanos("jitter").is_some_and(|it| it > 0);
+    if has_jitter && netem.rate("rate").is_none() {
+        findings.add(TcFinding {
+            code: "netem-reorders",
+            severity: TcSeverity::Doubtful,
+            line: netem.line,
+            title: "netem's jitter reorders packets".to_owned(),
+            reason: "without `rate` each packet leaves at its own time, also before an earlier one"
+                .to_owned(),
+            evidence: described(netem),
+            remedy: "give netem a `rate` above that of the line, which keeps the order".to_owned(),
+            trial: None,
+        });
+    }
+}
+
+/// netem on the device of a shaper or an AQM.
+fn netem_with_queue(line: &ShapedLine, netem: &TcQdisc, limit: u64, findings: &mut Findings<'_>) {
+    let queue = line.queue.is_some().then_some(()).and(line.aqm.as_ref());
+    if !line.shapers.is_empty() || queue.is_some() {
+        let bps = findings.bps(line);
+        let dumb = format!("taildrop:limit={limit}p");
+        let model = "the queue that netem keeps as a tail drop of its limit; after: the AQM there";
+        let trial = bps.map(|bps| {
+            let after = [Hop::new(bps, &aqm_of(line))];
+            trial(&[Hop::new(bps, &dumb)], &after, findings.given, model)
+        });
+        findings.add(TcFinding {
+            code: "netem-same-device",
+            severity: TcSeverity::Wrong,
+            line: netem.line,
+            title: format!("netem shares {} with a shaper or an AQM", place(line)),
+            reason: "packets wait in netem's own queue, which is a tail drop: the AQM sees that \
+                     queue or none"
+                .to_owned(),
+            evidence: format!("{} on {}", line.chain.join(" > "), place(line)),
+            remedy: "put netem on another device of the path, such as the peer's or an ifb".into(),
+            trial,
+        });
+    }
+}
+
+fn place(line: &ShapedLine) -> &str {
+    if line.device.is_empty() { "the device" } else { &line.device }
+}
+
+fn described(qdisc: &TcQdisc) -> String {
+    let options: Vec<&str> = qdisc.options.iter().map(|it| it.text.as_str()).collect();
+    let options = if options.is_empty() { "without options".to_owned() } else { options.join(" ") };
+    format!("{} {options}", qdisc.kind)
+}
+
+/// `10mbps`, where `10mbit` was meant.
+fn units(line: &ShapedLine, findings: &mut Findings<'_>) {
+    if findings.setup.source.is_state() {
+        return;
+    }
+    let is_bytes = |option: &&TcOption| {
+        let word = option.text.rsplit(' ').next().unwrap_or("").to_ascii_lowercase();
+        word.ends_with("bps") && matches!(option.name, "rate" | "bandwidth" | "ceil")
+    };
+    let qdiscs = findings.setup.qdiscs.iter().filter(|it| it.device == line.device);
+    let classes = findings.setup.classes.iter().filter(|it| it.device == line.device);
+    let options = qdiscs.flat_map(|it| &it.options).chain(classes.flat_map(|it| &it.options));
+    let Some(option) = options.clone().find(is_bytes).cloned() else { return };
+    let Some(bps) = line.bps() else { return };
+    let meant = (bps / BITS).max(BITS);
+    let aqm = aqm_of(line);
+    let model = format!(
+        "a line of {} behind the shaper, with a queue of 1000 packets; after: the shaper at 95 % \
+         of it",
+        show_rate(meant)
+    );
+    let before = [Hop::new(bps, &aqm), Hop::new(meant, DUMB)];
+    let after = [Hop::new(share_of(meant), &aqm), Hop::new(meant, DUMB)];
+    findings.add(TcFinding {
+        code: "bytes-per-second",
+        severity: TcSeverity::Wrong,
+        line: option.line,
+        title: format!("the rate is {}, eight times what it looks like", show_rate(bps)),
+        reason: "in tc `bps` counts bytes per second, `bit` bits".to_owned(),
+        evidence: option.text.clone(),
+        remedy: format!("write {}", option.text.to_ascii_lowercase().replace("bps", "bit")),
+        trial: Some(trial(&before, &after, findings.given, &model)),
+    });
+}
+
+/// Two shapers, of which one is idle.
+fn in_a_row(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let [outer, .., inner] = line.shapers.as_slice() else { return };
+    let shown = |it: &TcShaper| format!("{} at {}", it.kind, show_rate(it.bps));
+    let queue = line.aqm.as_ref().map_or(GOOD.to_owned(), |it| it.text.clone());
+    let model = "the outer shaper as a link with a queue of 1000 packets behind the inner one";
+    let trial = (outer.bps <= inner.bps).then(|| {
+        let before = [Hop::new(inner.bps, &queue), Hop::new(outer.bps, DUMB)];
+        let after = [Hop::new(outer.bps, GOOD)];
+        trial(&before, &after, findings.given, model)
+    });
+    findings.add(TcFinding {
+        code: "two-shapers",
+        severity: if trial.is_some() { TcSeverity::Wrong } else { TcSeverity::Doubtful },
+        line: inner.line,
+        title: format!("two shapers in a row on {}", place(line)),
+        reason: "only the slower one builds a queue; where that is the outer one, the AQM inside \
+                 manages nothing, and else packets are counted twice"
+            .to_owned(),
+        evidence: format!("{} above {}", shown(outer), shown(inner)),
+        remedy: match inner.kind.as_str() {
+            "cake" => "give cake `unlimited`, or make it the root and delete the other shaper",
+            _ => "keep one of the two",
+        }
+        .to_owned(),
+        trial,
+    });
+}
+
+/// A shaper that is not slower than the line.
+fn above_the_line(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let (Some(bps), Some(line_bps)) = (line.bps(), findings.given.line_bps) else { return };
+    if bps < line_bps {
+        return;
+    }
+    let aqm = aqm_of(line);
+    let model = "the line behind the shaper with a queue of 1000 packets; after: 95 % of it";
+    let before = [Hop::new(bps, &aqm), Hop::new(line_bps, DUMB)];
+    let after = [Hop::new(share_of(line_bps), &aqm), Hop::new(line_bps, DUMB)];
+    findings.add(TcFinding {
+        code: "not-the-bottleneck",
+        severity: TcSeverity::Wrong,
+        line: line.shapers.first().map_or(1, |it| it.line),
+        title: format!("the shaper on {} is not the bottleneck", place(line)),
+        reason: "the queue builds where the rate is least, which is the line behind the shaper"
+            .to_owned(),
+        evidence: format!("{} on a line of {}", show_rate(bps), show_rate(line_bps)),
+        remedy: format!("shape to {}, 95 % of the line", show_rate(share_of(line_bps))),
+        trial: Some(trial(&before, &after, findings.given, model)),
+    });
+}
+
+/// An AQM on a device on which nothing queues.
+fn nothing_shapes(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<'_>) {
+    let Some(queue) = &line.queue else { return };
+    if is_shaped || line.bps().is_some() {
+        return;
+    }
+    let counters = queue.counters;
+    let is_idle = counters.sent_packets.is_some_and(|it| it > 0)
+        && counters.dropped.unwrap_or(0) == 0
+        && counters.backlog_packets.unwrap_or(0) <= 1;
+    let aqm = aqm_of(line);
+    let model = "the line with a queue of 1000 packets; after: a shaper at 95 % of it";
+    let trial = findings.given.line_bps.map(|bps| {
+        let after = [Hop::new(share_of(bps), &aqm), Hop::new(bps, DUMB)];
+        trial(&[Hop::new(bps, DUMB)], &after, findings.given, model)
+    });
+    let share =
+        findings.given.line_bps.map_or("95 % of the line".into(), |bps| show_rate(share_of(bps)));
+    findings.add(TcFinding {
+        code: "no-queue-here",
+        severity: TcSeverity::Doubtful,
+        line: queue.line,
+        title: format!("nothing limits the rate of {}", place(line)),
+        reason: "an AQM acts on a queue, which builds only where the rate is least on the path; \
+                 without a shaper that is the device itself, or a modem behind it"
+            .to_owned(),
+        evidence: match is_idle {
+            true => format!("{}: no drop and no backlog", queue.called()),
+            false => format!("{} without a shaper above it", queue.called()),
+        },
+        remedy: format!("if the slowest link is behind {}, shape to {share}", place(line)),
+        trial,
+    });
+}
+
+/// A token bucket that no packet fits in.
+fn bursts(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let tbf = findings.setup.qdiscs.iter().find(|it| it.device == line.device && it.kind == "tbf");
+    let Some((tbf, burst)) = tbf.and_then(|it| Some((it.clone(), it.bytes("burst")?))) else {
+        return;
+    };
+    let packet = PACKET_BYTES as i64 + ETHERNET_BYTES;
+    if burst < packet {
+        findings.add(TcFinding {
+            code: "burst-below-packet",
+            severity: TcSeverity::Wrong,
+            line: tbf.line,
+            title: "tbf drops every full packet".to_owned(),
+            reason: format!("a packet of {packet} B never fits in a bucket of {burst} B"),
+            evidence: described(&tbf),
+            remedy: format!("give tbf a `burst` of at least {packet}, better 5kb"),
+            trial: None,
+        });
+        return;
+    }
+    // tc-tbf(8): at least the rate divided by the timer's frequency, 250 Hz in most kernels.
+    const HZ: u64 = 250;
+    let needed = tbf.rate("rate").unwrap_or(0) / BITS / HZ;
+    if (burst as u64) < needed {
+        findings.add(TcFinding {
+            code: "burst-below-tick",
+            severity: TcSeverity::Doubtful,
+            line: tbf.line,
+            title: "tbf may stay below its rate".to_owned(),
+            reason: format!(
+                "where the kernel has no high-resolution timers, a bucket has to hold the bytes of \
+                 a tick: {needed} B at {HZ} Hz"
+            ),
+            evidence: described(&tbf),
+            remedy: format!("give tbf `burst {needed}`"),
+            trial: None,
+        });
+    }
+}
+
+/// Traffic that htb lets pass without shaping.
+fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let setup = findings.setup;
+    let Some(htb) = setup.root(&line.device).filter(|it| it.kind == "htb") else { return };
+    let asked = htb.count("default").unwrap_or(0);
+    let named = default_class(setup, htb);
+    let is_found = named.is_some_and(|it| {
+        it.id.split(':').nth(1).and_then(|it| u64::from_str_radix(it, 16).ok()) == Some(asked)
+    });
+    if asked > 0 && is_found {
+        return;
+    }
+    let has_classes = setup.classes_of(htb).next().is_some();
+    if setup.source != TcSource::Commands && !has_classes && asked > 0 {
+        return; // `tc qdisc show` alone does not show classes
+    }
+    let decimal = format!("{asked:x}").parse::<u64>().ok();
+    let meant = setup.classes_of(htb).find(|it| {
+        let minor = it.id.split(':').nth(1).unwrap_or("");
+        u64::from_str_radix(minor, 16).ok() == decimal && decimal.is_some()
+    });
+    findings.add(TcFinding {
+        code: "htb-default",
+        severity: TcSeverity::Wrong,
+        line: htb.line,
+        title: "traffic that no filter names is not shaped".to_owned(),
+        reason: match asked {
+            0 => "htb's default is 0, which sends such packets directly".to_owned(),
+            _ => format!(
+                "htb's default names class {asked:x}, which is not there; it is hexadecimal"
+            ),
+        },
+        evidence: described(htb),
+        remedy: match meant {
+            Some(class) => format!(
+                "write `default {}` for class {}",
+                class.id.split(':').nth(1).unwrap_or(""),
+                class.id
+            ),
+            None => "write `default` with the number of the class for the rest, such as 10".into(),
+        },
+        trial: None,
+    });
+}
+
+/// A shaper that counts packets without what the line adds.
+fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let Some(shaper) = line.shapers.first() else { return };
+    let is_hidden = findings.setup.source.is_state() && shaper.kind != "cake";
+    if line.overhead.is_some() || is_hidden {
+        return;
+    }
+    let bps = shaper.bps;
+    let aqm = aqm_of(line);
+    // Bytes of an Ethernet frame besides the packet, without preamble and gap 18.
+    const LINE: u64 = 44;
+    let hop = |queue: &str, framing| Hop { bps, framing, queue: queue.to_owned() };
+    let before = [hop(&aqm, ETHERNET_BYTES as u64), hop(DUMB, LINE)];
+    let after = [hop(&aqm, LINE), hop(DUMB, LINE)];
+    let model =
+        "a line of the shaper's rate that adds 44 B to a packet; after: the shaper counts them";
+    findings.add(TcFinding {
+        code: "no-overhead",
+        severity: TcSeverity::Doubtful,
+        line: shaper.line,
+        title: "the shaper does not count what the line adds to packets".to_owned(),
+        reason: "with small packets the line is full before the shaper is, and the queue moves \
+                 there"
+            .to_owned(),
+        evidence: format!("{} at {} without overhead", shaper.kind, show_rate(bps)),
+        remedy: "add the overhead of the line: cake `overhead 44` (or a keyword such as docsis), \
+                 else `stab overhead 30 linklayer ethernet`"
+            .to_owned(),
+        trial: Some(trial(&before, &after, findings.given, model)),
+    });
+}

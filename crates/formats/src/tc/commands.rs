@@ -1,0 +1,291 @@
+//! Commands: `tc qdisc add dev eth0 root ...`, as typed, in a script, or in a file of `tc -b`.
+
+use super::statement::{Head, class_options, head_word, qdisc_options};
+use super::tree::{
+    TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup, TcSource,
+};
+use super::words::{Token, Tokens};
+use crate::FormatError;
+
+/// Reads commands, one a line.
+pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
+    let mut setup = TcSetup::new(TcSource::Commands);
+    for (line, command) in statements(text) {
+        let words: Vec<Token<'_>> =
+            command.split_whitespace().map(|text| Token { text, line }).collect();
+        statement(&words, &mut setup)?;
+    }
+    match setup.qdiscs.is_empty() {
+        true => Err(FormatError::whole(
+            "the commands leave no discipline in place: add the line `tc qdisc add dev ...`",
+        )),
+        false => Ok(setup),
+    }
+}
+
+/// The commands with their lines: `\` continues one, `;` and `&&` end one, `#` begins a comment.
+fn statements(text: &str) -> Vec<(usize, String)> {
+    let mut all = Vec::new();
+    let mut pending: Option<(usize, String)> = None;
+    for (index, line) in text.lines().enumerate() {
+        let line = without_prompt(line);
+        let line = line.split_once(" #").map_or(line, |(before, _)| before).trim();
+        let (start, mut joined) = pending.take().unwrap_or((index + 1, String::new()));
+        match line.strip_suffix('\\') {
+            Some(more) => {
+                joined.push_str(more);
+                joined.push(' ');
+                pending = Some((start, joined));
+            }
+            None => {
+                joined.push_str(line);
+                all.extend(split(&joined).map(|it| (start, it)));
+            }
+        }
+    }
+    all.extend(
+        pending
+            .into_iter()
+            .flat_map(|(start, text)| split(&text).map(|it| (start, it)).collect::<Vec<_>>()),
+    );
+    all.retain(|(_, command)| !command.is_empty() && !command.starts_with('#'));
+    all
+}
+
+fn split(line: &str) -> impl Iterator<Item = String> {
+    let parts = line.split("&&").flat_map(|part| part.split(';'));
+    parts.map(|part| {
+        // What follows a pipe or a redirection is the shell's.
+        let end = part.find("2>").or_else(|| part.find(['|', '>'])).unwrap_or(part.len());
+        part[..end].trim().to_owned()
+    })
+}
+
+/// A line without the marks of a quotation and the prompt of a shell.
+pub(super) fn without_prompt(line: &str) -> &str {
+    let line = line.trim().trim_start_matches(['>', ' ', '\t']);
+    for mark in ["# ", "$ "] {
+        if let Some(at) = line.find(mark) {
+            let after = &line[at + mark.len()..];
+            let prompt = &line[..at];
+            let is_command = ["tc ", "sudo ", "/sbin/tc ", "/usr/sbin/tc "]
+                .iter()
+                .any(|it| after.trim_start().starts_with(it));
+            if is_command && (at == 0 && mark == "$ " || prompt.contains(['@', '~', ']', ':'])) {
+                return after.trim_start();
+            }
+        }
+    }
+    line
+}
+
+/// The words of a command without `sudo`, `tc` and tc's flags; none if it is another program's.
+pub(super) fn of_tc<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
+    let mut rest = words;
+    while rest.first().is_some_and(|it| it.text == "sudo" || it.text == "command") {
+        rest = &rest[1..];
+    }
+    let is_tc = rest.first().is_some_and(|it| it.text.rsplit('/').next() == Some("tc"));
+    if is_tc {
+        rest = &rest[1..];
+        while rest.first().is_some_and(|it| it.text.starts_with('-')) {
+            rest = &rest[1..];
+        }
+    }
+    let is_object = rest.first().is_some_and(|it| matches!(it.text, "qdisc" | "class" | "filter"));
+    is_object.then_some(rest)
+}
+
+fn statement(words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+    let Some(first) = words.first().copied() else { return Ok(()) };
+    let Some([object, rest @ ..]) = of_tc(words) else {
+        let text = format!("`{}` is no command of tc that is read here, and left out", first.text);
+        setup.note(TcNoteKind::Unknown, first.line, text);
+        return Ok(());
+    };
+    if let Some(variable) = words.iter().find(|it| it.text.contains('$')) {
+        let message =
+            format!("`{}` is a variable of a shell: write its value in its place", variable.text);
+        return Err(FormatError::at(variable.line, message));
+    }
+    let Some([verb, rest @ ..]) = Some(rest).filter(|it| !it.is_empty()) else {
+        let message = format!("`{}` lacks a verb such as add or replace", object.text);
+        return Err(FormatError::at(object.line, message));
+    };
+    match (object.text, verb.text) {
+        (_, "show" | "list" | "ls" | "get") => Ok(()),
+        ("filter", _) => filter(*object, rest, setup),
+        ("qdisc", "add" | "replace" | "change" | "link") => qdisc(*verb, rest, setup),
+        ("class", "add" | "replace" | "change") => class(*verb, rest, setup),
+        (_, "del" | "delete") => delete(*object, rest, setup),
+        (object, verb_text) => {
+            let message =
+                format!("tc {object} has no verb `{verb_text}`: add, replace, change, del");
+            Err(FormatError::at(verb.line, message))
+        }
+    }
+}
+
+/// The words up to the kind, and the kind.
+fn head<'t>(
+    verb: Token<'t>,
+    tokens: &mut Tokens<'t>,
+) -> Result<(Head, Option<Token<'t>>), FormatError> {
+    let mut head = Head::default();
+    while let Some(token) = tokens.next() {
+        if matches!(token.text, "ingress" | "clsact") {
+            head.parent = Some(TcParent::Ingress);
+            return Ok((head, Some(token)));
+        }
+        if !head_word(token, tokens, &mut head)? {
+            return Ok((head, Some(token)));
+        }
+    }
+    match head.device.as_str() {
+        "" => Err(FormatError::at(verb.line, "the command names no device: add `dev eth0`")),
+        _ => Ok((head, None)),
+    }
+}
+
+fn qdisc(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+    let mut tokens = Tokens::new(words, true);
+    let (head, kind) = head(verb, &mut tokens)?;
+    let place = head.parent.clone();
+    let Some(kind) = kind else {
+        let message = "the command names no discipline: add its kind, such as fq_codel";
+        return Err(FormatError::at(verb.line, message));
+    };
+    if head.device.is_empty() {
+        let message = "the command names no device: add `dev eth0` before the kind";
+        return Err(FormatError::at(verb.line, message));
+    }
+    let options = qdisc_options(kind, &mut tokens, setup)?;
+    let same_place = |it: &TcQdisc| {
+        it.device == head.device
+            && match &place {
+                Some(parent) => it.parent == *parent,
+                None => !head.handle.is_empty() && it.handle == head.handle,
+            }
+    };
+    let existing = setup.qdiscs.iter().position(same_place);
+    if verb.text == "change" {
+        let Some(at) = existing else {
+            let message = "`change` needs a discipline that an earlier line added there; write \
+                           replace";
+            return Err(FormatError::at(verb.line, message));
+        };
+        let changed = &mut setup.qdiscs[at];
+        if changed.kind != kind.text {
+            let message = format!(
+                "`change` cannot make a {} of the {} there; write replace",
+                kind.text, changed.kind
+            );
+            return Err(FormatError::at(verb.line, message));
+        }
+        changed.options.retain(|old| options.iter().all(|new| new.name != old.name));
+        changed.options.extend(options);
+        return Ok(());
+    }
+    let Some(parent) = place else {
+        let message = "the command says no place: add `root` or `parent 1:10` before the kind";
+        return Err(FormatError::at(verb.line, message));
+    };
+    if let Some(at) = existing {
+        if verb.text == "add" {
+            let text = format!(
+                "the kernel refuses this (`File exists`), as line {} added a discipline there; \
+                 delete that first, or write replace",
+                setup.qdiscs[at].line
+            );
+            setup.note(TcNoteKind::Refused, verb.line, text);
+        }
+        remove(setup, at);
+    }
+    setup.qdiscs.push(TcQdisc {
+        device: head.device,
+        kind: kind.text.to_owned(),
+        handle: head.handle,
+        parent,
+        stab: head.stab,
+        options,
+        counters: TcCounters::default(),
+        line: verb.line,
+    });
+    Ok(())
+}
+
+/// Removes a discipline; with a root, all of its device but the ingress hook.
+fn remove(setup: &mut TcSetup, at: usize) {
+    let gone = setup.qdiscs.remove(at);
+    if gone.parent == TcParent::Root {
+        setup.qdiscs.retain(|it| it.device != gone.device || it.parent == TcParent::Ingress);
+        setup.classes.retain(|it| it.device != gone.device);
+    }
+}
+
+fn class(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+    let mut tokens = Tokens::new(words, true);
+    let (head, kind) = head(verb, &mut tokens)?;
+    let (Some(kind), Some(parent)) = (kind, head.parent) else {
+        let message = "a class needs `parent 1:`, `classid 1:10` and a kind such as htb";
+        return Err(FormatError::at(verb.line, message));
+    };
+    if head.class_id.is_empty() || head.device.is_empty() {
+        let message = "a class needs `dev eth0` and `classid 1:10` before its kind";
+        return Err(FormatError::at(verb.line, message));
+    }
+    let options = class_options(kind, &mut tokens, setup)?;
+    let same = |it: &TcClass| it.device == head.device && it.id == head.class_id;
+    setup.classes.retain(|it| !same(it));
+    let (device, id, kind) = (head.device, head.class_id, kind.text.to_owned());
+    setup.classes.push(TcClass { device, kind, id, parent, options, line: verb.line });
+    Ok(())
+}
+
+fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+    let mut tokens = Tokens::new(words, true);
+    let mut head = Head::default();
+    while let Some(token) = tokens.next() {
+        if !head_word(token, &mut tokens, &mut head)? && token.text == "ingress" {
+            head.parent = Some(TcParent::Ingress);
+        }
+    }
+    // What an earlier set-up left is often deleted first, so nothing may be there.
+    let found = setup
+        .qdiscs
+        .iter()
+        .position(|it| it.device == head.device && Some(&it.parent) == head.parent.as_ref());
+    match (object.text, found) {
+        ("qdisc", Some(at)) => remove(setup, at),
+        ("class", _) => {
+            setup.classes.retain(|it| it.device != head.device || it.id != head.class_id);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A filter: the redirection to an ifb and policing are read, the rest is noted.
+fn filter(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+    let device = |words: &[Token<'_>]| {
+        let at = words.iter().position(|it| it.text == "dev")?;
+        words.get(at + 1).map(|it| it.text.to_owned())
+    };
+    let Some(from) = device(words) else {
+        return Err(FormatError::at(object.line, "the filter names no device: add `dev eth0`"));
+    };
+    let line = object.line;
+    if let Some(at) = words.iter().position(|it| it.text == "redirect") {
+        let Some(to) = device(&words[at..]) else {
+            let message = "`redirect` names no device: add `dev ifb0`";
+            return Err(FormatError::at(line, message));
+        };
+        setup.redirects.push(TcRedirect { from, to, line });
+    } else if words.iter().any(|it| it.text == "police") {
+        setup.policers.push((from, line));
+    } else {
+        let text = "filters are not read: which packets take which class is not known";
+        setup.note(TcNoteKind::Unknown, line, text);
+    }
+    Ok(())
+}

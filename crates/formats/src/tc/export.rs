@@ -1,0 +1,361 @@
+//! A discipline and a link of ours as commands of tc, or as a section of OpenWrt's SQM.
+
+use sojourn_aqm::{Limit, QdiscSpec, registry, units};
+
+use super::line::ETHERNET_BYTES;
+use super::options::{self, Form, KindTable, OptionWord, Ours};
+use super::units::{show_rate, show_time};
+use crate::FormatError;
+
+/// A link of a scenario as far as commands say it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcLink {
+    /// The device.
+    pub device: String,
+    /// Whether the link carries arrivals of the device, which an ifb has to hold.
+    pub is_arrivals: bool,
+    /// bit/s.
+    pub bps: u64,
+    /// Depth of the token bucket, if the rate has one that a packet may not overdraw.
+    pub bucket_bytes: Option<u64>,
+    /// Bytes that the link adds to a packet.
+    pub framing_bytes: u64,
+    /// The AQM in its text form.
+    pub aqm: String,
+}
+
+/// A discipline in the words of tc.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcWords {
+    /// The kind, and its options.
+    pub words: Vec<String>,
+    /// What the kernel does otherwise, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Releases of Linux that a kind came with.
+const SINCE: [(&str, (u32, u32)); 9] = [
+    ("choke", (2, 6)),
+    ("sfb", (2, 6)),
+    ("codel", (3, 5)),
+    ("fq_codel", (3, 5)),
+    ("pie", (3, 14)),
+    ("cake", (4, 19)),
+    ("fq_pie", (5, 6)),
+    ("dualpi2", (6, 17)),
+    ("pfifo_head_drop", (2, 6)),
+];
+
+const PERCENT: f64 = 100.0;
+
+/// An AQM as the words after `tc qdisc add dev eth0 root`.
+///
+/// # Errors
+/// Says which parameter tc has no word for, or that the kernel has no such discipline.
+pub fn words_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
+    let spec = QdiscSpec::parse(&link.aqm).map_err(|error| FormatError::whole(error.message))?;
+    of_spec(&spec, link, kernel).map_err(|message| FormatError { place: link.aqm.clone(), message })
+}
+
+fn of_spec(spec: &QdiscSpec, link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords, String> {
+    let table = table_of(spec)?;
+    if let Some((_, since)) = SINCE.iter().find(|it| it.0 == table.kind)
+        && let Some(kernel) = kernel
+        && kernel < *since
+    {
+        let ((major, minor), (of, other)) = (since, kernel);
+        return Err(format!(
+            "Linux {of}.{other} has no {}; it came with {major}.{minor}",
+            table.kind
+        ));
+    }
+    let mut warnings = Vec::new();
+    let (base, settings) = in_linux(spec, &mut warnings)?;
+    let words = match table.kind {
+        "cake" => cake(&settings, link)?,
+        _ => by_table(table, spec, &base, &settings, link)?,
+    };
+    Ok(TcWords { words, warnings })
+}
+
+/// The kind that an AQM of ours is.
+fn table_of(spec: &QdiscSpec) -> Result<&'static KindTable, String> {
+    let ours = spec.kind();
+    let settings = registry::settings(spec).map_err(|error| error.message)?;
+    let of =
+        |name: &str| settings.iter().find(|(it, _)| *it == name).map(|(_, text)| text.as_str());
+    let kind = match ours.as_str() {
+        "ared" => "red",
+        "taildrop" if of("overflow") == Some("head") => "pfifo_head_drop",
+        "taildrop" => match of("limit").map(units::limit) {
+            Some(Ok(Limit::Bytes(_))) => "bfifo",
+            _ => "pfifo",
+        },
+        other => other,
+    };
+    options::table(kind).filter(|it| !it.aqm.is_empty()).ok_or_else(|| {
+        format!(
+            "the kernel has no `{ours}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, ared, \
+             choke, sfq, sfb, cake and dualpi2"
+        )
+    })
+}
+
+type Settings = Vec<(&'static str, String)>;
+
+/// The kernel's own defaults, and the settings of an AQM over them.
+fn in_linux(spec: &QdiscSpec, warnings: &mut Vec<String>) -> Result<(Settings, Settings), String> {
+    let kind = spec.kind();
+    let linux = QdiscSpec::parse(&format!("{kind}@linux")).is_ok();
+    let head = match (linux, kind.as_str()) {
+        (true, _) => format!("{kind}@linux"),
+        (false, "taildrop") => match &spec.dialect {
+            Some(dialect) => format!("taildrop@{dialect}"),
+            None => kind.clone(),
+        },
+        (false, _) => kind.clone(),
+    };
+    if linux && spec.dialect.as_deref() != Some("linux") {
+        let own = spec.dialect.as_deref().unwrap_or("the default");
+        warnings.push(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
+    }
+    let pairs: Vec<String> =
+        spec.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let text = if pairs.is_empty() { head.clone() } else { format!("{head}:{}", pairs.join(",")) };
+    let resolved = |text: &str| {
+        let spec = QdiscSpec::parse(text).map_err(|error| error.message)?;
+        registry::settings(&spec).map_err(|error| error.message)
+    };
+    Ok((resolved(&head)?, resolved(&text)?))
+}
+
+/// Words that tc needs always, by kind.
+const ALWAYS: [(&str, &[&str]); 7] = [
+    ("pfifo", &["limit"]),
+    ("bfifo", &["limit"]),
+    ("pfifo_head_drop", &["limit"]),
+    ("red", &["limit", "avpkt"]),
+    ("choke", &["limit"]),
+    // tc sends its own steps where none are given.
+    ("sfb", &["increment", "decrement"]),
+    ("fq_codel", &[]),
+];
+
+fn by_table(
+    table: &KindTable,
+    spec: &QdiscSpec,
+    base: &Settings,
+    settings: &Settings,
+    link: &TcLink,
+) -> Result<Vec<String>, String> {
+    let always = ALWAYS.iter().find(|it| it.0 == table.kind).map_or(&[][..], |it| it.1);
+    let mut words = vec![table.kind.to_owned()];
+    for (name, value) in settings {
+        let default = base.iter().find(|it| it.0 == *name).map(|it| it.1.as_str());
+        let is_default = default == Some(value.as_str());
+        let mut known = table.words.iter().filter(|it| stands_for(it, name));
+        let Some(word) = known.clone().find(|it| is_value(it, value)) else {
+            let needs_none = is_default
+                || known.next().is_some_and(|it| is_off(it, value) && !always.contains(&it.word));
+            if needs_none || is_by_kind(table.kind, name) {
+                continue;
+            }
+            return Err(format!("`{name}` of {value} has no word in tc; leave it out"));
+        };
+        if is_default && !always.contains(&word.word) {
+            continue;
+        }
+        words.push(word.word.to_owned());
+        words.extend(of_value(word, name, value)?);
+    }
+    if matches!(table.kind, "red" | "choke") {
+        words.extend(["bandwidth".to_owned(), show_rate(link.bps)]);
+    }
+    if spec.kind() == "ared" {
+        words.push("adaptive".to_owned());
+    }
+    Ok(words)
+}
+
+/// Whether the kind itself says what a parameter says.
+fn is_by_kind(kind: &str, name: &str) -> bool {
+    kind == "pfifo_head_drop" && name == "overflow"
+}
+
+fn stands_for(word: &OptionWord, name: &str) -> bool {
+    match word.ours {
+        Ours::Is(ours) | Ours::Hertz(ours, _) | Ours::Sets(ours, _) => ours == name,
+        Ours::Same | Ours::Missing => false,
+    }
+}
+
+/// Whether a word can say a value: a flag says one, others any but `off` and `auto`.
+fn is_value(word: &OptionWord, value: &str) -> bool {
+    match word.ours {
+        Ours::Sets(_, only) => only == value,
+        _ => !matches!(value, "off" | "auto"),
+    }
+}
+
+/// Whether a value is what holds without any word: a flag that is off, a part that is off.
+fn is_off(word: &OptionWord, value: &str) -> bool {
+    match word.ours {
+        Ours::Sets(_, only) => only == "true" && value == "false",
+        _ => value == "auto" || value == "off" && matches!(word.word, "ce_threshold" | "perturb"),
+    }
+}
+
+/// A value in tc's unit; none for a flag.
+fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>, String> {
+    let refuse = |what: &str| format!("`{name}` of {value}: tc takes {what}");
+    let divided = |nanos: u64, unit: u64, what: &str| match nanos.is_multiple_of(unit) {
+        true => Ok(nanos / unit),
+        false => Err(refuse(what)),
+    };
+    let span = || Ok::<u64, String>(units::span(value)?.as_nanos());
+    let text = match (word.form, word.ours) {
+        (_, Ours::Sets(..)) => return Ok(None),
+        (_, Ours::Hertz(_, scale)) => {
+            let scaled = units::hertz(value)? * scale;
+            let is_whole = matches!(word.form, Form::Count | Form::Packets);
+            if is_whole && scaled.fract() != 0.0 {
+                return Err(refuse(if scale == 1.0 {
+                    "whole numbers"
+                } else {
+                    "whole sixteenths"
+                }));
+            }
+            scaled.to_string()
+        }
+        (Form::Packets, _) if name == "limit" => match units::limit(value)? {
+            Limit::Packets(packets) => packets.to_string(),
+            Limit::Bytes(_) => return Err(refuse("packets here, such as 1000p")),
+        },
+        (Form::Size, _) if matches!(name, "limit" | "min_th" | "max_th") => {
+            match units::limit(value)? {
+                Limit::Bytes(bytes) => bytes.to_string(),
+                Limit::Packets(_) => return Err(refuse("bytes here, such as 400kB")),
+            }
+        }
+        (Form::Size | Form::Bytes, _) => units::bytes(value)?.to_string(),
+        (Form::Count | Form::Packets | Form::Text, _) => units::whole(value)?.to_string(),
+        (Form::Time, _) => format!("{}us", divided(span()?, 1000, "whole microseconds")?),
+        (Form::Millis, _) => divided(span()?, 1_000_000, "whole milliseconds")?.to_string(),
+        (Form::Seconds, _) => divided(span()?, 1_000_000_000, "whole seconds")?.to_string(),
+        (Form::Percent, _) => {
+            let percent = units::number(value)? * PERCENT;
+            if (percent - percent.round()).abs() > 1e-9 {
+                return Err(refuse("whole percent"));
+            }
+            percent.round().to_string()
+        }
+        _ => units::number(value)?.to_string(),
+    };
+    Ok(Some(text))
+}
+
+/// Cake, whose target follows from `rtt`.
+fn cake(settings: &Settings, link: &TcLink) -> Result<Vec<String>, String> {
+    let of = |name: &str| {
+        settings.iter().find(|it| it.0 == name).map(|it| it.1.as_str()).unwrap_or("off")
+    };
+    let mut words: Vec<String> = vec!["cake".to_owned()];
+    match of("bandwidth") {
+        "off" => words.push("unlimited".to_owned()),
+        text => words.extend(["bandwidth".to_owned(), text.to_owned()]),
+    }
+    words.push("besteffort".to_owned());
+    words.push(
+        match of("isolation") {
+            "src" => "dual-srchost",
+            "dst" => "dual-dsthost",
+            "triple" => "triple-isolate",
+            other => other,
+        }
+        .to_owned(),
+    );
+    let (interval, target) = (units::span(of("interval"))?, units::span(of("target"))?);
+    let micros = interval.as_nanos() / 1000;
+    if (micros / 20).max(1) * 1000 != target.as_nanos() || micros * 1000 != interval.as_nanos() {
+        return Err(format!(
+            "`target` of {} with an interval of {}: tc has `rtt` alone, and makes the target a \
+             twentieth of it",
+            of("target"),
+            of("interval")
+        ));
+    }
+    words.extend(["rtt".to_owned(), show_time(interval.as_nanos())]);
+    let own = units::bytes(of("overhead"))?;
+    let is_raw = own == 0 && link.framing_bytes == ETHERNET_BYTES as u64;
+    if is_raw {
+        words.push("raw".to_owned());
+    } else {
+        words.extend(["overhead".to_owned(), (own + link.framing_bytes).to_string()]);
+    }
+    words.push(if of("cells") == "none" { "noatm" } else { of("cells") }.to_owned());
+    let mpu = units::bytes(of("mpu"))?;
+    if mpu > 0 {
+        words.extend(["mpu".to_owned(), mpu.to_string()]);
+    }
+    if of("limit") != "15503360B" {
+        match units::limit(of("limit"))? {
+            Limit::Bytes(bytes) => words.extend(["memlimit".to_owned(), bytes.to_string()]),
+            Limit::Packets(_) => return Err("`limit` of packets: cake counts bytes".to_owned()),
+        }
+    }
+    match of("flows") {
+        "1024" => Ok(words),
+        other => Err(format!("`flows` of {other}: the kernel has 1024 built in")),
+    }
+}
+
+/// The commands that set a link up.
+///
+/// # Errors
+/// As [`words_of`].
+pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
+    let TcWords { words, warnings } = words_of(link, kernel)?;
+    let discipline = words.join(" ");
+    let mut commands = Vec::new();
+    let mut device = link.device.clone();
+    if link.is_arrivals {
+        let outer = std::mem::replace(&mut device, format!("ifb4{}", link.device));
+        commands.extend([
+            format!("ip link add {device} type ifb"),
+            format!("ip link set {device} up"),
+            format!("tc qdisc replace dev {outer} handle ffff: ingress"),
+            format!(
+                "tc filter replace dev {outer} parent ffff: protocol all matchall action mirred \
+                 egress redirect dev {device}"
+            ),
+        ]);
+    }
+    if words.iter().any(|it| it == "bandwidth") && words[0] == "cake" {
+        commands.push(format!("tc qdisc replace dev {device} root {discipline}"));
+        return Ok(TcWords { words: commands, warnings });
+    }
+    // The kernel's packet length has the Ethernet header.
+    let more = i128::from(link.framing_bytes) - i128::from(ETHERNET_BYTES);
+    let stab = match more {
+        0 => String::new(),
+        bytes => format!("stab overhead {bytes} linklayer ethernet "),
+    };
+    let rate = show_rate(link.bps);
+    match link.bucket_bytes {
+        Some(burst) => commands.extend([
+            format!(
+                "tc qdisc replace dev {device} root handle 1: {stab}tbf rate {rate} burst {burst} \
+                 latency 300ms"
+            ),
+            format!("tc qdisc replace dev {device} parent 1:1 handle 110: {discipline}"),
+        ]),
+        None => commands.extend([
+            format!("tc qdisc replace dev {device} root handle 1: {stab}htb default 10"),
+            format!(
+                "tc class replace dev {device} parent 1: classid 1:10 htb rate {rate} ceil {rate}"
+            ),
+            format!("tc qdisc replace dev {device} parent 1:10 handle 110: {discipline}"),
+        ]),
+    }
+    Ok(TcWords { words: commands, warnings })
+}

@@ -1,0 +1,199 @@
+//! What `tc -j qdisc show` prints: exact where the text is rounded. Rates are bytes per second,
+//! times microseconds, and netem's seconds (iproute2 6.1 lib/json_print.c, tc/q_*.c).
+
+use serde_json::{Map, Value};
+
+use super::options::{self, Form};
+use super::statement::{parent, qdisc_options};
+use super::tree::{TcCounters, TcParent, TcQdisc, TcSetup, TcSource};
+use super::words::{Token, Tokens};
+use crate::FormatError;
+
+/// Reads output of `tc -j`.
+pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let what = if error.is_eof() { "the JSON is cut off" } else { "this is no JSON" };
+        let message = format!("{what} (column {}): paste all that `tc -j` prints", error.column());
+        FormatError::at(error.line().max(1), message)
+    })?;
+    let Value::Array(elements) = value else {
+        return Err(FormatError::whole("tc -j prints an array; paste from `[` to `]`"));
+    };
+    let mut setup = TcSetup::new(TcSource::Json);
+    for (index, element) in elements.iter().enumerate() {
+        let number = index + 1;
+        qdisc(element, number, &mut setup)
+            .map_err(|error| FormatError { place: format!("element {number}"), ..error })?;
+    }
+    match setup.qdiscs.is_empty() {
+        true => Err(FormatError::whole("the array is empty; run tc -j qdisc show")),
+        false => Ok(setup),
+    }
+}
+
+fn qdisc(element: &Value, number: usize, setup: &mut TcSetup) -> Result<(), FormatError> {
+    let text = |name: &str| element.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
+    let kind = text("kind");
+    if kind.is_empty() {
+        return Err(FormatError::at(number, "has no `kind`; paste what `tc -j qdisc show` prints"));
+    }
+    let empty = Map::new();
+    let given = element.get("options").and_then(Value::as_object).unwrap_or(&empty);
+    let words = match kind.as_str() {
+        "cake" | "cake_mq" => cake(given),
+        "netem" => netem(given),
+        name => by_table(name, given),
+    };
+    let line = number;
+    let tokens: Vec<Token<'_>> = words.iter().map(|text| Token { text, line }).collect();
+    let mut tokens = Tokens::new(&tokens, false);
+    let options = qdisc_options(Token { text: &kind, line }, &mut tokens, setup)?;
+    let parent = match (kind.as_str(), element.get("parent").and_then(Value::as_str)) {
+        ("ingress" | "clsact", _) => TcParent::Ingress,
+        (_, Some(place)) => parent(place),
+        (_, None) => TcParent::Root,
+    };
+    let counters = counters(element);
+    let (device, handle) = (text("dev"), text("handle"));
+    let stab = None;
+    setup.qdiscs.push(TcQdisc { device, kind, handle, parent, stab, options, counters, line });
+    Ok(())
+}
+
+fn counters(element: &Value) -> TcCounters {
+    let number = |name: &str| element.get(name).and_then(Value::as_u64);
+    let tins = element.get("tins").and_then(Value::as_array);
+    let largest = |tin: &Value| tin.get("max_pkt_len").and_then(Value::as_u64);
+    TcCounters {
+        sent_bytes: number("bytes"),
+        sent_packets: number("packets"),
+        dropped: number("drops").or(number("dropped")),
+        overlimits: number("overlimits"),
+        backlog_packets: number("qlen"),
+        largest: number("maxpacket").or(tins.and_then(|all| all.iter().filter_map(largest).max())),
+    }
+}
+
+/// A value as the text form of its option has it.
+fn shown(value: &Value, form: Form) -> Option<String> {
+    let number = value.as_f64();
+    Some(match (form, number, value) {
+        (_, _, Value::String(text)) => text.clone(),
+        (Form::Rate, Some(bytes), _) => format!("{}bit", bytes * 8.0),
+        (Form::Time, Some(micros), _) => format!("{micros}us"),
+        (Form::Millis, Some(millis), _) => format!("{millis}ms"),
+        (_, Some(number), _) => format!("{number}"),
+        _ => return None,
+    })
+}
+
+/// Options of a kind with a table. A key that is not in it stays, and is noted as unknown.
+fn by_table(kind: &str, given: &Map<String, Value>) -> Vec<String> {
+    let words = options::table(kind).map_or(&[][..], |table| table.words);
+    let mut all = Vec::new();
+    for (key, value) in given {
+        let name = match (kind, key.trim()) {
+            // dualpi2's keys have hyphens where its words have underscores.
+            ("dualpi2", "step-thresh-us") => "step_thresh".to_owned(),
+            ("dualpi2", "coupling") => "coupling_factor".to_owned(),
+            ("dualpi2", "c-protection") => "classic_protection".to_owned(),
+            ("dualpi2", other) => other.replace('-', "_"),
+            (_, other) => options::canonical(other).to_owned(),
+        };
+        let form = words.iter().find(|it| it.word == name).map_or(Form::Text, |it| it.form);
+        match (value, form) {
+            (Value::Bool(false), _) => {}
+            (Value::Bool(true) | Value::Null, _) => all.push(name),
+            (Value::String(word), _) if kind == "dualpi2" && name.starts_with("drop_") => {
+                all.push(match word.as_str() {
+                    "drop" => "drop_on_overload".to_owned(),
+                    other => other.replace('-', "_"),
+                });
+            }
+            (Value::Array(numbers), _) => {
+                all.push(name);
+                all.extend(numbers.iter().map(Value::to_string));
+            }
+            _ => {
+                if let Some(text) = shown(value, form) {
+                    all.extend([name, text]);
+                }
+            }
+        }
+    }
+    all
+}
+
+fn cake(given: &Map<String, Value>) -> Vec<String> {
+    let mut all = Vec::new();
+    for (key, value) in given {
+        match (key.as_str(), value) {
+            ("bandwidth", Value::Number(bytes)) => {
+                let bits = bytes.as_f64().unwrap_or(0.0) * 8.0;
+                all.extend(["bandwidth".to_owned(), format!("{bits}bit")]);
+            }
+            ("bandwidth", _) => all.push("unlimited".to_owned()),
+            ("diffserv" | "flowmode" | "atm" | "autorate", Value::String(word)) => {
+                all.push(word.clone());
+            }
+            ("ack-filter", Value::String(word)) => all.push(match word.as_str() {
+                "aggressive" => "ack-filter-aggressive".to_owned(),
+                "enabled" => "ack-filter".to_owned(),
+                _ => "no-ack-filter".to_owned(),
+            }),
+            ("split_gso" | "split-gso", Value::Bool(false)) => all.push("no-split-gso".to_owned()),
+            ("split_gso" | "split-gso", _) => all.push("split-gso".to_owned()),
+            ("nat" | "wash", Value::Bool(false)) => all.push(format!("no{key}")),
+            (_, Value::Bool(false)) => {}
+            (_, Value::Bool(true) | Value::Null) => all.push(key.clone()),
+            ("rtt", value) => all.extend(["rtt".to_owned(), format!("{value}us")]),
+            (_, Value::Number(number)) => all.extend([key.clone(), number.to_string()]),
+            (_, other) => all.push(other.as_str().unwrap_or(key).to_owned()),
+        }
+    }
+    // `raw` comes first, as in the text: the overhead after it is no second one.
+    all.sort_by_key(|word| word != "raw");
+    all
+}
+
+fn netem(given: &Map<String, Value>) -> Vec<String> {
+    let mut all = Vec::new();
+    let percent = |value: Option<&Value>| {
+        value.and_then(Value::as_f64).map(|share| format!("{}%", share * 100.0))
+    };
+    let nanos = |value: Option<&Value>| {
+        let seconds = value.and_then(Value::as_f64)?;
+        (seconds > 0.0).then(|| format!("{}ns", (seconds * 1e9).round()))
+    };
+    for (key, value) in given {
+        match (key.as_str(), value) {
+            ("delay", Value::Object(parts)) => {
+                let delay = nanos(parts.get("delay")).unwrap_or("0".to_owned());
+                all.extend(["delay".to_owned(), delay]);
+                all.extend(nanos(parts.get("jitter")));
+            }
+            ("loss-random", Value::Object(parts)) => {
+                all.push("loss".to_owned());
+                all.extend(percent(parts.get("loss")));
+            }
+            ("loss-gemodel", Value::Object(parts)) => {
+                all.extend(["loss".to_owned(), "gemodel".to_owned()]);
+                all.extend(
+                    ["p", "r", "1-h", "1-k"].iter().filter_map(|it| percent(parts.get(*it))),
+                );
+            }
+            ("corrupt" | "duplicate" | "reorder", Value::Object(parts)) => {
+                all.push(key.clone());
+                all.extend(percent(parts.get(key)));
+            }
+            ("rate", Value::Object(parts)) => {
+                let bytes = parts.get("rate").and_then(Value::as_f64).unwrap_or(0.0);
+                all.extend(["rate".to_owned(), format!("{}bit", bytes * 8.0)]);
+            }
+            (_, Value::Bool(false) | Value::Object(_)) => {}
+            (_, Value::Bool(true) | Value::Null) => all.push(key.clone()),
+            (_, value) => all.extend([key.clone(), value.to_string()]),
+        }
+    }
+    all
+}

@@ -1,0 +1,277 @@
+//! The line that a device's disciplines make: its shaper, what it counts per packet, its AQM, and
+//! what netem adds.
+
+use super::aqm::{self, AqmOfTc};
+use super::tree::{
+    TcClass, TcOption, TcOverhead, TcParent, TcQdisc, TcSetup, TcValue, same_number,
+};
+use crate::FormatError;
+
+/// The Ethernet header, which the kernel's packet length has and an IP packet has not.
+pub(super) const ETHERNET_BYTES: i64 = 14;
+/// More disciplines on top of each other than any device has.
+const DEEPEST: usize = 16;
+
+/// A shaper on the way to the queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcShaper {
+    /// Such as `htb`.
+    pub kind: String,
+    /// bit/s.
+    pub bps: u64,
+    /// Bytes that may leave at once, if known.
+    pub burst: Option<u64>,
+    /// The line of the text.
+    pub line: usize,
+}
+
+/// What a device's disciplines make of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ShapedLine {
+    /// The device; empty if the text names none.
+    pub device: String,
+    /// The shapers, the one nearest to the device first.
+    pub shapers: Vec<TcShaper>,
+    /// What the shaper adds to a packet, if the text says so.
+    pub overhead: Option<TcOverhead>,
+    /// The discipline that holds the queue.
+    pub queue: Option<TcQdisc>,
+    /// It as an AQM of ours.
+    pub aqm: Option<AqmOfTc>,
+    /// Why it is none, if it is none.
+    pub refused: Option<FormatError>,
+    /// netem, if there is one.
+    pub netem: Option<TcQdisc>,
+    /// Disciplines from the root to the queue.
+    pub chain: Vec<String>,
+    /// What could not be represented.
+    pub missing: Vec<String>,
+}
+
+impl ShapedLine {
+    /// The rate of the slowest shaper.
+    pub fn bps(&self) -> Option<u64> {
+        let netem = self.netem.as_ref().and_then(|it| it.rate("rate"));
+        self.shapers.iter().map(|it| it.bps).chain(netem).min()
+    }
+
+    /// Bytes that the kernel counts besides the IP packet.
+    pub fn header_bytes(&self) -> i64 {
+        const WITHOUT: [&str; 5] = ["ppp", "tun", "wg", "pppoe", "wwan"];
+        let is_without = WITHOUT.iter().any(|it| self.device.starts_with(it));
+        if is_without { 0 } else { ETHERNET_BYTES }
+    }
+}
+
+/// The lines of all devices that have a queue or a shaper.
+pub fn lines(setup: &TcSetup) -> Vec<ShapedLine> {
+    let devices = setup.devices().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    devices.iter().filter_map(|device| of_device(setup, device)).collect()
+}
+
+fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
+    let root = setup.root(device)?;
+    let mut line = ShapedLine {
+        device: device.to_owned(),
+        shapers: Vec::new(),
+        overhead: root.stab.clone(),
+        queue: None,
+        aqm: None,
+        refused: None,
+        netem: None,
+        chain: Vec::new(),
+        missing: Vec::new(),
+    };
+    let mut next = Some(root);
+    while let Some(qdisc) = next {
+        line.chain.push(qdisc.kind.clone());
+        line.overhead = line.overhead.or_else(|| qdisc.stab.clone());
+        next = match line.chain.len() < DEEPEST {
+            true => below(setup, qdisc, &mut line),
+            false => None,
+        };
+    }
+    if let Some(queue) = line.queue.clone() {
+        if queue.kind == "cake" {
+            let bps = queue.rate("bandwidth");
+            let kind = queue.kind.clone();
+            line.shapers.extend(bps.map(|bps| TcShaper {
+                kind,
+                bps,
+                burst: None,
+                line: queue.line,
+            }));
+        }
+        match aqm::of_qdisc(&queue, setup.source) {
+            Ok(aqm) => {
+                line.missing.extend(aqm.missing.clone());
+                line.overhead = line.overhead.or_else(|| aqm.overhead.clone());
+                line.aqm = Some(aqm);
+            }
+            Err(error) => line.refused = Some(error),
+        }
+    }
+    Some(line)
+}
+
+/// Adds a discipline to the line; returns the one below it.
+fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> Option<&'s TcQdisc> {
+    match qdisc.kind.as_str() {
+        "netem" => {
+            line.netem = Some(qdisc.clone());
+            setup.children(qdisc).next()
+        }
+        "tbf" => {
+            let burst = qdisc.bytes("burst").and_then(|it| u64::try_from(it).ok());
+            let (kind, bps) = (qdisc.kind.clone(), qdisc.rate("rate"));
+            line.shapers.extend(bps.map(|bps| TcShaper { kind, bps, burst, line: qdisc.line }));
+            of_shaper(&qdisc.options, line);
+            let child = setup.children(qdisc).next();
+            if child.is_none() {
+                line.queue = Some(queue_of_tbf(qdisc));
+            }
+            child
+        }
+        "htb" | "hfsc" => classful(setup, qdisc, line),
+        "prio" | "pfifo_fast" if setup.children(qdisc).next().is_some() => {
+            line.missing
+                .push("the bands of prio: that of best effort, the second, is taken".into());
+            let second =
+                |it: &&TcQdisc| matches!(&it.parent, TcParent::Class(id) if id.ends_with(":2"));
+            setup.children(qdisc).find(second).or_else(|| setup.children(qdisc).next())
+        }
+        "mq" | "mqprio" | "cake_mq" => {
+            let count = setup.children(qdisc).count();
+            if count > 1 {
+                line.missing.push(format!(
+                    "{} has {count} queues, each with an AQM of its own: one is taken",
+                    qdisc.kind
+                ));
+            }
+            setup.children(qdisc).next()
+        }
+        "noqueue" => None,
+        _ => {
+            line.queue = Some(qdisc.clone());
+            None
+        }
+    }
+}
+
+/// The queue of a tbf without a discipline below it, a bfifo of its limit; `latency` gives the
+/// limit as rate times latency plus burst (tc-tbf(8)).
+fn queue_of_tbf(qdisc: &TcQdisc) -> TcQdisc {
+    let burst = qdisc.bytes("burst").unwrap_or(0);
+    let by_latency = qdisc
+        .rate("rate")
+        .zip(qdisc.nanos("lat"))
+        .map(|(bps, nanos)| (bps as f64 / 8.0 * (nanos as f64 / 1e9)) as i64 + burst);
+    let limit = qdisc.bytes("limit").or(by_latency);
+    let option = limit.map(|bytes| TcOption {
+        name: "limit",
+        value: TcValue::Bytes(bytes),
+        text: format!("limit {bytes}"),
+        line: qdisc.line,
+    });
+    TcQdisc {
+        kind: "bfifo".to_owned(),
+        options: option.into_iter().collect(),
+        stab: None,
+        ..qdisc.clone()
+    }
+}
+
+/// What a shaper's own options add to a packet.
+fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
+    let find = |name: &str| options.iter().rev().find(|it| it.name == name);
+    let bytes = |name: &str| match find(name).map(|it| &it.value) {
+        Some(TcValue::Bytes(bytes)) => Some(*bytes),
+        _ => None,
+    };
+    let cells = match find("linklayer").map(|it| &it.value) {
+        Some(TcValue::Text(text)) if text == "atm" || text == "adsl" => "atm",
+        _ => "ethernet",
+    };
+    if line.overhead.is_none() && (bytes("overhead").is_some() || cells == "atm") {
+        let mpu = bytes("mpu").unwrap_or(0).try_into().unwrap_or(0);
+        let (bytes, cells) = (bytes("overhead").unwrap_or(0), cells.to_owned());
+        line.overhead = Some(TcOverhead { bytes, mpu, cells, from_ip: false });
+    }
+}
+
+/// The class that takes what no filter names, and what hangs below it.
+fn classful<'s>(
+    setup: &'s TcSetup,
+    qdisc: &'s TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<&'s TcQdisc> {
+    let class = default_class(setup, qdisc)?;
+    let leaves = setup.children(qdisc).count();
+    if leaves > 1 {
+        line.missing.push(format!(
+            "{} has {leaves} leaves: that of class {} is taken, where traffic goes by default",
+            qdisc.kind, class.id
+        ));
+    }
+    let mut at = Some(class);
+    for _ in 0..DEEPEST {
+        let Some(class) = at else { break };
+        let ceiling = class.rate("ceil").or(class.rate("rate"));
+        let kind = qdisc.kind.clone();
+        let burst = class.bytes("burst").and_then(|it| u64::try_from(it).ok());
+        let shaper = ceiling.map(|bps| TcShaper { kind, bps, burst, line: class.line });
+        // One shaper for a tree of classes: its slowest.
+        if let Some(shaper) = shaper {
+            match line.shapers.last_mut().filter(|it| it.kind == qdisc.kind) {
+                Some(known) if known.bps <= shaper.bps => {}
+                Some(known) => *known = shaper,
+                None => line.shapers.push(shaper),
+            }
+        }
+        of_shaper(&class.options, line);
+        at = match &class.parent {
+            TcParent::Class(id) => setup.classes_of(qdisc).find(|it| is_class(&it.id, id)),
+            _ => None,
+        };
+    }
+    let below = setup.children(qdisc).find(|it| match &it.parent {
+        TcParent::Class(id) => is_class(id, &class.id),
+        _ => false,
+    });
+    if below.is_none() {
+        // A leaf without a discipline has a pfifo (Linux 6.1 sch_htb.c, htb_change_class).
+        let options = Vec::new();
+        line.queue = Some(TcQdisc { kind: "pfifo".to_owned(), options, ..qdisc.clone() });
+    }
+    below
+}
+
+/// The class that `default` names, or the only leaf.
+pub(super) fn default_class<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> Option<&'s TcClass> {
+    let minor = |class: &TcClass| {
+        let text = class.id.split(':').nth(1).unwrap_or("").to_owned();
+        u64::from_str_radix(&text, 16).ok()
+    };
+    let asked = qdisc.count("default");
+    let named = setup.classes_of(qdisc).find(|it| asked.is_some() && minor(it) == asked);
+    named.or_else(|| {
+        let is_leaf = |it: &&TcClass| {
+            !setup
+                .classes_of(qdisc)
+                .any(|other| matches!(&other.parent, TcParent::Class(id) if is_class(id, &it.id)))
+        };
+        let mut leaves = setup.classes_of(qdisc).filter(is_leaf);
+        let first = leaves.next();
+        if leaves.next().is_none() { first } else { None }
+    })
+}
+
+/// Whether two identifiers name one class.
+fn is_class(one: &str, two: &str) -> bool {
+    match (one.split_once(':'), two.split_once(':')) {
+        (Some((major, minor)), Some((of, other))) => {
+            same_number(major, of) && same_number(minor, other)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,185 @@
+//! The words of netem (iproute2 6.1 tc/q_netem.c, netem_parse_opt and netem_print_opt).
+
+use super::tree::{TcNoteKind, TcOption, TcSetup, TcValue};
+use super::units;
+use super::words::{Token, Tokens, push};
+use crate::FormatError;
+
+const KNOWN: [&str; 17] = [
+    "limit",
+    "delay",
+    "latency",
+    "distribution",
+    "loss",
+    "drop",
+    "duplicate",
+    "corrupt",
+    "reorder",
+    "gap",
+    "rate",
+    "slot",
+    "seed",
+    "ecn",
+    "packetoverhead",
+    "cellsize",
+    "celloverhead",
+];
+
+/// The parts of the Gilbert-Elliott model, in the order of the command: 1-h is the loss in the bad
+/// state, 1-k that in the good one.
+const GEMODEL: [&str; 4] = ["p", "r", "1-h", "1-k"];
+const GEMODEL_NAMES: [&str; 4] = ["ge_enter", "ge_leave", "ge_bad", "ge_good"];
+
+/// Reads the options of netem.
+pub(super) fn options(
+    tokens: &mut Tokens<'_>,
+    setup: &mut TcSetup,
+) -> Result<Vec<TcOption>, FormatError> {
+    let mut options = Vec::new();
+    while let Some(token) = tokens.next() {
+        let start = tokens.position() - 1;
+        let found = one(token, tokens, setup)?;
+        for (name, value) in found {
+            let option = TcOption { name, value, text: tokens.since(start), line: token.line };
+            push(&mut options, option, &[], setup);
+        }
+    }
+    Ok(options)
+}
+
+type Found = Vec<(&'static str, TcValue)>;
+
+fn one(
+    token: Token<'_>,
+    tokens: &mut Tokens<'_>,
+    setup: &mut TcSetup,
+) -> Result<Found, FormatError> {
+    let share = |given: Token<'_>| {
+        units::percent(given.text)
+            .map(TcValue::Real)
+            .map_err(|why| FormatError::at(given.line, format!("{}: {why}", token.text)))
+    };
+    Ok(match token.text {
+        "limit" => {
+            let given = tokens.value_of(token)?;
+            let count = units::count(given.text).map_err(|why| FormatError::at(given.line, why))?;
+            vec![("limit", TcValue::Count(count))]
+        }
+        "delay" | "latency" => delay(token, tokens)?,
+        "loss" | "drop" => loss(token, tokens, setup)?,
+        "corrupt" | "duplicate" | "reorder" => {
+            let name = match token.text {
+                "corrupt" => "corrupt",
+                "duplicate" => "duplicate",
+                _ => "reorder",
+            };
+            let value = share(tokens.value_of(token)?)?;
+            tokens.next_number(); // its correlation
+            vec![(name, value)]
+        }
+        "rate" => {
+            let given = tokens.value_of(token)?;
+            let bps = units::rate(given.text).map_err(|why| FormatError::at(given.line, why))?;
+            let mut found = vec![("rate", TcValue::Bps(bps))];
+            if let Some(bytes) = tokens.next_number() {
+                found.push(("rate_overhead", TcValue::Text(bytes.text.to_owned())));
+                while tokens.next_number().is_some() {}
+            }
+            found
+        }
+        "packetoverhead" | "cellsize" | "celloverhead" | "gap" | "seed" => {
+            tokens.value_of(token)?;
+            Vec::new()
+        }
+        "distribution" => {
+            let given = tokens.value_of(token)?;
+            vec![("distribution", TcValue::Text(given.text.to_owned()))]
+        }
+        "slot" => {
+            while tokens.peek().is_some_and(|it| !KNOWN.contains(&it.text)) {
+                tokens.next();
+            }
+            vec![("slot", TcValue::Flag)]
+        }
+        "ecn" => vec![("ecn", TcValue::Flag)],
+        _ => {
+            let is_known = |word: &str| KNOWN.contains(&word);
+            super::words::unknown("netem", token, tokens, &is_known, setup)?;
+            Vec::new()
+        }
+    })
+}
+
+fn delay(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<Found, FormatError> {
+    let mut found = Vec::new();
+    for name in ["delay", "jitter"] {
+        let given = match name {
+            "delay" => tokens.value_of(token)?,
+            _ => match tokens.next_number() {
+                Some(given) => given,
+                None => return Ok(found),
+            },
+        };
+        if given.text != "0" && given.text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+            let message = format!(
+                "`{name} {}` has no unit, which counts microseconds or nanoseconds by the version \
+                 of iproute2; write {0}ms or {0}us",
+                given.text
+            );
+            return Err(FormatError::at(given.line, message));
+        }
+        let nanos = units::time(given.text, 1.0).map_err(|why| FormatError::at(given.line, why))?;
+        found.push((name, TcValue::Nanos(nanos)));
+    }
+    if let Some(correlation) = tokens.next_number() {
+        found.push(("delay_correlation", TcValue::Text(correlation.text.to_owned())));
+    }
+    Ok(found)
+}
+
+fn loss(
+    token: Token<'_>,
+    tokens: &mut Tokens<'_>,
+    setup: &mut TcSetup,
+) -> Result<Found, FormatError> {
+    let share = |given: Token<'_>| {
+        units::percent(given.text)
+            .map(TcValue::Real)
+            .map_err(|why| FormatError::at(given.line, format!("{}: {why}", token.text)))
+    };
+    let mut first = tokens.value_of(token)?;
+    if first.text == "random" {
+        first = tokens.value_of(token)?;
+    }
+    match first.text {
+        "gemodel" => {
+            let mut found = Vec::new();
+            for (letter, name) in GEMODEL.into_iter().zip(GEMODEL_NAMES) {
+                if tokens.peek().is_some_and(|it| it.text == letter) {
+                    tokens.next();
+                }
+                let Some(given) = tokens.next_number() else { break };
+                found.push((name, share(given)?));
+            }
+            match found.is_empty() {
+                true => Err(FormatError::at(first.line, "`loss gemodel` lacks its probabilities")),
+                false => Ok(found),
+            }
+        }
+        "state" => {
+            while tokens.peek().is_some_and(|it| !KNOWN.contains(&it.text)) {
+                tokens.next();
+            }
+            let text = "`loss state`, a Markov chain of four states, has no counterpart here";
+            setup.note(TcNoteKind::Unknown, first.line, text);
+            Ok(Vec::new())
+        }
+        _ => {
+            let mut found = vec![("loss", share(first)?)];
+            if let Some(correlation) = tokens.next_number() {
+                found.push(("loss_correlation", TcValue::Text(correlation.text.to_owned())));
+            }
+            Ok(found)
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The scenario that a set-up becomes: its line, its queue, and a household's traffic.
+
+use super::line::{ShapedLine, lines};
+use super::tree::{TcNoteKind, TcQdisc, TcSetup, TcSource, TcValue};
+use super::units::{self, show_rate, show_time};
+use crate::FormatError;
+
+/// What the user adds to the text.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TcWish {
+    /// Name of the scenario.
+    pub name: String,
+    /// Rate of the line behind the shaper, or of a line without one, such as `50mbit`.
+    pub rate: Option<String>,
+    /// Base round-trip time, such as `40ms`.
+    pub rtt: Option<String>,
+    /// The device, where the text has several.
+    pub device: Option<String>,
+}
+
+/// A scenario, and what it rests on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcImport {
+    /// The scenario in TOML.
+    pub toml: String,
+    /// What was read.
+    pub read: Vec<String>,
+    /// What the text could not say or what has no counterpart, with what stands in its place.
+    pub unknown: Vec<String>,
+}
+
+const ASSUMED_RTT_NS: u64 = 40_000_000;
+/// The largest packet of an Ethernet, without its header.
+const MTU_BYTES: i64 = 1500;
+const BITS: u64 = 8;
+
+/// One direction of the scenario.
+struct Direction<'a> {
+    name: &'static str,
+    line: &'a ShapedLine,
+}
+
+/// Makes a scenario of a set-up.
+///
+/// # Errors
+/// Says what contradicts itself, which device has to be named, or that a rate is missing.
+pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError> {
+    let refused = setup
+        .notes
+        .iter()
+        .find(|it| matches!(it.kind, TcNoteKind::Contradiction | TcNoteKind::Refused));
+    if let Some(note) = refused {
+        return Err(FormatError::at(note.line, note.text.clone()));
+    }
+    let all = lines(setup);
+    let chosen = choose(setup, &all, wish)?;
+    let rtt = match &wish.rtt {
+        Some(text) => units::time(text, 1e6).map_err(FormatError::whole)?,
+        None => ASSUMED_RTT_NS,
+    };
+    let mut import = TcImport { toml: String::new(), read: Vec::new(), unknown: Vec::new() };
+    let mut links = String::new();
+    let mut added = 0;
+    for direction in &chosen {
+        let (text, delay) = link(setup, direction, wish, &mut import)?;
+        links.push_str(&text);
+        added += delay;
+    }
+    import.unknown.extend(setup.notes.iter().map(|it| match setup.source {
+        TcSource::Json => format!("element {}: {}", it.line, it.text),
+        _ => format!("line {}: {}", it.line, it.text),
+    }));
+    if wish.rtt.is_none() {
+        import.unknown.push(format!(
+            "the base round-trip time of the paths: {} is assumed; --rtt sets it",
+            show_time(rtt)
+        ));
+    }
+    import.unknown.push(
+        "the traffic: downloads, an upload, a video player, a web user and voice calls, as a \
+         household has them"
+            .to_owned(),
+    );
+    let names: Vec<&str> = chosen.iter().map(|it| it.name).collect();
+    let comments: String = import
+        .read
+        .iter()
+        .map(|text| format!("# Read: {text}.\n"))
+        .chain(import.unknown.iter().map(|text| format!("# Not in the text: {text}.\n")))
+        .collect();
+    import.toml = format!(
+        "# Made from a set-up of tc.\n#\n{comments}\nname = {}\nduration = \"60s\"\nwarmup = \
+         \"10s\"\n\n{links}{}",
+        quoted(&wish.name),
+        flows(&names, &show_time(rtt + added))
+    );
+    Ok(import)
+}
+
+/// A text as TOML, without characters that need escapes.
+fn quoted(text: &str) -> String {
+    let plain: String = text
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' '))
+        .collect();
+    format!("\"{}\"", if plain.is_empty() { "line" } else { &plain })
+}
+
+fn is_ifb(device: &str) -> bool {
+    device.starts_with("ifb")
+}
+
+/// The lines of the scenario: one device, and the ifb of its arrivals.
+fn choose<'a>(
+    setup: &TcSetup,
+    all: &'a [ShapedLine],
+    wish: &TcWish,
+) -> Result<Vec<Direction<'a>>, FormatError> {
+    let held: Vec<&ShapedLine> =
+        all.iter().filter(|it| it.device != "lo" && it.chain != ["noqueue"]).collect();
+    let shaped = |it: &&&ShapedLine| it.bps().is_some();
+    if let Some(device) = &wish.device {
+        let Some(line) = held.iter().find(|it| it.device == *device) else {
+            let names: Vec<&str> = held.iter().map(|it| it.device.as_str()).collect();
+            let message = format!("no device `{device}` is in the text: {}", names.join(", "));
+            return Err(FormatError::whole(message));
+        };
+        return Ok(pair(setup, line, &held));
+    }
+    let out: Vec<&&ShapedLine> = held.iter().filter(|it| !is_ifb(&it.device)).collect();
+    let candidates: Vec<&&ShapedLine> = match out.iter().filter(|it| shaped(it)).count() {
+        0 => out,
+        _ => out.into_iter().filter(shaped).collect(),
+    };
+    match candidates.as_slice() {
+        [one] => Ok(pair(setup, one, &held)),
+        [] => match held.as_slice() {
+            [one] => Ok(vec![Direction { name: "down", line: one }]),
+            _ => {
+                Err(FormatError::whole("no device in the text has a queue; paste its `qdisc` line"))
+            }
+        },
+        several => {
+            let names: Vec<&str> = several.iter().map(|it| it.device.as_str()).collect();
+            Err(FormatError::whole(format!(
+                "several devices have a queue ({}); choose one with --dev {}",
+                names.join(", "),
+                names[0]
+            )))
+        }
+    }
+}
+
+/// A device, with the ifb that its arrivals are sent to.
+fn pair<'a>(setup: &TcSetup, line: &'a ShapedLine, all: &[&'a ShapedLine]) -> Vec<Direction<'a>> {
+    if is_ifb(&line.device) {
+        return vec![Direction { name: "down", line }];
+    }
+    let redirect = setup.redirects.iter().find(|it| it.from == line.device);
+    let ifbs: Vec<&&ShapedLine> = all.iter().filter(|it| is_ifb(&it.device)).collect();
+    let named = format!("ifb4{}", line.device);
+    let found = match redirect {
+        Some(redirect) => ifbs.iter().find(|it| it.device == redirect.to),
+        None => ifbs.iter().find(|it| it.device == named).or(match ifbs.as_slice() {
+            [_] => ifbs.first(),
+            _ => None,
+        }),
+    };
+    let mut both = vec![Direction { name: "up", line }];
+    both.extend(found.map(|it| Direction { name: "down", line: it }));
+    both
+}
+
+/// A link as TOML, and the delay that netem adds, in nanoseconds.
+fn link(
+    setup: &TcSetup,
+    direction: &Direction<'_>,
+    wish: &TcWish,
+    import: &mut TcImport,
+) -> Result<(String, u64), FormatError> {
+    let Direction { name, line } = direction;
+    let on = if line.device.is_empty() { "the device" } else { &line.device };
+    if let Some(error) = &line.refused {
+        return Err(error.clone());
+    }
+    let given = wish.rate.as_deref().map(units::rate).transpose().map_err(FormatError::whole)?;
+    let Some(bps) = line.bps().or(given) else {
+        return Err(FormatError::whole(format!(
+            "nothing on {on} limits its rate, so the queue is where the rate of the line decides: \
+             give that, such as --rate 50mbit"
+        )));
+    };
+    let queue = queue(line, import)?;
+    let (framing, phrase) = framing(setup, line)?;
+    import.unknown.extend(phrase);
+    import.unknown.extend(line.missing.iter().cloned());
+    import.read.push(format!(
+        "{on} ({}): {name}, {}, {queue}",
+        line.chain.join(" > "),
+        show_rate(bps)
+    ));
+    let mut text = format!(
+        "[links.{name}]\nrate = \"{}\"\nframing = \"{framing}B\"\nqueue = \"{queue}\"\n",
+        show_rate(bps)
+    );
+    if let Some(burst) = line.shapers.iter().filter_map(|it| it.burst).max() {
+        let micros = burst * BITS * 1_000_000 / bps;
+        import.unknown.push(format!(
+            "the burst of {burst} B, {micros} us at the rate: packets leave one by one here"
+        ));
+    }
+    let mut delay = 0;
+    if let Some(netem) = &line.netem {
+        let (lines, of_netem) = wire(netem, import);
+        text.push_str(&lines);
+        delay = of_netem;
+    }
+    text.push('\n');
+    Ok((text, delay))
+}
+
+fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError> {
+    if let Some(aqm) = &line.aqm {
+        return Ok(aqm.text.clone());
+    }
+    let Some(netem) = &line.netem else {
+        let message = format!(
+            "the class that holds the queue of {} is not known: the text has neither its `default` \
+             class nor a single leaf; paste `tc class show` too",
+            line.device
+        );
+        return Err(FormatError::whole(message));
+    };
+    // Linux 6.1 sch_netem.c, netem_init.
+    const USUAL_LIMIT: u64 = 1000;
+    let limit = netem.count("limit").unwrap_or(USUAL_LIMIT);
+    import.unknown.push(format!(
+        "netem's limit of {limit} packets holds those on the wire too; here it bounds the queue"
+    ));
+    Ok(format!("taildrop:limit={limit}p"))
+}
+
+/// Bytes of framing, and a phrase where they are not known or not all.
+fn framing(setup: &TcSetup, line: &ShapedLine) -> Result<(u64, Option<String>), FormatError> {
+    let header = line.header_bytes();
+    let Some(overhead) = &line.overhead else {
+        let is_hidden = setup.source.is_state() && line.shapers.iter().any(|it| it.kind != "cake");
+        let phrase = is_hidden.then(|| {
+            "the overhead of the line: only `tc -d` prints `stab`, so none is counted".to_owned()
+        });
+        return Ok((header.try_into().unwrap_or(0), phrase));
+    };
+    if overhead.from_ip {
+        // The AQM adds it itself.
+        return Ok((0, None));
+    }
+    let bytes = u64::try_from(header + overhead.bytes).map_err(|_| {
+        FormatError::whole(format!(
+            "an overhead of {} B on {} makes packets smaller than they are",
+            overhead.bytes, line.device
+        ))
+    })?;
+    let mut phrase = None;
+    if overhead.cells == "atm" {
+        let packet = MTU_BYTES + header + overhead.bytes;
+        let cells = in_cells(packet);
+        phrase = Some(format!(
+            "ATM cells, which only cake has here: a packet of {MTU_BYTES} B takes {cells} B on the \
+             line and {packet} B here; write cake with cells=atm instead"
+        ));
+    } else if overhead.mpu > 0 {
+        phrase =
+            Some(format!("the least size of {} B (mpu), which only cake has here", overhead.mpu));
+    }
+    Ok((bytes, phrase))
+}
+
+/// Bytes that a packet takes in cells of 53 B, which carry 48 B.
+fn in_cells(bytes: i64) -> i64 {
+    (bytes.max(0) + 47) / 48 * 53
+}
+
+/// What netem does to the wire, as keys of a link.
+fn wire(netem: &TcQdisc, import: &mut TcImport) -> (String, u64) {
+    let real = |name: &str| match netem.option(name).map(|it| &it.value) {
+        Some(TcValue::Real(share)) => Some(*share),
+        _ => None,
+    };
+    let mut text = String::new();
+    let delay = netem.nanos("delay").unwrap_or(0);
+    let jitter = netem.nanos("jitter").filter(|it| *it > 0).map(|it| it.min(delay));
+    // Without a distribution, delays are uniform between delay - jitter and delay + jitter.
+    let least = delay - jitter.unwrap_or(0);
+    if delay > 0 {
+        text.push_str(&format!("delay = \"{}\"\n", show_time(least)));
+    }
+    if let Some(jitter) = jitter {
+        let reorder = netem.rate("rate").is_none();
+        text.push_str(&format!(
+            "jitter = {{ kind = \"uniform\", max = \"{}\", reorder = {reorder} }}\n",
+            show_time(2 * jitter)
+        ));
+    }
+    if let Some(rate) = real("loss").filter(|it| *it > 0.0) {
+        text.push_str(&format!("loss = {{ kind = \"bernoulli\", rate = {rate} }}\n"));
+    } else if let Some(enter) = real("ge_enter") {
+        let leave = real("ge_leave").unwrap_or(1.0 - enter);
+        let (bad, good) = (real("ge_bad").unwrap_or(1.0), real("ge_good").unwrap_or(0.0));
+        text.push_str(&format!(
+            "loss = {{ kind = \"gilbert-elliott\", enter = {enter}, leave = {leave}, bad = {bad}, \
+             good = {good} }}\n"
+        ));
+    }
+    let lacking = [
+        "distribution",
+        "delay_correlation",
+        "loss_correlation",
+        "corrupt",
+        "duplicate",
+        "reorder",
+        "rate_overhead",
+        "slot",
+        "ecn",
+    ];
+    let found = netem.options.iter().filter(|it| lacking.contains(&it.name));
+    import
+        .unknown
+        .extend(found.map(|it| {
+            format!("`{}` of netem (line {}) has no counterpart here", it.text, it.line)
+        }));
+    (text, least)
+}
+
+fn flows(links: &[&str], rtt: &str) -> String {
+    let has = |name: &str| links.contains(&name);
+    let mut text =
+        String::from("# The traffic is an assumption: what a household may do at a time.\n");
+    let mut group = |name: &str, count: u64, link: &str, app: &str| {
+        let back = links.iter().find(|it| **it != link);
+        let count = if count > 1 { format!("count = {count}\n") } else { String::new() };
+        let reverse = back.map(|it| format!("reverse = [\"{it}\"]\n")).unwrap_or_default();
+        text.push_str(&format!(
+            "[[flows]]\nname = \"{name}\"\n{count}path = [\"{link}\"]\n{reverse}rtt = \"{rtt}\"\n\
+             start = \"0s..1s\"\napp = {app}\n\n"
+        ));
+    };
+    let voice = "{ kind = \"voice\", codec = \"g711\" }";
+    if has("down") {
+        group("download", 2, "down", "{ kind = \"bulk\" }");
+        group(
+            "video",
+            1,
+            "down",
+            "{ kind = \"chunks\", every = \"4s\", rates = [\"1mbit\", \"3mbit\", \"6mbit\"] }",
+        );
+        group("web", 1, "down", "{ kind = \"web\", reading = \"5s\" }");
+        group("call-in", 1, "down", voice);
+    }
+    if has("up") {
+        group("upload", if has("down") { 1 } else { 2 }, "up", "{ kind = \"bulk\" }");
+        group("call-out", 1, "up", voice);
+    }
+    text.trim_end().to_owned() + "\n"
+}

@@ -1,0 +1,222 @@
+//! What `tc -s -d qdisc show` and `tc class show` print, also with line ends or indentation lost.
+
+use super::commands::{of_tc, without_prompt};
+use super::statement::{Head, class_options, head_word, qdisc_options, size_table};
+use super::tree::{
+    TcClass, TcCounters, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
+};
+use super::words::{Token, Tokens};
+use crate::FormatError;
+
+/// Kinds whose classes are shown. Those of other kinds are flows.
+const CLASSFUL: [&str; 2] = ["htb", "hfsc"];
+
+/// Reads output of tc.
+pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
+    let mut setup = TcSetup::new(TcSource::Shown);
+    let mut words: Vec<Token<'_>> = Vec::new();
+    let mut device = String::new();
+    let mut records: Vec<(String, Vec<Token<'_>>)> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line_words: Vec<Token<'_>> = without_prompt(line)
+            .split_whitespace()
+            .map(|text| Token { text, line: index + 1 })
+            .collect();
+        if is_show_command(&line_words) {
+            records.extend((!words.is_empty()).then(|| (device.clone(), words.split_off(0))));
+            device = device_of(&line_words);
+            continue;
+        }
+        for word in line_words {
+            if is_start(word, &words) {
+                records.extend((!words.is_empty()).then(|| (device.clone(), words.split_off(0))));
+            }
+            words.push(word);
+        }
+    }
+    records.extend((!words.is_empty()).then_some((device, words)));
+    for (device, record) in &records {
+        read_record(device, record, &mut setup)?;
+    }
+    match setup.qdiscs.is_empty() {
+        true => Err(FormatError::whole(
+            "no line `qdisc KIND HANDLE:` is in the text; paste what `tc -s qdisc show` prints",
+        )),
+        false => Ok(setup),
+    }
+}
+
+/// Whether a line is a command that prints, `tc -s qdisc show dev eth0`.
+fn is_show_command(words: &[Token<'_>]) -> bool {
+    words.first().is_some_and(|it| it.text != "qdisc" && it.text != "class")
+        && of_tc(words).is_some()
+}
+
+fn device_of(words: &[Token<'_>]) -> String {
+    let at = words.iter().position(|it| it.text == "dev");
+    at.and_then(|at| words.get(at + 1)).map(|it| it.text.to_owned()).unwrap_or_default()
+}
+
+/// Whether a word begins a record.
+fn is_start(word: Token<'_>, before: &[Token<'_>]) -> bool {
+    match word.text {
+        "qdisc" => true,
+        "class" => before.last().is_none_or(|it| it.line != word.line),
+        _ => false,
+    }
+}
+
+fn read_record(device: &str, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+    let first = words[0];
+    if !matches!(first.text, "qdisc" | "class") {
+        let text = format!("`{}` and what follows is no output of tc, and left out", first.text);
+        setup.note(TcNoteKind::Unknown, first.line, text);
+        return Ok(());
+    }
+    let end = words.iter().position(|it| it.text == "Sent").unwrap_or(words.len());
+    let (described, counted) = words.split_at(end);
+    let [_, kind, handle, rest @ ..] = described else {
+        let message = "the line ends before its handle: paste all of it";
+        return Err(FormatError::at(first.line, message));
+    };
+    if !handle.text.contains(':') {
+        let message = format!("`{}` stands where a handle such as `8001:` does", handle.text);
+        return Err(FormatError::at(handle.line, format!("{message}: paste the line as printed")));
+    }
+    match first.text {
+        "qdisc" => qdisc(device, *kind, *handle, rest, counted, setup),
+        _ if CLASSFUL.contains(&kind.text) => class(device, *kind, *handle, rest, setup),
+        _ => Ok(()),
+    }
+}
+
+fn read_head(device: &str, tokens: &mut Tokens<'_>) -> Result<Head, FormatError> {
+    let mut head = Head { device: device.to_owned(), ..Head::default() };
+    while let Some(token) = tokens.peek() {
+        match token.text {
+            "dev" | "root" | "parent" => {
+                tokens.next();
+                head_word(token, tokens, &mut head)?;
+            }
+            "refcnt" | "leaf" => {
+                tokens.next();
+                tokens.value_of(token)?;
+            }
+            "offloaded" | "ingress" | "clsact" => {
+                tokens.next();
+            }
+            dashes if dashes.starts_with("---") => {
+                tokens.next();
+            }
+            _ => break,
+        }
+    }
+    Ok(head)
+}
+
+fn qdisc(
+    device: &str,
+    kind: Token<'_>,
+    handle: Token<'_>,
+    rest: &[Token<'_>],
+    counted: &[Token<'_>],
+    setup: &mut TcSetup,
+) -> Result<(), FormatError> {
+    let (rest, stab) = without_size_table(rest)?;
+    let mut tokens = Tokens::new(&rest, false);
+    let head = read_head(device, &mut tokens)?;
+    let options = qdisc_options(kind, &mut tokens, setup)?;
+    let parent = match (head.parent, kind.text) {
+        (_, "ingress" | "clsact") => TcParent::Ingress,
+        (parent, _) => parent.unwrap_or(TcParent::Root),
+    };
+    let counters = counters(kind, counted, setup);
+    setup.qdiscs.push(TcQdisc {
+        device: head.device,
+        kind: kind.text.to_owned(),
+        handle: handle.text.to_owned(),
+        parent,
+        stab,
+        options,
+        counters,
+        line: kind.line,
+    });
+    Ok(())
+}
+
+/// The size table, which `tc -d` prints between the options and the counters. It ends in `tsize`.
+fn without_size_table<'t>(
+    words: &[Token<'t>],
+) -> Result<(Vec<Token<'t>>, Option<TcOverhead>), FormatError> {
+    let Some(end) = words.iter().position(|it| it.text == "tsize") else {
+        return Ok((words.to_vec(), None));
+    };
+    let start = words[..end].iter().rposition(|it| it.text == "linklayer").unwrap_or(end);
+    let mut tokens = Tokens::new(&words[start..], false);
+    let table = size_table(&mut tokens)?;
+    let after = start + tokens.position();
+    Ok(([&words[..start], &words[after..]].concat(), Some(table)))
+}
+
+fn class(
+    device: &str,
+    kind: Token<'_>,
+    id: Token<'_>,
+    rest: &[Token<'_>],
+    setup: &mut TcSetup,
+) -> Result<(), FormatError> {
+    let mut tokens = Tokens::new(rest, false);
+    let head = read_head(device, &mut tokens)?;
+    let options = class_options(kind, &mut tokens, setup)?;
+    setup.classes.push(TcClass {
+        device: head.device,
+        kind: kind.text.to_owned(),
+        id: id.text.to_owned(),
+        parent: head.parent.unwrap_or(TcParent::Root),
+        options,
+        line: kind.line,
+    });
+    Ok(())
+}
+
+/// The counters that the check reads.
+fn counters(kind: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> TcCounters {
+    let after = |name: &str| {
+        let at = words.iter().position(|it| it.text.trim_start_matches('(') == name)?;
+        let text = words.get(at + 1)?.text;
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        text[..digits].parse::<u64>().ok()
+    };
+    let backlog = words.iter().position(|it| it.text == "backlog");
+    let backlog_packets =
+        backlog.and_then(|at| words.get(at + 2)?.text.strip_suffix('p')?.parse().ok());
+    if let Some(row) = cut_at(kind, words) {
+        let text = format!(
+            "the counters of {} end after `{}`: they are cut off; paste all of the output",
+            kind.text, row.text
+        );
+        setup.note(TcNoteKind::Unknown, row.line, text);
+    }
+    TcCounters {
+        sent_bytes: after("Sent"),
+        sent_packets: after("bytes"),
+        dropped: after("dropped"),
+        overlimits: after("overlimits"),
+        backlog_packets,
+        largest: after("maxpacket").or_else(|| largest_of_tins(words)),
+    }
+}
+
+/// The last word of counters that are cut off.
+fn cut_at<'t>(kind: Token<'_>, words: &[Token<'t>]) -> Option<Token<'t>> {
+    let has = |name: &str| words.iter().any(|it| it.text == name);
+    let is_cut =
+        has("Sent") && !has("backlog") || kind.text == "cake" && has("thresh") && !has("quantum");
+    is_cut.then(|| words.last().copied()).flatten()
+}
+
+/// The largest number in cake's row `max_len`, which has a number for each tin.
+fn largest_of_tins(words: &[Token<'_>]) -> Option<u64> {
+    let at = words.iter().position(|it| it.text == "max_len")?;
+    words[at + 1..].iter().map_while(|it| it.text.parse().ok()).max()
+}

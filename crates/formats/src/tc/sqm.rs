@@ -1,0 +1,72 @@
+//! Links of ours as a section of OpenWrt's SQM.
+
+use super::export::{TcLink, TcWords, words_of};
+use super::line::ETHERNET_BYTES;
+use crate::FormatError;
+
+/// A section of `/etc/config/sqm` for one device (sqm-scripts 1.6).
+///
+/// # Errors
+/// As [`words_of`]; or SQM cannot say it.
+pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
+    let Some(first) = links.first() else {
+        return Err(FormatError::whole("no link to export"));
+    };
+    let refuse = |message: String| FormatError { place: first.aqm.clone(), message };
+    let all: Vec<TcWords> =
+        links.iter().map(|link| words_of(link, kernel)).collect::<Result<_, _>>()?;
+    let kind = all[0].words[0].clone();
+    if all.iter().any(|it| it.words[0] != kind) {
+        return Err(refuse(
+            "SQM has one discipline for both directions; give both the same".into(),
+        ));
+    }
+    if links.iter().any(|it| it.framing_bytes != first.framing_bytes) {
+        return Err(refuse("SQM has one overhead for both directions".to_owned()));
+    }
+    let kbit = |bps: u64| match bps % 1000 {
+        0 => Ok(bps / 1000),
+        _ => Err(refuse(format!("a rate of {bps} bit/s: SQM takes whole kbit/s"))),
+    };
+    let rate = |is_arrivals: bool| {
+        let link = links.iter().find(|it| it.is_arrivals == is_arrivals);
+        link.map_or(Ok(0), |it| kbit(it.bps))
+    };
+    let script = if kind == "cake" { "piece_of_cake.qos" } else { "simplest.qos" };
+    let mut lines = vec![
+        format!("config queue '{}'", first.device),
+        "\toption enabled '1'".to_owned(),
+        format!("\toption interface '{}'", first.device),
+        format!("\toption download '{}'", rate(true)?),
+        format!("\toption upload '{}'", rate(false)?),
+        format!("\toption qdisc '{kind}'"),
+        format!("\toption script '{script}'"),
+    ];
+    // The overhead of stab counts from the frame, cake's from the IP packet.
+    let more = i128::from(first.framing_bytes) - i128::from(ETHERNET_BYTES);
+    if kind != "cake" && more != 0 {
+        lines.push("\toption linklayer 'ethernet'".to_owned());
+        lines.push(format!("\toption overhead '{more}'"));
+    } else {
+        lines.push("\toption linklayer 'none'".to_owned());
+    }
+    for (link, words) in links.iter().zip(&all) {
+        let name = if link.is_arrivals { "iqdisc_opts" } else { "eqdisc_opts" };
+        let skip = if kind == "cake" { "bandwidth" } else { "" };
+        let mut rest = words.words[1..].iter();
+        let mut kept = Vec::new();
+        while let Some(word) = rest.next() {
+            match word == skip || word == "unlimited" {
+                true if word == skip => drop(rest.next()),
+                true => {}
+                false => kept.push(word.as_str()),
+            }
+        }
+        if kind == "cake" {
+            kept.push("nonat");
+        }
+        lines.push(format!("\toption {name} '{}'", kept.join(" ")));
+    }
+    let warnings = all.into_iter().flat_map(|it| it.warnings).collect();
+    Ok(TcWords { words: lines, warnings })
+}

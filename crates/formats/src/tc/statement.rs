@@ -1,0 +1,169 @@
+//! What a command and a line of output have in common: device, place, size table, kind, options.
+
+use super::options::{self, WITHOUT_COUNTERPART};
+use super::tree::{TcNoteKind, TcOption, TcOverhead, TcParent, TcSetup, TcValue};
+use super::units;
+use super::words::{Token, Tokens, by_table};
+use super::{cake, netem};
+use crate::FormatError;
+
+/// The words before the options.
+#[derive(Default)]
+pub(super) struct Head {
+    pub(super) device: String,
+    pub(super) parent: Option<TcParent>,
+    pub(super) handle: String,
+    pub(super) class_id: String,
+    pub(super) stab: Option<TcOverhead>,
+}
+
+/// The place that a word and its value name.
+pub(super) fn parent(text: &str) -> TcParent {
+    match text {
+        "root" | "ffff:ffff" => TcParent::Root,
+        "ingress" | "clsact" | "ffff:fff1" => TcParent::Ingress,
+        other => TcParent::Class(other.to_owned()),
+    }
+}
+
+/// Reads one word of the head; returns false at the kind.
+pub(super) fn head_word(
+    token: Token<'_>,
+    tokens: &mut Tokens<'_>,
+    head: &mut Head,
+) -> Result<bool, FormatError> {
+    match token.text {
+        "dev" => tokens.value_of(token)?.text.clone_into(&mut head.device),
+        "root" => head.parent = Some(TcParent::Root),
+        "parent" => head.parent = Some(parent(tokens.value_of(token)?.text)),
+        "handle" => tokens.value_of(token)?.text.clone_into(&mut head.handle),
+        "classid" => tokens.value_of(token)?.text.clone_into(&mut head.class_id),
+        "stab" => head.stab = Some(size_table(tokens)?),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// A size table (tc-stab(8)). Its overhead counts from the frame, as the kernel sees it.
+pub(super) fn size_table(tokens: &mut Tokens<'_>) -> Result<TcOverhead, FormatError> {
+    let mut found = TcOverhead::default();
+    while let Some(token) = tokens.peek() {
+        if !matches!(token.text, "overhead" | "mpu" | "mtu" | "tsize" | "linklayer") {
+            break;
+        }
+        tokens.next();
+        let given = tokens.value_of(token)?;
+        let refuse = || {
+            let message = format!("{}: `{}` is no whole number", token.text, given.text);
+            FormatError::at(given.line, message)
+        };
+        let number = given.text.trim_end_matches('b');
+        match token.text {
+            "overhead" => found.bytes = number.parse().map_err(|_| refuse())?,
+            "mpu" => found.mpu = number.parse().map_err(|_| refuse())?,
+            "linklayer" => found.cells = link_layer(given)?,
+            _ => {
+                number.parse::<u32>().map_err(|_| refuse())?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The cells of a link layer.
+pub(super) fn link_layer(given: Token<'_>) -> Result<String, FormatError> {
+    match given.text {
+        "atm" | "adsl" => Ok("atm".to_owned()),
+        "ethernet" => Ok("ethernet".to_owned()),
+        other => {
+            let message = format!("linklayer `{other}`: tc has ethernet, atm and adsl");
+            Err(FormatError::at(given.line, message))
+        }
+    }
+}
+
+/// The options of a discipline.
+pub(super) fn qdisc_options(
+    kind: Token<'_>,
+    tokens: &mut Tokens<'_>,
+    setup: &mut TcSetup,
+) -> Result<Vec<TcOption>, FormatError> {
+    match kind.text {
+        "cake" | "cake_mq" => cake::options(tokens, setup),
+        "netem" => netem::options(tokens, setup),
+        "ingress" | "clsact" | "noqueue" | "mq" => Ok(Vec::new()),
+        name => match options::table(name) {
+            Some(table) => by_table(name, table.words, tokens, setup),
+            None => {
+                setup.note(TcNoteKind::Unknown, kind.line, unknown_kind(name));
+                Ok(Vec::new())
+            }
+        },
+    }
+}
+
+/// Why a kind is not read.
+pub(super) fn unknown_kind(kind: &str) -> String {
+    if WITHOUT_COUNTERPART.contains(&kind) {
+        return format!("`{kind}` of the kernel has no counterpart here, and is left out");
+    }
+    let known: Vec<&str> = options::KINDS.iter().map(|it| it.kind).collect();
+    format!(
+        "`{kind}` is no discipline of Linux 7.2, perhaps one of a fork; known are {}",
+        known.join(", ")
+    )
+}
+
+/// The options of a class; none for kinds whose classes are flows.
+pub(super) fn class_options(
+    kind: Token<'_>,
+    tokens: &mut Tokens<'_>,
+    setup: &mut TcSetup,
+) -> Result<Vec<TcOption>, FormatError> {
+    match kind.text {
+        "htb" => by_table("htb", &options::HTB_CLASS, tokens, setup),
+        "hfsc" => curves(tokens),
+        other => {
+            let text = format!("classes of `{other}` are not read; htb and hfsc have them");
+            setup.note(TcNoteKind::Unknown, kind.line, text);
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// The service curves of hfsc: the long-term rate of the link share, and of the upper limit.
+fn curves(tokens: &mut Tokens<'_>) -> Result<Vec<TcOption>, FormatError> {
+    let mut options = Vec::new();
+    let mut curve = "rate";
+    while let Some(token) = tokens.next() {
+        match token.text {
+            "ls" | "sc" => curve = "rate",
+            "ul" => curve = "ceil",
+            "rt" => curve = "real_time",
+            "m2" | "rate" => {
+                let given = tokens.value_of(token)?;
+                if given.text == "0bit" || given.text == "0" {
+                    continue;
+                }
+                let bps = units::rate(given.text)
+                    .map_err(|why| FormatError::at(given.line, format!("{}: {why}", token.text)))?;
+                let text = format!("{} {}", token.text, given.text);
+                options.push(TcOption {
+                    name: curve,
+                    value: TcValue::Bps(bps),
+                    text,
+                    line: token.line,
+                });
+            }
+            "m1" | "d" | "umax" | "dmax" => {
+                tokens.value_of(token)?;
+            }
+            other => {
+                let message =
+                    format!("hfsc has no curve `{other}`: rt, ls, sc and ul have m1 d m2");
+                return Err(FormatError::at(token.line, message));
+            }
+        }
+    }
+    Ok(options)
+}

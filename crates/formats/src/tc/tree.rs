@@ -1,0 +1,308 @@
+//! What a text says: the disciplines and classes of each device, and what was not understood.
+
+/// Where a text came from, which decides how strictly it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TcSource {
+    /// Commands, as a user types them.
+    Commands,
+    /// What `tc qdisc show` prints.
+    Shown,
+    /// What `tc -j qdisc show` prints.
+    Json,
+    /// OpenWrt's `/etc/config/sqm`.
+    Uci,
+}
+
+impl TcSource {
+    /// Whether the text is a state, in which an option that is missing is off, rather than a wish,
+    /// in which it has the kernel's default.
+    pub(super) fn is_state(self) -> bool {
+        matches!(self, TcSource::Shown | TcSource::Json)
+    }
+}
+
+/// The value of an option.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TcValue {
+    /// The word alone.
+    Flag,
+    /// A whole number: packets, flows, a limit.
+    Count(u64),
+    /// Bytes, which an overhead may have below zero.
+    Bytes(i64),
+    /// Nanoseconds.
+    Nanos(u64),
+    /// Bits per second.
+    Bps(u64),
+    /// A share or a plain number.
+    Real(f64),
+    /// A word.
+    Text(String),
+}
+
+/// An option as it was given.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcOption {
+    /// Its name in the table of its kind.
+    pub name: &'static str,
+    /// Its value.
+    pub value: TcValue,
+    /// The words of the text.
+    pub text: String,
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
+/// Where a discipline or class hangs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TcParent {
+    /// The root of its device.
+    Root,
+    /// The ingress or clsact hook.
+    Ingress,
+    /// A class, such as `1:10`.
+    Class(String),
+}
+
+/// Bytes that the line below adds to a packet, and its cells.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TcOverhead {
+    /// Bytes added to each packet.
+    pub bytes: i64,
+    /// The least size.
+    pub mpu: u64,
+    /// `ethernet`, `atm`, `ptm` or empty.
+    pub cells: String,
+    /// Whether `bytes` counts from the IP packet, as cake's does, or from the frame of 14 B more.
+    pub from_ip: bool,
+}
+
+/// Counters of `tc -s`, as far as the check reads them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TcCounters {
+    /// Bytes sent.
+    pub sent_bytes: Option<u64>,
+    /// Packets sent.
+    pub sent_packets: Option<u64>,
+    /// Packets dropped.
+    pub dropped: Option<u64>,
+    /// Times that a shaper had to wait, and others.
+    pub overlimits: Option<u64>,
+    /// Packets in the queue.
+    pub backlog_packets: Option<u64>,
+    /// The largest packet seen.
+    pub largest: Option<u64>,
+}
+
+/// A queueing discipline.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcQdisc {
+    /// The device; empty if the text names none.
+    pub device: String,
+    /// Such as `fq_codel`.
+    pub kind: String,
+    /// Such as `1:`; empty if the text names none.
+    pub handle: String,
+    /// Where it hangs.
+    pub parent: TcParent,
+    /// The size table, which only `tc -d` shows.
+    pub stab: Option<TcOverhead>,
+    /// Its options in the order of the text.
+    pub options: Vec<TcOption>,
+    /// Its counters.
+    pub counters: TcCounters,
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
+/// A class of a classful discipline.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcClass {
+    /// The device.
+    pub device: String,
+    /// Such as `htb`.
+    pub kind: String,
+    /// Such as `1:10`.
+    pub id: String,
+    /// Where it hangs.
+    pub parent: TcParent,
+    /// Its options.
+    pub options: Vec<TcOption>,
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
+/// Arrivals of a device that are sent to another one, an ifb.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcRedirect {
+    /// The device on which they arrive.
+    pub from: String,
+    /// The ifb.
+    pub to: String,
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
+/// What a note is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum TcNoteKind {
+    /// A word, a line or a kind that was not understood.
+    Unknown,
+    /// Two statements of which one can hold.
+    Contradiction,
+    /// A value that tc printed with fewer digits than it has.
+    Rounded,
+    /// An option that has no effect.
+    Ineffective,
+    /// A command that the kernel would refuse.
+    Refused,
+}
+
+/// Something that a reader should know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcNote {
+    /// What it is about.
+    pub kind: TcNoteKind,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// One sentence.
+    pub text: String,
+}
+
+/// All that a text says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcSetup {
+    /// Where it came from.
+    pub source: TcSource,
+    /// The disciplines, in the order of the text.
+    pub qdiscs: Vec<TcQdisc>,
+    /// The classes.
+    pub classes: Vec<TcClass>,
+    /// The redirections to ifbs.
+    pub redirects: Vec<TcRedirect>,
+    /// Devices whose arrivals are policed, with the line.
+    pub policers: Vec<(String, usize)>,
+    /// What a reader should know.
+    pub notes: Vec<TcNote>,
+}
+
+impl TcSetup {
+    pub(super) fn new(source: TcSource) -> TcSetup {
+        let (qdiscs, classes, redirects) = (Vec::new(), Vec::new(), Vec::new());
+        TcSetup { source, qdiscs, classes, redirects, policers: Vec::new(), notes: Vec::new() }
+    }
+
+    pub(super) fn note(&mut self, kind: TcNoteKind, line: usize, text: impl Into<String>) {
+        self.notes.push(TcNote { kind, line, text: text.into() });
+    }
+
+    /// The devices in the order in which they appear.
+    pub fn devices(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for qdisc in &self.qdiscs {
+            if !names.contains(&qdisc.device.as_str()) {
+                names.push(&qdisc.device);
+            }
+        }
+        names
+    }
+
+    /// The root discipline of a device.
+    pub fn root(&self, device: &str) -> Option<&TcQdisc> {
+        self.qdiscs.iter().find(|it| it.device == device && it.parent == TcParent::Root)
+    }
+
+    /// The disciplines that hang below another one, or below one of its classes.
+    pub fn children<'a>(&'a self, of: &'a TcQdisc) -> impl Iterator<Item = &'a TcQdisc> {
+        let major = of.handle.trim_end_matches(':');
+        self.qdiscs.iter().filter(move |it| {
+            let TcParent::Class(parent) = &it.parent else { return false };
+            let owner = parent.split(':').next().unwrap_or("");
+            it.device == of.device && same_number(owner, major) && !std::ptr::eq(*it, of)
+        })
+    }
+
+    /// The classes of a discipline.
+    pub fn classes_of<'a>(&'a self, of: &'a TcQdisc) -> impl Iterator<Item = &'a TcClass> {
+        let major = of.handle.trim_end_matches(':');
+        self.classes.iter().filter(move |it| {
+            it.device == of.device && same_number(it.id.split(':').next().unwrap_or(""), major)
+        })
+    }
+}
+
+/// Whether two parts of a handle, which are hexadecimal, are equal. Empty is zero.
+pub(super) fn same_number(one: &str, two: &str) -> bool {
+    let number = |text: &str| match text {
+        "" => Some(0),
+        _ => u32::from_str_radix(text, 16).ok(),
+    };
+    number(one).is_some() && number(one) == number(two)
+}
+
+impl TcQdisc {
+    /// The last option of a name, which is the one that tc takes.
+    pub fn option(&self, name: &str) -> Option<&TcOption> {
+        self.options.iter().rev().find(|it| it.name == name)
+    }
+
+    /// A rate among its options.
+    pub fn rate(&self, name: &str) -> Option<u64> {
+        rate_of(&self.options, name)
+    }
+
+    /// Bytes among its options.
+    pub fn bytes(&self, name: &str) -> Option<i64> {
+        bytes_of(&self.options, name)
+    }
+
+    /// A time among its options, in nanoseconds.
+    pub fn nanos(&self, name: &str) -> Option<u64> {
+        match self.option(name)?.value {
+            TcValue::Nanos(nanos) => Some(nanos),
+            _ => None,
+        }
+    }
+
+    /// A whole number among its options.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        match self.option(name)?.value {
+            TcValue::Count(count) => Some(count),
+            _ => None,
+        }
+    }
+
+    /// How the text is to call it: `fq_codel on eth0`.
+    pub fn called(&self) -> String {
+        match self.device.as_str() {
+            "" => self.kind.clone(),
+            device => format!("{} on {device}", self.kind),
+        }
+    }
+}
+
+impl TcClass {
+    /// A rate among its options.
+    pub fn rate(&self, name: &str) -> Option<u64> {
+        rate_of(&self.options, name)
+    }
+
+    /// Bytes among its options.
+    pub fn bytes(&self, name: &str) -> Option<i64> {
+        bytes_of(&self.options, name)
+    }
+}
+
+fn rate_of(options: &[TcOption], name: &str) -> Option<u64> {
+    match options.iter().rev().find(|it| it.name == name)?.value {
+        TcValue::Bps(bps) => Some(bps),
+        _ => None,
+    }
+}
+
+fn bytes_of(options: &[TcOption], name: &str) -> Option<i64> {
+    match options.iter().rev().find(|it| it.name == name)?.value {
+        TcValue::Bytes(bytes) => Some(bytes),
+        _ => None,
+    }
+}

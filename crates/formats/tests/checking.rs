@@ -1,0 +1,151 @@
+//! Wrong set-ups as people post them, and what the check says of each.
+
+use sojourn_formats::tc::{TcCircumstances, TcFinding, check, read};
+
+const GIVEN: TcCircumstances = TcCircumstances { line_bps: None, rtt_ns: 40_000_000, load: 4 };
+
+fn findings(text: &str, line_bps: Option<u64>) -> Vec<TcFinding> {
+    let setup = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    check(&setup, TcCircumstances { line_bps, ..GIVEN })
+}
+
+fn codes(text: &str, line_bps: Option<u64>) -> Vec<&'static str> {
+    findings(text, line_bps).iter().map(|it| it.code).collect()
+}
+
+const HTB: &str = "tc qdisc add dev eth0 root handle 1: stab overhead 30 htb default 10\n\
+                   tc class add dev eth0 parent 1: classid 1:10 htb rate 10mbit ceil 10mbit\n";
+
+fn under_htb(leaf: &str) -> String {
+    format!("{HTB}tc qdisc add dev eth0 parent 1:10 {leaf}\n")
+}
+
+/// Every text has the finding.
+fn expect(cases: &[(&str, Option<u64>, &str)]) {
+    for (text, bps, code) in cases {
+        let found = codes(text, *bps);
+        assert!(found.contains(code), "{code} is not among {found:?} of\n{text}");
+    }
+}
+
+#[test]
+fn wrong_rates_and_orders_are_found() {
+    let line = Some(50_000_000);
+    let shown = "qdisc fq_codel 1: dev eth0 root refcnt 2 limit 10240p flows 1024 target 5ms \
+                 interval 100ms ecn\n Sent 10 bytes 7 pkt (dropped 0, overlimits 0 requeues 0)\n \
+                 backlog 0b 0p requeues 0\n maxpacket 22710 drop_overlimit 0\n";
+    expect(&[
+        ("tc qdisc add dev eth0 root netem delay 100ms rate 500mbit", None, "netem-limit"),
+        ("tc qdisc add dev eth0 root netem delay 100ms", None, "netem-limit"),
+        (&under_htb("netem delay 20ms"), None, "netem-same-device"),
+        (
+            "tc qdisc add dev eth0 root handle 1: netem delay 20ms\n\
+          tc qdisc add dev eth0 parent 1: fq_codel",
+            None,
+            "netem-same-device",
+        ),
+        ("tc qdisc add dev eth0 root netem delay 20ms 5ms", None, "netem-reorders"),
+        (shown, None, "no-queue-here"),
+        (shown, None, "super-packets"),
+        ("tc qdisc add dev eth0 root cake bandwidth 10mbps", None, "bytes-per-second"),
+        (
+            "tc qdisc add dev eth0 root cake bandwidth 50mbit overhead 44",
+            line,
+            "not-the-bottleneck",
+        ),
+        (&under_htb("fq_codel noecn"), None, "ecn-off"),
+        (
+            "tc qdisc add dev eth0 root cake bandwidth 10mbit\n\
+          tc filter add dev eth0 parent ffff: police rate 10mbit",
+            None,
+            "policer",
+        ),
+        (&under_htb("cake bandwidth 20mbit"), None, "two-shapers"),
+        (
+            "tc qdisc add dev eth0 root handle 1: cake bandwidth 10mbit\n\
+          tc qdisc add dev eth0 parent 1: fq_codel",
+            None,
+            "below-cake",
+        ),
+        ("tc qdisc add dev eth0 root cake diffserv3 diffserv4", None, "contradiction"),
+        (&under_htb("red limit 100kb min 30kb max 120kb avpkt 1000"), None, "red-limit"),
+    ]);
+}
+
+#[test]
+fn wrong_queues_are_found() {
+    expect(&[
+        (&under_htb("red limit 400kb min 30kb max 90kb"), None, "red-avpkt"),
+        (&under_htb("red limit 400kb avpkt 1000 probability 1"), None, "red-probability"),
+        (
+            "tc qdisc add dev eth0 root tbf rate 10mbit burst 1000b lat 50ms",
+            None,
+            "burst-below-packet",
+        ),
+        (
+            "tc qdisc add dev eth0 root tbf rate 500mbit burst 5kb lat 50ms",
+            None,
+            "burst-below-tick",
+        ),
+        (&under_htb("sfq"), None, "sfq-perturb"),
+        (&under_htb("fq_codel").replace("10mbit", "1mbit"), None, "target-below-packet"),
+        (&under_htb("codel target 100ms"), None, "target-above-interval"),
+        ("qdisc fq_codel 0: dev wlan0 root limit 10240p flows 1024", None, "wireless"),
+        (
+            "qdisc mq 0: dev eth0 root\nqdisc pfifo_fast 0: dev eth0 parent :1 bands 3 priomap 1 2 \
+             2 2 1 2 0 0 1 1 1 1 1 1 1 1",
+            None,
+            "no-aqm",
+        ),
+        (&under_htb("fq_codel").replace("default 10", "default 0"), None, "htb-default"),
+        (
+            &under_htb("fq_codel").replace("1:10", "1:c").replace("default 10", "default 12"),
+            None,
+            "htb-default",
+        ),
+        ("tc qdisc add dev eth0 root cake bandwidth 10mbit rtt 1ms", None, "cake-rtt"),
+        ("tc qdisc add dev eth0 root cake bandwidth 10mbit", None, "no-overhead"),
+        ("tc qdisc add dev eth0 root codel\ntc qdisc add dev eth0 root pie", None, "refused"),
+        (
+            "config queue\n\toption enabled 1\n\toption interface eth0\n\toption upload 9000\n\
+          \toption script piece_of_cake.qos\n\toption overhead 44\n\toption linklayer none\n",
+            None,
+            "ineffective",
+        ),
+    ]);
+}
+
+#[test]
+fn a_right_set_up_has_no_finding() {
+    let right = "tc qdisc add dev eth0 root cake bandwidth 18mbit docsis nat besteffort\n";
+    assert_eq!(codes(right, Some(20_000_000)), Vec::<&str>::new());
+    let shown = "qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 18Mbit besteffort \
+                 triple-isolate nat nowash no-ack-filter split-gso rtt 100ms \
+                 noatm overhead 18 mpu 64\n";
+    assert_eq!(codes(shown, None), Vec::<&str>::new());
+    assert_eq!(codes(&under_htb("fq_codel"), None), Vec::<&str>::new());
+}
+
+#[test]
+fn a_finding_says_what_why_where_and_what_would_be_right() {
+    let all = findings(&under_htb("fq_codel").replace("10mbit", "1mbit"), None);
+    let [finding] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!(finding.line, 3);
+    assert!(finding.reason.contains("a frame of 1514 B takes 12112us"), "{}", finding.reason);
+    assert!(
+        finding.remedy.contains("target 18168us") && finding.remedy.contains("interval 113168us")
+    );
+    let trial = finding.trial.as_ref().expect("it can be simulated");
+    assert!(trial.before.contains("queue = \"fq_codel@linux\""), "{}", trial.before);
+    assert!(trial.after.contains("target=18168us,interval=113168us"), "{}", trial.after);
+    for finding in findings("tc qdisc add dev eth0 root cake bandwidth 10mbps", None) {
+        assert!(!finding.title.is_empty() && !finding.remedy.is_empty() && finding.line == 1);
+    }
+}
+
+#[test]
+fn a_class_that_decimal_and_hexadecimal_confuse_is_named() {
+    let text = under_htb("fq_codel").replace("1:10", "1:c").replace("default 10", "default 12");
+    let finding = findings(&text, None).into_iter().find(|it| it.code == "htb-default").unwrap();
+    assert!(finding.remedy.contains("`default c`"), "{}", finding.remedy);
+}

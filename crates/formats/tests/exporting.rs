@@ -1,0 +1,227 @@
+//! Every parameter of every discipline goes out as words of tc and comes back equal, or is refused.
+
+use sojourn_aqm::{QdiscSpec, registry};
+use sojourn_formats::tc::{
+    TcLink, TcWish, aqm_of_text, commands_of, lines, read, scenario, uci_of, words_of,
+};
+
+/// The AQMs of the kernel, in its dialect where they have it.
+const AQMS: [&str; 13] = [
+    "taildrop",
+    "taildrop@bytes",
+    "taildrop@head_drop",
+    "codel@linux",
+    "fq_codel@linux",
+    "pie@linux",
+    "fq_pie@linux",
+    "red@linux:limit=400kB",
+    "ared@linux:limit=400kB",
+    "choke",
+    "sfq",
+    "sfb",
+    "dualpi2@linux",
+];
+
+/// Values of all kinds; those that a parameter does not take are passed over.
+const VALUES: [&str; 34] = [
+    "90s", "3ms", "7ms", "150us", "2s", "11s", "250ms", "3500B", "30kB", "77kB", "2MB", "30p",
+    "77p", "30000p", "5mbit", "0.25hz", "0.5hz", "2hz", "1", "2", "5", "16", "55", "512", "2048",
+    "0.05", "0.25", "true", "false", "off", "auto", "0", "20", "1500ns",
+];
+
+fn link(aqm: &str) -> TcLink {
+    TcLink {
+        device: "eth0".to_owned(),
+        is_arrivals: false,
+        bps: 10_000_000,
+        bucket_bytes: None,
+        framing_bytes: 14,
+        aqm: aqm.to_owned(),
+    }
+}
+
+fn resolved(aqm: &str) -> Vec<(&'static str, String)> {
+    registry::settings(&QdiscSpec::parse(aqm).unwrap()).unwrap()
+}
+
+/// An AQM with one more parameter set.
+fn set(aqm: &str, name: &str, value: &str) -> String {
+    format!("{aqm}{}{name}={value}", if aqm.contains(':') { "," } else { ":" })
+}
+
+/// A setting as written, for comparison: `limit` of a taildrop decides its dialect.
+fn same(one: &str, two: &str) -> bool {
+    let (mut left, mut right) = (resolved(one), resolved(two));
+    left.sort();
+    right.sort();
+    left == right
+}
+
+#[test]
+fn every_parameter_that_is_exported_comes_back_equal() {
+    let mut equal = 0;
+    for aqm in AQMS {
+        for (name, _) in resolved(aqm) {
+            let words = QdiscSpec::parse(aqm).unwrap();
+            let choices = registry::entry(&words.law).map_or(&[][..], |entry| (entry.params)());
+            let of = registry::discipline_params(words.discipline);
+            let specs = choices.iter().chain(of).filter(|it| it.name == name);
+            let named = specs.flat_map(|it| it.words.iter().copied());
+            for value in VALUES.into_iter().chain(named) {
+                let text = set(aqm, name, value);
+                if QdiscSpec::parse(&text).is_err() {
+                    continue;
+                }
+                let Ok(words) = words_of(&link(&text), None) else { continue };
+                let line = words.words.join(" ");
+                let again = aqm_of_text(&line).unwrap_or_else(|it| panic!("{text}: {line}: {it}"));
+                assert!(same(&text, &again.text), "{text}\n{line}\n{}", again.text);
+                equal += 1;
+            }
+        }
+    }
+    assert!(equal > 300, "{equal} values came back");
+}
+
+/// The parameters that tc can set: those with a value other than the default that is exported.
+#[test]
+fn every_parameter_is_exported_or_refused_with_a_sentence() {
+    let mut exported = Vec::new();
+    for aqm in AQMS {
+        for (name, default) in resolved(aqm) {
+            let texts = VALUES.iter().map(|value| set(aqm, name, value));
+            let legal = texts.filter(|it| QdiscSpec::parse(it).is_ok());
+            let other = legal.filter(|it| {
+                resolved(it).iter().any(|(known, value)| *known == name && *value != default)
+            });
+            let tried: Vec<_> = other.map(|it| words_of(&link(&it), None)).collect();
+            for error in tried.iter().filter_map(|it| it.as_ref().err()) {
+                assert!(error.message.contains('`') && error.message.len() > 20, "{error}");
+            }
+            if tried.iter().any(Result::is_ok) {
+                exported.push(format!("{}.{name}", aqm.split('@').next().unwrap()));
+            }
+        }
+    }
+    for name in [
+        "taildrop.limit",
+        "codel.target",
+        "codel.interval",
+        "codel.ecn",
+        "codel.ce_threshold",
+        "fq_codel.flows",
+        "fq_codel.quantum",
+        "fq_codel.memory_limit",
+        "fq_codel.drop_batch",
+        "pie.alpha",
+        "pie.beta",
+        "pie.tupdate",
+        "pie.byte_mode",
+        "pie.ecn",
+        "fq_pie.ecn_mark_limit",
+        "fq_pie.quantum",
+        "red.min_th",
+        "red.max_th",
+        "red.max_p",
+        "red.burst",
+        "red.ecn",
+        "red.hard_drop",
+        "red.mean_packet_bytes",
+        "ared.min_th",
+        "choke.min_th",
+        "choke.burst",
+        "sfq.perturb",
+        "sfq.divisor",
+        "sfq.depth",
+        "sfq.flows",
+        "sfq.headdrop",
+        "sfb.increment",
+        "sfb.rehash_interval",
+        "sfb.bin_max",
+        "sfb.penalty_rate",
+        "dualpi2.k",
+        "dualpi2.l_min_th",
+        "dualpi2.c_weight",
+        "dualpi2.drop_overload",
+    ] {
+        assert!(exported.iter().any(|it| it == name), "{name} of {exported:?}");
+    }
+}
+
+#[test]
+fn cake_comes_back_equal_with_its_overhead() {
+    for text in [
+        "cake:bandwidth=20mbit",
+        "cake:bandwidth=20mbit,isolation=src,interval=30ms,target=1500us",
+        "cake:bandwidth=1mbit,overhead=30B,cells=atm,mpu=64B,limit=2MB",
+        "cake",
+    ] {
+        let no_framing = TcLink { framing_bytes: 0, ..link(text) };
+        let words = words_of(&no_framing, None).unwrap().words.join(" ");
+        let again = aqm_of_text(&words).unwrap();
+        assert!(same(text, &again.text), "{text}\n{words}\n{}", again.text);
+    }
+    let refused = words_of(&link("cake:target=20ms"), None).unwrap_err().to_string();
+    assert!(refused.contains("twentieth"), "{refused}");
+}
+
+#[test]
+fn what_the_kernel_has_not_is_refused() {
+    for (aqm, kernel, word) in [
+        ("madpie", None, "no `madpie`"),
+        ("codel@linux:count=16", None, "`count` of 16 has no word"),
+        ("pie@linux:target=1500ns", None, "whole microseconds"),
+        ("pie@linux:alpha=0.1hz", None, "sixteenths"),
+        ("codel@linux:limit=30kB", None, "packets"),
+        ("red@linux:min_th=30p,max_th=90p", None, "bytes"),
+        ("dualpi2@linux", Some((6, 1)), "came with 6.17"),
+        ("fq_pie@linux", Some((5, 4)), "came with 5.6"),
+        ("cake", Some((4, 14)), "came with 4.19"),
+    ] {
+        let error = words_of(&link(aqm), kernel).unwrap_err().to_string();
+        assert!(error.contains(word), "{aqm}: {error}");
+    }
+    let other = words_of(&link("fq_codel"), None).unwrap();
+    assert!(other.warnings[0].contains("runs its own fq_codel"), "{:?}", other.warnings);
+}
+
+#[test]
+fn a_link_comes_back_with_rate_framing_and_queue() {
+    for (aqm, framing, bucket) in [
+        ("fq_codel@linux:target=8ms,interval=120ms", 14, None),
+        ("pie@linux:ecn=true", 40, None),
+        ("taildrop:limit=50p", 14, Some(5000)),
+        ("cake:bandwidth=10mbit,overhead=26B", 0, None),
+    ] {
+        let out = TcLink { framing_bytes: framing, bucket_bytes: bucket, ..link(aqm) };
+        let arrivals = TcLink { is_arrivals: true, bps: 50_000_000, ..out.clone() };
+        let mut commands = commands_of(&out, None).unwrap().words;
+        commands.extend(commands_of(&arrivals, None).unwrap().words);
+        let text = commands.join("\n");
+        let setup = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let wish = TcWish { name: "t".to_owned(), ..TcWish::default() };
+        let toml = scenario(&setup, &wish).unwrap_or_else(|error| panic!("{error}\n{text}")).toml;
+        assert!(toml.contains(&format!("framing = \"{framing}B\"")), "{text}\n{toml}");
+        assert!(toml.contains("[links.up]") && toml.contains("[links.down]"), "{toml}");
+        let all = lines(&setup);
+        assert_eq!(all[0].bps(), Some(10_000_000), "{text}");
+        assert!(same(aqm, &all[0].aqm.as_ref().unwrap().text), "{text}");
+    }
+}
+
+#[test]
+fn sqm_comes_back_equal() {
+    for aqm in ["fq_codel@linux:target=8ms,interval=120ms,limit=500p", "cake:bandwidth=10mbit"] {
+        let framing_bytes = if aqm.starts_with("cake") { 14 } else { 40 };
+        let out = TcLink { framing_bytes, ..link(aqm) };
+        let text = uci_of(&[out], None).unwrap().words.join("\n");
+        let setup = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let all = lines(&setup);
+        let read_back = &all[0].aqm.as_ref().unwrap().text;
+        assert!(
+            read_back.contains("target=8ms") || read_back.contains("bandwidth=10mbit"),
+            "{text}"
+        );
+        assert_eq!(all[0].bps(), Some(10_000_000));
+    }
+}

@@ -1,0 +1,111 @@
+//! Other tools' formats: what `tc` takes and prints.
+
+use pyo3::prelude::*;
+use sojourn_formats::{FormatError, tc};
+
+use crate::errors::Refusal;
+
+impl From<FormatError> for Refusal {
+    fn from(error: FormatError) -> Refusal {
+        Refusal::new(error.place, error.message)
+    }
+}
+
+/// The scenario of a set-up of tc: TOML, what was read, what the text could not say.
+#[pyfunction]
+pub fn tc_import(
+    text: &str,
+    name: String,
+    rate: Option<String>,
+    rtt: Option<String>,
+    device: Option<String>,
+) -> Result<(String, Vec<String>, Vec<String>), Refusal> {
+    let setup = tc::read(text)?;
+    let wish = tc::TcWish { name, rate, rtt, device };
+    let import = tc::scenario(&setup, &wish)?;
+    Ok((import.toml, import.read, import.unknown))
+}
+
+/// An AQM of ours for a discipline in the words of tc, and what has no counterpart.
+#[pyfunction]
+pub fn tc_aqm(text: &str) -> Result<(String, Vec<String>), Refusal> {
+    let found = tc::aqm_of_text(text)?;
+    Ok((found.text, found.missing))
+}
+
+/// Whether a text is in the words of tc rather than the text form of an AQM.
+#[pyfunction]
+pub fn tc_looks_like(text: &str) -> bool {
+    tc::looks_like_tc(text)
+}
+
+/// A finding: code, severity, line, title, reason, evidence, remedy, and the trial's scenarios
+/// before and after with the words that say what they model.
+type Row = (
+    &'static str,
+    &'static str,
+    usize,
+    String,
+    String,
+    String,
+    String,
+    Option<(String, String, String)>,
+);
+
+/// What is wrong or doubtful in a set-up, and what of the text was not understood.
+#[pyfunction]
+pub fn tc_check(
+    text: &str,
+    line_bps: Option<u64>,
+    rtt_ns: u64,
+    load: u64,
+) -> Result<(Vec<Row>, Vec<String>), Refusal> {
+    let setup = tc::read(text)?;
+    let findings = tc::check(&setup, tc::TcCircumstances { line_bps, rtt_ns, load });
+    let rows = findings.into_iter().map(|it| {
+        let trial = it.trial.map(|trial| (trial.before, trial.after, trial.model));
+        let severity = it.severity.name();
+        (it.code, severity, it.line, it.title, it.reason, it.evidence, it.remedy, trial)
+    });
+    let rows = rows.collect();
+    let unknown = setup
+        .notes
+        .iter()
+        .filter(|it| matches!(it.kind, tc::TcNoteKind::Unknown | tc::TcNoteKind::Rounded));
+    Ok((rows, unknown.map(|it| format!("line {}: {}", it.line, it.text)).collect()))
+}
+
+/// The link of a scenario: device, whether it carries arrivals, bit/s, depth of its bucket,
+/// framing, AQM.
+type Link = (String, bool, u64, Option<u64>, u64, String);
+
+/// Commands, or lines of UCI, for links; and what the kernel does otherwise.
+#[pyfunction]
+pub fn tc_export(
+    links: Vec<Link>,
+    kernel: Option<(u32, u32)>,
+    uci: bool,
+) -> Result<(Vec<String>, Vec<String>), Refusal> {
+    let links: Vec<tc::TcLink> = links
+        .into_iter()
+        .map(|(device, is_arrivals, bps, bucket_bytes, framing_bytes, aqm)| tc::TcLink {
+            device,
+            is_arrivals,
+            bps,
+            bucket_bytes,
+            framing_bytes,
+            aqm,
+        })
+        .collect();
+    if uci {
+        let found = tc::uci_of(&links, kernel)?;
+        return Ok((found.words, found.warnings));
+    }
+    let (mut words, mut warnings) = (Vec::new(), Vec::new());
+    for link in &links {
+        let found = tc::commands_of(link, kernel)?;
+        words.extend(found.words);
+        warnings.extend(found.warnings);
+    }
+    Ok((words, warnings))
+}
