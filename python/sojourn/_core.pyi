@@ -486,9 +486,7 @@ def tc_looks_like(text: str) -> bool:
 
 def tc_check(
     text: str, line_bps: int | None, rtt_ns: int, load: int
-) -> tuple[
-    list[tuple[str, str, int, str, str, str, str, tuple[str, str, str] | None]], list[str]
-]:
+) -> tuple[list[tuple[str, str, int, str, str, str, str, tuple[str, str, str] | None]], list[str]]:
     """What is wrong or doubtful in a set-up, and what of the text was not understood.
 
     Args:

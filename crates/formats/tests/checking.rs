@@ -75,7 +75,7 @@ fn wrong_rates_and_orders_are_found() {
 #[test]
 fn wrong_queues_are_found() {
     expect(&[
-        (&under_htb("red limit 400kb min 30kb max 90kb"), None, "red-avpkt"),
+        (&under_htb("red limit 400kb min 30kb max 90kb"), None, "refused"),
         (&under_htb("red limit 400kb avpkt 1000 probability 1"), None, "red-probability"),
         (
             "tc qdisc add dev eth0 root tbf rate 10mbit burst 1000b lat 50ms",
@@ -131,7 +131,7 @@ fn a_finding_says_what_why_where_and_what_would_be_right() {
     let all = findings(&under_htb("fq_codel").replace("10mbit", "1mbit"), None);
     let [finding] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!(finding.line, 3);
-    assert!(finding.reason.contains("a frame of 1514 B takes 12112us"), "{}", finding.reason);
+    assert!(finding.reason.contains("a frame of 1514 B takes 12.1 ms"), "{}", finding.reason);
     assert!(
         finding.remedy.contains("target 18168us") && finding.remedy.contains("interval 113168us")
     );

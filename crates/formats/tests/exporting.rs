@@ -211,17 +211,21 @@ fn a_link_comes_back_with_rate_framing_and_queue() {
 
 #[test]
 fn sqm_comes_back_equal() {
-    for aqm in ["fq_codel@linux:target=8ms,interval=120ms,limit=500p", "cake:bandwidth=10mbit"] {
+    for aqm in [
+        "fq_codel@linux:limit=500p",
+        "fq_codel@linux:target=8ms,interval=120ms,ecn=false",
+        "pie@linux",
+        "cake:bandwidth=1mbit",
+    ] {
         let framing_bytes = if aqm.starts_with("cake") { 14 } else { 40 };
-        let out = TcLink { framing_bytes, ..link(aqm) };
+        let out = TcLink { framing_bytes, bps: 1_000_000, ..link(aqm) };
         let text = uci_of(&[out], None).unwrap().words.join("\n");
         let setup = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let all = lines(&setup);
-        let read_back = &all[0].aqm.as_ref().unwrap().text;
-        assert!(
-            read_back.contains("target=8ms") || read_back.contains("bandwidth=10mbit"),
-            "{text}"
-        );
-        assert_eq!(all[0].bps(), Some(10_000_000));
+        assert!(same(aqm, &all[0].aqm.as_ref().unwrap().text), "{text}\n{:?}", all[0].aqm);
+        assert_eq!(all[0].bps(), Some(1_000_000));
+        let wish = TcWish { name: "t".to_owned(), ..TcWish::default() };
+        let toml = scenario(&setup, &wish).unwrap_or_else(|error| panic!("{error}\n{text}")).toml;
+        assert!(toml.contains(&format!("framing = \"{framing_bytes}B\"")), "{text}\n{toml}");
     }
 }

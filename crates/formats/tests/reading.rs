@@ -160,6 +160,16 @@ fn the_default_class_of_htb_is_hexadecimal_and_its_slowest_ancestor_is_the_rate(
 }
 
 #[test]
+fn classes_without_a_device_belong_to_the_discipline_of_their_number() {
+    let text = "qdisc htb 1: dev eth0 root r2q 10 default 0x10\n\
+                qdisc fq_codel 2: dev eth0 parent 1:10 limit 500p flows 1024 ecn\n\
+                class htb 1:10 root leaf 2: prio 0 rate 1Mbit ceil 1Mbit burst 1600b\n";
+    assert_eq!(line(text).0, Some(1_000_000));
+    let two = format!("{text}qdisc htb 1: dev eth1 root r2q 10 default 0x10\n");
+    assert!(setup(&two).notes.iter().any(|it| it.text.contains("several devices")));
+}
+
+#[test]
 fn tbf_alone_is_a_queue_in_bytes() {
     let text = "tc qdisc add dev eth0 root tbf rate 8mbit burst 10kb latency 50ms";
     // 50 ms at 1 MB/s and the burst (tc-tbf(8)).

@@ -106,6 +106,7 @@ COMMANDS = {
         "Run a sweep of many scenarios, keep every run once, and go on after any interruption.",
         computes=True,
     ),
+    "tc": Entry("tc", "tc", "Read, check and write set-ups of tc (iproute2) and OpenWrt's SQM."),
     "tune": Entry(
         "tune", "tune",
         "Search the parameters of an AQM for a goal, and judge them on scenarios not seen.",

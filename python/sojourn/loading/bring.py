@@ -121,11 +121,30 @@ def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
     elif found := _LIBRARY.match(aqm):
         law = library.law_of(Path(found["file"].strip()), is_tried=False)
     else:
-        return aqm, None
+        return _of_tc(aqm), None
     rest = found["rest"].strip()
     # A list of AQMs separates with commas what follows a file: `fq(mine.py:Law),target=5ms`.
     rest = re.sub(r"^(\)?),", r"\1:", rest)
     return f"{found['head'].strip()}{law.name}{rest}", law
+
+
+def _of_tc(aqm: str) -> str:
+    """A text after ``tc:`` as an AQM of ours; another text as it is.
+
+    Raises:
+        InputError: the text is in the words of tc, without ``tc:``.
+        ScenarioError: tc has no such discipline or option, or ours has no counterpart.
+    """
+    head, colon, rest = aqm.partition(":")
+    if colon and head.strip() == "tc":
+        text, missing = _core.tc_aqm(rest)
+        for phrase in missing:
+            if "no counterpart" in phrase:
+                raise InputError(f"--aqm `{aqm}`: {phrase}; leave it out, or write {text}")
+        return text
+    if _core.tc_looks_like(aqm):
+        raise InputError(f"--aqm `{aqm}`: is in the words of tc; write `tc: {aqm}`")
+    return aqm
 
 
 def code_file(aqm: AqmLike) -> Path | None:

@@ -53,11 +53,26 @@ const PERCENT: f64 = 100.0;
 /// # Errors
 /// Says which parameter tc has no word for, or that the kernel has no such discipline.
 pub fn words_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
-    let spec = QdiscSpec::parse(&link.aqm).map_err(|error| FormatError::whole(error.message))?;
-    of_spec(&spec, link, kernel).map_err(|message| FormatError { place: link.aqm.clone(), message })
+    words_with(link, kernel, false)
 }
 
-fn of_spec(spec: &QdiscSpec, link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords, String> {
+/// The words, on request with those that say what the kernel does by itself.
+pub(super) fn words_with(
+    link: &TcLink,
+    kernel: Option<(u32, u32)>,
+    is_complete: bool,
+) -> Result<TcWords, FormatError> {
+    let spec = QdiscSpec::parse(&link.aqm).map_err(|error| FormatError::whole(error.message))?;
+    of_spec(&spec, link, kernel, is_complete)
+        .map_err(|message| FormatError { place: link.aqm.clone(), message })
+}
+
+fn of_spec(
+    spec: &QdiscSpec,
+    link: &TcLink,
+    kernel: Option<(u32, u32)>,
+    is_complete: bool,
+) -> Result<TcWords, String> {
     let table = table_of(spec)?;
     if let Some((_, since)) = SINCE.iter().find(|it| it.0 == table.kind)
         && let Some(kernel) = kernel
@@ -73,7 +88,13 @@ fn of_spec(spec: &QdiscSpec, link: &TcLink, kernel: Option<(u32, u32)>) -> Resul
     let (base, settings) = in_linux(spec, &mut warnings)?;
     let words = match table.kind {
         "cake" => cake(&settings, link)?,
-        _ => by_table(table, spec, &base, &settings, link)?,
+        _ => {
+            let mut words = by_table(table, spec, &base, &settings, is_complete)?;
+            if matches!(table.kind, "red" | "choke") {
+                words.extend(["bandwidth".to_owned(), show_rate(link.bps)]);
+            }
+            words
+        }
     };
     Ok(TcWords { words, warnings })
 }
@@ -146,7 +167,7 @@ fn by_table(
     spec: &QdiscSpec,
     base: &Settings,
     settings: &Settings,
-    link: &TcLink,
+    is_complete: bool,
 ) -> Result<Vec<String>, String> {
     let always = ALWAYS.iter().find(|it| it.0 == table.kind).map_or(&[][..], |it| it.1);
     let mut words = vec![table.kind.to_owned()];
@@ -162,14 +183,11 @@ fn by_table(
             }
             return Err(format!("`{name}` of {value} has no word in tc; leave it out"));
         };
-        if is_default && !always.contains(&word.word) {
+        if is_default && !is_complete && !always.contains(&word.word) {
             continue;
         }
         words.push(word.word.to_owned());
         words.extend(of_value(word, name, value)?);
-    }
-    if matches!(table.kind, "red" | "choke") {
-        words.extend(["bandwidth".to_owned(), show_rate(link.bps)]);
     }
     if spec.kind() == "ared" {
         words.push("adaptive".to_owned());
@@ -242,10 +260,13 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
         (Form::Time, _) => format!("{}us", divided(span()?, 1000, "whole microseconds")?),
         (Form::Millis, _) => divided(span()?, 1_000_000, "whole milliseconds")?.to_string(),
         (Form::Seconds, _) => divided(span()?, 1_000_000_000, "whole seconds")?.to_string(),
-        (Form::Percent, _) => {
+        (Form::Percent | Form::WholePercent, _) => {
             let percent = units::number(value)? * PERCENT;
             if (percent - percent.round()).abs() > 1e-9 {
                 return Err(refuse("whole percent"));
+            }
+            if word.form == Form::WholePercent && percent >= PERCENT {
+                return Err(refuse("a share below 1"));
             }
             percent.round().to_string()
         }

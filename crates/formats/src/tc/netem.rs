@@ -96,7 +96,10 @@ fn one(
             vec![("distribution", TcValue::Text(given.text.to_owned()))]
         }
         "slot" => {
-            while tokens.peek().is_some_and(|it| !KNOWN.contains(&it.text)) {
+            while tokens
+                .peek()
+                .is_some_and(|it| !KNOWN.contains(&it.text) || it.text == "distribution")
+            {
                 tokens.next();
             }
             vec![("slot", TcValue::Flag)]

@@ -26,6 +26,8 @@ pub(super) enum Form {
     Rate,
     /// A percentage.
     Percent,
+    /// A percentage below 100, as a whole number.
+    WholePercent,
     /// A number.
     Real,
     /// A hexadecimal number.
@@ -75,7 +77,7 @@ const fn word(word: &'static str, form: Form, ours: Ours) -> OptionWord {
 }
 
 use Form::{Bytes, Count, Flag, Hex, Millis, Packets, Percent, Rate, Real, Seconds};
-use Form::{Signed, Sixteen, Size, Text, Time};
+use Form::{Signed, Sixteen, Size, Text, Time, WholePercent};
 use Ours::{Hertz, Is, Missing, Same, Sets};
 
 const LIMIT: OptionWord = word("limit", Packets, Is("limit"));
@@ -132,7 +134,7 @@ const FQ_PIE: [OptionWord; 15] = [
     word("quantum", Size, Is("quantum")),
     // The law of the kernel never reads it: `sojourn explain fq_pie`.
     word("memory_limit", Size, Same),
-    word("ecn_prob", Percent, Is("ecn_mark_limit")),
+    word("ecn_prob", WholePercent, Is("ecn_mark_limit")),
     ECN,
     NO_ECN,
     word("bytemode", Flag, Sets("byte_mode", "true")),
@@ -323,8 +325,37 @@ pub(super) const KINDS: &[KindTable] = &[
 ];
 
 /// Kinds of the kernel that are known and have no counterpart here.
-pub(super) const WITHOUT_COUNTERPART: [&str; 9] =
-    ["fq", "hhf", "drr", "qfq", "ets", "mqprio", "taprio", "multiq", "skbprio"];
+pub(super) const WITHOUT_COUNTERPART: [&str; 18] = [
+    "fq",
+    "hhf",
+    "drr",
+    "qfq",
+    "ets",
+    "mqprio",
+    "taprio",
+    "multiq",
+    "skbprio",
+    "plug",
+    "teql0",
+    "cbs",
+    "etf",
+    "blackhole",
+    "gred",
+    "cbq",
+    "dsmark",
+    "atm",
+];
+
+/// Options that tc demands, of each group one (iproute2 6.1 tc/q_tbf.c, q_red.c, q_choke.c).
+pub(super) const REQUIRED: [(&str, &[&[&str]]); 3] = [
+    ("tbf", &[&["rate"], &["burst"], &["limit", "lat"]]),
+    ("red", &[&["limit"], &["avpkt"]]),
+    ("choke", &[&["limit"], &["bandwidth"]]),
+];
+
+/// The largest numbers that tc takes, where it has a bound (iproute2 6.1 tc/q_pie.c, q_fq_pie.c).
+pub(super) const MOST: [(&str, &str, u64); 4] =
+    [("pie", "alpha", 32), ("pie", "beta", 32), ("fq_pie", "alpha", 32), ("fq_pie", "beta", 32)];
 
 /// Other spellings of words (iproute2 6.1 tc/q_tbf.c, q_htb.c, q_dualpi2.c of 2025).
 pub(super) fn canonical(word: &str) -> &str {

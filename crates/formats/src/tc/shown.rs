@@ -3,7 +3,8 @@
 use super::commands::{of_tc, without_prompt};
 use super::statement::{Head, class_options, head_word, qdisc_options, size_table};
 use super::tree::{
-    TcClass, TcCounters, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
+    TcClass, TcCounters, TcNote, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
+    same_number,
 };
 use super::words::{Token, Tokens};
 use crate::FormatError;
@@ -38,11 +39,38 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     for (device, record) in &records {
         read_record(device, record, &mut setup)?;
     }
+    place_classes(&mut setup);
     match setup.qdiscs.is_empty() {
         true => Err(FormatError::whole(
             "no line `qdisc KIND HANDLE:` is in the text; paste what `tc -s qdisc show` prints",
         )),
         false => Ok(setup),
+    }
+}
+
+/// Classes are shown without their device: it is that of the discipline with their major number.
+fn place_classes(setup: &mut TcSetup) {
+    let TcSetup { classes, qdiscs, notes, .. } = setup;
+    for class in classes.iter_mut().filter(|it| it.device.is_empty()) {
+        let major = class.id.split(':').next().unwrap_or("");
+        let is_owner = |it: &&TcQdisc| {
+            it.kind == class.kind && same_number(it.handle.trim_end_matches(':'), major)
+        };
+        let mut owners = qdiscs.iter().filter(is_owner);
+        let (first, second) = (owners.next(), owners.next());
+        match (first, second) {
+            (Some(owner), None) => owner.device.clone_into(&mut class.device),
+            (Some(_), Some(_)) => notes.push(TcNote {
+                kind: TcNoteKind::Unknown,
+                line: class.line,
+                text: format!(
+                    "several devices have a {} with class {}: paste `tc class show dev NAME` with \
+                     that line",
+                    class.kind, class.id
+                ),
+            }),
+            (None, _) => {}
+        }
     }
 }
 

@@ -1,20 +1,21 @@
 //! Links of ours as a section of OpenWrt's SQM.
 
-use super::export::{TcLink, TcWords, words_of};
+use super::export::{TcLink, TcWords, words_with};
 use super::line::ETHERNET_BYTES;
 use crate::FormatError;
 
 /// A section of `/etc/config/sqm` for one device (sqm-scripts 1.6).
 ///
 /// # Errors
-/// As [`words_of`]; or SQM cannot say it.
+/// As [`super::words_of`]; or SQM cannot say it.
 pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
     let Some(first) = links.first() else {
         return Err(FormatError::whole("no link to export"));
     };
     let refuse = |message: String| FormatError { place: first.aqm.clone(), message };
+    // The scripts have limits, targets and ECN of their own; options that come after them win.
     let all: Vec<TcWords> =
-        links.iter().map(|link| words_of(link, kernel)).collect::<Result<_, _>>()?;
+        links.iter().map(|link| words_with(link, kernel, true)).collect::<Result<_, _>>()?;
     let kind = all[0].words[0].clone();
     if all.iter().any(|it| it.words[0] != kind) {
         return Err(refuse(

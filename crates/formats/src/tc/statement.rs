@@ -93,12 +93,37 @@ pub(super) fn qdisc_options(
         "netem" => netem::options(tokens, setup),
         "ingress" | "clsact" | "noqueue" | "mq" => Ok(Vec::new()),
         name => match options::table(name) {
-            Some(table) => by_table(name, table.words, tokens, setup),
+            Some(table) => {
+                let options = by_table(name, table.words, tokens, setup)?;
+                if tokens.is_strict {
+                    demanded(kind, &options, setup);
+                }
+                Ok(options)
+            }
             None => {
                 setup.note(TcNoteKind::Unknown, kind.line, unknown_kind(name));
                 Ok(Vec::new())
             }
         },
+    }
+}
+
+/// Notes an option that tc demands and the command lacks, and a number above tc's bound.
+fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
+    let has = |name: &str| options.iter().any(|it| it.name == name);
+    let groups = options::REQUIRED.iter().find(|it| it.0 == kind.text).map_or(&[][..], |it| it.1);
+    for group in groups.iter().filter(|group| !group.iter().any(|name| has(name))) {
+        let names = group.join("` or `");
+        let text = format!("tc refuses {} without `{names}`; add it", kind.text);
+        setup.note(TcNoteKind::Refused, kind.line, text);
+    }
+    for (_, name, most) in options::MOST.iter().filter(|it| it.0 == kind.text) {
+        let value = options.iter().find(|it| it.name == *name);
+        if let Some(option) = value.filter(|it| matches!(it.value, TcValue::Count(n) if n > *most))
+        {
+            let text = format!("tc refuses `{}`; {name} is at most {most} sixteenths", option.text);
+            setup.note(TcNoteKind::Refused, option.line, text);
+        }
     }
 }
 

@@ -105,6 +105,8 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
         FormatError { place, message }
     })?;
     setup.source = TcSource::Uci;
+    // The options of the section come after the script's own and win; that is no contradiction.
+    setup.notes.retain(|it| it.kind != TcNoteKind::Contradiction);
     let line = sections.first().map_or(1, |it| it.line);
     for note in &mut setup.notes {
         note.line = line;

@@ -85,9 +85,16 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A whole number.
+/// A whole number as C reads it (`strtoul` with base 0): `0x10` and `020` are 16.
 pub(super) fn count(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("`{text}` is no whole number"))
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None if text.len() > 1 && text.starts_with('0') => (&text[1..], 8),
+        None => (text, 10),
+    };
+    let is_plain = digits.bytes().all(|it| it.is_ascii_hexdigit());
+    let number = is_plain.then(|| u64::from_str_radix(digits, radix).ok()).flatten();
+    number.ok_or_else(|| format!("`{text}` is no whole number"))
 }
 
 /// Whether tc may have rounded a printed time: it prints three digits, or whole microseconds.
@@ -113,6 +120,35 @@ pub(super) fn show_rate(bps: u64) -> String {
         }
     }
     format!("{bps}bit")
+}
+
+/// A time for a sentence: three digits.
+pub(super) fn time_in_words(nanos: u64) -> String {
+    let (value, unit) = match nanos {
+        1_000_000_000.. => (nanos as f64 / 1e9, "s"),
+        1_000_000.. => (nanos as f64 / 1e6, "ms"),
+        _ => (nanos as f64 / 1e3, "us"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A rate for a sentence: three digits.
+pub(super) fn rate_in_words(bps: u64) -> String {
+    let (value, unit) = match bps {
+        1_000_000_000.. => (bps as f64 / 1e9, "Gbit/s"),
+        1_000_000.. => (bps as f64 / 1e6, "Mbit/s"),
+        _ => (bps as f64 / 1e3, "kbit/s"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+fn three_digits(value: f64) -> String {
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
 }
 
 #[cfg(test)]
@@ -149,11 +185,31 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_are_read_as_c_reads_them() {
+        assert_eq!(
+            [count("10"), count("0x10"), count("020"), count("0")].map(Result::unwrap),
+            [10, 16, 16, 0]
+        );
+        for text in ["", "+5", "-1", "08", "1.0", "0x", "99999999999999999999"] {
+            assert!(count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_bare_time_counts_microseconds() {
         assert_eq!(time("200", 1e3), Ok(200_000));
         assert_eq!(time("29.1ms", 1e3), Ok(29_100_000));
         assert_eq!(time("5msec", 1e3), Ok(5_000_000));
         assert!(time("5min", 1e3).is_err());
+    }
+
+    #[test]
+    fn a_sentence_has_three_digits() {
+        assert_eq!(time_in_words(12_112_000), "12.1 ms");
+        assert_eq!(time_in_words(5_000_000), "5 ms");
+        assert_eq!(time_in_words(100_000_000), "100 ms");
+        assert_eq!(rate_in_words(1_250_000), "1.25 Mbit/s");
+        assert_eq!(rate_in_words(950_000), "950 kbit/s");
     }
 
     #[test]

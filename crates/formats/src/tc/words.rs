@@ -185,6 +185,10 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
         Form::Seconds => TcValue::Nanos(units::time(text, 1e9)?),
         Form::Rate => TcValue::Bps(units::rate(text)?),
         Form::Percent => TcValue::Real(units::percent(text)?),
+        Form::WholePercent => match units::count(text)? {
+            percent @ 0..100 => TcValue::Real(percent as f64 / 100.0),
+            _ => return Err(format!("`{text}` is no whole percentage below 100")),
+        },
         Form::Real => TcValue::Real(real(text)?),
         Form::Hex => {
             let digits = text.strip_prefix("0x").unwrap_or(text);

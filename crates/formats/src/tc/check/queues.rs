@@ -1,8 +1,8 @@
 //! Findings about the discipline that holds the queue.
 
 use super::super::line::ShapedLine;
-use super::super::tree::{TcQdisc, TcSource};
-use super::super::units::{show_rate, show_time};
+use super::super::tree::TcQdisc;
+use super::super::units::{rate_in_words, time_in_words};
 use super::trial::{Hop, trial, with_ecn};
 use super::{Findings, TcFinding, TcSeverity};
 
@@ -143,10 +143,10 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     findings.add(TcFinding {
         title: format!("the target of {} is below the time of one packet", queue.kind),
         reason: format!(
-            "at {} a frame of 1514 B takes {}, so each packet behind another is above the target \
-             and the line idles",
-            show_rate(bps),
-            show_time(packet / 1000 * 1000)
+            "at {} a frame of 1514 B takes {}, so every packet that waits behind another is \
+             above the target",
+            rate_in_words(bps),
+            time_in_words(packet)
         ),
         remedy,
         trial: after.and_then(|after| changed(line, &after, findings, model)),
@@ -200,15 +200,6 @@ fn red(queue: &TcQdisc, findings: &mut Findings<'_>) {
             ..finding("red-limit", TcSeverity::Wrong, queue)
         });
     }
-    let is_command = findings.setup.source == TcSource::Commands;
-    if is_command && queue.kind == "red" && queue.option("avpkt").is_none() {
-        findings.add(TcFinding {
-            title: "tc refuses RED without avpkt".to_owned(),
-            reason: "it computes the weight of the average from it".to_owned(),
-            remedy: "add `avpkt 1000`".to_owned(),
-            ..finding("red-avpkt", TcSeverity::Wrong, queue)
-        });
-    }
     let prob = queue.option("probability").map(|it| it.text.clone());
     if prob.is_some_and(|it| it.split(' ').nth(1).and_then(|p| p.parse().ok()) == Some(1.0)) {
         findings.add(TcFinding {
@@ -245,11 +236,11 @@ fn cake_rtt(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     let after = line.aqm.as_ref().map(|it| with(&it.text, &settings));
     let model = "the same line with cake's `rtt 100ms`";
     findings.add(TcFinding {
-        title: format!("cake expects paths of {}", show_time(rtt)),
+        title: format!("cake expects paths of {}", time_in_words(rtt)),
         reason: format!(
             "`rtt` is the longest round trip to expect, here {}: with less, cake drops before \
              senders have answered",
-            show_time(paths)
+            time_in_words(paths)
         ),
         remedy: "leave `rtt` out (100ms), unless all servers are near".to_owned(),
         trial: after.and_then(|after| changed(line, &after, findings, model)),

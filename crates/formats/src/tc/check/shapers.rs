@@ -2,7 +2,7 @@
 
 use super::super::line::{ETHERNET_BYTES, ShapedLine, TcShaper, default_class};
 use super::super::tree::{TcOption, TcQdisc, TcSource};
-use super::super::units::{show_rate, show_time};
+use super::super::units::{rate_in_words, show_rate, time_in_words};
 use super::trial::{DUMB, Hop, trial};
 use super::{Findings, TcFinding, TcSeverity};
 
@@ -56,7 +56,7 @@ fn netem(line: &ShapedLine, findings: &mut Findings<'_>) {
                 reason: format!(
                     "its limit of {limit} packets holds those that travel for {} too, so no more \
                      than {limit} x {PACKET_BYTES} B per {0} pass",
-                    show_time(delay)
+                    time_in_words(delay)
                 ),
                 evidence: described(netem),
                 remedy: format!(
@@ -139,7 +139,7 @@ fn units(line: &ShapedLine, findings: &mut Findings<'_>) {
     let model = format!(
         "a line of {} behind the shaper, with a queue of 1000 packets; after: the shaper at 95 % \
          of it",
-        show_rate(meant)
+        rate_in_words(meant)
     );
     let before = [Hop::new(bps, &aqm), Hop::new(meant, DUMB)];
     let after = [Hop::new(share_of(meant), &aqm), Hop::new(meant, DUMB)];
@@ -147,7 +147,7 @@ fn units(line: &ShapedLine, findings: &mut Findings<'_>) {
         code: "bytes-per-second",
         severity: TcSeverity::Wrong,
         line: option.line,
-        title: format!("the rate is {}, eight times what it looks like", show_rate(bps)),
+        title: format!("the rate is {}, eight times what it looks like", rate_in_words(bps)),
         reason: "in tc `bps` counts bytes per second, `bit` bits".to_owned(),
         evidence: option.text.clone(),
         remedy: format!("write {}", option.text.to_ascii_lowercase().replace("bps", "bit")),
@@ -158,7 +158,7 @@ fn units(line: &ShapedLine, findings: &mut Findings<'_>) {
 /// Two shapers, of which one is idle.
 fn in_a_row(line: &ShapedLine, findings: &mut Findings<'_>) {
     let [outer, .., inner] = line.shapers.as_slice() else { return };
-    let shown = |it: &TcShaper| format!("{} at {}", it.kind, show_rate(it.bps));
+    let shown = |it: &TcShaper| format!("{} at {}", it.kind, rate_in_words(it.bps));
     let queue = line.aqm.as_ref().map_or(GOOD.to_owned(), |it| it.text.clone());
     let model = "the outer shaper as a link with a queue of 1000 packets behind the inner one";
     let trial = (outer.bps <= inner.bps).then(|| {
@@ -201,7 +201,7 @@ fn above_the_line(line: &ShapedLine, findings: &mut Findings<'_>) {
         title: format!("the shaper on {} is not the bottleneck", place(line)),
         reason: "the queue builds where the rate is least, which is the line behind the shaper"
             .to_owned(),
-        evidence: format!("{} on a line of {}", show_rate(bps), show_rate(line_bps)),
+        evidence: format!("{} on a line of {}", rate_in_words(bps), rate_in_words(line_bps)),
         remedy: format!("shape to {}, 95 % of the line", show_rate(share_of(line_bps))),
         trial: Some(trial(&before, &after, findings.given, model)),
     });
@@ -351,7 +351,7 @@ fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
         reason: "with small packets the line is full before the shaper is, and the queue moves \
                  there"
             .to_owned(),
-        evidence: format!("{} at {} without overhead", shaper.kind, show_rate(bps)),
+        evidence: format!("{} at {} without overhead", shaper.kind, rate_in_words(bps)),
         remedy: "add the overhead of the line: cake `overhead 44` (or a keyword such as docsis), \
                  else `stab overhead 30 linklayer ethernet`"
             .to_owned(),

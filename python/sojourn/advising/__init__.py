@@ -1,0 +1,1 @@
+"""What a set-up costs, and what would be better."""

@@ -1,0 +1,107 @@
+"""The links of a scenario as commands of tc, or as OpenWrt's SQM."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sojourn import _core
+from sojourn.errors import InputError
+
+_DOWN = ("down", "download", "ingress")
+
+Link = tuple[str, bool, int, int | None, int, str]
+
+
+def exported(
+    scenario: _core.Scenario,
+    device: str,
+    *,
+    link: str | None = None,
+    kernel: str | None = None,
+    uci: bool = False,
+) -> tuple[list[str], list[str]]:
+    """Commands that set up the links of a scenario, and warnings.
+
+    Args:
+        scenario: what is exported; a link ``down`` becomes the ifb of the device's arrivals.
+        device: that gets the disciplines.
+        link: the only link to export, which is then the device's own; by default ``up`` and
+            ``down``, or the only link.
+        kernel: release of Linux, such as ``6.1``, that has to have the disciplines.
+        uci: whether lines of ``/etc/config/sqm`` are wanted.
+
+    Raises:
+        InputError: a link cannot be said in commands, or the names do not tell which it is.
+        ScenarioError: tc has no word for a parameter, or the kernel no such discipline.
+    """
+    found = {entry["name"]: entry for entry in json.loads(scenario.resolved_json())["links"]}
+    chosen = _chosen(list(found), link)
+    links = [_link(scenario, found[name], device, arrives) for name, arrives in chosen]
+    commands, warnings = _core.tc_export(links, _release(kernel), uci)
+    delays = [f"{name} ({found[name]['delay']})" for name, _ in chosen if _has_wire(found[name])]
+    if delays:
+        warnings.append(
+            f"delay, jitter and loss of {', '.join(delays)} belong to the path and are not exported"
+        )
+    return commands, warnings
+
+
+def _chosen(names: list[str], link: str | None) -> list[tuple[str, bool]]:
+    if link is not None:
+        if link not in names:
+            raise InputError(f"--link {link}: the scenario has {', '.join(names)}")
+        return [(link, False)]
+    if len(names) == 1:
+        return [(names[0], names[0] in _DOWN)]
+    both = [(name, name in _DOWN) for name in names if name in ("up", *_DOWN)]
+    if len(both) != len(names) or len({arrives for _, arrives in both}) != len(both):
+        raise InputError(
+            f"the scenario has the links {', '.join(names)}, and only `up` and `down` say which "
+            f"way they face; choose one with --link {names[0]}"
+        )
+    return sorted(both, key=lambda pair: pair[1])
+
+
+def _has_wire(entry: Mapping[str, Any]) -> bool:
+    return entry["delay"] != "0s" or bool(entry["jitter"]) or bool(entry["loss"])
+
+
+def _link(scenario: _core.Scenario, entry: Mapping[str, Any], device: str, arrives: bool) -> Link:
+    name, rate = entry["name"], entry["rate"]
+    bucket = None
+    if isinstance(rate, Mapping):
+        if rate.get("kind") != "bucket":
+            raise InputError(
+                f"links.{name}.rate: tc has no command for a rate of kind {rate.get('kind')}; "
+                f"give a constant one, such as --set links.{name}.rate=10mbit"
+            )
+        bucket = None if rate.get("overdraft") else _number(rate["burst"], "B")
+        rate = rate["rate"]
+    if entry["device"]:
+        raise InputError(
+            f"links.{name}.device: a ring below the queue is the driver's, not tc's; leave it out"
+        )
+    aqm = scenario.queue(name)
+    return device, arrives, _bps(rate), bucket, _number(entry["framing"], "B"), aqm
+
+
+def _number(text: str, unit: str) -> int:
+    from sojourn.describing.quantity import required
+
+    return round(required(unit, text).size)
+
+
+def _bps(text: str) -> int:
+    return _number(text, "rate")
+
+
+def _release(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(\.\d+)?", text)
+    if not found:
+        raise InputError(f"--kernel {text}: is no release; write one such as 6.1")
+    return int(found[1]), int(found[2])
