@@ -236,6 +236,8 @@ class Scenario:
     @property
     def origin(self) -> str:
         """The file it was read from, as error messages name it."""
+    def line_of(self, path: str) -> int | None:
+        """The line of the key or entry at a dotted path, such as ``expect[0]``; None in JSON."""
     @property
     def sets(self) -> list[tuple[str, str]]:
         """Dotted keys and TOML values that override the text, in order."""

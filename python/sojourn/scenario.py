@@ -35,6 +35,9 @@ __all__ = [
     "Drawn",
     "Dualpi2",
     "Engines",
+    "Expectation",
+    "ExpectationCase",
+    "ExpectationVariant",
     "ExponentialJitter",
     "ExponentialSizes",
     "Files",
@@ -2219,6 +2222,61 @@ class Engines(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectationVariant(_Part):
+    """A variant of the scenario that an expectation holds for.
+
+    Attributes:
+        aqm: The AQM, in its text form. The default is the scenario's own.
+        engine: The engine: ``sim`` (the default), ``linux`` or ``ns3``.
+        set: Dotted keys and values that override the scenario: ``{ "flows.bulk.count" = 50 }``.
+    """
+
+    aqm: str | None = None
+    engine: str | None = None
+    set: Mapping[str, str | float | bool] | None = None
+
+
+# What an expectation holds for: an AQM, or a table.
+ExpectationCase: TypeAlias = str | ExpectationVariant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation(_Part):
+    """An expectation about a metric, which ``sojourn test`` decides over seeds.
+
+    Runs do not depend on it.
+
+    Attributes:
+        metric: The metric of table ``summary``, such as ``delay_p95``.
+        of: What it is of: names of links for a metric of queues, of traffic classes for one of
+            classes. It may be left out if there is only one. Default: ``[]``.
+        below: The value is below this: ``20ms``, ``5%``, ``0.3``. With ``against``, a part of the
+            reference's value: ``90%``.
+        above: The value is above this.
+        within: The value is between these two: ``["10ms", "20ms"]``.
+        against: The reference: another AQM under the same seeds (``pie``), or ``baseline``, the
+            values that ``sojourn test --update-baseline`` stored.
+        equivalent: With ``against``: the value differs from the reference's by less than this,
+            either way: ``5%`` of it, or an amount in the metric's unit, such as ``1ms``.
+        confidence: Probability with which the decision holds. Default: ``0.95``.
+        max_seeds: Still undecided after this many seeds, it is reported as such. Default: ``40``.
+        for_: What it holds for: AQMs (``"pie"``), or tables with ``aqm``, ``engine`` and ``set``.
+            The default is the scenario as it is, in the simulator.
+    """
+
+    metric: str
+    of: str | Sequence[str] | None = None
+    below: str | float | None = None
+    above: str | float | None = None
+    within: Sequence[str | float] | None = None
+    against: str | None = None
+    equivalent: str | float | None = None
+    confidence: float | None = None
+    max_seeds: int | None = None
+    for_: Sequence[ExpectationCase] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario(_Document):
     """A scenario: its links, the flows over them, and how long they run.
 
@@ -2232,6 +2290,7 @@ class Scenario(_Document):
         wlans: The wireless LANs, by name. Links act as their transmitters.
         flows: The groups of flows.
         engine: Settings of individual engines.
+        expect: What is expected of the runs; ``sojourn test`` decides it.
     """
 
     name: str
@@ -2243,3 +2302,4 @@ class Scenario(_Document):
     wlans: Mapping[str, Wlan] | None = None
     flows: Sequence[FlowGroup]
     engine: Engines | None = None
+    expect: Sequence[Expectation] | None = None

@@ -183,7 +183,7 @@ impl<'s> Page<'s> {
 /// The title of a section: how a scenario names the table.
 fn title_of(path: &str) -> String {
     match path {
-        "flows" => "`[[flows]]`".to_owned(),
+        "flows" | "expect" => format!("`[[{path}]]`"),
         "record" | "engine.linux" | "links.NAME" | "wlans.NAME" => format!("`[{path}]`"),
         _ => format!("`{path}`"),
     }

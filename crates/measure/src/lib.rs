@@ -17,6 +17,7 @@ mod digest;
 pub mod ecn_share;
 pub mod emodel;
 pub mod exercise;
+pub mod expectations;
 mod link_probe;
 mod losses;
 pub mod metrics;

@@ -94,6 +94,11 @@ impl Scenario {
         &self.loaded.source.origin
     }
 
+    /// The line of the key or entry at a dotted path, such as `expect[0]`; None in JSON.
+    fn line_of(&self, path: &str) -> Option<usize> {
+        sojourn_scenario::line_of(&self.loaded.source.text, path)
+    }
+
     /// Dotted keys and values that override the text.
     #[getter]
     fn sets(&self) -> Vec<(String, String)> {

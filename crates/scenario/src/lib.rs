@@ -39,7 +39,7 @@ pub mod wlan_timing;
 
 pub use self::document::Document;
 pub use self::error::{ErrorKind, ScenarioError};
-pub use self::parse::{Format, Source};
+pub use self::parse::{Format, Source, line_of};
 pub use self::resolve::{NEED_ECN, ReadFile, resolve};
 pub use self::resolved::Resolved;
 pub use self::scenario::{EngineCheck, Scenario};

@@ -54,6 +54,20 @@ const APPS: [&str; 10] = [
     r#"{ kind = "replay", file = "x.csv", packet = "204B" }"#,
 ];
 
+#[test]
+fn expectations_change_no_digest_as_they_are_not_in_the_json() {
+    let text = "name = \"x\"\nduration = \"9s\"\n[links.a]\nrate = \"1mbit\"\n[[flows]]\n\
+                path = [\"a\"]\nrtt = \"9ms\"\napp = { kind = \"bulk\" }\n";
+    let expect = "[[expect]]\nmetric = \"delay_p95\"\nbelow = \"20ms\"\n";
+    let load = |text: &str| {
+        let no_file = |_: &str| Err(io::ErrorKind::NotFound.into());
+        Scenario::load(text, &Source::default(), &no_file).unwrap()
+    };
+    let (with, without) = (load(&format!("{text}{expect}")), load(text));
+    assert_eq!(with.resolved().expect.len(), 1);
+    assert_eq!(with.resolved_json(), without.resolved_json());
+}
+
 /// All kinds of links, and flows of every kind over link `a` there and `b` back.
 fn all() -> Resolved {
     let flows = APPS.map(|app| {

@@ -3,6 +3,7 @@
 mod aqms;
 mod as_json;
 mod errors;
+mod expectations;
 mod resolution;
 mod round_trip;
 mod schema;

@@ -6,6 +6,7 @@ mod algorithm_schema;
 pub mod apps;
 pub mod capacity;
 pub mod engines;
+pub mod expect;
 pub mod flows;
 pub mod links;
 pub mod quantities;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sojourn_aqm::{Span, units};
 
 use self::engines::Engines;
+use self::expect::Expectation;
 use self::flows::FlowGroup;
 use self::links::Link;
 use self::quantities::SpanText;
@@ -57,6 +59,9 @@ pub struct Document {
     /// Settings of individual engines.
     #[serde(default, skip_serializing_if = "Engines::is_default")]
     pub engine: Engines,
+    /// What is expected of the runs; `sojourn test` decides it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expectation>,
 }
 
 /// What is recorded besides the summary.

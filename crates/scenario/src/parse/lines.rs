@@ -20,6 +20,12 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// The line of the key or entry at a dotted path of a TOML text, counted from 1; None in other
+/// texts, and where the text has no such key.
+pub fn line_of(text: &str, path: &str) -> Option<usize> {
+    Lines::of(text).line(path)
+}
+
 /// The line of an offset, counted from 1.
 pub(super) fn line_at(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()

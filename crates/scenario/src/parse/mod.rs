@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::document::Document;
 use crate::error::ScenarioError;
 
+pub use self::lines::line_of;
 pub(crate) use self::locations::Locations;
 
 /// The notation of a scenario's text.

@@ -96,6 +96,7 @@ fn example(path: &str, key: &str) -> &'static str {
         "steps" => "steps = [[\"0s\", \"100mbit\"], [\"50s\", \"20mbit\"]]",
         "frames" => "frames = [\"20kB\", \"4kB\"]",
         "interval" => "interval = \"40ms\"",
+        "metric" => "metric = \"delay_p95\"",
         "every" => "every = \"4s\"",
         "rates" => "rates = [\"500kbit\", \"2mbit\"]",
         "at" => "at = [\"1s\"]",

@@ -3,6 +3,7 @@
 mod app;
 mod checks;
 mod delays;
+mod expect;
 mod flow;
 mod link;
 mod segment_sizes;
@@ -57,6 +58,7 @@ pub(crate) fn resolve_over(
     laws: &CustomLaws,
 ) -> Checked<Resolved> {
     check_run(document)?;
+    expect::check(&document.expect)?;
     let flows = flow::all(document, &capacities, recorded)?;
     let mut links = Vec::new();
     let traffic = link::traffic(document.links.len(), &flows);
@@ -76,6 +78,7 @@ pub(crate) fn resolve_over(
         flows,
         linux: document.engine.linux,
         ns3: document.engine.ns3,
+        expect: document.expect.clone(),
         warnings: Vec::new(),
     };
     wlan::check_stations(&resolved)?;

@@ -26,6 +26,7 @@ pub use crate::document::capacity::InService;
 pub use crate::document::engines::{
     LinuxBottleneck, LinuxEngine, LinuxPlace, Ns3Bottleneck, Ns3Engine, Ns3Tcp,
 };
+pub use crate::document::expect::{Bound, Expectation};
 pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
 
 /// Bounds on the maximum size of a TCP buffer. The upper one gives the largest window that the
@@ -66,6 +67,8 @@ pub struct Resolved {
     pub linux: LinuxEngine,
     /// Settings of the engine `ns3`.
     pub ns3: Ns3Engine,
+    /// What is expected of the runs. It changes none, so it is not in their JSON.
+    pub expect: Vec<Expectation>,
     /// Sentences about settings that are legal but probably mistakes.
     pub warnings: Vec<String>,
 }

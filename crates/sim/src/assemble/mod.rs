@@ -148,6 +148,8 @@ fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
 /// # Errors
 /// As [`world`].
 pub(crate) fn check(plan: &Resolved) -> Result<(), SimError> {
+    sojourn_measure::expectations::check(plan)
+        .map_err(|error| SimError::invalid(&error.place, error.message))?;
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let onward = links_with_onward_wires(plan).len();
     let slots = slots(plan, onward, flows);

@@ -108,6 +108,7 @@ pub fn scenario(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolv
         flows,
         linux: LinuxEngine::default(),
         ns3: Ns3Engine::default(),
+        expect: vec![],
         warnings: vec![],
     }
 }
