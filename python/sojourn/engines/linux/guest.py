@@ -37,6 +37,9 @@ _NO_THROTTLE = "echo -1 > /proc/sys/kernel/sched_rt_runtime_us"
 # The guest's clock begins here, in nanoseconds, so that no date of the host gets in: a multiple of
 # BEGIN_STEP_NS in crates/router/src/host/mod.rs, so that every run begins in the same second.
 _EPOCH_NS = 1_600_000_000_000_000_000
+# Else interfaces would send packets of their own when they come up (Linux addrconf.c,
+# disable_ipv6). Sockets of IPv6 work all the same, with addresses of IPv4.
+_NO_IPV6 = "ipv6.disable_ipv6=1"
 # Messages of a kernel that ends early, and what helps.
 REMEDIES = {
     "Out of memory": f"the scenario needs more than its {_MEMORY}: take fewer flows, a lower rate "
@@ -141,7 +144,7 @@ def command_of(
     faster = _seccomp(kernel.path) if seccomp else []
     return command(kernel.path, [
         "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}",
-        f"rngseed={seed}", "console=stderr0", *faster,
+        f"rngseed={seed}", "console=stderr0", _NO_IPV6, *faster,
     ], memory)  # fmt: skip
 
 

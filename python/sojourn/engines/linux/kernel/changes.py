@@ -78,6 +78,14 @@ CHANGES = (
         "\t\t\t\t      time_travel_time + delta);\n",
         "\t\t\t\t      roundup(time_travel_time + delta, TIMER_MULTIPLIER));\n",
     ),
+    # sched_yield takes a microsecond of virtual time, as a call that fails does. A program that
+    # yields until another one has gone on would otherwise do so for ever: no time would pass in
+    # which the scheduler prefers the other.
+    (
+        "arch/um/kernel/skas/syscall.c",
+        "\t\tif (IS_ERR_VALUE(ret) &&\n",
+        "\t\tif ((IS_ERR_VALUE(ret) || syscall == __NR_sched_yield) &&\n",
+    ),
 )
 # How makefiles of 6.1 include their rules, and how those of 6.12 do.
 _INCLUDE = "include arch/um/scripts/Makefile.rules"
