@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sojourn import law as law
     from sojourn import live as live
     from sojourn import plots as plots
+    from sojourn import programs as programs
     from sojourn import report as report
     from sojourn import reproduce as reproduce
     from sojourn import scenario as scenario
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from sojourn.comparing.own_metrics import metric
     from sojourn.describing.library import load
     from sojourn.errors import AppError, ControlError, InputError, Interrupted, LawError
+    from sojourn.programs.running import run_programs
     from sojourn.running.capture import Capture, capture
     from sojourn.running.result import Result
     from sojourn.running.runs import run
@@ -66,11 +68,12 @@ __all__ = [
     "load",
     "metric",
     "run",
+    "run_programs",
 ]
 
 # Each is imported when it is first used: `sojourn --help` needs none.
 _PACKAGES = (
-    "app", "control", "law", "live", "plots", "report", "reproduce", "scenario", "search",
+    "app", "control", "law", "live", "plots", "programs", "report", "reproduce", "scenario", "search",
     "stability", "study",
 )  # fmt: skip
 _MODULES = {
@@ -94,6 +97,7 @@ _MODULES = {
     "load": "describing.library",
     "metric": "comparing.own_metrics",
     "run": "running.runs",
+    "run_programs": "programs.running",
 }
 
 

@@ -354,12 +354,14 @@ def linux_plan(
     hz: int | None = None,
     delays_in_router: bool = False,
     version: str | None = None,
+    programs: str | None = None,
 ) -> str:
     """What the engine ``linux`` will do for a scenario, as JSON.
 
     `hz` are the timer interrupts of the kernel, by default as the scenario asks for them, and
     `version` is that of the kernel, such as ``7.2.13``, if it is known; with `delays_in_router` a
-    router of ours delays packets itself, and no delay element is needed.
+    router of ours delays packets itself, and no delay element is needed. `programs` are those of
+    the user, as `sojourn.programs.wish` writes them.
 
     Raises:
         ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.

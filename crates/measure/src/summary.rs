@@ -101,6 +101,8 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         class_names,
         states: probe.states,
         transfers: probe.transfers,
+        programs: Vec::new(),
+        program_flows: Vec::new(),
         summary,
         histograms,
         packets_handled,

@@ -26,22 +26,29 @@ pub fn linux_wish(scenario: &Scenario) -> (&'static str, &'static str, u32) {
 
 /// The plan of a scenario on real hosts, as JSON: for a kernel of `hz`, which is by default the
 /// scenario's, and of a `version` if known. With `delays_in_router`, our router applies the delays
-/// itself.
+/// itself. `programs` are those of the user, as JSON.
 #[pyfunction]
-#[pyo3(signature = (scenario, hz=None, delays_in_router=false, version=None))]
+#[pyo3(signature = (scenario, hz=None, delays_in_router=false, version=None, programs=None))]
 pub fn linux_plan(
     scenario: &Scenario,
     hz: Option<u32>,
     delays_in_router: bool,
     version: Option<&str>,
+    programs: Option<&str>,
 ) -> Result<String, Refusal> {
     let loaded = &scenario.loaded;
     let resolved = loaded.scenario.resolved();
     let release = version.and_then(planning::release_of);
     let hz = hz.unwrap_or(resolved.linux.hz);
     let kernel = planning::Kernel { hz, delays_in_router, release };
-    let plan =
-        planning::plan(resolved, kernel).map_err(|error| error.in_file(&loaded.source.origin))?;
+    let plan = match programs {
+        Some(wish) => {
+            let wish = serde_json::from_str(wish).expect("the package writes it");
+            planning::plan_with_programs(resolved, kernel, wish)
+        }
+        None => planning::plan(resolved, kernel),
+    };
+    let plan = plan.map_err(|error| error.in_file(&loaded.source.origin))?;
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 

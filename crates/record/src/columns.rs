@@ -31,6 +31,10 @@ pub(crate) fn some_u64s(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
     Arc::new(UInt64Array::from_iter(values))
 }
 
+pub(crate) fn some_i32s(values: impl Iterator<Item = Option<i32>>) -> ArrayRef {
+    Arc::new(Int32Array::from_iter(values))
+}
+
 pub(crate) fn f64s(values: impl Iterator<Item = f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values(values))
 }

@@ -10,6 +10,8 @@ mod columns;
 #[cfg(feature = "arrow")]
 mod distributions;
 pub mod histogram;
+#[cfg(feature = "arrow")]
+mod programs;
 pub mod rows;
 
 #[cfg(feature = "arrow")]

@@ -35,6 +35,10 @@ pub struct Run {
     pub class_names: Vec<String>,
     /// One finished short transfer.
     pub transfers: Vec<TransferRow>,
+    /// One command of the user.
+    pub programs: Vec<ProgramRow>,
+    /// One flow of the user's programs.
+    pub program_flows: Vec<ProgramFlowRow>,
     /// One number of the run.
     pub summary: Vec<SummaryRow>,
     /// Distributions, for quantiles and plots without per-packet rows.
@@ -204,6 +208,44 @@ pub struct TransferRow {
     pub bytes: u64,
     /// Time until the last byte arrived.
     pub completion: Span,
+}
+
+/// Table `programs`: one command of the user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramRow {
+    /// The host on which it ran.
+    pub host: String,
+    /// What the shell executed.
+    pub command: String,
+    /// When it started; none if the run ended before.
+    pub start: Option<Time>,
+    /// When it ended by itself; none if it was stopped with the run.
+    pub end: Option<Time>,
+    /// Its exit code, if it had one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+}
+
+/// Table `program_flows`: one flow of programs of the user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramFlowRow {
+    /// The flow.
+    pub flow: u32,
+    /// The protocol's number: 6 is TCP, 17 UDP.
+    pub protocol: u8,
+    /// Host and port in front of the link.
+    pub server: (String, u16),
+    /// Host and port behind it.
+    pub client: (String, u16),
+    /// When its first and its last packet arrived at the client or left it.
+    pub times: Option<(Time, Time)>,
+    /// Bytes delivered to the client, then to the server.
+    pub delivered: [u64; 2],
 }
 
 /// What a number is about.

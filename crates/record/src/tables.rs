@@ -14,6 +14,7 @@ use crate::columns::{
     CAUSES, Column, ECNS, STAGES, bools, f64s, names, some_u64s, strings, u32s, u64s, words,
 };
 use crate::distributions::{drop_delays, histograms};
+use crate::programs::{program_flows, programs};
 use crate::rows::{BinRow, Fate, Run, Scope, SignalRow};
 
 /// Rows per record batch, so that a large table is never in memory twice.
@@ -44,6 +45,10 @@ pub enum Table {
     Bins,
     /// One finished short transfer.
     Transfers,
+    /// One command of the user.
+    Programs,
+    /// One flow of the user's programs.
+    ProgramFlows,
     /// One number of the run.
     Summary,
     /// One bin of a distribution.
@@ -54,7 +59,7 @@ pub enum Table {
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 10] = [
+    pub const ALL: [Table; 12] = [
         Table::Packets,
         Table::Signals,
         Table::Flows,
@@ -62,6 +67,8 @@ impl Table {
         Table::FlowStates,
         Table::Bins,
         Table::Transfers,
+        Table::Programs,
+        Table::ProgramFlows,
         Table::Summary,
         Table::Histograms,
         Table::DropDelays,
@@ -77,6 +84,8 @@ impl Table {
             Table::FlowStates => "flow_states",
             Table::Bins => "bins",
             Table::Transfers => "transfers",
+            Table::Programs => "programs",
+            Table::ProgramFlows => "program_flows",
             Table::Summary => "summary",
             Table::Histograms => "histograms",
             Table::DropDelays => "drop_delays",
@@ -98,6 +107,8 @@ impl Table {
             Table::FlowStates => run.flow_states.len(),
             Table::Bins => run.bins.len(),
             Table::Transfers => run.transfers.len(),
+            Table::Programs => run.programs.len(),
+            Table::ProgramFlows => run.program_flows.len(),
             Table::Summary => run.summary.len(),
             Table::Histograms => run.histograms.iter().map(|h| h.histogram.bins().count()).sum(),
             Table::DropDelays => run.drop_delays.iter().map(|d| d.histogram.bins().count()).sum(),
@@ -125,6 +136,8 @@ impl Table {
             Table::FlowStates => flow_states(run, rows),
             Table::Bins => bins(run, rows),
             Table::Transfers => transfers(run, rows),
+            Table::Programs => programs(run, rows),
+            Table::ProgramFlows => program_flows(run, rows),
             Table::Summary => summary(run),
             Table::Histograms => histograms(run),
             Table::DropDelays => drop_delays(run),

@@ -82,6 +82,17 @@ pub fn datagram_number(packet: &[u8]) -> Option<u32> {
     (packet[9] == UDP).then(|| u32::from_le_bytes(number.try_into().expect("4 bytes")))
 }
 
+/// A hash of what a packet carries behind its IP header, as far as it was captured (FNV-1a). It
+/// tells apart the datagrams of programs whose IP identification is zero, as Linux has it in those
+/// of a socket that is not connected and may not be fragmented (Linux 6.1 ip.h,
+/// `ip_select_ident_segs`).
+pub fn payload_hash(packet: &[u8]) -> u32 {
+    let ihl = packet.first().map_or(0, |first| usize::from(first & 0x0f) * 4);
+    let end = packet.len().min(HEADER_BYTES);
+    let bytes = packet.get(ihl..end).unwrap_or_default();
+    bytes.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
 impl Header {
     /// Whether the packet carries TCP.
     pub fn is_tcp(&self) -> bool {

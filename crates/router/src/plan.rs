@@ -4,12 +4,17 @@
 //! in the JSON that differ from the names here are part of the manifest.
 
 mod kernel_qdisc;
+mod programs;
 
 use serde::{Deserialize, Serialize};
 use sojourn_scenario::resolved::{App, Jitter, Loss, Trace};
 
 use crate::laws::PlannedLaw;
 pub use kernel_qdisc::{KernelQdisc, QdiscOption, Width};
+pub use programs::{
+    HostSide, HostWish, MOST_HOSTS, ProgramCommand, ProgramHost, ProgramsPlan, ProgramsWish,
+    host_address, host_interface, host_netns, side_of,
+};
 
 /// A network namespace of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -288,6 +293,9 @@ pub struct Plan {
     pub module: Option<ModuleAqm>,
     /// The flows.
     pub flows: Vec<Flow>,
+    /// Programs of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<ProgramsPlan>,
     /// Rounding and other differences, one sentence each.
     pub warnings: Vec<String>,
     /// Whether the kernel's discipline drops at its head.
@@ -308,6 +316,13 @@ impl Plan {
         };
         let reverse = self.reverse.iter().map(|reverse| &reverse.link);
         forward.into_iter().chain(reverse).chain(&self.stations)
+    }
+
+    /// The first flow of programs of the user, which come behind those of the scenario's groups;
+    /// `u32::MAX` without programs.
+    pub fn first_of_programs(&self) -> u32 {
+        let Some(programs) = &self.programs else { return u32::MAX };
+        self.flows.iter().filter(|flow| flow.group < programs.group).count() as u32
     }
 
     /// Whether there is a namespace between the kernel's router and the receivers, for our wire and
@@ -335,7 +350,8 @@ impl Plan {
 
     /// How many groups of flows there are.
     pub fn groups(&self) -> usize {
-        self.flows.iter().map(|flow| flow.group + 1).max().unwrap_or(0)
+        let of_flows = self.flows.iter().map(|flow| flow.group + 1);
+        of_flows.chain(self.programs.iter().map(|programs| programs.group + 1)).max().unwrap_or(0)
     }
 }
 

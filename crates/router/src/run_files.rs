@@ -19,6 +19,8 @@ pub const INTERFACE_CAPTURES: &str = "router.bin";
 pub const PACKET_RECORDS: &str = "packets.bin";
 /// The file with the frames of a wireless LAN, for ns-3.
 pub const FRAMES: &str = "frames.bin";
+/// The file of the capture that counts what programs deliver; it has no rows.
+pub const PROGRAM_CAPTURES: &str = "programs.bin";
 /// The file with [`crate::captures::EndpointCapture`]s at the senders.
 pub const SENDER_CAPTURES: &str = "senders.bin";
 /// The file with [`crate::captures::EndpointCapture`]s at the receivers.
@@ -27,6 +29,8 @@ pub const RECEIVER_CAPTURES: &str = "receivers.bin";
 pub const STATUS: &str = "status.json";
 /// The kernel module with our AQMs, if the plan needs it; exists before the run.
 pub const MODULE: &str = "sch_sojourn.ko";
+/// The folder with what the programs of the user wrote: `INDEX.out` and `INDEX.err`.
+pub const OUTPUTS: &str = "outputs";
 /// The file with the simulated time reached so far, nanoseconds.
 pub const PROGRESS: &str = "progress";
 
@@ -149,6 +153,49 @@ pub struct ProgramLog {
     pub one_way: Vec<OneWay>,
 }
 
+/// What became of the programs of the user.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProgramsReport {
+    /// When the run ended, nanoseconds: with the last program, or with the plan.
+    pub ended_ns: u64,
+    /// The commands, in the order of the plan.
+    pub commands: Vec<CommandReport>,
+    /// Their flows, in the order of appearance.
+    pub flows: Vec<ProgramFlow>,
+    /// Whether there were more flows than can be told apart.
+    pub has_more_flows: bool,
+}
+
+/// What became of a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct CommandReport {
+    /// When it started, nanoseconds; `None` if the run ended before.
+    pub start_ns: Option<u64>,
+    /// When it ended by itself, nanoseconds; `None` if the end of the run stopped it.
+    pub end_ns: Option<u64>,
+    /// Its exit code, if it had one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Bytes that it wrote to standard output and to standard error.
+    pub written_bytes: [u64; 2],
+}
+
+/// A flow of the user's programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProgramFlow {
+    /// The protocol's number.
+    pub protocol: u8,
+    /// Address and port in front of the link.
+    pub server: ([u8; 4], u16),
+    /// Address and port behind it.
+    pub client: ([u8; 4], u16),
+    /// When its first and its last packet were seen, nanoseconds.
+    pub times_ns: Option<(u64, u64)>,
+    /// Bytes delivered to the client, then to the server.
+    pub delivered: [u64; 2],
+}
+
 /// The counters of the kernel's discipline at the bottleneck.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelCounters {
@@ -213,6 +260,9 @@ pub struct RunResult {
     pub wire_counts: [Option<WireCounts>; 2],
     /// The largest lateness of the event loop, nanoseconds.
     pub latest_ns: u64,
+    /// What became of the programs of the user.
+    #[serde(default)]
+    pub programs: Option<ProgramsReport>,
 }
 
 impl RunResult {
@@ -236,6 +286,7 @@ impl RunResult {
             link_counts: Vec::new(),
             wire_counts: [None, None],
             latest_ns: 0,
+            programs: None,
         }
     }
 }

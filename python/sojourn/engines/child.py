@@ -7,6 +7,7 @@ it has reached to ``progress`` and how it ended to ``status.json``.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -30,6 +31,22 @@ _LOOK_EVERY_S = 0.05
 # A child whose clock stands still this long hangs; in virtual time a step takes milliseconds.
 _PATIENCE_S = 180.0
 _NONE: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a child's clock may stand still.
+
+    Attributes:
+        cpu_s: CPU time that the child may use meanwhile.
+        remedy: what is wrong where it uses more.
+    """
+
+    cpu_s: float = math.inf
+    remedy: str = ""
+
+
+USUAL = Patience()
 
 
 class Watcher(Protocol):
@@ -64,7 +81,7 @@ def scratch() -> Iterator[Folder]:
 
 def carry_out(
     command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str, seen: str = "",
-    remedies: Mapping[str, str] = _NONE,
+    remedies: Mapping[str, str] = _NONE, patience: Patience = USUAL,
 ) -> None:  # fmt: skip
     """Run a program that carries out a plan; `what` names it in messages.
 
@@ -76,6 +93,7 @@ def carry_out(
         what: its name in messages.
         seen: what it may open, as `supervise.py` takes it; everything if empty.
         remedies: messages of its kernel, and what helps.
+        patience: how long its clock may stand still.
 
     Raises:
         Cancelled: the watcher stopped it.
@@ -83,7 +101,7 @@ def carry_out(
     """
     (folder.shared / PLAN).write_text(plan)
     with folder.console.open("wb") as console, group(command, folder, console, seen) as running:
-        _wait(running, folder, watcher, what, remedies)
+        _wait(running, folder, watcher, what, remedies, patience)
     _judge(folder, what, remedies)
 
 
@@ -111,17 +129,22 @@ def group(
 
 def _wait(
     running: subprocess.Popen[bytes], folder: Folder, watcher: Watcher, what: str,
-    remedies: Mapping[str, str],
+    remedies: Mapping[str, str], patience: Patience,
 ) -> None:  # fmt: skip
     """Wait for the program's end; report its progress, and end it when it makes none."""
-    reported, moved = 0, time.monotonic()
+    reported, moved, used_s = 0, time.monotonic(), 0.0
     while running.poll() is None:
         if watcher.cancelled:
             raise Cancelled("the run was cancelled")
         now_ns = _progress(folder)
         if now_ns > reported:
             watcher.advance((now_ns - reported) / 1e9)
-            reported, moved = now_ns, time.monotonic()
+            reported, moved, used_s = now_ns, time.monotonic(), _cpu_s(running.pid, patience)
+        elif _cpu_s(running.pid, patience) - used_s > patience.cpu_s:
+            raise RunFailed(
+                f"the clock of the {what} stood at {reported / 1e9:.3f} s for {patience.cpu_s:.0f} "
+                f"s of CPU time: {patience.remedy}"
+            )
         elif time.monotonic() - moved > _PATIENCE_S:
             raise RunFailed(
                 f"the {what} made no progress for {_PATIENCE_S:.0f} s after {reported / 1e9:.3f} s "
@@ -132,6 +155,20 @@ def _wait(
             running.wait(_LOOK_EVERY_S)
         except subprocess.TimeoutExpired:
             continue
+
+
+def _cpu_s(group: int, patience: Patience) -> float:
+    """CPU time of all processes of a group, where that is asked for."""
+    if math.isinf(patience.cpu_s):
+        return 0.0
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # proc(5): behind the name are the state, parent, group, ..., and as 14th and 15th the
+            # time in user mode and in the kernel.
+            fields = path.read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:13])) if int(fields[2]) == group else 0
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _progress(folder: Folder) -> int:

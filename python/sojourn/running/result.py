@@ -27,6 +27,8 @@ TABLES = (
     "flow_states",
     "bins",
     "transfers",
+    "programs",
+    "program_flows",
     "summary",
     "histograms",
     "drop_delays",
@@ -201,6 +203,16 @@ class Result(TabularByName):
     def transfers(self) -> pa.Table:
         """One finished short transfer."""
         return self.table("transfers")
+
+    @cached_property
+    def programs(self) -> pa.Table:
+        """One command of the user; see `sojourn.programs`."""
+        return self.table("programs")
+
+    @cached_property
+    def program_flows(self) -> pa.Table:
+        """One flow of programs of the user: five-tuple, times, bytes delivered either way."""
+        return self.table("program_flows")
 
     @cached_property
     def histograms(self) -> pa.Table:

@@ -48,6 +48,8 @@ pub(super) struct Collector {
     class_of: Vec<usize>,
     /// Payload per segment and the first sequence number of each flow's connection.
     numbering: Vec<(u32, u32)>,
+    /// The first flow of programs of the user.
+    first_of_programs: u32,
     events: u64,
 }
 
@@ -95,6 +97,7 @@ impl Collector {
             law_samples: result.law_samples.iter().map(values).collect(),
             delivered: result.bins.iter().cloned().collect(),
             class_of: class_of(scenario, plan),
+            first_of_programs: plan.first_of_programs(),
             numbering: plan.flows.iter().map(|flow| (flow.payload_bytes, 0)).collect(),
             events: 0,
         }
@@ -108,6 +111,10 @@ impl Collector {
 
     pub(super) fn probe(&self) -> &Probe {
         &self.probe
+    }
+
+    pub(super) fn probe_mut(&mut self) -> &mut Probe {
+        &mut self.probe
     }
 
     /// Sets the frames of each link that is a transmitter of a wireless LAN.
@@ -227,6 +234,9 @@ impl Collector {
             }
             (CapturedKind::Data, Direction::Forward) => {
                 (PacketKind::Data, segment(*first, *payload))
+            }
+            (CapturedKind::Empty, Direction::Forward) if record.flow >= self.first_of_programs => {
+                (PacketKind::Ack, 0)
             }
             (CapturedKind::Empty, Direction::Forward) => (PacketKind::HandshakeAck, 0),
             (CapturedKind::Datagram, Direction::Forward) => (PacketKind::Datagram, record.seq),

@@ -47,7 +47,11 @@ pub(super) fn fates(
         let fates = seen.fates(then.sent as u32, now.sent as u32);
         DatagramFates { lost: fates.lost + now.refused - then.refused, ..fates }
     };
-    (0..plan.flows.len()).map(of_flow).collect()
+    let own = (plan.first_of_programs() as usize).min(plan.flows.len());
+    let mut fates: Vec<DatagramFates> = (0..own).map(of_flow).collect();
+    // The datagrams of programs have no numbers of ours.
+    fates.resize(plan.flows.len(), DatagramFates::default());
+    fates
 }
 
 /// What was seen of the datagrams of a flow.

@@ -8,6 +8,7 @@ mod frames;
 mod latency;
 mod observed_link;
 mod packet_records;
+mod programs;
 mod tables;
 #[cfg(test)]
 mod test_plan;
@@ -75,11 +76,19 @@ fn measured(
     result: &RunResult,
     virtual_time: bool,
 ) -> Result<(Run, Vec<String>), String> {
-    let records = packet_records::read(folder, plan, result)?;
+    let arranged = programs::arranged(scenario, plan, result)?;
+    let (scenario, plan, result) = match &arranged {
+        Some(all) => (&all.scenario, &all.plan, &all.result),
+        None => (scenario, plan, result),
+    };
+    let mut records = packet_records::read(folder, plan, result)?;
+    if let Some(arranged) = &arranged {
+        arranged.renumber(&mut records);
+    }
     let mut invalid = validity::invalid_reasons(result, &records, virtual_time);
     let late = validity::lateness(virtual_time);
     invalid.extend(buffer::exceeded(scenario, plan, &records, late));
-    let records = packet_records::counted(records);
+    let records = packet_records::counted(records, plan);
     let mut collector = Collector::new(scenario, plan, result, late);
     collector.expect_frames(frames::read(folder, scenario, plan)?);
     collector.feed(&records);
@@ -88,10 +97,17 @@ fn measured(
         invalid.extend(validity::too_fast(&scenario.links[index].name, excess));
     }
     let fates = datagrams::fates(scenario, plan, result, &records);
+    if let Some(arranged) = &arranged {
+        invalid.extend(arranged.failures(folder));
+        arranged.add_durations(collector.probe_mut());
+    }
     let outcome = collector.outcome(folder, (scenario, plan), result, &fates)?;
     let mut run = summary::collect(outcome, scenario);
     ecn_share::add_to_summary(&mut run, &ecn_connections(scenario, plan, result));
     exercise::warn(&mut run, scenario);
+    if let Some(arranged) = &arranged {
+        arranged.add_tables(folder, &mut run);
+    }
     run.warnings.extend(plan.warnings.iter().cloned());
     Ok((run, invalid))
 }

@@ -1,7 +1,7 @@
 //! The record of each packet, taken from our router, or made by matching arrivals with departures
 //! at the interfaces of the kernel's router.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 
@@ -67,14 +67,17 @@ pub(super) fn rows<T, const BYTES: usize>(
 /// Leaves out packets that end connections or answer copies of a SYN-ACK: packets towards the
 /// receivers without payload, except for the acknowledgement that completes a handshake. The
 /// simulator has no such packets (fact linux-28).
-pub(super) fn counted(mut records: Vec<PacketRecord>) -> Vec<PacketRecord> {
+///
+/// Programs of the user send acknowledgements in both directions, which count.
+pub(super) fn counted(mut records: Vec<PacketRecord>, plan: &Plan) -> Vec<PacketRecord> {
+    let first_of_programs = plan.first_of_programs();
     let mut first_of_connections: BTreeSet<(u32, u32)> = BTreeSet::new();
     records.retain(|record| match (record.kind, record.direction) {
         (CapturedKind::Syn, Direction::Forward) => {
             first_of_connections.insert((record.flow, record.seq.wrapping_add(1)));
             true
         }
-        (CapturedKind::Empty, Direction::Forward) => {
+        (CapturedKind::Empty, Direction::Forward) if record.flow < first_of_programs => {
             first_of_connections.contains(&(record.flow, record.seq))
         }
         _ => true,
@@ -103,18 +106,23 @@ fn matched(
         u64::try_from(capture.at_ns).is_ok_and(|at_ns| at_ns <= until_ns)
     };
     let mut records: Vec<PacketRecord> = Vec::new();
-    let mut pending: BTreeMap<PacketId, usize> = BTreeMap::new();
+    let mut pending: BTreeMap<PacketId, VecDeque<usize>> = BTreeMap::new();
+    let first_of_programs = plan.first_of_programs();
     for capture in captures.iter().filter(in_time) {
         let id = (capture.flow, capture.ident, capture.seq, capture.kind as u8);
         let at = Time::from_nanos(capture.at_ns as u64);
         match capture.leaves {
             false => {
-                pending.insert(id, records.len());
+                let same = pending.entry(id).or_default();
+                if !is_datagram_of_program(capture, first_of_programs) {
+                    same.clear();
+                }
+                same.push_back(records.len());
                 records.push(new_record(capture, at));
             }
             true => {
                 // A departure without an arrival is left to the check of the kernel's counters.
-                if let Some(index) = pending.remove(&id) {
+                if let Some(index) = pending.get_mut(&id).and_then(VecDeque::pop_front) {
                     complete(&mut records[index], capture, at, plan);
                 }
             }
@@ -125,6 +133,12 @@ fn matched(
     let dropped = &lost[..lost.len().saturating_sub(waiting)];
     drop_all(&mut records, dropped, plan);
     records
+}
+
+/// Datagrams of programs may be alike in all that was captured of them: with the same payload, and
+/// without identification. They leave in the order in which they arrived.
+fn is_datagram_of_program(capture: &InterfaceCapture, first_of_programs: u32) -> bool {
+    capture.kind == CapturedKind::Datagram && capture.flow >= first_of_programs
 }
 
 fn new_record(capture: &InterfaceCapture, at: Time) -> PacketRecord {
@@ -221,7 +235,7 @@ mod tests {
         ];
         let mut all = kept.to_vec();
         all.extend(ends);
-        assert_eq!(counted(all), kept);
+        assert_eq!(counted(all, &plan()), kept);
     }
 
     /// A flow of 200,000 packets, one every 100 us, of which every tenth leaves, 1 ms later.

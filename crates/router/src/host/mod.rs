@@ -8,12 +8,14 @@ mod clock;
 mod counters;
 mod kernel_qdisc;
 mod packet_capture;
+mod program_flows;
 mod red_adaptation;
 mod result;
 mod run_loop;
 mod schedule;
 mod setup;
 mod tun_router;
+mod user_programs;
 
 use std::fs;
 use std::io;
@@ -27,8 +29,10 @@ use crate::plan::Plan;
 use crate::run_files::{PLAN, RunResult, STATUS, Status};
 use crate::traffic;
 use clock::Clock;
+use program_flows::FlowIds;
 use run_loop::RunLoop;
 use tun_router::TunRouter;
+use user_programs::UserPrograms;
 
 /// Time between set-up and time zero, nanoseconds.
 const SETTLE_NS: u64 = 100_000_000;
@@ -110,8 +114,13 @@ fn carry_out(
         begin_alike().map_err(|e| format!("clock: {e}"))?;
     }
     let hosts = Hosts::open(folder, plan.namespaces())?;
-    let router = TunRouter::open(&plan, &laws, &hosts)?;
+    let ids = FlowIds::new(&plan);
+    let router = TunRouter::open(&plan, &laws, &hosts, &ids)?;
+    let user = UserPrograms::open(&plan, &hosts, &ids)?;
     setup::set_up(&plan, &hosts)?;
+    if let Some(user) = &user {
+        user.set_up(&hosts)?;
+    }
     // Before anything changes it: RED's adaptation moves its own probability.
     if let Some(qdisc) = &plan.read_back {
         kernel_qdisc::verify(qdisc, &hosts)?;
@@ -131,10 +140,13 @@ fn carry_out(
     if let Some(qdisc) = &plan.kernel_qdisc {
         kernel_qdisc::install(qdisc, &hosts)?;
     }
-    let offloads = setup::switch_off_offloads(&plan, &hosts)?;
+    let mut offloads = setup::switch_off_offloads(&plan, &hosts)?;
+    if let Some(user) = &user {
+        offloads.extend(user.switch_off_offloads(&hosts)?);
+    }
     let before = setup::read_back(&plan, &hosts)?;
-    let captures =
-        packet_capture::open_all(&plan, &hosts, folder).map_err(|e| format!("recorder: {e}"))?;
+    let captures = packet_capture::open_all(&plan, &hosts, &ids, folder)
+        .map_err(|e| format!("recorder: {e}"))?;
     let mut programs = Vec::new();
     for (index, flow) in plan.flows.iter().enumerate() {
         let program = traffic::program(&plan, index, &hosts);
@@ -142,7 +154,8 @@ fn carry_out(
     }
     let clock = Clock::start(SETTLE_NS, place.step_ns()).map_err(|e| format!("clock: {e}"))?;
     let result = RunResult::new(&plan, offloads, before);
-    RunLoop::new(&plan, folder, hosts, clock, result)?.run(programs, captures, router)?;
+    let run = RunLoop::new(&plan, folder, hosts, clock, (result, ids))?;
+    run.run(programs, user, captures, router)?;
     laws.failure().map_or(Ok(()), Err)
 }
 

@@ -16,12 +16,13 @@ use nix::sys::time::TimeSpec;
 use socket2::{SockFilter, SockRef};
 
 use super::clock::Clock;
+use super::program_flows::FlowIds;
 use crate::captures::{CapturedKind, EndpointCapture, EndpointEvent, InterfaceCapture};
-use crate::header::{HEADER_BYTES, Header, datagram_number};
+use crate::header::{HEADER_BYTES, Header, datagram_number, payload_hash};
 use crate::linux::hosts::Hosts;
 use crate::linux::sys::packets_lost;
 use crate::plan::{Bottleneck, MIRROR, Netns, Plan, SenderCapture, flow_of};
-use crate::run_files::{INTERFACE_CAPTURES, RECEIVER_CAPTURES, SENDER_CAPTURES};
+use crate::run_files::{INTERFACE_CAPTURES, PROGRAM_CAPTURES, RECEIVER_CAPTURES, SENDER_CAPTURES};
 
 /// Packets read at a time.
 const BATCH: usize = 64;
@@ -52,6 +53,8 @@ struct CapturedPacket {
     header: Header,
     /// The number that our program wrote into a datagram.
     number: Option<u32>,
+    /// A hash of a datagram's first bytes.
+    hash: u32,
     /// Whether it leaves the namespace there; else it arrives.
     leaves: bool,
     /// The index of the interface.
@@ -62,9 +65,9 @@ struct CapturedPacket {
 pub(super) fn open_all(
     plan: &Plan,
     hosts: &Hosts,
+    ids: &FlowIds,
     folder: &Path,
 ) -> io::Result<Vec<PacketCapture>> {
-    let flows = plan.flows.len();
     let mut captures = Vec::new();
     let mut open = |netns, name, write_row: Box<WriteRow>| {
         captures.push(PacketCapture::open(hosts, netns, &folder.join(name), write_row)?);
@@ -72,12 +75,23 @@ pub(super) fn open_all(
     };
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
         let shaped = hosts.within(Netns::Router, || Ok(if_nametoindex(SHAPED)? as usize))?;
+        let ids = ids.clone();
         let write_row = move |packet: &CapturedPacket, out: &mut Vec<u8>| {
-            at_router(packet, shaped, flows).iter().for_each(|row| row.write(out));
+            at_router(packet, shaped, &ids).iter().for_each(|row| row.write(out));
         };
         open(Netns::Router, INTERFACE_CAPTURES, Box::new(write_row))?;
     }
+    if plan.programs.is_some() {
+        let ids = ids.clone();
+        let observe = move |packet: &CapturedPacket, _: &mut Vec<u8>| {
+            if !packet.leaves {
+                ids.observe(packet.at_ns, &packet.header);
+            }
+        };
+        open(Netns::Receivers, PROGRAM_CAPTURES, Box::new(observe))?;
+    }
     if let Some(sender_capture) = plan.sender_capture {
+        let flows = plan.flows.len();
         let interface = match sender_capture {
             SenderCapture::Interface => None,
             SenderCapture::Mirror => {
@@ -172,23 +186,25 @@ fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<Captur
     };
     let bytes = message.iovs().next()?;
     let (header, number) = (Header::read(bytes)?, datagram_number(bytes));
+    let hash = if header.is_tcp() { 0 } else { payload_hash(bytes) };
     let stamp = message.cmsgs().ok()?.find_map(|control| match control {
         ControlMessageOwned::ScmTimestampns(at) => Some(at),
         _ => None,
     })?;
     let at_ns = clock.of_stamp(stamp.tv_sec() * 1_000_000_000 + stamp.tv_nsec());
-    Some(CapturedPacket { at_ns, header, number, leaves, interface: address.ifindex() })
+    Some(CapturedPacket { at_ns, header, number, hash, leaves, interface: address.ifindex() })
 }
 
 /// At the router: packets on their way to a receiver, as they arrive and as they leave the queue
 /// through the interface `shaped`. The link behind it is passed later, through another interface
 /// (fact linux-27).
-fn at_router(packet: &CapturedPacket, shaped: usize, flows: usize) -> Option<InterfaceCapture> {
-    let CapturedPacket { at_ns, header, number, leaves, interface } = *packet;
-    let (flow, true) = flow_of(header.ports, flows)? else { return None };
+fn at_router(packet: &CapturedPacket, shaped: usize, ids: &FlowIds) -> Option<InterfaceCapture> {
+    let CapturedPacket { at_ns, header, number, hash, leaves, interface } = *packet;
+    let (flow, true) = ids.of(&header)? else { return None };
     if leaves && interface != shaped {
         return None;
     }
+    let number = if ids.is_of_program(flow) { (!header.is_tcp()).then_some(hash) } else { number };
     Some(InterfaceCapture {
         at_ns,
         flow,
@@ -247,6 +263,10 @@ mod tests {
     use crate::plan::FIRST_PORT;
     use sojourn_aqm::Ecn;
 
+    fn ids() -> FlowIds {
+        FlowIds::of_plan(1, None)
+    }
+
     /// A segment of the first flow at an interface of the router.
     fn segment(leaves: bool, interface: usize) -> CapturedPacket {
         let header = Header {
@@ -262,7 +282,7 @@ mod tests {
             syn: false,
             payload_bytes: 1448,
         };
-        CapturedPacket { at_ns: 9, header, number: None, leaves, interface }
+        CapturedPacket { at_ns: 9, header, number: None, hash: 3, leaves, interface }
     }
 
     #[test]
@@ -270,15 +290,15 @@ mod tests {
         let mut datagram = segment(false, 2);
         datagram.header.protocol = libc::IPPROTO_UDP as u8;
         (datagram.header.seq, datagram.number) = (0, Some(70_000));
-        let row = at_router(&datagram, 4, 1).expect("on its way to a receiver");
+        let row = at_router(&datagram, 4, &ids()).expect("on its way to a receiver");
         assert_eq!((row.seq, row.kind), (70_000, CapturedKind::Datagram));
-        assert_eq!(at_router(&segment(false, 2), 4, 1).map(|row| row.seq), Some(5), "TCP");
+        assert_eq!(at_router(&segment(false, 2), 4, &ids()).map(|row| row.seq), Some(5), "TCP");
     }
 
     #[test]
     fn a_packet_leaves_the_queue_once_though_it_passes_the_link_behind_it_by_another_interface() {
         const OUT: usize = 4;
-        let seen = |leaves, interface| at_router(&segment(leaves, interface), OUT, 1);
+        let seen = |leaves, interface| at_router(&segment(leaves, interface), OUT, &ids());
         assert!(seen(false, 2).is_some_and(|row| !row.leaves), "it arrives from a sender");
         assert!(seen(true, OUT).is_some_and(|row| row.leaves));
         assert_eq!(seen(true, 6), None);

@@ -10,8 +10,10 @@ use sojourn_aqm::{Span, Time};
 
 use super::clock::Clock;
 use super::packet_capture::PacketCapture;
+use super::program_flows::FlowIds;
 use super::schedule::Schedule;
 use super::tun_router::{TUN_TOKEN, TunRouter};
+use super::user_programs::{CHILD_TOKEN, UserPrograms};
 use super::{aqm_module, counters, setup};
 use crate::linux::Failure;
 use crate::linux::hosts::{Hosts, SocketKey};
@@ -31,11 +33,13 @@ pub(super) struct RunLoop<'a> {
     hosts: Hosts,
     clock: Clock,
     programs: Vec<Box<dyn Program>>,
+    user: Option<UserPrograms<'a>>,
     captures: Vec<PacketCapture>,
     router: Option<TunRouter>,
     schedule: Schedule,
     log: ProgramLog,
     result: RunResult,
+    ids: FlowIds,
 }
 
 impl<'a> RunLoop<'a> {
@@ -45,7 +49,7 @@ impl<'a> RunLoop<'a> {
         folder: &'a Path,
         hosts: Hosts,
         clock: Clock,
-        result: RunResult,
+        (result, ids): (RunResult, FlowIds),
     ) -> Result<RunLoop<'a>, Failure> {
         hosts.watch_token(&clock, TIMER_TOKEN).map_err(|e| format!("timer: {e}"))?;
         Ok(RunLoop {
@@ -54,11 +58,13 @@ impl<'a> RunLoop<'a> {
             hosts,
             clock,
             programs: Vec::new(),
+            user: None,
             captures: Vec::new(),
             router: None,
             schedule: Schedule::new(plan),
             log: ProgramLog::default(),
             result,
+            ids,
         })
     }
 
@@ -66,10 +72,12 @@ impl<'a> RunLoop<'a> {
     pub(super) fn run(
         mut self,
         programs: Vec<Box<dyn Program>>,
+        user: Option<UserPrograms<'a>>,
         captures: Vec<PacketCapture>,
         router: Option<TunRouter>,
     ) -> Result<(), Failure> {
         (self.programs, self.captures, self.router) = (programs, captures, router);
+        self.user = user;
         self.run_to_end().map_err(|error| format!("while running: {error}"))?;
         self.finish()
     }
@@ -93,7 +101,8 @@ impl<'a> RunLoop<'a> {
     fn next_timer(&self) -> Time {
         let programs = self.programs.iter().map(|program| program.next_timer());
         let router = self.router.as_ref().map_or(Time::NEVER, TunRouter::next_timer);
-        programs.chain([self.schedule.next(), router]).min().expect("at least two")
+        let user = self.user.as_ref().map_or(Time::NEVER, UserPrograms::next_timer);
+        programs.chain([self.schedule.next(), router, user]).min().expect("at least three")
     }
 
     /// Handles everything due; returns whether the run is over.
@@ -107,6 +116,12 @@ impl<'a> RunLoop<'a> {
                 program.on_timer(now, &self.hosts)?;
             }
         }
+        if let Some(user) = &mut self.user {
+            user.on_timer(now, &self.hosts)?;
+            if user.is_over() {
+                self.schedule.end = self.schedule.end.min(now);
+            }
+        }
         if let Some(router) = self.router.as_mut().filter(|router| router.next_timer() <= now) {
             router.on_timer(now)?;
         }
@@ -117,7 +132,7 @@ impl<'a> RunLoop<'a> {
             self.sample(now);
         }
         while self.schedule.bin.take(now) {
-            let delivered = self.programs.iter().map(|program| program.counts().delivered_bytes);
+            let delivered = self.counts().into_iter().map(|counts| counts.delivered_bytes);
             self.result.bins.push(delivered.collect());
         }
         if let Bottleneck::Kernel { changes } = &self.plan.bottleneck {
@@ -127,6 +142,9 @@ impl<'a> RunLoop<'a> {
         }
         if self.schedule.progress.take(now) {
             fs::write(self.folder.join(PROGRESS), now.as_nanos().to_string())?;
+            if let Some(user) = &self.user {
+                user.check().map_err(io::Error::other)?;
+            }
         }
         Ok(now >= self.schedule.end)
     }
@@ -134,6 +152,10 @@ impl<'a> RunLoop<'a> {
     fn on_ready(&mut self, token: u64) -> io::Result<()> {
         match token {
             TIMER_TOKEN => Ok(()),
+            CHILD_TOKEN => match &mut self.user {
+                Some(user) => user.on_ended(self.clock.now()?),
+                None => Ok(()),
+            },
             TUN_TOKEN.. => match &mut self.router {
                 Some(router) => router.on_ready(&self.clock),
                 None => Ok(()),
@@ -163,7 +185,11 @@ impl<'a> RunLoop<'a> {
     }
 
     fn counts(&self) -> Vec<ProgramCounts> {
-        self.programs.iter().map(|program| program.counts()).collect()
+        let own = self.programs.iter().map(|program| program.counts());
+        let of_user = self.ids.delivered().into_iter();
+        let of_user = of_user
+            .map(|delivered_bytes| ProgramCounts { delivered_bytes, ..ProgramCounts::default() });
+        own.chain(of_user).collect()
     }
 
     /// Transfers still under way at the end of the run, or cut off.
@@ -200,6 +226,10 @@ impl<'a> RunLoop<'a> {
         let ecn = self.programs.iter().map(|program| program.ecn_connections());
         self.result.ecn = ecn.map(|ecn| (ecn.established, ecn.capable)).collect();
         self.result.log = std::mem::take(&mut self.log);
+        if let Some(user) = &mut self.user {
+            let report = user.finish(self.folder, self.schedule.end).map_err(failure)?;
+            self.result.programs = Some(report);
+        }
         self.result.write(self.folder).map_err(failure)
     }
 }

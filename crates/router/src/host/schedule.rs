@@ -9,6 +9,8 @@ use crate::plan::{Bottleneck, Command, Plan};
 const DRAIN_NS: u64 = 1_000_000;
 /// Progress is reported this many times in a run.
 const PROGRESS_REPORTS: u64 = 100;
+/// With programs of the user it is reported at least that often, nanoseconds.
+const LOOK_NS: u64 = 100_000_000;
 
 /// A time that occurs once or repeats.
 pub(super) struct ScheduledTime {
@@ -70,7 +72,7 @@ impl Schedule {
             warmup: ScheduledTime::once(plan.warmup_ns),
             sample: every(plan.sample_ns, samples),
             bin: plan.bins_ns.map_or(ScheduledTime::never(), ScheduledTime::every),
-            progress: ScheduledTime::every(plan.duration_ns / PROGRESS_REPORTS),
+            progress: ScheduledTime::every(progress_ns(plan)),
             end: Time::from_nanos(plan.duration_ns),
             change: 0,
             change_at: changes.map_or(Time::NEVER, |changes| time_of(changes, 0)),
@@ -98,6 +100,12 @@ impl Schedule {
         let times = times.into_iter().map(|scheduled| scheduled.next);
         times.chain([self.change_at, self.end]).min().expect("there is an end")
     }
+}
+
+/// Programs of the user are looked at ten times a second at least.
+fn progress_ns(plan: &Plan) -> u64 {
+    let usual_ns = plan.duration_ns / PROGRESS_REPORTS;
+    if plan.programs.is_some() { usual_ns.min(LOOK_NS) } else { usual_ns }
 }
 
 fn time_of(changes: &[(u64, Command)], index: usize) -> Time {

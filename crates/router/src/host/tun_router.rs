@@ -11,6 +11,7 @@ use sojourn_aqm::{Rate, Span, Time};
 use sojourn_link::DelayLine;
 
 use super::clock::Clock;
+use super::program_flows::FlowIds;
 use crate::forwarding::raw_packet::InFlightPacket;
 use crate::forwarding::recorder::{LinkCounts, Recording};
 use crate::forwarding::router_link::RouterLink;
@@ -20,7 +21,7 @@ use crate::laws::LoadedLaws;
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::tun::{self, DEVICE, LARGEST};
-use crate::plan::{Bottleneck, Netns, Plan, RouterLinkPlan, WirePlan, flow_of};
+use crate::plan::{Bottleneck, Netns, Plan, RouterLinkPlan, WirePlan};
 use crate::run_files::PACKET_RECORDS;
 
 /// The epoll token of both devices; the tokens of sockets are smaller.
@@ -90,8 +91,11 @@ pub(super) struct TunRouter {
     far: File,
     /// The delay lines of each group; empty if nothing is delayed here.
     lines: Vec<GroupLines>,
-    /// The group of each flow.
+    /// The group of each flow of the scenario.
     groups: Vec<usize>,
+    /// The group whose place programs take.
+    program_group: Option<usize>,
+    ids: FlowIds,
     buffer: Vec<u8>,
 }
 
@@ -102,6 +106,7 @@ impl TunRouter {
         plan: &Plan,
         laws: &LoadedLaws,
         hosts: &Hosts,
+        ids: &FlowIds,
     ) -> Result<Option<TunRouter>, Failure> {
         let (netns, name, link) = match &plan.bottleneck {
             Bottleneck::Sojourn(link) => (Netns::Router, "out", Some(link)),
@@ -134,6 +139,8 @@ impl TunRouter {
             far,
             lines,
             groups: plan.flows.iter().map(|flow| flow.group).collect(),
+            program_group: plan.programs.as_ref().map(|programs| programs.group),
+            ids: ids.clone(),
             buffer: vec![0; LARGEST],
         }))
     }
@@ -207,8 +214,7 @@ impl TunRouter {
         while let Some(bytes) = tun::read(&mut self.far, &mut self.buffer)? {
             let packet = self.packet(bytes);
             let now = clock.now()?;
-            let group = self.groups.get(packet.flow as usize);
-            if group.is_some_and(|&group| self.uses_reverse[group]) {
+            if self.group_of(packet.flow).is_some_and(|group| self.uses_reverse[group]) {
                 self.on_timer(now)?;
                 self.reverse.arrive(now, packet);
                 self.on_timer(now)?;
@@ -222,14 +228,20 @@ impl TunRouter {
     /// The packet in the buffer; packets from other programs get the flow [`NO_FLOW`].
     fn packet(&self, bytes: usize) -> InFlightPacket {
         let bytes = self.buffer[..bytes].to_vec();
-        let flow = Header::read(&bytes).and_then(|h| flow_of(h.ports, self.groups.len()));
+        let flow = Header::read(&bytes).and_then(|header| self.ids.of(&header));
         InFlightPacket { bytes, flow: flow.map_or(NO_FLOW, |f| f.0) }
     }
 
     /// The delay lines of a flow, if the router delays packets.
     fn lines_of(&mut self, flow: u32) -> Option<&mut GroupLines> {
-        let group = *self.groups.get(flow as usize)?;
+        let group = self.group_of(flow)?;
         self.lines.get_mut(group)
+    }
+
+    /// The group of a flow, if the flow is known.
+    fn group_of(&self, flow: u32) -> Option<usize> {
+        let of_program = self.program_group.filter(|_| self.ids.is_of_program(flow));
+        self.groups.get(flow as usize).copied().or(of_program)
     }
 
     /// The links, the forward one first.

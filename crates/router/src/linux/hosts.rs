@@ -84,6 +84,20 @@ impl Hosts {
         self.home.within(&self.namespaces[netns as usize], act)
     }
 
+    /// Calls `act` in a namespace made by [`Hosts::add`].
+    pub(crate) fn within_added<T>(
+        &self,
+        netns: &File,
+        act: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.home.within(netns, act)
+    }
+
+    /// Creates a further namespace of that name.
+    pub(crate) fn add(&self, name: &str) -> io::Result<File> {
+        create(&self.home, name)
+    }
+
     /// Makes a ready socket call the program of `key`.
     pub(crate) fn watch(&self, socket: &impl AsFd, key: SocketKey) -> io::Result<()> {
         self.watch_token(socket, key.token())
@@ -106,16 +120,18 @@ fn named(folder: &Path, needed: &[Netns]) -> io::Result<(HomeNetns, Vec<File>)> 
     debug_assert!(Path::new(NAMES).starts_with(folder), "names are made in the scratch folder");
     let home = HomeNetns::open()?;
     fs::create_dir_all(NAMES)?;
-    let create = |netns: &Netns| {
-        home.create(|| {
-            let name = PathBuf::from(NAMES).join(netns.name());
-            File::create(&name)?;
-            mount(Some(OWN), &name, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
-            Ok(())
-        })
-    };
-    let namespaces = needed.iter().map(create).collect::<io::Result<_>>()?;
+    let namespaces = needed.iter().map(|netns| create(&home, netns.name()));
+    let namespaces = namespaces.collect::<io::Result<_>>()?;
     Ok((home, namespaces))
+}
+
+fn create(home: &HomeNetns, name: &str) -> io::Result<File> {
+    home.create(|| {
+        let name = PathBuf::from(NAMES).join(name);
+        File::create(&name)?;
+        mount(Some(OWN), &name, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -106,11 +106,23 @@ pub(crate) fn pace(socket: &Socket) -> io::Result<()> {
 /// # Errors
 /// The error of the system call.
 pub(crate) fn schedule_first() -> io::Result<()> {
+    schedule(libc::SCHED_FIFO)
+}
+
+/// The same for this thread alone: its children share the CPU by usage.
+///
+/// # Errors
+/// The error of the system call.
+pub(crate) fn schedule_first_alone() -> io::Result<()> {
+    schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK)
+}
+
+fn schedule(policy: libc::c_int) -> io::Result<()> {
     // SAFETY: all-zero bytes are a valid `sched_param`, a plain C structure.
     let mut param: libc::sched_param = unsafe { mem::zeroed() };
     param.sched_priority = 1;
     // SAFETY: the structure lives through the call; 0 is this thread.
-    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const param) };
+    let result = unsafe { libc::sched_setscheduler(0, policy, &raw const param) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

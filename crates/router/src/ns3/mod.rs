@@ -105,6 +105,7 @@ fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
         module: None,
         flows: flows(scenario),
         warnings: check::warnings(scenario, links),
+        programs: None,
         drops_at_head: false,
         is_random: false,
         laws: Vec::new(),

@@ -1,5 +1,7 @@
 //! The paths from the router to the receivers and back.
 
+use crate::plan::{Bottleneck, ReverseLink, WirePlan};
+
 /// How packets leave the router towards the receivers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Egress {
@@ -15,6 +17,20 @@ pub(super) enum Egress {
 }
 
 impl Egress {
+    /// For a bottleneck in our router or the kernel, and the wire and the link to the senders.
+    pub(super) fn of(
+        bottleneck: &Bottleneck,
+        wire: Option<&WirePlan>,
+        reverse: Option<&ReverseLink>,
+    ) -> Egress {
+        match (bottleneck, wire, reverse) {
+            (Bottleneck::Sojourn(_), ..) => Egress::Tun,
+            (Bottleneck::Kernel { .. }, Some(_), _) => Egress::Wire,
+            (Bottleneck::Kernel { .. }, None, Some(_)) => Egress::WireBack,
+            (Bottleneck::Kernel { .. }, None, None) => Egress::Veth,
+        }
+    }
+
     /// Whether the kernel's router sends them, instead of ours, over an interface with neighbours.
     pub(super) fn is_veth(self) -> bool {
         self != Egress::Tun

@@ -12,6 +12,7 @@ mod bottleneck;
 mod delays;
 mod egress;
 pub(crate) mod flows;
+mod programs;
 pub(crate) mod refusal;
 mod settings;
 mod topology;
@@ -24,6 +25,7 @@ use crate::plan::{Bottleneck, Plan, ReverseLink};
 use bottleneck::{bottleneck, links, reverse_link, wire};
 use egress::Egress;
 pub use flows::own_profile;
+pub use programs::{arranged, plan_with_programs};
 use refusal::{Planned, refuse};
 pub(crate) use topology::CREDITS_PER_BYTE;
 use topology::{Commands, in_few_batches};
@@ -61,12 +63,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let (wire, reverse) = (wire(link), reverse_link(scenario, links, &mut warnings)?);
     let laws = laws(scenario, &bottleneck, reverse.as_ref())?;
     let is_ours = matches!(bottleneck, Bottleneck::Sojourn(_));
-    let egress = match (is_ours, &wire, &reverse) {
-        (true, ..) => Egress::Tun,
-        (false, Some(_), _) => Egress::Wire,
-        (false, None, Some(_)) => Egress::WireBack,
-        (false, None, None) => Egress::Veth,
-    };
+    let egress = Egress::of(&bottleneck, wire.as_ref(), reverse.as_ref());
     let mut out = Commands::default();
     out.hosts(scenario, link, &bottleneck, egress);
     let sender_capture = scenario.record.latency.then(|| out.capture(scenario, &bottleneck));
@@ -96,6 +93,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         read_back: discipline.as_ref().and_then(|discipline| discipline.read_back.clone()),
         at_whole_second: discipline.as_ref().is_some_and(|discipline| discipline.at_whole_second),
         flows,
+        programs: None,
         warnings,
         drops_at_head: discipline.as_ref().is_some_and(|discipline| discipline.drops_at_head),
         is_random: discipline.as_ref().is_some_and(|discipline| discipline.is_random),

@@ -316,18 +316,18 @@ pub(super) fn in_few_batches(mut commands: Vec<Command>) -> Vec<Command> {
     commands
 }
 
-fn dotted([a, b, c, d]: [u8; 4]) -> String {
+pub(super) fn dotted([a, b, c, d]: [u8; 4]) -> String {
     format!("{a}.{b}.{c}.{d}")
 }
 
 /// The largest packet of an application, which is the MTU of its group's interface.
-fn mtu(app: &App) -> u32 {
+pub(super) fn mtu(app: &App) -> u32 {
     app.packet_bytes().max(LEAST_MTU)
 }
 
 /// The most segments that TCP hands down at once; the device, whose offloads are off, sends them as
 /// single packets.
-fn burst(app: &App) -> u32 {
+pub(super) fn burst(app: &App) -> u32 {
     let tcp = app.tcp();
     let bytes = tcp.and_then(|tcp| tcp.offload_bytes.map(|bytes| bytes / tcp.payload_bytes));
     bytes.unwrap_or(1).max(1)

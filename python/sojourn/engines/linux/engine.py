@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sojourn import _core
 from sojourn.control import CustomControl
@@ -20,7 +20,10 @@ from sojourn.engines.child import Folder, Watcher, scratch
 from sojourn.engines.linux import DECLARED, guest, host, kernel, uml
 from sojourn.engines.linux.kernel import module
 from sojourn.engines.protocol import Availability, Engine, OptionValues
-from sojourn.errors import Cancelled, InputError
+from sojourn.errors import Cancelled, InputError, RunFailed
+
+if TYPE_CHECKING:
+    from sojourn.programs.wish import Programs
 
 _TOOLS = ("ip", "tc")
 # Where the guest looks for programs.
@@ -83,7 +86,7 @@ class Linux:
             raise InputError("cc: engine linux runs the kernel's own congestion controls")
         if scenario.app_sources:
             raise InputError("app: engine linux runs traffic programs of its own; use engine sim")
-        place = _place(scenario, options.get("kernel"))
+        place = _place(scenario, options.get("kernel"), options.get("programs"))
         plan = place.plan(scenario)
         with ExitStack() as stack:
             folder = stack.enter_context(scratch())
@@ -101,6 +104,9 @@ class Linux:
 
     def identity(self, scenario: _core.Scenario, options: OptionValues) -> str | None:
         """The digest of the kernel's program; None in real time."""
+        if options.get("programs") is not None:
+            # They are files of this machine, which nothing names by their content.
+            return None
         place = _place(scenario, options.get("kernel"))
         return place.identity
 
@@ -131,10 +137,13 @@ class _LinuxJob:
             "kernel": place.version, "machine": platform.machine(), "where": place.where,
             "confined": place.confined,
         }  # fmt: skip
-        return _core.linux_collect(
-            self._scenario, self._plan, str(self._folder.shared), json.dumps(facts),
-            place.virtual_time, self._took_s,
-        )  # fmt: skip
+        try:
+            return _core.linux_collect(
+                self._scenario, self._plan, str(self._folder.shared), json.dumps(facts),
+                place.virtual_time, self._took_s,
+            )  # fmt: skip
+        except ValueError as error:
+            raise RunFailed(str(error)) from error
 
 
 class _Guest:
@@ -143,10 +152,12 @@ class _Guest:
     where = "guest, virtual time"
     virtual_time = True
 
-    def __init__(self, found: kernel.Kernel, ours: Path | None) -> None:
+    def __init__(
+        self, found: kernel.Kernel, ours: Path | None, programs: Programs | None = None
+    ) -> None:
         self.version = found.version
         self.confined = guest.can_confine()
-        self._kernel, self._module = found, ours
+        self._kernel, self._module, self._programs = found, ours, programs
 
     @property
     def identity(self) -> str:
@@ -155,16 +166,22 @@ class _Guest:
         return f"linux {' '.join(digests)}"
 
     def plan(self, scenario: _core.Scenario) -> str:
-        return guest.with_warning_of_addresses(_core.linux_plan(scenario, version=self.version))
+        wish = self._programs.to_json(scenario) if self._programs else None
+        plan = _core.linux_plan(scenario, version=self.version, programs=wish)
+        return guest.with_warning_of_addresses(plan)
 
     def carry_out(self, folder: Folder, plan: str, seed: int, watcher: Watcher) -> None:
         if self._module is not None:
             shutil.copy(self._module, folder.shared / module.NAME)
-        guest.run(self._kernel, folder, plan, seed, watcher)
+        guest.run(self._kernel, folder, plan, seed, watcher, programs=self._programs)
 
 
-def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
+def _place(
+    scenario: _core.Scenario, own_kernel: Path | None, programs: Programs | None = None
+) -> Place:
     where, bottleneck, hz = _core.linux_wish(scenario)
+    if programs is not None:
+        return _with_programs(where, own_kernel, hz, programs)
     if where == host.NAME and own_kernel is not None:
         raise InputError("--kernel: engine.linux.where is host, which has a kernel already")
     own = kernel.given(own_kernel, hz) if own_kernel is not None else None
@@ -180,6 +197,17 @@ def _place(scenario: _core.Scenario, own_kernel: Path | None) -> Place:
         if uml.availability().works:
             return uml.Uml()
     return _Guest(own or _found(hz), None)
+
+
+def _with_programs(
+    where: str, own_kernel: Path | None, hz: int, programs: Programs
+) -> Place:
+    if where not in ("auto", "guest"):
+        raise InputError(
+            f'engine.linux.where: {where}: programs run in a guest in virtual time; set where = '
+            '"guest", or put programs of this machine behind `sojourn router`'
+        )
+    return _Guest(_found(hz, own_kernel), None, programs)
 
 
 def _with_module(where: str, found: kernel.Kernel) -> Place:

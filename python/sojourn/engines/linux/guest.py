@@ -15,11 +15,24 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sojourn import _core
-from sojourn.engines.child import Folder, Watcher, carry_out, end_of_console, group, scratch
+from sojourn.engines.child import (
+    USUAL,
+    Folder,
+    Patience,
+    Watcher,
+    carry_out,
+    end_of_console,
+    group,
+    scratch,
+)
 from sojourn.engines.linux.kernel import Kernel
 from sojourn.engines.supervise import can_fix_addresses, landlock_version
+
+if TYPE_CHECKING:
+    from sojourn.programs.wish import Programs
 
 _HERE = Path(__file__).parent
 _PACKAGE = Path(_core.__file__).parent
@@ -49,6 +62,12 @@ REMEDIES = {
     "Kernel panic": "take the kernel that `sojourn kernel build` makes, or with --kernel look at "
     "yours",
 }
+# Programs of the user may compute, which takes no time of the guest, but not for ever.
+OF_PROGRAMS = Patience(
+    cpu_s=60.0,
+    remedy="one of the programs computes without end: where it waits, let it sleep, or make "
+    "system calls",
+)
 # Programs, libraries and what they read of the machine's settings.
 _SYSTEM = (
     "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/bin", "/sbin",
@@ -61,6 +80,7 @@ _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
 
 def run(
     kernel: Kernel, folder: Folder, plan: str, seed: int, watcher: Watcher, *, seccomp: bool = True,
+    programs: Programs | None = None,
 ) -> None:  # fmt: skip
     """Carry out a plan in virtual time; its results are in the folder afterwards.
 
@@ -71,6 +91,7 @@ def run(
         seed: of the kernel's random numbers.
         watcher: receives its progress.
         seccomp: whether a kernel that can switches to programs without ptrace.
+        programs: those of the user, which see more of this machine.
 
     Raises:
         Cancelled: the watcher stopped it.
@@ -78,7 +99,9 @@ def run(
     """
     write_script(folder, NAME, [_TCP_MEMORY, _NO_THROTTLE])
     command = command_of(kernel, seed, seccomp=seccomp)
-    carry_out(command, folder, plan, watcher, "guest", sight(kernel.path, folder, plan), REMEDIES)
+    seen = sight(kernel.path, folder, plan, programs.seen() if programs else ())
+    patience = OF_PROGRAMS if programs else USUAL
+    carry_out(command, folder, plan, watcher, "guest", seen, REMEDIES, patience)
 
 
 def can_confine() -> bool:
@@ -98,12 +121,12 @@ def with_warning_of_addresses(plan: str) -> str:
     return json.dumps(rows)
 
 
-def sight(kernel: Path, folder: Folder, plan: str) -> str:
+def sight(kernel: Path, folder: Folder, plan: str, more: Sequence[str] = ()) -> str:
     """What a guest may open of this machine's files, for the supervisor.
 
     That is the kernel, system programs and libraries, the interpreter and this package; where the
-    plan has laws in files, these files and what they may import too. It writes to its scratch
-    folder alone.
+    plan has laws in files, these files and what they may import too; and `more`. It writes to its
+    scratch folder alone.
     """
     laws: list[str] = []
     with suppress(json.JSONDecodeError):  # the guest itself says what is wrong with a plan
@@ -112,6 +135,7 @@ def sight(kernel: Path, folder: Folder, plan: str) -> str:
         *_SYSTEM, str(kernel), *(f"{prefix}/lib" for prefix in {sys.prefix, sys.base_prefix}),
         f"{sys.prefix}/pyvenv.cfg", os.path.realpath(sys.executable), str(_PACKAGE),
         *((*laws, *filter(os.path.isabs, sys.path)) if laws else ()),
+        *more,
     ]  # fmt: skip
     return json.dumps({"read": read, "write": [str(folder.shared), os.devnull]})
 

@@ -1,0 +1,270 @@
+//! Programs of the user in the results: their flows as further flows of the scenario, one class for
+//! each host behind the link, and what became of the commands.
+
+use std::fs;
+use std::path::Path;
+
+use sojourn_aqm::{Span, Time};
+use sojourn_measure::Probe;
+use sojourn_record::Run;
+use sojourn_record::rows::{ProgramFlowRow, ProgramRow};
+use sojourn_scenario::Resolved;
+use sojourn_scenario::resolved::{App, FlowGroup};
+
+use super::tables::is_counted;
+use crate::captures::PacketRecord;
+use crate::plan::{Flow, HostSide, Plan, ProgramsPlan};
+use crate::planning;
+use crate::run_files::{
+    CommandReport, OUTPUTS, ProgramCounts, ProgramFlow, ProgramsReport, RunResult,
+};
+
+/// The most of an output that messages quote.
+const QUOTED: usize = 200;
+
+/// A run with programs in the form in which all runs are collected.
+pub(super) struct Arranged {
+    pub(super) scenario: Resolved,
+    pub(super) plan: Plan,
+    pub(super) result: RunResult,
+    /// By the number that a flow had in the run, its number in the results.
+    numbers: Vec<u32>,
+}
+
+/// Arranges a run so that each host behind the link is a group of flows, and the run ends where it
+/// ended; `None` without programs.
+///
+/// # Errors
+/// It ended before its warm-up.
+pub(super) fn arranged(
+    scenario: &Resolved,
+    plan: &Plan,
+    result: &RunResult,
+) -> Result<Option<Arranged>, String> {
+    let (Some(programs), Some(report)) = (&plan.programs, &result.programs) else {
+        return Ok(None);
+    };
+    let ended = Span::from_nanos(report.ended_ns);
+    if ended <= scenario.warmup {
+        return Err(format!(
+            "the programs ended at {ended}, before the warm-up of {} was over: set warmup = \"0s\"",
+            scenario.warmup
+        ));
+    }
+    let mut scenario =
+        planning::arranged(scenario, &programs.wish.group).map_err(|e| e.to_string())?;
+    scenario.duration = ended;
+    let group = scenario.flows.pop().expect("the group whose place programs take");
+    let (mut plan, own) = (plan.clone(), plan.flows.len());
+    plan.duration_ns = report.ended_ns;
+    let mut numbers: Vec<u32> = (0..(own + report.flows.len()) as u32).collect();
+    let clients = programs.hosts.iter().filter(|host| host.side == HostSide::Client);
+    for host in clients {
+        let is_its = |(_, flow): &(usize, &ProgramFlow)| flow.client.0 == host.address;
+        let its: Vec<_> = report.flows.iter().enumerate().filter(is_its).collect();
+        let of_host = group_of(&group, &host.name, its.len());
+        for (member, (index, flow)) in its.iter().enumerate() {
+            numbers[own + index] = plan.flows.len() as u32;
+            plan.flows.push(flow_of(flow, (scenario.flows.len(), member), &of_host));
+        }
+        scenario.flows.push(of_host);
+    }
+    let result = renumbered(result, &numbers);
+    Ok(Some(Arranged { scenario, plan, result, numbers }))
+}
+
+/// A host as a group of flows. They are not greedy: programs need not fill the link.
+fn group_of(group: &FlowGroup, host: &str, flows: usize) -> FlowGroup {
+    let mut of_host = group.clone();
+    (of_host.name, of_host.class) = (host.to_owned(), host.to_owned());
+    of_host.count = flows as u32;
+    if let App::Bulk { bytes, .. } = &mut of_host.app {
+        *bytes = bytes.or(Some(u64::MAX));
+    }
+    of_host
+}
+
+fn flow_of(flow: &ProgramFlow, (group, member): (usize, usize), of_host: &FlowGroup) -> Flow {
+    let (start_ns, end_ns) = flow.times_ns.unwrap_or_default();
+    Flow {
+        group,
+        index: member as u32,
+        name: of_host.name.clone(),
+        port: flow.client.1,
+        start_ns,
+        stop_ns: Some(end_ns),
+        cc: None,
+        paced: false,
+        payload_bytes: of_host.app.tcp().map_or(1, |tcp| tcp.payload_bytes),
+        low_latency: false,
+        app: of_host.app.clone(),
+    }
+}
+
+/// The counts in the order of the new numbers. Flows that appeared later have no counts before.
+fn renumbered(result: &RunResult, numbers: &[u32]) -> RunResult {
+    let mut result = result.clone();
+    let arrange = |counts: &mut Vec<ProgramCounts>| {
+        let mut arranged = vec![ProgramCounts::default(); numbers.len()];
+        counts.iter().zip(numbers).for_each(|(&count, &to)| arranged[to as usize] = count);
+        *counts = arranged;
+    };
+    arrange(&mut result.at_warmup);
+    arrange(&mut result.counts);
+    for bin in &mut result.bins {
+        let mut arranged = vec![0; numbers.len()];
+        bin.iter().zip(numbers).for_each(|(&bytes, &to)| arranged[to as usize] = bytes);
+        *bin = arranged;
+    }
+    result
+}
+
+impl Arranged {
+    /// Gives the records the numbers of the results.
+    pub(super) fn renumber(&self, records: &mut [PacketRecord]) {
+        for record in records {
+            record.flow = self.numbers[record.flow as usize];
+        }
+    }
+
+    fn report(&self) -> (&ProgramsPlan, &ProgramsReport) {
+        let (plan, result) = (&self.plan.programs, &self.result.programs);
+        (plan.as_ref().expect("it has programs"), result.as_ref().expect("it has programs"))
+    }
+
+    /// The commands with their reports and hosts.
+    fn commands(&self) -> impl Iterator<Item = (usize, &CommandReport, &str, &str)> {
+        let (plan, report) = self.report();
+        let all = plan.wish.commands.iter().zip(&report.commands).enumerate();
+        all.map(|(index, (command, report))| {
+            (index, report, plan.hosts[command.host].name.as_str(), command.text.as_str())
+        })
+    }
+
+    /// Adds the durations of the commands behind the link to the completion times of their classes.
+    /// One that failed has none.
+    pub(super) fn add_durations(&self, probe: &mut Probe) {
+        let (classes, (plan, run)) = (self.scenario.classes(), self.report());
+        for (index, report, host, _) in self.commands() {
+            let is_client = plan.hosts[plan.wish.commands[index].host].side == HostSide::Client;
+            let Some(start_ns) = report.start_ns.filter(|_| is_client) else { continue };
+            let Some(class) = classes.iter().position(|class| class == host) else { continue };
+            if !is_counted(Time::from_nanos(start_ns), &self.plan) {
+                continue;
+            }
+            let stats = &mut probe.classes[class];
+            match report.end_ns {
+                Some(end_ns) if report.exit_code == Some(0) => {
+                    stats.completion.add(end_ns - start_ns);
+                }
+                Some(_) => {}
+                None => stats.unfinished.get_or_insert_default().add(run.ended_ns - start_ns),
+            }
+        }
+    }
+
+    /// Fills the tables of programs, and names their flows by their five-tuples.
+    pub(super) fn add_tables(&self, folder: &Path, run: &mut Run) {
+        let (plan, report) = self.report();
+        let own = self.numbers.len() - report.flows.len();
+        let end = |(address, port): ([u8; 4], u16)| {
+            let host = plan.hosts.iter().find(|host| host.address == address);
+            (host.map_or(String::new(), |host| host.name.clone()), port)
+        };
+        for (index, flow) in report.flows.iter().enumerate() {
+            let number = self.numbers[own + index];
+            let (server, client) = (end(flow.server), end(flow.client));
+            run.flows[number as usize] = name_of(flow.protocol, &server, &client);
+            run.program_flows.push(ProgramFlowRow {
+                flow: number,
+                protocol: flow.protocol,
+                server,
+                client,
+                times: flow.times_ns.map(|(a, b)| (Time::from_nanos(a), Time::from_nanos(b))),
+                delivered: flow.delivered,
+            });
+        }
+        run.program_flows.sort_by_key(|row| row.flow);
+        run.programs = self
+            .commands()
+            .map(|(index, report, host, command)| ProgramRow {
+                host: host.to_owned(),
+                command: command.to_owned(),
+                start: report.start_ns.map(Time::from_nanos),
+                end: report.end_ns.map(Time::from_nanos),
+                exit_code: report.exit_code,
+                signal: report.signal,
+                stdout: output(folder, index, "out"),
+                stderr: output(folder, index, "err"),
+            })
+            .collect();
+    }
+
+    /// Why programs make the run no valid experiment, one sentence each.
+    pub(super) fn failures(&self, folder: &Path) -> Vec<String> {
+        let (plan, report) = self.report();
+        let mut reasons = Vec::new();
+        if report.has_more_flows {
+            reasons.push("the programs had more flows than a run has room for".to_owned());
+        }
+        for (index, report, host, command) in self.commands() {
+            let is_client = plan.hosts[plan.wish.commands[index].host].side == HostSide::Client;
+            let what = format!("{host}: `{command}`");
+            let how = match (report.end_ns.map(seconds), report.exit_code, report.signal) {
+                (Some(at), Some(code), _) if code != 0 => {
+                    format!("ended with exit code {code} at {at}")
+                }
+                (Some(at), _, Some(signal)) => format!("was ended by signal {signal} at {at}"),
+                (None, ..) if is_client && !plan.wish.may_be_stopped => {
+                    let at = seconds(self.plan.duration_ns);
+                    reasons.push(format!(
+                        "{what} had not ended at {at}, the end of the run: take a longer duration, \
+                         or say with --for when to stop it"
+                    ));
+                    continue;
+                }
+                _ => continue,
+            };
+            reasons.push(format!("{what} {how}{}", said(folder, index, report)));
+        }
+        reasons
+    }
+}
+
+fn seconds(ns: u64) -> String {
+    format!("{:.3} s", ns as f64 / 1e9)
+}
+
+/// The last line of what a failed command wrote, and what helps where it was not found.
+fn said(folder: &Path, index: usize, report: &CommandReport) -> String {
+    let line = |kind| {
+        let text = output(folder, index, kind);
+        let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        last.map(|line| line.chars().take(QUOTED).collect::<String>())
+    };
+    let wrote = line("err").or_else(|| line("out"));
+    let wrote = wrote.map_or(String::new(), |line| format!("; it wrote: {line}"));
+    let remedy = match report.exit_code {
+        // POSIX shell, exit status: not executable, and not found.
+        Some(126 | 127) => "; programs see the system's folders, and others with --see DIR",
+        _ => "",
+    };
+    format!("{wrote}{remedy}")
+}
+
+/// The beginning of an output; what is no UTF-8 is replaced.
+fn output(folder: &Path, index: usize, kind: &str) -> String {
+    let bytes = fs::read(folder.join(OUTPUTS).join(format!("{index}.{kind}")));
+    String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
+}
+
+/// A flow's name in tables.
+fn name_of(protocol: u8, server: &(String, u16), client: &(String, u16)) -> String {
+    let (server, server_port, client, client_port) = (&server.0, server.1, &client.0, client.1);
+    match protocol {
+        6 => format!("tcp {server}:{server_port}-{client}:{client_port}"),
+        17 => format!("udp {server}:{server_port}-{client}:{client_port}"),
+        1 => format!("icmp {server}-{client}"),
+        other => format!("protocol {other} {server}-{client}"),
+    }
+}

@@ -1,0 +1,262 @@
+//! The flows of the user's programs: five-tuples, numbered as they appear behind the flows of the
+//! scenario, and what each delivered.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::header::Header;
+use crate::plan::{HostSide, Plan, flow_of, side_of};
+use crate::run_files::ProgramFlow;
+
+/// Which flow a packet belongs to.
+#[derive(Clone)]
+pub(super) struct FlowIds {
+    /// The flows of the scenario.
+    own: usize,
+    programs: Option<Rc<RefCell<ProgramFlows>>>,
+}
+
+/// The most flows of programs; a later one belongs to no flow, and the run says so.
+const MOST_FLOWS: usize = 100_000;
+
+/// The flows of programs so far.
+struct ProgramFlows {
+    /// The group whose place programs take.
+    group: usize,
+    of_tuple: BTreeMap<FiveTuple, usize>,
+    flows: Vec<ObservedFlow>,
+    has_more: bool,
+}
+
+/// Protocol, then address and port of server and client.
+type FiveTuple = (u8, ([u8; 4], u16), ([u8; 4], u16));
+
+/// What was seen of a flow at its receivers.
+struct ObservedFlow {
+    row: ProgramFlow,
+    /// Towards the client, then towards the server.
+    directions: [Delivery; 2],
+}
+
+impl FlowIds {
+    pub(super) fn new(plan: &Plan) -> FlowIds {
+        let group = plan.programs.as_ref().map(|programs| programs.group);
+        FlowIds::of_plan(plan.flows.len(), group)
+    }
+
+    /// Those of so many flows of a scenario, and of programs in the place of a group.
+    pub(super) fn of_plan(own: usize, group: Option<usize>) -> FlowIds {
+        let programs = group.map(|group| {
+            let (of_tuple, flows) = (BTreeMap::new(), Vec::new());
+            Rc::new(RefCell::new(ProgramFlows { group, of_tuple, flows, has_more: false }))
+        });
+        FlowIds { own, programs }
+    }
+
+    /// The flow of a packet, and whether the packet goes to the receivers; `None` if it belongs to
+    /// none.
+    pub(super) fn of(&self, header: &Header) -> Option<(u32, bool)> {
+        if let Some(programs) = &self.programs {
+            let mut programs = programs.borrow_mut();
+            let [from, to] = header.addresses.map(|address| side_of(programs.group, address));
+            if from.is_some() || to.is_some() {
+                let (index, is_forward) = programs.index(header, from, to)?;
+                return Some(((self.own + index) as u32, is_forward));
+            }
+        }
+        flow_of(header.ports, self.own)
+    }
+
+    /// Whether a flow is one of programs.
+    pub(super) fn is_of_program(&self, flow: u32) -> bool {
+        self.programs.is_some() && flow != u32::MAX && flow as usize >= self.own
+    }
+
+    /// Notes a packet where it arrives in the receivers' namespace, from either side.
+    pub(super) fn observe(&self, at_ns: i64, header: &Header) {
+        let (Some(programs), Ok(at_ns)) = (&self.programs, u64::try_from(at_ns)) else { return };
+        let Some((flow, is_forward)) = self.of(header).filter(|(f, _)| self.is_of_program(*f))
+        else {
+            return;
+        };
+        let flow = &mut programs.borrow_mut().flows[flow as usize - self.own];
+        flow.observe(at_ns, header, is_forward);
+    }
+
+    /// Bytes that each flow of programs has delivered to its client.
+    pub(super) fn delivered(&self) -> Vec<u64> {
+        let programs = self.programs.as_ref().map(|programs| programs.borrow());
+        let of_flow = |flow: &ObservedFlow| flow.directions[0].delivered;
+        programs.map_or(Vec::new(), |programs| programs.flows.iter().map(of_flow).collect())
+    }
+
+    /// All flows of programs, and whether there were more.
+    pub(super) fn report(&self) -> (Vec<ProgramFlow>, bool) {
+        let Some(programs) = &self.programs else { return (Vec::new(), false) };
+        let programs = programs.borrow();
+        let row = |flow: &ObservedFlow| {
+            let delivered = [0, 1].map(|way| flow.directions[way].delivered);
+            ProgramFlow { delivered, ..flow.row }
+        };
+        (programs.flows.iter().map(row).collect(), programs.has_more)
+    }
+}
+
+impl ProgramFlows {
+    fn index(
+        &mut self,
+        header: &Header,
+        from: Option<HostSide>,
+        to: Option<HostSide>,
+    ) -> Option<(usize, bool)> {
+        let ends = [0, 1].map(|end| (header.addresses[end], header.ports[end]));
+        let (server, client, is_forward) = match (from?, to?) {
+            (HostSide::Server, HostSide::Client) => (ends[0], ends[1], true),
+            (HostSide::Client, HostSide::Server) => (ends[1], ends[0], false),
+            _ => return None,
+        };
+        let tuple = (header.protocol, server, client);
+        if let Some(&index) = self.of_tuple.get(&tuple) {
+            return Some((index, is_forward));
+        }
+        if self.flows.len() >= MOST_FLOWS {
+            self.has_more = true;
+            return None;
+        }
+        let (protocol, times_ns) = (header.protocol, None);
+        let row = ProgramFlow { protocol, server, client, times_ns, delivered: [0; 2] };
+        self.of_tuple.insert(tuple, self.flows.len());
+        self.flows.push(ObservedFlow { row, directions: Default::default() });
+        Some((self.flows.len() - 1, is_forward))
+    }
+}
+
+impl ObservedFlow {
+    fn observe(&mut self, at_ns: u64, header: &Header, is_forward: bool) {
+        let (first, _) = self.row.times_ns.unwrap_or((at_ns, at_ns));
+        self.row.times_ns = Some((first, at_ns));
+        let [forward, reverse] = &mut self.directions;
+        let (own, other) = if is_forward { (forward, reverse) } else { (reverse, forward) };
+        if header.is_tcp() {
+            own.sent(header);
+            // The first packet of a connection acknowledges nothing.
+            if !header.syn {
+                other.acknowledged(header.ack);
+            }
+        } else {
+            own.delivered += u64::from(header.payload_bytes);
+        }
+    }
+}
+
+/// What one direction of a flow delivered: of TCP what was acknowledged, of others what arrived.
+#[derive(Default)]
+struct Delivery {
+    delivered: u64,
+    /// Of the connection: the number of the byte behind the last one acknowledged, and that behind
+    /// the last one sent. The end of a connection has a number too, but is no byte.
+    connection: Option<(u32, u32)>,
+}
+
+impl Delivery {
+    fn sent(&mut self, header: &Header) {
+        if header.syn {
+            let first = header.seq.wrapping_add(1);
+            self.connection = Some((first, first));
+            return;
+        }
+        let (_, end) = self.connection.get_or_insert((header.seq, header.seq));
+        let sent = header.seq.wrapping_add(u32::from(header.payload_bytes));
+        if is_after(sent, *end) && header.payload_bytes > 0 {
+            *end = sent;
+        }
+    }
+
+    fn acknowledged(&mut self, number: u32) {
+        let Some((acknowledged, end)) = &mut self.connection else { return };
+        let number = if is_after(number, *end) { *end } else { number };
+        if is_after(number, *acknowledged) {
+            self.delivered += u64::from(number.wrapping_sub(*acknowledged));
+            *acknowledged = number;
+        }
+    }
+}
+
+/// Whether a number comes after another in a connection (RFC 9293 §3.4).
+fn is_after(number: u32, other: u32) -> bool {
+    (number.wrapping_sub(other) as i32) > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_aqm::Ecn;
+
+    use super::*;
+
+    const SERVER: [u8; 4] = [10, 1, 2, 10];
+    const CLIENT: [u8; 4] = [10, 2, 2, 11];
+
+    fn ids() -> FlowIds {
+        FlowIds::of_plan(3, Some(2))
+    }
+
+    fn packet(from: [u8; 4], to: [u8; 4], ports: [u16; 2], seq: u32, bytes: u16) -> Header {
+        Header {
+            bytes: bytes + 52,
+            ident: 0,
+            ecn: Ecn::NotEct,
+            dscp: 0,
+            protocol: 6,
+            addresses: [from, to],
+            ports,
+            seq,
+            ack: 0,
+            syn: false,
+            payload_bytes: bytes,
+        }
+    }
+
+    #[test]
+    fn the_flows_of_programs_are_numbered_behind_those_of_the_scenario() {
+        let ids = ids();
+        let data = packet(SERVER, CLIENT, [80, 4000], 0, 0);
+        let answer = packet(CLIENT, SERVER, [4000, 80], 0, 0);
+        assert_eq!(ids.of(&data), Some((3, true)));
+        assert_eq!(ids.of(&answer), Some((3, false)));
+        assert_eq!(ids.of(&packet(SERVER, CLIENT, [80, 4001], 0, 0)), Some((4, true)));
+        let own = packet([10, 1, 0, 1], [10, 2, 0, 1], [5, 10_001], 0, 0);
+        assert_eq!(ids.of(&own), Some((1, true)), "a flow of the scenario");
+        let mixed = packet(SERVER, [10, 2, 0, 1], [5, 10_001], 0, 0);
+        assert_eq!(ids.of(&mixed), None, "a program that sends to a flow's receiver");
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_delivered_without_the_ends_of_the_connection() {
+        let ids = ids();
+        let syn = Header { syn: true, ..packet(SERVER, CLIENT, [80, 4000], u32::MAX - 99, 0) };
+        ids.observe(5, &syn);
+        let first = u32::MAX - 98;
+        ids.observe(6, &packet(SERVER, CLIENT, [80, 4000], first, 1000));
+        let ack = |bytes: u32| Header {
+            ack: first.wrapping_add(bytes),
+            ..packet(CLIENT, SERVER, [4000, 80], 1, 0)
+        };
+        ids.observe(7, &ack(1000));
+        ids.observe(8, &ack(600));
+        assert_eq!(ids.delivered(), [1000], "over the end of the numbers, and no number twice");
+        ids.observe(9, &ack(1001));
+        let (rows, has_more) = ids.report();
+        assert_eq!((rows[0].delivered, rows[0].times_ns), ([1000, 0], Some((5, 9))));
+        assert!(!has_more);
+    }
+
+    #[test]
+    fn a_datagram_is_delivered_when_it_arrives() {
+        let ids = ids();
+        let datagram = Header { protocol: 17, ..packet(CLIENT, SERVER, [9, 10], 0, 100) };
+        ids.observe(-1, &datagram);
+        ids.observe(1, &datagram);
+        assert_eq!(ids.report().0[0].delivered, [0, 100]);
+    }
+}

@@ -1,0 +1,227 @@
+//! Where the programs of a host run: namespaces of the network, of mounts and of the host's name,
+//! and a folder in memory that holds all that they write.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::statvfs::statvfs;
+
+use crate::linux::hosts::Hosts;
+use crate::linux::sys;
+use crate::plan::{HostSide, Netns, ProgramHost, ProgramsPlan, host_interface, host_netns};
+
+/// Where the folders of all hosts are; programs see theirs as `/tmp` and cannot see this.
+const FOLDERS: &str = "/run/hosts";
+const WORK: &str = "/tmp/work";
+const HOME: &str = "/tmp/home";
+const NONE: Option<&str> = None;
+/// Root, as which programs run in the guest, and the users that servers expect.
+const PASSWD: &str = "root:x:0:0:root:/tmp/home:/bin/sh\n\
+                      daemon:x:1:1::/:/usr/sbin/nologin\n\
+                      www-data:x:33:33::/:/usr/sbin/nologin\n\
+                      nobody:x:65534:65534::/:/usr/sbin/nologin\n";
+const GROUP: &str = "root:x:0:\ndaemon:x:1:\nwww-data:x:33:\nnogroup:x:65534:\n";
+const NSSWITCH: &str = "passwd: files\ngroup: files\nhosts: files\nservices: files\n";
+
+/// The namespaces to which the first process returns.
+pub(super) struct HomePlace {
+    mounts: File,
+    name: File,
+}
+
+/// A host.
+pub(super) struct HostPlace {
+    netns: File,
+    mounts: File,
+    name: File,
+    /// Its folder in the mounts of the first process.
+    folder: PathBuf,
+    /// Where its programs start, in their mounts.
+    pub(super) working_folder: String,
+}
+
+impl HomePlace {
+    /// The present namespaces, with the devices that programs expect.
+    pub(super) fn open() -> io::Result<HomePlace> {
+        for (kind, place) in [("devpts", "/dev/pts"), ("tmpfs", "/dev/shm")] {
+            fs::create_dir_all(place)?;
+            mount(Some(kind), place, Some(kind), MsFlags::empty(), NONE)?;
+        }
+        for (number, name) in ["stdin", "stdout", "stderr"].iter().enumerate() {
+            link(&format!("/proc/self/fd/{number}"), &format!("/dev/{name}"))?;
+        }
+        link("/proc/self/fd", "/dev/fd")?;
+        let (mounts, name) = (File::open("/proc/self/ns/mnt")?, File::open("/proc/self/ns/uts")?);
+        Ok(HomePlace { mounts, name })
+    }
+
+    fn enter(&self) -> io::Result<()> {
+        enter(&self.mounts, &self.name)
+    }
+}
+
+fn enter(mounts: &File, name: &File) -> io::Result<()> {
+    setns(mounts, CloneFlags::CLONE_NEWNS)?;
+    setns(name, CloneFlags::CLONE_NEWUTS)?;
+    Ok(())
+}
+
+fn link(to: &str, at: &str) -> io::Result<()> {
+    match std::os::unix::fs::symlink(to, at) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+impl HostPlace {
+    /// Makes the namespaces and the folder of a host.
+    pub(super) fn open(
+        plan: &ProgramsPlan,
+        index: usize,
+        hosts: &Hosts,
+        home: &HomePlace,
+    ) -> io::Result<HostPlace> {
+        let (host, wish) = (&plan.hosts[index], &plan.wish.hosts[index]);
+        let folder = PathBuf::from(FOLDERS).join(&host.name);
+        fs::create_dir_all(&folder)?;
+        let options = format!("size={},mode=755", plan.wish.folder_bytes);
+        let none = MsFlags::empty();
+        mount(Some("tmpfs"), &folder, Some("tmpfs"), none, Some(options.as_str()))?;
+        for part in ["etc", "out", "shm", "tmp/work", "tmp/home"] {
+            fs::create_dir_all(folder.join(part))?;
+        }
+        for (name, text) in files(plan, index) {
+            fs::write(folder.join("etc").join(name), text)?;
+        }
+        let netns = hosts.add(&host_netns(&host.name))?;
+        unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS)?;
+        let furnished = furnish(&folder, &host.name);
+        let (mounts, name) = (File::open("/proc/self/ns/mnt")?, File::open("/proc/self/ns/uts")?);
+        home.enter()?;
+        furnished?;
+        let working_folder = wish.folder.clone().unwrap_or_else(|| WORK.to_owned());
+        Ok(HostPlace { netns, mounts, name, folder, working_folder })
+    }
+
+    /// Sets up its own interface.
+    pub(super) fn set_up(&self, host: &ProgramHost, hosts: &Hosts) -> io::Result<()> {
+        hosts.within_added(&self.netns, || {
+            for (path, value) in &host.settings {
+                let path = format!("/proc/sys/{path}");
+                fs::write(&path, value).map_err(|e| io::Error::other(format!("{path}: {e}")))?;
+            }
+            // IPv6 within the host, where the kernel has it.
+            let _ = fs::write("/proc/sys/net/ipv6/conf/lo/disable_ipv6", "0");
+            let mut ip = Command::new("ip")
+                .args(["-batch", "-"])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()?;
+            let lines = host.lines.join("\n") + "\n";
+            ip.stdin.take().expect("it is piped").write_all(lines.as_bytes())?;
+            let output = ip.wait_with_output()?;
+            if output.status.success() {
+                return Ok(());
+            }
+            let message = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
+            Err(io::Error::other(format!("ip: {}", message.trim())))
+        })
+    }
+
+    /// Switches off the offloads of its interface and of that in front of it.
+    pub(super) fn switch_off_offloads(
+        &self,
+        index: usize,
+        side: HostSide,
+        hosts: &Hosts,
+    ) -> io::Result<Vec<&'static str>> {
+        let netns = match side {
+            HostSide::Server => Netns::Senders,
+            HostSide::Client => Netns::Receivers,
+        };
+        let mut on = hosts.within(netns, || sys::switch_off_offloads(&host_interface(index)))?;
+        on.extend(hosts.within_added(&self.netns, || sys::switch_off_offloads("eth0"))?);
+        Ok(on)
+    }
+
+    /// Calls `act`, which starts a program, on this host.
+    pub(super) fn within<T>(
+        &self,
+        hosts: &Hosts,
+        home: &HomePlace,
+        act: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        hosts.within_added(&self.netns, || {
+            enter(&self.mounts, &self.name)?;
+            let result = act();
+            home.enter()?;
+            result
+        })
+    }
+
+    /// The environment of its programs, without the path.
+    pub(super) fn environment(&self) -> [(&'static str, &'static str); 6] {
+        [
+            ("HOME", HOME),
+            ("TMPDIR", "/tmp"),
+            ("USER", "root"),
+            ("SHELL", "/bin/sh"),
+            ("LANG", "C.UTF-8"),
+            ("TZ", "UTC"),
+        ]
+    }
+
+    /// The file of an output of a command.
+    pub(super) fn output(&self, command: usize, kind: &str) -> PathBuf {
+        self.folder.join("out").join(format!("{command}.{kind}"))
+    }
+
+    /// Whether its folder has no room left.
+    pub(super) fn is_full(&self) -> io::Result<bool> {
+        Ok(statvfs(&self.folder)?.blocks_available() == 0)
+    }
+}
+
+/// The files below `/etc` that a host has of its own.
+fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 6] {
+    let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
+    for host in &plan.hosts {
+        let [a, b, c, d] = host.address;
+        hosts += &format!("{a}.{b}.{c}.{d} {}\n", host.name);
+    }
+    [
+        ("hosts", hosts),
+        ("hostname", format!("{}\n", plan.hosts[index].name)),
+        ("resolv.conf", String::new()),
+        ("nsswitch.conf", NSSWITCH.to_owned()),
+        ("passwd", PASSWD.to_owned()),
+        ("group", GROUP.to_owned()),
+    ]
+}
+
+/// Mounts a host's own files and names it, in the namespaces that this process is in.
+fn furnish(folder: &Path, name: &str) -> io::Result<()> {
+    mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE)?;
+    let bind = |from: PathBuf, to: PathBuf| {
+        // Programs of a machine that lacks a file do not look for it.
+        if !to.exists() {
+            return Ok(());
+        }
+        mount(Some(&from), &to, NONE, MsFlags::MS_BIND, NONE).map_err(io::Error::from)
+    };
+    for entry in fs::read_dir(folder.join("etc"))? {
+        let entry = entry?;
+        bind(entry.path(), PathBuf::from("/etc").join(entry.file_name()))?;
+    }
+    bind(folder.join("shm"), PathBuf::from("/dev/shm"))?;
+    bind(folder.join("tmp"), PathBuf::from("/tmp"))?;
+    bind(folder.join("tmp"), PathBuf::from("/var/tmp"))?;
+    // Programs write below it, and need not see the scratch folder of the run.
+    mount(Some("tmpfs"), "/run", Some("tmpfs"), MsFlags::empty(), Some("size=64m,mode=755"))?;
+    fs::write("/proc/sys/kernel/hostname", name)
+}

@@ -1,0 +1,55 @@
+//! What programs of the user may use up: processes, files and memory.
+
+use std::fs;
+use std::io;
+
+use nix::sys::sysinfo::sysinfo;
+
+use super::host_place::HostPlace;
+use crate::linux::Failure;
+use crate::plan::{ProgramsPlan, ProgramsWish};
+
+/// More threads than the kernel and the first process need.
+const OWN_THREADS: u32 = 100;
+
+/// Sets the limit that the kernel keeps.
+pub(super) fn set(wish: &ProgramsWish) -> io::Result<()> {
+    let most = wish.most_processes + OWN_THREADS;
+    fs::write("/proc/sys/kernel/threads-max", most.to_string())
+}
+
+/// Says what was used up, if anything was.
+pub(super) fn check(plan: &ProgramsPlan, places: &[HostPlace]) -> Result<(), Failure> {
+    let failure = |error: io::Error| format!("limits of programs: {error}");
+    if oom_kills().map_err(failure)? > 0 {
+        return Err("the programs used up the memory of the guest, and its kernel ended one of \
+                    them: let them use less, or start fewer"
+            .to_owned());
+    }
+    let most = plan.wish.most_processes;
+    let processes = sysinfo().map_err(|e| failure(e.into()))?.process_count();
+    if u32::from(processes) >= most {
+        return Err(format!(
+            "the programs have {processes} processes and threads, and a run has room for {most}: \
+             does one of them start others without end?"
+        ));
+    }
+    for (place, host) in places.iter().zip(&plan.hosts) {
+        if place.is_full().map_err(failure)? {
+            let mb = plan.wish.folder_bytes / 1_000_000;
+            return Err(format!(
+                "host {}: its programs wrote more than the {mb} MB that a host's folder holds, \
+                 output included: let them write less",
+                host.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How often the kernel ended a process for want of memory (Linux 6.1 vmstat.c, `oom_kill`).
+fn oom_kills() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/vmstat")?;
+    let counts = text.lines().filter_map(|line| line.strip_prefix("oom_kill "));
+    Ok(counts.filter_map(|count| count.parse::<u64>().ok()).sum())
+}

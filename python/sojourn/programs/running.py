@@ -1,0 +1,121 @@
+"""Running programs once; the engine with programs, for everything that takes an engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core
+from sojourn.describing.library import ScenarioLike, Sets, load, set_pairs
+from sojourn.engines import registry
+from sojourn.engines.registry import EngineSelection
+from sojourn.programs.wish import Commands, Programs, gather
+from sojourn.running.result import Result
+from sojourn.running.runs import run
+
+OUTPUTS = "programs"
+
+
+def engine(
+    commands: Commands | Programs, *, kernel: Path | None = None, **choices: Any
+) -> EngineSelection:
+    """The engine ``linux`` with programs, as `sojourn.compare` and the like take it.
+
+    Args:
+        commands: as for `run_programs`.
+        kernel: the guest kernel of another release, or of the user's own.
+        **choices: ``group``, ``folders``, ``see``, ``environment``, as for `run_programs`, and
+            ``may_be_stopped``, whether the end of the run may stop commands behind the link.
+
+    Raises:
+        InputError: as `run_programs`.
+    """
+    programs = commands if isinstance(commands, Programs) else gather(commands, **choices)
+    options = {"programs": programs} | ({"kernel": kernel} if kernel else {})
+    return EngineSelection(registry.find("linux"), options)
+
+
+def run_programs(
+    scenario: ScenarioLike,
+    commands: Commands,
+    *,
+    group: str | None = None,
+    folders: Mapping[str, str | Path] | None = None,
+    see: Sequence[str | Path] = (),
+    environment: Mapping[str, str] | None = None,
+    until: str | None = None,
+    sets: Sets | None = None,
+    kernel: Path | None = None,
+    out: str | Path | None = None,
+    **choices: Any,
+) -> Result:
+    """Run programs on the guest kernel, in virtual time, behind the AQM of a scenario.
+
+    The run ends when the last command behind the link has ended, and at the latest after the
+    scenario's duration. A command that fails makes it invalid.
+
+    Args:
+        scenario: as for `sojourn.run`. One of its groups of flows gives the path of the programs,
+            and does not run itself.
+        commands: by host, such as ``server`` or ``client-2``, or by host and start
+            (``client@2s``), a command of the shell, or several.
+        group: that group; by default the one named ``programs``, or the only one.
+        folders: by host, the folder in which its programs start, which they can only read. By
+            default it is a private one that is empty.
+        see: folders and files of the machine that they may read besides the system's.
+        environment: variables of their environment.
+        until: a time such as ``60s`` at which commands that have not ended are stopped.
+        sets: as for `sojourn.run`.
+        kernel: the guest kernel of another release, or of the user's own.
+        out: folder for the result and for what the programs wrote.
+        **choices: ``aqms``, ``link``, ``seed``, ``progress`` and ``memory`` of `sojourn.run`.
+
+    Raises:
+        InputError: a host, a start, a folder or a variable is not what it should be, or there is
+            no guest kernel.
+        RunFailed: programs used up what a run has room for, or computed without end.
+        ScenarioError, LawError, Interrupted, OSError: as `sojourn.run`.
+    """
+    programs = gather(
+        commands, group=group, folders=folders, see=see, environment=environment,
+        may_be_stopped=until is not None,
+    )  # fmt: skip
+    loaded = with_bottleneck(scenario, sets, until)
+    on = engine(programs, kernel=kernel)
+    result = run(loaded, engine=on, store=None, out=out, **choices)
+    if out is not None:
+        write_outputs(result, Path(out))
+    return result
+
+
+def with_bottleneck(
+    scenario: ScenarioLike, sets: Sets | None = None, until: str | None = None
+) -> _core.Scenario:
+    """A scenario whose bottleneck is our router, which runs every AQM, unless it names another.
+
+    Args:
+        scenario: as for `sojourn.run`.
+        sets: as for `sojourn.run`.
+        until: a time such as ``60s`` in place of its duration.
+    """
+    given = set_pairs(sets or {}) + ([("duration", f'"{until}"')] if until else [])
+    loaded = load(scenario, given)
+    named = json.loads(loaded.document_json()).get("engine") or {}
+    if isinstance(scenario, _core.Scenario) or "bottleneck" in (named.get("linux") or {}):
+        return loaded
+    return load(scenario, [*given, ("engine.linux.bottleneck", '"sojourn"')])
+
+
+def write_outputs(result: Result, folder: Path) -> list[Path]:
+    """Write what each program wrote to files such as ``programs/1-client.stdout``."""
+    below = folder / OUTPUTS
+    below.mkdir(parents=True, exist_ok=True)
+    written = []
+    for number, row in enumerate(result.programs.to_pylist(), 1):
+        for stream in ("stdout", "stderr"):
+            path = below / f"{number}-{row['host']}.{stream}"
+            path.write_text(row[stream], encoding="utf-8")
+            written.append(path)
+    return written
