@@ -64,6 +64,10 @@ COMMANDS = {
         "ask", "doctor",
         "Say what this machine offers, what is missing, and how to install it.",
     ),
+    "exec": Entry(
+        "programs", "exec_programs",
+        "Run unmodified programs on the guest kernel, in virtual time, behind an AQM.",
+    ),
     "explain": Entry(
         "ask", "explain",
         "Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario.",

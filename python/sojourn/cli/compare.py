@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from sojourn import _core
 from sojourn.cli import console, options
 from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison
 from sojourn.comparing.comparison import compare as compare_aqms
@@ -117,7 +118,12 @@ def compare(
         if out is not None:
             comparison.save(out, formats=forms, size=size, drawing=drawing)
             console.say(f"report: {out / 'report.html'}")
-        _show(comparison, as_json)
+        return finish(comparison, scenario, as_json)
+
+
+def finish(comparison: Comparison, scenario: _core.Scenario, as_json: bool) -> int:
+    """Show a comparison and what is wrong with it; returns the exit code."""
+    _show(comparison, as_json)
     console.warn([text for text in comparison.warnings if text not in scenario.warnings])
     for failure in comparison.failures:
         console.say(f"sojourn: a run failed: {failure}")

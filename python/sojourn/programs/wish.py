@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CLIENTS_START_NS = 1_000_000_000
 _LATEST_NS = 2**62
 FOLDER_BYTES = 256_000_000
-_MOST_PROCESSES = 1000
+_MOST_PROCESSES = 400
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,12 @@ class Programs:
     def seen(self) -> list[str]:
         """What they may read of the machine besides what every guest may."""
         java = sorted(Path("/etc").glob("java-*-openjdk"))
-        own = [*(folder for _, folder in self.folders), *self.see]
-        return [*_SYSTEM, *map(str, java), *map(str, own)]
+        return [*_SYSTEM, *map(str, java), *map(str, self.visible)]
+
+    @property
+    def visible(self) -> list[Path]:
+        """What the user lets them read."""
+        return [*(folder for _, folder in self.folders), *self.see]
 
     def to_json(self, scenario: _core.Scenario) -> str:
         """The wish as the compiled core reads it.
@@ -97,6 +101,7 @@ class Programs:
                 {"host": hosts.index(c.host), "text": c.text, "start_ns": c.start_ns}
                 for c in self.commands
             ],
+            "visible": [str(path) for path in self.visible],
             "environment": [list(pair) for pair in self.environment],
             "folder_bytes": FOLDER_BYTES,
             "most_processes": _MOST_PROCESSES,

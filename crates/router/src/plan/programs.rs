@@ -25,6 +25,8 @@ pub struct ProgramsWish {
     pub hosts: Vec<HostWish>,
     /// What is started.
     pub commands: Vec<ProgramCommand>,
+    /// Files and folders of the machine that the user lets programs read.
+    pub visible: Vec<String>,
     /// Variables of their environment.
     pub environment: Vec<(String, String)>,
     /// The most bytes that a host's folder holds, output included.

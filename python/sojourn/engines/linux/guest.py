@@ -65,8 +65,8 @@ REMEDIES = {
 # Programs of the user may compute, which takes no time of the guest, but not for ever.
 OF_PROGRAMS = Patience(
     cpu_s=60.0,
-    remedy="one of the programs computes without end: where it waits, let it sleep, or make "
-    "system calls",
+    remedy="one of the programs computes, or starts others, without end: where it waits, let it "
+    "sleep, or make system calls",
 )
 # Programs, libraries and what they read of the machine's settings.
 _SYSTEM = (

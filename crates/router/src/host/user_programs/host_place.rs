@@ -91,7 +91,7 @@ impl HostPlace {
         let options = format!("size={},mode=755", plan.wish.folder_bytes);
         let none = MsFlags::empty();
         mount(Some("tmpfs"), &folder, Some("tmpfs"), none, Some(options.as_str()))?;
-        for part in ["etc", "out", "shm", "tmp/work", "tmp/home"] {
+        for part in ["etc", "out", "run", "shm", "tmp/work", "tmp/home"] {
             fs::create_dir_all(folder.join(part))?;
         }
         for (name, text) in files(plan, index) {
@@ -99,7 +99,7 @@ impl HostPlace {
         }
         let netns = hosts.add(&host_netns(&host.name))?;
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS)?;
-        let furnished = furnish(&folder, &host.name);
+        let furnished = furnish(&folder, &host.name, &plan.wish.visible);
         let (mounts, name) = (File::open("/proc/self/ns/mnt")?, File::open("/proc/self/ns/uts")?);
         home.enter()?;
         furnished?;
@@ -204,24 +204,48 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 6] {
     ]
 }
 
+/// The folders that a host has of its own, by their names in its folder; that one is below the
+/// last, which is covered last.
+const OWN: [(&str, &str); 4] =
+    [("/tmp", "tmp"), ("/var/tmp", "tmp"), ("/dev/shm", "shm"), ("/run", "run")];
+
 /// Mounts a host's own files and names it, in the namespaces that this process is in.
-fn furnish(folder: &Path, name: &str) -> io::Result<()> {
+fn furnish(folder: &Path, name: &str, visible: &[String]) -> io::Result<()> {
     mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE)?;
-    let bind = |from: PathBuf, to: PathBuf| {
-        // Programs of a machine that lacks a file do not look for it.
-        if !to.exists() {
-            return Ok(());
-        }
-        mount(Some(&from), &to, NONE, MsFlags::MS_BIND, NONE).map_err(io::Error::from)
-    };
     for entry in fs::read_dir(folder.join("etc"))? {
         let entry = entry?;
-        bind(entry.path(), PathBuf::from("/etc").join(entry.file_name()))?;
+        bind(&entry.path(), &Path::new("/etc").join(entry.file_name()))?;
     }
-    bind(folder.join("shm"), PathBuf::from("/dev/shm"))?;
-    bind(folder.join("tmp"), PathBuf::from("/tmp"))?;
-    bind(folder.join("tmp"), PathBuf::from("/var/tmp"))?;
-    // Programs write below it, and need not see the scratch folder of the run.
-    mount(Some("tmpfs"), "/run", Some("tmpfs"), MsFlags::empty(), Some("size=64m,mode=755"))?;
+    // What the user lets programs read is there even below the folders that are private.
+    for path in visible.iter().map(Path::new) {
+        let within = |(own, inside)| Some(folder.join(inside).join(path.strip_prefix(own).ok()?));
+        if let Some(at) = OWN.into_iter().find_map(within) {
+            show(path, &at)?;
+        }
+    }
+    for (own, inside) in OWN {
+        bind(&folder.join(inside), Path::new(own))?;
+    }
     fs::write("/proc/sys/kernel/hostname", name)
+}
+
+/// Mounts a file or folder at a place that is not there yet.
+fn show(path: &Path, at: &Path) -> io::Result<()> {
+    match path.is_dir() {
+        true => fs::create_dir_all(at)?,
+        false => {
+            fs::create_dir_all(at.parent().expect("it is below a folder"))?;
+            File::create(at)?;
+        }
+    }
+    bind(path, at)
+}
+
+/// Mounts a file or folder, with all mounted below it, at another one; programs of a machine that
+/// lacks this one do not look for it.
+fn bind(from: &Path, to: &Path) -> io::Result<()> {
+    if !to.exists() {
+        return Ok(());
+    }
+    Ok(mount(Some(from), to, NONE, MsFlags::MS_BIND | MsFlags::MS_REC, NONE)?)
 }

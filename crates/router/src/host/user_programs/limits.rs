@@ -10,7 +10,7 @@ use crate::linux::Failure;
 use crate::plan::{ProgramsPlan, ProgramsWish};
 
 /// More threads than the kernel and the first process need.
-const OWN_THREADS: u32 = 100;
+const OWN_THREADS: u32 = 50;
 
 /// Sets the limit that the kernel keeps.
 pub(super) fn set(wish: &ProgramsWish) -> io::Result<()> {

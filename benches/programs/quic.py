@@ -1,0 +1,46 @@
+"""A server and a client of QUIC with aioquic: three streams. Run with ``serve`` or ``fetch``."""
+
+import asyncio
+import ssl
+import sys
+
+from aioquic.asyncio import connect, serve
+from aioquic.quic.configuration import QuicConfiguration
+
+PROTOCOLS = ["trial"]
+
+
+def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Send 400 kB on a stream of the client's."""
+
+    async def send() -> None:
+        await reader.read()
+        writer.write(bytes(400_000))
+        writer.write_eof()
+
+    asyncio.ensure_future(send())
+
+
+async def run_server() -> None:
+    """Serve for ever."""
+    configuration = QuicConfiguration(is_client=False, alpn_protocols=PROTOCOLS)
+    configuration.load_cert_chain("cert.pem", "key.pem")
+    await serve("::", 4433, configuration=configuration, stream_handler=answer)
+    await asyncio.Event().wait()
+
+
+async def run_client() -> None:
+    """Fetch on three streams at a time."""
+    configuration = QuicConfiguration(alpn_protocols=PROTOCOLS, verify_mode=ssl.CERT_NONE)
+    async with connect("server", 4433, configuration=configuration) as connection:
+
+        async def fetch() -> int:
+            reader, writer = await connection.create_stream()
+            writer.write(b"send")
+            writer.write_eof()
+            return len(await reader.read())
+
+        print(await asyncio.gather(*(fetch() for _ in range(3))))
+
+
+asyncio.run(run_server() if sys.argv[1] == "serve" else run_client())

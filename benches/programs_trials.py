@@ -1,0 +1,246 @@
+"""Whether unmodified programs give the same packets in every run, under load and without.
+
+    python benches/programs_trials.py [TIMES] [NAME ...]
+
+Runs each program TIMES times (10 by default) on an idle machine and as often next to busy loops, each
+in a new guest, and writes the table of docs/evidence/programs.md. A program that is not installed is
+left out, with the reason. Fails unless every program has one digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sojourn
+from sojourn import files
+from sojourn.engines.linux import kernel
+from sojourn.programs.running import run_programs
+
+HERE = Path(__file__).parent / "programs"
+PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "programs.md"
+MARKS = ("<!-- trials: begin -->\n", "<!-- trials: end -->\n")
+TIMES = 10
+BUSY_LOOPS = 3
+LINE = """
+name = "line"
+duration = "60s"
+warmup = "0s"
+[engine.linux]
+bottleneck = "sojourn"
+[links.down]
+rate = "20mbit"
+queue = "fq_codel"
+[links.up]
+rate = "5mbit"
+queue = "fq_codel"
+[[flows]]
+name = "programs"
+path = ["down"]
+reverse = ["up"]
+rtt = "50ms"
+app = { kind = "bulk" }
+"""
+NGINX = (
+    "printf 'daemon off; user root; worker_processes 2; pid nginx.pid; error_log stderr; events {{}}"
+    " http {{ access_log off; client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f;"
+    " uwsgi_temp_path u; scgi_temp_path s; server {{ listen {listen}; root /tmp/work; }} }}'"
+    " > nginx.conf; {before} exec nginx -p /tmp/work -c /tmp/work/nginx.conf -e stderr"
+)
+KEY = (
+    "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=server -days 9 -keyout key.pem"
+    " -out cert.pem 2> /dev/null;"
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Programs of one kind.
+
+    Attributes:
+        name: in the table.
+        needs: programs that must be installed.
+        server: the command in front of the link.
+        client: the command behind it.
+        more: further commands by host.
+        build: the command that makes a program of ours, run in a folder that guests see.
+        environment: variables, of the programs.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    server: str
+    client: str
+    more: dict[str, str] = field(default_factory=dict)
+    build: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+DATA = "truncate -s 3M big;"
+TRIALS = (
+    Trial("curl, Python's http.server", ("curl",),
+          f"{DATA} exec /usr/bin/python3 -m http.server 8080",
+          "curl -sO http://server:8080/big"),
+    Trial("nginx, curl with six at a time", ("nginx", "curl"),
+          NGINX.format(listen="80", before="truncate -s 300k big;"),
+          "curl -s --parallel --parallel-max 6 'http://server/big?[1-20]' -o /dev/null"),
+    Trial("nginx with TLS, ab", ("nginx", "ab", "openssl"),
+          NGINX.format(listen="443 ssl; ssl_certificate cert.pem; ssl_certificate_key key.pem",
+                       before=f"{KEY} truncate -s 50k big;"),
+          "ab -q -k -c 5 -n 60 https://server/big"),
+    Trial("iperf3, two streams of TCP", ("iperf3",), "exec iperf3 -s",
+          "iperf3 -c server -R -P 2 -t 5"),
+    Trial("iperf3, UDP", ("iperf3",), "exec iperf3 -s", "iperf3 -c server -R -u -b 22M -t 3"),
+    Trial("Go, 16 goroutines", ("go",), "exec HERE/web serve", "HERE/web fetch",
+          build=("go", "build", "-o", "HERE/web", f"{HERE}/server.go")),
+    Trial("Java, 4 threads", ("java", "javac"), "exec java -cp HERE Http serve",
+          "java -cp HERE Http fetch", build=("javac", "-d", "HERE", f"{HERE}/Http.java")),
+    Trial("Rust, a thread for each connection", ("rustc",), "exec HERE/threads serve",
+          "HERE/threads fetch",
+          build=("rustc", "-O", "-o", "HERE/threads", f"{HERE}/threads.rs")),
+    Trial("node", ("node",), f"exec node {HERE}/fetch.js serve", f"node {HERE}/fetch.js fetch"),
+    Trial("Python's asyncio, 10 threads", (), f"exec /usr/bin/python3 {HERE}/asynchronous.py serve",
+          f"/usr/bin/python3 {HERE}/asynchronous.py fetch"),
+    Trial("QUIC: aioquic", ("openssl",), f"{KEY} exec /usr/bin/python3 {HERE}/quic.py serve",
+          f"/usr/bin/python3 {HERE}/quic.py fetch",
+          build=("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--target", "HERE",
+                 "aioquic==1.2.0"),
+          environment={"PYTHONPATH": "HERE", "PYTHONDONTWRITEBYTECODE": "1"}),
+    Trial("keys echoed by a terminal, nc", ("socat", "nc"),
+          f"{DATA} nc -N -l -p 9000 < big & exec socat tcp-listen:9001,fork exec:cat,pty,echo=0",
+          "nc server 9000 > /dev/null & for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.1; done"
+          " | socat -t 1 - tcp:server:9001"),
+    Trial("ping, nc", ("ping", "nc"), f"{DATA} exec nc -N -l -p 9000 < big",
+          "nc server 9000 > /dev/null", {"client-2@1s": "ping -q -i 0.05 -c 30 server"}),
+    Trial("Redis, its benchmark", ("redis-server", "redis-benchmark"),
+          "exec redis-server --save '' --bind 0.0.0.0 --protected-mode no",
+          "redis-benchmark -h server -q -c 10 -n 300 -t set,get"),
+    Trial("ffmpeg over TCP", ("ffmpeg",),
+          "exec ffmpeg -v error -re -f lavfi -i testsrc=s=320x240:r=25:d=3 -c:v mpeg4 -threads 1"
+          " -f mpegts 'tcp://0.0.0.0:9000?listen=1'",
+          "ffmpeg -v error -i tcp://server:9000 -f null -"),
+    Trial("ruby, a shell's pipeline", ("ruby", "nc"),
+          "exec ruby -rsocket -e 's = TCPServer.new(9000); loop { c = s.accept;"
+          " 100000.times { |i| c.puts(i) }; c.close }'",
+          "nc server 9000 | sort -rn | sha256sum"),
+)  # fmt: skip
+
+
+@dataclass
+class Outcome:
+    """What the runs of a trial gave."""
+
+    digests: set[str] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)
+    packets: float = 0
+    simulated_s: float = 0
+    wall_s: dict[bool, float] = field(default_factory=lambda: {False: 0.0, True: 0.0})
+
+
+def main(arguments: list[str]) -> None:
+    """Run, count and write."""
+    times = int(arguments[0]) if arguments else TIMES
+    chosen = [t for t in TRIALS if not arguments[1:] or t.name in arguments[1:]]
+    rows, failed = [], []
+    for trial in chosen:
+        lacks = [program for program in trial.needs if shutil.which(program) is None]
+        if lacks:
+            rows.append(f"| {trial.name} | not run: {', '.join(lacks)} not installed | | | | | |")
+            continue
+        outcome = _tried(trial, times)
+        rows.append(_row(trial, outcome, times))
+        print(rows[-1], flush=True)
+        if len(outcome.digests) != 1:
+            failed.append(trial.name)
+    found = kernel.find()
+    head = (
+        f"Linux {found.version if found else 'unknown'}; {times} runs of each without load and "
+        f"{times} next to {BUSY_LOOPS} busy loops.\n\n"
+        "| programs | packets | runs | digests | times and outputs | simulated, s | wall, s: "
+        "without load, with |\n|---|---:|---:|---:|---:|---:|---:|\n"
+    )
+    if not arguments[1:]:
+        files.replace_between(PAGE, *MARKS, head + "\n".join(rows) + "\n")
+    if failed:
+        raise SystemExit(f"runs differ: {', '.join(failed)}")
+
+
+def _tried(trial: Trial, times: int) -> Outcome:
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory() as folder:
+        built = Path(folder, "built")
+        built.mkdir()
+        if trial.build:
+            subprocess.run([word.replace("HERE", str(built)) for word in trial.build], check=True)
+        line = Path(folder, "line.toml")
+        line.write_text(LINE)
+        for is_loaded in (False, True):
+            with _load() if is_loaded else _none():
+                for _ in range(times):
+                    _once(trial, line, built, is_loaded, outcome)
+    return outcome
+
+
+def _once(trial: Trial, line: Path, built: Path, is_loaded: bool, outcome: Outcome) -> None:
+    def placed(text: str) -> str:
+        return text.replace("HERE", str(built))
+
+    commands = {"server": trial.server, "client": trial.client, **trial.more}
+    began = time.monotonic()
+    result = run_programs(
+        line, {host: placed(text) for host, text in commands.items()}, see=[HERE, built],
+        environment={name: placed(value) for name, value in trial.environment.items()},
+    )  # fmt: skip
+    outcome.wall_s[is_loaded] += time.monotonic() - began
+    if result.invalid:
+        raise SystemExit(f"{trial.name}: {result.invalid}")
+    rows = result.programs.to_pylist()
+    outcome.digests.add(result.digest)
+    text = repr([(r["start_ns"], r["end_ns"], r["stdout"], r["stderr"]) for r in rows])
+    outcome.others.add(hashlib.sha256(text.replace(str(built), "").encode()).hexdigest())
+    outcome.packets = result.summary["run/packets"]
+    outcome.simulated_s = max(row["end_ns"] or 0 for row in rows) / 1e9
+
+
+def _row(trial: Trial, outcome: Outcome, times: int) -> str:
+    idle_s, loaded_s = (outcome.wall_s[is_loaded] / times for is_loaded in (False, True))
+    return (
+        f"| {trial.name} | {outcome.packets:,.0f} | {2 * times} | {len(outcome.digests)} | "
+        f"{len(outcome.others)} | {outcome.simulated_s:.2f} | {idle_s:.1f}, {loaded_s:.1f} |"
+    )
+
+
+@contextmanager
+def _load() -> Iterator[None]:
+    loops = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(BUSY_LOOPS)]
+    for loop in loops:
+        loop.start()
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.join()
+
+
+@contextmanager
+def _none() -> Iterator[None]:
+    yield
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
