@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats pi2-ns3 bench wheel instructions instructions-write \
+        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 bench wheel instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes test-web walk walk-atlas clean
@@ -107,6 +107,11 @@ agreement-wide: $(VENV)/developed
 ##                packet; writes the figure into docs/how-to/linux.md. Five minutes
 linux-repeats: $(VENV)/developed
 	$(BIN)/python benches/linux_repeats.py $(or $(TIMES),100)
+
+## exec-trials: programs of sixteen kinds on the guest kernel, TIMES runs each without load and with,
+##              all equal packet for packet; writes docs/evidence/programs.md. Half an hour
+exec-trials: $(VENV)/developed
+	$(BIN)/python benches/programs_trials.py $(or $(TIMES),10)
 
 ## agreement-newer: DualPI2 and segmentation offload on the simulator and on Linux 7.2, whose guest kernel
 ##                  must be there; writes docs/results/agreement-newer.md. Seven minutes

@@ -2,8 +2,8 @@
 
     python benches/programs_trials.py [TIMES] [NAME ...]
 
-Runs each program TIMES times (10 by default) on an idle machine and as often next to busy loops, each
-in a new guest, and writes the table of docs/evidence/programs.md. A program that is not installed is
+Runs each program TIMES times (10 by default) without load and as often next to busy loops, each in
+a new guest, and writes the table of docs/evidence/programs.md. A program that is not installed is
 left out, with the reason. Fails unless every program has one digest.
 """
 
@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import sojourn
 from sojourn import files
 from sojourn.engines.linux import kernel
 from sojourn.programs.running import run_programs
@@ -51,10 +50,11 @@ rtt = "50ms"
 app = { kind = "bulk" }
 """
 NGINX = (
-    "printf 'daemon off; user root; worker_processes 2; pid nginx.pid; error_log stderr; events {{}}"
-    " http {{ access_log off; client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f;"
-    " uwsgi_temp_path u; scgi_temp_path s; server {{ listen {listen}; root /tmp/work; }} }}'"
-    " > nginx.conf; {before} exec nginx -p /tmp/work -c /tmp/work/nginx.conf -e stderr"
+    "printf 'daemon off; user root; worker_processes 2; pid nginx.pid; error_log stderr;"
+    " events {{}} http {{ access_log off; client_body_temp_path b; proxy_temp_path p;"
+    " fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;"
+    " server {{ listen {listen}; root /tmp/own; }} }}' > nginx.conf; {before}"
+    " exec nginx -p /tmp/own -c /tmp/own/nginx.conf -e stderr"
 )
 KEY = (
     "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=server -days 9 -keyout key.pem"
@@ -149,7 +149,8 @@ class Outcome:
 def main(arguments: list[str]) -> None:
     """Run, count and write."""
     times = int(arguments[0]) if arguments else TIMES
-    chosen = [t for t in TRIALS if not arguments[1:] or t.name in arguments[1:]]
+    asked = arguments[1:]
+    chosen = [t for t in TRIALS if not asked or any(t.name.startswith(name) for name in asked)]
     rows, failed = [], []
     for trial in chosen:
         lacks = [program for program in trial.needs if shutil.which(program) is None]
@@ -163,12 +164,12 @@ def main(arguments: list[str]) -> None:
             failed.append(trial.name)
     found = kernel.find()
     head = (
-        f"Linux {found.version if found else 'unknown'}; {times} runs of each without load and "
-        f"{times} next to {BUSY_LOOPS} busy loops.\n\n"
+        f"Linux {found.version if found else 'unknown'}; half of the runs without load of ours, "
+        f"half next to {BUSY_LOOPS} busy loops.\n\n"
         "| programs | packets | runs | digests | times and outputs | simulated, s | wall, s: "
         "without load, with |\n|---|---:|---:|---:|---:|---:|---:|\n"
     )
-    if not arguments[1:]:
+    if not asked:
         files.replace_between(PAGE, *MARKS, head + "\n".join(rows) + "\n")
     if failed:
         raise SystemExit(f"runs differ: {', '.join(failed)}")

@@ -1,4 +1,4 @@
-"""A server in asyncio, and ten client threads that share a lock. Run with ``serve`` or ``fetch``."""
+"""A server in asyncio, and ten client threads with a lock. Run with ``serve`` or ``fetch``."""
 
 import asyncio
 import hashlib

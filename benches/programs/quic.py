@@ -8,6 +8,7 @@ from aioquic.asyncio import connect, serve
 from aioquic.quic.configuration import QuicConfiguration
 
 PROTOCOLS = ["trial"]
+ANSWERS = set()
 
 
 def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -18,7 +19,7 @@ def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(bytes(400_000))
         writer.write_eof()
 
-    asyncio.ensure_future(send())
+    ANSWERS.add(asyncio.ensure_future(send()))
 
 
 async def run_server() -> None:

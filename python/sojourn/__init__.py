@@ -73,8 +73,8 @@ __all__ = [
 
 # Each is imported when it is first used: `sojourn --help` needs none.
 _PACKAGES = (
-    "app", "control", "law", "live", "plots", "programs", "report", "reproduce", "scenario", "search",
-    "stability", "study",
+    "app", "control", "law", "live", "plots", "programs", "report", "reproduce", "scenario",
+    "search", "stability", "study",
 )  # fmt: skip
 _MODULES = {
     "Capture": "running.capture",

@@ -83,9 +83,8 @@ pub fn datagram_number(packet: &[u8]) -> Option<u32> {
 }
 
 /// A hash of what a packet carries behind its IP header, as far as it was captured (FNV-1a). It
-/// tells apart the datagrams of programs whose IP identification is zero, as Linux has it in those
-/// of a socket that is not connected and may not be fragmented (Linux 6.1 ip.h,
-/// `ip_select_ident_segs`).
+/// identifies datagrams of programs whose IP identification is zero: those of a socket that is not
+/// connected and may not be fragmented (Linux 6.1 ip.h, `ip_select_ident_segs`).
 pub fn payload_hash(packet: &[u8]) -> u32 {
     let ihl = packet.first().map_or(0, |first| usize::from(first & 0x0f) * 4);
     let end = packet.len().min(HEADER_BYTES);

@@ -162,7 +162,7 @@ pub struct ProgramsReport {
     pub commands: Vec<CommandReport>,
     /// Their flows, in the order of appearance.
     pub flows: Vec<ProgramFlow>,
-    /// Whether there were more flows than can be told apart.
+    /// Whether there were more flows than are numbered.
     pub has_more_flows: bool,
 }
 

@@ -111,12 +111,14 @@ def exec_programs(
     options.announce(out)
     options.writing_to(out)
     listed = split_all(aqms)
+    link = link or programs.link(scenario)
     if len(listed) > 1 or seeds > 1:
         return _compare(
             scenario, listed, as_json, link=link, seeds=seeds, jobs=jobs, out=out,
             engine=engine(programs, kernel=kernel),
         )  # fmt: skip
-    return _once(scenario, programs, as_json, aqms=listed or None, link=link, kernel=kernel, out=out)
+    chosen = {"aqms": listed, "link": link} if listed else {}
+    return _once(scenario, programs, as_json, kernel=kernel, out=out, **chosen)
 
 
 def _programs(wish: dict[str, Any], may_be_stopped: bool) -> Programs:
@@ -200,14 +202,13 @@ def _fate(row: dict[str, Any]) -> str:
 
 
 def _compare(
-    scenario: _core.Scenario, aqms: list[str], as_json: bool, *, link: str | None,
+    scenario: _core.Scenario, aqms: list[str], as_json: bool, *, link: str,
     out: Path | None, **choices: Any,
 ) -> int:  # fmt: skip
     from sojourn.cli.compare import finish
     from sojourn.comparing.comparison import compare
-    from sojourn.describing.queues import choose_link
 
-    own = [scenario.queue(choose_link(scenario, link))]
+    own = [scenario.queue(link)]
     comparison = compare(
         scenario, aqms or own, link=link, out=out, progress=console.meter(), store=None, **choices
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
 from sojourn.describing.library import ScenarioLike, Sets, load, set_pairs
@@ -14,6 +14,9 @@ from sojourn.engines.registry import EngineSelection
 from sojourn.programs.wish import Commands, Programs, gather
 from sojourn.running.result import Result
 from sojourn.running.runs import run
+
+if TYPE_CHECKING:
+    from sojourn.loading.bring import AqmsLike
 
 OUTPUTS = "programs"
 
@@ -47,6 +50,8 @@ def run_programs(
     environment: Mapping[str, str] | None = None,
     until: str | None = None,
     sets: Sets | None = None,
+    aqms: AqmsLike | None = None,
+    link: str | None = None,
     kernel: Path | None = None,
     out: str | Path | None = None,
     **choices: Any,
@@ -68,9 +73,11 @@ def run_programs(
         environment: variables of their environment.
         until: a time such as ``60s`` at which commands that have not ended are stopped.
         sets: as for `sojourn.run`.
+        aqms: as for `sojourn.run`.
+        link: the link that gets it; by default that from servers to clients.
         kernel: the guest kernel of another release, or of the user's own.
         out: folder for the result and for what the programs wrote.
-        **choices: ``aqms``, ``link``, ``seed``, ``progress`` and ``memory`` of `sojourn.run`.
+        **choices: ``seed``, ``progress`` and ``memory`` of `sojourn.run`.
 
     Raises:
         InputError: a host, a start, a folder or a variable is not what it should be, or there is
@@ -84,7 +91,9 @@ def run_programs(
     )  # fmt: skip
     loaded = with_bottleneck(scenario, sets, until)
     on = engine(programs, kernel=kernel)
-    result = run(loaded, engine=on, store=None, out=out, **choices)
+    if aqms is not None and link is None:
+        link = programs.link(loaded)
+    result = run(loaded, aqms=aqms, link=link, engine=on, store=None, out=out, **choices)
     if out is not None:
         write_outputs(result, Path(out))
     return result

@@ -80,15 +80,37 @@ class Programs:
         """What the user lets them read."""
         return [*(folder for _, folder in self.folders), *self.see]
 
+    def link(self, scenario: _core.Scenario) -> str:
+        """The link from servers to clients.
+
+        Raises:
+            InputError: as `to_json`.
+        """
+        return str(self._group_of(scenario)["path"][0])
+
+    def _group_of(self, scenario: _core.Scenario) -> dict[str, Any]:
+        groups = json.loads(scenario.resolved_json())["flows"]
+        by_name: dict[str, dict[str, Any]] = {group["name"]: group for group in groups}
+        names = ", ".join(by_name)
+        if self.group is not None and self.group not in by_name:
+            raise InputError(f"--replace {self.group}: there are no such flows; there are {names}")
+        if self.group is None and GROUP not in by_name and len(groups) > 1:
+            raise InputError(
+                f"--replace: programs take the place of one group of flows; name one of {names}"
+            )
+        chosen = self.group or (GROUP if GROUP in by_name else next(iter(by_name)))
+        return by_name[chosen]
+
     def to_json(self, scenario: _core.Scenario) -> str:
         """The wish as the compiled core reads it.
 
         Raises:
-            InputError: the scenario has several groups of flows and none is named.
+            InputError: the scenario has several groups of flows and none is named, or it has none
+                of that name.
         """
         hosts, folders = self.hosts, dict(self.folders)
         wish = {
-            "group": self.group or _only_group(scenario),
+            "group": self._group_of(scenario)["name"],
             "hosts": [
                 {
                     "name": host,
@@ -197,14 +219,3 @@ def _visible(what: str, path: str | Path) -> Path:
     if not found.exists():
         raise InputError(f"{what}: {path}: is not there")
     return found.resolve()
-
-
-def _only_group(scenario: _core.Scenario) -> str:
-    names = [group["name"] for group in json.loads(scenario.resolved_json())["flows"]]
-    if GROUP in names:
-        return GROUP
-    if len(names) == 1:
-        return str(names[0])
-    raise InputError(
-        f"--replace: programs take the place of one group of flows; name one of {', '.join(names)}"
-    )

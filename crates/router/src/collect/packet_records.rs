@@ -201,6 +201,8 @@ mod tests {
 
     use super::*;
     use crate::collect::test_plan::plan;
+    use crate::planning::tests_of_programs::{BOTH, line, wish};
+    use crate::planning::{Kernel, plan_with_programs};
 
     fn record(flow: u32, seq: u32, kind: CapturedKind, direction: Direction) -> PacketRecord {
         PacketRecord {
@@ -255,6 +257,26 @@ mod tests {
         let mut captures: Vec<_> = arrivals.chain(departures).collect();
         captures.sort_by_key(|capture| (capture.at_ns, !capture.leaves));
         captures
+    }
+
+    #[test]
+    fn datagrams_of_programs_that_are_alike_leave_in_the_order_of_arrival() {
+        let (line, kernel) =
+            (line(""), Kernel { hz: 1000, delays_in_router: false, release: None });
+        let plan = plan_with_programs(&line, kernel, wish(&BOTH)).unwrap();
+        let capture = |at_ns: i64, leaves: bool| InterfaceCapture {
+            at_ns,
+            flow: plan.first_of_programs(),
+            seq: 5,
+            bytes: 100,
+            ident: 0,
+            ecn: Ecn::NotEct,
+            leaves,
+            kind: CapturedKind::Datagram,
+        };
+        let captures = [(1, false), (2, false), (5, true), (6, true)].map(|(a, b)| capture(a, b));
+        let left: Vec<_> = matched(&captures, &plan, None).iter().map(|r| r.left).collect();
+        assert_eq!(left, [5, 6].map(|ns| Some(Time::from_nanos(ns))));
     }
 
     #[test]

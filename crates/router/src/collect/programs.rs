@@ -268,3 +268,93 @@ fn name_of(protocol: u8, server: &(String, u16), client: &(String, u16)) -> Stri
         other => format!("protocol {other} {server}-{client}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::planning::tests_of_programs::{BOTH, line, wish};
+    use crate::planning::{Kernel, plan_with_programs};
+
+    fn flow(client: [u8; 4], port: u16, bytes: u64) -> ProgramFlow {
+        let (server, client) = (([10, 1, 1, 10], 80), (client, port));
+        let times_ns = Some((2_000_000_000, 3_000_000_000));
+        ProgramFlow { protocol: 6, server, client, times_ns, delivered: [bytes, 0] }
+    }
+
+    /// A run of 4 s with these reports of the server's and the client's command.
+    fn ran(commands: [CommandReport; 2], ended_ns: u64) -> Result<Arranged, String> {
+        let hosts = [BOTH[0], BOTH[1], ("client-2", HostSide::Client)];
+        let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };
+        let plan = plan_with_programs(&line(""), kernel, wish(&hosts)).unwrap();
+        let mut result = RunResult::new(&plan, Vec::new(), Value::Null);
+        let client = |index: u8| [10, 2, 1, 10 + index];
+        let flows = vec![flow(client(2), 1, 7), flow(client(1), 2, 8), flow(client(2), 3, 9)];
+        let bytes = [1, 7, 8, 9];
+        result.counts = bytes
+            .map(|delivered_bytes| ProgramCounts { delivered_bytes, ..Default::default() })
+            .to_vec();
+        result.bins = vec![vec![1], vec![1, 7]];
+        let done = CommandReport { exit_code: Some(0), end_ns: Some(1), ..Default::default() };
+        let commands = vec![commands[0], commands[1], done];
+        let report = ProgramsReport { ended_ns, commands, flows, has_more_flows: false };
+        result.programs = Some(report);
+        arranged(&line(""), &plan, &result).map(|arranged| arranged.expect("it has programs"))
+    }
+
+    fn ended(exit_code: i32) -> CommandReport {
+        let (start_ns, end_ns) = (Some(1_500_000_000), Some(3_500_000_000));
+        CommandReport { start_ns, end_ns, exit_code: Some(exit_code), ..Default::default() }
+    }
+
+    #[test]
+    fn the_flows_of_each_host_come_together_behind_those_of_the_scenario() {
+        let run = ran([CommandReport::default(), ended(0)], 4_000_000_000).unwrap();
+        let groups: Vec<_> =
+            run.scenario.flows.iter().map(|group| (group.name.as_str(), group.count)).collect();
+        assert_eq!(groups, [("voice", 1), ("client", 1), ("client-2", 2)]);
+        assert_eq!(run.numbers, [0, 2, 1, 3]);
+        let delivered: Vec<u64> = run.result.counts.iter().map(|c| c.delivered_bytes).collect();
+        assert_eq!(delivered, [1, 8, 7, 9]);
+        assert_eq!(run.result.bins, [[1, 0, 0, 0], [1, 0, 7, 0]], "one came after the first bin");
+        assert_eq!(run.scenario.duration, Span::from_secs(4));
+    }
+
+    #[test]
+    fn the_duration_of_a_command_behind_the_link_completes_its_class() {
+        let of = |report| {
+            let run = ran([ended(0), report], 4_000_000_000).unwrap();
+            let mut probe = Probe::new(1, 3, (Time::ZERO, Time::NEVER));
+            run.add_durations(&mut probe);
+            let [_, stats, _] = &probe.classes[..] else { panic!("three classes") };
+            let unfinished = stats.unfinished.as_ref().map_or(0, |unfinished| unfinished.count());
+            (stats.completion.max_ns(), unfinished)
+        };
+        assert_eq!(of(ended(0)), (Some(2_000_000_000), 0));
+        assert_eq!(of(ended(1)), (None, 0), "it failed");
+        let stopped = CommandReport { start_ns: Some(1_500_000_000), ..Default::default() };
+        assert_eq!(of(stopped), (None, 1));
+    }
+
+    #[test]
+    fn a_command_that_fails_or_does_not_end_makes_a_run_invalid() {
+        let reasons = |server, client| {
+            let run = ran([server, client], 4_000_000_000).unwrap();
+            run.failures(Path::new("no such folder"))
+        };
+        let running = CommandReport { start_ns: Some(0), ..Default::default() };
+        assert_eq!(reasons(running, ended(0)), Vec::<String>::new(), "servers are stopped");
+        let found = reasons(running, ended(127));
+        assert!(found[0].contains("exit code 127 at 3.500 s"), "{found:?}");
+        assert!(found[0].contains("--see"), "{found:?}");
+        assert!(reasons(ended(1), ended(0))[0].starts_with("server: `true` ended with"));
+        assert!(reasons(running, running)[0].contains("had not ended at 4.000 s"));
+    }
+
+    #[test]
+    fn a_run_that_ends_in_its_warm_up_is_refused() {
+        let error = ran([ended(0), ended(0)], 1_000_000_000).err().unwrap();
+        assert!(error.contains("warmup = \"0s\""), "{error}");
+    }
+}

@@ -45,7 +45,7 @@ impl FlowIds {
         FlowIds::of_plan(plan.flows.len(), group)
     }
 
-    /// Those of so many flows of a scenario, and of programs in the place of a group.
+    /// The flows of a scenario, `own` of them, and those of programs in the place of a group.
     pub(super) fn of_plan(own: usize, group: Option<usize>) -> FlowIds {
         let programs = group.map(|group| {
             let (of_tuple, flows) = (BTreeMap::new(), Vec::new());

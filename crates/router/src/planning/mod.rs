@@ -25,6 +25,8 @@ use crate::plan::{Bottleneck, Plan, ReverseLink};
 use bottleneck::{bottleneck, links, reverse_link, wire};
 use egress::Egress;
 pub use flows::own_profile;
+#[cfg(test)]
+pub(crate) use programs::tests as tests_of_programs;
 pub use programs::{arranged, plan_with_programs};
 use refusal::{Planned, refuse};
 pub(crate) use topology::CREDITS_PER_BYTE;

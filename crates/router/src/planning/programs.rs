@@ -180,3 +180,83 @@ fn routes_to_client(address: &str, group: usize, egress: Egress) -> Vec<(Netns, 
     }
     lines
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use sojourn_scenario::{Scenario, Source};
+
+    use super::*;
+    use crate::plan::{HostWish, ProgramCommand, side_of};
+
+    /// A line with two groups of flows, in the place of whose first one programs come.
+    pub(crate) fn line(more: &str) -> Resolved {
+        let text = format!(
+            "name = \"x\"\nduration = \"9s\"\nwarmup = \"1s\"\n{more}\n[links.b]\n\
+             rate = \"10mbit\"\nqueue = \"codel@linux\"\n[[flows]]\nname = \"web\"\n\
+             path = [\"b\"]\nrtt = \"20ms\"\necn = true\napp = {{ kind = \"bulk\" }}\n\
+             [[flows]]\nname = \"voice\"\npath = [\"b\"]\nrtt = \"30ms\"\n\
+             app = {{ kind = \"cbr\", rate = \"87kbit\", packet = \"218B\" }}\n"
+        );
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        Scenario::load(&text, &Source::default(), &none).unwrap().resolved().clone()
+    }
+
+    /// A command on each of these hosts.
+    pub(crate) fn wish(hosts: &[(&str, HostSide)]) -> ProgramsWish {
+        let host = |&(name, side): &(&str, HostSide)| HostWish {
+            name: name.to_owned(),
+            side,
+            folder: None,
+        };
+        let command = |host| ProgramCommand { host, text: "true".to_owned(), start_ns: 0 };
+        ProgramsWish {
+            group: "web".to_owned(),
+            hosts: hosts.iter().map(host).collect(),
+            commands: (0..hosts.len()).map(command).collect(),
+            visible: Vec::new(),
+            environment: Vec::new(),
+            folder_bytes: 1 << 20,
+            most_processes: 9,
+            may_be_stopped: false,
+        }
+    }
+
+    pub(crate) const BOTH: [(&str, HostSide); 2] =
+        [("server", HostSide::Server), ("client", HostSide::Client)];
+
+    fn planned(more: &str, hosts: &[(&str, HostSide)]) -> Planned<Plan> {
+        let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };
+        plan_with_programs(&line(more), kernel, wish(hosts))
+    }
+
+    #[test]
+    fn programs_take_the_place_of_one_group_and_the_others_run() {
+        let plan = planned("", &BOTH).unwrap();
+        let names: Vec<&str> = plan.flows.iter().map(|flow| flow.name.as_str()).collect();
+        assert_eq!((names, plan.groups()), (vec!["voice"], 2));
+        let programs = plan.programs.as_ref().unwrap();
+        assert_eq!(plan.first_of_programs(), 1);
+        for host in &programs.hosts {
+            assert_eq!(side_of(programs.group, host.address), Some(host.side));
+            assert!(host.settings.contains(&("net/ipv4/tcp_ecn".to_owned(), "1".to_owned())));
+        }
+        let forwards = |netns| {
+            plan.settings.iter().any(|s| s.netns == netns && s.path.ends_with("ip_forward"))
+        };
+        assert!([Netns::Senders, Netns::Receivers].into_iter().all(forwards));
+    }
+
+    #[test]
+    fn what_programs_cannot_do_is_refused_with_its_place() {
+        let place = |more: &str, hosts: &[_]| planned(more, hosts).unwrap_err().place;
+        assert_eq!(place("", &BOTH[..1]), "programs", "none behind the link");
+        assert_eq!(place("", &[("voice", HostSide::Client)]), "flows", "a name of flows");
+        let module = "engine.linux.bottleneck = \"sojourn-module\"";
+        assert_eq!(place(module, &BOTH), "engine.linux.bottleneck");
+        let mut other = wish(&BOTH);
+        other.group = "nothing".to_owned();
+        let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };
+        let error = plan_with_programs(&line(""), kernel, other).unwrap_err();
+        assert!(error.message.contains("nothing"), "{error}");
+    }
+}

@@ -199,12 +199,10 @@ def _place(
     return _Guest(own or _found(hz), None)
 
 
-def _with_programs(
-    where: str, own_kernel: Path | None, hz: int, programs: Programs
-) -> Place:
+def _with_programs(where: str, own_kernel: Path | None, hz: int, programs: Programs) -> Place:
     if where not in ("auto", "guest"):
         raise InputError(
-            f'engine.linux.where: {where}: programs run in a guest in virtual time; set where = '
+            f"engine.linux.where: {where}: programs run in a guest in virtual time; set where = "
             '"guest", or put programs of this machine behind `sojourn router`'
         )
     return _Guest(_found(hz, own_kernel), None, programs)

@@ -16,7 +16,7 @@ use crate::plan::{HostSide, Netns, ProgramHost, ProgramsPlan, host_interface, ho
 
 /// Where the folders of all hosts are; programs see theirs as `/tmp` and cannot see this.
 const FOLDERS: &str = "/run/hosts";
-const WORK: &str = "/tmp/work";
+const WORK: &str = "/tmp/own";
 const HOME: &str = "/tmp/home";
 const NONE: Option<&str> = None;
 /// Root, as which programs run in the guest, and the users that servers expect.
@@ -91,7 +91,7 @@ impl HostPlace {
         let options = format!("size={},mode=755", plan.wish.folder_bytes);
         let none = MsFlags::empty();
         mount(Some("tmpfs"), &folder, Some("tmpfs"), none, Some(options.as_str()))?;
-        for part in ["etc", "out", "run", "shm", "tmp/work", "tmp/home"] {
+        for part in ["etc", "out", "run", "shm", "tmp/own", "tmp/home"] {
             fs::create_dir_all(folder.join(part))?;
         }
         for (name, text) in files(plan, index) {

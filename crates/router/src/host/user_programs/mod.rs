@@ -39,7 +39,8 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 const OOM: (&str, &str, &str) = ("/proc/self/oom_score_adj", "0", "-1000");
 
 /// The default congestion control of most distributions. Namespaces made later have that of the
-/// first one, where alone it may be set (Linux 6.1 tcp_cong.c, `tcp_set_default_congestion_control`).
+/// first one, where alone it may be set (Linux 6.1 tcp_cong.c,
+/// `tcp_set_default_congestion_control`).
 const CONTROL: (&str, &str) = ("/proc/sys/net/ipv4/tcp_congestion_control", "cubic");
 
 /// The programs of a run.

@@ -1,0 +1,246 @@
+"""Unmodified programs on the guest kernel, and what is refused before one is started.
+
+Tests that need a guest kernel, or a program, are skipped without it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from conftest import NO_KERNEL
+from guests import KERNEL, needs_kernel
+from sojourn.cli import main
+from sojourn.engines.linux import guest
+from sojourn.errors import InputError, RunFailed, ScenarioError
+from sojourn.programs.wish import Programs, gather
+
+LINE = """
+name = "line"
+duration = "20s"
+warmup = "0s"
+{more}
+[links.down]
+rate = "20mbit"
+queue = "{queue}"
+[links.up]
+rate = "5mbit"
+queue = "fq_codel"
+[[flows]]
+name = "programs"
+path = ["down"]
+reverse = ["up"]
+rtt = "50ms"
+app = {{ kind = "bulk" }}
+"""
+SERVE = "truncate -s 1M big; exec python3 -m http.server 8000"
+FETCH = "curl -sO http://server:8000/big && ls big"
+in_guest = pytest.mark.skipif(
+    KERNEL is None and not os.environ.get("CI"), reason=f"{NO_KERNEL}: sojourn kernel build"
+)
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    """Skip a test where a program is not installed in the guest's sight."""
+    found = shutil.which(program, path=guest_path())
+    return pytest.mark.skipif(found is None, reason=f"{program}: not installed")
+
+
+def guest_path() -> str:
+    """Where programs of a guest are looked for."""
+    return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Path:
+    """A line with a way back."""
+    return written(tmp_path)
+
+
+def written(folder: Path, queue: str = "fq_codel", more: str = "") -> Path:
+    file = folder / "line.toml"
+    file.write_text(LINE.format(queue=queue, more=more))
+    return file
+
+
+@in_guest
+@needs("curl")
+def test_a_server_and_a_client_give_the_same_packets_in_every_run(line, tmp_path, capsys):
+    out = tmp_path / "out"
+    command = ["exec", str(line), "--server", SERVE, "--client", FETCH, "--json"]
+    assert main([*command, "--out", str(out)]) == 0
+    first = json.loads(capsys.readouterr().out)
+    again = sojourn.run_programs(line, {"server": SERVE, "client": FETCH})
+    assert again.digest == first["digest"]
+    server, client = first["programs"]
+    assert (server["end_ns"], server["exit_code"]) == (None, None), "the end of the run stopped it"
+    assert (client["start_ns"] // 10**6, client["exit_code"]) == (1000, 0)
+    assert client["stdout"] == "big\n"
+    assert "GET /big" in server["stderr"]
+    (flow,) = again.program_flows.to_pylist()
+    assert flow["to_client_bytes"] > 1_048_576
+    assert (flow["server"], flow["server_port"], flow["client"]) == ("server", 8000, "client")
+    summary = again.summary
+    duration_s = (client["end_ns"] - client["start_ns"]) / 1e9
+    assert summary["class/client/completion_mean"] == pytest.approx(duration_s)
+    assert summary["queue/up/arrived"] > 100, "acknowledgements"
+    assert (out / "programs" / "2-client.stdout").read_text() == "big\n"
+    assert sojourn.Result.open(out).programs.equals(again.programs)
+
+
+@in_guest
+@needs("iperf3")
+def test_the_kernels_own_discipline_takes_programs_and_flows_together(tmp_path):
+    more = '[engine.linux]\nbottleneck = "kernel"'
+    line = written(tmp_path, "fq_codel@linux", more)
+    line.write_text(
+        line.read_text() + '[[flows]]\nname = "bulk"\npath = ["down"]\nrtt = "50ms"\n'
+        'app = { kind = "bulk" }\n'
+    )
+    commands = {"server": "iperf3 -s", "client": "iperf3 -c server -R -u -b 4M -t 2"}
+    result = sojourn.run_programs(line, commands)
+    assert result.invalid == []
+    assert result.summary["class/bulk/goodput"] > 5e6
+    # 4 Mbit/s of payload for two seconds, with packets lost or not.
+    assert result.summary["class/client/goodput"] > 2e6
+    protocols = {row["protocol"] for row in result.program_flows.to_pylist()}
+    assert protocols == {6, 17}
+
+
+@in_guest
+def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, tmp_path):
+    (tmp_path / "seen").mkdir()
+    (tmp_path / "seen" / "text").write_text("shown\n")
+    (tmp_path / "hidden").write_text("private")
+    # It yields until the other process has slept: without time for a yield it never would.
+    yields = (
+        "import os, time\npid = os.fork()\nif not pid: time.sleep(0.05); os._exit(0)\n"
+        "while not os.waitpid(pid, os.WNOHANG)[0]: os.sched_yield()\n"
+    )
+    commands = {
+        "client": [
+            f"hostname; cat {tmp_path}/seen/text; cat {tmp_path}/hidden; pwd; echo $LEVEL",
+            f"python3 -c '{yields}'",
+        ],
+        "client-2@2s": "ls /tmp/own; getent hosts client; "
+        "cat /proc/sys/net/ipv4/tcp_congestion_control",
+        "server": "no-such-program",
+    }
+    result = sojourn.run_programs(
+        line, commands, see=[tmp_path / "seen"], environment={"LEVEL": "3"}
+    )
+    rows = result.programs.to_pylist()
+    assert rows[0]["stdout"].split() == ["client", "shown", "/tmp/own", "3"]
+    assert "hidden" in rows[0]["stderr"]
+    assert rows[1]["exit_code"] == 0
+    assert rows[2]["stdout"].split() == ["10.2.0.10", "client", "cubic"]
+    (reason,) = result.invalid
+    assert reason.startswith("server: `no-such-program` ended with exit code 127")
+    assert "--see DIR" in reason
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("yes", "wrote more than the 256 MB that a host's folder holds"),
+        ("while :; do :; done", "computes, or starts others, without end"),
+        ("sleep 1; kill -9 $PPID; poweroff -f; sleep 5", "the guest ended before its plan"),
+    ],
+)
+def test_what_uses_up_a_guest_ends_in_one_sentence(line, monkeypatch, command, message):
+    monkeypatch.setattr(guest, "OF_PROGRAMS", replace(guest.OF_PROGRAMS, cpu_s=2.0))
+    with pytest.raises(RunFailed, match=message):
+        sojourn.run_programs(line, {"client": command})
+
+
+@needs_kernel
+def test_programs_that_start_others_without_end_are_ended(line):
+    code = "import os, time\nwhile os.fork(): pass\ntime.sleep(9)\n"
+    with pytest.raises(RunFailed, match="a run has room for 400: does one of them start others"):
+        sojourn.run_programs(line, {"client": [f"python3 -c '{code}'", "sleep 9"]})
+
+
+@needs_kernel
+@pytest.mark.parametrize(("until", "code"), [(["--for", "3s"], 0), ([], 1)])
+def test_a_client_may_be_stopped_where_the_user_says_so(line, until, code, capsys):
+    assert main(["exec", str(line), "--client", "sleep 100", *until]) == code
+    assert ("had not ended at 20.000 s" in capsys.readouterr().err) == bool(code)
+
+
+@needs_kernel
+@needs("curl")
+def test_several_aqms_are_compared_by_the_durations_of_programs(line, tmp_path, capsys):
+    command = ["exec", str(line), "--server", SERVE, "--client", FETCH, "--seeds", "2"]
+    out = tmp_path / "out"
+    assert main([*command, "--aqm", "taildrop,fq_codel", "--out", str(out)]) == 0
+    assert "completion" in capsys.readouterr().out
+    assert (out / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("commands", "choices", "message"),
+    [
+        ({"server": "true"}, {}, "--client: name a command behind the link"),
+        ({"web": "true"}, {}, "--at web: a host is in front of the link"),
+        ({"Client": "true"}, {}, "in lower case"),
+        ({"client@soon": "true"}, {}, "`soon` is no time"),
+        ({"client@-1s": "true"}, {}, "is no time"),
+        ({"client@1e12s": "true"}, {}, "later than any run ends"),
+        ({"client": " "}, {}, "needs a command of the shell"),
+        ({"client": "true"}, {"see": ["/no/such/folder"]}, "--see: /no/such/folder: is not there"),
+        ({"client": "true"}, {"folders": {"server": "/usr"}}, "--folder server: has no command"),
+        ({"client": "true"}, {"folders": {"client": "/etc/passwd"}}, "is not a folder"),
+        ({"client": "true"}, {"environment": {"1A": "b"}}, "--env 1A: is no name"),
+    ],
+)
+def test_what_is_no_host_start_folder_or_variable_is_refused(commands, choices, message):
+    with pytest.raises(InputError, match=message):
+        gather(commands, **choices)
+
+
+def wish(text: str, programs: Programs) -> dict[str, object]:
+    asked: dict[str, object] = json.loads(programs.to_json(sojourn.Scenario.load(text)))
+    return asked
+
+
+def test_programs_take_the_place_of_the_group_named_so_or_of_the_only_one():
+    text = LINE.format(queue="codel", more="")
+    programs = gather({"client@2s": "true"})
+    asked = wish(text, programs)
+    assert asked["group"] == "programs"
+    assert asked["commands"] == [{"host": 0, "text": "true", "start_ns": 2_000_000_000}]
+    other = text.replace('name = "programs"', 'name = "web"')
+    assert wish(other, programs)["group"] == "web"
+    two = other + '[[flows]]\nname = "voice"\npath = ["down"]\nrtt = "1ms"\napp = "voice"\n'
+    two = two.replace('app = "voice"', 'app = { kind = "bulk" }')
+    with pytest.raises(InputError, match="--replace: programs take the place of one group"):
+        wish(two, programs)
+    assert wish(two, gather({"client": "true"}, group="voice"))["group"] == "voice"
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ('[engine.linux]\nwhere = "host"', InputError),
+        ('[engine.linux]\nbottleneck = "sojourn-module"', ScenarioError),
+    ],
+)
+def test_programs_run_in_a_guest_behind_the_kernels_disciplines_or_our_router(
+    tmp_path, more, error
+):
+    if KERNEL is None:
+        pytest.skip(NO_KERNEL)
+    with pytest.raises(error, match=r"engine\.linux\.(where|bottleneck)"):
+        sojourn.run_programs(written(tmp_path, more=more), {"client": "true"})
+
+
+def test_a_pair_on_the_command_line_needs_a_name(line, capsys):
+    assert main(["exec", str(line), "--client", "true", "--env", "=x"]) == 2
+    assert "write NAME=VALUE" in capsys.readouterr().err
