@@ -110,7 +110,7 @@ TRIALS = (
     Trial("node", ("node",), f"exec node {HERE}/fetch.js serve", f"node {HERE}/fetch.js fetch"),
     Trial("Python's asyncio, 10 threads", (), f"exec /usr/bin/python3 {HERE}/asynchronous.py serve",
           f"/usr/bin/python3 {HERE}/asynchronous.py fetch"),
-    Trial("QUIC: aioquic", ("openssl",), f"{KEY} exec /usr/bin/python3 {HERE}/quic.py serve",
+    Trial("QUIC: aioquic", ("openssl",), f"exec /usr/bin/python3 {HERE}/quic.py serve",
           f"/usr/bin/python3 {HERE}/quic.py fetch",
           build=("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--target", "HERE",
                  "aioquic==1.2.0"),

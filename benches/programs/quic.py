@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import subprocess
 import sys
 
 from aioquic.asyncio import connect, serve
@@ -9,6 +10,10 @@ from aioquic.quic.configuration import QuicConfiguration
 
 PROTOCOLS = ["trial"]
 ANSWERS = set()
+CERTIFICATE = (
+    "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=server -days 9 -keyout key.pem "
+    "-out cert.pem"
+)
 
 
 def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -25,6 +30,7 @@ def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
 async def run_server() -> None:
     """Serve for ever."""
     configuration = QuicConfiguration(is_client=False, alpn_protocols=PROTOCOLS)
+    subprocess.run(CERTIFICATE.split(), check=True, stderr=subprocess.DEVNULL)
     configuration.load_cert_chain("cert.pem", "key.pem")
     await serve("::", 4433, configuration=configuration, stream_handler=answer)
     await asyncio.Event().wait()
