@@ -18,6 +18,7 @@ pub struct Line {
     made: usize,
     /// How many changes have been reported.
     reported: usize,
+    /// Fact link-2 says what the old rule does.
     in_service: InService,
     /// Whether it will send at the present rate for ever, and that has been reported.
     is_settled: bool,

@@ -50,9 +50,50 @@ fn every_shipped_scenario_gives_the_digest_on_record() {
             writeln!(found, "{name} {label} {:016x}", digest(&text, aqm)).expect("memory");
         }
     }
-    let record = root().join("testdata/fingerprints.txt");
+    compare("testdata/fingerprints.txt", &found);
+}
+
+/// Steps down, an outage, and steps up, while a queue stands; `{}` is what a change of rate does to
+/// the packet in service. The shipped scenario has its steps after the first 30 s.
+const STEPS: &str = r#"
+name = "steps"
+duration = "8s"
+[links.bottleneck]
+rate = { kind = "schedule", in_service = "{}", steps = [
+    ["0s", "20mbit"], ["2s", "2mbit"], ["3s", "30kbit"], ["4s", "0bit"], ["4500ms", "40mbit"],
+    ["4501ms", "5mbit"], ["6s", "50mbit"],
+] }
+delay = "5ms"
+buffer = "100p"
+[[flows]]
+count = 3
+path = ["bottleneck"]
+rtt = "40ms"
+start = "0s..1s"
+app = { kind = "bulk" }
+[[flows]]
+path = ["bottleneck"]
+rtt = "20ms"
+app = { kind = "cbr", rate = "500kbit", packet = "700B" }
+"#;
+
+#[test]
+fn a_schedule_whose_steps_are_reached_gives_the_digest_on_record() {
+    let mut found = String::new();
+    for rule in ["new-rate", "old-rate"] {
+        let text = STEPS.replace("{}", rule);
+        for aqm in AQMS {
+            writeln!(found, "{rule} {aqm} {:016x}", digest(&text, Some(aqm))).expect("memory");
+        }
+    }
+    compare("testdata/fingerprints-steps.txt", &found);
+}
+
+/// Compares digests, one a line, with those on record.
+fn compare(file: &str, found: &str) {
+    let record = root().join(file);
     if std::env::var_os("SOJOURN_UPDATE").is_some() {
-        std::fs::write(&record, &found).expect("a writable tree");
+        std::fs::write(&record, found).expect("a writable tree");
     }
     let expected = std::fs::read_to_string(&record).unwrap_or_default();
     for (line, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
