@@ -6,12 +6,14 @@
 mod choice;
 pub mod judge;
 pub mod mutants;
+mod packet_rules;
 mod pools;
 pub mod worlds;
 
 use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
 use bolero::TypeGenerator;
 use sojourn_record::Run;
@@ -23,6 +25,10 @@ use sojourn_sim::{MemoryNeed, SimError};
 const MEMORY_BYTES: f64 = 100e6;
 /// How often a run is asked whether it goes on before it is cut; between two lie 16,384 events.
 const QUESTIONS: u32 = 6;
+/// Longer than any machine takes for an event, and for what is done once. Runs that are cut have
+/// fewer than 2 million events.
+const PER_EVENT: Duration = Duration::from_micros(50);
+const PATIENCE: Duration = Duration::from_secs(100);
 /// One input in this many is run twice and must give the same digest.
 const TWICE_EVERY: u64 = 16;
 
@@ -119,7 +125,13 @@ fn judged(kind: Kind, text: &str, twice: bool) -> Fate {
     if needs.iter().map(|need| need.bytes).sum::<f64>() > MEMORY_BYTES {
         return Fate::TooLarge;
     }
-    let run = match run(plan, kind.questions()) {
+    let began = Instant::now();
+    let made = run(plan, kind.questions());
+    let (took, events) = (began.elapsed(), made.as_ref().map_or(0, |run| run.events));
+    if took > PATIENCE + PER_EVENT * events.min(u64::from(u32::MAX)) as u32 {
+        return Fate::Bad(format!("slow: {took:?} for {events} events"));
+    }
+    let run = match made {
         Ok(run) => run,
         Err(SimError::Cancelled) => return Fate::Cut,
         Err(error) => return Fate::Bad(format!("loads and does not build: {error}")),

@@ -79,9 +79,11 @@ fn rate(bps: u64, choice: &mut Choice) -> String {
     match choice.below(10) {
         0 => {
             let (half, twice) = (bps / 2, bps * 2);
+            let low = if choice.chance(0.3) { 0 } else { half };
+            let rule = choice.of_these(&["new-rate", "old-rate"]);
             let steps =
-                format!(r#"["0s", "{bps}bit"], ["700ms", "{half}bit"], ["2s", "{twice}bit"]"#);
-            format!(r#"{{ kind = "schedule", steps = [{steps}] }}"#)
+                format!(r#"["0s", "{bps}bit"], ["700ms", "{low}bit"], ["2s", "{twice}bit"]"#);
+            format!(r#"{{ kind = "schedule", in_service = "{rule}", steps = [{steps}] }}"#)
         }
         1 => {
             let (burst, line) = (choice.whole(2_000, 100_000), 10 * bps);
@@ -140,9 +142,17 @@ fn impairments(text: &mut String, choice: &mut Choice) {
 fn wireless(text: &mut String, choice: &mut Choice) {
     let errors = choice.between(0.001, 0.3);
     let _ = writeln!(text, "[wlans.home]\nerror_rate = {errors:.4}");
+    if choice.chance(0.4) {
+        let snr = choice.whole(5, 30);
+        let _ = writeln!(text, "rate = \"minstrel\"\nsnr = \"{snr}dB\"");
+    }
     for name in ["ap", "sta"] {
+        let fair = name == "ap" && choice.chance(0.4);
         let _ = writeln!(text, "[links.{name}]");
-        let _ = writeln!(text, "rate = {{ kind = \"wireless\", wlan = \"home\" }}");
+        let _ = writeln!(
+            text,
+            "rate = {{ kind = \"wireless\", wlan = \"home\", airtime_fairness = {fair} }}"
+        );
         queue(text, false, choice);
     }
 }
@@ -158,23 +168,30 @@ fn flows(
     let is_tcp = ["bulk", "files", "web", "chunks"].iter().any(|kind| app.contains(kind));
     let path: Vec<String> = path.iter().map(|link| format!("\"{link}\"")).collect();
     let _ = writeln!(text, "[[flows]]\nname = \"{name}\"\npath = [{}]", path.join(", "));
-    if is_tcp && choice.chance(0.4) {
+    // Packets to a station need its link on their flow's way back.
+    if back == "sta" || is_tcp && choice.chance(0.4) {
         let _ = writeln!(text, "reverse = [\"{back}\"]");
     }
     let _ = writeln!(text, "count = {}", 1 + choice.below(4));
     let (sender, receiver) = (choice.whole(1, 100), choice.whole(1, 50));
     let access = format!("sender = \"{sender}ms\", receiver = \"{receiver}ms\"");
     let _ = writeln!(text, "access = {{ {access} }}\nstart = \"0s..500ms\"\napp = {app}");
-    let _ = writeln!(text, "ecn = {}", choice.chance(0.4));
+    let asks = choice.chance(0.4);
+    let _ = writeln!(text, "ecn = {asks}");
     if is_tcp {
-        transport(text, choice);
+        let control = transport(text, choice);
+        if asks {
+            feedback(text, &control, choice);
+        }
     }
 }
 
-fn transport(text: &mut String, choice: &mut Choice) {
+/// Writes the keys of TCP; returns the congestion control, empty where it is the profile's.
+fn transport(text: &mut String, choice: &mut Choice) -> String {
     let controls: Vec<_> = sojourn_sim::cc::controls().iter().map(|one| one.name).collect();
-    if choice.chance(0.8) {
-        let _ = writeln!(text, "cc = \"{}\"", choice.of_these(&controls));
+    let control = if choice.chance(0.8) { choice.of_these(&controls) } else { "" };
+    if !control.is_empty() {
+        let _ = writeln!(text, "cc = \"{control}\"");
     }
     let profiles = sojourn_sim::tcp::profile::PROFILES.map(|profile| profile.name);
     if choice.chance(0.5) {
@@ -188,6 +205,24 @@ fn transport(text: &mut String, choice: &mut Choice) {
     }
     if choice.chance(0.2) {
         let _ = writeln!(text, "receive_window = \"{}B\"", choice.whole(5_000, 1_000_000));
+        let _ = writeln!(text, "autotuning = {}", choice.chance(0.5));
+    }
+    if choice.chance(0.2) {
+        let _ = writeln!(text, "offload = \"tso:{}B\"", choice.whole(3_000, 65_000));
+    }
+    control.to_owned()
+}
+
+/// How marks come back to a sender that asks for ECN.
+fn feedback(text: &mut String, control: &str, choice: &mut Choice) {
+    if control != "dctcp" {
+        let _ = writeln!(text, "accecn = {}", choice.chance(0.5));
+    }
+    let receiver = choice.of_these(&["none", "classic", "accecn"]);
+    let option = choice.of_these(&["always", "sparingly", "never"]);
+    let _ = writeln!(text, "receiver_ecn = \"{receiver}\"\naccecn_option = \"{option}\"");
+    if choice.chance(0.5) {
+        let _ = writeln!(text, "ecn_fallback = {}", choice.chance(0.5));
     }
 }
 

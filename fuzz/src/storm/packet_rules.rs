@@ -1,0 +1,116 @@
+//! What the rows of packets must say of each queue and flow: its order, rate, backlog and sums.
+
+use std::collections::BTreeMap;
+
+use sojourn_aqm::registry::Discipline;
+use sojourn_aqm::{Limit, Span, Time};
+use sojourn_record::Run;
+use sojourn_record::rows::{Fate, PacketRow};
+use sojourn_scenario::resolved::{Capacity, Link, Resolved};
+
+/// A link carries the remainder of a nanosecond over to its next packet.
+const ROUNDING: Span = Span::from_nanos(1);
+
+/// Judges the rows of packets, where all are recorded.
+///
+/// # Errors
+/// What is wrong with them, in a sentence.
+pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
+    if !plan.record.packets {
+        return Ok(());
+    }
+    for (queue, link) in plan.links.iter().enumerate() {
+        let rows: Vec<&PacketRow> =
+            run.packets.iter().filter(|row| usize::from(row.queue) == queue).collect();
+        order(link, &rows)?;
+        line_rate(link, &rows)?;
+        backlog(link, &rows)?;
+    }
+    sums_of_flows(plan, run)
+}
+
+fn sent<'a>(rows: &'a [&PacketRow]) -> impl Iterator<Item = (Time, &'a PacketRow)> {
+    let rows = rows.iter().filter(|row| row.fate == Fate::Sent);
+    rows.map(|&row| (row.left.expect("what was sent has left"), row))
+}
+
+/// One queue sends its packets in the order of their arrivals.
+fn order(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
+    if link.queue.discipline != Discipline::Fifo || is_wireless(link) {
+        return Ok(());
+    }
+    let mut last = Time::ZERO;
+    for (_, row) in sent(rows) {
+        if row.arrived < last {
+            return Err(format!("{}: overtook one that arrived at {last:?}: {row:?}", link.name));
+        }
+        last = row.arrived;
+    }
+    Ok(())
+}
+
+/// A link of one rate takes no packet before the one before has left at that rate.
+fn line_rate(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
+    let Capacity::Constant(rate) = link.capacity else { return Ok(()) };
+    if link.device.is_some() {
+        return Ok(());
+    }
+    let mut free = Time::ZERO;
+    for (left, row) in sent(rows) {
+        if left + ROUNDING < free {
+            return Err(format!("{}: busy until {free:?}: {row:?}", link.name));
+        }
+        free = left + rate.time_for(u64::from(row.bytes));
+    }
+    Ok(())
+}
+
+/// No more packets or bytes wait than the limit of a queue.
+fn backlog(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
+    if is_wireless(link) {
+        return Ok(()); // each station may have a queue of this limit
+    }
+    let mut changes: BTreeMap<Time, i64> = BTreeMap::new();
+    let (most, of): (u64, fn(&PacketRow) -> i64) = match link.limit {
+        Limit::Packets(packets) => (packets, |_| 1),
+        Limit::Bytes(bytes) => (bytes, |row| i64::from(row.bytes)),
+    };
+    for row in rows {
+        *changes.entry(row.arrived).or_default() += of(row);
+        if let Some(left) = row.left {
+            *changes.entry(left).or_default() -= of(row);
+        }
+    }
+    let mut waiting = 0;
+    for (at, change) in changes {
+        waiting += change;
+        if waiting < 0 || waiting.unsigned_abs() > most {
+            return Err(format!("{}: {waiting} of {} wait at {at:?}", link.name, link.limit));
+        }
+    }
+    Ok(())
+}
+
+/// No flow delivers more than the last link of its path has sent of it.
+fn sums_of_flows(plan: &Resolved, run: &Run) -> Result<(), String> {
+    let groups = plan.flows.iter().flat_map(|g| std::iter::repeat_n(g, g.count as usize));
+    let lasts: Vec<usize> = groups.map(|group| *group.path.last().expect("a path")).collect();
+    let mut carried = vec![0u64; lasts.len()];
+    for row in run.packets.iter().filter(|row| row.fate == Fate::Sent) {
+        let flow = row.flow as usize;
+        if lasts[flow] == usize::from(row.queue) {
+            carried[flow] += u64::from(row.bytes);
+        }
+    }
+    for row in &run.flow_samples {
+        let carried = carried[row.flow as usize];
+        if row.delivered_bytes > carried {
+            return Err(format!("its last link has sent {carried} bytes: {row:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn is_wireless(link: &Link) -> bool {
+    link.capacity.wireless_lan().is_some()
+}
