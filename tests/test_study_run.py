@@ -26,6 +26,7 @@ from sojourn.study import batch as batches
 from sojourn.study import executors, storage
 from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun
 from sojourn.study.dispatch import Dispatcher
+from sojourn.study.doubts import doubts
 from sojourn.study.folder import open_folder
 from sojourn.study.plan import plan_study
 from sojourn.study.running import StudyPart, parse_part
@@ -505,7 +506,7 @@ def test_a_doubtful_study_warns_once_of_each_kind(tmp_path) -> None:
             "flows.bulk.count": 1}  # fmt: skip
 
     def warned(where: str, found) -> list[str]:
-        return run(tmp_path / where, found).warnings
+        return doubts(run(tmp_path / where, found))
 
     found = warned("shapers", study(axes=[shapers]))
     (different,) = [text for text in found if "different rates over bottleneck" in text]

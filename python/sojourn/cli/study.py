@@ -224,12 +224,14 @@ def begin(file: str, store: str, aqms: tuple[str, ...], engine: str | None) -> N
 @json_option
 def status(store: str, aqms: tuple[str, ...], as_json: bool) -> int:
     """Show how far the study in STORE is, and what was set aside."""
+    from sojourn.study.doubts import doubts
+
     results = _results(store, aqms)
     found, failed = results.status(), results.store.failed()
     if as_json:
-        console.show_json(vars(found) | {"set_aside": failed, "warnings": results.warnings})
+        console.show_json(vars(found) | {"set_aside": failed, "warnings": doubts(results)})
     else:
-        console.warn(results.warnings)
+        console.warn(doubts(results))
         print(f"{results.study.name}: {found.made:,} of {counted(found.wanted, 'run')} made")
         if found.unmet:
             print(_unmet(results, found))
@@ -300,6 +302,7 @@ def _run(
     dashboard: bool,
 ) -> int:
     from sojourn.study import run_study
+    from sojourn.study.doubts import doubts
 
     workers = workers_of(jobs, cluster, cluster_options, dashboard)
     began = time.monotonic()
@@ -307,7 +310,7 @@ def _run(
         found, store, executor=workers, part=part, progress=console.meter(), report=_warn
     )
     if part is None:
-        console.warn(results.warnings)
+        console.warn(doubts(results))
     done = results.status()
     console.say(
         f"{store}: {done.made:,} of {counted(done.wanted, 'run')} of {found.name} "

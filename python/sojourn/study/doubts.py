@@ -88,8 +88,8 @@ def _idle(results: Results, resolved: Mapping[int, dict[str, Any]]) -> Iterator[
     if idle:
         yield (
             f"At {idle:,} of {counted(made, 'point')} no AQM had anything to do: nothing was "
-            "dropped or marked and hardly a packet waited; the bottleneck is elsewhere, or there "
-            "is none."
+            "dropped or marked and hardly a packet waited; no link there is a "
+            "bottleneck."
         )
 
 

@@ -151,13 +151,6 @@ class Results(TabularByName):
                 break
         return found
 
-    @property
-    def warnings(self) -> list[str]:
-        """What is doubtful: in the scenarios of the points, or because their runs show nothing."""
-        from sojourn.study.doubts import doubts
-
-        return doubts(self)
-
     def wanted_seeds(self) -> list[int]:
         """How many seeds each point needs, as far as its runs say."""
         return self._progress()[0]

@@ -21,6 +21,7 @@ from sojourn.errors import InputError
 from sojourn.markup import json_in_html, policy, script_in_html
 from sojourn.running.replicas import Progress
 from sojourn.scenario import document_toml
+from sojourn.study.doubts import doubts
 from sojourn.study.page.charts import Charts
 from sojourn.study.page.differences import differences
 from sojourn.study.page.metric_axes import MetricAxis, metric_axis
@@ -82,9 +83,8 @@ def save(
     series = record(results, link, jobs, progress) if with_series else {}
     charts = _charts(altair, results, link, found)
     figures = _figures(charts, results.study.metrics)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("sojourn.study.page", ""), autoescape=True
-    )
+    loader = jinja2.PackageLoader("sojourn.study.page", "")
+    environment = jinja2.Environment(loader=loader, autoescape=True)
     library = script_in_html(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
     program = script_in_html((_HERE / "page.js").read_text(encoding="utf-8"))
     page = environment.get_template("page.html.j2").render(
@@ -93,7 +93,7 @@ def save(
         points=len(found),
         runs=sum(each.seeds for each in found),
         link=link,
-        warnings=results.warnings,
+        warnings=doubts(results),
         facts=json_in_html({"link": link}),
         sections=_sections(figures, charts.metrics),
         differences=differences(results, charts.metrics),
