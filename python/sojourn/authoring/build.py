@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from sojourn import files, programs
+from sojourn import files, tools
 from sojourn.errors import InputError
 
 INCLUDE = Path(__file__).parent
@@ -81,6 +81,6 @@ def _kept(built: Path, made: Path) -> Path:
 def _run(command: Sequence[str], source: Path) -> None:
     if shutil.which(command[0]) is None:
         raise InputError(f"{source}: `{command[0]}` is not on this machine; install it to build")
-    done = programs.run(command)
+    done = tools.run(command)
     if done.returncode:
         raise InputError(f"{source}: does not compile:\n{done.stderr.strip()}")

@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 
 import sojourn
-from sojourn import ending, files, programs
+from sojourn import ending, files, tools
 from sojourn.authoring.new import checked_tree, source_tree
 from sojourn.errors import InputError
 
@@ -250,7 +250,7 @@ def _fetch(new: Path) -> None:
 
 
 def _run(command: Sequence[str]) -> None:
-    done = programs.run(command)
+    done = tools.run(command)
     if done.returncode != 0:
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         if any(_NO_COMPILER in line for line in said):

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import files, programs
+from sojourn import files, tools
 from sojourn.authoring.new import source_tree
 from sojourn.engines.linux import kernel
 from sojourn.engines.linux.kernel import archives, module_tree, rust
@@ -239,7 +239,7 @@ def _make(target: Target, work: Path) -> None:
 def _run(command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
     if shutil.which(command[0]) is None:
         raise InputError(f"kernel module: {command[0]}: not installed")
-    done = programs.run(command, cwd=folder, env=os.environ | environment)
+    done = tools.run(command, cwd=folder, env=os.environ | environment)
     if done.returncode != 0:
         said = " | ".join((done.stderr or done.stdout).strip().splitlines()[-5:])
         raise InputError(f"kernel module: `{' '.join(command[:3])} ...` failed: {said}")

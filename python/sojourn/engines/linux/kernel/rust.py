@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import files, programs
+from sojourn import files, tools
 from sojourn.errors import InputError
 
 PACKAGES = ("rustc-web", "libstd-rust-web-dev", "rust-web-src")
@@ -109,7 +109,7 @@ def _with_libraries() -> list[str]:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    done = programs.run(command, cwd=folder)
+    done = tools.run(command, cwd=folder)
     if done.returncode != 0:
         said = " | ".join(done.stderr.splitlines()[-3:])
         raise InputError(
