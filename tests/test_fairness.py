@@ -52,6 +52,16 @@ def test_the_head_says_duration_warm_up_seeds_dialects_and_targets() -> None:
         assert text in report
 
 
+def test_the_head_says_the_timer_of_a_kernel_to_which_updates_are_rounded() -> None:
+    found = sojourn.compare("dumbbell-cubic", ["pie@linux", "pie@linux:hz=1000"], 1, sets=SHORT)
+    assert head(found)[1:] == [
+        "pie@linux: linux, target 15ms, tupdate 15ms, kernel timer 250 Hz",
+        "pie@linux:hz=1000: linux, target 15ms, tupdate 15ms, kernel timer 1000 Hz",
+    ]
+    report = page(found, {})
+    assert "tupdate 15ms, kernel timer 250 Hz</td>" in report
+
+
 def test_pie_beside_madpie_is_a_comparison_of_two_dialects_and_targets() -> None:
     found = compare("taildrop", "pie", "madpie")
     (warning,) = unfair(found)

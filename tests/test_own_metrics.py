@@ -1,5 +1,7 @@
 """Custom metrics, figures in the user's style, comparisons read back."""
 
+import sys
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -90,6 +92,12 @@ def test_a_metric_says_its_unit_and_its_failure_names_metric_and_run(saved):
     broken = sojourn.metric(unit="1", doc="Broken")(lambda result: 1 / 0)
     with pytest.raises(InputError, match=r"metric <lambda>, .*seed \d+.*ZeroDivisionError"):
         broken(saved[0].of("codel")[0])
+
+
+def test_a_metric_that_ends_the_process_is_a_metric_that_fails(saved):
+    ends = sojourn.metric(unit="1", doc="Ends")(lambda result: sys.exit(5))
+    with pytest.raises(InputError, match=r"metric <lambda>, .*SystemExit: 5"):
+        ends(saved[0].of("codel")[0])
 
 
 @pytest.mark.slow

@@ -63,3 +63,12 @@ def test_json_has_every_script_and_the_counts_of_those_chosen(folder, capsys):
 def test_what_is_wrong_with_the_words_is_one_sentence(folder, capsys, words, sentence):
     assert main(["check", *words.format(folder=folder).split()]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_script_that_is_no_text_does_not_keep_the_others_from_running(folder, capsys):
+    (folder / "binary.pkt").write_bytes(b"\xff\xfe bad\n")
+    assert main(["check", "tcp", "--scripts", str(folder), "--only", "[bh]*"]) == 1
+    shown = capsys.readouterr().out
+    assert "unreadable      binary\n" in shown
+    assert "binary.pkt: is not UTF-8 text, so it cannot be a script\n" in shown
+    assert shown.endswith("1 passed, 0 not applicable, 0 failed, 1 unreadable\n")

@@ -22,7 +22,7 @@ class ScriptResult:
     Attributes:
         script: its path below the folder, without ``.pkt``.
         verdict: ``passed``, ``not applicable``, ``failed`` or ``unreadable``.
-        line: the line that decided; 0 if it passed.
+        line: the line that decided; 0 if it passed or none could be read.
         reason: why it is not applicable or unreadable, else empty.
         expected: what a failed script has, else empty.
         got: what the endpoint does instead, else empty.
@@ -63,8 +63,12 @@ def run_scripts(folder: Path, only: str | None = None) -> list[ScriptResult]:
 
 def _run(path: Path, folder: Path) -> ScriptResult:
     script = path.relative_to(folder).with_suffix("").as_posix()
-    text = reading.text(path, "script")
-    verdict, line, first, second = _core.run_tcp_script(text, _named(path.parent, text))
+    try:
+        text = reading.text(path, "script")
+        named = _named(path.parent, text)
+    except InputError as error:
+        return ScriptResult(script, "unreadable", 0, str(error), "", "")
+    verdict, line, first, second = _core.run_tcp_script(text, named)
     if verdict == "failed":
         return ScriptResult(script, verdict, line, "", first, second)
     return ScriptResult(script, verdict, line, first, "", "")

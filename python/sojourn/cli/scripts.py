@@ -29,7 +29,8 @@ def check_tcp(law: str, scripts: Path | None, only: str | None, as_json: bool) -
 
 def _print(result: ScriptResult) -> None:
     print(f"{result.verdict:<14}  {result.script}")
-    place = f"{'':<16}line {result.line}: "
+    line = f"line {result.line}: " if result.line else ""
+    place = f"{'':<16}{line}"
     if result.reason:
         print(f"{place}{result.reason}")
     if result.expected:

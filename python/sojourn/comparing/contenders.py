@@ -26,6 +26,7 @@ class Contender:
         dialect: the rules that it follows.
         target: its target of delay; empty if it has none.
         update: name and value of its update interval; empty if it has none.
+        hz: timer interrupts per second to which a dialect of a kernel rounds that; else empty.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Contender:
     dialect: str = ""
     target: str = ""
     update: tuple[str, str] = ("", "")
+    hz: str = ""
 
     def text(self) -> str:
         """``rfc8033, target 15ms, tupdate 15ms``."""
@@ -41,6 +43,7 @@ class Contender:
             self.dialect,
             f"target {self.target}" if self.target else "",
             " ".join(self.update) if self.update[0] else "",
+            f"kernel timer {self.hz} Hz" if self.hz else "",
         ]
         return ", ".join(filter(None, parts))
 
@@ -54,8 +57,10 @@ def of_queue(name: str, engine: str, queue: dict[str, Any]) -> Contender:
     """The contender of a resolved queue."""
     settings = queue["settings"]
     update = next(((key, settings[key]) for key in _UPDATES if key in settings), ("", ""))
+    hz = settings.get("hz", "off")
+    target = settings.get("target", "")
     return Contender(
-        name, engine, queue["kind"], queue["dialect"], settings.get("target", ""), update
+        name, engine, queue["kind"], queue["dialect"], target, update, "" if hz == "off" else hz
     )
 
 

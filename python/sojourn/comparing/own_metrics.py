@@ -67,7 +67,7 @@ class OwnMetric:
         place = f"metric {self.name}, {result!r}"
         try:
             value = float(self.function(result))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"{place}: {type(error).__name__}: {error}") from error
         if self.kind == "share" and not (math.isnan(value) or 0.0 <= value <= 1.0):
             raise InputError(f"{place}: {value:g} is no share; return a fraction from 0 to 1")
