@@ -82,7 +82,9 @@ const PIE = {
 };
 const PACKETS = { limit: same("limit") };
 const BYTES = { limit: size("limit") };
-const THRESHOLDS = { min: size("min_th"), max: size("max_th") };
+/** A probability; tc shows it with -d. */
+const PROBABILITY = { probability: same("max_p") };
+const THRESHOLDS = { min: size("min_th"), max: size("max_th"), ...PROBABILITY };
 const COUNTED = { ...PACKETS, depth: same("depth"), divisor: same("divisor"), flows: queues };
 
 /** Words of cake that stand for a value of ours. */
@@ -122,9 +124,32 @@ const KINDS: Record<string, [string, Record<string, Reading>, Record<string, str
   ],
   pie: ["pie@linux", PIE, { ecn: "ecn", bytemode: "byte_mode" }],
   // Its memory limit has no effect in the dialect linux: `sojourn explain fq_pie`.
-  fq_pie: ["fq_pie@linux", { ...PIE, ...FLOWS }, { ecn: "ecn", bytemode: "byte_mode" }],
+  fq_pie: [
+    "fq_pie@linux",
+    { ...PIE, ...FLOWS, ecn_prob: percent("ecn_mark_limit") },
+    { ecn: "ecn", bytemode: "byte_mode" },
+  ],
   red: ["red@linux", { ...BYTES, ...THRESHOLDS }, { ecn: "ecn", harddrop: "hard_drop" }],
-  choke: ["choke", { ...PACKETS, min: packets("min_th"), max: packets("max_th") }, { ecn: "ecn" }],
+  choke: [
+    "choke",
+    { ...PACKETS, min: packets("min_th"), max: packets("max_th"), ...PROBABILITY },
+    { ecn: "ecn" },
+  ],
+  sfb: [
+    "sfb",
+    {
+      ...PACKETS,
+      rehash: same("rehash_interval"),
+      db: same("warmup"),
+      max: packets("bin_max"),
+      target: packets("bin_target"),
+      increment: same("increment"),
+      decrement: same("decrement"),
+      penalty_rate: (value) => [["penalty_rate", value.replace(/pps$/, "hz")]],
+      penalty_burst: packets("penalty_burst"),
+    },
+    {},
+  ],
   sfq: [
     "sfq",
     { ...COUNTED, quantum: size("quantum"), perturb: seconds },
@@ -150,8 +175,8 @@ const KINDS: Record<string, [string, Record<string, Reading>, Record<string, str
       alpha: hertz("alpha"),
       beta: hertz("beta"),
       coupling_factor: same("k"),
-      step_thresh: same("l_min_th"),
-      min_qlen_step: same("l_min_len"),
+      step_thresh: (value) => (value.endsWith("p") ? null : [["l_min_th", value]]),
+      min_qlen_step: packets("l_min_len"),
       classic_protection: percent("c_weight"),
     },
     {},
@@ -159,7 +184,7 @@ const KINDS: Record<string, [string, Record<string, Reading>, Record<string, str
 };
 /** Words about the line, not about the discipline, with how many values follow. */
 const OF_THE_LINE: Record<string, number> = { root: 0, refcnt: 1, parent: 1, ingress: 0 };
-const BARE = /^(no\w*|no-.*|[a-z-]+)$/;
+const BARE = /^[a-z][a-z_-]*$/;
 
 function one(line: string): ShownQdisc | null {
   const found = /^\s*qdisc (\S+) \S+ (?:dev (\S+) )?(.*)$/.exec(line);

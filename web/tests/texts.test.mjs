@@ -1,9 +1,11 @@
 // Texts that the page reads and writes: TOML edits, AQMs, addresses.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import test from "node:test";
 import { sizes, sizesOnRecord } from "./sizes.mjs";
-import { module } from "./support.mjs";
+import { module, root } from "./support.mjs";
 
 const { counted } = await module("dom");
 const { setKey } = await module("toml");
@@ -126,6 +128,50 @@ for (const [line, aqm, ignored] of [
     assert.deepEqual([shown.device, shown.aqm, shown.ignored], ["eth0", aqm, ignored]);
     assert.doesNotMatch(shown.unlimited, /limit=[^,]*p/);
   });
+
+// Every word of each kind of tc (iproute2 6.1; fq_pie, sfb and dualpi2 of 6.1 and later).
+const ALL_WORDS = {
+  taildrop: "pfifo limit 9p",
+  "red@linux":
+    "red limit 60Kb min 10Kb max 30Kb ecn harddrop ewma 3 probability 0.1 Scell_log 9",
+  "codel@linux": "codel limit 9p target 4ms ce_threshold 1ms interval 90ms ecn",
+  "pie@linux":
+    "pie limit 9p target 14ms tupdate 14ms alpha 1 beta 9 ecn bytemode dq_rate_estimator",
+  "choke@linux": "choke limit 99p min 9p max 30p ecn ewma 3 probability 0.1 Scell_log 9",
+  "sfb@linux":
+    "sfb rehash 60s db 6s limit 99p max 24p target 19p increment 0.001 decrement 0.0001 penalty_rate 9pps penalty_burst 19p",
+  "sfq@linux":
+    "sfq limit 99p quantum 1500b depth 9 headdrop flows 64/512 divisor 512 perturb 9sec",
+  "dualpi2@linux":
+    "dualpi2 limit 9p target 14ms tupdate 14ms alpha 0.2 beta 3 step_thresh 2ms min_qlen_step 1p coupling_factor 3 overflow drop_dequeue classic_protection 9% l4s_ect split_gso",
+  cake: "cake bandwidth 20Mbit besteffort dual-srchost nat rtt 30ms atm overhead 10 mpu 64 memlimit 4Mb",
+  "fq_codel@linux":
+    "fq_codel limit 99p flows 64 quantum 300 target 4ms ce_threshold 1ms interval 90ms memory_limit 4Mb ecn drop_batch 9",
+  "fq_pie@linux":
+    "fq_pie limit 99p flows 64 target 14ms tupdate 14ms alpha 1 beta 9 quantum 300b memory_limit 4Mb ecn_prob 9 ecn bytemode dq_rate_estimator",
+};
+// tc does not show these.
+const NOT_SHOWN = {
+  "red@linux": ["burst", "bandwidth", "mean_packet_bytes"],
+  "choke@linux": ["burst", "mean_packet_bytes"],
+};
+
+test("tc's words set every parameter that the kernel takes", async () => {
+  const table = await readFile(join(root, "docs/results/parameters.md"), "utf8");
+  const kernel = table.split("## ").find((part) => part.startsWith("Engine linux"));
+  const rows = [...kernel.matchAll(/^\| `([^`]+)` \| ([^|]*) \|/gm)];
+  assert.ok(rows.length >= 12, String(rows.length));
+  for (const [, aqm, set] of rows) {
+    if (aqm === "ared@linux") continue; // tc shows plain RED: fact linux-4
+    const words = ALL_WORDS[aqm];
+    assert.ok(words, `no line of tc for ${aqm}`);
+    const shown = readTcShow(`qdisc ${words.replace(" ", " 8001: dev eth0 root ")}`);
+    for (const name of set.replaceAll("`", "").split(", ")) {
+      if (NOT_SHOWN[aqm]?.includes(name)) continue;
+      assert.match(shown.aqm, new RegExp(`[:,]${name}=`), `${aqm}: ${name}`);
+    }
+  }
+});
 
 test("the ellipse of points on a line is a line in its direction", () => {
   const [long, short, angle] = ellipse([

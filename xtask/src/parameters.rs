@@ -36,7 +36,8 @@ const PAGE_IMPORT: &str = "
 ## The live page's import of tc
 
 The page turns a line of `tc qdisc show` into an AQM of ours and lists the words that have no
-counterpart here (`web/tests/texts.test.mjs`).
+counterpart here. Every parameter that the kernel takes is set, except those that tc does not show:
+RED's `burst`, `bandwidth` and `mean_packet_bytes` (`web/tests/texts.test.mjs`).
 ";
 
 const KERNEL: &str = "
@@ -72,6 +73,11 @@ profile that is.
 
 ";
 
+const KEYS: &str = "
+## Keys of TCP of a group
+
+";
+
 /// The page.
 pub fn page() -> String {
     let head = ["AQM", "set and read back", "a warning", "refused"];
@@ -83,7 +89,8 @@ pub fn page() -> String {
     let controls = table(&["control", "refused with another value"], controls());
     let profiles = table(&["`tcp`", "on Linux 6.1", "on Linux 7.2"], profiles());
     let aqms = format!("{KERNEL}{kernel}{NS3}{ns3}{PAGE_IMPORT}");
-    format!("{HEAD}{aqms}{CONTROLS}{controls}{PROFILES_HEAD}{profiles}")
+    let keys = table(&["key", "engine linux"], flow_keys());
+    format!("{HEAD}{aqms}{CONTROLS}{controls}{PROFILES_HEAD}{profiles}{KEYS}{keys}")
 }
 
 /// An AQM, and its parameters that are set, warned about and refused.
@@ -140,6 +147,57 @@ fn profiles() -> Vec<Vec<String>> {
     PROFILES.iter().map(|profile| row(profile.name)).collect()
 }
 
+/// Keys of TCP of a group, each with values other than its default.
+const FLOW_KEYS: [(&str, &[&str]); 13] = [
+    ("ecn", &["true"]),
+    ("accecn", &["true"]),
+    ("receiver_ecn", &["\"none\"", "\"classic\""]),
+    ("accecn_option", &["\"sparingly\"", "\"never\""]),
+    ("ecn_fallback", &["false"]),
+    ("packet", &["\"1000B\""]),
+    ("header", &["\"40B\"", "\"60B\""]),
+    ("initial_window", &["2", "40"]),
+    ("ack_every", &["1", "4"]),
+    ("receive_window", &["\"64kB\"", "\"1MB\""]),
+    ("autotuning", &["false\nreceive_window = \"1MB\"", "true\nreceive_window = \"1MB\""]),
+    ("offload", &["\"64kB\""]),
+    ("stop", &["\"500ms\""]),
+];
+
+/// Each key with what the engine linux makes of it.
+fn flow_keys() -> Vec<Vec<String>> {
+    let plain = planned(&[]).expect("it can be planned");
+    let row = |(key, values): &(&str, &[&str])| {
+        let handling = values.iter().map(|value| match planned(&[(key, value)]) {
+            Err(_) => "refused",
+            Ok(plan) if plan.warnings != plain.warnings => "a warning",
+            Ok(mut plan) => {
+                // What the programs send is data; only what reaches the kernel counts.
+                let apps = plan.flows.iter_mut().zip(&plain.flows);
+                apps.for_each(|(flow, plain)| flow.app = plain.app.clone());
+                if format!("{plan:?}") == format!("{plain:?}") { "ignored" } else { "set" }
+            }
+        });
+        let handling: std::collections::BTreeSet<&str> = handling.collect();
+        vec![format!("`{key}`"), handling.into_iter().collect::<Vec<_>>().join(" or ")]
+    };
+    FLOW_KEYS.iter().map(row).collect()
+}
+
+/// A plan for Linux 6.1 of one flow with other values of some keys.
+fn planned(keys: &[(&str, &str)]) -> Result<sojourn_router::plan::Plan, String> {
+    let text: String = keys.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+    let text = format!(
+        "name = \"trial\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\nqueue = \"taildrop\"\n\
+         [[flows]]\npath = [\"b\"]\nrtt = \"20ms\"\n{text}app = {{ kind = \"bulk\" }}\n"
+    );
+    let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let scenario = Scenario::load(&text, &Source::default(), &none);
+    let scenario = scenario.map_err(|error| error.to_string())?;
+    let kernel = Kernel { hz: 1000, delays_in_router: false, release: Some((6, 1)) };
+    planning::plan(scenario.resolved(), kernel).map_err(|error| error.to_string())
+}
+
 /// What planning a run on a kernel warns of, or why it is refused.
 fn warnings(cc: &str, profile: &str, release: (u32, u32)) -> Result<Vec<String>, String> {
     let text = format!(
@@ -166,6 +224,13 @@ mod tests {
                 assert!(is_refused(entry.name, spec.name), "{}: {}", entry.name, spec.name);
             }
             assert!(warnings(entry.name, "linux", (6, 1)).is_ok(), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn no_key_of_tcp_is_ignored_by_the_engine_linux() {
+        for row in flow_keys() {
+            assert!(!row[1].contains("ignored"), "{row:?}");
         }
     }
 
