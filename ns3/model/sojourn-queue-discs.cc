@@ -1992,7 +1992,8 @@ AboutCake()
              "triple",
              nullptr,
              "Between whom the link is shared before it is shared between flows. One of flows, "
-             "src, dst, triple, flowblind. Source: Linux sch_cake.c: triple-isolate."},
+             "src, dst, triple, srchost, dsthost, hosts, flowblind. Source: Linux sch_cake.c: "
+             "triple-isolate."},
             {"Overhead",
              "overhead",
              SojournParameter::BYTES,

@@ -1210,6 +1210,18 @@ class Dualpi2(_Aqm):
     drop_overload: bool | None = None
 
 
+_CakeIsolation: TypeAlias = Literal[
+    "flows",
+    "src",
+    "dst",
+    "triple",
+    "srchost",
+    "dsthost",
+    "hosts",
+    "flowblind",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cake(_Aqm):
     """Shaper, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c).
@@ -1252,7 +1264,7 @@ class Cake(_Aqm):
     target: str | None = None
     interval: str | None = None
     flows: int | None = None
-    isolation: Literal["flows", "src", "dst", "triple", "flowblind"] | None = None
+    isolation: _CakeIsolation | None = None
     overhead: str | None = None
     mpu: str | None = None
     cells: Literal["none", "atm", "ptm"] | None = None
@@ -2123,6 +2135,11 @@ class FlowGroup(_Part):
         start: When the flows start: ``0s``, or each at a random time within ``0s..1s``. Default:
             ``"0s"``.
         stop: When their applications stop, if before the end of the run. Written like ``30s``.
+        src_host: Name of the host that sends. Groups with the same name share it, which matters
+            where a queue shares a link between hosts, such as ``cake``. By default a group has a
+            pair of hosts of its own. Captures give every group its own addresses all the same.
+        dst_host: Name of the host that receives, in the same names: what one group sends to and
+            another sends from is one host.
         app: What the flows carry.
     """
 
@@ -2150,6 +2167,8 @@ class FlowGroup(_Part):
     offload: str | None = None
     start: str | None = None
     stop: str | None = None
+    src_host: str | None = None
+    dst_host: str | None = None
     app: App
 
 

@@ -267,7 +267,7 @@ fn what_is_wrong_is_refused_with_its_place_and_a_remedy() {
             "File exists",
         ),
         ("tc qdisc add dev eth0 root fq_codel", "", "--rate"),
-        ("tc qdisc add dev eth0 root cake bandwidth 10mbit hosts", "line 1", "no counterpart"),
+        ("tc qdisc add dev eth0 root cake bandwidth 9mbit overhead -9", "line 1", "below zero"),
         ("qdisc fq_codel", "line 1", "ends before its handle"),
         ("qdisc fq_codel 8001: dev eth0 root limit 10240p flows", "line 1", "lacks its value"),
         ("[{\"kind\":", "line 1", "cut off"),

@@ -75,7 +75,7 @@ fn all() -> Resolved {
             "cc = \"reno\"\naccecn = true\nreceiver_ecn = \"classic\"\naccecn_option = \"never\"\n\
              ecn_fallback = false\n\
              initial_window = 4\nack_every = 1\nreceive_window = \"64kB\"\nautotuning = true\n\
-             offload = \"tso:32kB\"\n\
+             offload = \"tso:32kB\"\nsrc_host = \"server\"\ndst_host = \"pc\"\n\
              stop = \"8s\"\nstart = \"1s..2s\"\nclass = \"x\"\ncount = 3\n"
         } else {
             ""
@@ -169,6 +169,7 @@ fn a_group_of_flows_has_every_key_with_its_unit() {
         "access_rate": "5mbit", "sender_downlink": "5mbit", "receiver_rate": "6mbit",
         "access_delay": "1ms", "egress_delay": "2ms", "return_delay": "4ms",
         "return_egress_delay": "3ms", "start": ["1s", "2s"], "stop": "8s", "app": null,
+        "hosts": [0, 1],
     });
     assert_eq!(bulk, expected);
     let tcp = json!({

@@ -130,6 +130,14 @@ fn a_value_of_the_wrong_type_is_refused_with_the_right_type() {
 }
 
 #[test]
+fn hosts_are_words_and_a_host_does_not_send_to_itself() {
+    let with = |keys: &str| edited("rtt = \"100ms\"", &format!("rtt = \"100ms\"\n{keys}"));
+    let place = "demo.toml:11: flows[0].dst_host";
+    refused(&with("src_host = \"pc\"\ndst_host = \"pc\""), place, "name another");
+    refused(&with("src_host = \"a pc\""), "demo.toml:10: flows[0].src_host", "a host is a word");
+}
+
+#[test]
 fn quantities_need_a_unit_that_has_one_reading() {
     let rate = "demo.toml:4: links.bottleneck.rate";
     refused(&edited("\"10mbit\"", "\"10mbps\""), rate, "write `10mbit`");

@@ -75,8 +75,8 @@ pub struct Packet {
     pub lane: u8,
     /// How often the connection has redrawn its hash, modulo 256.
     pub rehashes: u8,
-    /// The group of its flow, modulo 256: the flows of a group are those of one pair of hosts.
-    pub group: u8,
+    /// Numbers of the hosts that send and receive the flow.
+    pub hosts: [u16; 2],
     /// The ECN field.
     pub ecn: Ecn,
     /// The ECN field on arrival at the present queue.
@@ -132,7 +132,7 @@ impl Packet {
             kind,
             lane: 0,
             rehashes: 0,
-            group: 0,
+            hosts: [0, 1],
             ecn: Ecn::NotEct,
             ecn_in: Ecn::NotEct,
             marked: None,
@@ -173,11 +173,11 @@ impl AqmPacket for Packet {
     }
 
     fn src_host(&self) -> u64 {
-        u64::from(self.group) << 1 | u64::from(self.is_reverse())
+        u64::from(self.hosts[usize::from(self.is_reverse())])
     }
 
     fn dst_host(&self) -> u64 {
-        self.src_host() ^ 1
+        u64::from(self.hosts[usize::from(!self.is_reverse())])
     }
 
     /// A segment of TCP takes its payload and 1280 bytes (facts tcp-31 and qdisc-20).

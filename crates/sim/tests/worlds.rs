@@ -7,6 +7,7 @@ mod ecn;
 mod filling;
 mod hand_computed;
 mod handshake;
+mod hosts;
 mod late_services;
 mod laws;
 mod measures;

@@ -243,6 +243,8 @@ pub(crate) const KEYS: &[&str] = &[
     "ack_every",
     "receive_window",
     "autotuning",
+    "src_host",
+    "dst_host",
     "start",
     "stop",
     "app",

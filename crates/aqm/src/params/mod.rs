@@ -135,7 +135,7 @@ pub fn read<T: Quantity>(text: &str, rule: Rule) -> Result<T, ParamError> {
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
-        $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)?
+        $($(#[$vmeta:meta])* $variant:ident = $word:literal $(| $alias:literal)*),+ $(,)?
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,7 +146,7 @@ macro_rules! words {
             const WORDS: &'static [&'static str] = &[$($word),+];
             fn parse(text: &str) -> Result<Self, $crate::__private::String> {
                 match text.trim() {
-                    $($word => Ok(Self::$variant),)+
+                    $($word $(| $alias)* => Ok(Self::$variant),)+
                     other => Err($crate::__private::format!(
                         "`{other}` is none of {}", [$($word),+].join(", ")
                     )),

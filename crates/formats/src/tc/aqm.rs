@@ -210,14 +210,10 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
         "" | "triple-isolate" => {}
         "dual-srchost" => settings.push(own("isolation", "src")),
         "dual-dsthost" => settings.push(own("isolation", "dst")),
-        same @ ("flows" | "flowblind") => settings.push(own("isolation", same)),
-        other => {
-            let message = format!(
-                "cake's `{other}` has no counterpart here: flows, dual-srchost, dual-dsthost, \
-                 triple-isolate and flowblind have"
-            );
-            return Err(at(message));
+        same @ ("flows" | "flowblind" | "srchost" | "dsthost" | "hosts") => {
+            settings.push(own("isolation", same))
         }
+        other => unreachable!("cake::choice has no `{other}`"),
     }
     let overhead = overhead(qdisc, text("cells"));
     if let Some(overhead) = &overhead {

@@ -58,6 +58,11 @@ fn check_path(
     reverse: Option<usize>,
 ) -> Planned<()> {
     let reverse: Vec<usize> = reverse.into_iter().collect();
+    if group.hosts.is_some() {
+        let message = "engine ns3 gives every group of flows two hosts of its own; leave \
+                       `src_host` and `dst_host` out, or use engine sim";
+        return refuse(format!("flows[{index}].src_host"), message);
+    }
     for (key, is_unsupported) in [
         ("path", group.path != [forward]),
         ("reverse", group.reverse != reverse || reverse.contains(&forward)),

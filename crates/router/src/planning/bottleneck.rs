@@ -71,6 +71,11 @@ fn check_group(
                        `accecn_option` and `ecn_fallback` out, or use engine sim";
         return refuse(format!("flows[{index}].ecn"), message);
     }
+    if group.hosts.is_some() {
+        let message = "engine linux gives every group of flows two hosts of its own; leave \
+                       `src_host` and `dst_host` out, or use engine sim";
+        return refuse(format!("flows[{index}].src_host"), message);
+    }
     let window = group.app.tcp().and_then(|tcp| tcp.receive_window);
     let is_other = |link: &usize| Some(*link) != reverse || *link == forward;
     for (key, is_unsupported) in [

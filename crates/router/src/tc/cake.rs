@@ -79,6 +79,9 @@ fn cells(w: &mut Writer<'_>) -> Refusable<u64> {
 fn isolation(w: &mut Writer<'_>) -> Refusable<u64> {
     match w.value("isolation") {
         Some("flowblind") => Ok(0),
+        Some("srchost") => Ok(1),
+        Some("dsthost") => Ok(2),
+        Some("hosts") => Ok(3),
         Some("flows") => Ok(4),
         Some("src") => Ok(5),
         Some("dst") => Ok(6),
@@ -151,7 +154,16 @@ mod tests {
 
     #[test]
     fn hosts_are_isolated_as_in_the_simulator_and_the_rate_has_64_bits() {
-        let modes = [("flowblind", 0), ("flows", 4), ("src", 5), ("dst", 6), ("triple", 7)];
+        let modes = [
+            ("flowblind", 0),
+            ("srchost", 1),
+            ("dsthost", 2),
+            ("hosts", 3),
+            ("flows", 4),
+            ("src", 5),
+            ("dst", 6),
+            ("triple", 7),
+        ];
         for (mode, number) in modes {
             assert_eq!(numbers(&format!("cake:isolation={mode}"), 5), Some(vec![number]));
         }

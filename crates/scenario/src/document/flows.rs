@@ -148,6 +148,15 @@ pub struct FlowGroup {
     /// When their applications stop, if before the end of the run. Written like `30s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<SpanText>,
+    /// Name of the host that sends. Groups with the same name share it, which matters where a queue
+    /// shares a link between hosts, such as `cake`. By default a group has a pair of hosts of its
+    /// own. Captures give every group its own addresses all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub src_host: Option<String>,
+    /// Name of the host that receives, in the same names: what one group sends to and another sends
+    /// from is one host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dst_host: Option<String>,
     /// What the flows carry.
     pub app: App,
 }

@@ -19,10 +19,12 @@ pub(super) fn all(
     recorded: &Recordings,
 ) -> Checked<Vec<FlowGroup>> {
     let names = names(&document.flows)?;
+    let hosts = hosts(&document.flows)?;
     let around = Around { document, links: link_indices(document), capacities, recorded };
     let mut groups = Vec::new();
     for (index, (written, name)) in document.flows.iter().zip(names).enumerate() {
-        groups.push(group((index, name), written, &around)?);
+        let group = group((index, name), written, &around)?;
+        groups.push(FlowGroup { hosts: hosts[index], ..group });
     }
     Ok(groups)
 }
@@ -64,6 +66,29 @@ fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
     Ok(written.iter().map(&mut name_of).collect())
 }
 
+/// The hosts of each group that names one. A host has the number of the place where it is named
+/// first.
+fn hosts(written: &[flows::FlowGroup]) -> Checked<Vec<Option<[u32; 2]>>> {
+    let mut known: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (index, flow) in written.iter().enumerate() {
+        let mut pair = [0, 1].map(|side| 2 * index as u32 + side);
+        for (number, (key, name)) in
+            pair.iter_mut().zip([("src_host", &flow.src_host), ("dst_host", &flow.dst_host)])
+        {
+            let Some(name) = name else { continue };
+            checks::name(&format!("flows[{index}].{key}"), "a host", name)?;
+            *number = *known.entry(name).or_insert(*number);
+        }
+        if pair[0] == pair[1] {
+            let message = "is the host that sends too; name another, or leave one of the two out";
+            return refuse(&format!("flows[{index}].dst_host"), message);
+        }
+        all.push((flow.src_host.is_some() || flow.dst_host.is_some()).then_some(pair));
+    }
+    Ok(all)
+}
+
 fn group(
     (index, name): (usize, String),
     written: &flows::FlowGroup,
@@ -98,6 +123,7 @@ fn group(
         rtt: delays.rtt,
         start,
         stop: stop(place, written, document.duration.0)?,
+        hosts: None,
         app: app::app(index, written, around.recorded)?,
         name,
         path,

@@ -162,7 +162,7 @@ fn queue(spec: &QdiscSpec) -> Value {
 
 fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
     let route = |route: &[usize]| route.iter().map(|&l| links[l].name.as_str()).collect::<Vec<_>>();
-    json!({
+    let mut table = json!({
         "name": flow.name,
         "class": flow.class,
         "count": flow.count,
@@ -179,7 +179,11 @@ fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
         "start": [text(flow.start.0), text(flow.start.1)],
         "stop": flow.stop.map(|stop: Span| text(stop)),
         "app": app(&flow.app),
-    })
+    });
+    if let Some(hosts) = flow.hosts {
+        table["hosts"] = json!(hosts);
+    }
+    table
 }
 
 fn app(app: &App) -> Value {

@@ -56,6 +56,8 @@ pub struct Outbox<'a> {
     pub(crate) class: usize,
     /// Its group, by place, which is that of its route.
     pub(crate) group: u32,
+    /// The hosts that send and receive it.
+    pub(crate) hosts: [u16; 2],
     /// Which of its connections the flow uses; to routers they are separate flows.
     pub lane: u8,
 }
@@ -63,22 +65,22 @@ pub struct Outbox<'a> {
 impl Outbox<'_> {
     /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
-        let Outbox { now, class, group, .. } = *self;
+        let Outbox { now, class, group, hosts, .. } = *self;
         let (path, probe) = (&mut *self.path, &mut *self.probe);
-        Outbox { now, path, probe, class, group, lane }
+        Outbox { now, path, probe, class, group, hosts, lane }
     }
 
     /// From the sender towards the receiver.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
-        (packet.lane, packet.group) = (self.lane, self.group as u8);
+        (packet.lane, packet.hosts) = (self.lane, self.hosts);
         self.path.send(self.now, &mut packet);
     }
 
     /// From the receiver towards the sender.
     #[inline(always)]
     pub fn reply(&mut self, packet: &mut Packet) {
-        (packet.lane, packet.group) = (self.lane, self.group as u8);
+        (packet.lane, packet.hosts) = (self.lane, self.hosts);
         self.path.reply(self.now, self.group, packet);
     }
 

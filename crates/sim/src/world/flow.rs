@@ -18,6 +18,8 @@ pub(crate) struct SimulatedFlow {
     pub(crate) timers: FlowTimers,
     /// Its group, by place.
     pub(crate) group: u32,
+    /// The hosts that send and receive it.
+    pub(crate) hosts: [u16; 2],
 }
 
 /// The two ends of a flow.

@@ -68,6 +68,7 @@ pub fn group(name: &str, count: u32, app: App) -> FlowGroup {
         rtt: ms(100),
         start: (Span::ZERO, Span::ZERO),
         stop: None,
+        hosts: None,
         app,
     }
 }

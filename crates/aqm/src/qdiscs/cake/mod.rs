@@ -70,7 +70,7 @@ struct CakeQueues<P> {
     lists: Lists,
     heap: OverflowHeap,
     flow_ways: Ways,
-    is_flowblind: bool,
+    isolation: Isolation,
     sources: Hosts,
     destinations: Hosts,
     shaper: Shaper,
@@ -171,7 +171,7 @@ impl<P: Packet> CakeQueues<P> {
             lists: Lists::new(places),
             heap: OverflowHeap::new(places),
             flow_ways: Ways::new(places),
-            is_flowblind: params.isolation == Isolation::Flowblind,
+            isolation: params.isolation,
             sources: Hosts::new(places, is(Isolation::Src)),
             destinations: Hosts::new(places, is(Isolation::Dst)),
             shaper: Shaper::new(params.bandwidth.0, framing),
@@ -188,15 +188,24 @@ impl<P: Packet> CakeQueues<P> {
     fn place(&mut self, packet: &P) -> u32 {
         let [flow_salt, source_salt, destination_salt] = self.salts;
         let is_free = |place: usize| self.states[place].phase == Phase::Idle;
-        let flow = if self.is_flowblind { 0 } else { packet.sender_hash() };
+        let source = || splitmix(packet.src_host() ^ source_salt);
+        let destination = || splitmix(packet.dst_host() ^ destination_salt);
+        let flow = match self.isolation {
+            Isolation::Flowblind => 0,
+            Isolation::SrcHost => source(),
+            Isolation::DstHost => destination(),
+            Isolation::Hosts => source() ^ destination(),
+            Isolation::Flows | Isolation::Src | Isolation::Dst | Isolation::Triple => {
+                packet.sender_hash()
+            }
+        };
         let hash = splitmix(flow ^ flow_salt);
         let Place { index, is_taken_over } = self.flow_ways.place(hash, is_free);
         let phase = self.states[index].phase;
         if phase == Phase::Idle || is_taken_over {
             self.count_bulk(index, -i32::from(phase == Phase::Bulk));
-            let source = self.sources.place(splitmix(packet.src_host() ^ source_salt));
-            let destination =
-                self.destinations.place(splitmix(packet.dst_host() ^ destination_salt));
+            let source = self.sources.place(source());
+            let destination = self.destinations.place(destination());
             let queue = &mut self.states[index];
             (queue.source, queue.destination) = (source, destination);
             self.count_bulk(index, i32::from(phase == Phase::Bulk));

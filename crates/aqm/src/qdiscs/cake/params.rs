@@ -17,11 +17,17 @@ words! {
         /// Flows only.
         Flows = "flows",
         /// Sources, then flows.
-        Src = "src",
+        Src = "src" | "dual-srchost",
         /// Destinations, then flows.
-        Dst = "dst",
+        Dst = "dst" | "dual-dsthost",
         /// Sources and destinations, whichever has more bulk flows, then flows.
-        Triple = "triple",
+        Triple = "triple" | "triple-isolate",
+        /// Sources only: all flows of one are in one queue.
+        SrcHost = "srchost",
+        /// Destinations only.
+        DstHost = "dsthost",
+        /// Pairs of source and destination only.
+        Hosts = "hosts",
         /// Nobody: all flows are in one queue.
         Flowblind = "flowblind",
     }
