@@ -150,3 +150,21 @@ def test_tc_itself_takes_the_words(aqm):
     for line in commands:
         done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
         assert 'Cannot find device "nosuchdev0"' in done.stderr, f"{line}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("plan", [_core.linux_plan, _core.ns3_plan])
+def test_other_engines_refuse_hosts_that_groups_share(plan):
+    toml = """
+name = "x"
+duration = "1s"
+[links.a]
+rate = "1mbit"
+[[flows]]
+path = ["a"]
+reverse = []
+rtt = "10ms"
+src_host = "pc"
+app = { kind = "bulk" }
+"""
+    with pytest.raises(ScenarioError, match=r"flows\[0\].src_host: engine .* use engine sim"):
+        plan(_core.Scenario.load(toml))
