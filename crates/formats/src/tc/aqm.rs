@@ -182,11 +182,6 @@ fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
         "pfifo" | "bfifo" if qdisc.option("limit").is_none() => {
             all.push("the limit is the device's txqueuelen: that of 1000 is taken".to_owned());
         }
-        "fq_codel" if qdisc.option("memory_limit").is_some() => all.push(
-            "memory_limit counts the kernel's buffers there (a packet of 1500 B takes 2304 B), \
-             and bytes of packets here"
-                .to_owned(),
-        ),
         _ => {}
     }
     all

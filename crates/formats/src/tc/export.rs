@@ -90,7 +90,8 @@ fn of_spec(
         "cake" => cake(&settings, link)?,
         _ => {
             let mut words = by_table(table, spec, &base, &settings, is_complete)?;
-            if matches!(table.kind, "red" | "choke") {
+            // tc has no word for the link's rate, and demands a number for choke.
+            if table.kind == "choke" || settings.contains(&("bandwidth", "auto".to_owned())) {
                 words.extend(["bandwidth".to_owned(), show_rate(link.bps)]);
             }
             words
@@ -257,6 +258,7 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
         }
         (Form::Size | Form::Bytes, _) => units::bytes(value)?.to_string(),
         (Form::Count | Form::Packets | Form::Text, _) => units::whole(value)?.to_string(),
+        (Form::Rate, _) => show_rate(units::rate(value)?.as_bps()),
         (Form::Time, _) => format!("{}us", divided(span()?, 1000, "whole microseconds")?),
         (Form::Millis, _) => divided(span()?, 1_000_000, "whole milliseconds")?.to_string(),
         (Form::Seconds, _) => divided(span()?, 1_000_000_000, "whole seconds")?.to_string(),

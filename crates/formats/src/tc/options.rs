@@ -150,8 +150,7 @@ const RED: [OptionWord; 14] = [
     word("avpkt", Size, Is("mean_packet_bytes")),
     word("burst", Count, Is("burst")),
     word("probability", Real, Is("max_p")),
-    // The table of idle times follows the link's rate here.
-    word("bandwidth", Rate, Same),
+    word("bandwidth", Rate, Is("bandwidth")),
     ECN,
     word("harddrop", Flag, Sets("hard_drop", "true")),
     word("adaptive", Flag, Same),
