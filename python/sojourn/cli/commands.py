@@ -111,6 +111,11 @@ COMMANDS = {
         computes=True,
     ),
     "tc": Entry("tc", "tc", "Read, check and write set-ups of tc (iproute2) and OpenWrt's SQM."),
+    "test": Entry(
+        "testing", "test",
+        "Decide the expectations of scenarios: run seeds until each has passed or failed.",
+        computes=True,
+    ),
     "tune": Entry(
         "tune", "tune",
         "Search the parameters of an AQM for a goal, and judge them on scenarios not seen.",

@@ -139,7 +139,7 @@ def read_until(table: Mapping[str, Any], metrics: Sequence[str]) -> Until:
     within, is_share, unit = _within(table.get("within"))
     most = at_least_one("until.max_seeds", table.get("max_seeds"))
     rule = Until(str(metric), within, is_share, confidence, most, unit)
-    needed = _least(rule)
+    needed = fewest_seeds(rule)
     if most < needed:
         raise InputError(
             f"until.max_seeds: no interval of {100 * confidence:g} % for {metric} comes of "
@@ -159,7 +159,7 @@ def _within(value: object) -> tuple[float, bool, str]:
     return found.size, is_share, found.unit
 
 
-def _least(rule: Until) -> int:
+def fewest_seeds(rule: Until) -> int:
     """The smallest number of seeds that gives an interval at all."""
     if row_of(rule.metric).centre == "mean":
         return 2

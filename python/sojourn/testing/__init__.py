@@ -1,0 +1,1 @@
+"""Expectations of scenarios as tests: read, decided over seeds, reported; the pytest plugin."""

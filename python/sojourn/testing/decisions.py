@@ -1,0 +1,108 @@
+"""What is decided of an expectation: passed, failed, undecided or invalid, and why.
+
+An expectation has passed once its interval lies within the bounds, and has failed once it lies
+outside. The intervals of all looks together hold with the stated confidence
+(`sojourn.study.until`), so that a further look is no second chance.
+
+With a reference the value is the ratio to it, seed by seed, or the difference where the bound is an
+amount: runs of one seed share their exogenous draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sojourn.describing.formatting import counted, decimals_for, scale_of, show
+from sojourn.describing.metrics import row_of
+from sojourn.testing.expectations import Expected
+
+Outcome = Literal["passed", "failed", "undecided", "invalid"]
+_RANK: dict[str, int] = {"failed": 0, "invalid": 1, "undecided": 2, "passed": 3}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The outcome of one expectation.
+
+    Attributes:
+        expected: the expectation.
+        outcome: what was decided.
+        centre: mean or median over seeds of the value, or of its ratio or difference.
+        low: lower end of the interval.
+        high: upper end of it.
+        values: one per seed, shape ``(n_seeds,)``.
+        reason: why it is invalid, or undecided before its last look; else empty.
+        worst_seed: the seed whose value is furthest from the bounds, or nearest to them.
+    """
+
+    expected: Expected
+    outcome: Outcome
+    centre: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    values: Sequence[float] = ()
+    reason: str = ""
+    worst_seed: int = 1
+
+    @property
+    def severity(self) -> tuple[int, float]:
+        """Sorts the worst first: by outcome, then by how far the value is beyond its bounds."""
+        return _RANK[self.outcome], -_excess(self.expected, self.centre)
+
+    @property
+    def measured(self) -> str:
+        """What was measured, with interval and seeds: ``24.1 ms (23.8 to 24.5), 8 seeds``."""
+        if self.reason:
+            return self.reason
+        return f"{_interval(self)}, {counted(len(self.values), 'seed')}"
+
+
+def decide(expected: Expected, values: Sequence[float], first_seed: int) -> Decision:
+    """The decision at one look.
+
+    Args:
+        expected: what is expected.
+        values: one per seed, shape ``(n_seeds,)``, of which a ratio or difference has been taken.
+        first_seed: the seed of the first value.
+    """
+    centre, low, high = expected.rule.interval(values)
+    outcome: Outcome = "undecided"
+    if expected.low < low and high < expected.high:
+        outcome = "passed"
+    elif high <= expected.low or low >= expected.high:
+        outcome = "failed"
+    worst = max(range(len(values)), key=lambda i: _excess(expected, values[i]))
+    return Decision(
+        expected, outcome, centre, low, high, tuple(values), worst_seed=first_seed + worst
+    )
+
+
+def _excess(expected: Expected, value: float) -> float:
+    """How far a value is beyond the nearer bound, as a part of it; negative within."""
+    if math.isnan(value):
+        return -math.inf
+    beyond = [
+        sign * (value - bound) / (abs(bound) or 1.0)
+        for sign, bound in ((1.0, expected.high), (-1.0, expected.low))
+        if math.isfinite(bound)
+    ]
+    return max(beyond)
+
+
+def _interval(decision: Decision) -> str:
+    expected = decision.expected
+    row = row_of(expected.metric)
+    if expected.is_ratio:
+        unit, factor = f"% of {expected.against}", 100.0
+    else:
+        scale = scale_of(row, [decision.centre])
+        unit, factor = scale.unit, scale.factor
+    half = (decision.high - decision.low) / 2 * factor
+    decimals = decimals_for(half, decision.centre * factor)
+    centre, low, high = (
+        show(value * factor, decimals) for value in (decision.centre, decision.low, decision.high)
+    )
+    return f"{centre} {unit}".strip() + f" ({low} to {high})"

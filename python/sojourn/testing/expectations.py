@@ -1,0 +1,272 @@
+"""The expectations of a scenario file, one for each case that it names."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sojourn import _core
+from sojourn.describing.formatting import counted
+from sojourn.describing.library import find, load
+from sojourn.describing.metrics import row_of
+from sojourn.describing.quantity import required
+from sojourn.describing.queues import choose_link
+from sojourn.engines import registry
+from sojourn.engines.protocol import OptionValues
+from sojourn.engines.registry import EngineSelection
+from sojourn.errors import InputError
+from sojourn.study.until import Until, fewest_seeds
+
+PATTERN = "*.scenario.toml"
+"""The files that are collected from a folder."""
+BASELINE = "baseline"
+_BOUNDS = ("below", "above", "within", "equivalent")
+
+
+@dataclass(frozen=True)
+class TestedScenario:
+    """A scenario with the AQM and the engine that a case names.
+
+    Attributes:
+        scenario: under its own seed.
+        engine: where it runs.
+        link: the link whose AQM the case names; None where it names none.
+        aqm: that AQM, as it was written; empty where it is the scenario's own.
+        sets: dotted keys and values that override the file.
+    """
+
+    scenario: _core.Scenario
+    engine: EngineSelection
+    link: str | None = None
+    aqm: str = ""
+    sets: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """For people: ``pie on linux, flows.bulk.count=50``; empty for the file as it is."""
+        engine = "" if self.engine.name == registry.NAMES[0] else f"on {self.engine.name}"
+        sets = [f"{key}={value}" for key, value in self.sets.items()]
+        return ", ".join(filter(None, [" ".join(filter(None, [self.aqm, engine])), *sets]))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One expectation about one metric of one queue or class, in one case.
+
+    Attributes:
+        file: as the user named it.
+        line: of the expectation, from 1; 0 where it is not known.
+        key: of the metric in `Result.summary`.
+        of: name of that queue or class; empty for the whole run.
+        text: the bounds as they were written: ``below 20ms``.
+        low: the value is above this; infinite if anything is.
+        high: the value is below this.
+        is_ratio: whether the value is divided by the reference's.
+        variant: what is run.
+        reference: what is run for the reference, where that is another AQM.
+        against: the reference as it was written; empty without one.
+        rule: when a number of seeds is enough to look, and the interval of a look.
+    """
+
+    file: str
+    line: int
+    key: str
+    of: str
+    text: str
+    low: float
+    high: float
+    is_ratio: bool
+    variant: TestedScenario
+    reference: TestedScenario | None
+    against: str
+    rule: Until
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric, such as ``delay_p95``."""
+        return self.key.rpartition("/")[2]
+
+    @property
+    def name(self) -> str:
+        """Unique within the file: ``delay_p95 of bottleneck below 20ms (pie)``."""
+        of = f" of {self.of}" if self.of else ""
+        against = f" against {self.against}" if self.against else ""
+        label = f" ({self.variant.label})" if self.variant.label else ""
+        return f"{self.metric}{of} {self.text}{against}{label}"
+
+    @property
+    def place(self) -> str:
+        """File and line, for messages."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def series(self) -> str:
+        """Names its values in a stored baseline."""
+        return f"{self.key} ({self.variant.label})" if self.variant.label else self.key
+
+
+def files(sources: Sequence[str | Path]) -> list[Path]:
+    """Scenario files, with those of folders in place of these.
+
+    Raises:
+        InputError: there is no such file, or a folder has none.
+    """
+    found: list[Path] = []
+    for source in map(Path, sources):
+        if not source.is_dir():
+            found.append(find(source))
+            continue
+        inside = sorted(source.rglob(PATTERN))
+        if not inside:
+            raise InputError(f"{source}: has no file {PATTERN}; name a scenario file")
+        found += inside
+    return list(dict.fromkeys(found))
+
+
+def read(
+    source: str | Path, *, engine: str | None = None, options: OptionValues | None = None
+) -> list[Expected]:
+    """The expectations of a scenario file.
+
+    Args:
+        source: the file.
+        engine: where all of them are run, in place of what they say.
+        options: of engines.
+
+    Raises:
+        InputError: it has none, or a case or a number of seeds means nothing.
+        ScenarioError: the file is not a legal scenario.
+    """
+    scenario = load(source)
+    written = json.loads(scenario.document_json()).get("expect", [])
+    if not written:
+        raise InputError(f"{source}: has no [[expect]]; write one with metric and below")
+    found = [
+        each
+        for index, expectation in enumerate(written)
+        for each in _Reader(str(source), scenario, index, expectation, engine, options).all()
+    ]
+    names = [each.name for each in found]
+    for each in found:
+        if names.count(each.name) > 1:
+            raise InputError(f"{each.place}: `{each.name}` is expected twice; remove one")
+    return found
+
+
+class _Reader:
+    """One ``[[expect]]`` of a file."""
+
+    def __init__(
+        self, file: str, scenario: _core.Scenario, index: int, written: dict[str, Any],
+        engine: str | None, options: OptionValues | None,
+    ) -> None:  # fmt: skip
+        self._file, self._scenario, self._written = file, scenario, written
+        self._index = index
+        self._line = scenario.line_of(f"expect[{index}]") or 0
+        self._engine, self._options = engine, options
+
+    def all(self) -> Iterator[Expected]:
+        against = self._written.get("against", "")
+        text, low, high = _bounds(self._written)
+        is_ratio = bool(against) and not (
+            "equivalent" in self._written and not str(self._written["equivalent"]).endswith("%")
+        )
+        for position, case in enumerate(self._written.get("for", [{}])):
+            variant = self._variant(case, f"for[{position}]")
+            reference = self._reference(variant, against)
+            for of, key in self._keys():
+                yield Expected(
+                    self._file, self._line, key, of, text, low, high, is_ratio, variant, reference,
+                    against, self._rule(key),
+                )  # fmt: skip
+
+    def _refuse(self, key: str, why: str) -> InputError:
+        path = f"expect[{self._index}].{key}"
+        line = self._scenario.line_of(path) or self._line
+        return InputError(f"{self._file}:{line}: {path}: {why}")
+
+    def _keys(self) -> list[tuple[str, str]]:
+        """Names and keys of what the metric is of; the scenario has checked the names."""
+        metric, of = self._written["metric"], self._written.get("of", [])
+        scope = row_of(metric).scope
+        if scope == "run":
+            return [("", f"run/{metric}")]
+        names = [of] if isinstance(of, str) else of
+        if not names:
+            resolved = json.loads(self._scenario.resolved_json())
+            classes = dict.fromkeys(group["class"] for group in resolved["flows"])
+            names = self._scenario.links if scope == "queue" else [*classes]
+        return [(name, f"{scope}/{name}/{metric}") for name in names]
+
+    def _variant(self, case: str | dict[str, Any], key: str) -> TestedScenario:
+        table: dict[str, Any] = {"aqm": case} if isinstance(case, str) else case
+        sets: dict[str, object] = table.get("set", {})
+        aqm = table.get("aqm", "")
+        try:
+            name = self._engine or table.get("engine", registry.NAMES[0])
+            engine = registry.select_one(name, self._fitting(name))
+            scenario = load(self._file, sets) if sets else self._scenario
+            link = choose_link(scenario, None) if aqm else None
+            changed = scenario.with_queue(link, aqm) if link else scenario
+        except (InputError, _core.ScenarioError) as error:
+            raise self._refuse(key, str(error)) from None
+        return TestedScenario(changed, engine, link, aqm, sets)
+
+    def _fitting(self, name: str) -> dict[str, Any]:
+        """The options that an engine has; `sojourn test` has checked that some engine does."""
+        has = {option.name for owner, option in registry.options() if owner == name}
+        return {key: value for key, value in (self._options or {}).items() if key in has}
+
+    def _reference(self, variant: TestedScenario, against: str) -> TestedScenario | None:
+        if not against or against == BASELINE:
+            return None
+        try:
+            link = choose_link(variant.scenario, None)
+        except InputError as error:
+            raise self._refuse("against", str(error)) from None
+        scenario = variant.scenario.with_queue(link, against)
+        if scenario.queue(link) == variant.scenario.queue(link):
+            raise self._refuse("against", f"{against} is compared with itself; name another AQM")
+        return TestedScenario(scenario, variant.engine, link, against, variant.sets)
+
+    def _rule(self, key: str) -> Until:
+        confidence, most = self._written["confidence"], self._written["max_seeds"]
+        rule = Until(key, math.inf, False, confidence, most)
+        if most < (needed := fewest_seeds(rule)):
+            raise self._refuse(
+                "max_seeds",
+                f"no interval of {100 * confidence:g} % for {self._written['metric']} comes of "
+                f"{counted(most, 'seed')}; at least {needed} are needed",
+            )
+        return rule
+
+
+def _bounds(written: Mapping[str, Any]) -> tuple[str, float, float]:
+    """The bounds as text, and as the interval in which the compared value must lie."""
+    parts = []
+    for key in _BOUNDS:
+        if key in written:
+            value = written[key]
+            shown = " to ".join(map(str, value)) if isinstance(value, list) else value
+            parts.append(f"{key} {shown}")
+    text = " and ".join(parts)
+    if "equivalent" in written:
+        amount = _size(written["equivalent"])
+        centre = 1.0 if str(written["equivalent"]).endswith("%") else 0.0
+        return text, centre - amount, centre + amount
+    low, high = written.get("within", [written.get("above"), written.get("below")])
+    return (
+        text,
+        -math.inf if low is None else _size(low),
+        math.inf if high is None else _size(high),
+    )
+
+
+def _size(value: object) -> float:
+    if isinstance(value, str) and value.endswith("%"):
+        return required("bound", value.removesuffix("%")).size / 100.0
+    return required("bound", value).size

@@ -1,0 +1,45 @@
+"""The two commands that show a failing expectation."""
+
+from __future__ import annotations
+
+import shlex
+
+from sojourn.engines import registry
+from sojourn.testing.decisions import Decision
+from sojourn.testing.expectations import BASELINE
+
+_OTHERS = ("taildrop", "codel")
+
+
+def commands(decision: Decision) -> list[str]:
+    """Commands that show a decision: the run itself, then the AQM next to another one."""
+    expected = decision.expected
+    variant, scenario = expected.variant, expected.variant.scenario
+    sets = [part for key, value in variant.sets.items() for part in ("--set", f"{key}={value}")]
+    link = variant.link or (expected.reference.link if expected.reference else None)
+    own = variant.aqm or scenario.queue(link or scenario.links[0])
+    other = expected.against if expected.against not in ("", BASELINE) else _other(own)
+    seed = ["--seed", str(decision.worst_seed)]
+    if variant.engine.name != registry.NAMES[0]:
+        aqm = ["--aqm", variant.aqm] if variant.aqm else []
+        engine = variant.engine.name
+        engines = f"{registry.NAMES[0]},{engine}"
+        return [
+            _line("run", expected.file, *aqm, "--engine", engine, *seed, *sets),
+            _line("compare", expected.file, "--aqm", own, "--engine", engines, *sets),
+        ]
+    # `live` has no --set.
+    shown = (
+        _line("run", expected.file, *(("--aqm", variant.aqm) if variant.aqm else ()), *seed, *sets)
+        if sets
+        else _line("live", expected.file, "--aqm", f"{own},{other}")
+    )
+    return [shown, _line("diff", own, other, expected.file, *seed, *sets)]
+
+
+def _other(own: str) -> str:
+    return _OTHERS[own.startswith(_OTHERS[0])]
+
+
+def _line(*words: str) -> str:
+    return shlex.join(["sojourn", *words])

@@ -1,0 +1,118 @@
+"""Decisions for machines: JUnit XML, TAP 14, annotations and the step summary of GitHub, JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from sojourn.testing.decisions import Decision
+from sojourn.testing.remedies import commands
+
+# XML 1.0 §2.2: characters that no document may contain.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(decisions: Sequence[Decision], wall_s: float) -> str:
+    """As JUnit XML: undecided is skipped, as the format has no other word, and invalid an error."""
+    counts = {name: str(count) for name, count in _counts(decisions).items()}
+    attributes = {
+        "name": "sojourn", "tests": str(len(decisions)), "failures": counts["failed"],
+        "errors": counts["invalid"], "skipped": counts["undecided"], "time": f"{wall_s:.3f}",
+    }  # fmt: skip
+    root = ET.Element("testsuites", attributes)
+    suite = ET.SubElement(root, "testsuite", attributes)
+    for decision in decisions:
+        expected = decision.expected
+        case = ET.SubElement(
+            suite, "testcase", name=_xml(expected.name), classname=_xml(expected.file),
+            file=_xml(expected.file), line=str(expected.line), time="0",
+        )  # fmt: skip
+        element = {"failed": "failure", "invalid": "error", "undecided": "skipped"}
+        if decision.outcome in element:
+            message = f"{decision.outcome}: {decision.measured}"
+            found = ET.SubElement(case, element[decision.outcome], message=_xml(message))
+            found.text = _xml("\n".join(commands(decision)))
+        else:
+            ET.SubElement(case, "system-out").text = _xml(decision.measured)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def tap(decisions: Sequence[Decision]) -> str:
+    """As TAP 14: undecided is skipped; the exit code of the command says that it is not passed."""
+    lines = ["TAP version 14", f"1..{len(decisions)}"]
+    for number, decision in enumerate(decisions, 1):
+        name = re.sub(r"([\\#])", r"\\\1", f"{decision.expected.place} {decision.expected.name}")
+        is_bad = decision.outcome in ("failed", "invalid")
+        skip = f" # SKIP undecided: {decision.measured}" if decision.outcome == "undecided" else ""
+        lines.append(f"{'not ok' if is_bad else 'ok'} {number} - {name}{skip}")
+        if is_bad:
+            lines += ["  ---", f"  outcome: {decision.outcome}", "  measured: |"]
+            lines += [f"    {decision.measured}", "  show:"]
+            shown = [text.replace("'", "''") for text in commands(decision)]
+            lines += [f"    - '{text}'" for text in shown]
+            lines.append("  ...")
+    return "\n".join(lines)
+
+
+def github_annotations(decisions: Sequence[Decision]) -> list[str]:
+    """Workflow commands of GitHub, one for each decision that is not passed."""
+    found = []
+    for decision in decisions:
+        if decision.outcome != "passed":
+            level = "warning" if decision.outcome == "undecided" else "error"
+            expected = decision.expected
+            line = f",line={expected.line}" if expected.line else ""
+            title = _property(f"{expected.name}: {decision.outcome}")
+            message = "\n".join([decision.measured, *commands(decision)])
+            place = f"file={_property(expected.file)}{line}"
+            found.append(f"::{level} {place},title={title}::{_data(message)}")
+    return found
+
+
+def step_summary(decisions: Sequence[Decision]) -> str:
+    """As Markdown, for ``$GITHUB_STEP_SUMMARY``."""
+    lines = ["| | expectation | measured |", "|---|---|---|"]
+    for decision in decisions:
+        expected = decision.expected
+        cells = (f"{expected.place} {expected.name}", decision.measured)
+        escaped = [re.sub(r"([\\|`*_<>&#\[\]])", r"\\\1", cell) for cell in cells]
+        lines.append(f"| {decision.outcome} | {escaped[0]} | {escaped[1]} |")
+    return f"### {headline(decisions)}\n\n" + "\n".join(lines) + "\n"
+
+
+def headline(decisions: Sequence[Decision]) -> str:
+    """How many there are of each: ``1 failed, 3 passed``."""
+    counts = _counts(decisions)
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "none"
+
+
+def as_data(decision: Decision) -> dict[str, Any]:
+    """For JSON."""
+    expected = decision.expected
+    return {
+        "file": expected.file, "line": expected.line, "name": expected.name, "key": expected.key,
+        "outcome": decision.outcome, "centre": decision.centre, "low": decision.low,
+        "high": decision.high, "seeds": len(decision.values), "values": list(decision.values),
+        "reason": decision.reason,
+        "show": [] if decision.outcome == "passed" else commands(decision),
+    }  # fmt: skip
+
+
+def _counts(decisions: Sequence[Decision]) -> Mapping[str, int]:
+    outcomes = [decision.outcome for decision in decisions]
+    return {name: outcomes.count(name) for name in ("failed", "invalid", "undecided", "passed")}
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("?", text)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,199 @@
+"""Runs seeds until every expectation is decided; expectations about one variant share its runs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from sojourn.comparing.metrics import ABOVE
+from sojourn.describing.library import seeded
+from sojourn.errors import InputError
+from sojourn.running.memory import check as check_memory
+from sojourn.running.replicas import Progress, Task, default_jobs, run_each
+from sojourn.running.result import Result
+from sojourn.running.store import DEFAULT_STORE, Store
+from sojourn.testing import baseline
+from sojourn.testing.decisions import Decision, decide
+from sojourn.testing.expectations import BASELINE, Expected, TestedScenario
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What is kept of one run.
+
+    Attributes:
+        summary: every number by its key.
+        invalid: why it is no valid experiment.
+    """
+
+    summary: dict[str, float]
+    invalid: list[str]
+
+
+@dataclass
+class Session:
+    """Decides expectations.
+
+    Attributes:
+        jobs: runs at a time; the number of cores by default.
+        store: where runs that were made before are found.
+        progress: makes what receives how far the runs of a round are.
+    """
+
+    jobs: int | None = None
+    store: Store | None = DEFAULT_STORE
+    progress: Callable[[], Progress | None] = lambda: None
+    _runs: dict[tuple[str, int], RunSummary | str] = field(default_factory=dict)
+    _keys: dict[int, str] = field(default_factory=dict)
+    _baselines: dict[str, baseline.Baseline] = field(default_factory=dict)
+
+    def decide_all(self, expected: Sequence[Expected], *, at_first: bool = False) -> list[Decision]:
+        """Decide all, the worst first.
+
+        Args:
+            expected: what is decided.
+            at_first: end at the first failure; what is not decided then is left out.
+
+        Raises:
+            InputError: a metric has no value in any run, or a baseline does not fit.
+            Interrupted: Ctrl-C.
+        """
+        for each in expected:
+            if each.against == BASELINE and each.file not in self._baselines:
+                self._baselines[each.file] = baseline.read(each.file)
+        decided: list[Decision] = []
+        looks = {id(each): iter(each.rule.looks) for each in expected}
+        waiting = list(expected)
+        while waiting and not (at_first and any(d.outcome == "failed" for d in decided)):
+            now = [(each, next(looks[id(each)])) for each in waiting]
+            self._make(now)
+            waiting = []
+            for each, look in now:
+                decision = self._look(each, look)
+                if decision.outcome == "undecided" and look < each.rule.max_seeds:
+                    waiting.append(each)
+                else:
+                    decided.append(decision)
+        return sorted(decided, key=lambda decision: decision.severity)
+
+    def update_baselines(self, expected: Sequence[Expected]) -> list[str]:
+        """Store the values of what is compared with a baseline; returns the names of the files.
+
+        Raises:
+            InputError: nothing is, or a run is not valid or has no value.
+        """
+        wanted = [each for each in expected if each.against == BASELINE]
+        if not wanted:
+            raise InputError('--update-baseline: no expectation says against = "baseline"')
+        self._make([(each, each.rule.max_seeds) for each in wanted])
+        stored: dict[str, dict[str, dict[int, float]]] = {}
+        for each in wanted:
+            seeds = _seeds(each.variant, each.rule.max_seeds)
+            if why := self._invalid(each.variant, seeds):
+                raise InputError(f"{each.place}: {why}; nothing is stored")
+            values = dict(zip(seeds, self._values(each, each.variant, seeds), strict=True))
+            stored.setdefault(each.file, {})[each.series] = values
+        return [str(baseline.write(file, series)) for file, series in stored.items()]
+
+    def _make(self, wanted: Iterable[tuple[Expected, int]]) -> None:
+        """Make the runs of these expectations that are not there yet."""
+        missing: dict[tuple[str, int], Task] = {}
+        for each, look in wanted:
+            for variant in filter(None, (each.variant, each.reference)):
+                key = self._key(variant)
+                for seed in _seeds(variant, look):
+                    if (key, seed) not in self._runs:
+                        missing[key, seed] = _task(variant, seed)
+        if not missing:
+            return
+        tasks = list(missing.values())
+        check_memory(tasks[0].scenario, min(len(tasks), self.jobs or default_jobs()))
+        made = run_each(
+            tasks, _measured, jobs=self.jobs, progress=self.progress(), store=self.store
+        )
+        self._runs.update(zip(missing, made, strict=True))
+
+    def _key(self, variant: TestedScenario) -> str:
+        """Names what is run, so that the same scenario is not run twice."""
+        if id(variant) not in self._keys:
+            resolved = json.loads(variant.scenario.resolved_json())
+            parts = [variant.engine.name, *map(str, variant.engine.options.items())]
+            self._keys[id(variant)] = "\n".join([*parts, json.dumps(resolved)])
+        return self._keys[id(variant)]
+
+    def _look(self, each: Expected, look: int) -> Decision:
+        seeds = _seeds(each.variant, look)
+        for variant in filter(None, (each.variant, each.reference)):
+            if why := self._invalid(variant, seeds):
+                return Decision(each, "invalid", reason=why, worst_seed=seeds[0])
+        values = self._values(each, each.variant, seeds)
+        if unknown := [s for s, v in zip(seeds, values, strict=True) if math.isnan(v)]:
+            why = f"has no value under {len(unknown)} of {look} seeds, first under {unknown[0]}"
+            return Decision(each, "invalid", reason=why, worst_seed=unknown[0])
+        if not each.against:
+            return decide(each, values, seeds[0])
+        bases = self._references(each, seeds)
+        if each.is_ratio:
+            if 0.0 in bases:
+                seed = seeds[bases.index(0.0)]
+                why = f"{each.against} has 0 under seed {seed}, of which no part can be taken"
+                return Decision(each, "invalid", reason=why, worst_seed=seed)
+            compared = [value / base for value, base in zip(values, bases, strict=True)]
+        else:
+            compared = [value - base for value, base in zip(values, bases, strict=True)]
+        return decide(each, compared, seeds[0])
+
+    def _references(self, each: Expected, seeds: Sequence[int]) -> list[float]:
+        if each.reference is None:
+            return self._baselines[each.file].values(each.series, seeds)
+        return self._values(each, each.reference, seeds)
+
+    def _invalid(self, variant: TestedScenario, seeds: Sequence[int]) -> str:
+        """Why a run of these is no valid experiment; empty if all are."""
+        for seed in seeds:
+            run = self._runs[self._key(variant), seed]
+            if isinstance(run, str):
+                return f"a run failed: {run}"
+            if run.invalid:
+                return f"seed {seed} is not a valid experiment: {run.invalid[0]}"
+        return ""
+
+    def _values(self, each: Expected, variant: TestedScenario, seeds: Sequence[int]) -> list[float]:
+        """One value per seed; NaN where it is missing, infinite where only a bound is known.
+
+        Raises:
+            InputError: no run has one.
+        """
+        key = self._key(variant)
+        runs = [run for seed in seeds if isinstance(run := self._runs[key, seed], RunSummary)]
+        values = [
+            run.summary.get(each.key, math.inf if each.key + ABOVE in run.summary else math.nan)
+            for run in runs
+        ]
+        if all(map(math.isnan, values)):
+            owner = each.key.rpartition("/")[0]
+            has = [name.rpartition("/")[2] for name in runs[0].summary if name.startswith(owner)]
+            raise InputError(
+                f"{each.place}: {each.metric} has no value in any run; {owner} has "
+                f"{', '.join(has) or 'no metrics'}"
+            )
+        return values
+
+
+def _seeds(variant: TestedScenario, count: int) -> list[int]:
+    first = variant.scenario.seed
+    return list(range(first, first + count))
+
+
+def _task(variant: TestedScenario, seed: int) -> Task:
+    label = f"{variant.label or variant.scenario.name}, seed {seed}"
+    return Task(
+        label, seeded(variant.scenario, seed), variant.engine,
+        link=variant.link, aqm=variant.aqm or None,
+    )  # fmt: skip
+
+
+def _measured(_index: int, result: Result) -> RunSummary:
+    return RunSummary(dict(result.summary), result.invalid)

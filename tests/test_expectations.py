@@ -1,0 +1,140 @@
+"""`sojourn test`: what is decided, how it is reported, what is refused."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+HOME = """name = "home"
+duration = "4s"
+warmup = "1s"
+[links.bottleneck]
+rate = "10mbit"
+delay = "10ms"
+buffer = "200p"
+queue = "pie"
+[[flows]]
+name = "bulk"
+count = 2
+path = ["bottleneck"]
+rtt = "40ms"
+start = "0s..1s"
+app = { kind = "bulk" }
+"""
+GOOD = """[[expect]]
+metric = "goodput"
+above = "5mbit"
+for = ["pie", "codel"]
+"""
+BAD = """[[expect]]
+metric = "delay_p95"
+below = "1ms"
+"""
+NAME = "home.scenario.toml"
+
+
+@pytest.fixture
+def run(command, monkeypatch):
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    monkeypatch.setenv("SOJOURN_CACHE", str(command.folder / "cache"))
+
+    def run(text, *options, head=HOME):
+        (command.folder / NAME).write_text(head + text)
+        return command("test", NAME, *options)
+
+    run.folder = command.folder
+    return run
+
+
+def test_expectations_that_hold_pass_for_every_case(run):
+    done = run(GOOD)
+    assert done.returncode == 0, done.stderr
+    assert "goodput of bulk above 5mbit (pie)" in done.stdout
+    assert "goodput of bulk above 5mbit (codel)" in done.stdout
+    assert done.stdout.splitlines()[-1] == "2 passed"
+
+
+def test_a_failure_comes_first_with_two_commands_that_show_it(run):
+    done = run(GOOD + BAD)
+    first, live, diff, *_ = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert first.startswith(f"failed     {NAME}:20: delay_p95 of bottleneck below 1ms: ")
+    assert first.endswith("8 seeds")
+    assert live.split()[:3] == ["sojourn", "live", NAME]
+    assert diff.split()[:2] == ["sojourn", "diff"]
+
+
+def test_what_more_seeds_could_decide_is_undecided_at_the_most_seeds(run):
+    pie = GOOD.replace('["pie", "codel"]', '["pie"]')
+    (found,) = json.loads(run(pie + "max_seeds = 3\n", "--json").stdout)
+    bound = round(found["centre"] / 1e6, 6)
+    done = run(pie.replace("5mbit", f"{bound}mbit") + "max_seeds = 3\n")
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[-1] == "1 undecided"
+
+
+def test_a_reference_is_another_aqm_under_the_same_seeds(run):
+    done = run('[[expect]]\nmetric = "delay_mean"\nbelow = "80%"\nagainst = "taildrop"\n')
+    assert done.returncode == 0, done.stdout
+    assert "% of taildrop" in done.stdout
+    same = run('[[expect]]\nmetric = "delay_mean"\nbelow = "80%"\nagainst = "pie"\n')
+    assert same.returncode == 2
+    assert f"{NAME}:19: expect[0].against: pie is compared with itself" in same.stderr
+
+
+def test_a_doubled_target_is_found_against_the_stored_baseline(run):
+    text = '[[expect]]\nmetric = "delay_p50"\nof = "bottleneck"\nequivalent = "10%"\n'
+    text += 'against = "baseline"\nmax_seeds = 12\n'
+    missing = run(text)
+    assert missing.returncode == 2
+    assert "there is no baseline; store one with" in missing.stderr
+    assert run(text, "--update-baseline").returncode == 0
+    assert run(text).returncode == 0
+    regressed = HOME.replace('"pie"', '"pie:target=30ms"')
+    assert run(text, head=regressed).returncode == 1
+    stored = run.folder / "home.scenario.baseline.json"
+    stored.write_text(stored.read_text().replace('"sojourn": "', '"sojourn": "0.0.0-'))
+    other = run(text)
+    assert other.returncode == 2
+    assert "was stored by Sojourn 0.0.0-" in other.stderr
+
+
+def test_reports_for_machines_say_the_same(run, monkeypatch):
+    summary = run.folder / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    done = run(GOOD + BAD, "--tap", "--github", "--junit", "report.xml")
+    assert done.stdout.startswith("TAP version 14\n1..3\nnot ok 1 - ")
+    assert f"::error file={NAME},line=20,title=delay_p95" in done.stderr
+    assert "### 1 failed, 2 passed" in summary.read_text()
+    root = ET.parse(run.folder / "report.xml").getroot()
+    assert (root.get("tests"), root.get("failures")) == ("3", "1")
+    (failure,) = root.iter("failure")
+    assert failure.get("message").startswith("failed: ")
+
+
+def test_what_did_not_pass_can_be_chosen_and_a_name_too(run):
+    assert run(GOOD + BAD).returncode == 1
+    again = run(GOOD + BAD, "--last-failed")
+    assert again.stdout.splitlines()[-1] == "1 failed"
+    assert run(GOOD + BAD, "-k", "codel").stdout.splitlines()[-1] == "1 passed"
+    assert "-k nothing: is in no name" in run(GOOD + BAD, "-k", "nothing").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", f"{NAME}: has no [[expect]]"),
+        (BAD.replace("p95", "p59"), "expect[0].metric: there is no metric `delay_p59`"),
+        (BAD + "max_seeds = 1\n", "expect[0].max_seeds: no interval of 95 %"),
+        (BAD + BAD, "is expected twice; remove one"),
+        (BAD.replace("delay_p95", "completion_p50"), "has no value in any run"),
+        (BAD + 'for = [{ set = { "links.x.rate" = "1mbit" } }]\n', "there is no link `x`"),
+    ],
+)
+def test_what_means_nothing_is_refused_in_one_line(run, text, message):
+    done = run(text)
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
