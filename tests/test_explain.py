@@ -16,7 +16,7 @@ FIELD = {
     "red": "floyd linux ns2 ns3",
     "ared": "floyd2001 linux kids ns3",
     "codel": "rfc8289 linux draft act ns3",
-    "pie": "rfc8033 paper2013 ietf_draft linux ns2 ns3 docsis",
+    "pie": "rfc8033 paper2013 ietf_draft linux linux2013 ns2 ns3 docsis",
     "pi2": "classic rfc9332 coupled linux ns3",
     "madpie": "ns2 paper2013 rfc8033 linux",
     "cobalt": "linux linux_exact ns3",

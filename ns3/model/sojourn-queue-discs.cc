@@ -527,7 +527,7 @@ AboutPie()
     static const SojournAqm aqm{
         "pie",
         "rfc8033",
-        "rfc8033, rfc8033_basic, paper2013, ietf_draft, linux, ns2, ns3, docsis",
+        "rfc8033, rfc8033_basic, paper2013, ietf_draft, linux, linux2013, ns2, ns3, docsis",
         {
             {"Target",
              "target",
@@ -645,6 +645,13 @@ AboutPie()
              nullptr,
              "Rules of the authors' Linux code of 2013 in addition to those of the paper. One "
              "of none, linux2013. Source: Pan et al. 2013: none."},
+            {"DecayWraps",
+             "decay_wraps",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the product with 98 in the idle decay has 32 bits, as in the module of "
+             "2013. Source: RFC 8033: no."},
             {"ByteMode",
              "byte_mode",
              SojournParameter::BOOL,
@@ -2213,7 +2220,7 @@ AboutFqPie()
     static const SojournAqm aqm{
         "fq_pie",
         "rfc8033",
-        "rfc8033, rfc8033_basic, paper2013, ietf_draft, linux, ns2, ns3, docsis",
+        "rfc8033, rfc8033_basic, paper2013, ietf_draft, linux, linux2013, ns2, ns3, docsis",
         {
             {"Target",
              "target",
@@ -2331,6 +2338,13 @@ AboutFqPie()
              nullptr,
              "Rules of the authors' Linux code of 2013 in addition to those of the paper. One "
              "of none, linux2013. Source: Pan et al. 2013: none."},
+            {"DecayWraps",
+             "decay_wraps",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the product with 98 in the idle decay has 32 bits, as in the module of "
+             "2013. Source: RFC 8033: no."},
             {"ByteMode",
              "byte_mode",
              SojournParameter::BOOL,

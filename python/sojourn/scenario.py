@@ -554,6 +554,7 @@ _PieDialect: TypeAlias = Literal[
     "paper2013",
     "ietf_draft",
     "linux",
+    "linux2013",
     "ns2",
     "ns3",
     "docsis",
@@ -569,25 +570,28 @@ class Pie(_Aqm):
             delays from time stamps; ``rfc8033_basic``: RFC 8033 Appendix A: neither derandomised
             nor capped; ``paper2013``: Pan et al. 2013, on request with the heuristics of their
             Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf, Veith and Menth 2016
-            report and correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors'
-            ns-2 code of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026;
-            ``docsis``: RFC 8034 as implemented by CableLabs, docsis-ns3. Default: ``"rfc8033"``.
+            report and correct it; ``linux``: Linux sch_pie.c in its integers; ``linux2013``: the
+            authors' Linux module of 2013 in its integers; ``ns2``: the authors' ns-2 code of
+            2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC 8034
+            as implemented by CableLabs, docsis-ns3. Default: ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
-            (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of
-            2016). In ``docsis``: ``10ms`` (RFC 8034). Default: ``"15ms"``.
+            (Schwarzkopf, Veith and Menth 2016). In ``linux2013``: ``20ms`` (Pan et al. 2013:
+            ref_del). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In ``docsis``:
+            ``10ms`` (RFC 8034). Default: ``"15ms"``.
         tupdate: Time between two updates of the drop probability. It must be positive. Source: RFC
             8033 §4.2: T_UPDATE. In ``paper2013``: ``30ms`` (Pan et al. 2013: T_update). In
-            ``ietf_draft``: ``16ms`` (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``30ms`` (Pan
-            et al. 2013: T_update). In ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
+            ``ietf_draft``: ``16ms`` (Schwarzkopf, Veith and Menth 2016). In ``linux2013``: ``30ms``
+            (Pan et al. 2013: T_update). In ``ns2``: ``30ms`` (Pan et al. 2013: T_update). In
+            ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
         alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. In ``docsis``:
             ``0.25hz`` (RFC 8034). Default: ``"0.125hz"``.
         beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. In
             ``docsis``: ``2.5hz`` (RFC 8034). Default: ``"1.25hz"``.
         max_burst: How long a burst may last, after a time without congestion, before packets are
             dropped. Source: RFC 8033 §4.4: MAX_BURST. In ``paper2013``: ``100ms`` (Pan et al.
-            2013). In ``ns2``: ``100ms`` (Pan et al. 2013). In ``docsis``: ``142ms`` (RFC 8034).
-            Default: ``"150ms"``.
+            2013). In ``linux2013``: ``100ms`` (Pan et al. 2013). In ``ns2``: ``100ms`` (Pan et al.
+            2013). In ``docsis``: ``142ms`` (RFC 8034). Default: ``"150ms"``.
         mtu_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of the link.
             It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. In ``ns2``:
             ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3: mean packet
@@ -615,8 +619,8 @@ class Pie(_Aqm):
             Default: ``"stamps"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In ``paper2013``:
-            ``10kB`` (Pan et al. 2013: 10 KB). In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB).
-            Default: ``"16384B"``.
+            ``10kB`` (Pan et al. 2013: 10 KB). In ``linux2013``: ``10kB`` (Pan et al. 2013: 10 KB).
+            In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB). Default: ``"16384B"``.
         rate_weight: Weight of a new sample in the average time of departure (``paper2013``,
             ``ns2``, ``ns3``: in the average rate). It must be greater than 0 and at most 1. Source:
             RFC 8033 §5.2: 1/4. In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2
@@ -630,6 +634,9 @@ class Pie(_Aqm):
             ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
         heuristics: Rules of the authors' Linux code of 2013 in addition to those of the paper.
             Source: Pan et al. 2013: none. Default: ``"none"``.
+        decay_wraps: Whether the product with 98 in the idle decay has 32 bits, as in the module of
+            2013. Source: RFC 8033: no. In ``linux2013``: ``true`` (patch 678 of cerowrt-3.10,
+            calculate_probability). Default: ``False``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
         active_threshold: Queue delay that switches it on, until the probability and the delay are 0
@@ -640,10 +647,12 @@ class Pie(_Aqm):
             ns-3 PieQueueDisc: UseL4s. Default: ``False``.
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
             start. It must be positive. Source: our choice: one period, as between updates. In
-            ``linux``: ``500ms`` (Linux sch_pie.c: half a second). Default: ``"auto"``.
+            ``linux``: ``500ms`` (Linux sch_pie.c: half a second). In ``linux2013``: ``500ms``
+            (Linux sch_pie.c: half a second). Default: ``"auto"``.
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` and ``first_update`` are
             rounded up. It must be positive. Source: RFC 8033: timers are exact. In ``linux``:
-            ``250`` (Linux kernel/Kconfig.hz: 250). Default: ``"off"``.
+            ``250`` (Linux kernel/Kconfig.hz: 250). In ``linux2013``: ``250`` (Linux
+            kernel/Kconfig.hz: 250). Default: ``"off"``.
         limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
             fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -671,6 +680,7 @@ class Pie(_Aqm):
     tune: Literal["paper2013", "rfc8033", "ns2", "docsis"] | None = None
     on_off: bool | None = None
     heuristics: Literal["none", "linux2013"] | None = None
+    decay_wraps: bool | None = None
     byte_mode: bool | None = None
     active_threshold: str | None = None
     ce_threshold: str | None = None
@@ -1356,6 +1366,7 @@ _FqPieDialect: TypeAlias = Literal[
     "paper2013",
     "ietf_draft",
     "linux",
+    "linux2013",
     "ns2",
     "ns3",
     "docsis",
@@ -1371,25 +1382,28 @@ class FqPie(_Aqm):
             delays from time stamps; ``rfc8033_basic``: RFC 8033 Appendix A: neither derandomised
             nor capped; ``paper2013``: Pan et al. 2013, on request with the heuristics of their
             Linux code; ``ietf_draft``: draft-ietf-aqm-pie as Schwarzkopf, Veith and Menth 2016
-            report and correct it; ``linux``: Linux sch_pie.c in its integers; ``ns2``: the authors'
-            ns-2 code of 2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026;
-            ``docsis``: RFC 8034 as implemented by CableLabs, docsis-ns3. Default: ``"rfc8033"``.
+            report and correct it; ``linux``: Linux sch_pie.c in its integers; ``linux2013``: the
+            authors' Linux module of 2013 in its integers; ``ns2``: the authors' ns-2 code of
+            2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC 8034
+            as implemented by CableLabs, docsis-ns3. Default: ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
-            (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of
-            2016). In ``docsis``: ``10ms`` (RFC 8034). Default: ``"15ms"``.
+            (Schwarzkopf, Veith and Menth 2016). In ``linux2013``: ``20ms`` (Pan et al. 2013:
+            ref_del). In ``ns2``: ``20ms`` (Kuhn and Ros 2016; ns-3 of 2016). In ``docsis``:
+            ``10ms`` (RFC 8034). Default: ``"15ms"``.
         tupdate: Time between two updates of the drop probability. It must be positive. Source: RFC
             8033 §4.2: T_UPDATE. In ``paper2013``: ``30ms`` (Pan et al. 2013: T_update). In
-            ``ietf_draft``: ``16ms`` (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``30ms`` (Pan
-            et al. 2013: T_update). In ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
+            ``ietf_draft``: ``16ms`` (Schwarzkopf, Veith and Menth 2016). In ``linux2013``: ``30ms``
+            (Pan et al. 2013: T_update). In ``ns2``: ``30ms`` (Pan et al. 2013: T_update). In
+            ``docsis``: ``16ms`` (RFC 8034). Default: ``"15ms"``.
         alpha: Integral gain. It must not be negative. Source: RFC 8033 §4.2: 1/8. In ``docsis``:
             ``0.25hz`` (RFC 8034). Default: ``"0.125hz"``.
         beta: Proportional gain. It must not be negative. Source: RFC 8033 §4.2: 1 + 1/4. In
             ``docsis``: ``2.5hz`` (RFC 8034). Default: ``"1.25hz"``.
         max_burst: How long a burst may last, after a time without congestion, before packets are
             dropped. Source: RFC 8033 §4.4: MAX_BURST. In ``paper2013``: ``100ms`` (Pan et al.
-            2013). In ``ns2``: ``100ms`` (Pan et al. 2013). In ``docsis``: ``142ms`` (RFC 8034).
-            Default: ``"150ms"``.
+            2013). In ``linux2013``: ``100ms`` (Pan et al. 2013). In ``ns2``: ``100ms`` (Pan et al.
+            2013). In ``docsis``: ``142ms`` (RFC 8034). Default: ``"150ms"``.
         mtu_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of the link.
             It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. In ``ns2``:
             ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3: mean packet
@@ -1418,8 +1432,8 @@ class FqPie(_Aqm):
             Default: ``"stamps"``.
         dq_threshold: How much must wait to start, and leave to finish, a measurement of the
             departure rate. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In ``paper2013``:
-            ``10kB`` (Pan et al. 2013: 10 KB). In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB).
-            Default: ``"16384B"``.
+            ``10kB`` (Pan et al. 2013: 10 KB). In ``linux2013``: ``10kB`` (Pan et al. 2013: 10 KB).
+            In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB). Default: ``"16384B"``.
         rate_weight: Weight of a new sample in the average time of departure (``paper2013``,
             ``ns2``, ``ns3``: in the average rate). It must be greater than 0 and at most 1. Source:
             RFC 8033 §5.2: 1/4. In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2
@@ -1433,6 +1447,9 @@ class FqPie(_Aqm):
             ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
         heuristics: Rules of the authors' Linux code of 2013 in addition to those of the paper.
             Source: Pan et al. 2013: none. Default: ``"none"``.
+        decay_wraps: Whether the product with 98 in the idle decay has 32 bits, as in the module of
+            2013. Source: RFC 8033: no. In ``linux2013``: ``true`` (patch 678 of cerowrt-3.10,
+            calculate_probability). Default: ``False``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
         active_threshold: Queue delay that switches it on, until the probability and the delay are 0
@@ -1443,10 +1460,12 @@ class FqPie(_Aqm):
             ns-3 PieQueueDisc: UseL4s. Default: ``False``.
         first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
             start. It must be positive. Source: our choice: one period, as between updates. In
-            ``linux``: ``500ms`` (Linux sch_pie.c: half a second). Default: ``"auto"``.
+            ``linux``: ``500ms`` (Linux sch_pie.c: half a second). In ``linux2013``: ``500ms``
+            (Linux sch_pie.c: half a second). Default: ``"auto"``.
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` and ``first_update`` are
             rounded up. It must be positive. Source: RFC 8033: timers are exact. In ``linux``:
-            ``250`` (Linux kernel/Kconfig.hz: 250). Default: ``"off"``.
+            ``250`` (Linux kernel/Kconfig.hz: 250). In ``linux2013``: ``250`` (Linux
+            kernel/Kconfig.hz: 250). Default: ``"off"``.
         limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
@@ -1487,6 +1506,7 @@ class FqPie(_Aqm):
     tune: Literal["paper2013", "rfc8033", "ns2", "docsis"] | None = None
     on_off: bool | None = None
     heuristics: Literal["none", "linux2013"] | None = None
+    decay_wraps: bool | None = None
     byte_mode: bool | None = None
     active_threshold: str | None = None
     ce_threshold: str | None = None
@@ -2097,7 +2117,8 @@ class FlowGroup(_Part):
         tcp: TCP: the rules that both ends follow: ``linux`` (6.1), ``linux-7.2``, the same two with
             pacing (``linux-fq``, ``linux-7.2-fq``), ``linux-2.6``, ``newreno``, ``sack``, ``reno``,
             ``tahoe``, or those of a paper: ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``,
-            ``kids-3.8``. ``sojourn explain linux-2.6`` shows the rules. Default: ``"linux"``.
+            ``kids-3.8``, ``pie-3.5``. ``sojourn explain linux-2.6`` shows the rules. Default:
+            ``"linux"``.
         cc: TCP: the congestion control: a name, a text such as ``cubic:hystart=false``, or a table
             with ``kind`` and its parameters. The default is that of the ``tcp`` profile: ``cubic``
             for ``linux``.

@@ -151,7 +151,7 @@ fn the_registry_has_the_aqms_and_dialects_that_users_rely_on() {
         has(name);
     }
     let dialects = [
-        ("pie", "rfc8033 paper2013 ietf_draft linux ns2 ns3 docsis"),
+        ("pie", "rfc8033 paper2013 ietf_draft linux linux2013 ns2 ns3 docsis"),
         ("codel", "rfc8289 linux draft act ns3"),
         ("red", "floyd linux ns2 ns3"),
         ("ared", "floyd2001 linux kids ns3"),

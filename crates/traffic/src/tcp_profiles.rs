@@ -17,7 +17,7 @@ const fn named(name: &'static str, cc: &'static str) -> TcpProfile {
 }
 
 /// Every profile: nine stacks, then the presets of five papers.
-pub const TCP_PROFILES: [TcpProfile; 14] = [
+pub const TCP_PROFILES: [TcpProfile; 15] = [
     named("linux", "cubic"),
     named("linux-fq", "cubic"),
     named("linux-7.2", "cubic"),
@@ -32,6 +32,7 @@ pub const TCP_PROFILES: [TcpProfile; 14] = [
     named("pi2-ns3", "reno"),
     named("pie-ns2", "reno"),
     named("kids-3.8", "reno"),
+    named("pie-3.5", "reno"),
 ];
 
 /// The profile of a name.

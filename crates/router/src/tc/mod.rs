@@ -218,7 +218,7 @@ fn pie(w: &mut Writer<'_>) -> Refusable<()> {
 /// The values that are built into PIE and FQ-PIE.
 fn built_into_pie(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
-    w.built_in(&[("derandomise", "true"), ("cap_step", "true")])?;
+    w.built_in(&[("derandomise", "true"), ("cap_step", "true"), ("decay_wraps", "false")])?;
     w.built_in(&[("active_threshold", "off"), ("ce_threshold", "off"), ("l4s", "false")])?;
     w.of_dialect(&["mtu_bytes", "idle_decay", "dq_threshold", "rate_weight", "tune"])?;
     w.first_update()?;

@@ -76,8 +76,8 @@ pub struct FlowGroup {
     pub access_rate: Option<RateText>,
     /// TCP: the rules that both ends follow: `linux` (6.1), `linux-7.2`, the same two with pacing
     /// (`linux-fq`, `linux-7.2-fq`), `linux-2.6`, `newreno`, `sack`, `reno`, `tahoe`, or those of a
-    /// paper: `madpie`, `codel-act`, `pi2-ns3`, `pie-ns2`, `kids-3.8`. `sojourn explain linux-2.6`
-    /// shows the rules.
+    /// paper: `madpie`, `codel-act`, `pi2-ns3`, `pie-ns2`, `kids-3.8`, `pie-3.5`. `sojourn explain
+    /// linux-2.6` shows the rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "linux"))]
     pub tcp: Option<String>,

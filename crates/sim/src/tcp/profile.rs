@@ -484,8 +484,26 @@ pub const TAHOE: Profile = Profile {
 /// How many of [`PROFILES`] are stacks; the others are presets.
 pub const STACKS: usize = 9;
 
+const KIDS_3_8: Profile = Profile {
+    name: "kids-3.8",
+    doc: "Much Ado About Nothing: Linux 3.8 with FACK, early retransmit, PRR and ABC, no tail \
+          loss probes; use framing = 38B or 14B",
+    initial_window: InitialWindow::Packets(10),
+    marks_new_data: true,
+    early_retransmit: true,
+    moderation: Moderation::Disordered,
+    recovery: Style::ProportionalEager,
+    on_mark: Style::ProportionalEager,
+    avoidance_per_ack: EACH,
+    // ABC counts bytes.
+    growth: OldGrowth { past_threshold: true, late: false, not_at_end: true },
+    forgiven_syns: 1,
+    rto: LINUX_RTO,
+    ..LINUX_2_6
+};
+
 /// Every profile: the stacks, then the presets of the five papers.
-pub const PROFILES: [Profile; 14] = [
+pub const PROFILES: [Profile; 15] = [
     LINUX,
     Profile {
         name: "linux-fq",
@@ -548,22 +566,14 @@ pub const PROFILES: [Profile; 14] = [
         doc: "PIE in ns-2: Sack1, window of 2, every packet acknowledged",
         ..SACK
     },
+    KIDS_3_8,
     Profile {
-        name: "kids-3.8",
-        doc: "Much Ado About Nothing: Linux 3.8 with FACK, early retransmit, PRR and ABC, no tail \
-              loss probes; use framing = 38B or 14B",
-        initial_window: InitialWindow::Packets(10),
-        marks_new_data: true,
-        early_retransmit: true,
-        moderation: Moderation::Disordered,
-        recovery: Style::ProportionalEager,
-        on_mark: Style::ProportionalEager,
-        avoidance_per_ack: EACH,
-        // ABC counts bytes.
-        growth: OldGrowth { past_threshold: true, late: false, not_at_end: true },
-        forgiven_syns: 1,
-        rto: LINUX_RTO,
-        ..LINUX_2_6
+        name: "pie-3.5",
+        doc: "PIE's testbed: Linux 3.5 with FACK, early retransmit and PRR, which counts \
+              acknowledgements; use framing = 38B or 14B",
+        avoidance_per_ack: LINUX_2_6.avoidance_per_ack,
+        growth: LINUX_2_6.growth,
+        ..KIDS_3_8
     },
 ];
 

@@ -2,6 +2,7 @@
 
 use super::docsis::Docsis;
 use super::linux::LinuxPie;
+use super::linux2013::Linux2013Pie;
 use super::ns2::Ns2Pie;
 use super::ns3::Ns3Pie;
 use super::paper::Paper;
@@ -18,6 +19,7 @@ pub(in crate::laws) enum Controller {
     Standard(Standard),
     Paper(Paper),
     Linux(LinuxPie),
+    Linux2013(Linux2013Pie),
     Ns2(Ns2Pie),
     Ns3(Ns3Pie),
     Docsis(Docsis),
@@ -30,6 +32,7 @@ macro_rules! each {
             Controller::Standard($pie) => $call,
             Controller::Paper($pie) => $call,
             Controller::Linux($pie) => $call,
+            Controller::Linux2013($pie) => $call,
             Controller::Ns2($pie) | Controller::Ns3(Ns3Pie { pie: $pie, .. }) => $call,
             Controller::Docsis($pie) => $call,
         }
@@ -42,6 +45,7 @@ impl Controller {
         let controller = match params.dialect {
             "paper2013" => Controller::Paper(Paper::new(params, env)),
             "linux" => Controller::Linux(LinuxPie::new(params, env)),
+            "linux2013" => Controller::Linux2013(Linux2013Pie::new(params, env)),
             "ns2" => Controller::Ns2(Ns2Pie::from_params(params, env)),
             "ns3" => Controller::Ns3(Ns3Pie::new(params, env)),
             "docsis" => Controller::Docsis(Docsis::new(params, env)),
@@ -73,6 +77,7 @@ impl Controller {
             Controller::Standard(_) | Controller::Ns2(_) => unreachable!("called directly"),
             Controller::Paper(pie) => pie.on_enqueue(head, queue, rng),
             Controller::Linux(pie) => pie.on_enqueue(head, queue, rng),
+            Controller::Linux2013(pie) => pie.on_enqueue(head, queue, rng),
             Controller::Ns3(pie) => pie.on_enqueue(head, queue, rng),
             Controller::Docsis(pie) => pie.on_enqueue(head, queue, rng),
         }
@@ -81,7 +86,7 @@ impl Controller {
     pub(in crate::laws) fn on_overflow(&mut self, queue: Backlog) {
         match self {
             Controller::Standard(pie) => pie.on_overflow(queue),
-            Controller::Paper(_) => {} // it has neither sum nor stamps
+            Controller::Paper(_) | Controller::Linux2013(_) => {} // neither sum nor stamps
             Controller::Linux(pie) => pie.on_overflow(queue),
             Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.on_overflow(queue),
             Controller::Docsis(pie) => pie.on_overflow(queue),
@@ -105,6 +110,7 @@ impl Controller {
             Controller::Standard(_) | Controller::Ns2(_) => unreachable!("called directly"),
             Controller::Paper(pie) => pie.on_dequeue(now, head, queue),
             Controller::Linux(pie) => pie.on_dequeue(now, head, queue),
+            Controller::Linux2013(pie) => pie.on_dequeue(now, head, queue),
             Controller::Ns3(pie) => return pie.on_dequeue(now, head, queue),
             Controller::Docsis(pie) => pie.on_dequeue(now, head, queue),
         }
@@ -148,6 +154,7 @@ impl Controller {
             Controller::Standard(pie) => pie.delay_at_update(),
             Controller::Paper(pie) => pie.delay(),
             Controller::Linux(pie) => pie.delay_at_update(),
+            Controller::Linux2013(pie) => pie.delay(),
             Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.delay(),
             Controller::Docsis(pie) => pie.delay_at_update(),
         }
@@ -162,7 +169,7 @@ impl Controller {
     pub(in crate::laws) fn accumulator(&self) -> f64 {
         match self {
             Controller::Standard(pie) => pie.accumulator(),
-            Controller::Paper(_) => 0.0,
+            Controller::Paper(_) | Controller::Linux2013(_) => 0.0,
             Controller::Linux(pie) => pie.accumulator(),
             Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.accumulator(),
             Controller::Docsis(pie) => pie.accumulator(),

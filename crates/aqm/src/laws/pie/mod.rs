@@ -3,8 +3,8 @@
 //!
 //! Source of the default, `rfc8033`: RFC 8033, Appendix B without the on/off switch (§5.3), and
 //! with the corrections below. Every other dialect has its sources and deviations at the top of its
-//! file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`], [`ns2`]
-//! (`ns2`, `ns3`), [`ns3`], [`docsis`]. Parameters that a dialect has no use for are refused, not
+//! file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`],
+//! [`linux2013`], [`ns2`] (`ns2`, `ns3`), [`ns3`], [`docsis`]. Parameters that a dialect has no use for are refused, not
 //! ignored.
 //!
 //! Deviations of `rfc8033` from RFC 8033:
@@ -31,6 +31,7 @@
 mod controller;
 mod docsis;
 mod linux;
+mod linux2013;
 mod ns2;
 mod ns3;
 mod paper;
@@ -63,18 +64,19 @@ params! {
             "ietf_draft" =
                 "draft-ietf-aqm-pie as Schwarzkopf, Veith and Menth 2016 report and correct it",
             "linux" = "Linux sch_pie.c in its integers",
+            "linux2013" = "the authors' Linux module of 2013 in its integers",
             "ns2" = "the authors' ns-2 code of 2013-2014, without DOCSIS",
             "ns3" = "ns-3 PieQueueDisc of mid-2026",
             "docsis" = "RFC 8034 as implemented by CableLabs, docsis-ns3";
         /// Queue delay aimed at.
         target: Span, POSITIVE, "RFC 8033 §4.2: QDELAY_REF" => Span::from_millis(15),
-            "paper2013": "Pan et al. 2013: ref_del" => Span::from_millis(20),
+            "paper2013" | "linux2013": "Pan et al. 2013: ref_del" => Span::from_millis(20),
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => Span::from_millis(16),
             "ns2": "Kuhn and Ros 2016; ns-3 of 2016" => Span::from_millis(20),
             "docsis": "RFC 8034" => Span::from_millis(10);
         /// Time between two updates of the drop probability.
         tupdate: Span, POSITIVE, "RFC 8033 §4.2: T_UPDATE" => Span::from_millis(15),
-            "paper2013" | "ns2": "Pan et al. 2013: T_update" => Span::from_millis(30),
+            "paper2013" | "ns2" | "linux2013": "Pan et al. 2013: T_update" => Span::from_millis(30),
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => Span::from_millis(16),
             "docsis": "RFC 8034" => Span::from_millis(16);
         /// Integral gain.
@@ -87,12 +89,12 @@ params! {
             "docsis": "RFC 8034" => Hertz(2.5);
         /// How long a burst may last, after a time without congestion, before packets are dropped.
         max_burst: Span, ANY, "RFC 8033 §4.4: MAX_BURST" => Span::from_millis(150),
-            "paper2013" | "ns2": "Pan et al. 2013" => Span::from_millis(100),
+            "paper2013" | "ns2" | "linux2013": "Pan et al. 2013" => Span::from_millis(100),
             "docsis": "RFC 8034" => Span::from_millis(142);
         /// Twice this backlog is never too much; `auto` is the largest packet of the link.
         mtu_bytes: OrAuto<Bytes>, POSITIVE, "RFC 8033 §4.1: MEAN_PKTSIZE, a large packet"
             => OrAuto(None),
-            "linux": "Linux sch_pie.c: psched_mtu" => OrAuto(None),
+            "linux" | "linux2013": "Linux sch_pie.c: psched_mtu" => OrAuto(None),
             "ns2" | "ns3": "ns-2, ns-3: mean packet size" => OrAuto(Some(Bytes(1000))),
             "docsis": "RFC 8034: MEAN_PKTSIZE" => OrAuto(Some(Bytes(1024)));
         /// Whether packets that can be marked are marked instead of dropped.
@@ -120,7 +122,7 @@ params! {
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => DelaySource::Rate;
         /// How much must wait to start, and leave to finish, a measurement of the departure rate.
         dq_threshold: Bytes, POSITIVE, "RFC 8033 §5.2: 2^14 B" => Bytes(16_384),
-            "paper2013" | "ns2": "Pan et al. 2013: 10 KB" => Bytes(10_000);
+            "paper2013" | "ns2" | "linux2013": "Pan et al. 2013: 10 KB" => Bytes(10_000);
         /// Weight of a new sample in the average time of departure (`paper2013`, `ns2`, `ns3`: in
         /// the average rate).
         rate_weight: f64, FRACTION, "RFC 8033 §5.2: 1/4" => 0.25,
@@ -136,6 +138,9 @@ params! {
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => true;
         /// Rules of the authors' Linux code of 2013 in addition to those of the paper.
         heuristics: Heuristics, ANY, "Pan et al. 2013: none" => Heuristics::None;
+        /// Whether the product with 98 in the idle decay has 32 bits, as in the module of 2013.
+        decay_wraps: bool, ANY, "RFC 8033: no" => false,
+            "linux2013": "patch 678 of cerowrt-3.10, calculate_probability" => true;
         /// Whether smaller packets are dropped less often.
         byte_mode: bool, ANY, "RFC 7567 §4.4 recommends against it" => false,
             "docsis": "RFC 8034" => true;
@@ -148,17 +153,18 @@ params! {
         /// When the probability is updated first; `auto` is one `tupdate` after the start.
         first_update: OrAuto<Span>, POSITIVE,
             "our choice: one period, as between updates" => OrAuto(None),
-            "linux": "Linux sch_pie.c: half a second" => OrAuto(Some(Span::from_millis(500)));
+            "linux" | "linux2013": "Linux sch_pie.c: half a second" => OrAuto(Some(Span::from_millis(500)));
         // The timer expires a step of the kernel's timer wheel after it is due (fact aqm-4).
         /// Timer interrupts of the kernel per second, to which `tupdate` and `first_update` are
         /// rounded up.
         hz: OrOff<u64>, POSITIVE, "RFC 8033: timers are exact" => OrOff(None),
-            "linux": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
+            "linux" | "linux2013": "Linux kernel/Kconfig.hz: 250" => OrOff(Some(250));
     } behaviour {
         "burst allowance falls": "by tupdate, at each update", "RFC 8033 §4.4",
             "paper2013": "by the time a rate measurement took, at its end", "Pan et al. 2013 §III",
             "linux": "by the time since the last departure (delay=rate: of the measurement)",
                 "Linux sch_pie.c",
+            "linux2013": "by the time a rate measurement took, at its end", "the module of 2013",
             "docsis": "by tupdate, at each update", "RFC 8034";
         "burst allowance is renewed": "by an arrival that finds p = 0 and both delays < target/2",
             "RFC 8033 §4.4",
@@ -166,6 +172,8 @@ params! {
                 "Pan et al. 2013 §III",
             "ietf_draft": "when it is switched on", "RFC 8033 Appendix B",
             "linux": "by an update with p = 0 and both delays < target/2", "Linux sch_pie.c",
+            "linux2013": "by an update with p = 0, both delays < target/2 and a known rate",
+                "the module of 2013",
             "ns2": "by the first arrival, and again after 1.5 s of calm", "the ns-2 code",
             "ns3": "by the first arrival, and again after 1.5 s of calm", "ns-3 PieQueueDisc",
             "docsis": "by the first drop after a quiet update", "RFC 8034; CableLabs docsis-ns3";
@@ -181,6 +189,8 @@ params! {
                 "Schwarzkopf, Veith and Menth 2016",
             "linux": "while the last delay < target/2 and p < 0.2, or B < 2 packets",
                 "Linux sch_pie.c",
+            "linux2013": "while delay at the last update < target/2 and p < 0.2, or B < 2 packets",
+                "the module of 2013",
             "docsis": "as rfc8033; and while inactive, after over a second of quiet and below a \
                        third of the limit",
                 "RFC 8034; CableLabs docsis-ns3";
@@ -192,19 +202,24 @@ params! {
         "extra step at high delay": "none", "RFC 8033",
             "paper2013": "none (heuristics=linux2013: +2 points above 250 ms)", "Pan et al. 2013",
             "linux": "+2 points above 250 ms", "Linux sch_pie.c",
+            "linux2013": "+2 points above 250 ms", "the module of 2013",
             "ns2": "+2 points above 200 ms", "the ns-2 code",
             "docsis": "+2 points above 200 ms", "RFC 8034";
         "p decays": "by idle_decay, when both delays are 0", "RFC 8033 §4.2",
             "paper2013": "never (heuristics=linux2013: by 2 % when both delays are 0)",
                 "Pan et al. 2013",
             "linux": "by 1/64, when both delays are 0 and nothing waits", "Linux sch_pie.c",
+            "linux2013": "by 2 %, to below 1 % if p > 1.02 %, when both delays are 0 and nothing \
+                          waits", "the module of 2013",
             "docsis": "by idle_decay, when both delays are < 5 ms", "RFC 8034";
         "ECN marks while": "p < ecn_mark_limit", "RFC 8033 §5.1",
             "linux": "p <= ecn_mark_limit", "Linux sch_pie.c",
+            "linux2013": "p <= ecn_mark_limit", "the module of 2013",
             "docsis": "never", "RFC 8034 has no ECN";
         "a mark clears the accumulator": "yes",
             "our choice: as a drop does; RFC 8033 Appendix B leaves it open",
             "paper2013" | "rfc8033_basic": "does not exist", "Pan et al. 2013; RFC 8033 Appendix A",
+            "linux2013": "does not exist", "the module of 2013",
             "linux": "only one that was drawn for", "Linux sch_pie.c",
             "ns3": "no", "ns-3 PieQueueDisc",
             "docsis": "there are no marks", "RFC 8034";
@@ -212,6 +227,7 @@ params! {
             "RFC 8033 §5.4",
             "rfc8033_basic" | "paper2013": "one per arrival that is not exempt",
                 "RFC 8033 Appendix A; Pan et al. 2013",
+            "linux2013": "one per arrival that is not exempt", "the module of 2013",
             "ns2": "one per arrival outside a burst, exempt or not", "the ns-2 code",
             "ns3": "one per arrival outside a burst that is not exempt; derandomised: while the \
                     accumulator is between 0.85 and 8.5", "ns-3 PieQueueDisc::DropEarly";
@@ -243,7 +259,7 @@ words! {
 fn unused(dialect: &str) -> &'static [&'static str] {
     match dialect {
         "rfc8033" | "rfc8033_basic" | "ietf_draft" => {
-            &["heuristics", "byte_mode", "active_threshold", "ce_threshold", "l4s"]
+            &["heuristics", "decay_wraps", "byte_mode", "active_threshold", "ce_threshold", "l4s"]
         }
         "paper2013" => &[
             "derandomise",
@@ -251,6 +267,7 @@ fn unused(dialect: &str) -> &'static [&'static str] {
             "idle_decay",
             "delay",
             "on_off",
+            "decay_wraps",
             "byte_mode",
             "active_threshold",
             "ce_threshold",
@@ -264,12 +281,28 @@ fn unused(dialect: &str) -> &'static [&'static str] {
             "tune",
             "on_off",
             "heuristics",
+            "decay_wraps",
             "active_threshold",
             "ce_threshold",
             "l4s",
         ],
-        "ns2" => &["on_off", "heuristics", "active_threshold", "ce_threshold", "l4s"],
-        "ns3" => &["on_off", "heuristics"],
+        "linux2013" => &[
+            "derandomise",
+            "cap_step",
+            "idle_decay",
+            "delay",
+            "rate_weight",
+            "tune",
+            "on_off",
+            "heuristics",
+            "active_threshold",
+            "ce_threshold",
+            "l4s",
+        ],
+        "ns2" => {
+            &["on_off", "heuristics", "decay_wraps", "active_threshold", "ce_threshold", "l4s"]
+        }
+        "ns3" => &["on_off", "heuristics", "decay_wraps"],
         _ => &[
             "ecn",
             "ecn_mark_limit",
@@ -280,6 +313,7 @@ fn unused(dialect: &str) -> &'static [&'static str] {
             "rate_weight",
             "on_off",
             "heuristics",
+            "decay_wraps",
             "byte_mode",
             "active_threshold",
             "ce_threshold",
@@ -291,9 +325,10 @@ fn unused(dialect: &str) -> &'static [&'static str] {
 fn check(params: &PieParams) -> Result<(), String> {
     let dialect = params.dialect;
     let in_sixteenths = |gain: Hertz| gain.0 <= 2.0 && libm::floor(gain.0 * 16.0) == gain.0 * 16.0;
-    if dialect == "linux" && !(in_sixteenths(params.alpha) && in_sixteenths(params.beta)) {
-        let rule = "must be whole sixteenths of a hertz, at most 2hz, in dialect linux (tc-pie)";
-        return Err(format!("alpha and beta {rule}"));
+    let is_of_kernel = matches!(dialect, "linux" | "linux2013");
+    if is_of_kernel && !(in_sixteenths(params.alpha) && in_sixteenths(params.beta)) {
+        let rule = "must be whole sixteenths of a hertz, at most 2hz, in dialect";
+        return Err(format!("alpha and beta {rule} {dialect} (tc-pie)"));
     }
     Ok(())
 }
@@ -400,6 +435,8 @@ mod docsis_tests;
 mod draft_tests;
 #[cfg(test)]
 mod edge_tests;
+#[cfg(test)]
+mod linux2013_tests;
 #[cfg(test)]
 mod linux_tests;
 #[cfg(test)]
