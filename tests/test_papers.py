@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from sojourn.papers.codel_act import common as codel_act
+from sojourn.papers.codel_act import windows
 from sojourn.papers.kids import common as kids
 from sojourn.papers.kids import wlan
 from sojourn.papers.madpie import common as madpie
-from sojourn.papers.pie import burst
+from sojourn.papers.pie import burst, changes, testbed
 from sojourn.plots.data import Floats
 from sojourn.reproduce import extract
 from sojourn.running.runs import run
@@ -76,21 +77,21 @@ def percentile_of_delay_ms(case: Scenario, change: tuple[str, str], q: float) ->
 def test_only_an_allowance_that_returns_at_once_lets_the_delay_of_pie_exceed_100_ms() -> None:
     """Fact papers-8: the last 30 s of the first 100 s of S1 at 500 ms."""
     late = replace(madpie.s1("pie", 500), warmup="70s")
-    assert percentile_of_delay_ms(late, ("", ""), 1.0) > 105
-    assert percentile_of_delay_ms(late, ("@paper2013", "@ns2"), 1.0) < 100
+    assert percentile_of_delay_ms(late, ("@ns2", "@paper2013"), 1.0) > 105
+    assert percentile_of_delay_ms(late, ("", ""), 1.0) < 100
 
 
 def test_smaller_steps_at_a_low_probability_lengthen_the_queue_of_pie_in_s3() -> None:
     """Fact papers-9."""
     s3 = madpie.s3("pie")
-    fine = percentile_of_delay_ms(s3, ("@paper2013:", "@ns2:"), 0.75)
-    coarse = percentile_of_delay_ms(s3, ("@paper2013:", "@ns2:tune=paper2013,"), 0.75)
+    fine = percentile_of_delay_ms(s3, ("", ""), 0.75)
+    coarse = percentile_of_delay_ms(s3, ("@ns2:", "@ns2:tune=paper2013,"), 0.75)
     assert coarse < 0.75 * fine
 
 
 def excursions_ms(aqm: str) -> tuple[list[float], float]:
     """How long each excursion of S3's backlog above MADPIE's bound lasts, and the share of time."""
-    case = replace(madpie.s3(aqm), record=Record(sample="30ms"))
+    case = replace(madpie.with_pie_2013(madpie.s3(aqm)), record=Record(sample="30ms"))
     rows = run(case).table("states").to_pylist()
     backlog = [row["value"] for row in rows if row["var"] == "backlog_bytes"]
     is_above = [8 * waiting / madpie.RATE_BPS > 25e-3 for waiting in backlog]
@@ -113,7 +114,7 @@ def delays_of_calls_ms(aqm: str) -> Floats:
     Returns:
         Shape ``(4 seeds, 2)``.
     """
-    case = madpie.with_ns2_pie(madpie.s3(aqm))
+    case = madpie.s3(aqm)
     found = []
     for seed in range(1, 5):
         kept = extract.extract(run(replace(case, seed=seed)), ("delays",))
@@ -132,6 +133,51 @@ def test_of_the_one_way_delay_madpie_takes_more_at_p95_of_the_queuing_delay_at_p
     of_queuing = (1 - (of_madpie - base_ms) / (of_pie - base_ms)).mean(axis=0)
     assert of_queuing[0] > of_queuing[1] + 0.05
     assert of_one_way[0] < of_one_way[1] == pytest.approx(0.21, abs=0.03)
+
+
+def test_the_wireless_windows_of_kids_hold_27_mbit_times_the_base_rtt() -> None:
+    """Fact papers-13."""
+    case = wlan.scenario("pie", 4, mixed=True)
+    assert {group.receive_window for group in case.flows} == {"337500B"}
+
+
+def test_madpie_and_its_pie_are_ns_2_code() -> None:
+    """Fact papers-14."""
+    for aqm in ("pie", "madpie"):
+        assert str(madpie.s3(aqm).links["bottleneck"].queue).startswith(f"{aqm}@ns2:")
+
+
+def test_the_stack_of_pie_s_testbed_is_that_of_kids_without_byte_counting() -> None:
+    """Fact papers-15."""
+    for case in testbed.ITEMS[1].cases("quick").values():
+        assert case.scenario.flows[0].tcp == "pie-3.5"
+
+
+def test_an_empty_queue_is_not_around_the_equilibrium() -> None:
+    """Fact papers-16: the delay falls through 20 ms at once, and is back there after 4 s."""
+    t_s = np.arange(0.1, 20.0, 0.1)
+    delay_s = np.where(t_s < 1, 0.1, np.where(t_s < 4, 0.0, 0.02))
+    assert 4 <= changes.back_s(t_s, delay_s) <= 4.6
+
+
+def test_a_drop_phase_lasts_until_a_packet_leaves_below_the_target() -> None:
+    """Fact papers-17: one drop at 1.5 s, a delay of 4 ms at 1.8 s."""
+    delay_s = np.array([6e-3, 6e-3, 4e-3, 6e-3])
+    left_s = np.array([1.2, 1.5, 1.8, 1.9])
+    ends = windows.phase_ends(left_s, delay_s, [np.array([1.5])], 2.0)
+    assert ends.tolist() == [1.8]
+
+
+def test_the_wired_aqm_of_kids_feeds_a_ring_of_four_packets() -> None:
+    """Fact papers-18."""
+    device = kids.scenario(kids.queue("codel"), 4).links["bottleneck"].device
+    assert device is not None
+    assert device.packets == 4
+
+
+def test_the_pie_of_kids_is_the_module_of_2013() -> None:
+    """Fact papers-19."""
+    assert kids.queue("pie").startswith("pie@linux2013:target=5ms,")
 
 
 @pytest.mark.parametrize("allowance", [0, 100])

@@ -364,7 +364,8 @@ def ared(text: str) -> dict[str, float]:
 
 
 def test_the_kernel_is_given_the_burst_from_which_tc_computes_the_report_s_weight() -> None:
-    own = kids.queue("ared", 5)
+    case = kids.with_floyd_weight(kids.scenario(kids.queue("ared", 5), 4))
+    own = str(case.links["bottleneck"].queue)
     on_linux = kernel_queue(own)
     assert "w_q=0.0009765625" in own and "w_q" not in on_linux and ",burst=48" in on_linux
     # The timer of the report's dialect is exact.
@@ -396,7 +397,7 @@ def test_both_weights_of_red_s_average_are_measured_wherever_ared_is() -> None:
             if str(link.queue).startswith("ared")
         ]
         own = [text for text in texts if "w_q=auto" not in text]
-        assert len(texts) == 2 * len(own), item.id
+        assert len(texts) == 2 * len(own), item.id  # fact papers-12
         assert all("w_q=0.0009765625" in t or "w_q=0.00048828125" in t for t in own)
 
 

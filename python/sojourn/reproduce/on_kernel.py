@@ -2,8 +2,8 @@
 
 A paper's scenarios are written for the simulator, which has the stacks and modules of the paper's
 year. On the kernel its own disciplines and TCP run: queues are translated here, parameter by
-parameter, and what the kernel has no setting for is left out. What that changes is in the paper's
-`Testbed`, which its pages show.
+parameter, and what the engine has no setting for, such as a device below a queue, is left out. What
+that changes is in the paper's `Testbed`, which its pages show.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _scenario(scenario: Scenario) -> Scenario:
 
 
 def _link(link: Link) -> Link:
-    return replace(link, queue=kernel_queue(str(link.queue)))
+    return replace(link, queue=kernel_queue(str(link.queue)), device=None)
 
 
 def kernel_queue(text: str) -> str:

@@ -73,7 +73,7 @@ DIFFERS = {
     "{n1.codel.fall_after_loss_ms:.1f} with CoDel, but the margin has an interval of ± "
     "{± worst:.0f} ms: a run of {=51} s has few losses.",
     "F6-8": "at n = {=16} CoDel-ACT's phases last {n16.codel_act.at50s.phase_mean_ms:.1f} ms, "
-    "CoDel's {n16.codel.at50s.phase_mean_ms:.1f}: the delay falls below {=5} ms after fewer drops.",
+    "CoDel's {n16.codel.at50s.phase_mean_ms:.1f} ({=fact papers-17}).",
     "F6-10": "with {=64} flows the least time from the last drop of a phase to the first of the "
     "next is {n64.codel_act.at50s.free_min_ms:.1f} ± {± n64.codel_act.at50s.free_min_ms:.1f} ms: "
     "one of few phases in {=10} s, quantised by packets of {=1.2056} ms.",

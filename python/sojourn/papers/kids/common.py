@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,7 +17,7 @@ from sojourn.reproduce.paper import (
     Values,
 )
 from sojourn.reproduce.pool import Pool
-from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
+from sojourn.scenario import Bulk, Device, FlowGroup, Link, Record, Scenario
 
 NAMES = {"codel": "CoDel", "pie": "PIE", "ared": "ARED", "fq_codel": "FQ_CoDel"}
 AQMS = ("codel", "pie", "ared")
@@ -28,23 +27,26 @@ TARGETS_MS = (1, 5, 10, 20, 30)
 LEVELS = {"light": 4, "moderate": 16, "heavy": 64}
 # A packet's path RTT less base RTT and queuing delay: its transmission at the bottleneck and on the
 # access link, and that of its acknowledgement (fact papers-5).
-TRANSMISSION_S = 1500 * 8 / 10e6 + 1500 * 8 / 100e6 + 40 * 8 / 100e6
+ACK_S = 40 * 8 / 100e6
+TRANSMISSION_S = 1500 * 8 / 10e6 + 1500 * 8 / 100e6 + ACK_S
 BIN_S = 5
 # Flows in all where flow queues are compared (our choice).
 FLOWS = (4, 16, 32, 64)
 
 
-# Weights of RED's average. The report follows the guidelines of Floyd, Gummadi and Shenker (2001):
-# 1 - exp(-1/C), 0.0012 at the 833 packets per second of 10 Mbit/s, of which 2^-10 is the nearest
-# that Linux has. "auto" is what tc computes from the thresholds where no burst is given, 1/4 at
-# 5 ms. The report does not print what it gave tc; the first is judged, both are measured.
+# Weights of RED's average. "auto" is what tc computes from the thresholds where no burst is given,
+# 1/4 at 5 ms: judged, for the report's Table 5 excludes the other (fact papers-12). That is the one
+# of Floyd, Gummadi and Shenker (2001), whose recommendations the report follows: 1 - exp(-1/C),
+# 0.0012 at the 833 packets per second of 10 Mbit/s, of which 2^-10 is the nearest that Linux has.
 FLOYD_WEIGHT, TC_WEIGHT = "0.0009765625", "auto"
 
 
-def with_tc_weight(case: Scenario) -> Scenario:
-    """The scenario with the weight that tc computes by itself in place of Floyd's."""
+def with_floyd_weight(case: Scenario) -> Scenario:
+    """The scenario with Floyd's weight in place of the one that tc computes by itself."""
     links = {
-        name: replace(link, queue=re.sub(r"w_q=[0-9.]+", f"w_q={TC_WEIGHT}", str(link.queue)))
+        name: replace(
+            link, queue=str(link.queue).replace(f"w_q={TC_WEIGHT}", f"w_q={FLOYD_WEIGHT}")
+        )
         for name, link in case.links.items()
     }
     return replace(case, links=links)
@@ -52,14 +54,16 @@ def with_tc_weight(case: Scenario) -> Scenario:
 
 # For items with ARED.
 WEIGHTS = (
-    ItemVariant("tc_weight", "ARED with the weight that tc computes by itself", with_tc_weight),
+    ItemVariant("floyd_weight", "ARED with the weight that Floyd et al. advise", with_floyd_weight),
 )
+# The ring of the AQM's interface, an RTL-8139, has four descriptors (fact papers-18).
+RING = Device(packets=4)
 
 
 def _ared(target_ms: int) -> str:
     """Thresholds of 0.5 and 1.5 target queues, at 1 ms of 1 and 2 MTU; Linux has no gentle mode."""
     low, high = (1500, 3000) if target_ms == 1 else (target_ms * 625, target_ms * 1875)
-    return f"ared@kids:min_th={low}B,max_th={high}B,target_delay={target_ms}ms,w_q={FLOYD_WEIGHT}"
+    return f"ared@kids:min_th={low}B,max_th={high}B,target_delay={target_ms}ms,w_q={TC_WEIGHT}"
 
 
 def queue(
@@ -72,14 +76,15 @@ def queue(
 ) -> str:
     """The AQM with 1000 packets of room.
 
-    The PIE of the report is a kernel module that was not published; its heuristics are those of the
-    first mainline version (our choice: its ECN is by an author of the report).
+    The report's PIE is a module that its authors gave out; PIE here is that module as published two
+    months later, with ECN by an author of the report (fact papers-19). A kernel of 1000 Hz, as
+    Fedora's, is our choice.
     """
     text = {
         "codel": f"codel@linux:target={target_ms}ms,interval={interval_ms}ms",
         "fq_codel": f"fq_codel@linux:target={target_ms}ms,interval={interval_ms}ms,quantum=1514B",
-        "pie": f"pie@paper2013:heuristics=linux2013,target={target_ms}ms,tupdate={tupdate_ms}ms,"
-        "alpha=0.125hz,beta=1.25hz",
+        "pie": f"pie@linux2013:target={target_ms}ms,tupdate={tupdate_ms}ms,"
+        "alpha=0.125hz,beta=1.25hz,hz=1000",
         "ared": _ared(target_ms),
     }[aqm]
     return f"{text},limit=1000p{ecn}"
@@ -90,8 +95,12 @@ def scenario(aqm_text: str, flows: int, *, rtt_ms: int = 100, ecn: bool = False)
     return Scenario(
         name=f"kids-{flows}-flows-rtt{rtt_ms}",
         duration="300s" if rtt_ms == 500 else "60s",
-        record=Record(sample=f"{BIN_S}s"),
-        links={"bottleneck": Link(rate="10mbit", delay=f"{rtt_ms * 500}us", queue=aqm_text)},
+        record=Record(sample=f"{BIN_S}s", latency=True),
+        links={
+            "bottleneck": Link(
+                rate="10mbit", delay=f"{rtt_ms * 500}us", queue=aqm_text, device=RING
+            )
+        },
         flows=[
             FlowGroup(
                 name="bulk",
@@ -115,9 +124,10 @@ KEEP = ("delays", "goodput")
 
 def measure_pool(pool: Pool, rtt_ms: int = 100) -> dict[str, float]:
     """Path RTT, queuing delay (RTT less base RTT) and goodput in bins of 5 s."""
-    delay = pool.distribution()
-    values = measures.under("rtt", measures.delays(delay, rtt_ms * 1e-3 + TRANSMISSION_S))
-    values |= measures.under("qd", measures.delays(delay, TRANSMISSION_S))
+    one_way = pool.distribution("class/bulk/owd")  # the queue and the ring below it
+    back_s = rtt_ms * 0.5e-3 + ACK_S
+    values = measures.under("rtt", measures.delays(one_way, back_s))
+    values |= measures.under("qd", measures.delays(one_way, back_s - rtt_ms * 1e-3))
     goodput = np.concatenate([rates.ravel() for rates in pool.goodput_bps("bulk", BIN_S, "class")])
     values |= measures.under("goodput5s", measures.samples(goodput, "mbps", 1e-6))
     values["goodput_total_mbps"] = 1e-6 * pool.number("class/bulk/goodput")

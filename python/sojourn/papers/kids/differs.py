@@ -1,17 +1,17 @@
 """Why claims of the report do not hold in the simulator; numbers are filled in.
 
 Templates are those of `sojourn.reproduce.reasons`. Delays are the report's, with the transmission
-that a path's RTT contains (fact papers-5). `tc_weight.` begins the keys of the runs in which ARED
-has the weight that tc computes by itself. `differs_kernel` has the real kernel.
+that a path's RTT contains (fact papers-5). `floyd_weight.` begins the keys of the runs in which
+ARED has the weight that Floyd et al. advise. `differs_kernel` has the real kernel.
 """
 
 from sojourn.papers.kids.common import LEVELS
 
 PIE_HOLDS, WEIGHTS, COUNTS_SIGNALS, STATIONS = (
-    "PIE holds its target",
+    "the PIE of 2013",
     "the weight of ARED's average",
     "CoDel signals at set times",
-    "the stations' own queues",
+    "the windows on Wi-Fi",
 )
 
 
@@ -22,37 +22,34 @@ def _medians(aqm: str, prefix: str = "") -> str:
 
 
 PARAGRAPHS = {
-    PIE_HOLDS: "PIE holds its target here at every load; no PIE that we have acts as in the "
-    "report. Medians at a target of {=5} ms under light, moderate and heavy load: PIE "
+    PIE_HOLDS: "the module of {=2013} loses its drop probability when it finds its queue empty "
+    "twice, for the product of its decay wraps ({=fact aqm-131}). Medians at a target of {=5} ms "
+    "under light, moderate and heavy load: PIE "
     f"{_medians('pie')} ms, ARED {_medians('ared')}, CoDel {_medians('codel')}; PIE's {{=90}}th "
-    "percentile falls, {F3/light.target5ms.pie.qd.p90_ms:.1f}, "
-    "{F3/moderate.target5ms.pie.qd.p90_ms:.1f} and {F3/heavy.target5ms.pie.qd.p90_ms:.1f} ms. The "
-    "first mainline version (Linux {=3.14}), run in its integers, that of Linux {=6.1} (engine "
-    "linux), HTB as the shaper and a device with byte queue limits do not change this. The "
-    "report's module of {=2013} is not published.",
-    WEIGHTS: "the report says that ARED follows the guidelines of Floyd et al., whose weight at "
-    "{=10} Mbit/s is {=0.0012}; tc computes another, about a quarter at {=5} ms, unless it is "
-    "given a burst, and the report does not print its command. With Floyd's weight, used here, "
-    f"ARED's medians at {{=5}} ms are {_medians('ared')} ms by load, with tc's "
-    f"{_medians('ared', 'tc_weight.')}; its median goodputs are "
+    "percentiles are {F3/light.target5ms.pie.qd.p90_ms:.1f}, "
+    "{F3/moderate.target5ms.pie.qd.p90_ms:.1f} and {F3/heavy.target5ms.pie.qd.p90_ms:.1f} ms. "
+    "Under heavy load its queue is hardly ever empty, so that it holds its target, unlike the "
+    "report's.",
+    WEIGHTS: "the report prints no weight and no command. Here it is the one that tc computes from "
+    "the thresholds, about a quarter at {=5} ms; Floyd et al. advise {=0.0012}, which {=Table 5} "
+    f"excludes ({{=fact papers-12}}). ARED's medians at {{=5}} ms are {_medians('ared')} ms by "
+    f"load, with Floyd's {_medians('ared', 'floyd_weight.')}; its median goodputs are "
     "{F4/light.target5ms.ared.goodput5s.p50_mbps:.1f}, "
     "{F4/moderate.target5ms.ared.goodput5s.p50_mbps:.1f} and "
-    "{F4/heavy.target5ms.ared.goodput5s.p50_mbps:.1f} Mbit/s, with tc's "
-    "{F4/tc_weight.light.target5ms.ared.goodput5s.p50_mbps:.1f}, "
-    "{F4/tc_weight.moderate.target5ms.ared.goodput5s.p50_mbps:.1f} and "
-    "{F4/tc_weight.heavy.target5ms.ared.goodput5s.p50_mbps:.1f}.",
+    "{F4/heavy.target5ms.ared.goodput5s.p50_mbps:.1f} Mbit/s, with Floyd's "
+    "{F4/floyd_weight.light.target5ms.ared.goodput5s.p50_mbps:.1f}, "
+    "{F4/floyd_weight.moderate.target5ms.ared.goodput5s.p50_mbps:.1f} and "
+    "{F4/floyd_weight.heavy.target5ms.ared.goodput5s.p50_mbps:.1f}.",
     COUNTS_SIGNALS: "a CoDel that signals at set times does so whether it drops or marks. Counted "
     "per second instead of per arrival its ratios are {T5/n1.codel.ratio_of_rates_per_s:.2f} and "
     "{T5/n4.codel.ratio_of_rates_per_s:.2f} at one and four flows per sender.",
-    STATIONS: "PIE controls its own queue: median sojourn times at the access point are "
-    "{F10/light.pie.ap.qd.p50_ms:.0f}, {F10/moderate.pie.ap.qd.p50_ms:.0f} and "
-    "{F10/heavy.pie.ap.qd.p50_ms:.0f} ms under light, moderate and heavy load, CoDel's "
+    STATIONS: "socket buffers hold what the link carries in the base RTT ({=fact papers-13}) and "
+    "bound the uploads' RTT under light load; with more flows they bound less. At the access point "
+    "median sojourn times are {F10/light.pie.ap.qd.p50_ms:.0f}, "
+    "{F10/moderate.pie.ap.qd.p50_ms:.0f} and {F10/heavy.pie.ap.qd.p50_ms:.0f} ms with PIE, "
     "{F10/light.codel.ap.qd.p50_ms:.0f}, {F10/moderate.codel.ap.qd.p50_ms:.0f} and "
-    "{F10/heavy.codel.ap.qd.p50_ms:.0f}, ARED's {F10/light.ared.ap.qd.p50_ms:.0f}, "
-    "{F10/moderate.ared.ap.qd.p50_ms:.0f} and {F10/heavy.ared.ap.qd.p50_ms:.0f}. The rest of the "
-    "uploads' RTT waits in the stations' own queues, without an AQM. How long these were is not "
-    "stated; {=1000} packets are our choice. Minstrel gives up no frame (fact wlan-6), so that "
-    "only a full queue halves an upload's window.",
+    "{F10/heavy.codel.ap.qd.p50_ms:.0f} with CoDel; the stations' own queues of {=1000} packets, "
+    "without an AQM, are our choice.",
 }
 _PIE = f"{{see {PIE_HOLDS}}}"
 _OF_PIE_NOT = f"true of CoDel. Of PIE not: {_PIE}."
@@ -76,28 +73,27 @@ _ISOLATED = (
 _GOODPUT_OF_ARED = (
     "ARED has {moderate.target5ms.ared.goodput5s.p50_mbps:.2f} Mbit/s at {=5} ms under moderate "
     "load, CoDel {moderate.target5ms.codel.goodput5s.p50_mbps:.2f} and PIE "
-    "{moderate.target5ms.pie.goodput5s.p50_mbps:.2f}; with the weight of tc "
-    "{tc_weight.moderate.target5ms.ared.goodput5s.p50_mbps:.2f}: " + _WEIGHT + "."
+    "{moderate.target5ms.pie.goodput5s.p50_mbps:.2f}; with Floyd's weight "
+    "{floyd_weight.moderate.target5ms.ared.goodput5s.p50_mbps:.2f}: " + _WEIGHT + "."
 )
 _RATIO = (
     "ARED marks {n1.ared.mark_rate_ecn_pct:.1f} % of arrivals at one flow per sender and drops "
     "{n1.ared.drop_rate_without_pct:.1f} % without ECN, at four {n4.ared.mark_rate_ecn_pct:.1f} "
     "and {n4.ared.drop_rate_without_pct:.1f} %: ratios of {n1.ared.ratio:.1f} and "
-    "{n4.ared.ratio:.1f}. With the weight of tc they are {tc_weight.n1.ared.ratio:.1f} and "
-    "{tc_weight.n4.ared.ratio:.1f}: " + _WEIGHT + "."
+    "{n4.ared.ratio:.1f}. With Floyd's weight they are {floyd_weight.n1.ared.ratio:.1f} and "
+    "{floyd_weight.n4.ared.ratio:.1f}: " + _WEIGHT + "."
 )
 DIFFERS = {
     "F2-1": "over the targets the least is {worst:.2f} Mbit/s.",
     "F2-4": "at {=5} ms the {=99}th percentile is {target5ms.codel.qd.p99_ms:.1f} ms with CoDel, "
-    "{target5ms.pie.qd.p99_ms:.1f} with PIE and {target5ms.ared.qd.p99_ms:.1f} with ARED, in the "
-    "report's order, with the weight of tc {tc_weight.target5ms.ared.qd.p99_ms:.1f}: "
-    f"{_WEIGHT}. At {{=10}} ms a slow average lets the slow start pass, and all further peaks of a "
-    "single flow.",
+    "{target5ms.pie.qd.p99_ms:.1f} with PIE and {target5ms.ared.qd.p99_ms:.1f} with ARED, with "
+    "Floyd's weight {floyd_weight.target5ms.ared.qd.p99_ms:.1f}: "
+    f"{_WEIGHT}.",
     "F2-5": "at {=5} ms CoDel has {target5ms.codel.goodput_total_mbps:.2f} Mbit/s, PIE "
     "{target5ms.pie.goodput_total_mbps:.2f} and ARED {target5ms.ared.goodput_total_mbps:.2f}: "
     "PIE's rule against early drops spares short queues.",
     "F3-1": f"true of CoDel but for noise. Of PIE not: {_PIE}.",
-    "F3-2": f"of PIE not: {_PIE}. With Floyd's weight ARED is off its target too: {_WEIGHT}.",
+    "F3-2": f"of PIE not: {_PIE}. Of ARED: {_WEIGHT}.",
     "F3-3": "the {=10}th percentile under light load is that of an empty queue for short targets "
     "({light.target1ms.ared.qd.p10_ms:.1f} ms at {=1} ms, {light.target5ms.ared.qd.p10_ms:.1f} at "
     "{=5} ms), and cannot be lower.",
@@ -109,16 +105,15 @@ DIFFERS = {
     "CoDel's medians without flattening them.",
     "F3-5": "at {=5} ms and light load the {=90}th percentile is "
     "{light.target5ms.codel.qd.p90_ms:.1f} ms with CoDel, {light.target5ms.pie.qd.p90_ms:.1f} with "
-    "PIE and {light.target5ms.ared.qd.p90_ms:.1f} with ARED, with the weight of tc "
-    f"{{tc_weight.light.target5ms.ared.qd.p90_ms:.1f}}: {_WEIGHT}. Under heavy load: {_PIE}.",
+    "PIE and {light.target5ms.ared.qd.p90_ms:.1f} with ARED, with Floyd's weight "
+    f"{{floyd_weight.light.target5ms.ared.qd.p90_ms:.1f}}: {_WEIGHT}. Under heavy load: {_PIE}.",
     "F3-6": f"{_PIE}.",
-    "F3-7": "the order is the report's, and the interval of the margin, ± {± worst:.1f} ms, that "
-    f"of a slow average: {_WEIGHT}.",
+    "F3-7": f"the interval of the margin is ± {{± worst:.1f}} ms: {_WEIGHT}.",
     "F3-8": f"true of CoDel but for noise. Of PIE not: {_PIE}.",
     "F4-1": "at {=5} ms ARED has {light.target5ms.ared.goodput5s.p50_mbps:.2f} Mbit/s, at {=10} ms "
-    "{light.target10ms.ared.goodput5s.p50_mbps:.2f}; with the weight of tc "
-    "{tc_weight.light.target5ms.ared.goodput5s.p50_mbps:.2f} and "
-    f"{{tc_weight.light.target10ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
+    "{light.target10ms.ared.goodput5s.p50_mbps:.2f}; with Floyd's weight "
+    "{floyd_weight.light.target5ms.ared.goodput5s.p50_mbps:.2f} and "
+    f"{{floyd_weight.light.target10ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
     "F4-2": "at a target of {=1} ms PIE has {light.target1ms.pie.goodput5s.p50_mbps:.2f} Mbit/s, "
     "at {=5} ms {light.target5ms.pie.goodput5s.p50_mbps:.2f}: a queue of one packet cannot bridge "
     "the halved windows of four flows.",
@@ -150,31 +145,31 @@ DIFFERS = {
     "packet waits {light.rtt500ms.codel.qd.p50_ms:.1f} ms with CoDel and "
     "{light.rtt500ms.ared.qd.p50_ms:.1f} with ARED: the link is not full.",
     "F8-1": "under heavy load ARED has {heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f} Mbit/s at a base "
-    "RTT of {=5} ms and {heavy.rtt500ms.ared.goodput5s.p50_mbps:.2f} at {=500} ms, with the weight "
-    f"of tc {{tc_weight.heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f}} and "
-    f"{{tc_weight.heavy.rtt500ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
+    "RTT of {=5} ms and {heavy.rtt500ms.ared.goodput5s.p50_mbps:.2f} at {=500} ms, with Floyd's "
+    f"weight {{floyd_weight.heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f}} and "
+    f"{{floyd_weight.heavy.rtt500ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
     "F8-2": "ARED has {light.rtt5ms.ared.goodput5s.p50_mbps:.2f}, "
     "{moderate.rtt5ms.ared.goodput5s.p50_mbps:.2f} and {heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f} "
     "Mbit/s by load, CoDel {light.rtt5ms.codel.goodput5s.p50_mbps:.2f}, "
     "{moderate.rtt5ms.codel.goodput5s.p50_mbps:.2f} and "
-    "{heavy.rtt5ms.codel.goodput5s.p50_mbps:.2f}. With the weight of tc ARED has "
-    "{tc_weight.light.rtt5ms.ared.goodput5s.p50_mbps:.2f}, "
-    "{tc_weight.moderate.rtt5ms.ared.goodput5s.p50_mbps:.2f} and "
-    f"{{tc_weight.heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
+    "{heavy.rtt5ms.codel.goodput5s.p50_mbps:.2f}. With Floyd's weight ARED has "
+    "{floyd_weight.light.rtt5ms.ared.goodput5s.p50_mbps:.2f}, "
+    "{floyd_weight.moderate.rtt5ms.ared.goodput5s.p50_mbps:.2f} and "
+    f"{{floyd_weight.heavy.rtt5ms.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
     "F9-1": "the median RTT is {light.pie.rtt.p50_ms:.0f}, {moderate.pie.rtt.p50_ms:.0f} and "
     "{heavy.pie.rtt.p50_ms:.0f} ms by load with PIE, {light.ared.rtt.p50_ms:.0f}, "
     "{moderate.ared.rtt.p50_ms:.0f} and {heavy.ared.rtt.p50_ms:.0f} with ARED, "
-    "{tc_weight.light.ared.rtt.p50_ms:.0f}, {tc_weight.moderate.ared.rtt.p50_ms:.0f} and "
-    "{tc_weight.heavy.ared.rtt.p50_ms:.0f} with the weight of tc: PIE holds its target here.",
+    "{floyd_weight.light.ared.rtt.p50_ms:.0f}, {floyd_weight.moderate.ared.rtt.p50_ms:.0f} and "
+    "{floyd_weight.heavy.ared.rtt.p50_ms:.0f} with Floyd's weight.",
     "F9-2": "what the report's channel lost is not known; here {=3} % of the frames fail at any "
     "rate, and Minstrel samples other rates with a tenth. ARED has "
     "{light.ared.goodput5s.p50_mbps:.1f} Mbit/s, PIE "
     "{light.pie.goodput5s.p50_mbps:.1f}, where the report has {=18.6} and {=21}.",
     "F9-4": "ARED has {light.ared.goodput5s.p50_mbps:.2f}, {moderate.ared.goodput5s.p50_mbps:.2f} "
-    "and {heavy.ared.goodput5s.p50_mbps:.2f} Mbit/s by load, with the weight of tc "
-    "{tc_weight.light.ared.goodput5s.p50_mbps:.2f}, "
-    "{tc_weight.moderate.ared.goodput5s.p50_mbps:.2f} and "
-    "{tc_weight.heavy.ared.goodput5s.p50_mbps:.2f}; CoDel has "
+    "and {heavy.ared.goodput5s.p50_mbps:.2f} Mbit/s by load, with Floyd's weight "
+    "{floyd_weight.light.ared.goodput5s.p50_mbps:.2f}, "
+    "{floyd_weight.moderate.ared.goodput5s.p50_mbps:.2f} and "
+    "{floyd_weight.heavy.ared.goodput5s.p50_mbps:.2f}; CoDel has "
     "{light.codel.goodput5s.p50_mbps:.2f} under light load.",
     "F10-1": "medians are {light.codel.rtt.p50_ms:.0f} ms with CoDel, {light.pie.rtt.p50_ms:.0f} "
     f"with PIE and {{light.ared.rtt.p50_ms:.0f}} with ARED: {_UPLOADS}.",
@@ -220,17 +215,17 @@ DIFFERS = {
     "F13-3": "from {=1} to {=16} flows per sender ARED's median rises by "
     "{n16.ecn.ared.rtt.p50_ms - n1.ecn.ared.rtt.p50_ms:.0f} ms, "
     "CoDel's by {n16.ecn.codel.rtt.p50_ms - n1.ecn.codel.rtt.p50_ms:.0f} and PIE's by "
-    "{n16.ecn.pie.rtt.p50_ms - n1.ecn.pie.rtt.p50_ms:.0f}; with the weight of tc ARED's by "
-    "{tc_weight.n16.ecn.ared.rtt.p50_ms - tc_weight.n1.ecn.ared.rtt.p50_ms:.0f}: "
+    "{n16.ecn.pie.rtt.p50_ms - n1.ecn.pie.rtt.p50_ms:.0f}; with Floyd's weight ARED's by "
+    "{floyd_weight.n16.ecn.ared.rtt.p50_ms - floyd_weight.n1.ecn.ared.rtt.p50_ms:.0f}: "
     f"{_WEIGHT}. With {{=64}} flows that cannot go below a window of two packets, two of "
     "each are always on their way: {n16.ecn.codel.qd.p50_ms:.0f} ms wait, CoDel's median. An "
     "AQM that stays shorter drops what cannot be marked, so that some flows' SYN never arrives.",
     "F14-1": "ARED's median goodput with ECN is {n1.ecn.ared.goodput5s.p50_mbps:.2f}, "
     "{n4.ecn.ared.goodput5s.p50_mbps:.2f}, {n8.ecn.ared.goodput5s.p50_mbps:.2f} and "
     "{n16.ecn.ared.goodput5s.p50_mbps:.2f} Mbit/s at {=1}, {=4}, {=8} and {=16} flows per sender, "
-    "with the weight of tc {tc_weight.n1.ecn.ared.goodput5s.p50_mbps:.2f}, "
-    "{tc_weight.n4.ecn.ared.goodput5s.p50_mbps:.2f}, "
-    "{tc_weight.n8.ecn.ared.goodput5s.p50_mbps:.2f} "
-    f"and {{tc_weight.n16.ecn.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
+    "with Floyd's weight {floyd_weight.n1.ecn.ared.goodput5s.p50_mbps:.2f}, "
+    "{floyd_weight.n4.ecn.ared.goodput5s.p50_mbps:.2f}, "
+    "{floyd_weight.n8.ecn.ared.goodput5s.p50_mbps:.2f} "
+    f"and {{floyd_weight.n16.ecn.ared.goodput5s.p50_mbps:.2f}}: {_WEIGHT}.",
     "G-1": f"true of CoDel but for noise. Of PIE not: {_PIE}.",
 }

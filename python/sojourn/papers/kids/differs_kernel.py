@@ -4,8 +4,8 @@ Templates are those of `sojourn.reproduce.reasons`, filled with what was measure
 Delays as in `differs`, ARED's weight as there.
 """
 
+from sojourn.papers.kids import differs
 from sojourn.papers.kids.common import LEVELS
-from sojourn.papers.kids.differs import DIFFERS
 
 PIE_HOLDS, OTHER_PIE, FALLBACK = (
     "PIE holds its target",
@@ -24,7 +24,8 @@ PARAGRAPHS = {
     f"{_medians('pie')} ms under light, moderate and heavy load, {{=90}}th percentiles "
     "{F3/light.target5ms.pie.qd.p90_ms:.1f}, {F3/moderate.target5ms.pie.qd.p90_ms:.1f} and "
     "{F3/heavy.target5ms.pie.qd.p90_ms:.1f} ms; ARED's medians are "
-    f"{_medians('ared')}, CoDel's {_medians('codel')}. The report's module is not published.",
+    f"{_medians('ared')}, CoDel's {_medians('codel')}. "
+    "The module of {=2013} decays otherwise ({=fact aqm-131}).",
     OTHER_PIE: "the PIE of Linux {=6.1} marks up to a probability of {=10} % and drops above, and "
     "its probability passes {=10} % in slow start and under load; most of what it signals with ECN "
     "are drops.",
@@ -43,14 +44,15 @@ _AS_IN_THE_SIMULATOR = (
 )  # fmt: skip
 
 
-def _of_weight(text: str) -> str:
-    """Without the paragraph on weights, which is the simulator's."""
+def _of_kernel(text: str) -> str:
+    """With the kernel's paragraph on PIE, and without that on weights, which is the simulator's."""
+    text = text.replace(f"see {differs.PIE_HOLDS}", f"see {PIE_HOLDS}")
     return text.replace(": {see the weight of ARED's average}", "").replace(
         "{see the weight of ARED's average}", "the weight of its average decides"
     )
 
 
-KERNEL = {end: _of_weight(DIFFERS[end]) for end in _AS_IN_THE_SIMULATOR} | {
+KERNEL = {end: _of_kernel(differs.DIFFERS[end]) for end in _AS_IN_THE_SIMULATOR} | {
     "F3-1": _OF_PIE_NOT,
     "F3-2": _OF_PIE_NOT,
     "F3-6": f"{_PIE}.",

@@ -169,13 +169,13 @@ def _t5_measure(pools: Pools) -> dict[str, float]:
 
 
 def _t5_tables(_values: Values) -> list[Table]:
-    columns = [*AQMS, "tc"]
-    keys = {aqm: f"{{}}.{aqm}.ratio" for aqm in AQMS} | {"tc": "tc_weight.{}.ared.ratio"}
+    columns = [*AQMS, "floyd"]
+    keys = {aqm: f"{{}}.{aqm}.ratio" for aqm in AQMS} | {"floyd": "floyd_weight.{}.ared.ratio"}
     rows: list[list[str | Cell]] = [
         [f"{n}", *(Cell(keys[name].format(f"n{n}"), ".3f") for name in columns)]
         for n in _PER_SENDER
     ]
-    header = ["flows per sender", *(NAMES[aqm] for aqm in AQMS), "ARED, weight of tc"]
+    header = ["flows per sender", *(NAMES[aqm] for aqm in AQMS), "ARED, Floyd's weight"]
     title = "Marking rate with ECN over dropping rate without: measured / published"
     return [Table(title, header, rows)]
 

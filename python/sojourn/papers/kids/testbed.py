@@ -11,8 +11,8 @@ TESTBED = Testbed(
     note="On engine linux hosts and router are the kernel named above, not Linux 3.8 and 3.10. Its "
     "reno has RACK and tail loss probes. Its PIE is RFC 8033's: no early drop below half the "
     "target and 20 %, drops instead of marks above 10 %, a burst allowance of 150 ms. ARED, "
-    "its thresholds and its weight are the report's. The shaper is CBS, not HTB, under which RED "
-    "does not detect idle periods. A flow whose "
+    "its thresholds and its weight are the report's. The shaper is CBS, not HTB, with nothing "
+    "below it; under it RED does not detect idle periods. A flow whose "
     "SYN is dropped goes on without ECN, as on Linux since 4.1. Access links of 100 Mbit/s are "
     "one for a group.",
     notes={

@@ -240,15 +240,16 @@ PARAMETERS = (
         measure=_t3_measure,
         tables=partial(listed, "ARED as configured"),
         note="By the guidelines that the report follows the weight w_q is 0.0012 at 10 Mbit/s; "
-        "Linux has powers of two only. tc computes 0.25 by itself; both are measured.",
+        "Linux has powers of two only. tc computes 0.25 by itself, which is judged; both are "
+        "measured.",
     ),
     Item(
         "T4",
         "Hardware and software",
         "parameters",
         note="Published: Linux 3.8.2 hosts, a 3.10.4 router, four senders and receivers. Here: the "
-        "TCP profile kids-3.8, codel@linux, fq_codel@linux, pie@paper2013 with the heuristics of "
-        "the first mainline version, ared@kids without gentle mode.",
+        "TCP profile kids-3.8, codel@linux, fq_codel@linux, pie@linux2013, ared@kids without "
+        "gentle mode, a ring of four packets below.",
     ),
 )
 

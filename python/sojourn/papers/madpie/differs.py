@@ -1,6 +1,6 @@
 """Why claims of the paper do not hold here; numbers are filled in (`sojourn.reproduce.reasons`).
 
-`ns2_pie.` begins the keys of the runs with the PIE of its authors' ns-2 code.
+`pie_2013.` begins the keys of the runs with the PIE of Pan et al. 2013.
 """
 
 from __future__ import annotations
@@ -10,53 +10,46 @@ _FEW = (
     "for a timeout"
 )
 _GOODPUT = (
-    "at RTT {=500} ms the PIE of Pan et al. {=2013} empties its queue after every burst it has "
-    "let through, which MADPIE cuts short. With the PIE of the ns-2 code, whose allowance does "
-    "not return so soon, "
-)
-_STEPS = (
-    "what PIE's percentiles are depends on its steps while the drop probability is below a "
-    "thousandth, where a mix with four bulk flows spends half of its time: Pan et al. {=2013} take "
-    "an eighth of a step, the ns-2 code a thirty-second, and it recovers more slowly from an idle "
-    "queue ({=fact papers-9}). MADPIE's deterministic drops make it depend less on them. With the "
-    "PIE of the ns-2 code PIE has {ns2_pie.rtt100.pie.qd.p75_ms:.0f} ms at p75 and "
-    "{ns2_pie.rtt100.pie.qd.p95_ms:.0f} at p95, MADPIE {ns2_pie.rtt100.madpie.qd.p75_ms:.0f} and "
-    "{ns2_pie.rtt100.madpie.qd.p95_ms:.0f}: reductions of "
-    "{ns2_pie.rtt100.madpie.qd.p75_reduction_pct:.0f} and "
-    "{ns2_pie.rtt100.madpie.qd.p95_reduction_pct:.0f} %."
+    "the PIE of the ns-2 code keeps the link busier than that of Pan et al. {=2013}, which empties "
+    "its queue after every burst that it has let through. "
 )
 _BOTH = (
-    "PIE has {rtt100.pie.qd.p75_ms:.0f} ms at p75 and {rtt100.pie.qd.p95_ms:.0f} at p95, MADPIE "
-    "{rtt100.madpie.qd.p75_ms:.0f} and {rtt100.madpie.qd.p95_ms:.0f}: reductions of "
-    "{rtt100.madpie.qd.p75_reduction_pct:.0f} and {rtt100.madpie.qd.p95_reduction_pct:.0f} %. "
+    "PIE's one-way delay is {rtt100.pie.owd.p75_ms:.0f} ms at p75 and "
+    "{rtt100.pie.owd.p95_ms:.0f} at p95, MADPIE's {rtt100.madpie.owd.p75_ms:.0f} and "
+    "{rtt100.madpie.owd.p95_ms:.0f}: reductions of "
+    "{rtt100.madpie.owd.p75_reduction_pct:.1f} and {rtt100.madpie.owd.p95_reduction_pct:.1f} %; "
+    "with the PIE of Pan et al. {=2013} {pie_2013.rtt100.madpie.owd.p75_reduction_pct:.1f} and "
+    "{pie_2013.rtt100.madpie.owd.p95_reduction_pct:.1f} %."
 )
 _CODEL = (
     "the median is {rtt100.pie.qd.p50_ms:.1f} ms with PIE, {rtt100.madpie.qd.p50_ms:.1f} with "
     "MADPIE and {rtt100.codel.qd.p50_ms:.1f} with CoDel, p75 {rtt100.pie.qd.p75_ms:.1f}, "
     "{rtt100.madpie.qd.p75_ms:.1f} and {rtt100.codel.qd.p75_ms:.1f}; the margin has an interval of "
-    "± {± worst:.1f} ms. With the PIE of the ns-2 code PIE's median is "
-    "{ns2_pie.rtt100.pie.qd.p50_ms:.1f} ms and its p75 {ns2_pie.rtt100.pie.qd.p75_ms:.1f}."
+    "± {± worst:.1f} ms. With the PIE of Pan et al. {=2013} PIE's median is "
+    "{pie_2013.rtt100.pie.qd.p50_ms:.1f} ms and its p75 {pie_2013.rtt100.pie.qd.p75_ms:.1f}."
 )
 DIFFERS = {
     "F2-2": "both fill the buffer in the first seconds, where MADPIE lets the same burst through: "
     "the maxima are {rtt100.pie.max_ms:.2f} and {rtt100.madpie.max_ms:.2f} ms.",
     "F2-3": "MADPIE's {=95}th percentile is {rtt100.madpie.p95_ms:.1f} ms, PIE's "
     "{rtt100.pie.p95_ms:.1f}; what the claim allows is left with an interval of ± {± worst:.1f}.",
-    "F2-4": "{worst:.1f} ms; with the PIE of the ns-2 code {ns2_pie.rtt500.madpie.p80_ms:.1f}.",
-    "F2-7": "{worst:.1f} ms; with the PIE of the ns-2 code {ns2_pie.rtt500.madpie.p90_ms:.1f}. A "
+    "F2-4": "{worst:.1f} ms; with the PIE of Pan et al. {=2013} "
+    "{pie_2013.rtt500.madpie.p80_ms:.1f}.",
+    "F2-7": "{worst:.1f} ms; with the PIE of Pan et al. {=2013} "
+    "{pie_2013.rtt500.madpie.p90_ms:.1f}. A "
     "deterministic drop comes after an update has found the excess, and takes a round trip to "
     "have an effect.",
-    "F3-2": "{rtt500.pie.excursions_above_100ms:.1f} times in {=30} s; with the PIE of the ns-2 "
-    "code {ns2_pie.rtt500.pie.excursions_above_100ms:.1f} times.",
+    "F3-2": "{rtt500.pie.excursions_above_100ms:.1f} times in {=30} s; with the PIE of "
+    "Pan et al. {=2013} {pie_2013.rtt500.pie.excursions_above_100ms:.1f} times.",
     "F6-3": "at p25, p50, p75 and p95 PIE has {rtt100.pie.qd.p25_ms:.1f}, "
     "{rtt100.pie.qd.p50_ms:.1f}, {rtt100.pie.qd.p75_ms:.1f} and {rtt100.pie.qd.p95_ms:.1f} ms, "
     "MADPIE {rtt100.madpie.qd.p25_ms:.1f}, {rtt100.madpie.qd.p50_ms:.1f}, "
     "{rtt100.madpie.qd.p75_ms:.1f} and {rtt100.madpie.qd.p95_ms:.1f}: the margin that fails is "
     "{worst:.1f} ms.",
     "F6-4": "they differ by {worst:.1f} ms: p75 is {rtt500.pie.qd.p75_ms:.1f} ms with PIE and "
-    "{rtt500.madpie.qd.p75_ms:.1f} with MADPIE, which keeps the queue from running empty as often. "
-    "With the PIE of the ns-2 code the difference is "
-    "{ns2_pie.rtt500.pie_minus_madpie.qd.p75_ms:.1f} ms.",
+    "{rtt500.madpie.qd.p75_ms:.1f} with MADPIE. "
+    "With the PIE of Pan et al. {=2013} the difference is "
+    "{pie_2013.rtt500.pie_minus_madpie.qd.p75_ms:.1f} ms.",
     "F7-1": f"{_FEW}: at RTT {{=100}} ms the median of {{=15}} kB is "
     "{rtt100.droptail.15kb.p50_ms:.0f} ± {± rtt100.droptail.15kb.p50_ms:.0f} ms with DropTail, "
     "{rtt100.pie.15kb.p50_ms:.0f} with PIE.",
@@ -67,15 +60,14 @@ DIFFERS = {
     "for {=15}, {=44}, {=73} and {=102} kB.",
     "F7-3": f"{_FEW}. Measured: {{worst:.0f}} ms with an interval of ± {{± worst:.0f}}.",
     "F7-4": f"{_FEW}. Measured: {{worst:.0f}} ms with an interval of ± {{± worst:.0f}}.",
-    "F8-3": _GOODPUT + "bulk flows move {ns2_pie.rtt500.pie.total.mean_mbps:.2f} Mbit/s, and "
-    "{ns2_pie.rtt500.madpie.total.mean_mbps:.2f} under MADPIE; here "
+    "F8-3": _GOODPUT + "bulk flows move {pie_2013.rtt500.pie.total.mean_mbps:.2f} Mbit/s, and "
+    "{pie_2013.rtt500.madpie.total.mean_mbps:.2f} under MADPIE; here "
     "{rtt500.pie.total.mean_mbps:.2f} and {rtt500.madpie.total.mean_mbps:.2f}.",
     "F10-2": _CODEL,
     "F10-3": _CODEL,
     "F10-4": _CODEL,
-    "F10-5": _BOTH + _STEPS,
-    "F10-6": _BOTH + "MADPIE shortens the excursions above its bound and does not make them fewer, "
-    "and PIE's p75 lies where they begin ({=fact papers-10}). Also, " + _STEPS,
+    "F10-5": _BOTH,
+    "F10-6": _BOTH,
     "F11-1": f"{_FEW}. On the {{=100}} ms path the median of {{=15}} kB is "
     "{rtt100.pie.15kb.p50_ms:.0f} ms here and {s2.rtt100.pie.15kb.p50_ms:.0f} in S2 with PIE, "
     "{rtt100.madpie.15kb.p50_ms:.0f} and {s2.rtt100.madpie.15kb.p50_ms:.0f} with MADPIE.",
@@ -88,11 +80,11 @@ DIFFERS = {
     "F11-4": f"{_FEW}. The median of {{=102}} kB is {{rtt500.codel.102kb.p50_ms:.0f}} ms with "
     "CoDel and {rtt500.pie.102kb.p50_ms:.0f} with PIE.",
     "F12-1": _GOODPUT + "flows of the {=500} ms path move "
-    "{ns2_pie.rtt500.pie.total.mean_mbps:.2f} Mbit/s; here {rtt500.pie.total.mean_mbps:.2f}, and "
+    "{pie_2013.rtt500.pie.total.mean_mbps:.2f} Mbit/s; here {rtt500.pie.total.mean_mbps:.2f}, and "
     "{rtt500.codel.total.mean_mbps:.2f} with CoDel.",
     "F12-2": _GOODPUT + "flows of the {=500} ms path move "
-    "{ns2_pie.rtt500.pie.total.mean_mbps:.2f} Mbit/s, and "
-    "{ns2_pie.rtt500.madpie.total.mean_mbps:.2f} under MADPIE; here "
+    "{pie_2013.rtt500.pie.total.mean_mbps:.2f} Mbit/s, and "
+    "{pie_2013.rtt500.madpie.total.mean_mbps:.2f} under MADPIE; here "
     "{rtt500.pie.total.mean_mbps:.2f} and {rtt500.madpie.total.mean_mbps:.2f}.",
     "G-1": "at RTT {=100} ms p75 is {rtt100.pie.qd.p75_ms:.1f} ms with PIE and "
     "{rtt100.madpie.qd.p75_ms:.1f} with MADPIE, p95 {rtt100.pie.qd.p95_ms:.1f} and "

@@ -45,6 +45,9 @@ def _f10_measure(pools: Pools) -> dict[str, float]:
                     100 * (1 - values[f"rtt{group}.{aqm}.qd.{q}_ms"] / pie) if pie else np.nan
                 )
                 values[f"rtt{group}.{aqm}.qd.{q}_reduction_pct"] = reduction
+                one_way = (f"rtt{group}.{a}.owd.{q}_ms" for a in ("pie", aqm))
+                before, after = (values[name] for name in one_way)
+                values[f"rtt{group}.{aqm}.owd.{q}_reduction_pct"] = 100 * (1 - after / before)
     return values
 
 

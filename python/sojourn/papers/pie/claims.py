@@ -49,8 +49,6 @@ CLAIMS_SIMULATED: list[Claim] = [
         *(more(1.08, f"burst{b}ms.maxburst0ms.first_drop_s") for b in (100, 200))),
     order("pie-F6-4", "longer burst, more drops",
         *(more(_DROPS.format(200, m), _DROPS.format(100, m)) for m in (0, 100))),
-    order("pie-F6-5", "for a given burst more drops with max_burst 0",
-        *(more(_DROPS.format(b, 0), _DROPS.format(b, 100)) for b in (100, 200))),
     several("pie-F7-1", "approx", "both reach equilibrium a couple of seconds after the start",
         *(is_within(NAMES[a], f"{a}.phase1.equilibrium_s", None, 5, "s") for a in ("pie", "red"))),
     number("pie-F7-2", "approx", "RED, first phase", "red.phase1.mean_ms", 30, "ms"),
@@ -60,20 +58,20 @@ CLAIMS_SIMULATED: list[Claim] = [
     order("pie-F7-5", "RED stays high from 50 to 100 s, far above PIE",
         more("red.phase2.mean_ms", "pie.phase2.mean_ms", 2)),
     number("pie-F7-6", "approx", "PIE is back around 20 ms after the drop of capacity",
-        "pie.phase2.settled_below_30ms_s", 3, "s"),
+        "pie.phase2.back_around_20ms_s", 3, "s"),
     number("pie-F7-7", "approx", "after 100 s RED returns to min_th", "red.phase3.mean_ms", 30,
         "ms"),
     number("pie-F7-8", "approx", "after 100 s PIE returns to 20 ms", "pie.phase3.mean_ms", 20,
         "ms"),
     order("pie-F8-1", "RED: delay higher for more flows",
-        more("rate10mbps.red.flows30.mean_ms", "rate10mbps.red.flows10.mean_ms"),
-        more("rate10mbps.red.flows50.mean_ms", "rate10mbps.red.flows30.mean_ms"),
-        more("rate10mbps.red.flows50.mean_ms", "rate10mbps.red.flows30_again.mean_ms")),
+        more("rate100mbps.red.flows30.mean_ms", "rate100mbps.red.flows10.mean_ms"),
+        more("rate100mbps.red.flows50.mean_ms", "rate100mbps.red.flows30.mean_ms"),
+        more("rate100mbps.red.flows50.mean_ms", "rate100mbps.red.flows30_again.mean_ms")),
     several("pie-F8-2", "approx", "PIE: back at 20 ms within a couple of seconds after each change",
-        *(is_within(phase, f"rate10mbps.pie.{phase}.settled_below_30ms_s", None, 5, "s")
+        *(is_within(phase, f"rate100mbps.pie.{phase}.back_around_20ms_s", None, 5, "s")
         for phase in list(F8_PHASES)[1:])),
     order("pie-F8-3", "PIE's delay does not depend on the number of flows",
-        *(alike(f"rate10mbps.pie.{phase}.mean_ms", "rate10mbps.pie.flows10.mean_ms")
+        *(alike(f"rate100mbps.pie.{phase}.mean_ms", "rate100mbps.pie.flows10.mean_ms")
         for phase in list(F8_PHASES)[1:])),
 ]
 # fmt: on

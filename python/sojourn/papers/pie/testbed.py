@@ -18,8 +18,8 @@ from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 def _scenario(aqm: str, reference_ms: int, udp: int, tcp: int, plain: bool = False) -> Scenario:
     """Linux 3.5 hosts and router; packets of 1000 B, 200 of them (160 ms) in the queue.
 
-    The out-of-tree module of 2013 is not published: its heuristics are those of the first mainline
-    version (our choice); `plain` leaves them out.
+    The module of that time is not published: its heuristics are those of the first mainline version
+    (our choice); `plain` leaves them out.
     """
     extra = "" if plain else ",heuristics=linux2013"
     queue = {
@@ -33,7 +33,7 @@ def _scenario(aqm: str, reference_ms: int, udp: int, tcp: int, plain: bool = Fal
             path=["bottleneck"],
             rtt="100ms",
             access_rate="1gbit",
-            tcp="kids-3.8",
+            tcp="pie-3.5",
             packet="1000B",
             start="0s..1s",
             app=Bulk(),
