@@ -24,8 +24,8 @@ AboutTailDrop()
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
         },
@@ -68,9 +68,10 @@ AboutRed()
              SojournParameter::LIMIT,
              "auto",
              "auto",
-             "Average backlog below which nothing happens, in packets or bytes; `auto` is half "
-             "of `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` "
-             "if that is set. 0 means auto. Source: ns-2 red.cc: max(5, targetdelay * C / 2)."},
+             "Average backlog below which no packet is signalled, in packets or bytes; `auto` "
+             "is half of `target_delay` at the link's rate, at least 5 packets, or a third of "
+             "`max_th` if that is set. 0 means auto. Source: ns-2 red.cc: max(5, targetdelay * "
+             "C / 2)."},
             {"MaxTh",
              "max_th",
              SojournParameter::LIMIT,
@@ -99,9 +100,9 @@ AboutRed()
              SojournParameter::WHOLE,
              "auto",
              "auto",
-             "Packets of a burst that the average lets pass, from which the weight follows; "
-             "`auto` is (2 `min_th` + `max_th`) / 3 mean packets. 0 means auto. Source: linux "
-             "only; tc red: burst."},
+             "Burst in packets that the average lets pass, which determines the weight; `auto` "
+             "is (2 `min_th` + `max_th`) / 3 mean packets. 0 means auto. Source: linux only; tc "
+             "red: burst."},
             {"Bandwidth",
              "bandwidth",
              SojournParameter::RATE,
@@ -121,21 +122,21 @@ AboutRed()
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: ns-2 "
-             "red.cc: setbit off."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: ns-2 red.cc: "
+             "setbit off."},
             {"HardDrop",
              "hard_drop",
              SojournParameter::BOOL,
              "true",
              nullptr,
-             "Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc: "
+             "Whether the forced region drops ECN-capable packets. Source: ns-3 RedQueueDisc: "
              "UseHardDrop."},
             {"EcnMarkLimit",
              "ecn_mark_limit",
              SojournParameter::NUMBER,
              "1",
              nullptr,
-             "Probability p_b up to which early signals mark what can be marked. Source: Floyd "
+             "Probability p_b up to which early signals mark ECN-capable packets. Source: Floyd "
              "and Jacobson 1993: none."},
             {"GapMode",
              "gap_mode",
@@ -164,8 +165,8 @@ AboutRed()
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
             {"MeanPktSize", "mean_packet_bytes", SojournNs3Name::SAME, nullptr, nullptr},
@@ -270,10 +271,10 @@ AboutAred()
              SojournParameter::LIMIT,
              "auto",
              "auto",
-             "Average backlog below which nothing happens, in packets or bytes; `auto` is half "
-             "of `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` "
-             "if that is set. 0 means auto. Source: Floyd, Gummadi and Shenker 2001: max(5, "
-             "target C / 2)."},
+             "Average backlog below which no packet is signalled, in packets or bytes; `auto` "
+             "is half of `target_delay` at the link's rate, at least 5 packets, or a third of "
+             "`max_th` if that is set. 0 means auto. Source: Floyd, Gummadi and Shenker 2001: "
+             "max(5, target C / 2)."},
             {"MaxTh",
              "max_th",
              SojournParameter::LIMIT,
@@ -294,9 +295,9 @@ AboutAred()
              SojournParameter::WHOLE,
              "auto",
              "auto",
-             "Packets of a burst that the average lets pass, from which the weight follows; "
-             "`auto` is (2 `min_th` + `max_th`) / 3 mean packets. 0 means auto. Source: linux "
-             "and kids only; tc red: burst."},
+             "Burst in packets that the average lets pass, which determines the weight; `auto` "
+             "is (2 `min_th` + `max_th`) / 3 mean packets. 0 means auto. Source: linux and kids "
+             "only; tc red: burst."},
             {"Bandwidth",
              "bandwidth",
              SojournParameter::RATE,
@@ -316,14 +317,14 @@ AboutAred()
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: ns-2 "
-             "red.cc: setbit off."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: ns-2 red.cc: "
+             "setbit off."},
             {"HardDrop",
              "hard_drop",
              SojournParameter::BOOL,
              "true",
              nullptr,
-             "Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc: "
+             "Whether the forced region drops ECN-capable packets. Source: ns-3 RedQueueDisc: "
              "UseHardDrop."},
             {"GapMode",
              "gap_mode",
@@ -353,8 +354,8 @@ AboutAred()
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
             {"MeanPktSize", "mean_packet_bytes", SojournNs3Name::SAME, nullptr, nullptr},
@@ -434,45 +435,43 @@ AboutCoDel()
              SojournParameter::BYTES,
              "auto",
              "auto",
-             "A backlog of this size or less is never too much; `auto` is the largest packet of "
-             "the link. In bytes. 0 means auto. Source: RFC 8289 §5.3: SHOULD be the interface "
-             "MTU."},
+             "Backlog up to which no packet is dropped; `auto` is the largest packet of the "
+             "link. In bytes. 0 means auto. Source: RFC 8289 §5.3: SHOULD be the interface MTU."},
             {"UseEcn",
              "ecn",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: RFC "
-             "8289 has no ECN; Linux sch_codel.c: off."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: RFC 8289 has "
+             "no ECN; Linux sch_codel.c: off."},
             {"CeThreshold",
              "ce_threshold",
              SojournParameter::TIME,
              "off",
              "off",
-             "Sojourn time above which every packet that can be marked is marked, whatever else "
-             "holds. Time::Max() means off. Source: Linux codel.h: disabled."},
+             "Sojourn time above which every ECN-capable packet is marked, regardless of state. "
+             "Time::Max() means off. Source: Linux codel.h: disabled."},
             {"L4s",
              "l4s",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks "
-             "no others then. Source: ns-3 CoDelQueueDisc: UseL4s."},
+             "Whether `ce_threshold` marks only ECT(1) and CE, which are then neither dropped "
+             "nor marked otherwise. Source: ns-3 CoDelQueueDisc: UseL4s."},
             {"Count",
              "count",
              SojournParameter::WHOLE,
              "off",
              "off",
-             "A count that stays the same, so that drops come at a constant rate. 0 means off. "
-             "Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze "
-             "it."},
+             "Fixed count, for a constant drop rate. 0 means off. Source: RFC 8289 §5.5: it "
+             "grows; Schwarzkopf, Veith and Menth 2016 §III freeze it."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
             {"UseL4s", "l4s", SojournNs3Name::SAME, nullptr, nullptr},
@@ -566,29 +565,30 @@ AboutPie()
              SojournParameter::BYTES,
              "auto",
              "auto",
-             "Twice this backlog is never too much; `auto` is the largest packet of the link. "
-             "In bytes. 0 means auto. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet."},
+             "Backlogs up to twice this size are not signalled; `auto` is the largest packet of "
+             "the link. In bytes. 0 means auto. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large "
+             "packet."},
             {"UseEcn",
              "ecn",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: RFC "
-             "8033 §5.1: optional; Linux sch_pie.c: off."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: RFC 8033 "
+             "§5.1: optional; Linux sch_pie.c: off."},
             {"EcnMarkLimit",
              "ecn_mark_limit",
              SojournParameter::NUMBER,
              "0.1",
              nullptr,
-             "Drop probability from which packets are dropped even if they could be marked. "
-             "Source: RFC 8033 §5.1: 10 %."},
+             "Drop probability from which even ECN-capable packets are dropped. Source: RFC "
+             "8033 §5.1: 10 %."},
             {"Derandomise",
              "derandomise",
              SojournParameter::BOOL,
              "true",
              nullptr,
-             "Whether signals are kept from coming too soon or too late after one another. "
-             "Source: RFC 8033 §5.4."},
+             "Whether signals are spaced more evenly (RFC 8033 §5.4, derandomisation). Source: "
+             "RFC 8033 §5.4."},
             {"CapStep",
              "cap_step",
              SojournParameter::BOOL,
@@ -601,8 +601,8 @@ AboutPie()
              SojournParameter::NUMBER,
              "0.98",
              nullptr,
-             "Factor on the probability at each update with no delay, now and before. Source: "
-             "RFC 8033 §4.2: 0.98."},
+             "Factor on the probability at each update where this and the previous delay are 0. "
+             "Source: RFC 8033 §4.2: 0.98."},
             {"Delay",
              "delay",
              SojournParameter::WORD,
@@ -615,8 +615,8 @@ AboutPie()
              SojournParameter::BYTES,
              "16384B",
              nullptr,
-             "How much must wait to start, and leave to finish, a measurement of the departure "
-             "rate. In bytes. Source: RFC 8033 §5.2: 2^14 B."},
+             "Backlog that starts a measurement of the departure rate, and bytes that must "
+             "leave to finish it. In bytes. Source: RFC 8033 §5.2: 2^14 B."},
             {"RateWeight",
              "rate_weight",
              SojournParameter::NUMBER,
@@ -636,8 +636,9 @@ AboutPie()
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether it is off until a third of the limit waits, and again after congestion. "
-             "Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3."},
+             "Whether PIE is off until the backlog reaches a third of the limit, and again "
+             "after congestion. Source: RFC 8033 §5.3: optional; our choice: off, as Linux and "
+             "ns-3."},
             {"Heuristics",
              "heuristics",
              SojournParameter::WORD,
@@ -664,7 +665,7 @@ AboutPie()
              SojournParameter::TIME,
              "off",
              "off",
-             "Queue delay that switches it on, until the probability and the delay are 0 again. "
+             "Queue delay that activates PIE until the probability and the delay are 0 again. "
              "Time::Max() means off. Source: ns-3 PieQueueDisc: ActiveThreshold."},
             {"CeThreshold",
              "ce_threshold",
@@ -699,8 +700,8 @@ AboutPie()
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
             {"QueueDelayReference", "target", SojournNs3Name::SAME, nullptr, nullptr},
@@ -805,8 +806,8 @@ AboutPi2()
              SojournParameter::BYTES,
              "10kB",
              nullptr,
-             "How much must wait to start, and leave to finish, a measurement of the departure "
-             "rate. In bytes. Source: Tahiliani and Tewari 2017, Table III."},
+             "Backlog that starts a measurement of the departure rate, and bytes that must "
+             "leave to finish it. In bytes. Source: Tahiliani and Tewari 2017, Table III."},
             {"RateWeight",
              "rate_weight",
              SojournParameter::NUMBER,
@@ -819,21 +820,21 @@ AboutPi2()
              SojournParameter::BYTES,
              "auto",
              "auto",
-             "Less than twice this backlog is never too much; `auto` is the largest packet of "
+             "Backlogs below twice this size are not signalled; `auto` is the largest packet of "
              "the link. In bytes. 0 means auto. Source: Linux sch_pi2.c: psched_mtu."},
             {"IdleDecay",
              "idle_decay",
              SojournParameter::NUMBER,
              "1",
              nullptr,
-             "Factor on the probability at each update with no delay, now and before. Source: "
-             "Tahiliani and Tewari 2017: none."},
+             "Factor on the probability at each update where this and the previous delay are 0. "
+             "Source: Tahiliani and Tewari 2017: none."},
             {"UseEcn",
              "ecn",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: Linux "
+             "Whether ECN-capable packets are marked instead of dropped. Source: Linux "
              "sch_pi2.c: off."},
             {"Scalable",
              "scalable",
@@ -868,8 +869,8 @@ AboutPi2()
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
             {"QueueDelayReference", "target", SojournNs3Name::SAME, nullptr, nullptr},
@@ -944,8 +945,8 @@ AboutMadPie()
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether a deterministic drop that is due is forgotten when the delay has fallen "
-             "meanwhile. Source: Kuhn and Ros 2016 §II mention no reset."},
+             "Whether a pending deterministic drop is cancelled if the delay has fallen. "
+             "Source: Kuhn and Ros 2016 §II mention no reset."},
             {"Tupdate",
              "tupdate",
              SojournParameter::TIME,
@@ -976,36 +977,36 @@ AboutMadPie()
              SojournParameter::BYTES,
              "10kB",
              nullptr,
-             "How much must wait to start, and leave to finish, a measurement of the departure "
-             "rate. In bytes. Source: PIE's authors' ns-2 code."},
+             "Backlog that starts a measurement of the departure rate, and bytes that must "
+             "leave to finish it. In bytes. Source: PIE's authors' ns-2 code."},
             {"MeanPacketBytes",
              "mean_packet_bytes",
              SojournParameter::BYTES,
              "1kB",
              "auto",
-             "Twice this backlog is never too much; `auto` is the largest packet of the link. "
-             "In bytes. 0 means auto. Source: PIE's authors' ns-2 code."},
+             "Backlogs up to twice this size are not signalled; `auto` is the largest packet of "
+             "the link. In bytes. 0 means auto. Source: PIE's authors' ns-2 code."},
             {"UseEcn",
              "ecn",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: Kuhn "
-             "and Ros 2016 §II: drop or mark; off in its study."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: Kuhn and Ros "
+             "2016 §II: drop or mark; off in its study."},
             {"EcnMarkLimit",
              "ecn_mark_limit",
              SojournParameter::NUMBER,
              "0.1",
              nullptr,
-             "Drop probability from which random signals drop even what could be marked. "
-             "Source: RFC 8033 §5.1: 10 %."},
+             "Drop probability from which random signals drop even ECN-capable packets. Source: "
+             "RFC 8033 §5.1: 10 %."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
             {"QueueDelayReference", "target", SojournNs3Name::SAME, nullptr, nullptr},
@@ -1104,22 +1105,22 @@ AboutCobalt()
              SojournParameter::BOOL,
              "true",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped by the CoDel "
-             "part. Source: Linux sch_cake.c: always."},
+             "Whether the CoDel part marks ECN-capable packets instead of dropping them. "
+             "Source: Linux sch_cake.c: always."},
             {"CeThreshold",
              "ce_threshold",
              SojournParameter::TIME,
              "off",
              "off",
-             "Sojourn time above which all that can be marked is marked; needs `ecn` or `l4s`. "
-             "Time::Max() means off. Source: ns-3 CobaltQueueDisc: CeThreshold."},
+             "Sojourn time above which every ECN-capable packet is marked; needs `ecn` or "
+             "`l4s`. Time::Max() means off. Source: ns-3 CobaltQueueDisc: CeThreshold."},
             {"L4s",
              "l4s",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks "
-             "no others then. Source: ns-3 CobaltQueueDisc: UseL4s."},
+             "Whether `ce_threshold` marks only ECT(1) and CE, which are then neither dropped "
+             "nor marked otherwise. Source: ns-3 CobaltQueueDisc: UseL4s."},
             {"InverseRoots",
              "inverse_roots",
              SojournParameter::WORD,
@@ -1133,8 +1134,8 @@ AboutCobalt()
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
             {"UseL4s", "l4s", SojournNs3Name::SAME, nullptr, nullptr},
@@ -1196,14 +1197,15 @@ AboutPi()
              SojournParameter::NUMBER,
              "0.00001822",
              nullptr,
-             "Gain on the present backlog's distance from `q_ref`, per packet. Source: ns-2 "
-             "pi.cc: a_ 1.822e-5."},
+             "Gain on the backlog's distance from `q_ref`, per packet. Source: ns-2 pi.cc: a_ "
+             "1.822e-5."},
             {"B",
              "b",
              SojournParameter::NUMBER,
              "0.00001816",
              nullptr,
-             "Gain on the last one's, per packet. Source: ns-2 pi.cc: b_ 1.816e-5."},
+             "Gain on the previous backlog's distance, per packet. Source: ns-2 pi.cc: b_ "
+             "1.816e-5."},
             {"SampleRate",
              "sample_rate",
              SojournParameter::HERTZ,
@@ -1221,15 +1223,15 @@ AboutPi()
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: ns-2 "
-             "pi.cc: setbit_ off."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: ns-2 pi.cc: "
+             "setbit_ off."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
         },
@@ -1280,8 +1282,8 @@ AboutBlue()
              SojournParameter::TIME,
              "100ms",
              nullptr,
-             "Least time between two changes of the probability. Source: ns-2 port of BLUE: 100 "
-             "ms."},
+             "Minimum time between two changes of the probability. Source: ns-2 port of BLUE: "
+             "100 ms."},
             {"D1",
              "d1",
              SojournParameter::NUMBER,
@@ -1306,15 +1308,15 @@ AboutBlue()
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: our "
-             "choice: off, as for the other laws."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: our choice: "
+             "off, as for the other laws."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
         },
@@ -1375,8 +1377,8 @@ AboutStep()
              SojournParameter::WORD,
              "arrival",
              nullptr,
-             "What is dropped where there is no room: the arrival, or packets at the head. One "
-             "of arrival, head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+             "What to drop when full: the arrival, or packets at the head. One of arrival, "
+             "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
         },
         {
         },
@@ -1423,8 +1425,8 @@ AboutChoke()
              SojournParameter::WHOLE,
              "auto",
              "auto",
-             "Average backlog in packets up to which nothing happens; `auto` is a third of "
-             "`max_th`. 0 means auto. Source: tc q_choke.c: max / 3."},
+             "Average backlog in packets up to which no packet is dropped or marked; `auto` is "
+             "a third of `max_th`. 0 means auto. Source: tc q_choke.c: max / 3."},
             {"MaxTh",
              "max_th",
              SojournParameter::WHOLE,
@@ -1451,21 +1453,21 @@ AboutChoke()
              SojournParameter::WHOLE,
              "auto",
              "auto",
-             "Packets in a row that RED lets pass, from which the weight of the average "
-             "follows; `auto` is (2 min + max) / 3. 0 means auto. Source: tc q_choke.c."},
+             "Consecutive packets that RED lets pass, which determines the weight of the "
+             "average; `auto` is (2 min + max) / 3. 0 means auto. Source: tc q_choke.c."},
             {"UseEcn",
              "ecn",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped by RED. Source: "
-             "tc q_choke.c: off."},
+             "Whether RED marks ECN-capable packets instead of dropping them. Source: tc "
+             "q_choke.c: off."},
             {"HardDrop",
              "hard_drop",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether an average above `max_th` drops what it could mark. Source: Linux "
+             "Whether an average above `max_th` drops ECN-capable packets. Source: Linux "
              "sch_choke.c: off."},
         },
         {
@@ -1478,7 +1480,7 @@ AboutChoke()
             {"Matches",
              nullptr,
              false,
-             "Arrivals that met a packet of their own flow so far"},
+             "Arrivals so far that matched a packet of their flow"},
         },
     };
     return aqm;
@@ -1517,15 +1519,15 @@ AboutSfb()
              SojournParameter::WHOLE,
              "20",
              nullptr,
-             "Packets in a bin from which an arrival raises its probability. Source: Linux "
+             "Packets in a bin at which an arrival raises its probability. Source: Linux "
              "sch_sfb.c: bin_size 20."},
             {"BinMax",
              "bin_max",
              SojournParameter::WHOLE,
              "25",
              nullptr,
-             "Packets in each of a flow's bins from which its arrivals are dropped. Source: "
-             "Linux sch_sfb.c: max 25."},
+             "Packets in each of a flow's bins at which its arrivals are dropped. Source: Linux "
+             "sch_sfb.c: max 25."},
             {"Increment",
              "increment",
              SojournParameter::NUMBER,
@@ -1558,14 +1560,14 @@ AboutSfb()
              SojournParameter::HERTZ,
              "10hz",
              nullptr,
-             "Packets per second that all flows in the penalty box get together. In Hz. Source: "
+             "Packets per second for all flows in the penalty box together. In Hz. Source: "
              "Linux sch_sfb.c: 10."},
             {"PenaltyBurst",
              "penalty_burst",
              SojournParameter::WHOLE,
              "20",
              nullptr,
-             "Packets that they may send in a row. Source: Linux sch_sfb.c: 20."},
+             "Their burst in packets. Source: Linux sch_sfb.c: 20."},
         },
         {
         },
@@ -1783,8 +1785,8 @@ AboutSfqRed()
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: tc "
-             "q_sfq.c: off."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: tc q_sfq.c: "
+             "off."},
             {"HardDrop",
              "hard_drop",
              SojournParameter::BOOL,
@@ -1888,21 +1890,21 @@ AboutDualPi2()
              SojournParameter::WHOLE,
              "1",
              nullptr,
-             "It marks on its own only while more packets than this wait behind. Source: RFC "
+             "It marks on its own only with more packets than this behind the head. Source: RFC "
              "9332 A.1: Th_len."},
             {"CWeight",
              "c_weight",
              SojournParameter::NUMBER,
              "0.0625",
              nullptr,
-             "The least share of the link that the classic queue has. Source: RFC 9332 §4.2.2."},
+             "Minimum share of the link for the classic queue. Source: RFC 9332 §4.2.2."},
             {"DropOverload",
              "drop_overload",
              SojournParameter::BOOL,
              "true",
              nullptr,
-             "Whether saturation drops what could be marked; if not, p' stays below 1/k and the "
-             "limit holds the rest. Source: RFC 9332 §4.2.3."},
+             "Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and the "
+             "limit bounds the queue. Source: RFC 9332 §4.2.3."},
         },
         {
             {"A", "alpha", SojournNs3Name::SAME, nullptr, nullptr},
@@ -2095,38 +2097,36 @@ AboutFqCoDel()
              SojournParameter::BYTES,
              "auto",
              "auto",
-             "A backlog of this size or less is never too much; `auto` is the largest packet of "
-             "the link. In bytes. 0 means auto. Source: RFC 8289 §5.3: SHOULD be the interface "
-             "MTU."},
+             "Backlog up to which no packet is dropped; `auto` is the largest packet of the "
+             "link. In bytes. 0 means auto. Source: RFC 8289 §5.3: SHOULD be the interface MTU."},
             {"UseEcn",
              "ecn",
              SojournParameter::BOOL,
              "true",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: Linux "
+             "Whether ECN-capable packets are marked instead of dropped. Source: Linux "
              "sch_fq_codel.c; RFC 8290 §5.2.6."},
             {"CeThreshold",
              "ce_threshold",
              SojournParameter::TIME,
              "off",
              "off",
-             "Sojourn time above which every packet that can be marked is marked, whatever else "
-             "holds. Time::Max() means off. Source: Linux codel.h: disabled."},
+             "Sojourn time above which every ECN-capable packet is marked, regardless of state. "
+             "Time::Max() means off. Source: Linux codel.h: disabled."},
             {"L4s",
              "l4s",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks "
-             "no others then. Source: ns-3 CoDelQueueDisc: UseL4s."},
+             "Whether `ce_threshold` marks only ECT(1) and CE, which are then neither dropped "
+             "nor marked otherwise. Source: ns-3 CoDelQueueDisc: UseL4s."},
             {"Count",
              "count",
              SojournParameter::WHOLE,
              "off",
              "off",
-             "A count that stays the same, so that drops come at a constant rate. 0 means off. "
-             "Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze "
-             "it."},
+             "Fixed count, for a constant drop rate. 0 means off. Source: RFC 8289 §5.5: it "
+             "grows; Schwarzkopf, Veith and Menth 2016 §III freeze it."},
             {"Flows",
              "flows",
              SojournParameter::WHOLE,
@@ -2259,29 +2259,30 @@ AboutFqPie()
              SojournParameter::BYTES,
              "auto",
              "auto",
-             "Twice this backlog is never too much; `auto` is the largest packet of the link. "
-             "In bytes. 0 means auto. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet."},
+             "Backlogs up to twice this size are not signalled; `auto` is the largest packet of "
+             "the link. In bytes. 0 means auto. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large "
+             "packet."},
             {"UseEcn",
              "ecn",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped. Source: RFC "
-             "8033 §5.1: optional; Linux sch_pie.c: off."},
+             "Whether ECN-capable packets are marked instead of dropped. Source: RFC 8033 "
+             "§5.1: optional; Linux sch_pie.c: off."},
             {"EcnMarkLimit",
              "ecn_mark_limit",
              SojournParameter::NUMBER,
              "0.1",
              nullptr,
-             "Drop probability from which packets are dropped even if they could be marked. "
-             "Source: RFC 8033 §5.1: 10 %."},
+             "Drop probability from which even ECN-capable packets are dropped. Source: RFC "
+             "8033 §5.1: 10 %."},
             {"Derandomise",
              "derandomise",
              SojournParameter::BOOL,
              "true",
              nullptr,
-             "Whether signals are kept from coming too soon or too late after one another. "
-             "Source: RFC 8033 §5.4."},
+             "Whether signals are spaced more evenly (RFC 8033 §5.4, derandomisation). Source: "
+             "RFC 8033 §5.4."},
             {"CapStep",
              "cap_step",
              SojournParameter::BOOL,
@@ -2294,8 +2295,8 @@ AboutFqPie()
              SojournParameter::NUMBER,
              "0.98",
              nullptr,
-             "Factor on the probability at each update with no delay, now and before. Source: "
-             "RFC 8033 §4.2: 0.98."},
+             "Factor on the probability at each update where this and the previous delay are 0. "
+             "Source: RFC 8033 §4.2: 0.98."},
             {"Delay",
              "delay",
              SojournParameter::WORD,
@@ -2308,8 +2309,8 @@ AboutFqPie()
              SojournParameter::BYTES,
              "16384B",
              nullptr,
-             "How much must wait to start, and leave to finish, a measurement of the departure "
-             "rate. In bytes. Source: RFC 8033 §5.2: 2^14 B."},
+             "Backlog that starts a measurement of the departure rate, and bytes that must "
+             "leave to finish it. In bytes. Source: RFC 8033 §5.2: 2^14 B."},
             {"RateWeight",
              "rate_weight",
              SojournParameter::NUMBER,
@@ -2329,8 +2330,9 @@ AboutFqPie()
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether it is off until a third of the limit waits, and again after congestion. "
-             "Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3."},
+             "Whether PIE is off until the backlog reaches a third of the limit, and again "
+             "after congestion. Source: RFC 8033 §5.3: optional; our choice: off, as Linux and "
+             "ns-3."},
             {"Heuristics",
              "heuristics",
              SojournParameter::WORD,
@@ -2357,7 +2359,7 @@ AboutFqPie()
              SojournParameter::TIME,
              "off",
              "off",
-             "Queue delay that switches it on, until the probability and the delay are 0 again. "
+             "Queue delay that activates PIE until the probability and the delay are 0 again. "
              "Time::Max() means off. Source: ns-3 PieQueueDisc: ActiveThreshold."},
             {"CeThreshold",
              "ce_threshold",
@@ -2530,22 +2532,22 @@ AboutFqCobalt()
              SojournParameter::BOOL,
              "true",
              nullptr,
-             "Whether packets that can be marked are marked instead of dropped by the CoDel "
-             "part. Source: Linux sch_cake.c: always."},
+             "Whether the CoDel part marks ECN-capable packets instead of dropping them. "
+             "Source: Linux sch_cake.c: always."},
             {"CeThreshold",
              "ce_threshold",
              SojournParameter::TIME,
              "off",
              "off",
-             "Sojourn time above which all that can be marked is marked; needs `ecn` or `l4s`. "
-             "Time::Max() means off. Source: ns-3 CobaltQueueDisc: CeThreshold."},
+             "Sojourn time above which every ECN-capable packet is marked; needs `ecn` or "
+             "`l4s`. Time::Max() means off. Source: ns-3 CobaltQueueDisc: CeThreshold."},
             {"L4s",
              "l4s",
              SojournParameter::BOOL,
              "false",
              nullptr,
-             "Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks "
-             "no others then. Source: ns-3 CobaltQueueDisc: UseL4s."},
+             "Whether `ce_threshold` marks only ECT(1) and CE, which are then neither dropped "
+             "nor marked otherwise. Source: ns-3 CobaltQueueDisc: UseL4s."},
             {"InverseRoots",
              "inverse_roots",
              SojournParameter::WORD,

@@ -311,11 +311,12 @@ class Taildrop(_Aqm):
         dialect: Which published way to build it. ``packets``: Linux pfifo: a limit in packets;
             ``bytes``: Linux bfifo: a limit in bytes; ``head_drop``: Linux pfifo_head_drop: the
             oldest packet makes room. Default: ``"packets"``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. In ``bytes``:
-            ``1514kB`` (Linux bfifo: txqueuelen of Ethernet, times 1514 B). Default: ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. In ``head_drop``: ``head`` (Linux sch_fifo.c:
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. In
+            ``bytes``: ``1514kB`` (Linux bfifo: txqueuelen of Ethernet, times 1514 B). Default:
+            ``"1000p"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. In ``head_drop``: ``head`` (Linux sch_fifo.c:
             pfifo_head_drop). Default: ``"arrival"``.
     """
 
@@ -335,10 +336,10 @@ class Red(_Aqm):
             arithmetic of ns-2's red.cc; ``linux``: Linux sch_red.c in its integers, with the values
             that tc red computes; ``ns2``: ns-2.35 red.cc with its default settings; ``ns3``: ns-3
             RedQueueDisc of mid-2026. Default: ``"floyd"``.
-        min_th: Average backlog below which nothing happens, in packets or bytes; ``auto`` is half
-            of ``target_delay`` at the link's rate, at least 5 packets, or a third of ``max_th`` if
-            that is set. It must be positive. Source: ns-2 red.cc: max(5, targetdelay * C / 2). In
-            ``ns3``: ``5p`` (ns-3 RedQueueDisc: MinTh). Default: ``"auto"``.
+        min_th: Average backlog below which no packet is signalled, in packets or bytes; ``auto`` is
+            half of ``target_delay`` at the link's rate, at least 5 packets, or a third of
+            ``max_th`` if that is set. It must be positive. Source: ns-2 red.cc: max(5, targetdelay
+            * C / 2). In ``ns3``: ``5p`` (ns-3 RedQueueDisc: MinTh). Default: ``"auto"``.
         max_th: Average backlog from which every arrival is signalled (``gentle``: from twice this);
             ``auto`` is three times ``min_th``. It must be positive. Source: ns-2 red.cc: 3 *
             thresh. In ``ns3``: ``15p`` (ns-3 RedQueueDisc: MaxTh). Default: ``"auto"``.
@@ -349,9 +350,9 @@ class Red(_Aqm):
             second (``ns2``: per second or ten round trips of three packet times). It must be
             greater than 0 and at most 1. Source: Floyd and Jacobson 1993: 0.002. In ``ns2``:
             ``auto`` (ns-2 red.cc: q_weight -1). Default: ``0.002``.
-        burst: Packets of a burst that the average lets pass, from which the weight follows;
-            ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
-            linux only; tc red: burst. Default: ``"auto"``.
+        burst: Burst in packets that the average lets pass, which determines the weight; ``auto`` is
+            (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source: linux only;
+            tc red: burst. Default: ``"auto"``.
         bandwidth: Rate by which the average decays while the queue is idle; ``auto`` is the link's
             rate. It must be positive. Source: linux only; the link's rate. In ``linux``: ``10mbit``
             (tc red: 10Mbit without bandwidth). Default: ``"auto"``.
@@ -359,11 +360,11 @@ class Red(_Aqm):
             ``max_th``. Source: Floyd and Jacobson 1993: no gentle region. In ``ns2``: ``true``
             (ns-2 red.cc, ns-3 RedQueueDisc: on). In ``ns3``: ``true`` (ns-2 red.cc, ns-3
             RedQueueDisc: on). Default: ``False``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 red.cc:
-            setbit off. Default: ``False``.
-        hard_drop: Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc:
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: ns-2 red.cc: setbit
+            off. Default: ``False``.
+        hard_drop: Whether the forced region drops ECN-capable packets. Source: ns-3 RedQueueDisc:
             UseHardDrop. In ``linux``: ``false`` (tc red: harddrop off). Default: ``True``.
-        ecn_mark_limit: Probability p_b up to which early signals mark what can be marked. It must
+        ecn_mark_limit: Probability p_b up to which early signals mark ECN-capable packets. It must
             be a probability from 0 to 1. Source: Floyd and Jacobson 1993: none. In ``ns2``: ``0.1``
             (ns-2 red.cc: use_mark_p, mark_p). Default: ``1``.
         gap_mode: How signals are spread at a given probability. Source: Floyd and Jacobson 1993 §4,
@@ -377,11 +378,11 @@ class Red(_Aqm):
             assume 500B. In ``linux``: ``1kB`` (tc-red(8): 1000 is a good value). In ``ns2``:
             ``500B`` (ns-2 red.cc, ns-3 RedQueueDisc: mean packet size). In ``ns3``: ``500B`` (ns-2
             red.cc, ns-3 RedQueueDisc: mean packet size). Default: ``"auto"``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "red"
@@ -432,10 +433,10 @@ class Ared(_Aqm):
         max_p: ``max_p`` at the start. It must be greater than 0 and at most 1. Source: ns-2 red.cc:
             linterm 10. In ``linux``: ``0.02`` (tc red: probability). In ``kids``: ``0.02`` (tc red:
             probability). In ``ns3``: ``0.02`` (ns-3 RedQueueDisc: LInterm 50). Default: ``0.1``.
-        min_th: Average backlog below which nothing happens, in packets or bytes; ``auto`` is half
-            of ``target_delay`` at the link's rate, at least 5 packets, or a third of ``max_th`` if
-            that is set. It must be positive. Source: Floyd, Gummadi and Shenker 2001: max(5, target
-            C / 2). Default: ``"auto"``.
+        min_th: Average backlog below which no packet is signalled, in packets or bytes; ``auto`` is
+            half of ``target_delay`` at the link's rate, at least 5 packets, or a third of
+            ``max_th`` if that is set. It must be positive. Source: Floyd, Gummadi and Shenker 2001:
+            max(5, target C / 2). Default: ``"auto"``.
         max_th: Average backlog where the probability reaches ``max_p``; ``auto`` is three times
             ``min_th``. It must be positive. Source: Floyd, Gummadi and Shenker 2001: 3 min_th.
             Default: ``"auto"``.
@@ -443,17 +444,17 @@ class Ared(_Aqm):
             second (``kids``: a power of two; ``auto`` is what tc computes from ``burst``). It must
             be greater than 0 and at most 1. Source: Floyd, Gummadi and Shenker 2001: 1 - exp(-1/C).
             Default: ``"auto"``.
-        burst: Packets of a burst that the average lets pass, from which the weight follows;
-            ``auto`` is (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source:
-            linux and kids only; tc red: burst. Default: ``"auto"``.
+        burst: Burst in packets that the average lets pass, which determines the weight; ``auto`` is
+            (2 ``min_th`` + ``max_th``) / 3 mean packets. It must be positive. Source: linux and
+            kids only; tc red: burst. Default: ``"auto"``.
         bandwidth: Rate by which the average decays while the queue is idle; ``auto`` is the link's
             rate. It must be positive. Source: linux and kids only; the link's rate. In ``linux``:
             ``10mbit`` (tc red: 10Mbit without bandwidth). Default: ``"auto"``.
         gentle: Whether the probability grows on from ``max_p`` to 1 between ``max_th`` and twice
             ``max_th``. Source: Floyd, Gummadi and Shenker 2001: recommended. Default: ``True``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 red.cc:
-            setbit off. Default: ``False``.
-        hard_drop: Whether the forced region drops what it could mark. Source: ns-3 RedQueueDisc:
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: ns-2 red.cc: setbit
+            off. Default: ``False``.
+        hard_drop: Whether the forced region drops ECN-capable packets. Source: ns-3 RedQueueDisc:
             UseHardDrop. In ``linux``: ``false`` (tc red: harddrop off). In ``kids``: ``false`` (tc
             red: harddrop off). Default: ``True``.
         gap_mode: How signals are spread at a given probability. Source: Floyd and Jacobson 1993 §4,
@@ -467,11 +468,11 @@ class Ared(_Aqm):
         hz: Timer interrupts of the kernel per second, to which ``adapt_interval`` is rounded up. It
             must be positive. Source: Floyd, Gummadi and Shenker 2001: timers are exact. In
             ``linux``: ``250`` (Linux kernel/Kconfig.hz: 250). Default: ``"off"``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "ared"
@@ -515,23 +516,22 @@ class Codel(_Aqm):
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
             RTT. It must be positive. Source: RFC 8289 §4.2. Default: ``"100ms"``.
-        mtu_bytes: A backlog of this size or less is never too much; ``auto`` is the largest packet
-            of the link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU. In
+        mtu_bytes: Backlog up to which no packet is dropped; ``auto`` is the largest packet of the
+            link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU. In
             ``ns3``: ``1500B`` (ns-3 CoDelQueueDisc: MinBytes). Default: ``"auto"``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8289 has
-            no ECN; Linux sch_codel.c: off. Default: ``False``.
-        ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
-            else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
-        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
-            others then. Source: ns-3 CoDelQueueDisc: UseL4s. Default: ``False``.
-        count: A count that stays the same, so that drops come at a constant rate. It must be
-            positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze
-            it. Default: ``"off"``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: RFC 8289 has no ECN;
+            Linux sch_codel.c: off. Default: ``False``.
+        ce_threshold: Sojourn time above which every ECN-capable packet is marked, regardless of
+            state. Source: Linux codel.h: disabled. Default: ``"off"``.
+        l4s: Whether ``ce_threshold`` marks only ECT(1) and CE, which are then neither dropped nor
+            marked otherwise. Source: ns-3 CoDelQueueDisc: UseL4s. Default: ``False``.
+        count: Fixed count, for a constant drop rate. It must be positive. Source: RFC 8289 §5.5: it
+            grows; Schwarzkopf, Veith and Menth 2016 §III freeze it. Default: ``"off"``.
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "codel"
@@ -592,17 +592,17 @@ class Pie(_Aqm):
             dropped. Source: RFC 8033 §4.4: MAX_BURST. In ``paper2013``: ``100ms`` (Pan et al.
             2013). In ``linux2013``: ``100ms`` (Pan et al. 2013). In ``ns2``: ``100ms`` (Pan et al.
             2013). In ``docsis``: ``142ms`` (RFC 8034). Default: ``"150ms"``.
-        mtu_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of the link.
-            It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. In ``ns2``:
-            ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3: mean packet
-            size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default: ``"auto"``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
-            §5.1: optional; Linux sch_pie.c: off. Default: ``False``.
-        ecn_mark_limit: Drop probability from which packets are dropped even if they could be
-            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In
-            ``paper2013``: ``1`` (Pan et al. 2013 §III-B: none; Linux of 2013: 10 %). Default:
-            ``0.1``.
-        derandomise: Whether signals are kept from coming too soon or too late after one another.
+        mtu_bytes: Backlogs up to twice this size are not signalled; ``auto`` is the largest packet
+            of the link. It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet.
+            In ``ns2``: ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3:
+            mean packet size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default:
+            ``"auto"``.
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: RFC 8033 §5.1:
+            optional; Linux sch_pie.c: off. Default: ``False``.
+        ecn_mark_limit: Drop probability from which even ECN-capable packets are dropped. It must be
+            a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In ``paper2013``: ``1`` (Pan et
+            al. 2013 §III-B: none; Linux of 2013: 10 %). Default: ``0.1``.
+        derandomise: Whether signals are spaced more evenly (RFC 8033 §5.4, derandomisation).
             Source: RFC 8033 §5.4. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not). In
             ``ns2``: ``false`` (the ns-2 code: not without DOCSIS). In ``ns3``: ``false`` (ns-3:
             UseDerandomization off). Default: ``True``.
@@ -610,17 +610,18 @@ class Pie(_Aqm):
             10 %. Source: RFC 8033 §5.5. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not).
             In ``ietf_draft``: ``false`` (Schwarzkopf, Veith and Menth 2016 mention none). Default:
             ``True``.
-        idle_decay: Factor on the probability at each update with no delay, now and before. It must
-            be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. In ``ietf_draft``: ``1``
-            (Schwarzkopf, Veith and Menth 2016 mention none). Default: ``0.98``.
+        idle_decay: Factor on the probability at each update where this and the previous delay are
+            0. It must be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. In
+            ``ietf_draft``: ``1`` (Schwarzkopf, Veith and Menth 2016 mention none). Default:
+            ``0.98``.
         delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: time stamps.
             In ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate``
             (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III).
             Default: ``"stamps"``.
-        dq_threshold: How much must wait to start, and leave to finish, a measurement of the
-            departure rate. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In ``paper2013``:
-            ``10kB`` (Pan et al. 2013: 10 KB). In ``linux2013``: ``10kB`` (Pan et al. 2013: 10 KB).
-            In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB). Default: ``"16384B"``.
+        dq_threshold: Backlog that starts a measurement of the departure rate, and bytes that must
+            leave to finish it. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In
+            ``paper2013``: ``10kB`` (Pan et al. 2013: 10 KB). In ``linux2013``: ``10kB`` (Pan et al.
+            2013: 10 KB). In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB). Default: ``"16384B"``.
         rate_weight: Weight of a new sample in the average time of departure (``paper2013``,
             ``ns2``, ``ns3``: in the average rate). It must be greater than 0 and at most 1. Source:
             RFC 8033 §5.2: 1/4. In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2
@@ -629,9 +630,9 @@ class Pie(_Aqm):
         tune: How steps shrink while the probability is small. Source: RFC 8033 §4.2. In
             ``paper2013``: ``paper2013`` (Pan et al. 2013 §III). In ``ns2``: ``ns2`` (the ns-2
             code). In ``docsis``: ``docsis`` (RFC 8034). Default: ``"rfc8033"``.
-        on_off: Whether it is off until a third of the limit waits, and again after congestion.
-            Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3. In ``ietf_draft``:
-            ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
+        on_off: Whether PIE is off until the backlog reaches a third of the limit, and again after
+            congestion. Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3. In
+            ``ietf_draft``: ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
         heuristics: Rules of the authors' Linux code of 2013 in addition to those of the paper.
             Source: Pan et al. 2013: none. Default: ``"none"``.
         decay_wraps: Whether the product with 98 in the idle decay has 32 bits, as in the module of
@@ -639,7 +640,7 @@ class Pie(_Aqm):
             calculate_probability). Default: ``False``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
-        active_threshold: Queue delay that switches it on, until the probability and the delay are 0
+        active_threshold: Queue delay that activates PIE until the probability and the delay are 0
             again. Source: ns-3 PieQueueDisc: ActiveThreshold. Default: ``"off"``.
         ce_threshold: Sojourn time above which ECT(1) and CE are marked; ``l4s`` makes it hold.
             Source: ns-3 PieQueueDisc: CeThreshold. Default: ``"off"``.
@@ -653,11 +654,11 @@ class Pie(_Aqm):
             rounded up. It must be positive. Source: RFC 8033: timers are exact. In ``linux``:
             ``250`` (Linux kernel/Kconfig.hz: 250). In ``linux2013``: ``250`` (Linux
             kernel/Kconfig.hz: 250). Default: ``"off"``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pie"
@@ -716,21 +717,22 @@ class Pi2(_Aqm):
             ``6.25hz`` (Linux sch_pi2.c: 100 sixteenths). Default: ``"3.125hz"``.
         delay: Where the delay comes from. Source: Tahiliani and Tewari 2017 §II. In ``rfc9332``:
             ``head`` (RFC 9332 Appendix A.1: age of the packet at the head). Default: ``"rate"``.
-        dq_threshold: How much must wait to start, and leave to finish, a measurement of the
-            departure rate. It must be positive. Source: Tahiliani and Tewari 2017, Table III.
+        dq_threshold: Backlog that starts a measurement of the departure rate, and bytes that must
+            leave to finish it. It must be positive. Source: Tahiliani and Tewari 2017, Table III.
             Default: ``"10kB"``.
         rate_weight: Weight of a new sample in the average departure rate. It must be greater than 0
             and at most 1. Source: Tahiliani and Tewari 2017, Table II. In ``linux``: ``0.125``
             (Linux sch_pi2.c). Default: ``0.5``.
-        mtu_bytes: Less than twice this backlog is never too much; ``auto`` is the largest packet of
-            the link. It must be positive. Source: Linux sch_pi2.c: psched_mtu. Default: ``"auto"``.
-        idle_decay: Factor on the probability at each update with no delay, now and before. It must
-            be greater than 0 and at most 1. Source: Tahiliani and Tewari 2017: none. In ``linux``:
-            ``0.98`` (Linux sch_pi2.c, the ns-3 port: 0.98). In ``ns3``: ``0.98`` (Linux sch_pi2.c,
-            the ns-3 port: 0.98). Default: ``1``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: Linux
-            sch_pi2.c: off. In ``coupled``: ``true`` (Linux sch_pi2.c with ecn: it takes marks to
-            couple). Default: ``False``.
+        mtu_bytes: Backlogs below twice this size are not signalled; ``auto`` is the largest packet
+            of the link. It must be positive. Source: Linux sch_pi2.c: psched_mtu. Default:
+            ``"auto"``.
+        idle_decay: Factor on the probability at each update where this and the previous delay are
+            0. It must be greater than 0 and at most 1. Source: Tahiliani and Tewari 2017: none. In
+            ``linux``: ``0.98`` (Linux sch_pi2.c, the ns-3 port: 0.98). In ``ns3``: ``0.98`` (Linux
+            sch_pi2.c, the ns-3 port: 0.98). Default: ``1``.
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: Linux sch_pi2.c:
+            off. In ``coupled``: ``true`` (Linux sch_pi2.c with ecn: it takes marks to couple).
+            Default: ``False``.
         scalable: Which packets are of scalable traffic, marked with k p' where ``ecn`` is on.
             Source: Tahiliani and Tewari 2017: none. In ``coupled``: ``any`` (Linux sch_pi2.c:
             ecn_scal). In ``linux``: ``any`` (Linux sch_pi2.c: ecn_scal). Default: ``"none"``.
@@ -742,11 +744,11 @@ class Pi2(_Aqm):
         hz: Timer interrupts of the kernel per second, to which ``tupdate`` is rounded up. It must
             be positive. Source: timers are exact. In ``linux``: ``250`` (Linux kernel/Kconfig.hz:
             250). Default: ``"off"``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pi2"
@@ -784,9 +786,8 @@ class Madpie(_Aqm):
         deterministic_target: Queue delay above which one packet per update is dropped
             deterministically. It must be positive. Source: Kuhn and Ros 2016 §IV (§III: 30 ms).
             Default: ``"25ms"``.
-        deterministic_clear: Whether a deterministic drop that is due is forgotten when the delay
-            has fallen meanwhile. Source: Kuhn and Ros 2016 §II mention no reset. Default:
-            ``False``.
+        deterministic_clear: Whether a pending deterministic drop is cancelled if the delay has
+            fallen. Source: Kuhn and Ros 2016 §II mention no reset. Default: ``False``.
         tupdate: Time between two updates. It must be positive. Source: Kuhn and Ros 2016 §III.
             Default: ``"30ms"``.
         alpha: Integral gain. It must not be negative. Source: PIE's authors' ns-2 code. Default:
@@ -795,24 +796,24 @@ class Madpie(_Aqm):
             ``"1.25hz"``.
         max_burst: How long a burst may last before packets are dropped. Source: Kuhn and Ros 2016
             §III; PIE's authors' ns-2 code. Default: ``"100ms"``.
-        dq_threshold: How much must wait to start, and leave to finish, a measurement of the
-            departure rate. It must be positive. Source: PIE's authors' ns-2 code. Default:
+        dq_threshold: Backlog that starts a measurement of the departure rate, and bytes that must
+            leave to finish it. It must be positive. Source: PIE's authors' ns-2 code. Default:
             ``"10kB"``.
-        mean_packet_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of
-            the link. It must be positive. Source: PIE's authors' ns-2 code. In ``paper2013``:
-            ``auto`` (RFC 8033 §4.1: MEAN_PKTSIZE, a large packet). In ``rfc8033``: ``auto`` (RFC
-            8033 §4.1: MEAN_PKTSIZE, a large packet). In ``linux``: ``auto`` (Linux sch_pie.c:
-            psched_mtu). Default: ``"1kB"``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: Kuhn and Ros
-            2016 §II: drop or mark; off in its study. Default: ``False``.
-        ecn_mark_limit: Drop probability from which random signals drop even what could be marked.
-            It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In ``paper2013``:
-            ``1`` (Pan et al. 2013 §III-B: none). Default: ``0.1``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        mean_packet_bytes: Backlogs up to twice this size are not signalled; ``auto`` is the largest
+            packet of the link. It must be positive. Source: PIE's authors' ns-2 code. In
+            ``paper2013``: ``auto`` (RFC 8033 §4.1: MEAN_PKTSIZE, a large packet). In ``rfc8033``:
+            ``auto`` (RFC 8033 §4.1: MEAN_PKTSIZE, a large packet). In ``linux``: ``auto`` (Linux
+            sch_pie.c: psched_mtu). Default: ``"1kB"``.
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: Kuhn and Ros 2016
+            §II: drop or mark; off in its study. Default: ``False``.
+        ecn_mark_limit: Drop probability from which random signals drop even ECN-capable packets. It
+            must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In ``paper2013``: ``1``
+            (Pan et al. 2013 §III-B: none). Default: ``0.1``.
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "madpie"
@@ -853,20 +854,20 @@ class Cobalt(_Aqm):
         blue_threshold: Sojourn time above which BLUE's probability rises as if the queue had
             overflowed. It must be positive. Source: Linux sch_cake.c: overflow only. In ``ns3``:
             ``400ms`` (ns-3 CobaltQueueDisc: BlueThreshold). Default: ``"off"``.
-        ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
-            Source: Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn).
-            Default: ``True``.
-        ce_threshold: Sojourn time above which all that can be marked is marked; needs ``ecn`` or
+        ecn: Whether the CoDel part marks ECN-capable packets instead of dropping them. Source:
+            Linux sch_cake.c: always. In ``ns3``: ``false`` (ns-3 CobaltQueueDisc: UseEcn). Default:
+            ``True``.
+        ce_threshold: Sojourn time above which every ECN-capable packet is marked; needs ``ecn`` or
             ``l4s``. Source: ns-3 CobaltQueueDisc: CeThreshold. Default: ``"off"``.
-        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
-            others then. Source: ns-3 CobaltQueueDisc: UseL4s. Default: ``False``.
+        l4s: Whether ``ce_threshold`` marks only ECT(1) and CE, which are then neither dropped nor
+            marked otherwise. Source: ns-3 CobaltQueueDisc: UseL4s. Default: ``False``.
         inverse_roots: Table of 1 / sqrt(count): ``linux-6.1``, or ``linux-6.12`` as in that release
             and later. Source: Linux 6.1 sch_cake.c, cobalt_cache_init. Default: ``"linux-6.1"``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "cobalt"
@@ -891,21 +892,21 @@ class Pi(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``ns2``: ns-2.35 pi.cc. Default: ``"ns2"``.
-        a: Gain on the present backlog's distance from ``q_ref``, per packet. It must not be
-            negative. Source: ns-2 pi.cc: a_ 1.822e-5. Default: ``0.00001822``.
-        b: Gain on the last one's, per packet. It must not be negative. Source: ns-2 pi.cc: b_
-            1.816e-5. Default: ``0.00001816``.
+        a: Gain on the backlog's distance from ``q_ref``, per packet. It must not be negative.
+            Source: ns-2 pi.cc: a_ 1.822e-5. Default: ``0.00001822``.
+        b: Gain on the previous backlog's distance, per packet. It must not be negative. Source:
+            ns-2 pi.cc: b_ 1.816e-5. Default: ``0.00001816``.
         sample_rate: Updates per second. It must be positive. Source: ns-2 pi.cc: w_ 170. Default:
             ``"170hz"``.
         q_ref: Backlog aimed at, in packets. It must not be negative. Source: ns-2 pi.cc: qref_ 50.
             Default: ``50``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: ns-2 pi.cc:
-            setbit_ off. Default: ``False``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: ns-2 pi.cc: setbit_
+            off. Default: ``False``.
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "pi"
@@ -927,7 +928,7 @@ class Blue(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``event``: raised by overflow, lowered by idling,
             as in the ns-2 port. Default: ``"event"``.
-        freeze_time: Least time between two changes of the probability. It must not be negative.
+        freeze_time: Minimum time between two changes of the probability. It must not be negative.
             Source: ns-2 port of BLUE: 100 ms. Default: ``"100ms"``.
         d1: How much an overflow raises the probability. It must be a probability from 0 to 1.
             Source: ns-2 port of BLUE: 0.0025. Default: ``0.0025``.
@@ -936,13 +937,13 @@ class Blue(_Aqm):
         length_trigger: Packets in the queue above which an arrival raises the probability like an
             overflow. It must be positive. Source: ns-2 port of BLUE: overflow only. Default:
             ``"off"``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: our choice:
-            off, as for the other laws. Default: ``False``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: our choice: off, as
+            for the other laws. Default: ``False``.
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "blue"
@@ -970,11 +971,11 @@ class Step(_Aqm):
         backlog_threshold: Backlog, the arrival included, above which an arriving packet is marked.
             It must be positive. Source: Linux sch_dualpi2.c: sojourn only. In ``dctcp``: ``65p``
             (Alizadeh et al. 2010 §4: K = 65 at 10 Gb/s). Default: ``"off"``.
-        limit: How much may wait: packets (accept while fewer wait) or bytes (accept while they
-            fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
+        limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
-        overflow: What is dropped where there is no room: the arrival, or packets at the head.
-            Source: Linux sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
+            sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
     """
 
     _kind: ClassVar[str | None] = "step"
@@ -993,10 +994,11 @@ class Choke(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``linux``: Linux sch_choke.c; thresholds as tc
             computes them. Default: ``"linux"``.
-        limit: How much may wait; arrivals beyond it are dropped. It must be positive. Source: Linux
-            pfifo: txqueuelen of Ethernet. Default: ``"1000p"``.
-        min_th: Average backlog in packets up to which nothing happens; ``auto`` is a third of
-            ``max_th``. It must be positive. Source: tc q_choke.c: max / 3. Default: ``"auto"``.
+        limit: Limit on the backlog; arrivals beyond it are dropped. It must be positive. Source:
+            Linux pfifo: txqueuelen of Ethernet. Default: ``"1000p"``.
+        min_th: Average backlog in packets up to which no packet is dropped or marked; ``auto`` is a
+            third of ``max_th``. It must be positive. Source: tc q_choke.c: max / 3. Default:
+            ``"auto"``.
         max_th: Average backlog in packets above which every arrival is signalled; ``auto`` is a
             quarter of ``limit``, at least 3. It must be positive. Source: tc q_choke.c: limit / 4.
             Default: ``"auto"``.
@@ -1004,12 +1006,12 @@ class Choke(_Aqm):
             and at most 1. Source: tc q_choke.c: probability 0.02. Default: ``0.02``.
         mean_packet_bytes: Mean packet size, for the decay while idle and for limits in bytes. It
             must be positive. Source: tc q_choke.c: avpkt 1000. Default: ``"1kB"``.
-        burst: Packets in a row that RED lets pass, from which the weight of the average follows;
+        burst: Consecutive packets that RED lets pass, which determines the weight of the average;
             ``auto`` is (2 min + max) / 3. It must be positive. Source: tc q_choke.c. Default:
             ``"auto"``.
-        ecn: Whether packets that can be marked are marked instead of dropped by RED. Source: tc
-            q_choke.c: off. Default: ``False``.
-        hard_drop: Whether an average above ``max_th`` drops what it could mark. Source: Linux
+        ecn: Whether RED marks ECN-capable packets instead of dropping them. Source: tc q_choke.c:
+            off. Default: ``False``.
+        hard_drop: Whether an average above ``max_th`` drops ECN-capable packets. Source: Linux
             sch_choke.c: off. Default: ``False``.
     """
 
@@ -1033,11 +1035,11 @@ class Sfb(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``linux``: Linux sch_sfb.c. Default: ``"linux"``.
-        limit: How much may wait; arrivals beyond it are dropped. It must be positive. Source: Linux
-            sch_sfb.c: txqueuelen of Ethernet. Default: ``"1000p"``.
-        bin_target: Packets in a bin from which an arrival raises its probability. It must be
+        limit: Limit on the backlog; arrivals beyond it are dropped. It must be positive. Source:
+            Linux sch_sfb.c: txqueuelen of Ethernet. Default: ``"1000p"``.
+        bin_target: Packets in a bin at which an arrival raises its probability. It must be
             positive. Source: Linux sch_sfb.c: bin_size 20. Default: ``20``.
-        bin_max: Packets in each of a flow's bins from which its arrivals are dropped. It must be
+        bin_max: Packets in each of a flow's bins at which its arrivals are dropped. It must be
             positive. Source: Linux sch_sfb.c: max 25. Default: ``25``.
         increment: How much a full bin raises its probability, in steps of 1/65535. It must be a
             probability from 0 to 1. Source: Linux sch_sfb.c: 66/65535. Default:
@@ -1048,10 +1050,9 @@ class Sfb(_Aqm):
             sch_sfb.c: 600 s. Default: ``"600s"``.
         warmup: How long before a change the next bank learns which flows are unresponsive. It must
             not be negative. Source: Linux sch_sfb.c: 60 s. Default: ``"60s"``.
-        penalty_rate: Packets per second that all flows in the penalty box get together. It must not
-            be negative. Source: Linux sch_sfb.c: 10. Default: ``"10hz"``.
-        penalty_burst: Packets that they may send in a row. Source: Linux sch_sfb.c: 20. Default:
-            ``20``.
+        penalty_rate: Packets per second for all flows in the penalty box together. It must not be
+            negative. Source: Linux sch_sfb.c: 10. Default: ``"10hz"``.
+        penalty_burst: Their burst in packets. Source: Linux sch_sfb.c: 20. Default: ``20``.
     """
 
     _kind: ClassVar[str | None] = "sfb"
@@ -1075,8 +1076,9 @@ class Sfq(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``linux``: Linux sch_sfq.c. Default: ``"linux"``.
-        limit: How much may wait in all queues together; beyond it the longest queue loses a packet.
-            It must be positive. Source: Linux sch_sfq.c: SFQ_MAX_DEPTH. Default: ``"127p"``.
+        limit: Limit on the backlog of all queues together; beyond it the longest queue loses a
+            packet. It must be positive. Source: Linux sch_sfq.c: SFQ_MAX_DEPTH. Default:
+            ``"127p"``.
         divisor: Hash slots; a power of two. It must be from 1 to 65536. Source: Linux sch_sfq.c:
             SFQ_DEFAULT_HASH_DIVISOR. Default: ``1024``.
         flows: Queues that can be active at once. It must be positive. Source: Linux sch_sfq.c:
@@ -1111,8 +1113,9 @@ class SfqRed(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``linux``: Linux sch_sfq.c with its RED;
             thresholds as tc computes them. Default: ``"linux"``.
-        limit: How much may wait in all queues together; beyond it the longest queue loses a packet.
-            It must be positive. Source: Linux sch_sfq.c: SFQ_MAX_DEPTH. Default: ``"127p"``.
+        limit: Limit on the backlog of all queues together; beyond it the longest queue loses a
+            packet. It must be positive. Source: Linux sch_sfq.c: SFQ_MAX_DEPTH. Default:
+            ``"127p"``.
         divisor: Hash slots; a power of two. It must be from 1 to 65536. Source: Linux sch_sfq.c:
             SFQ_DEFAULT_HASH_DIVISOR. Default: ``1024``.
         flows: Queues that can be active at once. It must be positive. Source: Linux sch_sfq.c:
@@ -1141,8 +1144,8 @@ class SfqRed(_Aqm):
         burst: Packets in a row that RED lets pass, from which the weight of the average follows;
             ``auto`` is (2 min + max) / 3 mean packets. It must be positive. Source: tc q_sfq.c.
             Default: ``"auto"``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: tc q_sfq.c:
-            off. Default: ``False``.
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: tc q_sfq.c: off.
+            Default: ``False``.
         hard_drop: Whether an average above ``max_th`` drops what it could mark. Source: tc q_sfq.c:
             off. Default: ``False``.
     """
@@ -1175,7 +1178,7 @@ class Dualpi2(_Aqm):
         dialect: Which published way to build it. ``rfc9332``: RFC 9332 Appendix A, pass 2:
             deterministic thinning, a ramp for L4S; ``linux``: Linux sch_dualpi2.c: random, a step
             at 1 ms for L4S. Default: ``"rfc9332"``.
-        limit: How much may wait in both queues together. It must be positive. Source: Linux
+        limit: Limit on the backlog of both queues together. It must be positive. Source: Linux
             sch_dualpi2.c: 10000; RFC 9332: 250 ms at the link's rate. Default: ``"10000p"``.
         target: Queue delay aimed at in the classic queue. It must be positive. Source: RFC 9332
             A.1. Default: ``"15ms"``.
@@ -1195,13 +1198,13 @@ class Dualpi2(_Aqm):
         l_range: From ``l_min_th`` plus this it marks every packet; 0 is a step. It must not be
             negative. Source: RFC 9332 A.1. In ``linux``: ``0s`` (sch_dualpi2.c: a step). Default:
             ``"400us"``.
-        l_min_len: It marks on its own only while more packets than this wait behind. Source: RFC
+        l_min_len: It marks on its own only with more packets than this behind the head. Source: RFC
             9332 A.1: Th_len. In ``linux``: ``0`` (sch_dualpi2.c: min_qlen_step). Default: ``1``.
-        c_weight: The least share of the link that the classic queue has. It must be a probability
-            from 0 to 1. Source: RFC 9332 §4.2.2. In ``linux``: ``0.1`` (sch_dualpi2.c:
+        c_weight: Minimum share of the link for the classic queue. It must be a probability from 0
+            to 1. Source: RFC 9332 §4.2.2. In ``linux``: ``0.1`` (sch_dualpi2.c:
             classic_protection). Default: ``0.0625``.
-        drop_overload: Whether saturation drops what could be marked; if not, p' stays below 1/k and
-            the limit holds the rest. Source: RFC 9332 §4.2.3. Default: ``True``.
+        drop_overload: Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and
+            the limit bounds the queue. Source: RFC 9332 §4.2.3. Default: ``True``.
     """
 
     _kind: ClassVar[str | None] = "dualpi2"
@@ -1309,19 +1312,18 @@ class FqCodel(_Aqm):
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
             RTT. It must be positive. Source: RFC 8289 §4.2. Default: ``"100ms"``.
-        mtu_bytes: A backlog of this size or less is never too much; ``auto`` is the largest packet
-            of the link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU. In
+        mtu_bytes: Backlog up to which no packet is dropped; ``auto`` is the largest packet of the
+            link. It must be positive. Source: RFC 8289 §5.3: SHOULD be the interface MTU. In
             ``ns3``: ``1500B`` (ns-3 CoDelQueueDisc: MinBytes). Default: ``"auto"``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: Linux
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: Linux
             sch_fq_codel.c; RFC 8290 §5.2.6. Default: ``True``.
-        ce_threshold: Sojourn time above which every packet that can be marked is marked, whatever
-            else holds. Source: Linux codel.h: disabled. Default: ``"off"``.
-        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
-            others then. Source: ns-3 CoDelQueueDisc: UseL4s. Default: ``False``.
-        count: A count that stays the same, so that drops come at a constant rate. It must be
-            positive. Source: RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze
-            it. Default: ``"off"``.
-        limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
+        ce_threshold: Sojourn time above which every ECN-capable packet is marked, regardless of
+            state. Source: Linux codel.h: disabled. Default: ``"off"``.
+        l4s: Whether ``ce_threshold`` marks only ECT(1) and CE, which are then neither dropped nor
+            marked otherwise. Source: ns-3 CoDelQueueDisc: UseL4s. Default: ``False``.
+        count: Fixed count, for a constant drop rate. It must be positive. Source: RFC 8289 §5.5: it
+            grows; Schwarzkopf, Veith and Menth 2016 §III freeze it. Default: ``"off"``.
+        limit: Limit on the backlog of all queues together; ``overflow`` says what is dropped beyond
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
@@ -1404,18 +1406,18 @@ class FqPie(_Aqm):
             dropped. Source: RFC 8033 §4.4: MAX_BURST. In ``paper2013``: ``100ms`` (Pan et al.
             2013). In ``linux2013``: ``100ms`` (Pan et al. 2013). In ``ns2``: ``100ms`` (Pan et al.
             2013). In ``docsis``: ``142ms`` (RFC 8034). Default: ``"150ms"``.
-        mtu_bytes: Twice this backlog is never too much; ``auto`` is the largest packet of the link.
-            It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet. In ``ns2``:
-            ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3: mean packet
-            size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default: ``"auto"``.
-        ecn: Whether packets that can be marked are marked instead of dropped. Source: RFC 8033
-            §5.1: optional; Linux sch_pie.c: off. In ``ns3``: ``true`` (ns-3 FqPieQueueDisc:
-            UseEcn). Default: ``False``.
-        ecn_mark_limit: Drop probability from which packets are dropped even if they could be
-            marked. It must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In
-            ``paper2013``: ``1`` (Pan et al. 2013 §III-B: none; Linux of 2013: 10 %). Default:
-            ``0.1``.
-        derandomise: Whether signals are kept from coming too soon or too late after one another.
+        mtu_bytes: Backlogs up to twice this size are not signalled; ``auto`` is the largest packet
+            of the link. It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet.
+            In ``ns2``: ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3:
+            mean packet size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default:
+            ``"auto"``.
+        ecn: Whether ECN-capable packets are marked instead of dropped. Source: RFC 8033 §5.1:
+            optional; Linux sch_pie.c: off. In ``ns3``: ``true`` (ns-3 FqPieQueueDisc: UseEcn).
+            Default: ``False``.
+        ecn_mark_limit: Drop probability from which even ECN-capable packets are dropped. It must be
+            a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In ``paper2013``: ``1`` (Pan et
+            al. 2013 §III-B: none; Linux of 2013: 10 %). Default: ``0.1``.
+        derandomise: Whether signals are spaced more evenly (RFC 8033 §5.4, derandomisation).
             Source: RFC 8033 §5.4. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not). In
             ``ns2``: ``false`` (the ns-2 code: not without DOCSIS). In ``ns3``: ``false`` (ns-3:
             UseDerandomization off). Default: ``True``.
@@ -1423,17 +1425,18 @@ class FqPie(_Aqm):
             10 %. Source: RFC 8033 §5.5. In ``rfc8033_basic``: ``false`` (RFC 8033 Appendix A: not).
             In ``ietf_draft``: ``false`` (Schwarzkopf, Veith and Menth 2016 mention none). Default:
             ``True``.
-        idle_decay: Factor on the probability at each update with no delay, now and before. It must
-            be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. In ``ietf_draft``: ``1``
-            (Schwarzkopf, Veith and Menth 2016 mention none). Default: ``0.98``.
+        idle_decay: Factor on the probability at each update where this and the previous delay are
+            0. It must be greater than 0 and at most 1. Source: RFC 8033 §4.2: 0.98. In
+            ``ietf_draft``: ``1`` (Schwarzkopf, Veith and Menth 2016 mention none). Default:
+            ``0.98``.
         delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: time stamps.
             In ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate``
             (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III).
             Default: ``"stamps"``.
-        dq_threshold: How much must wait to start, and leave to finish, a measurement of the
-            departure rate. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In ``paper2013``:
-            ``10kB`` (Pan et al. 2013: 10 KB). In ``linux2013``: ``10kB`` (Pan et al. 2013: 10 KB).
-            In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB). Default: ``"16384B"``.
+        dq_threshold: Backlog that starts a measurement of the departure rate, and bytes that must
+            leave to finish it. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In
+            ``paper2013``: ``10kB`` (Pan et al. 2013: 10 KB). In ``linux2013``: ``10kB`` (Pan et al.
+            2013: 10 KB). In ``ns2``: ``10kB`` (Pan et al. 2013: 10 KB). Default: ``"16384B"``.
         rate_weight: Weight of a new sample in the average time of departure (``paper2013``,
             ``ns2``, ``ns3``: in the average rate). It must be greater than 0 and at most 1. Source:
             RFC 8033 §5.2: 1/4. In ``paper2013``: ``0.5`` (Pan et al. 2013 give none; their ns-2
@@ -1442,9 +1445,9 @@ class FqPie(_Aqm):
         tune: How steps shrink while the probability is small. Source: RFC 8033 §4.2. In
             ``paper2013``: ``paper2013`` (Pan et al. 2013 §III). In ``ns2``: ``ns2`` (the ns-2
             code). In ``docsis``: ``docsis`` (RFC 8034). Default: ``"rfc8033"``.
-        on_off: Whether it is off until a third of the limit waits, and again after congestion.
-            Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3. In ``ietf_draft``:
-            ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
+        on_off: Whether PIE is off until the backlog reaches a third of the limit, and again after
+            congestion. Source: RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3. In
+            ``ietf_draft``: ``true`` (Schwarzkopf, Veith and Menth 2016). Default: ``False``.
         heuristics: Rules of the authors' Linux code of 2013 in addition to those of the paper.
             Source: Pan et al. 2013: none. Default: ``"none"``.
         decay_wraps: Whether the product with 98 in the idle decay has 32 bits, as in the module of
@@ -1452,7 +1455,7 @@ class FqPie(_Aqm):
             calculate_probability). Default: ``False``.
         byte_mode: Whether smaller packets are dropped less often. Source: RFC 7567 §4.4 recommends
             against it. In ``docsis``: ``true`` (RFC 8034). Default: ``False``.
-        active_threshold: Queue delay that switches it on, until the probability and the delay are 0
+        active_threshold: Queue delay that activates PIE until the probability and the delay are 0
             again. Source: ns-3 PieQueueDisc: ActiveThreshold. Default: ``"off"``.
         ce_threshold: Sojourn time above which ECT(1) and CE are marked; ``l4s`` makes it hold.
             Source: ns-3 PieQueueDisc: CeThreshold. Default: ``"off"``.
@@ -1466,7 +1469,7 @@ class FqPie(_Aqm):
             rounded up. It must be positive. Source: RFC 8033: timers are exact. In ``linux``:
             ``250`` (Linux kernel/Kconfig.hz: 250). In ``linux2013``: ``250`` (Linux
             kernel/Kconfig.hz: 250). Default: ``"off"``.
-        limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
+        limit: Limit on the backlog of all queues together; ``overflow`` says what is dropped beyond
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.
@@ -1542,15 +1545,15 @@ class FqCobalt(_Aqm):
         blue_threshold: Sojourn time above which BLUE's probability rises as if the queue had
             overflowed. It must be positive. Source: Linux sch_cake.c: overflow only. In ``ns3``:
             ``400ms`` (ns-3 CobaltQueueDisc: BlueThreshold). Default: ``"off"``.
-        ecn: Whether packets that can be marked are marked instead of dropped by the CoDel part.
-            Source: Linux sch_cake.c: always. Default: ``True``.
-        ce_threshold: Sojourn time above which all that can be marked is marked; needs ``ecn`` or
+        ecn: Whether the CoDel part marks ECN-capable packets instead of dropping them. Source:
+            Linux sch_cake.c: always. Default: ``True``.
+        ce_threshold: Sojourn time above which every ECN-capable packet is marked; needs ``ecn`` or
             ``l4s``. Source: ns-3 CobaltQueueDisc: CeThreshold. Default: ``"off"``.
-        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped; it marks no
-            others then. Source: ns-3 CobaltQueueDisc: UseL4s. Default: ``False``.
+        l4s: Whether ``ce_threshold`` marks only ECT(1) and CE, which are then neither dropped nor
+            marked otherwise. Source: ns-3 CobaltQueueDisc: UseL4s. Default: ``False``.
         inverse_roots: Table of 1 / sqrt(count): ``linux-6.1``, or ``linux-6.12`` as in that release
             and later. Source: Linux 6.1 sch_cake.c, cobalt_cache_init. Default: ``"linux-6.1"``.
-        limit: How much may wait in all queues together; ``overflow`` says what is dropped beyond
+        limit: Limit on the backlog of all queues together; ``overflow`` says what is dropped beyond
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
             8290 §5.2.5. Default: ``1024``.

@@ -6,14 +6,14 @@ use sojourn_aqm::{
     registry,
 };
 
-/// What the stack sends: a UDP datagram with the ECN field it wants.
+/// A UDP datagram with its ECN field.
 struct Datagram {
     connection: u64,
     payload: Vec<u8>,
     ecn: Ecn,
 }
 
-/// What an AQM may know of it.
+/// The properties that an AQM reads.
 impl Packet for Datagram {
     fn bytes(&self) -> u32 {
         self.payload.len() as u32 + 28 // IPv4 and UDP headers
@@ -29,7 +29,7 @@ impl Packet for Datagram {
     }
 }
 
-/// What became of the datagrams that did not leave as they came.
+/// Counts dropped and marked datagrams.
 #[derive(Default)]
 struct Losses {
     dropped: u64,
@@ -56,7 +56,7 @@ struct Bottleneck {
 
 impl Bottleneck {
     fn new(aqm: &str, rate: Rate, seed: u64) -> Result<Bottleneck, SpecError> {
-        let limit = Limit::Packets(1000); // each discipline has its own; this is for laws alone
+        let limit = Limit::Packets(1000); // for bare laws; disciplines have their own
         let env = Env { limit, mtu_bytes: 1500, rate: Some(rate), salt: seed };
         let qdisc = registry::build(&QdiscSpec::parse(aqm)?, &env)?;
         let (rng, losses) = (Rng::stream(seed, "queue", 0), Losses::default());
@@ -69,13 +69,12 @@ impl Bottleneck {
         self.qdisc.enqueue(now, datagram, &mut self.rng, &mut self.losses);
     }
 
-    /// When something leaves next, if anything waits: ask [`Bottleneck::receive`] then.
+    /// Time of the next departure, at which to call [`Bottleneck::receive`]; `None` while empty.
     fn next_departure(&self, now: Time) -> Option<Time> {
         (self.qdisc.backlog().packets > 0).then_some(self.busy_until.max(now))
     }
 
-    /// The datagram that starts on its way now, and when it has arrived at the other end of the
-    /// link.
+    /// The datagram whose transmission starts now, and its arrival time at the far end.
     fn receive(&mut self, now: Time) -> Option<(Time, Datagram)> {
         if now < self.busy_until {
             return None;
@@ -86,7 +85,7 @@ impl Bottleneck {
         Some((self.busy_until, left.packet))
     }
 
-    /// The timers of the law that are due.
+    /// Runs the law's due timers.
     fn catch_up(&mut self, now: Time) {
         while let Some(due) = self.qdisc.next_timer().filter(|&due| due <= now) {
             self.qdisc.on_timer(due);

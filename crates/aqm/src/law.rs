@@ -5,7 +5,7 @@
 //! transcription of that loop is a test oracle. A [`Backlog`] never contains the packet being
 //! handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes waiting for the
 //! whole link, because RFC 8289 §4.4 compares the MTU with those, not with one flow's queue. A
-//! scheme (SFQ, CHOKe, SFB, CAKE, DualPI2) brings its own law, as law and queues are one.
+//! scheme (SFQ, CHOKe, SFB, CAKE, DualPI2) combines law and queues.
 
 use crate::packet::{Backlog, Head};
 use crate::params::{Params, StepTable};
@@ -19,7 +19,7 @@ use crate::units::Limit;
 pub enum Verdict {
     /// Nothing happens to it.
     Pass,
-    /// It is marked CE and goes on; only for packets for which [`crate::Ecn::can_mark`] holds.
+    /// Mark CE and forward; only if [`crate::Ecn::can_mark`] holds.
     Mark(Cause),
     /// It is dropped.
     Drop(Cause),
@@ -43,7 +43,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict of a number that [`Verdict::code`] gives.
+    /// Inverse of [`Verdict::code`].
     #[inline]
     pub fn of_code(code: u32) -> Option<Verdict> {
         if code == 0 {
@@ -67,7 +67,7 @@ pub enum Cause {
     Overflow,
     /// A draw against a probability.
     Random,
-    /// A deterministic rule that has no name of its own below, such as a thinned probability.
+    /// Any other deterministic rule, such as a thinned probability.
     Deterministic,
     /// The schedule of CoDel or COBALT: sojourn times stay above the target.
     Target,
@@ -75,21 +75,21 @@ pub enum Cause {
     CeThreshold,
     /// RED: the average is above its maximum threshold.
     Forced,
-    /// DualPI2 in overload drops from the low-latency queue, or drops what it could mark.
+    /// DualPI2 in overload: a drop from the low-latency queue, or of an ECN-capable packet.
     Overload,
-    /// DualPI2 in overload drops what could be marked, by a draw (Linux).
+    /// DualPI2 in overload: a random drop of an ECN-capable packet (Linux).
     RandomOverload,
     /// MADPIE's flag: the delay at an update was above the bound.
     DelayBound,
-    /// SFB: the bins of the flow hold too much.
+    /// SFB: the flow's bins are too full.
     BinOverflow,
-    /// SFB: the rate limit of flows that do not respond.
+    /// SFB: the rate limit of unresponsive flows.
     Penalty,
-    /// CHOKe: a waiting packet drawn at random was of the same flow.
+    /// CHOKe: a queued packet drawn at random belonged to the same flow.
     Match,
 }
 
-/// What kind of rule a [`Cause`] is: the word in tables, and the code in digests.
+/// The kind of rule behind a [`Cause`]: a word in tables and a code in digests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum CauseClass {
@@ -130,7 +130,7 @@ impl Cause {
         Cause::Match,
     ];
 
-    /// What kind of rule it is.
+    /// The kind of rule.
     pub const fn class(self) -> CauseClass {
         match self {
             Cause::Overflow => CauseClass::Overflow,
@@ -180,7 +180,7 @@ pub struct Var {
     pub doc: &'static str,
 }
 
-/// The state variables as they were when a decision was made.
+/// The state variables before a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// The variables.
@@ -192,12 +192,12 @@ pub struct Evidence<'a> {
 /// The environment of a law when it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Env {
-    /// How much may wait in the discipline.
+    /// Limit of the discipline's backlog.
     pub limit: Limit,
-    /// Largest packet, as the link accounts it; for the dialects of Linux that of the device
-    /// (`psched_mtu`), whatever the packets that come.
+    /// Largest packet, as the link accounts it; in Linux dialects the device's (`psched_mtu`),
+    /// whatever the actual packets.
     pub mtu_bytes: u32,
-    /// Rate of the link at the start, where it is known.
+    /// Initial rate of the link, if known.
     pub rate: Option<Rate>,
     /// Salt for flow hashing.
     pub salt: u64,
@@ -205,10 +205,10 @@ pub struct Env {
 
 /// A law of active queue management. Every hook has a default that does nothing.
 ///
-/// The host (a discipline) calls the hooks in the order of time, and within one instant in the
-/// order in which things happen. Backlogs do not contain the packet in hand.
+/// The host (a discipline) calls the hooks in chronological order. Backlogs do not contain the
+/// packet in hand.
 ///
-/// A law that drops every arrival behind the third waiting packet:
+/// A law that drops arrivals behind the third queued packet:
 ///
 /// ```
 /// use sojourn_aqm::{Aqm, Backlog, Cause, Ecn, Head, Rng, Time, Verdict};
@@ -243,12 +243,12 @@ pub trait Aqm: Send {
         Verdict::Pass
     }
 
-    /// An arrival found no room and was dropped.
+    /// An arrival was dropped for lack of room.
     fn on_overflow(&mut self, now: Time, queue: Backlog) {
         let _ = (now, queue);
     }
 
-    /// A waiting packet was evicted from the head to make room: for most laws an overflow like any.
+    /// A queued packet was evicted from the head to make room; most laws treat it as an overflow.
     fn on_eviction(&mut self, now: Time, queue: Backlog) {
         self.on_overflow(now, queue);
     }
@@ -261,27 +261,27 @@ pub trait Aqm: Send {
         Verdict::Pass
     }
 
-    /// The link asked for a packet and the queue was empty, possibly after drops at the head.
-    /// With several queues it is called for the queue that was to be served. For a queue that is
-    /// not listed because its law dropped its only packet, it is called then.
+    /// The link asked for a packet and the queue was empty, possibly after drops at the head. With
+    /// several queues it is called for the queue that was to be served. If the law drops the only
+    /// packet of an unlisted queue, it is called at that time.
     fn on_empty(&mut self, now: Time) {
         let _ = now;
     }
 
-    /// Whether no hook ever does anything, so that a discipline need not call them.
+    /// Whether all hooks are no-ops, so that a discipline need not call them.
     fn is_inert(&self) -> bool {
         false
     }
 
     /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same
-    /// parameters keep to one grid of times, whatever happens to their queues: flow queues rely on
+    /// parameters share one grid of times, whatever happens to their queues: flow queues rely on
     /// it. So it changes in [`Aqm::on_timer`], [`Aqm::on_idle_timers`] and [`Aqm::on_rate`] only.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// Called before [`Aqm::on_timer`]: when the packet at the head was accepted, or none if the
-    /// queue is empty. Not called before [`Aqm::on_idle_timers`].
+    /// Called before [`Aqm::on_timer`] with the arrival time of the head, or `None` if the queue is
+    /// empty. Not called before [`Aqm::on_idle_timers`].
     fn on_head(&mut self, enqueued: Option<Time>) {
         let _ = enqueued;
     }
@@ -293,8 +293,8 @@ pub trait Aqm: Send {
 
     /// The queue has been empty: catch up on all timers due at or before `now`. The result must
     /// equal calling [`Aqm::on_timer`] for each of them with an empty backlog; a law whose state no
-    /// longer changes may skip calls. Must end soon whatever `now` is: after
-    /// [`Periodic::MOST_CAUGHT_UP`] calls the others are skipped.
+    /// longer changes may skip calls. Must be fast for any `now`: calls beyond
+    /// [`Periodic::MOST_CAUGHT_UP`] are skipped.
     fn on_idle_timers(&mut self, now: Time) {
         for _ in 0..Periodic::MOST_CAUGHT_UP {
             let Some(due) = self.next_timer().filter(|due| due.is_due(now)) else { return };
@@ -312,14 +312,14 @@ pub trait Aqm: Send {
         debug_assert!(out.is_empty(), "a law with variables must write them");
     }
 
-    /// The state variables as they were before the law's last verdict; none, at no cost, unless it
-    /// was made by [`crate::registry::build_watched`].
+    /// The state variables before the law's last verdict; empty, at no cost, unless built by
+    /// [`crate::registry::build_watched`].
     fn evidence(&self) -> Option<Evidence<'_>> {
         None
     }
 }
 
-/// A law whose state variables a discipline can name: every [`Law`], and the custom ones.
+/// A law with named state variables: every [`Law`] and every custom law.
 pub trait Observable: Aqm {
     /// The state variables written by [`Aqm::observe`].
     fn vars(&self) -> &'static [Var];
@@ -331,7 +331,7 @@ impl<L: Law> Observable for L {
     }
 }
 
-/// What the registry knows about a law besides its hooks.
+/// A law's metadata in the registry.
 ///
 /// ```
 /// use sojourn_aqm::{Aqm, Backlog, Cause, Env, Head, Law, Limit, Rng, Time, Var, Verdict, params};
@@ -381,9 +381,8 @@ pub trait Law: Aqm + Sized + 'static {
     const DOC: &'static str;
     /// The state variables written by [`Aqm::observe`].
     const VARS: &'static [Var];
-    /// How its controller scales steps by its output: one table for each word of the parameter that
-    /// chooses among them. Data for analyses outside (`sojourn.stability`), so that they need not
-    /// repeat it.
+    /// How its controller scales steps by its output: one table per value of the parameter that
+    /// selects it. Read by external analyses (`sojourn.stability`).
     const STEP_TABLES: &'static [StepTable] = &[];
     /// A law in its initial state, at time zero. `params` have passed [`Params::check`].
     fn new(params: &Self::Params, env: &Env) -> Self;

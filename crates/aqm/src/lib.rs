@@ -1,13 +1,14 @@
 //! Active queue management: the algorithms that keep queues short.
 //!
-//! Two questions, two traits. *When to signal* is the law of one queue, [`Aqm`]: it decides and
-//! never holds a packet. *Which queue, which order, who is evicted* is the discipline, [`Qdisc`]:
-//! packets go in and come out. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline,
+//! There are two traits. A law, [`Aqm`], decides *when to signal* for one queue and never holds a
+//! packet. A discipline, [`Qdisc`], holds the packets and decides *which queue, which order, which
+//! packet is evicted*. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline,
 //! [`Fq`](qdiscs::fq::Fq) puts one under every flow queue.
 //!
 //! This crate has no clock, no I/O, no thread and no log: time ([`Time`]) and chance ([`Rng`]) are
-//! arguments, and a [`Packet`] is anything that answers a few questions. It needs `alloc` only, and
-//! computes with + - * / sqrt and `libm`, so that the same seed gives the same bytes everywhere.
+//! arguments, and a [`Packet`] is any type that implements a few getters. It needs `alloc` only,
+//! and computes with + - * / sqrt and `libm`, so that the same seed gives the same bytes
+//! everywhere.
 //!
 //! ```
 //! use sojourn_aqm::{Backlog, Env, Limit, QdiscSpec, registry};
@@ -59,7 +60,7 @@ pub use rng::{Outside, Rng};
 pub use time::{Rate, Span, Time};
 pub use units::Limit;
 
-/// What the macros need of `alloc`, so that other crates may use them.
+/// Re-exports from `alloc` that the macros need in other crates.
 #[doc(hidden)]
 pub mod __private {
     pub use alloc::format;

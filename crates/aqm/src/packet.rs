@@ -1,4 +1,4 @@
-//! What a law and a discipline may know of a packet.
+//! The properties of a packet that laws and disciplines see.
 
 use crate::time::{Span, Time};
 
@@ -20,15 +20,14 @@ pub enum Ecn {
 impl Ecn {
     /// Whether a mark reaches the sender: ECT(0), ECT(1) or already CE.
     ///
-    /// A rule that marks if it can and else drops marks a packet that is CE already once more
-    /// (Linux
-    /// 6.1 inet_ecn.h, INET_ECN_set_ce).
+    /// A rule that marks where possible also marks packets that are already CE (Linux 6.1
+    /// inet_ecn.h, INET_ECN_set_ce).
     pub const fn can_mark(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }
 }
 
-/// What laws and disciplines need to know of a packet; the rest is up to the host.
+/// The properties that laws and disciplines need; the rest is up to the host.
 ///
 /// ```
 /// use sojourn_aqm::{Ecn, Packet};
@@ -68,19 +67,18 @@ pub trait Packet {
     fn ecn(&self) -> Ecn;
     /// Sets the ECN field to CE; called only where [`Ecn::can_mark`] holds.
     fn set_ce(&mut self);
-    /// A number equal for all packets of one flow (a 5-tuple hash or an index).
+    /// Identifies the flow (a 5-tuple hash or an index).
     fn flow(&self) -> u64;
-    /// The number by which a queue is chosen where the sender's own hash is trusted (Linux
-    /// `skb->hash`, which fq_codel, fq_pie and cake read; sfq, sfb and choke look at addresses and
-    /// ports).
+    /// Selects the queue where the sender's hash is trusted (Linux `skb->hash`, which fq_codel,
+    /// fq_pie and cake read; sfq, sfb and choke look at addresses and ports).
     fn sender_hash(&self) -> u64 {
         self.flow()
     }
-    /// A number equal for all packets from one host; that of the flow where hosts are not known.
+    /// Identifies the sending host; the flow's number if hosts are unknown.
     fn src_host(&self) -> u64 {
         self.flow()
     }
-    /// The same for all packets to one host.
+    /// Identifies the receiving host, likewise.
     fn dst_host(&self) -> u64 {
         self.flow()
     }
@@ -109,7 +107,7 @@ pub const fn linear_buffer_bytes(bytes: u32) -> u32 {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Head {
-    /// When it was accepted into the queue; on arrival: now.
+    /// When it was accepted into the queue; `now` on arrival.
     pub enqueued: Time,
     /// Size in bytes.
     pub bytes: u32,

@@ -1,4 +1,4 @@
-//! The discipline: *which* queue, *which* order, *who* is evicted. Packets go in and come out.
+//! The discipline: holds packets, and decides their order and evictions.
 
 use alloc::boxed::Box;
 
@@ -9,7 +9,7 @@ use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
 
-/// Where a discipline reports: it takes every dropped packet and is called for every mark.
+/// Receives every dropped packet and every mark of a discipline.
 ///
 /// ```
 /// # use sojourn_aqm::{Ecn, Packet};
@@ -44,21 +44,21 @@ use crate::units::Limit;
 /// # Ok::<(), sojourn_aqm::SpecError>(())
 /// ```
 pub trait Sink<P> {
-    /// `packet` is dropped. `enqueued` is when it was accepted (now, if it never was).
+    /// `packet` is dropped. `enqueued` is when it was accepted (`now` if it was not).
     fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause);
     /// `packet` was just marked CE and stays in the queue or is about to leave; the host may record
     /// that in it. `enqueued` is when it was accepted (now, if it is arriving).
     fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause);
-    /// The state variables before the decision that the next call reports. Called only by a
+    /// The state variables before the decision reported by the next call. Called only by a
     /// discipline made by [`crate::registry::build_watched`].
     fn evidence(&mut self, evidence: Evidence<'_>) {
         let _ = evidence;
     }
 }
 
-/// A packet that leaves, with the time at which it was accepted.
+/// A departing packet, with its arrival time.
 // Field order of C: a packet keeps its offset from a boundary of 16 bytes. Otherwise loads straddle
-// stores, which costs 1 to 2 ns for a packet that leaves at once.
+// stores, which costs 1 to 2 ns per packet served at once.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Departure<P> {
@@ -68,12 +68,12 @@ pub struct Departure<P> {
     pub enqueued: Time,
 }
 
-/// Where a flow queue stands in the rounds of its discipline (RFC 8290 §4.2).
+/// A flow queue's position in the rounds of its discipline (RFC 8290 §4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
     /// The list in which it is.
     pub list: TurnList,
-    /// Bytes that it may still send in this round; less than zero by what it sent too much.
+    /// Bytes that it may still send in this round; negative after sending too much.
     pub credits: i64,
 }
 
@@ -132,11 +132,11 @@ pub enum TurnList {
 pub trait Qdisc<P: Packet>: Send {
     /// A packet arrives: it is kept or dropped.
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>);
-    /// Takes the next packet to send, or none. Packets may be dropped on the way.
+    /// Takes the next packet to send, if any. It may drop packets first.
     fn dequeue(&mut self, now: Time, rng: &mut Rng, sink: &mut dyn Sink<P>)
     -> Option<Departure<P>>;
-    /// When [`Qdisc::on_timer`] is due. It changes only in `on_timer`, and in `enqueue` when
-    /// nothing was waiting.
+    /// When [`Qdisc::on_timer`] is due. It changes only in `on_timer`, and in `enqueue` on an empty
+    /// queue.
     fn next_timer(&self) -> Option<Time> {
         None
     }
@@ -144,8 +144,8 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_timer(&mut self, now: Time) {
         let _ = now;
     }
-    /// After a [`Qdisc::dequeue`] that returned nothing although packets wait: when to call it
-    /// again. Only a discipline that shapes (CAKE with a rate) holds packets back.
+    /// When to call [`Qdisc::dequeue`] again if it returned `None` with a backlog. Only a
+    /// discipline that shapes (CAKE with a rate) holds packets back.
     fn held_until(&self) -> Option<Time> {
         None
     }
@@ -153,15 +153,15 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_rate(&mut self, now: Time, rate: Rate) {
         let _ = (now, rate);
     }
-    /// Changes the limit. Packets already queued stay until they leave or room is
-    /// needed. Returns false, and changes nothing, if the discipline's limit is fixed.
-    /// Thresholds that a law took from the limit when it was made stay.
+    /// Changes the limit. Packets already queued stay until they leave or room is needed. Returns
+    /// false, and changes nothing, if the discipline's limit is fixed. Thresholds that a law
+    /// derived from the limit stay.
     fn on_limit(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
     }
-    /// A station's packets used this much airtime of a wireless LAN, sent by this link or
-    /// received from the station. Only a discipline that shares the medium's time is interested.
+    /// A station's packets used this much airtime of a wireless LAN, sent by this link or received
+    /// from the station. Ignored except by disciplines that share airtime.
     fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
         let _ = (now, station, airtime);
     }
@@ -171,25 +171,24 @@ pub trait Qdisc<P: Packet>: Send {
         let _ = packet;
         None
     }
-    /// Where the queue of that number stands in the rounds; none where
-    /// [`Qdisc::flow_queue`] gives none, or there is no queue of that number.
+    /// The position of queue `number` in the rounds; `None` if it does not exist or
+    /// [`Qdisc::flow_queue`] is `None`.
     fn turn(&self, queue: u32) -> Option<Turn> {
         let _ = queue;
         None
     }
     /// The current backlog.
     fn backlog(&self) -> Backlog;
-    /// Whether nothing waits: as [`Qdisc::backlog`] says, in fewer instructions.
+    /// Whether the backlog is zero; faster than [`Qdisc::backlog`].
     fn is_empty(&self) -> bool {
         self.backlog().packets == 0
     }
-    /// Whether a [`Qdisc::dequeue`] while nothing waits may change anything. A host may leave it
-    /// out where this is false.
+    /// Whether [`Qdisc::dequeue`] on an empty queue may have an effect. If not, a host may skip it.
     fn notices_empty(&self) -> bool {
         true
     }
-    /// While nothing waits: whether a packet of so many bytes that is enqueued and dequeued at once
-    /// comes out as it was and changes nothing. A host may then leave out both.
+    /// With an empty queue: whether enqueue + dequeue of a packet of `bytes` would be a no-op. A
+    /// host may then skip both.
     fn lets_through(&self, bytes: u32) -> bool {
         let _ = bytes;
         false
@@ -200,8 +199,8 @@ pub trait Qdisc<P: Packet>: Send {
     fn observe(&self, out: &mut [f64]);
 }
 
-/// A discipline that is more than one law in one queue or under flow queues, as the registry knows
-/// it. The implementing type is a name only; [`Scheme::build`] makes the discipline.
+/// The registry entry of a discipline that is more than a law in one queue or in flow queues. The
+/// implementing type is a name only; [`Scheme::build`] makes the discipline.
 ///
 /// ```
 /// use sojourn_aqm::qdiscs::sfq::Sfq;

@@ -1,7 +1,7 @@
-//! A small random number generator, with a stream of its own for every queue, flow and purpose.
+//! A small random number generator, with a separate stream for every queue, flow and purpose.
 //!
 //! Streams are derived from the seed, a name and an index, never from the order of creation. A new
-//! flow therefore changes no other's numbers, and two AQMs compared under one seed see the same
+//! flow therefore leaves all others' numbers unchanged, and two AQMs under one seed see the same
 //! external inputs: start times, sizes, think times, losses on wires (common random numbers).
 //! Arrivals still differ after the first signal, because senders react to the AQM.
 
@@ -18,7 +18,7 @@ pub struct Rng {
     context: usize,
 }
 
-/// A source of random numbers that belongs to the host, such as a stream of ns-3's.
+/// The host's source of random numbers, such as an ns-3 stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Outside {
     /// Gives the next uniform number in [0, 1).
@@ -48,7 +48,7 @@ impl Rng {
         Rng { state: [0; 4], uniform: Some(source.uniform), context: source.context }
     }
 
-    /// A generator with this state, which is not all zero.
+    /// A generator with this state, which must not be all zero.
     const fn of_words(state: [u64; 4]) -> Rng {
         Rng { state, uniform: None, context: 0 }
     }
@@ -224,8 +224,8 @@ mod tests {
         assert!((square / 18.0 - 1.0).abs() < 0.04, "{square}");
     }
 
-    /// Computed apart from this code from the definitions of FNV-1a, splitmix64 and xoshiro256++:
-    /// another stream would change every run.
+    /// Computed independently from the definitions of FNV-1a, splitmix64 and xoshiro256++: another
+    /// stream would change every run.
     #[test]
     fn a_stream_gives_the_numbers_of_its_definition() {
         let mut rng = Rng::stream(1, "queue", 0);

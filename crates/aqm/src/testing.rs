@@ -41,7 +41,7 @@ pub(crate) fn params_of<P: Params>(dialect: &str, settings: &[(&str, &str)]) -> 
     params
 }
 
-/// A law with these parameters changed from the defaults.
+/// A law with these non-default parameters.
 pub(crate) fn law<L: Law>(settings: &[(&str, &str)]) -> L {
     law_in::<L>(&env(), settings)
 }
@@ -74,7 +74,7 @@ pub(crate) fn full_packets(packets: u32) -> Backlog {
     Backlog { packets, bytes, link_bytes: bytes }
 }
 
-/// A backlog of that many bytes.
+/// A backlog of `bytes`.
 pub(crate) fn bytes(bytes: u64) -> Backlog {
     Backlog { packets: bytes.div_ceil(1514) as u32, bytes, link_bytes: bytes }
 }
@@ -84,7 +84,7 @@ pub(crate) fn arrival(now: Time, ecn: Ecn) -> Head {
     Head { bytes: 1514, ecn, enqueued: now }
 }
 
-/// A full-sized packet at the head that has waited that long. `now` is at least `waited`.
+/// A full-sized packet at the head with that sojourn time. `now` is at least `waited`.
 pub(crate) fn waited(now: Time, waited: Span) -> Head {
     let enqueued = Time::from_nanos(now.as_nanos() - waited.as_nanos());
     Head { bytes: 1514, ecn: Ecn::NotEct, enqueued }
@@ -100,7 +100,7 @@ pub(crate) fn judge<L: Aqm>(law: &mut L, queue: Backlog, u: f64, ecn: Ecn) -> Ve
     law.on_enqueue(Time::ZERO, arrival(Time::ZERO, ecn), queue, &mut Rng::scripted(u))
 }
 
-/// One dequeue call on a queue that never ends: how many packets are dropped in it.
+/// One dequeue call on an endless queue; returns the number of drops.
 pub(crate) fn drops_in_call<L: Aqm>(law: &mut L, now: Time, sojourn: Span) -> usize {
     let mut verdict = || law.on_dequeue(now, waited(now, sojourn), full_packets(1000), &mut rng());
     (0..).find(|_| verdict() == Verdict::Pass).expect("a call ends")
@@ -124,8 +124,8 @@ pub(crate) fn learn_rate(mut on_dequeue: impl FnMut(Time, Head, Backlog)) {
     }
 }
 
-/// How many arrivals there are up to and including each signal, `signals` times; every arrival
-/// meets 100 full packets and is offered at time zero.
+/// The gaps of the next `signals` signals, in arrivals; each arrival finds 100 full packets at time
+/// zero.
 pub(crate) fn gaps<L: Aqm>(law: &mut L, rng: &mut Rng, ecn: Ecn, signals: usize) -> Vec<u64> {
     let arrival = arrival(Time::ZERO, ecn);
     let mut is_signalled =
@@ -140,7 +140,7 @@ pub(crate) fn mean(numbers: &[u64]) -> f64 {
     numbers.iter().sum::<u64>() as f64 / numbers.len() as f64
 }
 
-/// Two numbers are equal but for that much.
+/// Asserts that two numbers differ by at most `within`.
 #[track_caller]
 pub(crate) fn assert_near(measured: f64, expected: f64, within: f64) {
     assert!((measured - expected).abs() <= within, "{measured} is not {expected} +- {within}");

@@ -13,7 +13,7 @@ pub struct Time(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than every instant that can occur: an alarm set to it is never due.
+    /// An alarm set to this is never due.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// An instant from nanoseconds since the start of the run.
@@ -31,8 +31,8 @@ impl Time {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Whether an alarm set to this instant is due at `now`; one set to [`Time::NEVER`] is not,
-    /// even then, so that a loop over alarms that are due ends whatever the host's clock says.
+    /// Whether an alarm set to this instant is due at `now`. [`Time::NEVER`] is never due, even at
+    /// itself, so that loops over due alarms end.
     pub const fn is_due(self, now: Time) -> bool {
         self.0 <= now.0 && self.0 < Time::NEVER.0
     }

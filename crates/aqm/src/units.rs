@@ -10,7 +10,7 @@ use core::fmt;
 
 use crate::time::{Rate, Span};
 
-/// How much may wait in a queue.
+/// Limit of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// At most this many packets.

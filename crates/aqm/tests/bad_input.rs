@@ -1,5 +1,5 @@
-//! Bad input: every parameter of every entry refuses what breaks its rule, with one sentence that
-//! names it, the value, the rule and the source; nothing panics.
+//! Bad input: every parameter of every entry refuses illegal values with one sentence that gives
+//! name, value, rule and source, and never panics.
 
 use sojourn_aqm::params::{ParamSpec, ValueKind};
 use sojourn_aqm::registry::{self, PRESETS};

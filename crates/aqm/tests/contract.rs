@@ -1,7 +1,7 @@
-//! What every entry of the registry promises its host; a new law is covered by being registered.
+//! The promises of every registry entry to its host; registering a law covers it.
 //!
 //! Random hosts enqueue and dequeue packets under overload, under light load and after idle times,
-//! and check after every operation what `Aqm` and `Qdisc` promise.
+//! and check the promises of `Aqm` and `Qdisc` after every operation.
 
 #[path = "contract/effects.rs"]
 mod effects;
@@ -21,7 +21,7 @@ fn operations() -> u64 {
     asked.map_or(1_000_000, |text| text.parse().expect("SOJOURN_OPERATIONS is a whole number"))
 }
 
-/// What shows by fewer: a twentieth, but at least one round of all phases.
+/// For checks that need fewer: a twentieth, but at least one round of all phases.
 fn some_operations() -> u64 {
     (operations() / 20).max(ROUND)
 }
@@ -45,10 +45,10 @@ const LIMIT_BYTES: u64 = 400_000;
 /// Entries that never signal: they drop on overflow only.
 const SILENT: &[&str] = &["taildrop", "sfq"];
 
-/// Entries that always mark what can be marked, without a parameter `ecn`.
+/// Entries that always mark ECN-capable packets, without a parameter `ecn`.
 const ALWAYS_ECN: &[&str] = &["step", "sfb", "dualpi2", "cake"];
 
-/// Random traffic for a host, whose promises hold.
+/// Runs random traffic; asserts the promises.
 trait RandomTraffic {
     fn run_phases(&mut self, operations: u64);
 }
@@ -124,7 +124,7 @@ fn every_entry_gives_the_same_events_for_the_same_seed() {
     }
 }
 
-/// Dialects that differ from the default in their limit alone, which these tests set.
+/// Dialects that differ only in the limit, which these tests set.
 const SAME_UNDER_ONE_LIMIT: &[&str] = &["taildrop@bytes"];
 
 /// Dialects without ECN: they refuse `ecn=true`.
@@ -230,7 +230,7 @@ fn every_entry_keeps_its_promises_at_the_edges_of_its_parameters() {
     assert!(accepted > 300, "{accepted} settings were tried");
 }
 
-/// The tests above would show little if nothing overflowed.
+/// The tests above need overflows to be meaningful.
 #[test]
 fn the_hosts_of_these_tests_meet_every_kind_of_loss() {
     let limit = Limit::Packets(LIMIT_PACKETS);

@@ -1,4 +1,4 @@
-//! A host whose clock jumps, even to the end of time, gets its law back: every loop is bounded.
+//! Laws return from clock jumps, even to the end of time: every loop is bounded.
 
 use std::sync::mpsc;
 use std::thread;
@@ -60,7 +60,7 @@ fn busy(law: &mut dyn Aqm, last: Span) -> Time {
     now
 }
 
-/// Whether a law comes back from jumps of its clock by an hour and to the end of time.
+/// Jumps a law's clock by an hour and to the end of time.
 fn catches_up(text: &str, last: Span) -> bool {
     let Ok(spec) = QdiscSpec::parse(text) else { return true };
     let Ok(mut law) = registry::build_law(&spec, &env()) else { return true };
@@ -82,7 +82,7 @@ fn a_law_that_can_come_to_rest_catches_up_with_any_jump_of_an_idle_clock() {
     }
 }
 
-/// PIE whose last packet had waited for long drops more and more, without an end.
+/// After a long last sojourn time, PIE's probability keeps growing.
 #[test]
 fn a_law_that_never_comes_to_rest_catches_up_as_well() {
     for text in ["pie", "madpie", "pi2", "pi", "ared"] {

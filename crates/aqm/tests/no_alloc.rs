@@ -1,7 +1,7 @@
 //! Nothing is allocated on the packet path once the buffers have grown: every registry entry is
 //! warmed up, then watched through a counting allocator.
 
-// An allocator can only be written with unsafe code; this one hands everything to the system's.
+// An allocator needs unsafe code; this one forwards to the system's.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -56,7 +56,7 @@ impl Packet for TestPacket {
     }
 }
 
-/// Counts what the law did, so that the measured time is known not to be idle.
+/// Counts signals, to show that the law was active.
 #[derive(Default)]
 struct Observer {
     signals: u64,
@@ -120,7 +120,7 @@ impl Host {
             (0..MOST_PACKETS).for_each(|_| self.offer(flow));
             while self.take() {}
         }
-        // One packet each of many flows: some disciplines never let one flow fill them.
+        // One packet each from many flows: one flow cannot fill some disciplines.
         (0..u64::from(MOST_PACKETS)).for_each(|flow| self.offer(flow));
         while self.take() {}
     }
@@ -165,7 +165,7 @@ fn no_entry_allocates_on_the_packet_path_after_warm_up() {
     }
 }
 
-/// The counter would notice: the first packets of all do allocate.
+/// The counter works: the very first packets do allocate.
 #[test]
 fn warming_up_does_allocate() {
     let mut host = Host::new("taildrop");

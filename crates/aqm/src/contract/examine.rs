@@ -1,4 +1,4 @@
-//! What holds of one law: every promise, one finding each.
+//! Checks every promise of the contract for one law; one finding each.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -22,15 +22,15 @@ use crate::units::Limit;
 pub struct Finding {
     /// The promise in a few words.
     pub promise: &'static str,
-    /// Whether it held; none where it does not apply.
+    /// Whether it held; `None` if it does not apply.
     pub held: Option<bool>,
-    /// How it was tested, or what broke it.
+    /// How it was tested, or how it failed.
     pub detail: String,
 }
 
 /// The law that is examined.
 pub struct Subject<'a> {
-    /// The law in one queue, with the settings that the user gave.
+    /// The law in one queue, with the user's settings.
     pub spec: QdiscSpec,
     /// Its own parameters.
     pub params: &'a [ParamSpec],
@@ -57,8 +57,8 @@ pub fn examine(subject: &Subject<'_>) -> Vec<Finding> {
     ]
 }
 
-/// Whether the same random traffic under the same seed gives the same events twice. Of a law that
-/// fails or breaks a promise meanwhile nothing is said here: it repeats.
+/// Whether the same random traffic under the same seed gives the same events twice. Other failures
+/// are ignored here: a law that fails the same way twice repeats.
 pub fn repeats(subject: &Subject<'_>) -> bool {
     let run = || subject.run(subject.spec.discipline, PACKETS, &[], (3, subject.operations));
     run().and_then(|first| Ok(first.digest == run()?.digest)).unwrap_or(true)
@@ -73,7 +73,7 @@ impl Subject<'_> {
         self.params.iter().any(|spec| spec.name == param)
     }
 
-    /// The law with other settings; none where they are not legal.
+    /// The law with other settings; `None` if they are illegal.
     fn with(&self, discipline: Discipline, settings: &[(&str, &str)]) -> Option<QdiscSpec> {
         let mut spec = QdiscSpec { discipline, ..self.spec.clone() };
         for (name, value) in settings {
@@ -83,7 +83,7 @@ impl Subject<'_> {
         registry::settings(&spec).is_ok().then_some(spec)
     }
 
-    /// Random traffic; what broke, if anything did.
+    /// Runs random traffic; returns the first failure.
     fn run(
         &self,
         discipline: Discipline,
@@ -230,7 +230,7 @@ impl Subject<'_> {
         finding(promise, Ok("60 idle times of 5 ms to 17 s".to_owned()))
     }
 
-    /// In what two laws differ that should be in one state.
+    /// The difference between two laws that should be in the same state.
     fn differ(&self, ticked: &dyn Aqm, woken: &dyn Aqm, now: Time) -> Option<String> {
         let names = match &self.spec.custom {
             Some(law) => law.vars(),
@@ -264,7 +264,7 @@ impl Subject<'_> {
         )
     }
 
-    /// The digest with a setting among others; none where they are refused.
+    /// The digest with one more setting; `None` if it is refused.
     fn digest(&self, settings: &[(&str, &str)]) -> Result<Option<u64>, String> {
         match self.with(Discipline::Fifo, settings) {
             None => Ok(None),
@@ -275,8 +275,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Whether a value of a parameter changes a decision; none where no other value is legal
-    /// in addition to the given settings.
+    /// Whether some value of a parameter changes a decision; `None` if the given settings allow no
+    /// other value.
     fn has_effect(&self, param: &ParamSpec) -> Result<Option<bool>, String> {
         let ecn: &[&[(&str, &str)]] = &[&[], &[("ecn", "true")]];
         let needed = if self.has("ecn") && param.name != "ecn" { ecn } else { &ecn[..1] };
@@ -362,8 +362,8 @@ fn refused(promise: &'static str) -> Finding {
     finding(promise, Err("the law cannot be made with these settings".to_owned()))
 }
 
-/// A value with a number, such as `90kB`, times a quarter, a half, two and four: where two
-/// parameters bound each other, values near the present ones are legal when the usual ones are not.
+/// The number in a value such as `90kB`, times 1/4, 1/2, 2 and 4: if two parameters bound each
+/// other, only values near the current ones may be legal.
 fn multiples(value: &str) -> Vec<String> {
     let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
     let (number, unit) = value.split_at(end);

@@ -1,5 +1,5 @@
-//! A host that follows the contract of `Aqm` and `Qdisc` exactly, and checks after every operation
-//! what they promise. The contract tests drive it at random, those of `fuzz` with a fuzzer's input.
+//! A host that follows the contract of `Aqm` and `Qdisc` exactly and checks their promises after
+//! every operation. The contract tests drive it at random, those of `fuzz` with a fuzzer's input.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -68,7 +68,7 @@ impl Packet for HostPacket {
 pub struct Ledger {
     /// The time.
     pub now: Time,
-    /// By packet number: when it was offered, until it is gone.
+    /// By packet number: arrival time of each queued packet.
     offered: Vec<Option<Time>>,
     inside_packets: u32,
     inside_bytes: u64,
@@ -76,9 +76,9 @@ pub struct Ledger {
     /// Whether a flow that changes its ECN field may overtake itself (RFC 9332 has a queue for
     /// each).
     is_dual: bool,
-    /// Whether flows may lose their queue while packets of theirs wait in it: Linux `sch_cake.c`,
-    /// `cake_hash`, gives the tag of a queue to the ninth flow of a set, which happens here with
-    /// few queues.
+    /// Whether a flow may lose its queue while it still holds the flow's packets: Linux
+    /// `sch_cake.c`, `cake_hash`, gives the tag of a queue to the ninth flow of a set, which
+    /// happens here with few queues.
     is_crowded: bool,
     /// How many packets were dropped, by where and why.
     pub drops: BTreeMap<(Stage, Cause), u64>,
@@ -130,7 +130,7 @@ impl Ledger {
         }
     }
 
-    /// Signals of the law: marks, and drops that are no overflow.
+    /// Signals of the law: marks, and drops other than overflow.
     pub fn signals(&self) -> u64 {
         let by_law = |cause: &Cause| *cause != Cause::Overflow;
         let drops = self.drops.iter().filter(|((_, cause), _)| by_law(cause)).map(|(_, n)| n);
@@ -155,8 +155,7 @@ impl Sink<HostPacket> for Ledger {
     }
 }
 
-/// A host that follows the contract to the letter: it asks for the timer only when it may have
-/// changed.
+/// A strict host: it asks for the timer only when it may have changed.
 pub struct Host {
     name: String,
     /// The discipline.
@@ -172,10 +171,10 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host of that AQM; `limit` is the AQM's own.
+    /// A host for that AQM; `limit` is a parameter of the AQM.
     ///
     /// # Panics
-    /// When the AQM cannot be built; a checked description can.
+    /// If the AQM cannot be built; a checked description always can.
     pub fn new(spec: &QdiscSpec, limit: Limit, seed: u64) -> Host {
         let rate = Some(Rate::from_bps(10_000_000));
         let env = Env { limit, mtu_bytes: 1514, rate, salt: seed };
@@ -244,7 +243,7 @@ impl Host {
         }
     }
 
-    /// What must hold after every operation.
+    /// Invariants after every operation.
     pub fn check(&mut self) {
         let (name, ledger) = (&self.name, &mut self.ledger);
         let backlog = self.qdisc.backlog();

@@ -1,6 +1,6 @@
 //! The contract of laws and disciplines as a program: a host that checks every promise, random
-//! traffic for it, and [`examine`], which says of one law what holds. The tests of the registry and
-//! `sojourn check` use the same code.
+//! traffic for it, and [`examine`], which reports the promises that a law keeps. The tests of the
+//! registry and `sojourn check` use the same code.
 
 mod examine;
 pub mod host;

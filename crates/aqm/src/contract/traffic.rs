@@ -6,7 +6,7 @@ use crate::time::Rate;
 
 const FLOWS: u64 = 40;
 
-/// Runs that many operations, rounded down to whole phases; returns how many.
+/// Runs up to `operations` operations in whole phases; returns the number run.
 pub fn run(host: &mut Host, operations: u64) -> u64 {
     let phases =
         [(0.7, 0), (0.5, 0), (0.3, 0), (0.52, 7_000_000), (0.9, 0), (0.1, 0), (0.5, 3 << 30)];

@@ -20,7 +20,7 @@ pub fn usual(param: &ParamSpec) -> Vec<&'static str> {
     usual.iter().copied().chain(param.absent).collect()
 }
 
-/// Values at the edges of what each kind of parameter can be; the rules refuse some of them.
+/// Edge values of each kind of parameter; the rules refuse some of them.
 pub fn edges(kind: ValueKind) -> &'static [&'static str] {
     match kind {
         ValueKind::Span => &["0s", "50us", "1s", "18446744073s"],

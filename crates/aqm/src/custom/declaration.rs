@@ -1,4 +1,4 @@
-//! What a custom law declares, checked: the same facts that `params!` and `Law` state.
+//! The checked declaration of a custom law: what `params!` and `Law` state for built-in laws.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -12,18 +12,18 @@ use crate::params::rules::{ANY, FRACTION, NOT_NEGATIVE, POSITIVE, PROBABILITY, R
 use crate::params::{ParamSpec, Params, SpecError, ValueKind};
 use crate::qdiscs::{fifo, fq};
 
-/// What a law says of itself.
+/// A law's declaration.
 #[derive(Clone, Debug, Default)]
 pub struct Declaration {
     /// Its name in text forms and tables: a letter, then letters, digits and underscores.
     pub name: String,
     /// One line: what it does.
     pub doc: String,
-    /// Its code, as manifests name it.
+    /// Identifier of its code in manifests.
     pub source: String,
-    /// Where it is written, for messages: `mine.py:12`.
+    /// Source location, for messages: `mine.py:12`.
     pub place: String,
-    /// The file with its code, for another process that runs it; none where there is no file.
+    /// The file with its code, for other processes that run it; `None` without a file.
     pub file: Option<String>,
     /// Its parameters.
     pub params: Vec<ParamDeclaration>,
@@ -44,8 +44,8 @@ pub struct ParamDeclaration {
     pub absent: Option<String>,
     /// The words, where the kind is [`ValueKind::Word`].
     pub words: Vec<String>,
-    /// `any`, `positive`, `not negative`, `probability` or `fraction`; another text is shown and
-    /// left to [`super::Maker::check`].
+    /// `any`, `positive`, `not negative`, `probability` or `fraction`; any other text is displayed,
+    /// and [`super::Maker::check`] enforces it.
     pub rule: String,
     /// The default as text.
     pub default: String,
@@ -78,7 +78,7 @@ pub(super) struct About {
 }
 
 impl Declaration {
-    /// Checks everything and keeps it until the program ends.
+    /// Checks the declaration and leaks it (`'static`).
     pub(super) fn checked(self) -> Result<&'static About, SpecError> {
         check_name("law", &self.name)?;
         if self.doc.trim().is_empty() {
@@ -158,7 +158,7 @@ impl VarDeclaration {
     }
 }
 
-/// The rule of that name, or one that everything obeys, under a text of the law's own.
+/// The rule of that name, or an always-true rule with the given text.
 fn rule(text: &str) -> Rule {
     let known = [
         ("any", ANY),
@@ -174,7 +174,7 @@ fn rule(text: &str) -> Rule {
 fn check_param_names(law: &Declaration) -> Result<(), SpecError> {
     let of_discipline = fifo::FifoParams::specs().iter().chain(fq::FqParams::specs());
     let taken: Vec<&str> = of_discipline.map(|spec| spec.name).collect();
-    // A variable may have the name of a parameter, as `count` of CoDel.
+    // A variable may share a parameter's name, as CoDel's `count` does.
     let params: Vec<&String> = law.params.iter().map(|param| &param.name).collect();
     let vars: Vec<&String> = law.vars.iter().map(|var| &var.name).collect();
     for names in [params, vars] {
@@ -209,7 +209,7 @@ fn check_name(what: &str, name: &str) -> Result<(), SpecError> {
     Err(SpecError::new("kind", why))
 }
 
-/// Text until the program ends: what is declared lives as long as a law that is built in.
+/// Leaks the text: a declaration lives as long as a built-in law.
 fn kept(text: String) -> &'static str {
     Box::leak(text.trim().to_owned().into_boxed_str())
 }

@@ -1,4 +1,4 @@
-//! A custom law behind checks: what it does against the contract is reported and has no effect.
+//! Wraps a custom law in checks: a breach of the contract is reported and has no effect.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -13,22 +13,21 @@ use crate::packet::{Backlog, Head};
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 
-/// A law that asks for more timers than this within one second of time would never let a run end.
+/// Most timers per simulated second; a law that asks for more would never let a run end.
 const MOST_TIMERS_PER_SECOND: u32 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A custom law, checked at every call.
 pub(crate) struct Guarded {
     law: Box<dyn Aqm>,
-    /// The hooks that are called: none after a failure.
+    /// The hooks to call; empty after a failure.
     hooks: Hooks,
     has_failed: bool,
-    /// What `next_timer` said when it could change: asking at every packet would double the calls
-    /// of many a law.
+    /// Cached `next_timer`: asking at every packet would double the calls of many laws.
     next: Option<Time>,
     about: &'static About,
     failures: Arc<dyn Failures>,
-    /// The second in which timers are counted, and how many there were.
+    /// The current second, and the timers counted in it.
     second: u64,
     timers: u32,
 }
@@ -51,8 +50,8 @@ impl Guarded {
         self.next = self.hooks.timers.then(|| self.law.next_timer()).flatten();
     }
 
-    /// The law's next timer is where it was: it moves in `on_timer`, `on_idle_timers` and `on_rate`
-    /// only, or flow queues would miss it.
+    /// The timer moves only in `on_timer`, `on_idle_timers` and `on_rate`, otherwise flow queues
+    /// would miss it.
     fn insist_on_timer(&mut self, now: Time) {
         let said = self.hooks.timers.then(|| self.law.next_timer()).flatten();
         if said != self.next && !self.has_failed {
@@ -86,7 +85,7 @@ impl Guarded {
         verdict
     }
 
-    /// Counts the timers of one second of time.
+    /// Counts timers per simulated second.
     fn count_timer(&mut self, now: Time) {
         let second = now.as_nanos() / SECOND_NS;
         if second != self.second {
@@ -114,8 +113,7 @@ impl Aqm for Guarded {
         self.law.is_limit_first()
     }
 
-    // Inline, so that head and backlog are made where the law reads them: each copy on the way
-    // waits for the stores before it.
+    // Inline, to build head and backlog in place: each copy stalls on the preceding stores.
     #[inline]
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         if !self.hooks.on_enqueue {

@@ -1,9 +1,9 @@
 //! Laws that are not in the registry: written in Python, or loaded from a library.
 //!
-//! A [`CustomLaw`] says of a law what the registry says of its own (name, parameters, state
-//! variables) and how to make one. It travels in [`QdiscSpec::custom`](crate::QdiscSpec), so that
-//! every host builds it as it builds the others. What such a law does against its contract is
-//! noticed by [`Guarded`] and reported to [`Failures`]; it never stops the host.
+//! A [`CustomLaw`] holds what the registry holds for built-in laws (name, parameters, state
+//! variables) and a constructor. It is part of a [`QdiscSpec::custom`](crate::QdiscSpec), so every
+//! host builds it like any other law. [`Guarded`] detects breaches of the contract and reports them
+//! to [`Failures`]; they never stop the host.
 //!
 //! There is no global table of laws. A law's name comes from its code, not its file, so tables do
 //! not depend on folders. A library exports a table of C functions and owns no memory: queue state
@@ -46,11 +46,11 @@ pub struct LawFailure {
     pub hook: &'static str,
     /// When it was called.
     pub at: Time,
-    /// When the packet in hand was accepted, if there was one.
+    /// Arrival time of the packet in hand, if any.
     pub enqueued: Option<Time>,
-    /// What is wrong and what would be right.
+    /// The error and its remedy.
     pub why: String,
-    /// What the law's language raised, if it did.
+    /// The exception raised by the law's language, if any.
     pub cause: Option<Box<dyn Any + Send>>,
 }
 
@@ -65,14 +65,14 @@ impl fmt::Display for LawFailure {
     }
 }
 
-/// Where failures of laws go. The first one is enough: after it the law is asked no more and lets
-/// every packet pass, and the host ends the run.
+/// Where failures of laws go. Only the first counts: from then on the law passes every packet, and
+/// the host ends the run.
 pub trait Failures: Send + Sync {
     /// A law has failed.
     fn report(&self, failure: LawFailure);
 }
 
-/// For hosts that give no place of their own: a failure is a panic.
+/// Default for hosts without their own handler: panics.
 struct Panic;
 
 impl Failures for Panic {
@@ -81,8 +81,7 @@ impl Failures for Panic {
     }
 }
 
-/// The hooks that a law has, of those that are called for every packet or need not be there: the
-/// others cost no call.
+/// The optional and per-packet hooks that a law implements; the others cost no call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hooks {
     /// [`Aqm::on_enqueue`].
@@ -93,7 +92,7 @@ pub struct Hooks {
     pub on_empty: bool,
     /// [`Aqm::next_timer`] and [`Aqm::on_timer`].
     pub timers: bool,
-    /// [`Aqm::on_idle_timers`]. Without it the timers that were missed are called one by one.
+    /// [`Aqm::on_idle_timers`]. Without it, missed timers are called one by one.
     pub on_idle_timers: bool,
 }
 
@@ -116,7 +115,7 @@ impl Hooks {
     };
 }
 
-/// What makes laws of one kind.
+/// Constructs laws of one kind.
 pub trait Maker: Send + Sync {
     /// Checks rules between parameters, and rules that the declaration cannot express.
     ///
@@ -174,7 +173,7 @@ impl CustomLaw {
         self.about.doc
     }
 
-    /// Its code, as the manifest names it: `python:mine.MyLaw sha256=...`.
+    /// Identifier of its code in the manifest: `python:mine.MyLaw sha256=...`.
     pub fn source(&self) -> &'static str {
         self.about.source
     }
@@ -211,7 +210,7 @@ impl fmt::Debug for CustomLaw {
 }
 
 impl PartialEq for CustomLaw {
-    /// Two laws are equal when they have one name and one source.
+    /// Two laws are equal if name and source are equal.
     fn eq(&self, other: &CustomLaw) -> bool {
         (self.about.name, self.about.source) == (other.about.name, other.about.source)
     }

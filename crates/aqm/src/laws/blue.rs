@@ -4,7 +4,7 @@
 //! the port of BLUE to ns-2.
 //!
 //! Deviations from the ns-2 port: one freeze time for increases and decreases, as in the paper; the
-//! trigger by backlog is optional (`length_trigger`). Linux and ns-3 have no BLUE of its own: Linux
+//! trigger by backlog is optional (`length_trigger`). Linux and ns-3 have no separate BLUE: Linux
 //! uses the idea in `sch_sfb.c` and `sch_cake.c`.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
@@ -18,7 +18,7 @@ params! {
     /// Parameters of BLUE.
     pub struct BlueParams {
         dialects: "event" = "raised by overflow, lowered by idling, as in the ns-2 port";
-        /// Least time between two changes of the probability.
+        /// Minimum time between two changes of the probability.
         freeze_time: Span, NOT_NEGATIVE, "ns-2 port of BLUE: 100 ms" => Span::from_millis(100);
         /// How much an overflow raises the probability.
         d1: f64, PROBABILITY, "ns-2 port of BLUE: 0.0025" => 0.0025;
@@ -27,7 +27,7 @@ params! {
         /// Packets in the queue above which an arrival raises the probability like an overflow.
         length_trigger: OrOff<u64>, POSITIVE,
             "ns-2 port of BLUE: overflow only" => OrOff(None);
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "our choice: off, as for the other laws" => false;
     } behaviour {
         "freeze time": "one for rises and falls",

@@ -25,7 +25,7 @@ use crate::time::{Rate, Span, Time};
 use crate::words;
 
 words! {
-    /// Whose table of 1 / sqrt(count) for small counts.
+    /// Which release's table of 1 / sqrt(count) for small counts.
     pub enum InverseRoots {
         /// Computed when the module is loaded (Linux 6.1 sch_cake.c, cobalt_cache_init).
         Linux6_1 = "linux-6.1",
@@ -51,13 +51,13 @@ params! {
         /// Sojourn time above which BLUE's probability rises as if the queue had overflowed.
         blue_threshold: OrOff<Span>, POSITIVE, "Linux sch_cake.c: overflow only" => OrOff(None),
             "ns3": "ns-3 CobaltQueueDisc: BlueThreshold" => OrOff(Some(Span::from_millis(400)));
-        /// Whether packets that can be marked are marked instead of dropped by the CoDel part.
+        /// Whether the CoDel part marks ECN-capable packets instead of dropping them.
         ecn: bool, ANY, "Linux sch_cake.c: always" => true,
             "ns3": "ns-3 CobaltQueueDisc: UseEcn" => false;
-        /// Sojourn time above which all that can be marked is marked; needs `ecn` or `l4s`.
+        /// Sojourn time above which every ECN-capable packet is marked; needs `ecn` or `l4s`.
         ce_threshold: OrOff<Span>, ANY, "ns-3 CobaltQueueDisc: CeThreshold" => OrOff(None);
-        /// Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks no
-        /// others then.
+        /// Whether `ce_threshold` marks only ECT(1) and CE, which are then neither dropped nor
+        /// marked otherwise.
         l4s: bool, ANY, "ns-3 CobaltQueueDisc: UseL4s" => false;
         /// Table of 1 / sqrt(count): `linux-6.1`, or `linux-6.12` as in that release and later.
         inverse_roots: InverseRoots, ANY, "Linux 6.1 sch_cake.c, cobalt_cache_init"
@@ -123,8 +123,8 @@ const ROOTS_6_1: [u32; 16] = {
     roots
 };
 
-/// Linux 6.12 sch_cake.c, inv_sqrt_cache: constants, of which these three are others than those
-/// of 6.1, whose four steps do not reach them.
+/// Linux 6.12 sch_cake.c, inv_sqrt_cache: constants; these three differ from 6.1, whose four Newton
+/// steps do not converge.
 const ROOTS_6_12: [u32; 16] = {
     let mut roots = ROOTS_6_1;
     roots[2] = 3_037_000_500;
@@ -176,21 +176,21 @@ pub struct Cobalt {
     params: CobaltParams,
     is_ns3: bool,
     mtu_bytes: u64,
-    /// Time to send four largest packets; below it nothing is too long (Linux only).
+    /// Time to send four MTUs; a shorter sojourn time is never too long (Linux only).
     four_mtus: Span,
     dropping: bool,
     count: u32,
     /// 1 / sqrt(count); in a fresh queue 0 or 1, by dialect.
     inverse_root: InverseRoot,
-    /// When the next signal is due, or the next one is forgotten; with a count of 0 an interval
-    /// after the last dequeue.
+    /// When the next signal is due, or the count decays; with a count of 0, an interval after the
+    /// last dequeue.
     drop_next: Time,
     blue_prob: f64,
     blue_changed: Option<Time>,
 }
 
 impl Cobalt {
-    /// The law with the parameters that CAKE computes.
+    /// The law with the parameters computed by CAKE.
     pub(crate) fn with(params: CobaltParams, env: &Env) -> Cobalt {
         let is_ns3 = params.dialect == "ns3";
         let (inverse_root, drop_next) = match params.dialect {

@@ -192,7 +192,7 @@ fn blue_drops_by_chance_with_its_probability() {
     assert_eq!(verdict(0.5 - f64::EPSILON), Verdict::Drop(Cause::Random));
 }
 
-/// Linux `sch_cake.c`, `cobalt_should_drop`: `drop_next` does not stay behind, unless it dropped.
+/// Linux `sch_cake.c`, `cobalt_should_drop`: `drop_next` does not lag, unless it dropped.
 #[test]
 fn a_late_mark_does_not_leave_a_backlog_of_signals_behind() {
     let signals_after_a_gap = |ecn| {
@@ -227,7 +227,7 @@ fn after_a_pause_of_an_interval_the_second_packet_above_target_is_signalled() {
 }
 
 /// Linux `sch_cake.c`, `cobalt_should_drop` does not know that `cake_dequeue` keeps the last packet
-/// of a queue, and so leaves `drop_next` behind.
+/// of a queue, and so lets `drop_next` lag.
 #[test]
 fn a_last_packet_that_is_kept_counts_as_dropped_in_the_schedule() {
     let mut law = cobalt("linux");

@@ -41,7 +41,7 @@ fn histories() -> impl Strategy<Value = History> {
     )
 }
 
-/// A law after that history, and the time.
+/// A law after that history, and the current time.
 fn after<L: Law>(history: &History, dialect: &str, settings: &[(&str, &str)]) -> (L, Time) {
     let mut law: L = law_of(dialect, settings);
     let mut rng = Rng::stream(history.seed, "history", 0);

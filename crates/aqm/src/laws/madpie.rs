@@ -1,8 +1,8 @@
 //! MADPIE, maximum and average queuing delay with PIE: PIE plus one deterministic drop per update
 //! interval while the queue delay exceeds a second, higher bound.
 //!
-//! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The PIE
-//! underneath is that of a dialect of [`super::pie`]: by default its authors' ns-2 code. The burst
+//! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The
+//! underlying PIE is a dialect of [`super::pie`]; by default the authors' ns-2 code. The burst
 //! allowance that the study describes is that of `paper2013` (fact papers-8). The parameters of the
 //! study apply to every dialect, so that only the PIE differs.
 //!
@@ -38,8 +38,7 @@ params! {
         /// Queue delay above which one packet per update is dropped deterministically.
         deterministic_target: Span, POSITIVE, "Kuhn and Ros 2016 §IV (§III: 30 ms)"
             => Span::from_millis(25);
-        /// Whether a deterministic drop that is due is forgotten when the delay has fallen
-        /// meanwhile.
+        /// Whether a pending deterministic drop is cancelled if the delay has fallen.
         deterministic_clear: bool, ANY, "Kuhn and Ros 2016 §II mention no reset" => false;
         /// Time between two updates.
         tupdate: Span, POSITIVE, "Kuhn and Ros 2016 §III" => Span::from_millis(30);
@@ -50,16 +49,18 @@ params! {
         /// How long a burst may last before packets are dropped.
         max_burst: Span, ANY, "Kuhn and Ros 2016 §III; PIE's authors' ns-2 code"
             => Span::from_millis(100);
-        /// How much must wait to start, and leave to finish, a measurement of the departure rate.
+        /// Backlog that starts a measurement of the departure rate, and bytes that must leave to
+        /// finish it.
         dq_threshold: Bytes, POSITIVE, "PIE's authors' ns-2 code" => Bytes(10_000);
-        /// Twice this backlog is never too much; `auto` is the largest packet of the link.
+        /// Backlogs up to twice this size are not signalled; `auto` is the largest packet of the
+        /// link.
         mean_packet_bytes: OrAuto<Bytes>, POSITIVE, "PIE's authors' ns-2 code"
             => OrAuto(Some(Bytes(1_000))),
             "paper2013" | "rfc8033": "RFC 8033 §4.1: MEAN_PKTSIZE, a large packet" => OrAuto(None),
             "linux": "Linux sch_pie.c: psched_mtu" => OrAuto(None);
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "Kuhn and Ros 2016 §II: drop or mark; off in its study" => false;
-        /// Drop probability from which random signals drop even what could be marked.
+        /// Drop probability from which random signals drop even ECN-capable packets.
         ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1,
             "paper2013": "Pan et al. 2013 §III-B: none" => 1.0;
     } behaviour {
@@ -102,7 +103,7 @@ pub struct Madpie {
     ecn: bool,
     deterministic_target: f64,
     deterministic_clear: bool,
-    /// Whether the next packet that PIE lets pass is dropped.
+    /// Whether to drop the next packet that PIE lets pass.
     is_drop_due: bool,
 }
 

@@ -29,7 +29,7 @@ fn settled_at() -> Time {
     ms(300)
 }
 
-/// A timer that finds that delay.
+/// Runs a timer at that delay.
 fn tick(madpie: &mut Madpie, delay_ms: u64) {
     madpie.on_timer(madpie.next_timer().unwrap(), bytes(delay_ms * 1000));
 }
@@ -39,7 +39,7 @@ fn judge(madpie: &mut Madpie, u: f64, ecn: Ecn) -> Verdict {
     madpie.on_enqueue(now, arrival(now, ecn), full_packets(50), &mut Rng::scripted(u))
 }
 
-/// Of `n` arrivals that PIE lets pass: which are dropped deterministically.
+/// Offers `n` arrivals that PIE lets pass; returns which are dropped deterministically.
 fn dropped_of(madpie: &mut Madpie, n: usize) -> Vec<usize> {
     (0..n).filter(|_| judge(madpie, 0.999_999, Ecn::NotEct) == DETERMINISTIC).collect()
 }
@@ -174,7 +174,7 @@ fn the_arrivals_after_updates_above_the_bound_are_dropped_and_no_others() {
     assert_eq!(dropped, [35, 65]);
 }
 
-/// How many deterministic and random signals a dialect gives at that delay. Its controller cannot
+/// The number of deterministic and random signals of a dialect at that delay. Its controller cannot
 /// move, and its delay comes from time stamps or from the rate, as the dialect measures it.
 fn signals_of(dialect: &str, delay_ms: u64, timers: u32) -> (usize, usize) {
     let mut madpie: Madpie = law_of(dialect, &[&FROZEN[..], &[("max_burst", "0s")]].concat());

@@ -1,4 +1,4 @@
-//! What the CoDel, COBALT and PIE of ns-3 share, UseL4s and CeThreshold: ns-3 3.44
+//! UseL4s and CeThreshold, common to ns-3's CoDel, COBALT and PIE: ns-3 3.44
 //! `CoDelQueueDisc::DoDequeue`, `CobaltQueueDisc::CobaltShouldDrop`, `PieQueueDisc::DoEnqueue` and
 //! `DoDequeue`.
 
@@ -12,7 +12,7 @@ use crate::time::Span;
 const MARK: Verdict = Verdict::Mark(Cause::CeThreshold);
 const L4S: [(&str, &str); 3] = [("l4s", "true"), ("ce_threshold", "1ms"), ("ecn", "true")];
 
-/// The verdict on a packet that leaves in the first millisecond of the run's second second.
+/// The verdict on a packet that leaves between 1.000 s and 1.001 s.
 fn leaves(law: &mut impl Aqm, ecn: Ecn, waited_for: Span) -> Verdict {
     let now = ms(1000);
     let head = Head { ecn, ..waited(now, waited_for) };

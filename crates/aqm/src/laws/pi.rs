@@ -19,15 +19,15 @@ params! {
     /// Parameters of PI.
     pub struct PiParams {
         dialects: "ns2" = "ns-2.35 pi.cc";
-        /// Gain on the present backlog's distance from `q_ref`, per packet.
+        /// Gain on the backlog's distance from `q_ref`, per packet.
         a: f64, NOT_NEGATIVE, "ns-2 pi.cc: a_ 1.822e-5" => 1.822e-5;
-        /// Gain on the last one's, per packet.
+        /// Gain on the previous backlog's distance, per packet.
         b: f64, NOT_NEGATIVE, "ns-2 pi.cc: b_ 1.816e-5" => 1.816e-5;
         /// Updates per second.
         sample_rate: Hertz, POSITIVE, "ns-2 pi.cc: w_ 170" => Hertz(170.0);
         /// Backlog aimed at, in packets.
         q_ref: f64, NOT_NEGATIVE, "ns-2 pi.cc: qref_ 50" => 50.0;
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "ns-2 pi.cc: setbit_ off" => false;
     } behaviour {
         "the backlog counts": "packets", "ns-2 pi.cc without bytes_";

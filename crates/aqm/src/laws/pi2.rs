@@ -61,18 +61,19 @@ params! {
         /// Where the delay comes from.
         delay: Estimator, ANY, "Tahiliani and Tewari 2017 §II" => Estimator::Rate,
             "rfc9332": "RFC 9332 Appendix A.1: age of the packet at the head" => Estimator::Head;
-        /// How much must wait to start, and leave to finish, a measurement of the departure rate.
+        /// Backlog that starts a measurement of the departure rate, and bytes that must leave to
+        /// finish it.
         dq_threshold: Bytes, POSITIVE, "Tahiliani and Tewari 2017, Table III" => Bytes(10_000);
         /// Weight of a new sample in the average departure rate.
         rate_weight: f64, FRACTION, "Tahiliani and Tewari 2017, Table II" => 0.5,
             "linux": "Linux sch_pi2.c" => 0.125;
-        /// Less than twice this backlog is never too much; `auto` is the largest packet of the
+        /// Backlogs below twice this size are not signalled; `auto` is the largest packet of the
         /// link.
         mtu_bytes: OrAuto<Bytes>, POSITIVE, "Linux sch_pi2.c: psched_mtu" => OrAuto(None);
-        /// Factor on the probability at each update with no delay, now and before.
+        /// Factor on the probability at each update where this and the previous delay are 0.
         idle_decay: f64, FRACTION, "Tahiliani and Tewari 2017: none" => 1.0,
             "linux" | "ns3": "Linux sch_pi2.c, the ns-3 port: 0.98" => 0.98;
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "Linux sch_pi2.c: off" => false,
             "coupled": "Linux sch_pi2.c with ecn: it takes marks to couple" => true;
         /// Which packets are of scalable traffic, marked with k p' where `ecn` is on.
@@ -111,11 +112,11 @@ fn check(params: &Pi2Params) -> Result<(), String> {
 words! {
     /// Where PI2's delay comes from.
     pub enum Estimator {
-        /// The sojourn time of the last packet that left, 0 if nothing was left behind it.
+        /// The sojourn time of the last departure, 0 once the queue is empty.
         Stamps = "stamps",
         /// The backlog over a measured departure rate.
         Rate = "rate",
-        /// The age of the packet at the head, 0 if nothing waits.
+        /// The age of the packet at the head, 0 for an empty queue.
         Head = "head",
     }
 }
@@ -156,13 +157,13 @@ pub struct Pi2 {
     timer: Periodic,
     estimator: Estimator,
     departures: DepartureRate,
-    /// What the controller moves: p', in `linux` p_s = k p'.
+    /// The controller's output: p', in `linux` p_s = k p'.
     output: f64,
     /// p', the probability before squaring.
     base_prob: f64,
     /// Stamps: the sojourn time of the last departure, in seconds.
     last_delay: f64,
-    /// Head: when the packet at the head was accepted.
+    /// Head: arrival time of the packet at the head.
     head: Option<Time>,
     /// Delay at the last update, in seconds.
     delay: f64,
@@ -200,7 +201,7 @@ impl Pi2 {
         self.output == 0.0 && self.delay == 0.0 && self.last_delay == 0.0
     }
 
-    /// So little waits that no packet is signalled.
+    /// The backlog is too small for a signal.
     fn is_exempt(&self, queue: Backlog) -> bool {
         queue.bytes < self.exempt_below_bytes || queue.packets < self.exempt_below_packets
     }
@@ -330,8 +331,8 @@ impl Law for Pi2 {
 }
 
 impl Pi2Params {
-    /// How many bytes, or packets, must wait at least for a signal: two packets (Linux
-    /// `sch_pi2.c`); in the ns-3 port more than two, in the unit of the limit.
+    /// Smallest backlog for a signal: two packets (Linux `sch_pi2.c`); in the ns-3 port more than
+    /// two, in the unit of the limit.
     fn exempt(&self, env: &Env) -> (u64, u32) {
         let mtu_bytes = self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         let two = mtu_bytes.saturating_mul(2);

@@ -42,7 +42,7 @@ fn drops_with_the_square_of_the_controller_s_output() {
     }
 }
 
-/// How many numbers one arrival takes from the generator.
+/// How many random numbers one arrival draws.
 fn draws(pi2: &mut Pi2, rng: &mut Rng, queue: Backlog) -> u32 {
     let mut shadow = rng.clone();
     pi2.on_enqueue(Time::ZERO, arrival(Time::ZERO, Ecn::NotEct), queue, rng);
@@ -145,7 +145,7 @@ fn the_controller_follows_its_equation_step_by_step() {
     }
 }
 
-/// A law of a dialect whose p' is that, at a rate of 1 MB/s.
+/// A law of a dialect with that p', at a rate of 1 MB/s.
 fn started_in(dialect: &str, base_prob: f64, settings: &[(&str, &str)]) -> Pi2 {
     let mut pi2: Pi2 = law_of(dialect, settings);
     let k = if pi2.form == Form::Scaled { pi2.coupling_k } else { 1.0 };
@@ -227,7 +227,7 @@ fn the_base_controller_of_rfc_9332_follows_its_equation_step_by_step() {
 }
 
 /// Fact aqm-94: the age of the head grows while the link stands still, where the sojourn time of
-/// the last departure does not change; both are 0 when nothing waits.
+/// the last departure does not change; both are 0 for an empty queue.
 #[test]
 fn the_base_aqm_of_rfc_9332_sees_a_link_that_stands_still() {
     let delays = |estimator: &str| {
@@ -327,7 +327,7 @@ fn the_idle_decay_needs_both_delays_to_be_zero() {
     assert_near(update(&mut pi2, 20), 0.4 + 3.125 * 0.02, 1e-12);
 }
 
-/// RFC 9331 §4.1: CE is taken for scalable traffic.
+/// RFC 9331 §4.1: CE counts as scalable traffic.
 #[test]
 fn ce_is_scalable_where_ect_1_is() {
     let mut pi2 = started_in("coupled", 0.3, &[("scalable", "ect1")]);

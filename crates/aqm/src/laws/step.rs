@@ -1,4 +1,4 @@
-//! Step marking: every packet that can be marked is marked while the queue is above a threshold.
+//! Step marking: marks every ECN-capable packet while the queue is above a threshold.
 //!
 //! Source: Alizadeh et al. 2010 §3.1 and RFC 8257 §3.1 for a backlog on arrival; Linux
 //! `sch_dualpi2.c`, `do_step_aqm`, for a sojourn time on departure.

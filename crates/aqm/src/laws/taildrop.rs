@@ -1,4 +1,5 @@
-//! Tail drop: no law at all. The queue's limit alone decides; the baseline of every comparison.
+//! Tail drop: a law without decisions. The queue's limit alone decides; the baseline of every
+//! comparison.
 //!
 //! Source: Linux `sch_fifo.c`, `pfifo_enqueue`, `bfifo_enqueue` and `pfifo_tail_enqueue` (head
 //! drop); RFC 7928 §3.2 for the size of the buffer. Deviations from Linux and from ns-3

@@ -1,4 +1,4 @@
-//! How dialects differ besides their parameters.
+//! Differences between dialects other than parameters.
 
 /// A rule of behaviour that is not a parameter, in every dialect.
 #[derive(Clone, Copy, Debug)]

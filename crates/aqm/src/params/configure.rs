@@ -40,8 +40,8 @@ pub(crate) struct Unchecked<P> {
 }
 
 impl<P: Params> Unchecked<P> {
-    /// The defaults of a dialect. `others` are dialects of the kind that are none of these
-    /// parameters'; the message names them too.
+    /// The defaults of a dialect. `others` are further dialects of the kind; the message names them
+    /// too.
     pub(crate) fn of_dialect(
         kind: &str,
         dialect: &str,
@@ -66,12 +66,11 @@ impl<P: Params> Unchecked<P> {
     }
 }
 
-/// One of the sets of parameters that a description sets together.
+/// One of several parameter sets that a description sets.
 pub(crate) trait ParamSet {
     fn specs(&self) -> &'static [ParamSpec];
     fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
-    /// Whether a parameter differs from its default although it has no effect in the dialect: the
-    /// dialect then.
+    /// The dialect, if a parameter without effect there differs from its default.
     fn without_effect(&self, name: &str) -> Option<&'static str>;
     fn check(&self) -> Result<(), String>;
 }
@@ -96,8 +95,8 @@ impl<P: Params> ParamSet for Unchecked<P> {
     }
 }
 
-/// Sets parameters of `kind`: first `defaults`, then what the user set, each in the set that
-/// declares it; then checks them all.
+/// Sets parameters of `kind`, first `defaults`, then the user's, each in the set that declares it;
+/// then checks all.
 pub(crate) fn set_all<'a>(
     kind: &str,
     dialect: &str,

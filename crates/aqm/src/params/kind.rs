@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::hint;
 
-/// The kind of value a parameter takes, as documentation and schema need it.
+/// The kind of a parameter's value, for documentation and schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueKind {
     /// A time such as `15ms`.

@@ -1,4 +1,5 @@
-//! Parameters: each stated once, with name, unit (in the type), meaning, source, rule and default.
+//! Parameters: each declared once, with name, unit (in the type), meaning, source, rule and
+//! default.
 //!
 //! From one [`params!`](crate::params!) declaration follow the text form with unknown names
 //! refused, the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the
@@ -52,7 +53,7 @@ pub struct ParamSpec {
     pub absent: Option<&'static str>,
     /// The words, where the kind is [`ValueKind::Word`].
     pub words: &'static [&'static str],
-    /// The rule a value must obey: `must be positive`.
+    /// The rule for values: `must be positive`.
     pub rule: &'static str,
     /// Where the default of each dialect comes from: (dialect, source). The first row is the
     /// default dialect's; a dialect without a row takes that one.
@@ -72,8 +73,7 @@ impl ParamSpec {
 pub enum ParamError {
     /// There is no such parameter.
     Unknown,
-    /// The text is not a value of this kind, or breaks the rule. A sentence says what would be
-    /// right.
+    /// The text is not a value of this kind, or breaks the rule. The sentence names the remedy.
     Invalid(String),
 }
 
@@ -92,7 +92,7 @@ pub trait Params: Clone + Send + 'static {
     const DIALECTS: &'static [Dialect];
     /// The declared parameters, in the order of declaration.
     fn specs() -> &'static [ParamSpec];
-    /// The rules of behaviour in which dialects differ besides their parameters.
+    /// Differences between dialects other than parameters.
     fn behaviours() -> &'static [Behaviour] {
         &[]
     }

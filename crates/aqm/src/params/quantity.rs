@@ -15,7 +15,7 @@ use crate::units::{self, Limit};
 /// assert_eq!((span.show().as_str(), span.magnitude()), ("1.5ms", Some(0.0015)));
 /// ```
 pub trait Quantity: Sized {
-    /// The kind, as documentation and schema need it.
+    /// The kind, for documentation and schema.
     const KIND: ValueKind;
     /// The word for "no value", where that is legal.
     const ABSENT: Option<&'static str> = None;

@@ -1,4 +1,4 @@
-//! What is wrong with a description by name and parameters.
+//! Errors in a description by name and parameters.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -8,12 +8,12 @@ use core::fmt;
 
 use super::nearest::nearest;
 
-/// What is wrong with the description of an AQM or a congestion control.
+/// An error in the description of an AQM or a congestion control.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpecError {
     /// The part it is about: `kind`, `dialect`, a parameter's name, or nothing for the whole.
     pub part: String,
-    /// A sentence: what, and what would be right.
+    /// A sentence: the error and its remedy.
     pub message: String,
 }
 

@@ -1,5 +1,4 @@
-//! The text form of everything that has a name, dialects and parameters: AQMs and congestion
-//! controls alike.
+//! The text form of a name with dialect and parameters: AQMs and congestion controls alike.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -32,8 +31,8 @@ impl SpecText {
     /// `fq(pie)` in the dialect `linux`.
     ///
     /// # Errors
-    /// [`SpecError`] with the form that would be right, when the kind or the dialect is empty, or
-    /// a setting is empty, lacks its `=` or its name, or is given twice.
+    /// [`SpecError`] with the correct form, when the kind or the dialect is empty, or a
+    /// setting is empty, lacks its `=` or its name, or is given twice.
     pub fn parse(text: &str) -> Result<SpecText, SpecError> {
         let (head, settings) = match text.split_once(':') {
             Some((head, settings)) => (head.trim(), Some(settings)),

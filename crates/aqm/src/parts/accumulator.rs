@@ -1,5 +1,5 @@
-//! Derandomised chance (RFC 8033 §5.4): probabilities are added up, and the sum keeps two signals
-//! from following each other too closely or too far apart.
+//! Derandomised chance (RFC 8033 §5.4): sums the probabilities, and uses the sum to bound the gap
+//! between two signals from below and above.
 
 /// One, in the scale of the sum: 2^56, as in Linux `pie.h`. Doubles would reach 8.5 one addition
 /// late (fact aqm-2).
@@ -21,7 +21,7 @@ impl ScaledProb {
     }
 }
 
-/// Whether a signal may come, by the sum.
+/// What the sum says about a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SignalTiming {
     /// Below 0.85: too early for a signal.
@@ -36,7 +36,7 @@ pub enum SignalTiming {
 #[derive(Clone, Debug)]
 pub struct Accumulator {
     sum: u64,
-    /// From here on a signal is overdue.
+    /// The sum from which a signal is overdue.
     high: u64,
 }
 
@@ -58,7 +58,7 @@ impl Accumulator {
         self.sum = 0;
     }
 
-    /// Adds the probability of one more arrival and returns where the sum stands.
+    /// Adds the probability of one arrival; returns the state of the sum.
     pub fn add(&mut self, prob: ScaledProb) -> SignalTiming {
         self.sum = self.sum.saturating_add(prob.0);
         match self.sum {

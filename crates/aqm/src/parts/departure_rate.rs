@@ -17,7 +17,7 @@ pub struct DepartureRate {
     cycle: Option<Cycle>,
 }
 
-/// One measurement: it runs only while enough waits to keep the link busy.
+/// One measurement, while the backlog keeps the link busy.
 #[derive(Clone, Copy, Debug)]
 struct Cycle {
     start: Time,
@@ -25,8 +25,8 @@ struct Cycle {
 }
 
 impl DepartureRate {
-    /// `threshold_bytes`: how much must wait to start, and leave to finish, a measurement.
-    /// `weight`: of a new sample in the average, in (0, 1].
+    /// `threshold_bytes`: backlog that starts a measurement, and bytes that must leave to finish
+    /// it. `weight`: of a new sample in the average, in (0, 1].
     pub fn new(threshold_bytes: u64, weight: f64) -> DepartureRate {
         debug_assert!(weight > 0.0 && weight <= 1.0, "a weight lies in (0, 1]");
         DepartureRate { threshold: threshold_bytes, weight, bytes_per_sec: None, cycle: None }
@@ -71,9 +71,8 @@ impl DepartureRate {
         self.bytes_per_sec
     }
 
-    /// Forgets the average. A running cycle goes on with its old start and a count of -1, for ns-2
-    /// `pie.cc`, `PIEQueue::calculate_p`, sets `dq_count` and leaves `in_measurement` (fact
-    /// aqm-72).
+    /// Forgets the average. A running cycle keeps its start and gets a count of -1, because ns-2
+    /// `pie.cc`, `PIEQueue::calculate_p`, resets `dq_count` but not `in_measurement` (fact aqm-72).
     pub fn forget(&mut self) {
         self.bytes_per_sec = None;
         if let Some(cycle) = &mut self.cycle {

@@ -1,8 +1,8 @@
 //! Queue delay by Little's law from the average *time* in which a threshold of bytes leaves.
 //!
-//! Source: RFC 8033 Appendix B. The text of §5.2 ends a measurement at every packet before the
-//! threshold is reached, which cannot be meant. It counts from the packet after the one that starts
-//! a measurement, and divides by the threshold, not by the bytes counted; [`super::departure_rate`]
+//! Source: RFC 8033 Appendix B. The text of §5.2 would end a measurement at every packet before the
+//! threshold is reached, which is hardly intended. It counts from the packet after the one that starts a
+//! measurement, and divides by the threshold, not by the bytes counted; [`super::departure_rate`]
 //! is the estimator of the authors' ns-2 code.
 
 use crate::time::{Span, Time};
@@ -24,8 +24,8 @@ struct Measurement {
 }
 
 impl DequeueTime {
-    /// `threshold_bytes`: how much must wait to start, and leave to finish, a measurement.
-    /// `weight`: of a new sample in the average, in (0, 1].
+    /// `threshold_bytes`: backlog that starts a measurement, and bytes that must leave to finish
+    /// it. `weight`: of a new sample in the average, in (0, 1].
     pub fn new(threshold_bytes: u64, weight: f64) -> DequeueTime {
         debug_assert!(weight > 0.0 && weight <= 1.0, "a weight lies in (0, 1]");
         DequeueTime { threshold: threshold_bytes, weight, seconds: None, measurement: None }
@@ -56,7 +56,7 @@ impl DequeueTime {
         });
     }
 
-    /// How long `backlog_bytes` will take; nothing before the first sample.
+    /// How long `backlog_bytes` will take; `None` before the first sample.
     pub fn delay(&self, backlog_bytes: u64) -> Span {
         let seconds = self.seconds.unwrap_or(0.0);
         Span::from_secs_f64(backlog_bytes as f64 * seconds / self.threshold as f64)
@@ -68,7 +68,7 @@ impl DequeueTime {
         self.measurement = Some(Measurement { start: now, bytes: 0 });
     }
 
-    /// Ends the measurement; the next one starts once enough waits.
+    /// Ends the measurement; the next one starts at the threshold.
     pub fn stop(&mut self) {
         self.measurement = None;
     }

@@ -5,14 +5,14 @@
 pub struct Gains {
     /// Integral gain in Hz: how much the probability moves per update for each second off target.
     pub alpha: f64,
-    /// Proportional gain in Hz: the same for each second of change since the last update.
+    /// Proportional gain in Hz: likewise, per second of change since the last update.
     pub beta: f64,
     /// Delay aimed at, in seconds.
     pub target: f64,
 }
 
 impl Gains {
-    /// By how much to move the probability, before any scaling (RFC 8033 §4.2). Delays in seconds.
+    /// Change of the probability, before any scaling (RFC 8033 §4.2). Delays in seconds.
     pub fn step(&self, delay: f64, delay_old: f64) -> f64 {
         self.alpha * (delay - self.target) + self.beta * (delay - delay_old)
     }

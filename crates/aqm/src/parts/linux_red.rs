@@ -136,8 +136,8 @@ mod tests {
         assert_eq!(state.mean(&curve), 2.0);
     }
 
-    /// Linux 6.1 red.h, red_calc_qavg_no_idle_time: what is subtracted is cut off, so that a
-    /// constant backlog of 1 is learnt as more than 1 by up to one part in 2^Wlog.
+    /// Linux 6.1 red.h, red_calc_qavg_no_idle_time: the subtrahend is truncated, so the average of
+    /// a constant backlog of 1 exceeds 1 by up to one part in 2^Wlog.
     #[test]
     fn what_is_forgotten_is_cut_off_to_whole_units() {
         let curve = Curve::new(1, 3, 0.1, 4);
@@ -163,7 +163,7 @@ mod tests {
         crate::testing::assert_near(crate::testing::mean(&gaps), 5.5, 0.05);
     }
 
-    /// Fact qdisc-15: whole packets cut off what is drawn.
+    /// Fact qdisc-15: integer packets truncate the draw.
     #[test]
     fn gaps_are_shorter_where_the_thresholds_are_a_few_packets_apart() {
         let gaps = gaps(Curve::new(0, 2, 0.2, 1), 1);

@@ -1,4 +1,4 @@
-//! The parts that laws are made of: what two or more of them share.
+//! Components shared by two or more laws.
 
 pub mod accumulator;
 pub mod departure_rate;

@@ -2,8 +2,8 @@
 
 use crate::time::{Span, Time};
 
-/// A timer that expires one period after time zero for the first time, then strictly periodically
-/// (fact aqm-3: Linux waits 500 ms first, ns-3's PIE starts at time 0).
+/// A timer that first expires one period after time zero, then strictly periodically (fact aqm-3:
+/// Linux waits 500 ms first, ns-3's PIE starts at time 0).
 #[derive(Clone, Debug)]
 pub struct Periodic {
     period: Span,
@@ -17,7 +17,7 @@ impl Periodic {
         Periodic { period, next: Time::ZERO + period }
     }
 
-    /// A timer that expires for the first time at `first`, then every `period`, which is positive.
+    /// A timer that first expires at `first`, then every `period`, which is positive.
     pub fn starting(first: Time, period: Span) -> Periodic {
         assert!(period > Span::ZERO, "a period is positive");
         Periodic { period, next: first }
@@ -38,9 +38,9 @@ impl Periodic {
         self.next = now + self.period;
     }
 
-    /// How many expiries an idle law catches up with at most: 17 hours of updates every 15 ms, a
-    /// tenth of a second of work. A law that has not come to rest by then skips the others, so that
-    /// a host whose clock jumps by centuries gets it back.
+    /// Most expiries that an idle law catches up with: 17 hours of updates every 15 ms, 0.1 s of
+    /// CPU time. The rest are skipped, so that a jump of the host's clock by centuries does not
+    /// hang.
     pub const MOST_CAUGHT_UP: u32 = 1 << 22;
 
     /// Moves to the first expiry after `now`. A host that is late by whole periods, as real time
@@ -53,16 +53,16 @@ impl Periodic {
     }
 }
 
-/// That span in whole jiffies of a kernel with `hz` of them per second, rounded up, at least one
+/// The span in whole jiffies of a kernel with `hz` jiffies per second, rounded up, at least one
 /// (Linux `usecs_to_jiffies`; fact aqm-4).
 pub fn in_jiffies(span: Span, hz: u64) -> Span {
     of_jiffies(count_jiffies(span, hz), hz)
 }
 
-/// The time between two expiries of a kernel timer that is set again at each expiry, for that span
-/// ahead. It expires one step of the kernel's timer wheel later than asked: a jiffy below 63
-/// jiffies, 8 of them below 504, and so on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`;
-/// fact aqm-4). Without jiffies timers are exact, and it is the span itself.
+/// The period of a kernel timer that is re-armed with `span` at each expiry. It expires one step of
+/// the kernel's timer wheel later than asked: a jiffy below 63 jiffies, 8 of them below 504, and so
+/// on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`; fact aqm-4). Without jiffies timers are
+/// exact, and it is the span itself.
 pub fn between_expiries(span: Span, hz: Option<u64>) -> Span {
     let Some(hz) = hz else { return span };
     let jiffies = count_jiffies(span, hz);

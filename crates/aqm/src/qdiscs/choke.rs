@@ -1,5 +1,5 @@
-//! CHOKe: RED in which every arrival above the lower threshold is compared with a random packet
-//! that waits; if both are of one flow, both are dropped.
+//! CHOKe: RED in which every arrival above the lower threshold is compared with a random queued
+//! packet; if both belong to one flow, both are dropped.
 //!
 //! Source: Linux 6.1 `sch_choke.c` and the thresholds of tc. Pan, Prabhakar and Psounis 2000 was
 //! read through them.
@@ -31,9 +31,10 @@ params! {
     /// Parameters of CHOKe.
     pub struct ChokeParams {
         dialects: "linux" = "Linux sch_choke.c; thresholds as tc computes them";
-        /// How much may wait; arrivals beyond it are dropped.
+        /// Limit on the backlog; arrivals beyond it are dropped.
         limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000);
-        /// Average backlog in packets up to which nothing happens; `auto` is a third of `max_th`.
+        /// Average backlog in packets up to which no packet is dropped or marked; `auto` is a third
+        /// of `max_th`.
         min_th: OrAuto<u64>, POSITIVE, "tc q_choke.c: max / 3" => OrAuto(None);
         /// Average backlog in packets above which every arrival is signalled; `auto` is a quarter
         /// of `limit`, at least 3.
@@ -42,12 +43,12 @@ params! {
         max_p: f64, FRACTION, "tc q_choke.c: probability 0.02" => 0.02;
         /// Mean packet size, for the decay while idle and for limits in bytes.
         mean_packet_bytes: Bytes, POSITIVE, "tc q_choke.c: avpkt 1000" => Bytes(1000);
-        /// Packets in a row that RED lets pass, from which the weight of the average follows;
+        /// Consecutive packets that RED lets pass, which determines the weight of the average;
         /// `auto` is (2 min + max) / 3.
         burst: OrAuto<u64>, POSITIVE, "tc q_choke.c" => OrAuto(None);
-        /// Whether packets that can be marked are marked instead of dropped by RED.
+        /// Whether RED marks ECN-capable packets instead of dropping them.
         ecn: bool, ANY, "tc q_choke.c: off" => false;
-        /// Whether an average above `max_th` drops what it could mark.
+        /// Whether an average above `max_th` drops ECN-capable packets.
         hard_drop: bool, ANY, "Linux sch_choke.c: off" => false;
     } behaviour {
         "compared with a packet that waits": "arrivals while the average is above min_th",
@@ -103,7 +104,7 @@ pub struct Choke;
 
 const VARS: &[Var] = &[
     Var { name: "avg_queue", unit: "packets", doc: "Average backlog" },
-    Var { name: "matches", unit: "1", doc: "Arrivals that met a packet of their own flow so far" },
+    Var { name: "matches", unit: "1", doc: "Arrivals so far that matched a packet of their flow" },
 ];
 
 impl Scheme for Choke {
@@ -121,7 +122,7 @@ impl Scheme for Choke {
 /// The discipline.
 #[derive(Debug)]
 struct ChokeQueue<P> {
-    /// In the order of arrival, with a hole where a packet was taken out; the head is no hole.
+    /// In order of arrival, with holes where packets were removed; the head is never a hole.
     places: VecDeque<Option<(Time, P)>>,
     total: Total,
     limit: Limit,
@@ -187,14 +188,14 @@ impl<P: Packet> ChokeQueue<P> {
     fn remove(&mut self, place: usize) -> (Time, P) {
         let taken = self.places[place].take().expect("a match is no hole");
         self.total.remove(taken.1.bytes());
-        // Holes at the end stay: choke_drop_by_idx compares the place with the one behind the last.
+        // Holes at the end stay: choke_drop_by_idx compares the place with one past the last.
         while self.places.front().is_some_and(Option::is_none) {
             self.places.pop_front();
         }
         taken
     }
 
-    /// Before the buffer would have to grow: closes its holes if they are at least half of it.
+    /// Closes the holes if they fill at least half of a full buffer, before it would grow.
     fn close_holes(&mut self) {
         let holes = self.places.len() - self.total.packets as usize;
         if self.places.len() == self.places.capacity() && holes * 2 >= self.places.len() {
@@ -211,8 +212,8 @@ impl<P: Packet> ChokeQueue<P> {
         self.red.hits(&self.curve, rng).then_some(Cause::Random)
     }
 
-    /// Comparison, then RED (Linux 6.1 sch_choke.c, choke_enqueue). Gives the packet back if it may
-    /// be appended.
+    /// Comparison, then RED (Linux 6.1 sch_choke.c, choke_enqueue). Returns the packet if it may be
+    /// appended.
     fn judge(
         &mut self,
         now: Time,

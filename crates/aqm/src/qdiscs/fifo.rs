@@ -19,21 +19,22 @@ params! {
             "fifo" = "one queue",
             "bytes" = "Linux bfifo",
             "head_drop" = "Linux pfifo_head_drop";
-        /// How much may wait: packets (accept while fewer wait) or bytes (accept while they fit).
+        /// Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
+        /// they fit).
         limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000),
             "bytes": "Linux bfifo: txqueuelen of Ethernet, times 1514 B" => Limit::Bytes(1_514_000);
-        /// What is dropped where there is no room: the arrival, or packets at the head.
+        /// What to drop when full: the arrival, or packets at the head.
         overflow: FifoOverflow, ANY, "Linux sch_fifo.c: pfifo and bfifo" => FifoOverflow::Arrival,
             "head_drop": "Linux sch_fifo.c: pfifo_head_drop" => FifoOverflow::Head;
     }
 }
 
 words! {
-    /// What is dropped where there is no room.
+    /// What to drop when full.
     pub enum FifoOverflow {
         /// The packet that arrives.
         Arrival = "arrival",
-        /// The packets that have waited longest, as many as it takes.
+        /// The oldest packets, until the arrival fits.
         Head = "head",
     }
 }
@@ -48,12 +49,12 @@ pub struct Fifo<P, L> {
 }
 
 impl<P: Packet, L: Aqm> Fifo<P, L> {
-    /// An empty queue; arrivals that find no room are dropped.
+    /// An empty queue; arrivals are dropped when full.
     pub fn new(law: L, limit: Limit) -> Self {
         Fifo { law, fifo: PacketFifo::default(), limit, overflow: FifoOverflow::Arrival }
     }
 
-    /// The same discipline, with what it drops where there is no room.
+    /// The same discipline, with what it drops when full.
     pub fn on_overflow(self, overflow: FifoOverflow) -> Self {
         Fifo { overflow, ..self }
     }
@@ -67,8 +68,8 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
         LawQueue { law: &mut self.law, waiting: &mut self.fifo, elsewhere: 0 }
     }
 
-    /// Whether an arrival for which there is no room is refused. If not, packets are dropped from
-    /// the head until it fits; one that would not fit into an empty queue evicts nothing.
+    /// Whether to refuse an arrival when full. If not, packets are dropped from the head until it
+    /// fits; one that would not fit into an empty queue evicts nothing.
     fn refuses(&self, bytes: u32) -> bool {
         let never_fits = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
         self.overflow == FifoOverflow::Arrival || never_fits
@@ -100,7 +101,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let is_full = self.is_full_for(packet.bytes());
         let is_refused = is_full && self.refuses(packet.bytes());
-        // There is one call, so that it is compiled into this: else the packet is copied once more.
+        // Called once only, to be inlined: otherwise the packet is copied once more.
         let stays = self.queue().offer(now, packet, is_refused, rng, sink);
         if is_full && stays {
             self.make_room(now, sink);
@@ -170,7 +171,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     build_with(params, env, |env| L::new(law, env))
 }
 
-/// The same around a law that `make` makes for the discipline's environment.
+/// Likewise, around a law made by `make` for the discipline's environment.
 pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
     params: &FifoParams,
     env: &Env,

@@ -27,11 +27,11 @@ params! {
     /// Parameters of SFB.
     pub struct SfbParams {
         dialects: "linux" = "Linux sch_sfb.c";
-        /// How much may wait; arrivals beyond it are dropped.
+        /// Limit on the backlog; arrivals beyond it are dropped.
         limit: Limit, POSITIVE, "Linux sch_sfb.c: txqueuelen of Ethernet" => Limit::Packets(1000);
-        /// Packets in a bin from which an arrival raises its probability.
+        /// Packets in a bin at which an arrival raises its probability.
         bin_target: u64, POSITIVE, "Linux sch_sfb.c: bin_size 20" => 20;
-        /// Packets in each of a flow's bins from which its arrivals are dropped.
+        /// Packets in each of a flow's bins at which its arrivals are dropped.
         bin_max: u64, POSITIVE, "Linux sch_sfb.c: max 25" => 25;
         /// How much a full bin raises its probability, in steps of 1/65535.
         increment: f64, PROBABILITY, "Linux sch_sfb.c: 66/65535" => 66.0 / 65535.0;
@@ -41,9 +41,9 @@ params! {
         rehash_interval: Span, POSITIVE, "Linux sch_sfb.c: 600 s" => Span::from_secs(600);
         /// How long before a change the next bank learns which flows are unresponsive.
         warmup: Span, NOT_NEGATIVE, "Linux sch_sfb.c: 60 s" => Span::from_secs(60);
-        /// Packets per second that all flows in the penalty box get together.
+        /// Packets per second for all flows in the penalty box together.
         penalty_rate: Hertz, NOT_NEGATIVE, "Linux sch_sfb.c: 10" => Hertz(10.0);
-        /// Packets that they may send in a row.
+        /// Their burst in packets.
         penalty_burst: u64, ANY, "Linux sch_sfb.c: 20" => 20;
     } behaviour {
         "a bin's probability changes": "at every arrival that falls into it, before it is judged",
@@ -144,7 +144,7 @@ impl Bank {
 /// The discipline.
 #[derive(Debug)]
 struct SfbQueue<P> {
-    /// With the hash under which each bank counts the packet, where it does.
+    /// With the packet's hash in each bank that counts it.
     waiting: VecDeque<(Time, P, [Option<u32>; 2])>,
     total: Total,
     params: SfbParams,
@@ -184,8 +184,8 @@ impl<P: Packet> SfbQueue<P> {
         self.rehash_at = now + self.params.rehash_interval;
     }
 
-    /// The bins of a flow learn of an arrival (Linux 6.1 sch_sfb.c, sfb_enqueue). Gives the least
-    /// length and the least probability of them.
+    /// Updates a flow's bins at an arrival (Linux 6.1 sch_sfb.c, sfb_enqueue). Returns their
+    /// minimum length and probability.
     fn learn(&mut self, bank: usize, hash: u32) -> (u32, u32) {
         let (target, up, down) = (self.params.bin_target, self.increment, self.decrement);
         let bins = self.banks[bank].of(hash).map(|bin| {
@@ -199,7 +199,7 @@ impl<P: Packet> SfbQueue<P> {
         bins.fold((u32::MAX, ONE), |(packets, prob), bin| (packets.min(bin.0), prob.min(bin.1)))
     }
 
-    /// Whether the penalty box lets one more packet pass (Linux 6.1 sch_sfb.c, sfb_rate_limit). A
+    /// Whether the penalty box passes one more packet (Linux 6.1 sch_sfb.c, sfb_rate_limit). A
     /// packet that finds no token restarts the clock (fact qdisc-9).
     fn has_token(&mut self, now: Time) -> bool {
         const MOST: Span = Span::from_secs(10);
@@ -219,7 +219,7 @@ impl<P: Packet> SfbQueue<P> {
         true
     }
 
-    /// Whether the next bank learns (Linux 6.1 sch_sfb.c, sfb_enqueue: double_buffering).
+    /// Whether the next bank is being trained (Linux 6.1 sch_sfb.c, sfb_enqueue: double_buffering).
     fn is_warming_up(&self, now: Time) -> bool {
         self.params.warmup > Span::ZERO && now + self.params.warmup > self.rehash_at
     }

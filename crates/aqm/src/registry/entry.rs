@@ -1,4 +1,4 @@
-//! What the registry says of a law or a scheme without making one.
+//! The metadata of a law or a scheme.
 
 use alloc::string::String;
 
@@ -15,7 +15,7 @@ pub enum Role {
     Scheme,
 }
 
-/// What the registry says of a law or a scheme without making one.
+/// The metadata of a law or a scheme.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// What it is.
@@ -28,7 +28,7 @@ pub struct Entry {
     pub dialects: &'static [Dialect],
     /// Its parameters.
     pub params: fn() -> &'static [ParamSpec],
-    /// How its dialects differ besides their parameters.
+    /// Differences between its dialects other than parameters.
     pub behaviours: fn() -> &'static [Behaviour],
     /// The parameters without effect in a dialect.
     pub unused: fn(dialect: &str) -> &'static [&'static str],
@@ -36,7 +36,7 @@ pub struct Entry {
     pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
     /// Its state variables.
     pub vars: &'static [Var],
-    /// How its controller scales steps by its output, one table for each word that names one.
+    /// How its controller scales steps by its output, one table per name.
     pub step_tables: &'static [StepTable],
 }
 
@@ -50,7 +50,7 @@ pub(super) fn law_entry<L: Law>() -> Entry {
     entry_of::<L::Params>(about, L::STEP_TABLES)
 }
 
-/// What does not follow from the parameters.
+/// Metadata that does not follow from the parameters.
 struct About {
     role: Role,
     name: &'static str,

@@ -68,11 +68,11 @@ macro_rules! registry {
             Err(unknown_law(&spec.law))
         }
 
-        /// Makes a law alone, for a host whose queue is its own.
+        /// Makes a bare law, for a host with its own queue.
         ///
         /// # Errors
-        /// [`SpecError`] when a parameter is unknown or not legal, or `spec` is more than a law in
-        /// one queue.
+        /// [`SpecError`] for an unknown or illegal parameter, or if `spec` is more than a
+        /// law in one queue.
         pub fn build_law(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
             if let (Some(law), Discipline::Fifo) = (&spec.custom, spec.discipline) {
                 let (fifo, params) = configure_custom::<fifo::FifoParams>(spec, law)?;
@@ -87,8 +87,8 @@ macro_rules! registry {
         }
 
         /// Makes a discipline that calls [`Sink::evidence`](crate::Sink::evidence) before each drop
-        /// and mark with the state variables of its law, or of the scheme, as they were before the
-        /// decision. Its decisions are those of [`build`].
+        /// and mark with the state variables of its law or scheme before the decision. Its
+        /// decisions are those of [`build`].
         ///
         /// # Errors
         /// As [`build`].
@@ -164,7 +164,7 @@ pub fn law(name: &str) -> Option<Entry> {
     entry(name).filter(|entry| entry.role == Role::Law)
 }
 
-/// Every name that is a whole AQM: laws, schemes and presets.
+/// Every name of an AQM: laws, schemes and presets.
 pub fn names() -> impl Iterator<Item = &'static str> {
     entries().into_iter().map(|entry| entry.name).chain(PRESETS.iter().map(|preset| preset.name))
 }
@@ -183,7 +183,7 @@ pub fn discipline_params(discipline: Discipline) -> &'static [ParamSpec] {
     }
 }
 
-/// How the dialects of a discipline differ, in addition to those of its law.
+/// Differences between the dialects of a discipline, in addition to its law's.
 pub fn discipline_behaviours(discipline: Discipline) -> &'static [Behaviour] {
     match discipline {
         Discipline::Fifo => fifo::FifoParams::behaviours(),
@@ -200,7 +200,7 @@ pub fn dialect_of(spec: &QdiscSpec) -> &str {
     spec.dialect.as_deref().or(own).or_else(of_pair).or_else(of_law).unwrap_or_default()
 }
 
-/// A law that is not in the registry, from what it declares.
+/// Makes an unregistered law from its declaration.
 ///
 /// # Errors
 /// [`SpecError`] with what is wrong in the declaration, or when a registered AQM has its name.
@@ -214,8 +214,8 @@ pub fn declare(declaration: Declaration, maker: Arc<dyn Maker>) -> Result<Custom
     CustomLaw::new(declaration, maker)
 }
 
-/// Whether its dialect follows a discipline of Linux, which knows the MTU of its device and not the
-/// packets that will come.
+/// Whether its dialect follows a Linux discipline, which knows the device's MTU rather than its
+/// packets.
 pub fn follows_linux(spec: &QdiscSpec) -> bool {
     let dialect = dialect_of(spec);
     dialect.starts_with("linux") || (spec.law == "cake" && dialect == "besteffort")
@@ -300,13 +300,13 @@ fn all_settings<D: Params, L: Params>(discipline: &D, law: &L) -> Vec<(&'static 
     D::specs().iter().chain(L::specs()).map(|spec| (spec.name, of(spec.name))).collect()
 }
 
-/// The parameters of discipline and law: defaults of the dialect, then of the preset, then what the
-/// user set.
+/// The parameters of discipline and law: defaults of the dialect, then of the preset, then the
+/// user's settings.
 fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError> {
     let (kind, dialect) = (spec.kind(), dialect_of(spec));
     let pair = spec.preset.and_then(preset);
     let of_pair = pair.map_or(&[][..], |preset| preset.dialects);
-    // A law takes its own default in a dialect that only the pair has.
+    // In a dialect of the pair alone, a law uses its default.
     let is_of_pair = of_pair.iter().any(|known| known.name == dialect);
     let of_law = if is_of_pair { L::DIALECTS[0].name } else { dialect };
     let mut law = Unchecked::<L>::of_dialect(&kind, of_law, of_pair)?;
@@ -324,7 +324,7 @@ fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError
     Ok((discipline.params, law.params))
 }
 
-/// The parameters of a discipline and a custom law: defaults, then what the user set.
+/// The parameters of a discipline and a custom law: defaults, then the user's settings.
 fn configure_custom<D: Params>(
     spec: &QdiscSpec,
     law: &CustomLaw,

@@ -2,8 +2,7 @@
 
 use crate::params::Dialect;
 
-/// A name for a discipline and a law that are often used together, with the defaults that belong to
-/// the pair.
+/// A name for a common pair of discipline and law, with the pair's defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// Its name: `fq_codel`.
@@ -12,8 +11,8 @@ pub struct Preset {
     pub doc: &'static str,
     /// The law under flow queues.
     pub law: &'static str,
-    /// Dialects of the pair that the law does not have, the default first. The law takes its own
-    /// default in them.
+    /// Dialects of the pair but not of the law, the default first. The law takes its own default in
+    /// them.
     pub dialects: &'static [Dialect],
     /// Defaults of the pair, later ones over earlier ones.
     pub settings: &'static [Setting],
@@ -22,7 +21,7 @@ pub struct Preset {
 /// A default that belongs to a discipline and a law together.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The dialect in which it holds; none: in every one.
+    /// The dialect in which it holds; `None`: all.
     pub dialect: Option<&'static str>,
     /// The parameter.
     pub name: &'static str,
@@ -30,7 +29,7 @@ pub struct Setting {
     pub value: &'static str,
     /// Where that comes from.
     pub source: &'static str,
-    /// Whether the pair knows no other value.
+    /// Whether the pair allows no other value.
     pub is_fixed: bool,
 }
 

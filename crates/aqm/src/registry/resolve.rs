@@ -14,15 +14,15 @@ impl QdiscSpec {
     /// Reads `kind[@dialect][:param=value,...]` and checks kind, dialect and every value.
     ///
     /// # Errors
-    /// [`SpecError`] with what would be right.
+    /// [`SpecError`] with the remedy.
     pub fn parse(text: &str) -> Result<QdiscSpec, SpecError> {
         QdiscSpec::parse_with(text, CustomLaws::NONE)
     }
 
-    /// The same where the text may also name one of these laws.
+    /// Likewise, and the text may name one of these custom laws.
     ///
     /// # Errors
-    /// [`SpecError`] with what would be right.
+    /// [`SpecError`] with the remedy.
     pub fn parse_with(text: &str, laws: &CustomLaws) -> Result<QdiscSpec, SpecError> {
         let SpecText { kind, dialect, settings } = SpecText::parse(text)?;
         QdiscSpec::new_with(&kind, dialect.as_deref(), settings, laws)
@@ -31,7 +31,7 @@ impl QdiscSpec {
     /// From parts, as a scenario file gives them. `kind` is `codel`, `fq_codel` or `fq(codel)`.
     ///
     /// # Errors
-    /// [`SpecError`] with what would be right.
+    /// [`SpecError`] with the remedy.
     pub fn new(
         kind: &str,
         dialect: Option<&str>,
@@ -43,7 +43,7 @@ impl QdiscSpec {
     /// The same where `kind` may also name one of these laws: `MyLaw` or `fq(MyLaw)`.
     ///
     /// # Errors
-    /// [`SpecError`] with what would be right.
+    /// [`SpecError`] with the remedy.
     pub fn new_with(
         kind: &str,
         dialect: Option<&str>,
@@ -104,7 +104,7 @@ fn read_kind(
     }
 }
 
-/// What stands around the name of a law, and that name.
+/// The name of a law, and its wrapper.
 fn around(kind: &str) -> (Discipline, &str) {
     let within = kind.strip_prefix("fq(").and_then(|rest| rest.strip_suffix(')'));
     within.map_or((Discipline::Fifo, kind), |law| (Discipline::Fq, law.trim()))

@@ -1,5 +1,5 @@
-//! An AQM as people describe it, the same everywhere: `kind[@dialect][:param=value,...]`, and
-//! `fq(kind)` for any law under flow queues.
+//! The text form of an AQM, the same everywhere: `kind[@dialect][:param=value,...]`, and `fq(kind)`
+//! for any law under flow queues.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -42,7 +42,7 @@ pub struct QdiscSpec {
 }
 
 impl QdiscSpec {
-    /// The kind as it is written: `codel`, `fq_codel`, `fq(madpie)`.
+    /// The kind as written: `codel`, `fq_codel`, `fq(madpie)`.
     pub fn kind(&self) -> String {
         match (self.preset, self.discipline) {
             (Some(preset), _) => preset.to_owned(),
@@ -51,8 +51,7 @@ impl QdiscSpec {
         }
     }
 
-    /// Sets a parameter the user left alone; returns false, changing nothing, if the user had set
-    /// it.
+    /// Sets a parameter unless the user has; returns whether it did.
     pub fn set_default(&mut self, name: &str, text: &str) -> bool {
         let free = self.settings.iter().all(|(set, _)| set != name);
         if free {
@@ -61,9 +60,9 @@ impl QdiscSpec {
         free
     }
 
-    /// The discipline of a queue that was there long before time zero: a timer that a new one
-    /// starts only later (`first_update`, Linux 6.1 `sch_pie.c`, `pie_init`) runs already, unless
-    /// the user says otherwise.
+    /// For a queue that existed before time zero: a timer that starts late in a new queue
+    /// (`first_update`, Linux 6.1 `sch_pie.c`, `pie_init`) is already running, unless the user set
+    /// it.
     pub fn in_place(&self) -> QdiscSpec {
         let mut spec = self.clone();
         let known = if self.custom.is_some() { None } else { super::settings(self).ok() };

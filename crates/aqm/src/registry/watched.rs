@@ -1,9 +1,9 @@
 //! Evidence for drops and marks: a watched discipline reports to its sink, just before each of
 //! them, the state variables as they were before the decision.
 //!
-//! A law is wrapped, a scheme is wrapped as a whole. An unwatched law is another type, so its
-//! packet path has nothing to skip. The values go into one map column, because a new AQM
-//! must not change a table. Built by [`crate::registry::build_watched`].
+//! A law is wrapped, a scheme is wrapped as a whole. Unwatched laws have another type, so their
+//! packet path pays nothing. The values share one map column, so that a new AQM changes no table.
+//! Built by [`crate::registry::build_watched`].
 
 use alloc::boxed::Box;
 use alloc::vec;

@@ -1,5 +1,5 @@
-//! Every parameter that a dialect accepts has an effect there. One that has none is to be listed
-//! under `unused`, so that it is refused and `sojourn explain` shows it as such.
+//! Every parameter that a dialect accepts has an effect there. List others under `unused`: they are
+//! then refused, and `sojourn explain` shows them as unused.
 
 use sojourn_aqm::contract::values::usual;
 use sojourn_aqm::params::ParamSpec;
@@ -8,8 +8,8 @@ use sojourn_aqm::{QdiscSpec, units};
 
 use super::{Host, LIMIT_PACKETS, Limit, PHASE, ROUND, RandomTraffic, kinds};
 
-/// Settings that some parameters need to have an effect: a mark limit needs marks, the weight of a
-/// rate needs a delay from the rate, a root that is off by little needs many signals.
+/// Settings without which some parameters have no effect: a mark limit needs marks, the weight of a
+/// rate needs a delay from the rate, a slightly inexact root needs many signals.
 const NEEDED: &[&str] = &[
     "",
     "ecn=true",
@@ -31,7 +31,7 @@ const NEEDED: &[&str] = &[
     "target=100us,interval=30ms",
 ];
 
-/// What becomes of every packet, or none if the settings are refused.
+/// The fate of every packet, or `None` if the settings are refused.
 fn digest(kind: &str, others: &str, setting: &str, operations: u64) -> Option<u64> {
     let usual = Limit::Packets(LIMIT_PACKETS);
     let own = others.split(',').find_map(|text| text.strip_prefix("limit="));
@@ -68,7 +68,7 @@ fn every_parameter_has_an_effect_in_every_dialect_that_takes_it() {
         for dialect in entry.dialects {
             let (of_queues, text) = (kind.contains('('), format!("{name}@{}", dialect.name));
             let text = if of_queues { format!("fq({text})") } else { text };
-            // Presets are a law under flow queues, which come here by that name.
+            // Presets are covered as laws under flow queues.
             if !of_queues && kind != name {
                 continue;
             }

@@ -24,7 +24,7 @@ impl Adaptation {
     }
 }
 
-/// Where the average lies against the middle fifth between the thresholds.
+/// Position of the average relative to the middle fifth between the thresholds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
     Below,

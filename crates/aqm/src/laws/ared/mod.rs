@@ -62,9 +62,9 @@ params! {
         max_p: f64, FRACTION, "ns-2 red.cc: linterm 10" => 0.1,
             "linux" | "kids": "tc red: probability" => 0.02,
             "ns3": "ns-3 RedQueueDisc: LInterm 50" => 0.02;
-        /// Average backlog below which nothing happens, in packets or bytes; `auto` is half of
-        /// `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that is
-        /// set.
+        /// Average backlog below which no packet is signalled, in packets or bytes; `auto` is half
+        /// of `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that
+        /// is set.
         min_th: OrAuto<Limit>, POSITIVE,
             "Floyd, Gummadi and Shenker 2001: max(5, target C / 2)" => OrAuto(None);
         /// Average backlog where the probability reaches `max_p`; `auto` is three times `min_th`.
@@ -80,17 +80,17 @@ params! {
             "Floyd, Gummadi and Shenker 2001: 1 - exp(-1/C)" => OrAuto(None),
             "kids": "tc red; Khademi, Ros and Welzl 2013 §2.3 names Floyd's, 2^-10 at 10 Mb/s"
                 => OrAuto(None);
-        /// Packets of a burst that the average lets pass, from which the weight follows; `auto` is
-        /// (2 `min_th` + `max_th`) / 3 mean packets.
+        /// Burst in packets that the average lets pass, which determines the weight; `auto` is (2
+        /// `min_th` + `max_th`) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "linux and kids only; tc red: burst" => OrAuto(None);
         /// Rate by which the average decays while the queue is idle; `auto` is the link's rate.
         bandwidth: OrAuto<Rate>, POSITIVE, "linux and kids only; the link's rate" => OrAuto(None),
             "linux": "tc red: 10Mbit without bandwidth" => OrAuto(Some(red::TC_RATE));
         /// Whether the probability grows on from `max_p` to 1 between `max_th` and twice `max_th`.
         gentle: bool, ANY, "Floyd, Gummadi and Shenker 2001: recommended" => true;
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "ns-2 red.cc: setbit off" => false;
-        /// Whether the forced region drops what it could mark.
+        /// Whether the forced region drops ECN-capable packets.
         hard_drop: bool, ANY, "ns-3 RedQueueDisc: UseHardDrop" => true,
             "linux" | "kids": "tc red: harddrop off" => false;
         /// How signals are spread at a given probability.

@@ -1,4 +1,4 @@
-//! What the parameters of ARED come to on a link.
+//! Values derived from ARED's parameters and the link.
 
 use super::AredParams;
 use super::adaptation::Adaptation;

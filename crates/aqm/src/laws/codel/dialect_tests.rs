@@ -11,7 +11,7 @@ const BELOW: Span = Span::from_millis(1);
 const TEXTS: [&str; 4] = ["rfc8289", "draft", "act", "act_pollere"];
 const BUILDS: [&str; 2] = ["linux", "ns3"];
 
-/// A law of a dialect whose first packet was below target, so that all start alike.
+/// A law whose first packet was below target, so that all dialects start alike.
 fn fresh(dialect: &str) -> CoDel {
     let mut codel = law_of(dialect, &[]);
     assert_eq!(drops_in_call(&mut codel, Time::from_nanos(1 << 29), BELOW), 0);
@@ -247,7 +247,7 @@ fn a_late_mark_delays_the_next_one_in_ns3_only() {
     let after_late = |dialect| {
         let mut codel = law_of(dialect, &[("ecn", "true")]);
         let entry = *mark_times(&mut codel, (0, 110_000, 10)).last().expect("it enters");
-        // Due 100 ms later; the next call comes 140 ms later. The second spacing is 50 ms.
+        // Due 100 ms later; the next call is 140 ms later. The second spacing is 50 ms.
         assert_eq!(mark_times(&mut codel, (entry + 140_000, entry + 140_010, 10)).len(), 1);
         mark_times(&mut codel, (entry + 140_010, entry + 250_000, 10))[0] - entry
     };

@@ -1,14 +1,14 @@
 //! CoDel with nanoseconds and an exact square root: RFC 8289, the earlier draft, and CoDel-ACT.
 //!
-//! The discipline asks about one packet at a time, where `dequeue` of RFC 8289 §5.5 has a loop:
-//! [`State`] remembers at which point of that routine the last verdict was given.
+//! The discipline asks about one packet at a time, whereas `dequeue` in RFC 8289 §5.5 loops:
+//! [`State`] records the point in that routine at which the last verdict was given.
 
 use super::CoDelParams;
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::time::{Span, Time};
 
-/// Which text is followed where the texts differ.
+/// The text to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Text {
     /// RFC 8289 §5.5: resume with the growth of the last dropping state, within 16 intervals.
@@ -37,10 +37,10 @@ pub(super) struct Exact {
     mtu_bytes: u64,
     ecn: bool,
     ce_threshold: Option<Span>,
-    /// The count that is used in place of a growing one.
+    /// A fixed count, in place of the growing one.
     frozen_count: Option<u32>,
     state: State,
-    /// When the sojourn time will have been above target for long enough.
+    /// When the sojourn time will have been above target for an interval.
     first_above: Option<Time>,
     /// Signals in this dropping state, or in the last one.
     count: u32,
@@ -62,7 +62,7 @@ pub(super) struct Exact {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Not dropping. `drop_next` is left over from the last dropping state, if there was one.
+    /// Not dropping. `drop_next` is from the last dropping state, if any.
     Quiet { drop_next: Option<Time> },
     /// The drop that opens a dropping state was made in this call; the next head passes unjudged.
     Entered { drop_next: Time },

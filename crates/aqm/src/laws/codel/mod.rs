@@ -17,8 +17,8 @@
 //! an overload of flow queues does not raise `count`. `linux` follows all of these.
 //!
 //! Deviations of `rfc8289` from ns-3 `CoDelQueueDisc`: as from Linux (ns-3 has the same Newton step
-//! and the same `>`); the MTU test is `<=` as in the RFC, not `<`, and counts all that waits for
-//! the link, not the flow queue alone; finding the queue empty clears `first_above`; after a mark
+//! and the same `>`); the MTU test is `<=` as in the RFC, not `<`, and counts the link's whole
+//! backlog, not the flow queue alone; finding the queue empty clears `first_above`; after a mark
 //! the next one is scheduled from `drop_next`, not from now; `ce_threshold` needs no `ecn`. `ns3`
 //! follows all of these.
 //!
@@ -66,20 +66,19 @@ params! {
         target: Span, POSITIVE, "RFC 8289 §4.3" => Span::from_millis(5);
         /// How long sojourn times must stay above target before the first drop; a worst-case RTT.
         interval: Span, POSITIVE, "RFC 8289 §4.2" => Span::from_millis(100);
-        /// A backlog of this size or less is never too much; `auto` is the largest packet of the
-        /// link.
+        /// Backlog up to which no packet is dropped; `auto` is the largest packet of the link.
         mtu_bytes: OrAuto<Bytes>, POSITIVE, "RFC 8289 §5.3: SHOULD be the interface MTU"
             => OrAuto(None),
             "linux": "Linux sch_codel.c: psched_mtu" => OrAuto(None),
             "ns3": "ns-3 CoDelQueueDisc: MinBytes" => OrAuto(Some(Bytes(1500)));
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "RFC 8289 has no ECN; Linux sch_codel.c: off" => false;
-        /// Sojourn time above which every packet that can be marked is marked, whatever else holds.
+        /// Sojourn time above which every ECN-capable packet is marked, regardless of state.
         ce_threshold: OrOff<Span>, ANY, "Linux codel.h: disabled" => OrOff(None);
-        /// Whether only `ce_threshold` marks ECT(1) and CE, which are not dropped; it marks no
-        /// others then.
+        /// Whether `ce_threshold` marks only ECT(1) and CE, which are then neither dropped nor
+        /// marked otherwise.
         l4s: bool, ANY, "ns-3 CoDelQueueDisc: UseL4s" => false;
-        /// A count that stays the same, so that drops come at a constant rate.
+        /// Fixed count, for a constant drop rate.
         count: OrOff<u64>, POSITIVE,
             "RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze it"
                 => OrOff(None);
@@ -170,7 +169,7 @@ impl Engine {
 }
 
 impl Aqm for CoDel {
-    /// The arithmetic of the default is compiled into the caller, the other takes a call.
+    /// The default arithmetic is inlined into the caller; the other is a call.
     #[inline(always)]
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
         match &mut self.0 {

@@ -159,7 +159,7 @@ fn with_ecn_each_call_marks_at_most_once_and_nothing_is_dropped() {
     assert_eq!(marks, 662, "as many as there would be drops (RFC 8289 §5.6)");
 }
 
-/// Linux `codel_impl.h`: strictly above, and on whatever packet leaves.
+/// Linux `codel_impl.h`: strictly above, on any departing packet.
 #[test]
 fn ce_threshold_marks_every_packet_above_it_and_no_other() {
     let mut codel: CoDel = law(&[("ce_threshold", "1ms")]);

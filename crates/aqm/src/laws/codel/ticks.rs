@@ -3,12 +3,12 @@
 //! Newton step at every change of the count.
 //!
 //! Source: Linux 6.1 `codel_impl.h`, `codel_dequeue`, `codel_should_drop` and `codel_Newton_step`;
-//! ns-3 `CoDelQueueDisc`, `DoDequeue` and `OkToDrop`. A time of zero means "not set", as there:
-//! that is part of being bit-exact, and wrong once in 2^32 ticks.
+//! ns-3 `CoDelQueueDisc`, `DoDequeue` and `OkToDrop`. A time of zero means "not set", as in the
+//! kernel: bit-exact, and wrong once in 2^32 ticks.
 //!
 //! Deviations: the cap of 256 drops per call of the newest kernels is not built, for its rule was
-//! not read; nor is the path by which the kernel bypasses an empty queue. ns-3 compares times
-//! without regard to the wrap, `ns3` here with regard to it, which differs after 73 minutes.
+//! not read; nor is the kernel's bypass of an empty queue. ns-3 compares times without regard to
+//! the wrap, `ns3` here with regard to it, which differs after 73 minutes.
 
 use super::CoDelParams;
 use crate::law::{Cause, Env, Verdict};
@@ -78,7 +78,7 @@ pub(super) enum Build {
     Ns3,
 }
 
-/// At which point of `codel_dequeue` the last verdict was given.
+/// The point in `codel_dequeue` of the last verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     /// Between two calls.
@@ -125,7 +125,7 @@ impl TickCoDel {
             phase: Phase::Resting,
             dropping: false,
             first_above: Ticks::ZERO,
-            // Linux compares with the uptime, which is long; ns-3 with the time of the simulation.
+            // Linux compares with the uptime, which is long; ns-3 with simulation time.
             drop_next: match build {
                 Build::Linux => Ticks::ZERO.minus(memory_of(Ticks::of(params.interval))),
                 Build::Ns3 => Ticks::ZERO,
@@ -225,8 +225,8 @@ impl TickCoDel {
         Verdict::Pass
     }
 
-    /// ns-3 `CoDelQueueDisc::DoDequeue`: ECT(1) and CE see the threshold alone, unless a packet was
-    /// dropped before them in the same call.
+    /// ns-3 `CoDelQueueDisc::DoDequeue`: Only the threshold applies to ECT(1) and CE, unless a
+    /// packet was dropped before them in the same call.
     fn judge_l4s(&mut self, now: Ticks, head: Head) -> Verdict {
         self.sojourn = now.minus(Ticks::at(head.enqueued));
         let is_over = self.ce_threshold.is_some_and(|limit| limit.is_before(self.sojourn));

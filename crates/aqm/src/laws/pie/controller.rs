@@ -1,4 +1,4 @@
-//! The PIE of a dialect behind one set of calls, selected when the law is made. MADPIE uses it too.
+//! One interface to the PIE of every dialect, selected at construction. MADPIE uses it too.
 
 use super::docsis::Docsis;
 use super::linux::LinuxPie;
@@ -54,8 +54,8 @@ impl Controller {
         (controller, params.timer())
     }
 
-    /// The defaults of PIE and of MADPIE are compiled into the caller, the others take a call more,
-    /// which was measured to cost a nanosecond or two.
+    /// The defaults of PIE and MADPIE are inlined; the others need one more call (1 to 2 ns,
+    /// measured).
     #[inline(always)]
     pub(in crate::laws) fn on_enqueue(
         &mut self,
@@ -133,7 +133,7 @@ impl Controller {
         each!(self, pie => pie.is_at_rest())
     }
 
-    /// Whether nothing may be dropped: in a burst, or while two packets or less wait.
+    /// Whether drops are suppressed: in a burst, or while at most two packets are queued.
     pub(in crate::laws) fn is_protected(&self, queue: Backlog) -> bool {
         each!(self, pie => pie.is_protected(queue))
     }
@@ -143,7 +143,7 @@ impl Controller {
         each!(self, pie => pie.drop_prob())
     }
 
-    /// The delay as known now, in seconds.
+    /// The current delay estimate, in seconds.
     pub(in crate::laws) fn delay(&self) -> f64 {
         each!(self, pie => pie.delay())
     }
@@ -160,7 +160,7 @@ impl Controller {
         }
     }
 
-    /// What is left of the burst allowance, in seconds.
+    /// The remaining burst allowance, in seconds.
     pub(in crate::laws) fn burst_allowance(&self) -> f64 {
         each!(self, pie => pie.burst_allowance())
     }

@@ -41,7 +41,7 @@ const QUIET: Span = Span::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Inactive,
-    /// With the time for which it has been quiet. The first drop grants a burst allowance.
+    /// With the length of the quiet period. The first drop grants a burst allowance.
     Quiescent {
         quiet: Span,
     },
@@ -209,7 +209,7 @@ impl Docsis {
             && self.phase == Phase::Inactive
     }
 
-    /// Whether nothing may be dropped: inactive, in a burst, or while two packets or less wait.
+    /// Whether drops are suppressed: inactive, in a burst, or while at most two packets are queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.phase == Phase::Inactive || self.burst_allowance > Span::ZERO || self.is_small(queue)
     }

@@ -54,8 +54,8 @@ fn an_overflow_clears_the_sum_and_ends_the_delay_of_an_empty_queue() {
     }
 }
 
-/// Without departures a delay taken from them stays, so that the probability goes to a bound and
-/// rests there; an idle time of centuries then costs no more than one of minutes.
+/// Without departures the delay stays, so the probability settles at a bound; an idle time of
+/// centuries then costs no more than one of minutes.
 #[test]
 fn a_probability_at_a_bound_rests_though_the_last_delay_stays() {
     for (delay_ms, bound) in [(60, 1.0), (5, 0.0)] {
@@ -73,7 +73,7 @@ fn a_probability_at_a_bound_rests_though_the_last_delay_stays() {
 }
 
 /// CableLabs `docsis-ns3` clears the sum of a dropped arrival as well; without a known rate the
-/// delay is that of the last packet that left.
+/// delay is that of the last departure.
 #[test]
 fn docsis_takes_sojourn_times_where_the_rate_is_unknown_and_the_rate_once_it_is() {
     let env = Env { rate: None, ..env() };

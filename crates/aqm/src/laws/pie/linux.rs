@@ -264,7 +264,7 @@ impl LinuxPie {
         self.prob == 0 && self.delay == 0 && self.delay_old == 0 && settled
     }
 
-    /// Whether nothing may be dropped: in a burst, or while less than two packets wait.
+    /// Whether drops are suppressed: in a burst, or with fewer than two packets queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.burst_allowance > 0 || self.is_small(queue)
     }

@@ -4,7 +4,8 @@
 //! Source of the default, `rfc8033`: RFC 8033, Appendix B without the on/off switch (§5.3), and
 //! with the corrections below. Every other dialect has its sources and deviations at the top of its
 //! file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`],
-//! [`linux2013`], [`ns2`] (`ns2`, `ns3`), [`ns3`], [`docsis`]. Parameters that a dialect has no use for are refused, not
+//! [`linux2013`], [`ns2`] (`ns2`, `ns3`), [`ns3`], [`docsis`]. Parameters without effect in a
+//! dialect are refused, not
 //! ignored.
 //!
 //! Deviations of `rfc8033` from RFC 8033:
@@ -91,19 +92,20 @@ params! {
         max_burst: Span, ANY, "RFC 8033 §4.4: MAX_BURST" => Span::from_millis(150),
             "paper2013" | "ns2" | "linux2013": "Pan et al. 2013" => Span::from_millis(100),
             "docsis": "RFC 8034" => Span::from_millis(142);
-        /// Twice this backlog is never too much; `auto` is the largest packet of the link.
+        /// Backlogs up to twice this size are not signalled; `auto` is the largest packet of the
+        /// link.
         mtu_bytes: OrAuto<Bytes>, POSITIVE, "RFC 8033 §4.1: MEAN_PKTSIZE, a large packet"
             => OrAuto(None),
             "linux" | "linux2013": "Linux sch_pie.c: psched_mtu" => OrAuto(None),
             "ns2" | "ns3": "ns-2, ns-3: mean packet size" => OrAuto(Some(Bytes(1000))),
             "docsis": "RFC 8034: MEAN_PKTSIZE" => OrAuto(Some(Bytes(1024)));
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "RFC 8033 §5.1: optional; Linux sch_pie.c: off" => false;
-        /// Drop probability from which packets are dropped even if they could be marked.
+        /// Drop probability from which even ECN-capable packets are dropped.
         ecn_mark_limit: f64, PROBABILITY, "RFC 8033 §5.1: 10 %" => 0.1,
             "paper2013": "Pan et al. 2013 §III-B: none; Linux of 2013: 10 %" => 1.0,
             "linux": "Linux sch_pie.c: up to and including 10 %" => 0.1;
-        /// Whether signals are kept from coming too soon or too late after one another.
+        /// Whether signals are spaced more evenly (RFC 8033 §5.4, derandomisation).
         derandomise: bool, ANY, "RFC 8033 §5.4" => true,
             "rfc8033_basic": "RFC 8033 Appendix A: not" => false,
             "ns2": "the ns-2 code: not without DOCSIS" => false,
@@ -112,7 +114,7 @@ params! {
         cap_step: bool, ANY, "RFC 8033 §5.5" => true,
             "rfc8033_basic": "RFC 8033 Appendix A: not" => false,
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016 mention none" => false;
-        /// Factor on the probability at each update with no delay, now and before.
+        /// Factor on the probability at each update where this and the previous delay are 0.
         idle_decay: f64, FRACTION, "RFC 8033 §4.2: 0.98" => 0.98,
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016 mention none" => 1.0;
         /// Where the delay comes from.
@@ -120,7 +122,8 @@ params! {
             "RFC 8033 §4.3: either; Appendix A: time stamps" => DelaySource::Stamps,
             "paper2013" | "ns2": "Pan et al. 2013 §III" => DelaySource::Rate,
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => DelaySource::Rate;
-        /// How much must wait to start, and leave to finish, a measurement of the departure rate.
+        /// Backlog that starts a measurement of the departure rate, and bytes that must leave to
+        /// finish it.
         dq_threshold: Bytes, POSITIVE, "RFC 8033 §5.2: 2^14 B" => Bytes(16_384),
             "paper2013" | "ns2" | "linux2013": "Pan et al. 2013: 10 KB" => Bytes(10_000);
         /// Weight of a new sample in the average time of departure (`paper2013`, `ns2`, `ns3`: in
@@ -133,7 +136,8 @@ params! {
             "paper2013": "Pan et al. 2013 §III" => Tune::Paper2013,
             "ns2": "the ns-2 code" => Tune::Ns2,
             "docsis": "RFC 8034" => Tune::Docsis;
-        /// Whether it is off until a third of the limit waits, and again after congestion.
+        /// Whether PIE is off until the backlog reaches a third of the limit, and again after
+        /// congestion.
         on_off: bool, ANY, "RFC 8033 §5.3: optional; our choice: off, as Linux and ns-3" => false,
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => true;
         /// Rules of the authors' Linux code of 2013 in addition to those of the paper.
@@ -144,7 +148,7 @@ params! {
         /// Whether smaller packets are dropped less often.
         byte_mode: bool, ANY, "RFC 7567 §4.4 recommends against it" => false,
             "docsis": "RFC 8034" => true;
-        /// Queue delay that switches it on, until the probability and the delay are 0 again.
+        /// Queue delay that activates PIE until the probability and the delay are 0 again.
         active_threshold: OrOff<Span>, ANY, "ns-3 PieQueueDisc: ActiveThreshold" => OrOff(None);
         /// Sojourn time above which ECT(1) and CE are marked; `l4s` makes it hold.
         ce_threshold: OrOff<Span>, ANY, "ns-3 PieQueueDisc: CeThreshold" => OrOff(None);
@@ -238,7 +242,7 @@ params! {
 words! {
     /// Where PIE's delay comes from.
     pub enum DelaySource {
-        /// The sojourn time of the last packet that left.
+        /// The sojourn time of the last departure.
         Stamps = "stamps",
         /// The backlog over a measured departure rate.
         Rate = "rate",
@@ -250,7 +254,7 @@ words! {
     pub enum Heuristics {
         /// None.
         None = "none",
-        /// Those of the authors' Linux code of 2013, as kept in the Linux `sch_pi2.c` of 2015.
+        /// Rules of the authors' Linux code of 2013, as preserved in the Linux `sch_pi2.c` of 2015.
         Linux2013 = "linux2013",
     }
 }
@@ -342,7 +346,7 @@ impl PieParams {
         self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0)
     }
 
-    /// Time between two updates, as the dialect's timer keeps it.
+    /// Time between two updates, as the dialect's timer rounds it.
     fn period(&self) -> Span {
         between_expiries(self.tupdate, self.hz.0)
     }

@@ -76,7 +76,7 @@ enum Phase {
     NoBurst,
     /// The burst allowance has been granted; it may be used up.
     Protecting,
-    /// After the burst: how many calm updates in a row.
+    /// After the burst: number of consecutive calm updates.
     InBurst { calm_updates: u64 },
 }
 
@@ -161,7 +161,7 @@ impl Ns2Pie {
         if !derandomise {
             return self.hits(prob, rng);
         }
-        // ns-3 adds what has not been scaled by the packet's size.
+        // ns-3 adds the probability before scaling by packet size.
         let added = if is_ns3 { self.drop_prob } else { prob };
         if added == 0.0 {
             self.accumulator.clear();
@@ -253,7 +253,7 @@ impl Ns2Pie {
         }
     }
 
-    /// Whether nothing may be dropped: in a burst, or while two packets or less wait.
+    /// Whether drops are suppressed: in a burst, or while at most two packets are queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.burst_allowance > Span::ZERO || self.is_small(queue)
     }
@@ -268,7 +268,7 @@ impl Ns2Pie {
             && self.departures.bytes_per_sec().is_none()
     }
 
-    /// The delay as known now, in seconds: of the last departure, or at the last update.
+    /// The delay of the last departure, or at the last update, in seconds.
     pub(super) fn last_delay(&self) -> f64 {
         if self.setup.uses_stamps { self.last_delay } else { self.delay }
     }

@@ -5,9 +5,9 @@
 //! `sch_pi2.c` of PI2's authors (2015).
 //!
 //! Our choices where the paper is silent (fact aqm-81): the probability stays in 0..=1; the weight
-//! of a rate sample is 1/2, as in its authors' ns-2 code, unless set; a measurement that finds the
-//! backlog at or below its threshold is discarded, for the link may have been idle. `ecn` marks at
-//! any probability (§III-B has no limit) unless `ecn_mark_limit` is set.
+//! of a rate sample is 1/2, as in its authors' ns-2 code, unless set; a measurement that ends with
+//! the backlog at or below its threshold is discarded, since the link may have been idle. `ecn`
+//! marks at any probability (§III-B has no limit) unless `ecn_mark_limit` is set.
 
 use super::scaling::{Tune, capped};
 use super::{Heuristics, PieParams};
@@ -153,7 +153,7 @@ impl Paper {
         self.drop_prob == 0.0 && self.delay == 0.0 && self.delay_old == 0.0 && !restarts
     }
 
-    /// Whether nothing may be dropped: in a burst, or while less than two packets wait.
+    /// Whether drops are suppressed: in a burst, or with fewer than two packets queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.burst_allowance > Span::ZERO || self.is_small(queue)
     }

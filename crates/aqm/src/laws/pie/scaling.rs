@@ -22,9 +22,9 @@ words! {
 const FINE: [(f64, f64); 3] = [(1e-6, 1.0 / 2048.0), (1e-5, 1.0 / 512.0), (1e-4, 1.0 / 128.0)];
 /// From 0.01 % to 10 %, the same in all tables but the oldest.
 const MIDDLE: [(f64, f64); 3] = [(1e-3, 1.0 / 32.0), (0.01, 1.0 / 8.0), (0.1, 1.0 / 2.0)];
-/// Above 10 % steps grow, in the ns-2 code and in what was made of it.
+/// Above 10 % steps grow, in the ns-2 code and its derivatives.
 const GROWING: [(f64, f64); 3] = [(1.0, 2.0), (10.0, 8.0), (f64::INFINITY, 32.0)];
-/// Above 10 % steps are as they come.
+/// Above 10 % steps are unscaled.
 const WHOLE: (f64, f64) = (f64::INFINITY, 1.0);
 
 const PAPER2013: &[(f64, f64)] = &[MIDDLE[1], MIDDLE[2], WHOLE];

@@ -6,9 +6,9 @@
 //! probability stays in 0..=1.
 //!
 //! Deviations of `rfc8033`: see [`super`] (facts aqm-76 and aqm-79). Of `rfc8033_basic` from
-//! Appendix A: none known. Of `ietf_draft` from the draft, whose text was not read: what the paper
-//! does not print is as in RFC 8033 (fact aqm-80), and PIE is switched off only while nothing waits
-//! (fact aqm-77).
+//! Appendix A: none known. Of `ietf_draft` from the draft, whose text was not read: where the paper
+//! is silent, RFC 8033 holds (fact aqm-80); PIE is switched off only with an empty queue (fact
+//! aqm-77).
 
 use super::PieParams;
 use super::scaling::{Tune, capped};
@@ -30,7 +30,7 @@ pub(in crate::laws) struct Standard {
     target: Span,
     max_burst: Span,
     exempt_bytes: u64,
-    /// Below half the target nothing is dropped while the probability is below this.
+    /// Below half the target delay, no packet is dropped while the probability is below this.
     calm_prob: f64,
     ecn: bool,
     ecn_mark_limit: f64,
@@ -39,7 +39,7 @@ pub(in crate::laws) struct Standard {
     idle_decay: f64,
     source: Source,
     switch: Option<Switch>,
-    /// Whether the switch is off; a field of its own, for every arrival reads it.
+    /// Whether PIE is switched off; a separate field because every arrival reads it.
     is_off: bool,
     pub(super) drop_prob: f64,
     /// `drop_prob` in the scale of the accumulator, so that nothing is converted per packet.
@@ -54,16 +54,17 @@ pub(in crate::laws) struct Standard {
 /// Where the delay comes from.
 #[derive(Clone, Debug)]
 enum Source {
-    /// The sojourn time of the last packet that left.
+    /// The sojourn time of the last departure.
     Stamps {
-        /// Whether it is 0 once that packet left nothing behind.
+        /// Whether the delay is 0 once the queue is empty.
         zero_when_empty: bool,
     },
     /// The backlog over the departure rate, at updates.
     Rate(DequeueTime),
 }
 
-/// RFC 8033 §5.3: PIE is off until a third of the limit waits, and again after congestion.
+/// RFC 8033 §5.3: PIE is off until the backlog reaches a third of the limit, and again after
+/// congestion.
 #[derive(Clone, Copy, Debug)]
 struct Switch {
     limit: Limit,
@@ -189,8 +190,9 @@ impl Standard {
         }
     }
 
-    /// RFC 8033 Appendix B switches PIE off when p and both delays are 0. It would do so at once,
-    /// for the delay is also 0 before a rate is known: here nothing may wait either (fact aqm-77).
+    /// RFC 8033 Appendix B switches PIE off when p and both delays are 0. That would be at once,
+    /// since the delay is also 0 before a rate is known: here the queue must be empty too (fact
+    /// aqm-77).
     fn maybe_switch_off(&mut self, delay_old: Span, queue: Backlog) {
         let over = self.drop_prob == 0.0
             && self.delay == Span::ZERO
@@ -258,8 +260,8 @@ impl Standard {
         self.scaled_prob = ScaledProb::new(p);
     }
 
-    /// Whether updates change nothing until a packet arrives. A delay that the last departure has
-    /// left stays: the probability then rests at a bound.
+    /// Whether updates change nothing until a packet arrives. The delay of the last departure
+    /// stays, so the probability settles at a bound.
     pub(super) fn is_at_rest(&self) -> bool {
         let has_delay_of_next =
             matches!(self.source, Source::Stamps { .. }) || self.delay == Span::ZERO;
@@ -271,7 +273,8 @@ impl Standard {
         settled || self.is_off
     }
 
-    /// Whether nothing may be dropped: switched off, in a burst, or while two packets or less wait.
+    /// Whether drops are suppressed: switched off, in a burst, or while at most two packets are
+    /// queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.is_off || self.burst_allowance > Span::ZERO || queue.bytes <= self.exempt_bytes
     }

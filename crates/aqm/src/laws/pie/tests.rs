@@ -26,7 +26,7 @@ fn started(p: f64, delay_old: Span, settings: &[(&str, &str)]) -> Pie {
     pie
 }
 
-/// A PIE whose probability stays at `p` and that is not exempt for its delay.
+/// A PIE with a constant probability `p` and a delay that exempts no packet.
 fn held_at(p: f64, settings: &[(&str, &str)]) -> Pie {
     started(p, Span::from_millis(30), settings)
 }
@@ -94,7 +94,7 @@ fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
         let gaps = gaps(&mut held_at(p, &[]), &mut rng, Ecn::NotEct, 20_000);
         assert_eq!(gaps.iter().min(), Some(&shortest), "p = {p}");
         assert!(gaps.iter().all(|&gap| gap <= longest), "p = {p}");
-        // The deviation of a geometric number, which these are but for a shift.
+        // The deviation of a geometric distribution, which these gaps follow up to a shift.
         let deviation = (1.0 - p).sqrt() / p;
         assert_near(mean(&gaps), expected, 5.0 * deviation / (gaps.len() as f64).sqrt());
     }

@@ -11,7 +11,7 @@ use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
 
-/// What the detector is configured with; `None` means automatic.
+/// Configuration of the detector; `None` means automatic.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)] // see `Detector`
 pub(in crate::laws) struct Setup {
@@ -32,7 +32,7 @@ pub(in crate::laws) struct Setup {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::laws) struct Found {
     pub(in crate::laws) queue: Backlog,
-    /// The last dequeue found nothing, so that the link was idle too.
+    /// The last dequeue found the queue empty, so the link was idle too.
     pub(in crate::laws) was_idle: bool,
 }
 
@@ -78,7 +78,7 @@ pub(in crate::laws) struct Curve {
     gentle_from: Option<f64>,
 }
 
-/// Where on the curve an average lies.
+/// Position of an average on the curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Region {
     Below,
@@ -134,7 +134,7 @@ impl Detector {
         self.decide(now, head, Found { queue, was_idle }, rng)
     }
 
-    /// Takes the backlog that an arrival finds into the average. Returns whether the link was idle.
+    /// Samples the backlog at an arrival. Returns whether the link was idle.
     #[inline]
     pub(in crate::laws) fn learn(&mut self, now: Time, queue: Backlog) -> bool {
         let was_idle = self.average.idle_since.is_some();
@@ -158,7 +158,7 @@ impl Detector {
             Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, head.bytes, queue, rng),
         };
         if was_idle && matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // Nothing was queued, and no dequeue need follow: the link is still idle. Without
+            // The queue is empty and no dequeue need follow: the link is still idle. Without
             // `was_idle` it is sending the last packet, and idle from the next dequeue on.
             self.average.idle_since = Some(now);
         }
@@ -254,7 +254,7 @@ impl Detector {
         self.average.at(now)
     }
 
-    /// Whether the average falls while nothing arrives.
+    /// Whether the average falls without arrivals.
     pub(in crate::laws) fn decays(&self) -> bool {
         self.average.idle_since.is_some() && self.average.packet_rate.is_some()
     }
@@ -278,7 +278,7 @@ impl Detector {
     }
 }
 
-/// A number drawn for a packet, and whether it hits a probability that it equals (ns-2, ns-3).
+/// A random draw for a packet, and whether equality is a hit (ns-2, ns-3).
 #[derive(Clone, Copy, Debug)]
 struct Draw {
     u: f64,

@@ -10,7 +10,7 @@ use crate::testing::{
 const RANDOM: Verdict = Verdict::Drop(Cause::Random);
 const FORCED: Verdict = Verdict::Drop(Cause::Forced);
 
-/// A Linux RED that has seen `backlog` for so long that its average is that.
+/// A Linux RED whose average has converged to `backlog`.
 fn linux_at(backlog: u64, settings: &[(&str, &str)]) -> Red {
     let thresholds = [("min_th", "50kB"), ("max_th", "150kB"), ("max_p", "0.2")];
     let mut red: Red = law_of("linux", &[&thresholds[..], settings].concat());
@@ -170,8 +170,8 @@ fn in_the_simulators_a_draw_of_one_half_hits_at_count_8() {
     }
 }
 
-/// ns-2 `REDQueue::enque`, ns-3 `RedQueueDisc::DoEnqueue`: the first packet above `min_th` is never
-/// dropped, nor one that finds a single packet.
+/// ns-2 `REDQueue::enque`, ns-3 `RedQueueDisc::DoEnqueue`: neither the first packet above `min_th`
+/// nor one behind a single packet is dropped.
 #[test]
 fn simulators_accept_the_first_packet_above_min_th_and_one_that_finds_a_single_packet() {
     let geometric = [("gap_mode", "geometric")];

@@ -85,7 +85,7 @@ impl LinuxRed {
         let before = self.state.average >> self.curve.weight_log;
         let (min_th, max_th) = self.thresholds(rate);
         let burst = self.setup.burst.unwrap_or(default_burst(min_th, max_th, packet));
-        // Automatic thresholds of a tiny limit: the smallest burst that tc accepts.
+        // With automatic thresholds from a tiny limit: the smallest burst that tc accepts.
         let burst = burst.max(min_th.div_ceil(packet));
         let by_tc = || weight_log(min_th, burst, packet).unwrap_or(31);
         let weight_log = self.setup.weight_log.unwrap_or_else(by_tc);
@@ -224,8 +224,8 @@ pub(in crate::laws) fn default_burst(min_th: u64, max_th: u64, packet: u64) -> u
     min_th.saturating_mul(2).saturating_add(max_th) / packet.saturating_mul(3)
 }
 
-/// tc: the largest weight, as a negative power of two, with which a burst of that many packets
-/// leaves the average below `min_th`; none if the burst is too short.
+/// tc: the largest weight, as a negative power of two, at which `burst` packets leave the average
+/// below `min_th`; `None` if the burst is too short.
 pub(in crate::laws) fn weight_log(min_th: u64, burst: u64, packet: u64) -> Option<u32> {
     tc_weight::weight_log(burst as f64, min_th as f64 / packet as f64)
 }

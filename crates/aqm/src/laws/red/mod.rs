@@ -55,9 +55,9 @@ params! {
             "linux" = "Linux sch_red.c in its integers, with the values that tc red computes",
             "ns2" = "ns-2.35 red.cc with its default settings",
             "ns3" = "ns-3 RedQueueDisc of mid-2026";
-        /// Average backlog below which nothing happens, in packets or bytes; `auto` is half of
-        /// `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that is
-        /// set.
+        /// Average backlog below which no packet is signalled, in packets or bytes; `auto` is half
+        /// of `target_delay` at the link's rate, at least 5 packets, or a third of `max_th` if that
+        /// is set.
         min_th: OrAuto<Limit>, POSITIVE, "ns-2 red.cc: max(5, targetdelay * C / 2)" => OrAuto(None),
             "linux": "tc red: a third of max_th" => OrAuto(None),
             "ns3": "ns-3 RedQueueDisc: MinTh" => OrAuto(Some(Limit::Packets(5)));
@@ -75,8 +75,8 @@ params! {
         /// (`ns2`: per second or ten round trips of three packet times).
         w_q: OrAuto<f64>, FRACTION, "Floyd and Jacobson 1993: 0.002" => OrAuto(Some(0.002)),
             "ns2": "ns-2 red.cc: q_weight -1" => OrAuto(None);
-        /// Packets of a burst that the average lets pass, from which the weight follows; `auto` is
-        /// (2 `min_th` + `max_th`) / 3 mean packets.
+        /// Burst in packets that the average lets pass, which determines the weight; `auto` is (2
+        /// `min_th` + `max_th`) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "linux only; tc red: burst" => OrAuto(None);
         /// Rate by which the average decays while the queue is idle; `auto` is the link's rate.
         bandwidth: OrAuto<Rate>, POSITIVE, "linux only; the link's rate" => OrAuto(None),
@@ -84,12 +84,12 @@ params! {
         /// Whether the probability grows on from `max_p` to 1 between `max_th` and twice `max_th`.
         gentle: bool, ANY, "Floyd and Jacobson 1993: no gentle region" => false,
             "ns2" | "ns3": "ns-2 red.cc, ns-3 RedQueueDisc: on" => true;
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "ns-2 red.cc: setbit off" => false;
-        /// Whether the forced region drops what it could mark.
+        /// Whether the forced region drops ECN-capable packets.
         hard_drop: bool, ANY, "ns-3 RedQueueDisc: UseHardDrop" => true,
             "linux": "tc red: harddrop off" => false;
-        /// Probability p_b up to which early signals mark what can be marked.
+        /// Probability p_b up to which early signals mark ECN-capable packets.
         ecn_mark_limit: f64, PROBABILITY, "Floyd and Jacobson 1993: none" => 1.0,
             "ns2": "ns-2 red.cc: use_mark_p, mark_p" => 0.1;
         /// How signals are spread at a given probability.
@@ -158,7 +158,7 @@ fn check(params: &RedParams) -> Result<(), String> {
     Ok(())
 }
 
-/// What `tc red` refuses: thresholds that are not bytes, and a burst too short for them.
+/// Refuses what `tc red` refuses: thresholds not in bytes, and a burst too short for them.
 ///
 /// # Errors
 /// A sentence with the rule.
@@ -193,12 +193,12 @@ words! {
         Uniform = "uniform",
         /// Gaps of at least 1/p_b packets, then uniform over as many again (ns-2 `wait_`).
         Wait = "wait",
-        /// Every packet is hit with p_b, whatever came before.
+        /// Every packet is hit with probability p_b, independently.
         Geometric = "geometric",
     }
 }
 
-/// Thresholds that are both set must be comparable, and the lower one lower.
+/// If both thresholds are set, they must have the same unit and be in order.
 ///
 /// # Errors
 /// A sentence with the rule.
@@ -264,13 +264,13 @@ impl Aqm for Red {
     }
 }
 
-/// The average backlog as laws of this family show it.
+/// The average backlog, as exported by this family of laws.
 pub(super) const AVERAGE: Var = Var {
     name: "avg_queue",
     unit: "packets",
     doc: "Average backlog; of a RED that counts bytes: in mean packets",
 };
-/// The probability on the curve as laws of this family show it.
+/// The probability on the curve, as exported by this family of laws.
 pub(super) const PROB: Var =
     Var { name: "drop_prob", unit: "1", doc: "p_b: the signal probability at the average backlog" };
 
@@ -325,7 +325,7 @@ impl RedParams {
     }
 }
 
-/// A threshold in bytes, which is what `check_tc` lets pass.
+/// A threshold in bytes; `check_tc` refuses others.
 pub(super) fn in_bytes(threshold: OrAuto<Limit>) -> Option<u64> {
     threshold.0.map(|limit| match limit {
         Limit::Packets(n) | Limit::Bytes(n) => n,

@@ -31,7 +31,7 @@ fn prob_at(red: &mut Red, packets: u32) -> f64 {
     var(red, "drop_prob")
 }
 
-/// A RED that sees 100 packets on average, which is where p_b has the given value.
+/// A RED at an average of 100 packets, where p_b has the given value.
 fn held_at(p_b: f64, mode: &str) -> Red {
     let max_p = alloc::format!("{}", 2.0 * p_b);
     law(&[
@@ -85,7 +85,7 @@ fn average_at_max_th_is_forced_and_at_min_th_is_harmless() {
     assert_eq!(judge(&mut direct(&[]), 11, 0.0, Ecn::NotEct), Verdict::Drop(Cause::Random));
 }
 
-/// Every gap in `range` is as likely as any other, within five standard deviations.
+/// All gaps in `range` are equally likely, within five standard deviations.
 #[track_caller]
 fn assert_uniform(gaps: &[u64], range: core::ops::RangeInclusive<u64>) {
     assert!(gaps.iter().all(|gap| range.contains(gap)), "gaps lie in {range:?}");

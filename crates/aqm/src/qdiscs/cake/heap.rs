@@ -1,6 +1,6 @@
-//! Which queue is to lose a packet, as Linux's heap finds it. That is the one with most bytes when
-//! the heap has just been built; later it may be another one, for an entry that gets smaller
-//! changes places with its larger child only and not with what is below (fact qdisc-17).
+//! Linux's heap, which selects the queue that loses a packet. This is the queue with most bytes
+//! just after the heap is built; later it may be another, because a shrinking entry only swaps with
+//! its larger child and does not sink further (fact qdisc-17).
 //!
 //! Source: Linux 6.1 `sch_cake.c`, `cake_init`, `cake_heapify`, `cake_heapify_up`, `cake_drop`,
 //! `cake_dequeue`.
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 /// Places of the heap for each queue: one for each tin (`CAKE_MAX_TINS`), all but the first empty.
 const TINS: usize = 8;
-/// Departures after an overflow during which the heap is kept in order.
+/// Departures after an overflow for which the heap is maintained.
 const KEPT_IN_ORDER: u32 = 65_535;
 
 /// A heap over all queues of all tins.
@@ -20,7 +20,7 @@ pub(super) struct OverflowHeap {
     entries: Vec<u32>,
     /// By entry: its place.
     places: Vec<u32>,
-    /// Departures left for which the heap is kept in order; 0: it is not.
+    /// Remaining departures for which the heap is maintained.
     departures_left: u32,
 }
 
@@ -48,7 +48,7 @@ impl OverflowHeap {
         self.departures_left = self.departures_left.saturating_sub(1);
     }
 
-    /// The queue that is to lose a packet.
+    /// The queue that loses a packet.
     pub(super) fn fattest(&mut self, bytes_of: impl Fn(u32) -> u64) -> u32 {
         // An empty queue on top: cake_drop finds no packet and rebuilds the heap.
         if self.departures_left == 0 || self.bytes_at(0, &bytes_of) == 0 {
@@ -91,8 +91,8 @@ impl OverflowHeap {
         }
     }
 
-    /// As in the kernel, the bytes to compare with are not set back after a change of places: they
-    /// stay those of the child that has moved up.
+    /// As in the kernel, the bytes to compare with are not reset after a swap: they stay those of
+    /// the child that moved up.
     fn sift_down(&mut self, mut place: usize, bytes_of: &impl Fn(u32) -> u64) {
         let mut bytes = self.bytes_at(place, bytes_of);
         loop {
@@ -128,7 +128,7 @@ impl OverflowHeap {
 mod tests {
     use super::*;
 
-    /// Linux 6.1 sch_cake.c, cake_drop: whatever the order was, a heap that is built has it on top.
+    /// Linux 6.1 sch_cake.c, cake_drop: a newly built heap has it on top.
     #[test]
     fn a_new_heap_has_the_fattest_queue_on_top() {
         let mut bytes = [0u64; 64];
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Linux 6.1 sch_cake.c, cake_heapify: only what is larger moves up, the left child before the
+    /// Linux 6.1 sch_cake.c, cake_heapify: only larger entries move up, the left child before the
     /// right one. Queue 3 comes first when it grows, and stays first when queue 5 is as fat.
     #[test]
     fn of_queues_with_equally_many_bytes_the_first_one_stays_first() {

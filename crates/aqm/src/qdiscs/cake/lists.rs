@@ -23,7 +23,7 @@ pub(super) struct Lists {
     places: Vec<Place>,
 }
 
-/// They mean nothing while the list is empty.
+/// Unspecified while the list is empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     first: u32,
@@ -31,7 +31,7 @@ struct Ends {
     length: u32,
 }
 
-/// The neighbours mean nothing at the ends of a list.
+/// Neighbours are unspecified at the ends of a list.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     before: u32,
@@ -54,7 +54,7 @@ impl Lists {
         (ends.length > 0).then_some(ends.first)
     }
 
-    /// Takes a queue out of the list it is in, if any, and puts it at the end of another.
+    /// Moves a queue to the end of a list, from its current one if any.
     pub(super) fn move_to(&mut self, list: List, index: u32) {
         self.remove(index);
         let ends = &mut self.ends[list as usize];
@@ -69,7 +69,7 @@ impl Lists {
         ends.length += 1;
     }
 
-    /// Takes a queue out of the list it is in, if any.
+    /// Removes a queue from its list, if any.
     pub(super) fn remove(&mut self, index: u32) {
         let place = &mut self.places[index as usize];
         let Some(list) = place.list.take() else { return };

@@ -8,8 +8,8 @@
 //! Deviation from Linux: if a packet larger than the limit arrives, only that packet is dropped.
 //!
 //! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
-//! takes over the hash of the queue that it shares: the flow that had it may get another queue
-//! meanwhile, and its packets may be reordered.
+//! takes over the hash of the queue that it shares: its previous flow may then get another queue,
+//! and its packets may be reordered.
 
 mod heap;
 mod lists;
@@ -79,11 +79,11 @@ struct CakeQueues<P> {
     /// For the hashes of flows, sources and destinations.
     salts: [u64; 3],
     held: Option<Time>,
-    /// Of the packets that COBALT drops in one call; kept for its memory.
+    /// Scratch buffer: packets that COBALT drops in one call.
     dropped_sizes: Vec<u32>,
 }
 
-/// Notes the sizes of what is dropped and passes everything on.
+/// Records the sizes of dropped packets and forwards all calls.
 struct NotesSizes<'a, P> {
     sink: &'a mut dyn Sink<P>,
     sizes: &'a mut Vec<u32>,
@@ -183,8 +183,8 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The queue of a packet. One that is idle, or that another flow had, is assigned to the hosts
-    /// of the packet as well (Linux 6.1 sch_cake.c, cake_hash).
+    /// The queue of a packet. A queue that was idle or another flow's is also assigned to the
+    /// packet's hosts (Linux 6.1 sch_cake.c, cake_hash).
     fn place(&mut self, packet: &P) -> u32 {
         let [flow_salt, source_salt, destination_salt] = self.salts;
         let is_free = |place: usize| self.states[place].phase == Phase::Idle;
@@ -269,8 +269,8 @@ impl<P: Packet> CakeQueues<P> {
         self.lists.move_to(List::Old, index);
     }
 
-    /// Asks COBALT about the head of a queue, and so on until it lets a packet pass. The heap moves
-    /// a queue for each packet that it loses (Linux 6.1 sch_cake.c, cake_dequeue_one).
+    /// Asks COBALT about the heads of a queue until one passes. The heap moves a queue for each
+    /// packet that it loses (Linux 6.1 sch_cake.c, cake_dequeue_one).
     fn judge(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! The parameters of CAKE, and what follows from them at a rate.
+//! The parameters of CAKE, and values derived from them at a rate.
 
 use crate::laws::cobalt::{CobaltParams, InverseRoots};
 use crate::params;

@@ -1,4 +1,4 @@
-//! The shaper of CAKE: a clock that each packet advances by its time at the rate.
+//! The shaper of CAKE: each packet advances a clock by its transmission time.
 
 use crate::time::{Rate, Span, Time};
 
@@ -54,7 +54,7 @@ impl ByteTime {
         ByteTime { fraction, shift }
     }
 
-    /// The time of that many bytes, cut off; the longest there is if it is longer.
+    /// The time of `bytes`, truncated; saturates.
     pub(super) fn of(self, bytes: u64) -> Span {
         let nanos = (u128::from(bytes) * u128::from(self.fraction)) >> self.shift;
         Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -88,7 +88,7 @@ impl Shaper {
         (self.byte_time.is_some() && until > now).then_some(until)
     }
 
-    /// A packet arrives where nothing waited: unused time is not saved up.
+    /// An arrival at an empty queue: unused time is not saved.
     pub(super) fn wake(&mut self, now: Time) {
         if self.next < now {
             (self.next, self.failsafe) = (now, now);
@@ -108,7 +108,7 @@ impl Shaper {
 mod tests {
     use super::*;
 
-    /// A framing may be as large as a parameter can say.
+    /// Framing up to the parameter's maximum.
     #[test]
     fn the_largest_framing_takes_the_longest_time_and_overflows_nothing() {
         let slow = Rate::from_bps(1);

@@ -161,8 +161,8 @@ fn the_fattest_queue_loses_its_head_and_its_cobalt_is_notified() {
     assert!((0..1024).any(|index| !cake.flows.law(index).is_at_rest(ms(0))));
 }
 
-/// Linux 6.1 sch_cake.c, cake_enqueue: time in which nothing waited is not saved up, and an arrival
-/// behind others does not put the clock forward.
+/// Linux 6.1 sch_cake.c, cake_enqueue: idle time is not saved, and an arrival behind others does
+/// not advance the clock.
 #[test]
 fn the_shaper_saves_up_no_time_while_nothing_waits() {
     let mut cake = cake(&[("bandwidth", "10mbit")]);
@@ -173,7 +173,7 @@ fn the_shaper_saves_up_no_time_while_nothing_waits() {
     assert!(cake.dequeue(ms(1_000), &mut rng, &mut log).is_none(), "one packet at a time");
     let next = cake.held_until().expect("two wait");
     assert_eq!(next.since(ms(1_000)), Span::from_nanos(1_211_200));
-    // The host comes 2 ms late: what it missed is sent at once, also behind an arrival.
+    // The host is 2 ms late: missed departures are sent at once, also behind an arrival.
     let late = next + Span::from_millis(2);
     cake.enqueue(late, packet, &mut rng, &mut log);
     assert!(cake.dequeue(late, &mut rng, &mut log).is_some());

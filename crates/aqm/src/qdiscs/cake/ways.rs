@@ -17,7 +17,7 @@ pub(super) struct Ways {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub(super) index: usize,
-    /// Whether another hash had it, which is in use.
+    /// Whether it was taken over from another hash still in use.
     pub(super) is_taken_over: bool,
 }
 

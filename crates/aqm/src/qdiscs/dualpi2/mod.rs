@@ -8,7 +8,7 @@
 //! - Weighted round robin with the credits of Linux; the weight of 1/16 is an example of the RFC.
 //! - One counter of `recur` for each purpose; the RFC's low-latency queue has one for drops and
 //!   marks together.
-//! - The delay of the ramp is that of the packet in hand; lengths are those after its removal.
+//! - The delay of the ramp is that of the packet in hand; lengths exclude it.
 //! - An arrival is accepted while an MTU fits (RFC); with a limit in packets, while fewer wait.
 //!
 //! Under overload of both queues `rfc9332` leaves the link idle at times, `linux` does not (fact
@@ -76,7 +76,7 @@ struct DualQueue<P> {
     signals: Coupled,
     timer: Periodic,
     limit: Limit,
-    /// Room that an arrival must leave beyond its own size.
+    /// Room that an arrival must leave free.
     headroom: Option<u64>,
     scheduler: Scheduler,
 }
@@ -84,7 +84,7 @@ struct DualQueue<P> {
 /// Weighted round robin between the two queues.
 #[derive(Clone, Copy, Debug)]
 struct Scheduler {
-    /// Above zero the classic queue has waited long enough.
+    /// Above zero, the classic queue is next.
     credit: f64,
     at_rest: f64,
     /// Credits per byte that the classic queue gets for departures from the other one, and pays for
@@ -118,7 +118,7 @@ impl Scheduler {
         }
     }
 
-    /// A packet was taken while packets waited in the other queue.
+    /// A packet was taken while the other queue had a backlog.
     fn served(&mut self, place: Place, bytes: u32) {
         match place {
             Place::Low => self.credit += self.c_share * f64::from(bytes),
@@ -158,8 +158,8 @@ impl<P: Packet> DualQueue<P> {
         }
     }
 
-    /// Takes the packet that the scheduler chooses; says from where, and whether packets wait in
-    /// the other queue.
+    /// Takes the packet chosen by the scheduler; returns its queue, and whether the other queue has
+    /// a backlog.
     fn next(&mut self) -> Option<(Place, bool, Departure<P>)> {
         let (low_waits, classic_waits) = (!self.low.is_empty(), !self.classic.is_empty());
         if !low_waits && !classic_waits {

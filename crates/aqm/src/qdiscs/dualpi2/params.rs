@@ -10,7 +10,7 @@ params! {
     pub struct DualPi2Params {
         dialects: "rfc9332" = "RFC 9332 Appendix A, pass 2: deterministic thinning, a ramp for L4S",
             "linux" = "Linux sch_dualpi2.c: random, a step at 1 ms for L4S";
-        /// How much may wait in both queues together.
+        /// Limit on the backlog of both queues together.
         limit: Limit, POSITIVE, "Linux sch_dualpi2.c: 10000; RFC 9332: 250 ms at the link's rate"
             => Limit::Packets(10_000);
         /// Queue delay aimed at in the classic queue.
@@ -32,14 +32,14 @@ params! {
         /// From `l_min_th` plus this it marks every packet; 0 is a step.
         l_range: Span, NOT_NEGATIVE, "RFC 9332 A.1" => Span::from_micros(400),
             "linux": "sch_dualpi2.c: a step" => Span::ZERO;
-        /// It marks on its own only while more packets than this wait behind.
+        /// It marks on its own only with more packets than this behind the head.
         l_min_len: u64, ANY, "RFC 9332 A.1: Th_len" => 1,
             "linux": "sch_dualpi2.c: min_qlen_step" => 0;
-        /// The least share of the link that the classic queue has.
+        /// Minimum share of the link for the classic queue.
         c_weight: f64, PROBABILITY, "RFC 9332 §4.2.2" => 1.0 / 16.0,
             "linux": "sch_dualpi2.c: classic_protection" => 0.1;
-        /// Whether saturation drops what could be marked; if not, p' stays below 1/k and the limit
-        /// holds the rest.
+        /// Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and the limit
+        /// bounds the queue.
         drop_overload: bool, ANY, "RFC 9332 §4.2.3" => true;
     } behaviour {
         "thinning": "deterministic: a sum that passes 1", "RFC 9332 Appendix A.2: recur",

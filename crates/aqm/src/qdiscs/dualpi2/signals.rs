@@ -108,8 +108,8 @@ impl Coupled {
         }
     }
 
-    /// The verdict on the head of a queue. `left` waits in both queues after it, `low` packets of
-    /// it in the low-latency queue.
+    /// The verdict on the head of a queue. `left` is the backlog of both queues behind it, `low`
+    /// the low-latency queue's packets.
     pub(super) fn judge(
         &mut self,
         place: Place,
@@ -195,7 +195,7 @@ impl Coupled {
     }
 }
 
-/// The cause of a signal in the classic queue: overload, if it drops what could be marked.
+/// The cause of a signal in the classic queue: overload, if it drops an ECN-capable packet.
 fn overloaded(may_mark: bool, head: Head, overload: Cause, otherwise: Cause) -> Cause {
     if !may_mark && head.ecn.can_mark() { overload } else { otherwise }
 }

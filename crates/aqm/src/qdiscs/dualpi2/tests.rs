@@ -212,7 +212,7 @@ impl Literal {
         false
     }
 
-    /// (number, marked) of the packet that leaves; the dropped ones are noted.
+    /// (number, marked) of the departing packet; records the dropped ones.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<u64>) -> Option<(u64, bool)> {
         while self.low.len() + self.classic.len() > 0 {
             let low_turn = !self.low.is_empty() && (self.classic.is_empty() || self.credit <= 0.0);
@@ -327,10 +327,9 @@ fn fates(params: &DualPi2Params, place: Place, base_prob: f64) -> (usize, usize)
     (count(|v| matches!(v, Verdict::Drop(_))), count(|v| matches!(v, Verdict::Mark(_))))
 }
 
-/// Overload protection, RFC 9332 §4.2.3 and Appendix A.2: below saturation ECT packets are marked
-/// in both queues; from p_C = 1/k^2, where k p' is 1, they are dropped, as often in the low-latency
-/// queue as in the classic one, and marked otherwise. Linux draws at random, and begins beyond that
-/// point.
+/// Overload protection, RFC 9332 §4.2.3 and Appendix A.2: below saturation both queues mark ECT
+/// packets; from p_C = 1/k^2 (k p' = 1) on, both drop them with equal probability and mark the
+/// others. Linux draws at random, and starts above that point.
 #[test]
 fn saturation_drops_ect_packets() {
     for dialect in ["rfc9332", "linux"] {

@@ -1,4 +1,4 @@
-//! Laws under flow queues: one queue is the law itself, and what a law sees and when it is called.
+//! Laws under flow queues: equivalence with one queue, backlogs and calls of hooks.
 
 use super::tests::{fill, fq_of, offer, rng};
 use super::*;

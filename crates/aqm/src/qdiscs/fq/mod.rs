@@ -9,7 +9,7 @@
 //!   Linux and ns-3; the RFC's prose says "negative", which would let a flow of full-quantum
 //!   packets send two at once (fact qdisc-2).
 //! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
-//!   prose and ns-3 always move it, so that it waits there, with the credits it has left, until no
+//!   prose and ns-3 always move it, so that it waits there, with its remaining credits, until no
 //!   new queue is left. `ns3` follows that.
 //! - `memory_limit` counts bytes of packets, in dialect `linux` the memory of the kernel's buffers
 //!   (fact qdisc-20); on hosts that do not know what a packet carries, each counts as a datagram.
@@ -41,7 +41,7 @@ params! {
             "rfc8290" = "RFC 8290",
             "linux" = "Linux sch_fq_codel.c",
             "ns3" = "ns-3 FqCoDelQueueDisc";
-        /// How much may wait in all queues together; `overflow` says what is dropped beyond it.
+        /// Limit on the backlog of all queues together; `overflow` says what is dropped beyond it.
         limit: Limit, POSITIVE, "RFC 8290 §5.2.3" => Limit::Packets(10_240);
         /// Number of queues to which flows are hashed.
         flows: u64, QUEUES, "RFC 8290 §5.2.5" => 1024;
@@ -120,7 +120,7 @@ pub struct Fq<P, L> {
     quantum: i64,
     drop_batch: u64,
     salt: u64,
-    /// The earliest timer of the queues that hold packets. It may stay set when they have emptied.
+    /// The earliest timer of the queues that hold packets. It may stay set after they have emptied.
     alarm: Option<Time>,
 }
 
@@ -158,8 +158,8 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         ((u128::from(hash) * self.flows.count() as u128) >> 64) as u32
     }
 
-    /// Timers of a law do not run while its queue is empty, so that a thousand idle queues cost
-    /// nothing; the law catches up before its next hook.
+    /// A law's timers do not run while its queue is empty, so idle queues cost nothing; it catches
+    /// up before its next hook.
     fn wake(&mut self, index: u32, now: Time) {
         let due = self.flows.law(index).next_timer().is_some_and(|due| due.is_due(now));
         if due && self.flows.is_empty(index) {
@@ -203,7 +203,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         let listed = self.lists.listed();
         let fattest = match self.ranks.is_empty() {
             true => self.flows.fattest(listed),
-            // ns-3 FqCoDelQueueDisc::FqCoDelDrop: of equals, the class that was made first.
+            // ns-3 FqCoDelQueueDisc::FqCoDelDrop: of equals, the oldest class.
             false => listed.max_by_key(|&i| (self.flows.bytes(i), !self.ranks[i as usize])),
         };
         let fattest = fattest.expect("what is over its limit holds packets");
@@ -224,8 +224,8 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         }
     }
 
-    /// A queue was found empty. A new one stays among the old for one more round, so that it cannot
-    /// become new again at once (RFC 8290 §4.2). Out of line, as few are.
+    /// A queue was found empty. A new queue stays in the old list for one more round, so that it
+    /// cannot become new again at once (RFC 8290 §4.2). Out of line: rare.
     #[inline(never)]
     fn retire(&mut self, list: DrrList, index: u32) {
         self.lists.remove_head(list);
@@ -261,8 +261,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
                 self.make_room(now, sink);
             }
         } else if self.flows.is_empty(index) && !self.lists.contains(index) {
-            // The queue is not listed and will not be asked, so its law learns now that it is
-            // empty.
+            // An unlisted queue is never dequeued, so report to its law now that it is empty.
             self.flows.law_mut(index).on_empty(now);
         }
     }
@@ -359,7 +358,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     build_with(params, env, |env| L::new(law, env))
 }
 
-/// The same around laws that `make` makes for the discipline's environment.
+/// Likewise, around laws made by `make` for the discipline's environment.
 pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
     params: &FqParams,
     env: &Env,

@@ -20,7 +20,7 @@ pub(crate) struct DrrLists {
     places: Vec<Place>,
 }
 
-/// First and last mean nothing while the list is empty.
+/// First and last are unspecified while the list is empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     first: u32,
@@ -53,12 +53,12 @@ impl DrrLists {
         &mut self.places[index as usize].credits
     }
 
-    /// The same, of a queue that may not exist.
+    /// Likewise, for a queue that may not exist.
     pub(crate) fn credits(&self, index: u32) -> Option<i64> {
         self.places.get(index as usize).map(|place| place.credits)
     }
 
-    /// The list of a queue, by going through the new ones: for those who look on.
+    /// The list of a queue; searches the new ones, so for inspection only.
     pub(crate) fn list_of(&self, index: u32) -> Option<DrrList> {
         let is_new = || self.walk(DrrList::New).any(|listed| listed == index);
         self.contains(index).then(|| if is_new() { DrrList::New } else { DrrList::Old })
@@ -68,8 +68,8 @@ impl DrrLists {
         self.ends[list as usize].length
     }
 
-    /// The next queue with credits. Each queue without gets a quantum, and becomes the last of the
-    /// old ones.
+    /// The next queue with credits. Each queue without credits gets a quantum and moves to the end
+    /// of the old list.
     #[inline]
     pub(crate) fn next_to_send(&mut self, quantum: i64) -> Option<(DrrList, u32)> {
         while self.ends[DrrList::New as usize].length > 0 {
@@ -93,13 +93,13 @@ impl DrrLists {
                 return Some((DrrList::Old, first));
             }
             place.credits += quantum;
-            // It is behind itself where it is alone.
+            // A single queue follows itself.
             self.places[last as usize].next = first;
             (first, last) = (self.places[first as usize].next, first);
         }
     }
 
-    /// Puts a queue that is in neither list at the end of one.
+    /// Appends an unlisted queue to a list.
     #[inline]
     pub(crate) fn append(&mut self, list: DrrList, index: u32) {
         debug_assert!(!self.contains(index), "a queue is listed once");
@@ -114,7 +114,7 @@ impl DrrLists {
         self.places[index as usize].is_listed = true;
     }
 
-    /// Takes the head out of its list.
+    /// Removes the head of a list.
     #[inline]
     pub(crate) fn remove_head(&mut self, list: DrrList) {
         let ends = &mut self.ends[list as usize];
@@ -141,7 +141,7 @@ impl DrrLists {
 mod tests {
     use super::*;
 
-    /// The list and the number of the queue that sends a packet which takes all its credits.
+    /// The list and number of the queue that sends a packet and uses up its credits.
     fn sends(lists: &mut DrrLists) -> Option<(DrrList, u32)> {
         let next = lists.next_to_send(1)?;
         *lists.credits_mut(next.1) -= 1;

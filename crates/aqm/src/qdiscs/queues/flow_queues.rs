@@ -1,5 +1,5 @@
 //! Flow queues: many queues, each under a law of its own, with one pool for their packets and one
-//! total. The disciplines `fq` and `cake` decide which of them is served.
+//! total. The disciplines `fq` and `cake` schedule them.
 
 use alloc::vec::Vec;
 
@@ -31,7 +31,7 @@ struct Flow<L> {
     law: L,
 }
 
-/// The head of a queue, which its law has let pass.
+/// The head of a queue, passed by its law.
 pub(crate) struct Judged<'a, P> {
     bytes: u32,
     chain: &'a mut Chain,
@@ -125,7 +125,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         &mut self.flows[index as usize].law
     }
 
-    /// The queue with most bytes among some, the lowest number on ties.
+    /// The queue with most bytes among `queues`; ties go to the lowest number.
     pub(crate) fn fattest(&self, some: impl Iterator<Item = u32>) -> Option<u32> {
         some.max_by_key(|&index| (self.bytes(index), !index))
     }
@@ -157,8 +157,8 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         stays
     }
 
-    /// Drops packets at the head of a queue until its law lets one pass. Returns that one, in its
-    /// place, or none if no packet is left.
+    /// Drops heads of a queue until its law passes one. Returns that one, still queued, or `None`
+    /// if the queue is empty.
     #[inline]
     pub(crate) fn judge(
         &mut self,

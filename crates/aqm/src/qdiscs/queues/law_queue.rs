@@ -1,4 +1,4 @@
-//! One queue under one law, the part that disciplines with laws are built of.
+//! One queue under one law: the building block of disciplines with laws.
 
 use crate::law::{Aqm, Cause, Stage, Verdict};
 use crate::packet::{Backlog, Head, Packet};
@@ -11,7 +11,7 @@ use crate::time::Time;
 pub(crate) struct LawQueue<'a, L, W> {
     pub(crate) law: &'a mut L,
     pub(crate) waiting: W,
-    /// Bytes that wait for the same link in other queues.
+    /// Bytes queued for the same link elsewhere.
     pub(crate) elsewhere: u64,
 }
 
@@ -35,7 +35,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     ) -> bool {
         let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
         if !(full && self.law.is_limit_first()) {
-            // Made where it is passed: a copy of a backlog just made waits for its stores (5 ns).
+            // Built where it is passed: copying a new backlog stalls on its stores (5 ns).
             let queue = self.backlog();
             match self.law.on_enqueue(now, head, queue, rng) {
                 Verdict::Pass => {}
@@ -70,9 +70,9 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         self.waiting.push(now, packet);
     }
 
-    /// Asks the law about the head and drops packets until it lets one pass, which it may have
-    /// marked. Returns the size of that one, or none if no packet is left. The head is judged in
-    /// its place: passing it from function to function costs 3 of 25 ns under CoDel.
+    /// Drops heads until the law passes (or marks) one. Returns its size, or `None` if the queue is
+    /// empty. The head is judged in its place: passing it from function to function costs 3 of 25
+    /// ns under CoDel.
     #[inline]
     pub(crate) fn judge(
         &mut self,
@@ -126,7 +126,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     }
 }
 
-/// Reports the state in which a watched law decided; other laws have none to report.
+/// Reports the state behind a watched law's decision.
 fn report_state<P>(law: &impl Aqm, sink: &mut dyn Sink<P>) {
     if let Some(evidence) = law.evidence() {
         sink.evidence(evidence);

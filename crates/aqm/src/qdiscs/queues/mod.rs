@@ -1,4 +1,4 @@
-//! What disciplines are built of: queues with and without a law, and lists of active queues.
+//! Building blocks of disciplines: queues with and without a law, and lists of active queues.
 
 pub(crate) mod drr_lists;
 pub(crate) mod flow_queues;

@@ -1,4 +1,4 @@
-//! First in, first out: queues of packets without a law, which count their bytes.
+//! FIFO queues without a law, which count their bytes.
 
 use alloc::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use crate::packet::Packet;
 use crate::qdisc::Departure;
 use crate::time::Time;
 
-/// Packets in the order of their arrival, in memory of their own or in a shared pool.
+/// Packets in order of arrival, in private memory or a shared pool.
 pub(crate) trait PacketQueue {
     type Packet: Packet;
 
@@ -52,7 +52,7 @@ impl<W: PacketQueue> PacketQueue for &mut W {
     }
 }
 
-/// Packets in memory of their own, each with the time at which it was accepted.
+/// Packets in private memory, each with its arrival time.
 #[derive(Debug)]
 pub(crate) struct PacketFifo<P> {
     waiting: VecDeque<Departure<P>>,

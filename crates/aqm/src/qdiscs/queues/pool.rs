@@ -1,8 +1,7 @@
-//! One pool for the packets of many queues: it allocates only when more packets wait than ever
-//! before.
+//! A packet pool shared by many queues; allocates only at a new peak of the backlog.
 //!
-//! The place that was freed last is taken first, because it is still in the cache. The links are
-//! stored apart from the packets, so that linking a packet behind another does not fetch the other.
+//! The last place freed is reused first: it is still cached. Links are separate from packets, so
+//! that appending does not load the previous packet.
 
 use alloc::vec::Vec;
 
@@ -24,7 +23,7 @@ pub(crate) struct Pool<P> {
 /// No place has this number.
 const NO_PLACE: u32 = u32::MAX;
 
-/// The neighbours of a packet. They mean nothing at the ends of a chain.
+/// The neighbours of a packet. Unspecified at the ends of a chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// The one behind it.
@@ -36,7 +35,7 @@ struct Link {
 /// One queue of the pool.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chain {
-    /// Places of the ends; they mean nothing while the chain is empty.
+    /// Places of the ends; unspecified while the chain is empty.
     first: u32,
     last: u32,
     packets: u32,

@@ -10,7 +10,7 @@ pub(crate) struct Total {
     pub(crate) bytes: u64,
 }
 
-/// What may wait in a whole discipline.
+/// Limit on the backlog of a whole discipline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ceiling {
     packets: u64,

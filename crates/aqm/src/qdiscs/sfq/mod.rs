@@ -4,11 +4,11 @@
 //! Source: Linux 6.1 `sch_sfq.c` and the RED thresholds of tc; `sfq_red` has RED in every queue.
 //!
 //! Deviations from Linux:
-//! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer: what
-//!   then finds no queue is dropped at that time, and several periods without a packet re-sort
+//! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer:
+//!   packets that then find no queue are dropped, and several periods without a packet re-sort
 //!   once.
-//! - A `limit` below `flows` leaves that many queues only if it is not the default, for tc cannot
-//!   tell; in bytes it keeps them all, and the longest queue loses packets.
+//! - A `limit` below `flows` reduces the number of queues only if it is not the default, since tc
+//!   cannot distinguish; in bytes it keeps them all, and the longest queue loses packets.
 //!
 //! Deviations from SFQ as published (McKenney 1990, read through Linux): rounds count bytes, not
 //! packets. SFQ of ns-2 has 16 buckets and 40 packets by default.
@@ -69,7 +69,7 @@ impl Scheme for SfqRed {
     }
 }
 
-/// What RED needs in every queue.
+/// RED's configuration, common to all queues.
 #[derive(Clone, Copy, Debug)]
 struct Red {
     curve: Curve,
@@ -85,7 +85,7 @@ struct Queues<P> {
     queues: Vec<Active>,
     pool: Pool<P>,
     free: Vec<u32>,
-    /// The queue served last; the next one is behind it in the ring. None when nothing waits.
+    /// The queue served last; its successor in the ring is next. None when nothing waits.
     tail: Option<u32>,
     total: Total,
     limit: Limit,
@@ -185,7 +185,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// An arrival at a queue in which packets wait.
+    /// An arrival at a non-empty queue.
     fn join(
         &mut self,
         index: u32,
@@ -275,7 +275,7 @@ impl<P: Packet> Queues<P> {
         self.pool.push(&mut self.queues[index as usize].packets, enqueued, packet);
     }
 
-    /// The queue behind the tail has become empty: it leaves the ring.
+    /// Removes the queue behind the tail from the ring: it is empty.
     fn retire_next(&mut self, index: u32) {
         let tail = self.tail.expect("the ring holds the queue");
         debug_assert_eq!(self.queue(tail).next, index, "only the next queue leaves");
@@ -318,7 +318,7 @@ impl<P: Packet> Queues<P> {
 impl<P: Packet + Send> Qdisc<P> for Queues<P> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         self.perturb_if_due(now, sink);
-        // A packet that would not fit even alone must not evict all others first.
+        // A packet larger than the limit must not evict all others.
         if matches!(self.limit, Limit::Bytes(n) if u64::from(packet.bytes()) > n) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }

@@ -19,7 +19,7 @@ params! {
     /// Parameters of SFQ.
     pub struct SfqParams {
         dialects: "linux" = "Linux sch_sfq.c";
-        /// How much may wait in all queues together; beyond it the longest queue loses a packet.
+        /// Limit on the backlog of all queues together; beyond it the longest queue loses a packet.
         limit: Limit, POSITIVE, "Linux sch_sfq.c: SFQ_MAX_DEPTH" => DEFAULT_LIMIT;
         /// Hash slots; a power of two.
         divisor: u64, QUEUES, "Linux sch_sfq.c: SFQ_DEFAULT_HASH_DIVISOR" => 1024;
@@ -49,7 +49,7 @@ params! {
     /// Parameters of SFQ with RED in every queue.
     pub struct SfqRedParams {
         dialects: "linux" = "Linux sch_sfq.c with its RED; thresholds as tc computes them";
-        /// How much may wait in all queues together; beyond it the longest queue loses a packet.
+        /// Limit on the backlog of all queues together; beyond it the longest queue loses a packet.
         limit: Limit, POSITIVE, "Linux sch_sfq.c: SFQ_MAX_DEPTH" => DEFAULT_LIMIT;
         /// Hash slots; a power of two.
         divisor: u64, QUEUES, "Linux sch_sfq.c: SFQ_DEFAULT_HASH_DIVISOR" => 1024;
@@ -79,7 +79,7 @@ params! {
         /// Packets in a row that RED lets pass, from which the weight of the average follows;
         /// `auto` is (2 min + max) / 3 mean packets.
         burst: OrAuto<u64>, POSITIVE, "tc q_sfq.c" => OrAuto(None);
-        /// Whether packets that can be marked are marked instead of dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "tc q_sfq.c: off" => false;
         /// Whether an average above `max_th` drops what it could mark.
         hard_drop: bool, ANY, "tc q_sfq.c: off" => false;
@@ -130,7 +130,7 @@ impl SfqParams {
 }
 
 impl SfqRedParams {
-    /// What it has in common with SFQ alone.
+    /// The parameters shared with plain SFQ.
     pub(super) fn shape(&self) -> SfqParams {
         SfqParams {
             dialect: self.dialect,

@@ -46,7 +46,7 @@ impl<P: Packet> Queues<P> {
         match index {
             Some(index) if self.queue(index).packets.packets() < self.depth => {
                 if let (Some(red), queue) = (self.red, self.queue(index)) {
-                    // sfq_rehash: the averages start at 0 and sample what is sorted in.
+                    // sfq_rehash: the averages restart at 0 and sample the re-sorted packets.
                     queue.red.sample(&red.curve, queue.packets.bytes());
                 }
                 self.append(index, enqueued, packet);
