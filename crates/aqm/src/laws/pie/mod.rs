@@ -5,8 +5,7 @@
 //! with the corrections below. Every other dialect has its sources and deviations at the top of its
 //! file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`],
 //! [`linux2013`], [`ns2`] (`ns2`, `ns3`), [`ns3`], [`docsis`]. Parameters without effect in a
-//! dialect are refused, not
-//! ignored.
+//! dialect are refused, not ignored ([`unused`]).
 //!
 //! Deviations of `rfc8033` from RFC 8033:
 //! - The delay is the sojourn time of the last packet that left, as in its Appendix A and §6, and 0
@@ -38,12 +37,14 @@ mod ns3;
 mod paper;
 mod scaling;
 mod standard;
+mod unused;
 
 use alloc::format;
 use alloc::string::String;
 
 pub(in crate::laws) use controller::Controller;
 use scaling::Tune;
+use unused::unused;
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -157,7 +158,8 @@ params! {
         /// When the probability is updated first; `auto` is one `tupdate` after the start.
         first_update: OrAuto<Span>, POSITIVE,
             "our choice: one period, as between updates" => OrAuto(None),
-            "linux" | "linux2013": "Linux sch_pie.c: half a second" => OrAuto(Some(Span::from_millis(500)));
+            "linux" | "linux2013": "Linux sch_pie.c: half a second"
+                => OrAuto(Some(Span::from_millis(500)));
         // The timer expires a step of the kernel's timer wheel after it is due (fact aqm-4).
         /// Timer interrupts of the kernel per second, to which `tupdate` and `first_update` are
         /// rounded up.
@@ -256,73 +258,6 @@ words! {
         None = "none",
         /// Rules of the authors' Linux code of 2013, as preserved in the Linux `sch_pi2.c` of 2015.
         Linux2013 = "linux2013",
-    }
-}
-
-/// Parameters without effect, by dialect.
-fn unused(dialect: &str) -> &'static [&'static str] {
-    match dialect {
-        "rfc8033" | "rfc8033_basic" | "ietf_draft" => {
-            &["heuristics", "decay_wraps", "byte_mode", "active_threshold", "ce_threshold", "l4s"]
-        }
-        "paper2013" => &[
-            "derandomise",
-            "cap_step",
-            "idle_decay",
-            "delay",
-            "on_off",
-            "decay_wraps",
-            "byte_mode",
-            "active_threshold",
-            "ce_threshold",
-            "l4s",
-        ],
-        "linux" => &[
-            "derandomise",
-            "cap_step",
-            "idle_decay",
-            "rate_weight",
-            "tune",
-            "on_off",
-            "heuristics",
-            "decay_wraps",
-            "active_threshold",
-            "ce_threshold",
-            "l4s",
-        ],
-        "linux2013" => &[
-            "derandomise",
-            "cap_step",
-            "idle_decay",
-            "delay",
-            "rate_weight",
-            "tune",
-            "on_off",
-            "heuristics",
-            "active_threshold",
-            "ce_threshold",
-            "l4s",
-        ],
-        "ns2" => {
-            &["on_off", "heuristics", "decay_wraps", "active_threshold", "ce_threshold", "l4s"]
-        }
-        "ns3" => &["on_off", "heuristics", "decay_wraps"],
-        _ => &[
-            "ecn",
-            "ecn_mark_limit",
-            "derandomise",
-            "cap_step",
-            "delay",
-            "dq_threshold",
-            "rate_weight",
-            "on_off",
-            "heuristics",
-            "decay_wraps",
-            "byte_mode",
-            "active_threshold",
-            "ce_threshold",
-            "l4s",
-        ],
     }
 }
 
