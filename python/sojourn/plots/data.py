@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sojourn.comparing.dominance import PAIR
 from sojourn.comparing.metrics import bulk_classes
 from sojourn.plots.excerpt import Excerpt, Floats, Results, Run, histograms, states
 
@@ -176,6 +177,15 @@ def delay_grid(found: Sequence[Distribution]) -> Floats:
     low = max([_LEAST_S, min(one.quantile_s(0.05) for one in found)])
     high = max([2 * low, *(one.quantile_s(0.9995) for one in found)])
     return np.geomspace(low, high * 1.15, _POINTS)
+
+
+def delay_and_utilisation(results: Results, link: str) -> dict[str, Floats]:
+    """Per AQM milliseconds of delay p95 and percent of utilisation, shape ``(n_seeds, 2)``."""
+    found = {}
+    for aqm, runs in results.items():
+        delay, share = (summaries(runs, f"queue/{link}/{metric}") for metric in PAIR)
+        found[aqm] = cloud_of_delay(delay, share * 1e2)
+    return {aqm: cloud for aqm, cloud in found.items() if len(cloud)}
 
 
 def bulk_points(results: Results, link: str) -> dict[str, Floats]:

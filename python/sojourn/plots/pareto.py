@@ -18,7 +18,7 @@ from sojourn.describing.formatting import axis_label
 from sojourn.describing.metrics import row_of
 from sojourn.errors import NothingToPlot
 from sojourn.plots import clouds, data, style
-from sojourn.plots.data import Floats, Results
+from sojourn.plots.excerpt import Floats, Results
 
 
 @style.figure
@@ -32,7 +32,7 @@ def pareto(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no run has both a queue delay and a utilisation.
     """
-    found = points(results, link)
+    found = data.delay_and_utilisation(results, link)
     if not found:
         raise NothingToPlot(f"no run has both a delay of queue {link} and a utilisation")
     title = f"Delay and utilisation of {link}, judged together"
@@ -48,15 +48,6 @@ def pareto(results: Results, link: str) -> Figure:
     axes.set_ylabel(share)
     clouds.finish(drawing, axes, found, colours)
     return drawing
-
-
-def points(results: Results, link: str) -> dict[str, Floats]:
-    """Per AQM milliseconds of delay p95 and percent of utilisation, shape ``(n_seeds, 2)``."""
-    found = {}
-    for aqm, runs in results.items():
-        delay, share = (data.summaries(runs, f"queue/{link}/{metric}") for metric in PAIR)
-        found[aqm] = data.cloud_of_delay(delay, share * 1e2)
-    return {aqm: cloud for aqm, cloud in found.items() if len(cloud)}
 
 
 def _cross(axes: Axes, cloud: Floats, colour: str, marker: str) -> None:

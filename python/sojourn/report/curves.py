@@ -99,15 +99,14 @@ def _delay_over_time(comparison: ComparedRuns) -> dict[str, Any]:
 
 
 def _planes(comparison: ComparedRuns) -> Iterator[dict[str, Any]]:
-    from sojourn.plots.data import bulk_points
-    from sojourn.plots.pareto import points
+    from sojourn.plots.data import bulk_points, delay_and_utilisation
 
     delay_mean, delay_p95, utilisation = (
         axis_label(row_of(name)) for name in ("delay_mean", *dominance.PAIR)
     )
     for name, x, y, of in (
         ("plane", delay_mean, "goodput of all bulk flows [Mbit/s]", bulk_points),
-        ("pareto", delay_p95, utilisation, points),
+        ("pareto", delay_p95, utilisation, delay_and_utilisation),
     ):
         if name in omitted_figures(comparison.shaped):
             continue
