@@ -144,7 +144,7 @@ fn outside(ours: WitnessCell, theirs: &[WitnessCell], by: &Widening) -> Vec<&'st
 }
 
 /// Cells that lie outside of their bands, and what is known of it. Another set fails.
-const APART: [(&str, &str, u32); 3] = [
+const APART: [(&str, &str, u32); 4] = [
     // ns-2 as it is times one packet per window and has 7.97 Mbit/s; with timestamps it has 9.11,
     // ours 9.12 (fact tcp-12).
     ("taildrop", "tahoe", 1),
@@ -155,6 +155,8 @@ const APART: [(&str, &str, u32); 3] = [
     // The same: until 5 s 975 to 1109 drops in ours (three seeds), 396 to 427 in ns-3, after that
     // 138 to 143 in ours, 127 to 140 in ns-3.
     ("pie", "kids-3.8", 5),
+    // The same slow start as kids-3.8: 1.7 % drops, ns-3 0.6 %.
+    ("pie", "pie-3.5", 1),
 ];
 
 fn check(queue: &str) {
