@@ -59,7 +59,6 @@ def _t3_measure(_pools: Pools) -> dict[str, float]:
         "adapt_interval_ms": 1e3 * measures.seconds(found["adapt_interval"]),
         "adapt_alpha": float(found["adapt_alpha"]),
         "adapt_beta": float(found["adapt_beta"]),
-        "w_q": float(found["w_q"]),
     }
 
 
