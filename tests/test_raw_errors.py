@@ -63,3 +63,14 @@ def test_a_metaclass_that_raises_is_refused_with_its_line(command, metaclass, na
     )
     message = command.refused("run", "small.toml", "--aqm", f"law.py{named}")
     assert message.startswith("sojourn: error: law.py"), message
+
+
+@pytest.mark.parametrize(
+    "words", [("validate",), ("study", "plan"), ("tune", "--store", "s"), ("import",)]
+)
+def test_a_file_that_is_too_large_is_refused_by_its_name(command, words):
+    large = command.folder / "large.toml"
+    large.touch()
+    os.truncate(large, 200_000_000)
+    said = command.refused(*words, "large.toml")
+    assert "large.toml: has more than the 100 MB that a" in said

@@ -37,15 +37,20 @@ def content(path: Path, what: str = "file") -> bytes:
         # A pipe that took the place of the file meanwhile would block without the flag.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
-            return all_of(file, what)
+            return all_of(file, what, shown(path))
     except FileNotFoundError:
         raise InputError(f"{shown(path)}: there is no such file") from None
     except OSError as error:
         raise InputError(f"{shown(path)}: cannot be read ({error.strerror})") from None
 
 
-def all_of(file: BinaryIO, what: str = "file") -> bytes:
+def all_of(file: BinaryIO, what: str = "file", name: str = "") -> bytes:
     """What an open file holds, at most `LARGEST_BYTES`.
+
+    Args:
+        file: the file.
+        what: it should be, for messages.
+        name: of the file, where it was opened by its descriptor.
 
     Raises:
         InputError: there is more.
@@ -56,8 +61,8 @@ def all_of(file: BinaryIO, what: str = "file") -> bytes:
         found += block
         if len(found) > LARGEST_BYTES:
             raise InputError(
-                f"{shown(file.name)}: has more than the {LARGEST_BYTES // 1_000_000} MB that a "
-                f"{what} may have"
+                f"{name or shown(file.name)}: has more than the "
+                f"{LARGEST_BYTES // 1_000_000} MB that a {what} may have"
             )
     return bytes(found)
 

@@ -21,6 +21,7 @@ from sojourn.describing.library import load, parse_set
 from sojourn.describing.queues import choose_link
 from sojourn.engines import registry
 from sojourn.plots.outputs import check_format
+from sojourn.reading import shown
 
 if TYPE_CHECKING:
     from sojourn.plots.beside import Drawers
@@ -117,7 +118,7 @@ def compare(
         )  # fmt: skip
         if out is not None:
             comparison.save(out, formats=forms, size=size, drawing=drawing)
-            console.say(f"report: {out / 'report.html'}")
+            console.say(f"report: {shown(out / 'report.html')}")
         return finish(comparison, scenario, as_json)
 
 
