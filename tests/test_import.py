@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +302,10 @@ def test_the_measurement_is_never_replaced(
     assert cli.main(["import", str(trace), "-o", str(tmp_path / "lte.toml")]) == 2
     assert "choose another" in capsys.readouterr().err
     assert trace.read_text() == "0\n5\n"
+
+
+@pytest.mark.parametrize("line", ["9" * 200_000, "\u00b2", "bytes from " + "seq=1 time " * 20_000])
+def test_a_long_line_takes_no_time(tmp_path: Path, line: str) -> None:
+    began = time.process_time()
+    refused(tmp_path, line)
+    assert time.process_time() - began < 5, "the pattern of a reply takes quadratic time"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -9,12 +10,14 @@ from sojourn.errors import InputError
 from sojourn.importing.cells import Rows, all_numbers, number
 from sojourn.importing.measured import Measurement, rate_curve
 
+_WHOLE = re.compile(r"[0-9]{1,18}")
+
 
 def mahimahi(rows: Rows, name: str) -> Measurement:
     """Whole milliseconds, one delivery opportunity for each line."""
     times: list[int] = []
     for line, cells in rows:
-        if len(cells) != 1 or not cells[0].isdigit():
+        if len(cells) != 1 or not _WHOLE.fullmatch(cells[0]):
             raise InputError(
                 f"{name}, line {line}: is not a whole number of milliseconds, as each line of a "
                 "Mahimahi trace is"

@@ -14,15 +14,23 @@ _REPLY = re.compile(
 )
 _SENT = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
 _INTERVAL_S = 1.0
+_LONGEST_LINE = 500
+"""No line of ping is longer; the patterns take quadratic time in the length of one."""
 
 
 def is_ping(lines: Sequence[str]) -> bool:
     """Whether the text holds replies, or the summary of a ping without any."""
-    return any(_is_reply(line) or _SENT.search(line) for line in lines)
+    return any(_is_reply(line) or _sent(line) for line in lines)
 
 
 def _is_reply(line: str) -> bool:
+    if len(line) > _LONGEST_LINE:
+        return False
     return ("bytes from" in line or "ttl" in line.lower()) and bool(_REPLY.match(line))
+
+
+def _sent(line: str) -> re.Match[str] | None:
+    return _SENT.search(line) if len(line) <= _LONGEST_LINE else None
 
 
 def read(lines: Sequence[str], name: str) -> Measurement:
@@ -71,7 +79,7 @@ def _losses(
     result: Measurement,
 ) -> None:
     """Take the losses from the summary, or from the sequence numbers that are missing."""
-    if summary := next((found for line in lines if (found := _SENT.search(line))), None):
+    if summary := next((found for line in lines if (found := _sent(line))), None):
         sent, received = int(summary[1]), int(summary[2])
     elif is_numbered:
         numbers = {int(found["seq"]) for _, found in replies}
