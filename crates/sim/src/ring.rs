@@ -131,18 +131,11 @@ impl<T: Copy> Ring<T> {
         self.places.get(self.first.wrapping_sub(1) & self.mask())
     }
 
-    /// Inserts an item at `place`, counted from the front; later items move back.
-    ///
-    /// # Panics
-    /// If `place` is larger than the number of items.
-    pub(crate) fn insert(&mut self, place: usize, item: T) {
-        assert!(place <= self.len(), "an item stands behind others that are there");
-        self.push_back(item);
-        let mask = self.mask();
-        for behind in (place..self.len() - 1).rev() {
-            let at = self.first.wrapping_add(behind);
-            self.places.swap(at & mask, at.wrapping_add(1) & mask);
-        }
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn last_taken_mut(&mut self) -> Option<&mut T> {
+        let place = self.first.wrapping_sub(1) & self.mask();
+        self.places.get_mut(place)
     }
 
     /// Doubles the places. The new ones are filled with some item.
@@ -164,7 +157,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Numbers above 40 are put in, those below take one out or put one in between.
+        /// Numbers above 35 are put in, those below take one out.
         #[test]
         fn behaves_like_a_double_ended_queue(steps in prop::collection::vec(0usize..100, 0..200)) {
             let (mut ring, mut plain) = (Ring::default(), VecDeque::new());
@@ -177,11 +170,6 @@ mod tests {
                         let expected = first.map(|item| (item, plain.front().copied()));
                         prop_assert_eq!(popped, expected);
                         prop_assert!(first.is_none() || ring.last_taken() == first.as_ref());
-                    }
-                    35..40 => {
-                        let place = step % (plain.len() + 1);
-                        ring.insert(place, step);
-                        plain.insert(place, step);
                     }
                     _ => {
                         if step < 70 || !ring.push_behind(step) {

@@ -74,7 +74,14 @@ fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError>
     let is_impaired = |link: usize| impairments[link].is_some();
     let (routes, hops, uplinks) = routes(plan, &onward, &is_impaired);
     let wires = wires(plan, &onward, (slots.wires, &agenda));
-    let topology = Topology { routes: &routes, hops: &hops, uplinks: &uplinks, wires: &wires };
+    let reorders = |link: usize| impairments[link].as_ref().is_some_and(Impairment::reorders);
+    let topology = Topology {
+        routes: &routes,
+        hops: &hops,
+        uplinks: &uplinks,
+        wires: &wires,
+        reorders: &reorders,
+    };
     let services = services(plan, timing, &topology, (&slots, &agenda));
     let links = (0..plan.links.len())
         .map(|i| {

@@ -9,8 +9,6 @@
 //! 2.5 to 4.4 %, under any AQM and rate, and cost nothing where data share the way back (U1 to
 //! U5).
 
-use std::collections::BTreeSet;
-
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::Resolved;
 
@@ -34,6 +32,8 @@ pub(super) struct Topology<'a> {
     pub(super) hops: &'a [Hop],
     pub(super) uplinks: &'a [Uplink],
     pub(super) wires: &'a [(Wire, End)],
+    /// Whether packets may overtake each other on the wire behind a link, by place.
+    pub(super) reorders: &'a dyn Fn(usize) -> bool,
 }
 
 /// The service of every link.
@@ -43,45 +43,75 @@ pub(super) fn services(
     topology: &Topology<'_>,
     (slots, agenda): (&Slots, &Agenda),
 ) -> Vec<Service> {
+    let least_delays = topology.least_delays(plan.links.len());
+    let feeders = topology.feeders(plan.links.len());
     let service = |place: usize| match plan.links[place].capacity.wireless_lan() {
         Some(wlan) => {
             Service::Wireless { medium: agenda.alarm(slots.media + wlan), contends: false }
         }
         None if timing == Timing::Events => Service::Events,
-        None => match topology.least_delay_behind(place).min(MOST_SLACK) {
+        None => match least_delays[place].unwrap_or(Span::ZERO).min(MOST_SLACK) {
             Span::ZERO => Service::Events,
-            slack => Service::Late { slack, feeder: topology.feeder_of(place) },
+            slack => Service::Late { slack, feeder: feeders[place] },
         },
     };
     (0..plan.links.len()).map(service).collect()
 }
 
+/// How many different things of a kind lead to another, or away from it.
+#[derive(Clone, Copy, Debug)]
+enum Only {
+    None,
+    One(usize),
+    Several,
+}
+
+impl Only {
+    fn add(&mut self, place: usize) {
+        *self = match *self {
+            Only::None => Only::One(place),
+            Only::One(known) if known == place => Only::One(place),
+            Only::One(_) | Only::Several => Only::Several,
+        };
+    }
+}
+
 impl Topology<'_> {
-    /// The least delay of the wires on which a link sends.
-    fn least_delay_behind(&self, link: usize) -> Span {
-        let behind = self.hops.iter().filter(|hop| hop.link as usize == link);
-        let delays = behind.map(|hop| self.wires[hop.wire as usize].0.delay());
-        delays.min().unwrap_or(Span::ZERO)
-    }
-
-    /// The one feeder of a link, if it has one.
-    fn feeder_of(&self, link: usize) -> Feeder {
-        let uplinks = self.uplinks.iter().enumerate().filter(|(_, uplink)| uplink.link == link);
-        let uplinks: Vec<usize> = uplinks.map(|(place, _)| place).collect();
-        match (&uplinks[..], self.only_wire_to(link)) {
-            (&[uplink], _) => Feeder::Uplink(uplink),
-            (&[], Some(wire)) => Feeder::Wire(wire),
-            _ => Feeder::None,
+    /// By link: the least delay of the wires on which it sends.
+    fn least_delays(&self, links: usize) -> Vec<Option<Span>> {
+        let mut least = vec![None; links];
+        for hop in self.hops {
+            let delay = self.wires[hop.wire as usize].0.delay();
+            let of_link: &mut Option<Span> = &mut least[hop.link as usize];
+            *of_link = Some(of_link.map_or(delay, |known| known.min(delay)));
         }
+        least
     }
 
-    /// The only wire to a link, if it leads to no other.
-    fn only_wire_to(&self, link: usize) -> Option<usize> {
-        let to_link = |&(_, to): &(usize, usize)| to == link;
-        let wires: BTreeSet<usize> =
-            self.wires_to_links().filter(to_link).map(|(wire, _)| wire).collect();
-        let only = *wires.first().filter(|_| wires.len() == 1)?;
-        self.wires_to_links().all(|(wire, to)| wire != only || to == link).then_some(only)
+    /// By link: its one feeder, if it has one. The packets on a feeder arrive in the order in which
+    /// they entered.
+    fn feeders(&self, links: usize) -> Vec<Feeder> {
+        let [mut uplinks_to, mut wires_to] = [vec![Only::None; links], vec![Only::None; links]];
+        let mut links_behind = vec![Only::None; self.wires.len()];
+        for (place, uplink) in self.uplinks.iter().enumerate() {
+            uplinks_to[uplink.link].add(place);
+        }
+        for (wire, link) in self.wires_to_links() {
+            wires_to[link].add(wire);
+            links_behind[wire].add(link);
+        }
+        let mut keeps_order = vec![true; self.wires.len()];
+        for hop in self.hops.iter().filter(|hop| (self.reorders)(hop.link as usize)) {
+            keeps_order[hop.wire as usize] = false;
+        }
+        let can_feed =
+            |wire: usize| keeps_order[wire] && matches!(links_behind[wire], Only::One(_));
+        let feeder = |(uplink, wire): (&Only, &Only)| match (*uplink, *wire) {
+            (Only::One(uplink), _) => Feeder::Uplink(uplink),
+            (Only::None, Only::One(wire)) if can_feed(wire) => Feeder::Wire(wire),
+            _ => Feeder::None,
+        };
+        uplinks_to.iter().zip(&wires_to).map(feeder).collect()
     }
 
     /// Wires that lead to links, each with the link, as often as a route takes it.
