@@ -16,7 +16,7 @@ pub(super) enum List {
 }
 
 /// The lists of all queues.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lists {
     /// By list.
     ends: [Ends; 3],
@@ -89,6 +89,22 @@ impl Lists {
         }
     }
 
+    /// Moves the head of a list to its end while `turns` says so of it.
+    pub(super) fn turn_while(&mut self, list: List, mut turns: impl FnMut(u32) -> bool) {
+        let Ends { mut first, last, length } = self.ends[list as usize];
+        if length == 0 {
+            return;
+        }
+        // Closed to a ring, the list turns without changes to the links.
+        self.places[last as usize].behind = first;
+        self.places[first as usize].before = last;
+        while turns(first) {
+            first = self.places[first as usize].behind;
+        }
+        let last = self.places[first as usize].before;
+        self.ends[list as usize] = Ends { first, last, length };
+    }
+
     /// The queues of a list, in order.
     pub(super) fn walk(&self, list: List) -> impl Iterator<Item = u32> {
         let Ends { first, length, .. } = self.ends[list as usize];
@@ -110,6 +126,15 @@ mod tests {
         lists.move_to(List::Old, 0);
         assert_eq!(lists.walk(List::New).collect::<Vec<_>>(), [2]);
         assert_eq!(lists.walk(List::Old).collect::<Vec<_>>(), [1, 3, 0]);
+        let mut turns = 0;
+        lists.turn_while(List::Old, |index| {
+            turns += 1;
+            index != 0 || turns < 4
+        });
+        assert_eq!((turns, lists.walk(List::Old).collect::<Vec<_>>()), (6, vec![0, 1, 3]));
+        lists.turn_while(List::Old, |index| index == 0);
+        assert_eq!(lists.walk(List::Old).collect::<Vec<_>>(), [1, 3, 0]);
+        lists.turn_while(List::Decaying, |_| unreachable!("it is empty"));
         lists.remove(3);
         lists.remove(2);
         assert_eq!((lists.head(List::New), lists.head(List::Decaying)), (None, None));

@@ -12,6 +12,7 @@
 //! and its packets may be reordered.
 
 mod heap;
+mod hosts;
 mod lists;
 mod params;
 mod shaper;
@@ -33,6 +34,7 @@ use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
 use heap::OverflowHeap;
+use hosts::Hosts;
 use lists::{List, Lists};
 use shaper::{Framing, Shaper};
 use ways::{Place, Ways};
@@ -126,28 +128,10 @@ enum Phase {
     Decaying,
 }
 
-/// Hosts of one side.
-#[derive(Debug)]
-struct Hosts {
-    ways: Ways,
-    /// By place: queues that are bulk.
-    bulk: Vec<u32>,
-    counts_for_fairness: bool,
-}
-
-impl Hosts {
-    fn new(places: usize, counts_for_fairness: bool) -> Hosts {
-        Hosts { ways: Ways::new(places), bulk: vec![0; places], counts_for_fairness }
-    }
-
-    fn place(&mut self, hash: u64) -> usize {
-        self.ways.place(hash, |place| self.bulk[place] == 0).index
-    }
-
-    /// The number by which the quantum of a flow of this host is divided.
-    fn load(&self, place: usize) -> u32 {
-        if self.counts_for_fairness { self.bulk[place] } else { 0 }
-    }
+/// A share, rounded at random (Linux 6.1 sch_cake.c, cake_get_flow_quantum; fact qdisc-11).
+#[inline]
+fn rounded(exact_share: u64, rng: &mut Rng) -> i64 {
+    ((exact_share + (rng.next_u64() >> 48)) >> 16) as i64
 }
 
 impl<P: Packet> CakeQueues<P> {
@@ -221,12 +205,15 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// A flow's share of the quantum, rounded at random (Linux 6.1 sch_cake.c,
-    /// cake_get_flow_quantum; fact qdisc-11).
+    /// A flow's share of the quantum in 1/65,536 of a byte.
+    fn exact_share(&self, (source, destination): (usize, usize)) -> u64 {
+        let load = self.sources.load(source).max(self.destinations.load(destination)).max(1);
+        self.quantum * u64::from(65_535 / load)
+    }
+
     fn share(&self, index: u32, rng: &mut Rng) -> i64 {
         let QueueState { source, destination, .. } = self.states[index as usize];
-        let load = self.sources.load(source).max(self.destinations.load(destination)).max(1);
-        ((self.quantum * u64::from(65_535 / load) + (rng.next_u64() >> 48)) >> 16) as i64
+        rounded(self.exact_share((source, destination)), rng)
     }
 
     fn set_phase(&mut self, index: u32, phase: Phase) {
@@ -258,7 +245,7 @@ impl<P: Packet> CakeQueues<P> {
         order.into_iter().find_map(|list| Some((list, self.lists.head(list)?)))
     }
 
-    /// Credits are used up: to the end of the old queues with a new share.
+    /// A new queue has used up its credits: to the end of the old ones with a new share.
     fn step_back(&mut self, index: u32, rng: &mut Rng) {
         if self.states[index as usize].phase == Phase::Sparse {
             let is_empty = self.flows.is_empty(index);
@@ -267,6 +254,27 @@ impl<P: Packet> CakeQueues<P> {
         let share = self.share(index, rng);
         self.states[index as usize].credits += share;
         self.lists.move_to(List::Old, index);
+    }
+
+    /// Gives old queues a share, in order, until one has credits. With n flows of one host a packet
+    /// takes about n turns; each draws a random number. No turn changes the load of a host.
+    fn turn_old(&mut self, rng: &mut Rng) {
+        let mut hosts = (usize::MAX, usize::MAX);
+        let mut share = 0;
+        let mut lists = core::mem::take(&mut self.lists);
+        lists.turn_while(List::Old, |index| {
+            let QueueState { credits, source, destination, .. } = self.states[index as usize];
+            if credits > 0 {
+                return false;
+            }
+            if hosts != (source, destination) {
+                hosts = (source, destination);
+                share = self.exact_share(hosts);
+            }
+            self.states[index as usize].credits = credits + rounded(share, rng);
+            true
+        });
+        self.lists = lists;
     }
 
     /// Asks COBALT about the heads of a queue until one passes. The heap moves a queue for each
@@ -347,11 +355,13 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         }
         let mut is_first = true;
         while self.flows.total().packets > 0 {
-            let (_, index) = self.next(is_first).expect("a queue that holds packets is listed");
+            let (list, index) = self.next(is_first).expect("a queue that holds packets is listed");
             is_first = false;
-            let queue = &self.states[index as usize];
-            if queue.credits <= 0 && queue.phase != Phase::Decaying {
-                self.step_back(index, rng);
+            if list != List::Decaying && self.states[index as usize].credits <= 0 {
+                match list {
+                    List::Old => self.turn_old(rng),
+                    _ => self.step_back(index, rng),
+                }
             } else if let Some(bytes) = self.judge(now, index, rng, sink) {
                 self.states[index as usize].credits -= i64::from(bytes);
                 self.shaper.charge(bytes);
