@@ -5,6 +5,7 @@ import re
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +74,45 @@ def test_a_run_uses_what_was_expected_within_a_quarter(
     expected = memory.expected(load(scenario, pairs))
     used = peak_bytes(scenario, *(word for text in sets for word in ("--set", text)))
     assert expected / used == pytest.approx(1.0, abs=0.25)
+
+
+SOURCES = {
+    "rate": [
+        "{ kind = 'cbr', rate = '1gbit', packet = '200B' }",
+        "{ kind = 'cbr', rate = '1gbit', packet = '200B', arrivals = 'poisson' }",
+        "{ kind = 'onoff', rate = '1gbit', packet = '200B', on = '50ms', off = '50ms' }",
+        "{ kind = 'bursts', rate = '1gbit', packet = '200B', at = ['0s', '500ms'], "
+        "length = '400ms' }",
+    ],
+    "frames": ["{ kind = 'video', frames = ['1MB', '2MB'], interval = '10ms', packet = '200B' }"],
+    "file": ["{ kind = 'replay', file = 'recorded.csv', packet = '200B' }"],
+    "codec": ["{ kind = 'voice', codec = 'g711' }"],
+}
+"""Sources of datagrams by the key that determines how many of them wait."""
+
+
+def with_source(folder: Path, app: str) -> str:
+    """A scenario whose senders are faster than their access links."""
+    (folder / "recorded.csv").write_text("".join(f"{i / 100},1000000\n" for i in range(100)))
+    access = "1kbit" if "voice" in app else "20mbit"
+    duration, count = ("100s", 100) if "voice" in app else ("1s", 1)
+    file = folder / "source.toml"
+    file.write_text(
+        f"name = 'source'\nduration = '{duration}'\n[links.slow]\nrate = '2mbit'\n"
+        f"queue = 'taildrop:limit=100p'\n[[flows]]\ncount = {count}\npath = ['slow']\n"
+        f"rtt = '10ms'\naccess_rate = '{access}'\napp = {app}\n"
+    )
+    return str(file)
+
+
+@pytest.mark.parametrize(("word", "app"), [(w, app) for w, apps in SOURCES.items() for app in apps])
+def test_datagrams_in_front_of_the_first_link_are_expected_and_refused(
+    word: str, app: str, tmp_path: Path
+) -> None:
+    scenario = with_source(tmp_path, app)
+    with pytest.raises(sojourn.InputError, match=rf"^flows\[0\]\.app\.{word}: .* 60MB are allowed"):
+        sojourn.run(scenario, memory="60MB")
+    assert memory.expected(load(scenario)) / peak_bytes(scenario) == pytest.approx(1.0, abs=0.25)
 
 
 # The high-water mark of the program itself, without what it was started from.

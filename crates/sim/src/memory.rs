@@ -2,6 +2,8 @@
 //! it. Linear in what is asked for; the sizes of items were measured, and `tests/test_memory.py`
 //! holds them to what runs use.
 
+mod access;
+
 use sojourn_aqm::{Limit, Rate, Span};
 use sojourn_measure::BUILTIN_VARS;
 use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, PacketRow, StateRow};
@@ -46,7 +48,7 @@ pub fn memory_needs(plan: &Resolved) -> Vec<MemoryNeed> {
     let flows = plan.flows.iter().map(|group| f64::from(group.count)).sum::<f64>();
     let mut needs = Vec::new();
     for (index, group) in plan.flows.iter().enumerate() {
-        of_group(index, group, &mut needs);
+        of_group(plan, index, group, &mut needs);
     }
     for link in &plan.links {
         needs.push(of_queue(plan, link));
@@ -59,7 +61,7 @@ fn need(place: String, what: String, bytes: f64, stays: bool) -> MemoryNeed {
     MemoryNeed { place, what, bytes, stays }
 }
 
-fn of_group(index: usize, group: &FlowGroup, needs: &mut Vec<MemoryNeed>) {
+fn of_group(plan: &Resolved, index: usize, group: &FlowGroup, needs: &mut Vec<MemoryNeed>) {
     let count = f64::from(group.count);
     let each = match &group.app {
         App::Web { web, .. } => TCP_FLOW_BYTES * f64::from(web.parallel),
@@ -68,25 +70,31 @@ fn of_group(index: usize, group: &FlowGroup, needs: &mut Vec<MemoryNeed>) {
     };
     let place = format!("flows[{index}].count");
     needs.push(need(place, format!("{} flows", group.count), count * each, false));
-    let in_flight = count * packets_at_once(group).max(0.0);
-    let (word, what) = match group.app.tcp() {
-        Some(_) => ("initial_window", "more packets in initial windows"),
-        None => ("app.rate", "packets on their way to the first link"),
-    };
-    let each = size_of::<Packet>() as f64 * RING + SEGMENT_BYTES;
-    let place = format!("flows[{index}].{word}");
-    needs.push(need(place, format!("{in_flight:.0} {what}"), in_flight * each, false));
+    needs.push(match &group.app {
+        app if app.tcp().is_some() => {
+            let packets = count * beyond_ordinary_window(group).max(0.0);
+            let each = size_of::<Packet>() as f64 * RING + SEGMENT_BYTES;
+            let what = format!("{packets:.0} more packets in initial windows");
+            need(format!("flows[{index}].initial_window"), what, packets * each, false)
+        }
+        app => {
+            let word = match app {
+                App::Video { .. } => "frames",
+                App::Replay { .. } => "file",
+                _ if app.voice().is_some() => "codec",
+                _ => "rate",
+            };
+            let packets = access::packets(group, plan.duration);
+            let what = format!("{:.0} packets on their way to the first link", count * packets);
+            let bytes = access::ring_bytes(packets, count);
+            need(format!("flows[{index}].app.{word}"), what, bytes, false)
+        }
+    });
 }
 
-/// Packets of one flow between it and the first link at the worst.
-fn packets_at_once(group: &FlowGroup) -> f64 {
-    let packet = f64::from(group.app.packet_bytes()) * 8.0;
-    let on_access = |rate: f64| rate * group.access_delay.as_secs() / packet;
+/// Packets of a flow's first window that [`TCP_FLOW_BYTES`] leaves out.
+fn beyond_ordinary_window(group: &FlowGroup) -> f64 {
     match &group.app {
-        App::Cbr { datagrams, .. }
-        | App::OnOff { datagrams, .. }
-        | App::Bursts { datagrams, .. } => on_access(bits(datagrams.rate)),
-        App::Video { .. } | App::Replay { .. } => 0.0,
         App::Bulk { tcp, bytes } => {
             let window = f64::from(tcp.initial_window.unwrap_or(10));
             let asked = bytes.unwrap_or(u64::MAX) as f64 / f64::from(tcp.payload_bytes);
@@ -95,6 +103,7 @@ fn packets_at_once(group: &FlowGroup) -> f64 {
         App::Files { tcp, .. } | App::Web { tcp, .. } | App::Chunks { tcp, .. } => {
             f64::from(tcp.initial_window.unwrap_or(10)).min(10_000.0) - ORDINARY_WINDOW
         }
+        _ => 0.0,
     }
 }
 
@@ -193,6 +202,40 @@ mod tests {
             let text = format!("{}initial_window = {window}\n", with(app));
             let found = bytes(&text, "flows[0].initial_window");
             assert_eq!(found, 100.0 * more * segment, "{window} packets, {app}");
+        }
+    }
+
+    /// At 10 times the rate of the link, 100 Mbit/s, all but a tenth of 1 Gbit/s is kept: in a
+    /// second 112,500 packets of 1,000 bytes, and less where a source pauses.
+    #[test]
+    fn packets_that_a_source_sends_faster_than_its_access_link_count() {
+        let item = size_of::<(sojourn_aqm::Time, Packet)>() as f64;
+        for (word, app, packets) in [
+            ("rate", "{ kind = 'cbr', rate = '1gbit', packet = '1kB' }", 112_500_u64),
+            (
+                "rate",
+                "{ kind = 'onoff', rate = '1gbit', packet = '1kB', on = '10ms', off = '10ms' }",
+                55_625,
+            ),
+            (
+                "rate",
+                "{ kind = 'bursts', rate = '1gbit', packet = '1kB', at = ['0s', '500ms'], \
+                 length = '300ms' }",
+                42_500,
+            ),
+            (
+                "frames",
+                "{ kind = 'video', frames = ['1MB'], interval = '10ms', packet = '1kB' }",
+                88_500,
+            ),
+            ("rate", "{ kind = 'cbr', rate = '100mbit', packet = '1kB' }", 12),
+        ] {
+            let found = bytes(
+                &with(app).replace("rtt = '10ms'", "rtt = '4ms'"),
+                &format!("flows[0].app.{word}"),
+            );
+            let least = packets as f64 * item * 100.0;
+            assert!(found >= 0.9 * least && found <= 2.2 * least + 1e5, "{app}: {found}, {least}");
         }
     }
 
