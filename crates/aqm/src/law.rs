@@ -205,8 +205,8 @@ pub struct Env {
 
 /// A law of active queue management. Every hook has a default that does nothing.
 ///
-/// The host (a discipline) calls the hooks in chronological order. Backlogs do not contain the
-/// packet in hand.
+/// The host (a discipline) calls the hooks in chronological order, and within one instant in the
+/// order in which things happen. Backlogs do not contain the packet in hand.
 ///
 /// A law that drops arrivals behind the third queued packet:
 ///

@@ -14,7 +14,7 @@
  * CoDel's 1024 ns and of psched's 64 ns. */
 #define START (1024 * (u64)NSEC_PER_SEC)
 
-struct operation { u64 at, flow, src_host, dst_host; u32 kind, id, bytes, ecn, dscp, unused; };
+struct operation { u64 at, flow, src_host, dst_host; u32 kind, id, bytes, ecn, dscp, truesize; };
 struct outcome { u32 operation, kind, id; };
 enum { ARRIVAL, DEPARTURE };
 enum { DROPPED, MARKED, LEFT };
@@ -192,7 +192,7 @@ static struct sk_buff *packet(const struct operation *op)
 	struct sk_buff *skb = calloc(1, sizeof(*skb));
 
 	skb->len = op->bytes;
-	skb->truesize = op->bytes;
+	skb->truesize = op->truesize;
 	skb->protocol = htons(ETH_P_IP);
 	skb->ecn = op->ecn;
 	skb->dscp = op->dscp;

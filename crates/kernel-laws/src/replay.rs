@@ -50,7 +50,7 @@ impl Operations {
             packet.map_or(0, |packet| packet.bytes),
             packet.map_or(0, |packet| packet.ecn as u32),
             0,
-            0,
+            packet.map_or(0, |packet| packet.buffer_bytes()),
         ];
         self.bytes.extend(long.iter().flat_map(|word| word.to_ne_bytes()));
         self.bytes.extend(short.iter().flat_map(|word| word.to_ne_bytes()));
