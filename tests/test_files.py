@@ -270,6 +270,7 @@ def test_a_trace_is_a_regular_file_too(command):
     [
         ("run", "small.toml", "--aqm", "pipe.py:Law"),
         ("run", "small.toml", "--aqm", "./libpipe.so"),
+        ("check", "tcp", "--scripts", "."),
         ("study", "plan", "study.toml"),
         ("tune", "pipe.toml", "--store", "s"),
     ],
@@ -284,14 +285,6 @@ def test_a_pipe_in_the_place_of_any_file_is_refused_at_once(command, words):
     )
     message = command.refused(*words)
     assert any(why in message for why in ("not a regular file", "there is no such")), message
-
-
-def test_a_pipe_among_tcp_scripts_is_unreadable_and_fails_the_check(command):
-    os.mkfifo(command.folder / "pipe.pkt")
-    done = command("check", "tcp", "--scripts", ".")
-    assert done.returncode == 1
-    assert "pipe.pkt: is not a regular file" in done.stdout
-    assert "1 unreadable" in done.stdout
 
 
 def test_a_refusal_quotes_nothing_of_a_file_that_a_scenario_names(command):

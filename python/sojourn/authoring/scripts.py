@@ -63,8 +63,9 @@ def run_scripts(folder: Path, only: str | None = None) -> list[ScriptResult]:
 
 def _run(path: Path, folder: Path) -> ScriptResult:
     script = path.relative_to(folder).with_suffix("").as_posix()
+    content = reading.content(path, "script")
     try:
-        text = reading.text(path, "script")
+        text = reading.decoded(content, reading.shown(path), "script")
         named = _named(path.parent, text)
     except InputError as error:
         return ScriptResult(script, "unreadable", 0, str(error), "", "")
