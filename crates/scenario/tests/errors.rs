@@ -610,3 +610,25 @@ fn applications_are_checked() {
     );
     app_refused(&frames("{ kind = \"gauss\" }"), "frames.kind", "there is no kind `gauss`");
 }
+
+#[test]
+fn more_hosts_than_a_packet_can_name_are_refused() {
+    let group = |name: &str| {
+        format!(
+            "[[flows]]\npath = [\"a\"]\nrtt = \"9ms\"\nsrc_host = \"{name}\"\n\
+             app = {{ kind = \"bulk\" }}\n"
+        )
+    };
+    let link = "name = \"x\"\nduration = \"1s\"\n[links.a]\nrate = \"1mbit\"\nqueue = \"cake\"\n";
+    let text = |count: usize| {
+        link.to_owned() + &(0..count).map(|i| group(&format!("h{i}"))).collect::<String>()
+    };
+    let load = |text: &str| {
+        Scenario::load(text, &Source::default(), &|_| Err(std::io::ErrorKind::NotFound.into()))
+    };
+    let hosts: std::collections::BTreeSet<[u8; 2]> =
+        load(&text(128)).unwrap().resolved().flows.iter().filter_map(|flow| flow.hosts).collect();
+    assert_eq!(hosts.len(), 128, "each pair is another");
+    let error = load(&text(129)).unwrap_err().to_string();
+    assert!(error.contains("flows[128].src_host: more than 256 hosts"), "{error}");
+}

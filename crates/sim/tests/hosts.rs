@@ -10,7 +10,7 @@ const CLOSE: f64 = 0.05;
 
 /// The share of the link that the one connection of the video gets. Hosts are numbers of the
 /// sending and receiving one, by default a pair for each group.
-fn share_of_video(isolation: &str, hosts: [Option<[u32; 2]>; 2]) -> f64 {
+fn share_of_video(isolation: &str, hosts: [Option<[u8; 2]>; 2]) -> f64 {
     let aqm = format!("cake:bandwidth=9mbit,isolation={isolation}");
     let flows = [("video", 1), ("download", 4)].into_iter().zip(hosts);
     let flows = flows.map(|((name, count), hosts)| {

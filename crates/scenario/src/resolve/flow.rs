@@ -66,27 +66,46 @@ fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
     Ok(written.iter().map(&mut name_of).collect())
 }
 
-/// The hosts of each group that names one. A host has the number of the place where it is named
-/// first.
-fn hosts(written: &[flows::FlowGroup]) -> Checked<Vec<Option<[u32; 2]>>> {
-    let mut known: BTreeMap<&str, u32> = BTreeMap::new();
+/// The hosts of each group that names one. They are numbered in the order in which they are named;
+/// the other end of a group that names one is a host of its own.
+fn hosts(written: &[flows::FlowGroup]) -> Checked<Vec<Option<[u8; 2]>>> {
+    let (mut known, mut count) = (BTreeMap::new(), 0);
     let mut all = Vec::new();
     for (index, flow) in written.iter().enumerate() {
-        let mut pair = [0, 1].map(|side| 2 * index as u32 + side);
+        if flow.src_host.is_none() && flow.dst_host.is_none() {
+            all.push(None);
+            continue;
+        }
+        let mut pair = [0; 2];
         for (number, (key, name)) in
             pair.iter_mut().zip([("src_host", &flow.src_host), ("dst_host", &flow.dst_host)])
         {
-            let Some(name) = name else { continue };
-            checks::name(&format!("flows[{index}].{key}"), "a host", name)?;
-            *number = *known.entry(name).or_insert(*number);
+            let place = format!("flows[{index}].{key}");
+            if let Some(name) = name {
+                checks::name(&place, "a host", name)?;
+            }
+            *number = match name.as_deref().and_then(|name| known.get(name)) {
+                Some(&number) => number,
+                None => new_host(&place, &mut count)?,
+            };
+            known.extend(name.as_deref().map(|name| (name, *number)));
         }
         if pair[0] == pair[1] {
             let message = "is the host that sends too; name another, or leave one of the two out";
             return refuse(&format!("flows[{index}].dst_host"), message);
         }
-        all.push((flow.src_host.is_some() || flow.dst_host.is_some()).then_some(pair));
+        all.push(Some(pair));
     }
     Ok(all)
+}
+
+/// The number of one more host.
+fn new_host(place: &str, count: &mut usize) -> Checked<u8> {
+    let Ok(number) = u8::try_from(*count) else {
+        return refuse(place, "more than 256 hosts are named or lie opposite; name fewer");
+    };
+    *count += 1;
+    Ok(number)
 }
 
 fn group(

@@ -40,9 +40,9 @@ pub struct FlowGroup {
     pub start: (Span, Span),
     /// When its application stops, if before the end of the run.
     pub stop: Option<Span>,
-    /// Numbers of the sending and the receiving host, where the scenario names either. A group has
-    /// a pair of its own otherwise, `[2 i, 2 i + 1]` for place `i`.
-    pub hosts: Option<[u32; 2]>,
+    /// Numbers of the sending and the receiving host, where the scenario names either, in the order
+    /// in which it does. A group has a pair of its own otherwise.
+    pub hosts: Option<[u8; 2]>,
     /// The application.
     pub app: App,
 }

@@ -9,7 +9,7 @@ pub mod stream;
 use sojourn_aqm::Time;
 use sojourn_measure::{ClassStats, Probe};
 
-use crate::packet::Packet;
+use crate::packet::{HostPair, Packet};
 use crate::path::Path;
 
 /// The timers of a flow, outside of it: most alarms are early, as a timer has moved away since they
@@ -57,7 +57,7 @@ pub struct Outbox<'a> {
     /// Its group, by place, which is that of its route.
     pub(crate) group: u32,
     /// The hosts that send and receive it.
-    pub(crate) hosts: [u16; 2],
+    pub(crate) hosts: HostPair,
     /// Which of its connections the flow uses; to routers they are separate flows.
     pub lane: u8,
 }

@@ -29,6 +29,7 @@ use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::Stream;
 use crate::cc::CustomControls;
+use crate::packet::HostPair;
 use crate::path::{Agenda, Onward, Path, ScheduledLink, Service, Slots};
 use crate::sightings::Sightings;
 use crate::tcp::Segments;
@@ -233,18 +234,12 @@ fn add_flows(
         world.set_alarm(index, due);
         let link = SerialLink::new(group.access_rate);
         world.path.add_flow(place, link, group.access_delay);
-        let hosts = hosts(group, place);
+        let hosts = group.hosts.map_or(HostPair::own(place), HostPair::shared);
         let group = place as u32;
         world.flows.push(SimulatedFlow { ends, alarm: due, timers, group, hosts });
         world.times.push((start, stop));
     }
     Ok(())
-}
-
-/// The hosts of a group, by default a pair of its own; pairs repeat after 256 groups.
-fn hosts(group: &FlowGroup, place: usize) -> [u16; 2] {
-    let own = (place % 256) as u32 * 2;
-    group.hosts.unwrap_or([own, own + 1]).map(|number| number as u16)
 }
 
 /// An alarm packs time and slot into one number, so more flows leave fewer bits for the time.

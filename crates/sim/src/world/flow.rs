@@ -6,6 +6,7 @@ use crate::app::FlowTimers;
 use crate::app::datagrams::DatagramFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
+use crate::packet::HostPair;
 
 /// A flow. The first fields share one cache line.
 #[repr(C, align(64))]
@@ -19,7 +20,7 @@ pub(crate) struct SimulatedFlow {
     /// Its group, by place.
     pub(crate) group: u32,
     /// The hosts that send and receive it.
-    pub(crate) hosts: [u16; 2],
+    pub(crate) hosts: HostPair,
 }
 
 /// The two ends of a flow.

@@ -101,8 +101,8 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
     }
 
     /// The memory of the buffers of all queues.
-    pub(crate) fn buffers(&self) -> BufferMemory {
-        self.buffers
+    pub(crate) fn buffers(&self) -> &BufferMemory {
+        &self.buffers
     }
 
     pub(crate) fn is_empty(&self, index: u32) -> bool {
