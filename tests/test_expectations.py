@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -82,6 +83,19 @@ def test_a_reference_is_another_aqm_under_the_same_seeds(run):
     same = run('[[expect]]\nmetric = "delay_mean"\nbelow = "80%"\nagainst = "pie"\n')
     assert same.returncode == 2
     assert f"{NAME}:19: expect[0].against: pie is compared with itself" in same.stderr
+
+
+def test_a_baseline_is_read_as_any_other_file(run):
+    text = BAD.replace('"1ms"', '"200%"') + 'against = "baseline"\n'
+    stored = run.folder / "home.scenario.baseline.json"
+    stored.write_text("[" * 50_000)
+    deep = run(text)
+    stored.unlink()
+    os.mkfifo(stored)
+    pipe = run(text)
+    assert (deep.returncode, pipe.returncode) == (2, 2)
+    assert "is no baseline, or damaged" in deep.stderr
+    assert "is not a regular file" in pipe.stderr
 
 
 def test_a_doubled_target_is_found_against_the_stored_baseline(run):

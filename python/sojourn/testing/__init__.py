@@ -1,1 +1,1 @@
-"""Expectations of scenarios as tests: read, decided over seeds, reported; the pytest plugin."""
+"""Expectations of scenarios as tests: read, decided over seeds, reported."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sojourn import _core, files
+from sojourn import _core, files, reading
 from sojourn.errors import InputError
 
 FORMAT = 1
@@ -57,15 +57,17 @@ def read(file: str | Path) -> Baseline:
         InputError: it is missing, of another version, or damaged.
     """
     path = path_of(file)
+    if not path.exists():
+        raise InputError(f"{path}: there is no baseline; {_REMEDY}")
     try:
-        stored: Any = json.loads(path.read_text(encoding="utf-8"))
+        stored: Any = json.loads(reading.text(path, "baseline"))
         version, made_by, series = stored["format"], stored["sojourn"], stored["values"]
         is_whole = all(
             isinstance(value, int | float) for each in series.values() for value in each.values()
         )
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no baseline; {_REMEDY}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{path}: is no baseline, or damaged; {_REMEDY}") from None
     if version != FORMAT or made_by != _core.__version__:
         raise InputError(
