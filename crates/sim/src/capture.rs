@@ -7,6 +7,7 @@ use sojourn_record::rows::PacketRow;
 use sojourn_scenario::Resolved;
 
 use crate::assemble::{self, Timing};
+use crate::sightings::Wanted;
 pub use crate::sightings::{Point, Sighting};
 use crate::{Custom, SimError, memory_needs};
 
@@ -39,7 +40,7 @@ pub fn run(
     let mut plan = plan.clone();
     plan.record.signals = true;
     let mut world = assemble::world(&plan, custom, Timing::Events, keep_going)?;
-    world.path.sightings().begin();
+    world.path.sightings().keep(Wanted::Everything);
     if !world.run::<true>(keep_going) || !keep_going(world.end) {
         return Err(SimError::Cancelled);
     }

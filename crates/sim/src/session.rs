@@ -12,6 +12,7 @@ use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Link as LinkPlan;
 
 use crate::assemble::Timing;
+use crate::sightings::{Sighting, Wanted};
 use crate::world::World;
 use crate::{Custom, SimError, assemble};
 
@@ -73,7 +74,7 @@ impl Session {
         (record.packets, record.signals) = (true, true);
         (record.states, record.flows, record.bins) = (true, true, None);
         let mut world = assemble::world(&plan, &Custom::default(), Timing::Events, &|_| true)?;
-        world.path.record_arrivals_at(link);
+        world.path.sightings().keep(Wanted::ArrivalsAt(link));
         Ok(Session {
             world,
             plan,
@@ -126,7 +127,7 @@ impl Session {
     fn has_packet(&mut self) -> bool {
         let packets = &self.world.probe.notes.packets;
         let has_left = packets.iter().any(|row| usize::from(row.queue) == self.link);
-        has_left || !self.world.path.recorded_arrivals().is_empty()
+        has_left || !self.world.path.sightings().is_empty()
     }
 
     /// Handles the next event if it is not after `until`; returns whether it did.
@@ -153,9 +154,9 @@ impl Session {
     /// Updates the list of queued packets.
     fn note_waiting(&mut self) {
         let link = self.link;
-        let arrivals = self.world.path.recorded_arrivals();
-        let arrived = arrivals.drain(..).map(|(arrived, packet)| WaitingPacket {
-            arrived,
+        let arrivals = self.world.path.sightings().take();
+        let arrived = arrivals.into_iter().map(|Sighting { t, packet, .. }| WaitingPacket {
+            arrived: t,
             flow: packet.flow,
             seq: packet.seq,
             bytes: packet.ip_bytes + self.plan.links[link].framing_bytes,

@@ -28,35 +28,62 @@ pub struct Sighting {
     pub packet: Packet,
 }
 
-/// The sightings so far, if they are wanted.
+/// Which packets are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Wanted {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those that arrive at one link, by place.
+    ArrivalsAt(usize),
+    /// All, at every place.
+    Everything,
+}
+
+/// The sightings so far.
 #[derive(Debug, Default)]
-pub(crate) struct Sightings(Option<Vec<Sighting>>);
+pub(crate) struct Sightings {
+    wanted: Wanted,
+    seen: Vec<Sighting>,
+}
 
 impl Sightings {
-    /// Starts to keep them.
-    pub(crate) fn begin(&mut self) {
-        self.0 = Some(Vec::new());
+    /// Keeps from here on what is wanted.
+    pub(crate) fn keep(&mut self, wanted: Wanted) {
+        self.wanted = wanted;
     }
 
-    /// Notes a packet, if sightings are wanted.
+    /// Notes a packet, if it is wanted.
     #[inline]
     pub(crate) fn note(&mut self, t: Time, point: Point, packet: &Packet) {
-        if self.0.is_some() {
-            self.keep(t, point, packet);
+        if self.wanted != Wanted::Nothing {
+            self.push(t, point, packet);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn keep(&mut self, t: Time, point: Point, packet: &Packet) {
-        self.0.get_or_insert_default().push(Sighting { t, point, packet: *packet });
+    fn push(&mut self, t: Time, point: Point, packet: &Packet) {
+        let is_wanted = match self.wanted {
+            Wanted::Nothing => false,
+            Wanted::ArrivalsAt(link) => point == Point::Arrived(link),
+            Wanted::Everything => true,
+        };
+        if is_wanted {
+            self.seen.push(Sighting { t, point, packet: *packet });
+        }
     }
 
-    /// All of them, in the order of time.
+    /// Whether there is none that was not taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// Takes those so far, in the order of time.
     pub(crate) fn take(&mut self) -> Vec<Sighting> {
-        let mut all = self.0.take().unwrap_or_default();
+        let mut seen = std::mem::take(&mut self.seen);
         // A steady link says early when a packet will have left it.
-        all.sort_by_key(|sighting| sighting.t);
-        all
+        seen.sort_by_key(|sighting| sighting.t);
+        seen
     }
 }

@@ -18,6 +18,7 @@ use sojourn_scenario::resolved::Capacity;
 use self::single_link::{Position, RecordedArrivals, SingleLink, replay};
 use crate::Custom;
 use crate::assemble::Timing;
+use crate::sightings::Wanted;
 use crate::{SimError, assemble};
 
 /// Both replays, and the first decision in which they differ.
@@ -87,12 +88,11 @@ fn record_arrivals(
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
     let mut world = assemble::world(&plan, &Custom::default(), Timing::Events, keep_going)?;
-    world.path.record_arrivals_at(link);
+    world.path.sightings().keep(Wanted::ArrivalsAt(link));
     if !world.run::<true>(keep_going) {
         return Err(SimError::Cancelled);
     }
-    let packets = std::mem::take(world.path.recorded_arrivals());
-    Ok(RecordedArrivals::new(packets))
+    Ok(RecordedArrivals::new(world.path.sightings().take()))
 }
 
 /// Replays once more, up to the event in which the signal is given.

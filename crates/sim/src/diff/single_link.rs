@@ -10,6 +10,7 @@ use sojourn_scenario::Resolved;
 use crate::alarms::Slot;
 use crate::packet::Packet;
 use crate::path::{Agenda, ScheduledLink, Service, Slots, empty_queue};
+use crate::sightings::Sighting;
 use crate::{SimError, assemble};
 
 /// Events of one instant happen in the order of a world: the server, the discipline's timer,
@@ -31,7 +32,9 @@ pub(super) struct RecordedArrivals {
 
 impl RecordedArrivals {
     /// The arrivals that a run has recorded.
-    pub(super) fn new(mut packets: Vec<(Time, Packet)>) -> RecordedArrivals {
+    pub(super) fn new(sightings: Vec<Sighting>) -> RecordedArrivals {
+        let arrivals = sightings.into_iter().map(|Sighting { t, packet, .. }| (t, packet));
+        let mut packets: Vec<(Time, Packet)> = arrivals.collect();
         let seqs = packets.iter().map(|(_, packet)| packet.seq).collect();
         for (place, (_, packet)) in packets.iter_mut().enumerate() {
             packet.seq = u32::try_from(place).expect("fewer than 2^32 arrivals fit into memory");

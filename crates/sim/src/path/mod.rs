@@ -68,11 +68,7 @@ pub(crate) struct Path {
     /// By group.
     routes: Vec<Route>,
     wireless_lans: Vec<WirelessLan>,
-    recorded: RecordedLink,
 }
-
-/// The link whose arrivals are recorded, if one is, and the arrivals so far.
-type RecordedLink = Option<(usize, Vec<(Time, Packet)>)>;
 
 /// A packet has arrived at an endpoint.
 #[derive(Clone, Copy, Debug)]
@@ -91,16 +87,8 @@ impl Path {
         routes: Vec<Route>,
         wireless_lans: Vec<WirelessLan>,
     ) -> Path {
-        let mut path = Path {
-            agenda,
-            links,
-            uplinks,
-            onward,
-            accesses: Vec::new(),
-            routes,
-            wireless_lans,
-            recorded: None,
-        };
+        let mut path =
+            Path { agenda, links, uplinks, onward, accesses: Vec::new(), routes, wireless_lans };
         for link in &path.links {
             match link.feeder() {
                 Feeder::None => {}
@@ -116,11 +104,6 @@ impl Path {
         let slot = self.agenda.slots().accesses + self.accesses.len();
         let wire = Wire::new(Span::ZERO, self.agenda.alarm(slot));
         self.accesses.push(AccessLink::new(link, delay, &self.routes[route], wire));
-    }
-
-    /// Starts recording the arrivals at a link.
-    pub(crate) fn record_arrivals_at(&mut self, link: usize) {
-        self.recorded = Some((link, Vec::new()));
     }
 
     /// A sender sends a packet. It goes on the uplink of its flow unless an earlier packet of the

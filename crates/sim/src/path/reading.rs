@@ -48,12 +48,6 @@ impl Path {
         &mut self.onward.sightings
     }
 
-    /// The arrivals that were recorded and not yet taken.
-    pub(crate) fn recorded_arrivals(&mut self) -> &mut Vec<(Time, Packet)> {
-        let recorded = self.recorded.as_mut();
-        &mut recorded.expect("the arrivals at a link are recorded").1
-    }
-
     /// Puts another discipline in the place of a link's.
     pub(crate) fn replace_discipline(
         &mut self,

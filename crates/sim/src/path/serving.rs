@@ -57,12 +57,6 @@ impl Path {
         probe: &mut Probe,
     ) {
         let place = self.onward.hops[packet.hop as usize].link as usize;
-        if NOTES
-            && let Some((watched, arrivals)) = &mut self.recorded
-            && *watched == place
-        {
-            arrivals.push((now, *packet));
-        }
         if NOTES {
             self.onward.sightings.note(now, Point::Arrived(place), packet);
         }
