@@ -7,12 +7,11 @@ use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_capture::FileFormat;
 use sojourn_record::manifest;
-use sojourn_sim::{Custom, SimError};
+use sojourn_sim::Custom;
 
 use crate::app;
 use crate::control::Failure;
 use crate::engine;
-use crate::errors::{Cancelled, Refusal};
 use crate::run::Cancel;
 use crate::scenario::Scenario;
 
@@ -42,12 +41,7 @@ pub fn capture(
         })
     });
     failure.check()?;
-    match result {
-        Ok((files, digest)) => {
-            let files = files?.into_iter().map(|file| file.to_string_lossy().into_owned());
-            Ok((files.collect(), digest))
-        }
-        Err(SimError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
-        Err(error) => Err(Refusal::new("", error.to_string()).into()),
-    }
+    let (files, digest) = engine::finished(result)?;
+    let files = files?.into_iter().map(|file| file.to_string_lossy().into_owned());
+    Ok((files.collect(), digest))
 }

@@ -9,7 +9,6 @@ use sojourn_sim::diff::{self as sim, First};
 
 use crate::control::Failure;
 use crate::engine;
-use crate::errors::{Cancelled, Refusal};
 use crate::run::{Cancel, Run};
 use crate::scenario::Scenario;
 
@@ -44,13 +43,7 @@ pub fn diff(
         sim::diff(plans.each_ref(), place, &goes_on)
     });
     failure.check()?;
-    let found = match result {
-        Ok(found) => found,
-        Err(sojourn_sim::SimError::Cancelled) => {
-            return Err(Cancelled::new_err("the run was cancelled"));
-        }
-        Err(error) => return Err(Refusal::new("", error.to_string()).into()),
-    };
+    let found = engine::finished(result)?;
     let sim::Diff { arrivals, different, first, sides: [a, b] } = found;
     let flows = a.flows.clone();
     let [own, others] = loaded;

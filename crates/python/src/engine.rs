@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-use sojourn_aqm::{CustomLaws, QdiscSpec, Time};
+use pyo3::prelude::*;
+use sojourn_aqm::{CustomLaws, QdiscSpec};
 use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
+use sojourn_sim::SimError;
 use sojourn_sim::cc::CustomControls;
-use sojourn_sim::{Custom, SimError};
 
 use crate::control::Failure;
-use crate::errors::Refusal;
+use crate::errors::{Cancelled, Refusal};
 use crate::law::CustomLaw;
 
 /// The version of all crates and packages in this repository.
@@ -126,17 +127,12 @@ pub fn transports_json(scenario: &Scenario, custom: &CustomControls) -> serde_js
         .collect()
 }
 
-/// Simulates; nothing if `keep_going` said no.
-pub fn run(
-    plan: &Resolved,
-    custom: &Custom,
-    keep_going: &dyn Fn(Time) -> bool,
-) -> Result<Option<sojourn_record::Run>, Refusal> {
-    match sojourn_sim::run_with(plan, custom, keep_going) {
-        Ok(run) => Ok(Some(run)),
-        Err(SimError::Cancelled) => Ok(None),
-        Err(error @ SimError::Invalid { .. }) => Err(in_scenario(error).into()),
-    }
+/// What a simulation gives, or the exception that says why it gives nothing.
+pub fn finished<T>(result: Result<T, SimError>) -> PyResult<T> {
+    result.map_err(|error| match error {
+        SimError::Cancelled => Cancelled::new_err("the run was cancelled"),
+        error @ SimError::Invalid { .. } => Refusal::from(in_scenario(error)).into(),
+    })
 }
 
 fn in_scenario(error: SimError) -> ScenarioError {

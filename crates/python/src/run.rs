@@ -128,14 +128,14 @@ pub fn run(
             !switch.cancelled.load(Ordering::Relaxed) && !failure.has_happened()
         };
         let plan = engine::plan_reporting_to(&loaded.scenario, &failure);
-        let result = engine::run(&plan, &custom, &keep_going);
-        if matches!(result, Ok(Some(_))) {
+        let result = sojourn_sim::run_with(&plan, &custom, &keep_going);
+        if result.is_ok() {
             keep_going(Time::ZERO + loaded.scenario.resolved().duration);
         }
         result
     });
     failure.check()?;
-    let run = result?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
+    let run = engine::finished(result)?;
     let transports = engine::transports_json(&loaded.scenario, &custom.controls);
     let wall_s = started.elapsed().as_secs_f64();
     let account = Account::of_simulator(&custom);
