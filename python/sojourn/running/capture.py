@@ -66,7 +66,7 @@ def capture(
     loaded = with_aqm(load(scenario, sets), aqms, link)
     if seed is not None:
         loaded = seeded(loaded, seed)
-    check_bytes("the packets of a capture take", loaded.capture_bytes(), memory)
+    check_bytes(lambda: "the packets of a capture take", loaded.capture_bytes(), memory)
     target = Path(folder)
     with files.writing_to(target):
         written, digest = interruptible(

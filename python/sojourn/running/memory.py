@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 import resource
+from collections.abc import Callable
 from pathlib import Path
 
 from sojourn import _core
@@ -49,24 +50,15 @@ def check(
     Raises:
         InputError: they need more; with the word of the scenario that drives it.
     """
-    bytes_needed = expected(scenario, runs, at_once)
-    limit = _size(allowed) if allowed is not None else _free_bytes()
-    if limit is None or bytes_needed <= limit:
-        return
-    there = f"{_text(limit)} are allowed" if allowed else f"{_text(limit)} are free here"
-    enough = _text(1.05 * bytes_needed)
-    remedy = f"ask for less, or say `--memory {enough}` to try all the same"
-    raise InputError(
-        f"{_driver(scenario, runs, at_once)}; in all some {_text(bytes_needed)} of memory, and "
-        f"{there}: {remedy}"
-    )
+    needed = expected(scenario, runs, at_once)
+    check_bytes(lambda: f"{_driver(scenario, runs, at_once)}; in all", needed, allowed)
 
 
-def check_bytes(what: str, bytes_needed: float, allowed: str | None = None) -> None:
+def check_bytes(what: Callable[[], str], bytes_needed: float, allowed: str | None = None) -> None:
     """Refuse work that needs more memory than there is.
 
     Args:
-        what: needs it, for the message.
+        what: says what needs it, for the message.
         bytes_needed: how much.
         allowed: a size such as ``32GB`` that counts instead of what the machine has free.
 
@@ -78,7 +70,7 @@ def check_bytes(what: str, bytes_needed: float, allowed: str | None = None) -> N
         return
     there = f"{_text(limit)} are allowed" if allowed else f"{_text(limit)} are free here"
     raise InputError(
-        f"{what} some {_text(bytes_needed)} of memory, and {there}: ask for less, or say "
+        f"{what()} some {_text(bytes_needed)} of memory, and {there}: ask for less, or say "
         f"`--memory {_text(1.05 * bytes_needed)}` to try all the same"
     )
 
