@@ -47,6 +47,13 @@ pub(super) fn options(
     Ok(options)
 }
 
+/// A percentage that belongs to a word.
+fn share_of(word: Token<'_>, given: Token<'_>) -> Result<TcValue, FormatError> {
+    units::percent(given.text)
+        .map(TcValue::Real)
+        .map_err(|why| FormatError::at(given.line, format!("{}: {why}", word.text)))
+}
+
 type Found = Vec<(&'static str, TcValue)>;
 
 fn one(
@@ -54,11 +61,7 @@ fn one(
     tokens: &mut Tokens<'_>,
     setup: &mut TcSetup,
 ) -> Result<Found, FormatError> {
-    let share = |given: Token<'_>| {
-        units::percent(given.text)
-            .map(TcValue::Real)
-            .map_err(|why| FormatError::at(given.line, format!("{}: {why}", token.text)))
-    };
+    let share = |given| share_of(token, given);
     Ok(match token.text {
         "limit" => {
             let given = tokens.value_of(token)?;
@@ -145,11 +148,7 @@ fn loss(
     tokens: &mut Tokens<'_>,
     setup: &mut TcSetup,
 ) -> Result<Found, FormatError> {
-    let share = |given: Token<'_>| {
-        units::percent(given.text)
-            .map(TcValue::Real)
-            .map_err(|why| FormatError::at(given.line, format!("{}: {why}", token.text)))
-    };
+    let share = |given| share_of(token, given);
     let mut first = tokens.value_of(token)?;
     if first.text == "random" {
         first = tokens.value_of(token)?;
