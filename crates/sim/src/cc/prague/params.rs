@@ -16,7 +16,7 @@ params! {
         /// Average of the marked fraction after the first mark, which halves the window.
         initial_alpha: f64, FRACTION, "prague_alpha_mode 0" => 0.0,
             "0.6": "prague_init: PRAGUE_MAX_ALPHA" => 1.0;
-        /// It controls the rate while its window is at most so many packets of 1500 bytes; 0:
+        /// The largest window, in packets of 1500 bytes, at which Prague controls its rate; 0:
         /// never.
         cwnd_transit: u64, ANY, "prague_cwnd_transit, prague_cwnd_mode 2" => 4,
             "0.6": "no control of the rate" => 0;
