@@ -231,6 +231,8 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("time_s,rate_mbps\n0,1\n", "1 rows below its header"),
         ("time_s,rate_mbps,bandwidth_mbps\n0,1,1\n1,1,1\n", "keep one of the two"),
         ("time_s,colour\n0,1\n1,2\n", "none of its columns"),
+        ('time_s,"rate_mbps\n0,1\n1,2\n', "line 1: cannot be divided into columns"),
+        ('time_s,rate_mbps\n0,"1\n1,2\n', "line 2: cannot be divided into columns"),
         ("a,b\n0,1\n1,2\n", "is a time, such as"),
         ("time_s,rate_mbps\nyesterday,1\n1,2\n", "line 2: `yesterday` is not a time"),
         ("{", "line 1: is not JSON"),

@@ -11,8 +11,12 @@ Rows = list[tuple[int, list[str]]]
 """Lines that hold something, with their numbers."""
 
 
-def of_lines(lines: Sequence[str]) -> Rows:
-    """The cells of each line; comments (#) and empty lines are passed over."""
+def of_lines(lines: Sequence[str], name: str) -> Rows:
+    """The cells of each line; comments (#) and empty lines are passed over.
+
+    Raises:
+        InputError: a line has a quotation mark without its other one, or a cell is too long.
+    """
     kept = [
         (number, line.strip())
         for number, line in enumerate(lines, start=1)
@@ -24,11 +28,15 @@ def of_lines(lines: Sequence[str]) -> Rows:
     separator = next((mark for mark in ("\t", ";", ",") if mark in first), None)
     if separator is None:
         return [(number, line.split()) for number, line in kept]
-    parsed = csv.reader([line for _, line in kept], delimiter=separator)
-    return [
-        (number, [cell.strip() for cell in cells])
-        for (number, _), cells in zip(kept, parsed, strict=True)
-    ]
+    return [(number, _cells(line, separator, f"{name}, line {number}")) for number, line in kept]
+
+
+def _cells(line: str, separator: str, place: str) -> list[str]:
+    try:
+        (cells,) = csv.reader([line], delimiter=separator, strict=True)
+    except csv.Error as error:
+        raise InputError(f"{place}: cannot be divided into columns ({error})") from None
+    return [cell.strip() for cell in cells]
 
 
 def is_number(cell: str) -> bool:

@@ -33,7 +33,7 @@ def read(lines: Sequence[str], name: str, given: Mapping[str, str]) -> Measureme
     Raises:
         InputError: its columns are not known, a unit is missing, or a value is no number.
     """
-    rows = of_lines(lines)
+    rows = of_lines(lines, name)
     if not rows:
         raise InputError(f"{name}: is empty")
     if len(rows) > 1 and all(is_number(cell) for cell in rows[0][1]):
