@@ -132,16 +132,14 @@ for (const [line, aqm, ignored] of [
 // Every word of each kind of tc (iproute2 6.1; fq_pie, sfb and dualpi2 of 6.1 and later).
 const ALL_WORDS = {
   taildrop: "pfifo limit 9p",
-  "red@linux":
-    "red limit 60Kb min 10Kb max 30Kb ecn harddrop ewma 3 probability 0.1 Scell_log 9",
+  "red@linux": "red limit 60Kb min 10Kb max 30Kb ecn harddrop ewma 3 probability 0.1 Scell_log 9",
   "codel@linux": "codel limit 9p target 4ms ce_threshold 1ms interval 90ms ecn",
   "pie@linux":
     "pie limit 9p target 14ms tupdate 14ms alpha 1 beta 9 ecn bytemode dq_rate_estimator",
   "choke@linux": "choke limit 99p min 9p max 30p ecn ewma 3 probability 0.1 Scell_log 9",
   "sfb@linux":
     "sfb rehash 60s db 6s limit 99p max 24p target 19p increment 0.001 decrement 0.0001 penalty_rate 9pps penalty_burst 19p",
-  "sfq@linux":
-    "sfq limit 99p quantum 1500b depth 9 headdrop flows 64/512 divisor 512 perturb 9sec",
+  "sfq@linux": "sfq limit 99p quantum 1500b depth 9 headdrop flows 64/512 divisor 512 perturb 9sec",
   "dualpi2@linux":
     "dualpi2 limit 9p target 14ms tupdate 14ms alpha 0.2 beta 3 step_thresh 2ms min_qlen_step 1p coupling_factor 3 overflow drop_dequeue classic_protection 9% l4s_ect split_gso",
   cake: "cake bandwidth 20Mbit besteffort dual-srchost nat rtt 30ms atm overhead 10 mpu 64 memlimit 4Mb",
