@@ -115,6 +115,48 @@ def test_datagrams_in_front_of_the_first_link_are_expected_and_refused(
     assert memory.expected(load(scenario)) / peak_bytes(scenario) == pytest.approx(1.0, abs=0.25)
 
 
+LONG_WIRE = """
+name = "wire"
+duration = "4s"
+[links.fast]
+rate = "10gbit"
+queue = "taildrop:limit=1000p"
+[[flows]]
+path = ["fast"]
+rtt = "2s"
+access_rate = "10gbit"
+app = { kind = "cbr", rate = "8gbit", packet = "1kB" }
+"""
+
+
+def test_packets_on_a_wire_are_expected(tmp_path: Path) -> None:
+    file = tmp_path / "wire.toml"
+    file.write_text(LONG_WIRE)
+    with pytest.raises(
+        sojourn.InputError, match=r"in all some 17\dMB of memory, and 60MB are allowed"
+    ):
+        sojourn.run(file, memory="60MB")
+    assert memory.expected(load(file)) / peak_bytes(str(file)) == pytest.approx(1.0, abs=0.25)
+
+
+def test_a_run_that_takes_more_than_expected_ends_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "wire.toml"
+    file.write_text(LONG_WIRE)
+    monkeypatch.setattr(memory, "_parts", lambda _scenario: (0.0, 0.0))
+    for command in (["run"], ["compare", "--aqm", "taildrop,pie", "--seeds", "2"]):
+        assert main([*command, str(file), "--memory", "60MB", "--fresh"]) == 1
+        said = capsys.readouterr()
+        assert re.search(
+            r"the first 0\.\d+ s of simulated time take 2[2-9]\.\dMB of memory, and 22\.0MB are "
+            r"allowed: simulate less, or allow more with `--memory`",
+            said.err,
+        ), said.err
+    with pytest.raises(MemoryError, match="of simulated time take"):
+        sojourn.run(file, memory="60MB", store=None)
+
+
 # The high-water mark of the program itself, without what it was started from.
 _SAY_PEAK = """
 import atexit, pathlib, sys

@@ -178,9 +178,12 @@ class Ack:
 
 @final
 class Cancel:
-    """A switch shared with runs in other threads, and their progress meter."""
+    """A switch shared with runs in other threads, and their progress meter.
 
-    def __init__(self) -> None: ...
+    Runs raise `MemoryError` as soon as the core holds more than `memory_bytes`.
+    """
+
+    def __init__(self, memory_bytes: int | None = None) -> None: ...
     def cancel(self) -> None:
         """Make every run that holds this switch stop soon and raise `Cancelled`."""
     @property

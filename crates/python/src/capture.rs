@@ -33,7 +33,7 @@ pub fn capture(
     let format = if pcapng { FileFormat::PcapNg } else { FileFormat::Pcap };
     let result = py.detach(|| {
         let plan = engine::plan_reporting_to(&loaded.scenario, &failure);
-        let goes_on = |now: Time| cancel.goes_on(now) && !failure.has_happened();
+        let goes_on = |now: Time| cancel.goes_on(now, &failure);
         let captured = sojourn_sim::capture::run(&plan, &custom, &goes_on);
         captured.map(|(run, sightings)| {
             let files = sojourn_capture::write(&plan, &run, &sightings, Path::new(folder), format);

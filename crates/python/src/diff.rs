@@ -39,7 +39,7 @@ pub fn diff(
         let plan =
             |loaded: &Arc<engine::Loaded>| engine::plan_reporting_to(&loaded.scenario, &failure);
         let plans = loaded.each_ref().map(plan);
-        let goes_on = |now: Time| cancel.goes_on(now) && !failure.has_happened();
+        let goes_on = |now: Time| cancel.goes_on(now, &failure);
         sim::diff(plans.each_ref(), place, &goes_on)
     });
     failure.check()?;

@@ -10,6 +10,7 @@ mod diff;
 mod engine;
 mod errors;
 mod formats;
+mod heap;
 mod interruptible;
 mod law;
 mod law_objects;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_record::files;
@@ -17,6 +18,7 @@ use crate::app;
 use crate::control::{self, Failure};
 use crate::engine::{self, Loaded};
 use crate::errors::Cancelled;
+use crate::heap;
 use crate::scenario::Scenario;
 use crate::table::Table;
 
@@ -29,9 +31,9 @@ pub struct Cancel {
 
 impl Cancel {
     /// Notes the simulated time of a single run, and returns whether the run may continue.
-    pub(crate) fn goes_on(&self, now: Time) -> bool {
+    pub(crate) fn goes_on(&self, now: Time, failure: &Failure) -> bool {
         self.shared.simulated_ns.store(now.as_nanos(), Ordering::Relaxed);
-        !self.shared.cancelled.load(Ordering::Relaxed)
+        self.shared.may_continue(now, failure)
     }
 }
 
@@ -39,13 +41,33 @@ impl Cancel {
 struct Shared {
     cancelled: AtomicBool,
     simulated_ns: AtomicU64,
+    /// Bytes that the core may hold, if they are bounded.
+    memory_bytes: Option<u64>,
+}
+
+impl Shared {
+    /// Whether a run may continue; that it holds too much memory is noted as its failure.
+    fn may_continue(&self, now: Time, failure: &Failure) -> bool {
+        let held = heap::held_bytes();
+        if let Some(bound) = self.memory_bytes.filter(|bound| held > *bound) {
+            failure.note(PyMemoryError::new_err(format!(
+                "the first {:.3} s of simulated time take {:.1}MB of memory, and {:.1}MB are \
+                 allowed: simulate less, or allow more with `--memory`",
+                now.as_secs(),
+                held as f64 * 1e-6,
+                bound as f64 * 1e-6
+            )));
+        }
+        !self.cancelled.load(Ordering::Relaxed) && !failure.has_happened()
+    }
 }
 
 #[pymethods]
 impl Cancel {
     #[new]
-    fn new() -> Cancel {
-        Cancel::default()
+    #[pyo3(signature = (memory_bytes=None))]
+    fn new(memory_bytes: Option<u64>) -> Cancel {
+        Cancel { shared: Arc::new(Shared { memory_bytes, ..Shared::default() }) }
     }
 
     /// Makes every run that holds this flag stop soon.
@@ -125,7 +147,7 @@ pub fn run(
         let keep_going = |now: Time| {
             let now_ns = now.as_nanos();
             switch.simulated_ns.fetch_add(now_ns - counted.replace(now_ns), Ordering::Relaxed);
-            !switch.cancelled.load(Ordering::Relaxed) && !failure.has_happened()
+            switch.may_continue(now, &failure)
         };
         let plan = engine::plan_reporting_to(&loaded.scenario, &failure);
         let result = sojourn_sim::run_with(&plan, &custom, &keep_going);

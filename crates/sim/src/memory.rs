@@ -4,7 +4,7 @@
 
 mod access;
 
-use sojourn_aqm::{Limit, Rate, Span};
+use sojourn_aqm::{Limit, Rate, Span, Time};
 use sojourn_measure::BUILTIN_VARS;
 use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, PacketRow, StateRow};
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
@@ -50,8 +50,9 @@ pub fn memory_needs(plan: &Resolved) -> Vec<MemoryNeed> {
     for (index, group) in plan.flows.iter().enumerate() {
         of_group(plan, index, group, &mut needs);
     }
-    for link in &plan.links {
+    for (index, link) in plan.links.iter().enumerate() {
         needs.push(of_queue(plan, link));
+        needs.push(on_wires(plan, index));
     }
     of_records(plan, flows, &mut needs);
     needs
@@ -124,6 +125,42 @@ fn of_queue(plan: &Resolved, link: &Link) -> MemoryNeed {
     let each = size_of::<Packet>() as f64 * RING + SEGMENT_BYTES;
     let what = format!("{packets:.0} packets in the queue");
     need(format!("links.{}.buffer", link.name), what, packets * each, false)
+}
+
+/// Memory for the packets beyond a link, and for their segments and ACKs over TCP. Each group of
+/// flows counts once, at the narrowest link of its path.
+fn on_wires(plan: &Resolved, index: usize) -> MemoryNeed {
+    let rate_of = |link: usize| plan.links[link].capacity.highest_rate().as_bps();
+    let narrowest = |group: &FlowGroup| group.path.iter().copied().min_by_key(|&i| rate_of(i));
+    let (mut arriving, mut longest, mut smallest) = (0.0, Span::ZERO, u32::MAX);
+    let mut segment = 0.0;
+    for group in plan.flows.iter().filter(|&group| narrowest(group) == Some(index)) {
+        let mut beyond = group.rtt - group.access_delay;
+        if group.app.tcp().is_some() {
+            segment = SEGMENT_BYTES;
+        } else {
+            beyond = beyond - group.return_delay - group.return_egress_delay;
+        }
+        longest = longest.max(beyond);
+        arriving += f64::from(group.count) * most_bps(&group.app, group.access_rate);
+        smallest = smallest.min(group.app.packet_bytes());
+    }
+    let rate = arriving.min(bits(plan.links[index].capacity.highest_rate()));
+    let seconds = longest.min(plan.duration).as_secs();
+    let packets = rate / 8.0 * seconds / f64::from(smallest.max(1));
+    let each = size_of::<(Time, Packet)>() as f64 * RING + segment;
+    let what = format!("{packets:.0} packets on their way beyond the link");
+    need(format!("links.{}.rate", plan.links[index].name), what, packets * each, false)
+}
+
+/// The rate at which a flow can fill its access link.
+fn most_bps(app: &App, access: Rate) -> f64 {
+    match app {
+        App::Cbr { datagrams, .. }
+        | App::OnOff { datagrams, .. }
+        | App::Bursts { datagrams, .. } => bits(access.min(datagrams.rate)),
+        _ => bits(access),
+    }
 }
 
 fn of_records(plan: &Resolved, flows: f64, needs: &mut Vec<MemoryNeed>) {

@@ -102,8 +102,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return OK
     except OSError as error:
         return _refuse(error)
-    except MemoryError:
-        console.say(f"sojourn: error: {_NO_MEMORY}")
+    except MemoryError as error:
+        console.say(f"sojourn: error: {str(error) or _NO_MEMORY}")
         return INVALID
     except UnicodeEncodeError as error:
         return _refuse(InputError(f"{error.object!a}: is not UTF-8 text; write it as such"))

@@ -174,8 +174,7 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    on = registry.select(engine, engine_options)
-    brought = bring(listed(aqms), runs=True)
+    on, brought = registry.select(engine, engine_options), bring(listed(aqms), runs=True)
     measured, controls = bring_metrics(metrics), custom_controls(ccs)
     loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps))
     link = choose_link(loaded, link)
@@ -183,12 +182,13 @@ def compare(
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)
     if isinstance(seeds, int):
         check_memory(loaded, len(variants) * seeds, jobs or default_jobs(), memory)
-    seed_list = choose_seeds(loaded.seed, seeds)
-    cells = _cells(list(variants), seed_list, link, drawing)
+    cells = _cells(list(variants), seed_list := choose_seeds(loaded.seed, seeds), link, drawing)
     tasks = [_task(variants[aqm], aqm, seed, controls, link) for aqm, seed in cells]
     with files.writing_to(folder := None if out is None else Path(out)):
         finish = _finisher(cells, folder, drawing)
-        outcomes = run_all(tasks, jobs=jobs, finish=finish, progress=progress, store=store)
+        outcomes = run_all(
+            tasks, jobs=jobs, finish=finish, progress=progress, store=store, memory=memory
+        )
     results, failed = _by_contender(cells, outcomes)
     references = _references([text for *_, text in variants.values()], on)
     return Comparison(loaded, link, seed_list, results, failed, references, measured)

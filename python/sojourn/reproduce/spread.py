@@ -12,11 +12,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sojourn import _core
 from sojourn.engines import registry
 from sojourn.errors import InputError, RunFailed
 from sojourn.reproduce.case_run import CaseRun
 from sojourn.reproduce.extract import packed
+from sojourn.running.memory import bounded
 from sojourn.running.replicas import Progress, Silent
 from sojourn.running.result import Result
 from sojourn.running.store import Store, simulator
@@ -67,7 +67,7 @@ class CaseWork:
 
     def _content(self, run: BatchRun) -> bytes:
         (engine,) = registry.select([run.engine], {})
-        result = Result(engine.run(run.base.load(run.sets).with_seed(run.seed), _core.Cancel()))
+        result = Result(engine.run(run.base.load(run.sets).with_seed(run.seed), bounded()))
         return packed(result, self.keeps[run.address])
 
 

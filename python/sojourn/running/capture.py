@@ -70,6 +70,7 @@ def capture(
     target = Path(folder)
     with files.writing_to(target):
         written, digest = interruptible(
-            lambda switch: _core.capture(loaded, str(target), file_format == "pcapng", switch)
+            lambda switch: _core.capture(loaded, str(target), file_format == "pcapng", switch),
+            memory,
         )
     return Capture([Path(path) for path in written], digest)

@@ -75,6 +75,16 @@ def check_bytes(what: Callable[[], str], bytes_needed: float, allowed: str | Non
     )
 
 
+def bounded(allowed: str | None = None) -> _core.Cancel:
+    """A switch whose runs raise `MemoryError` where they take more memory than `check` assumes.
+
+    Args:
+        allowed: as for `check`.
+    """
+    limit = _size(allowed) - PROGRAM_BYTES if allowed is not None else _free_bytes()
+    return _core.Cancel(None if limit is None else max(0, int(limit)))
+
+
 def check_listed(place: str, runs: int, bytes_each: float) -> None:
     """Refuse a list of runs that does not fit into memory, before any of them is made.
 

@@ -25,11 +25,14 @@ from sojourn.errors import (
     ScenarioError,
 )
 from sojourn.running.labels import labels
+from sojourn.running.memory import bounded
 from sojourn.running.result import Result, RunLike
 from sojourn.running.store import Store
 
 _LOOK_EVERY_S = 0.1
-_OF_USERS = (ScenarioError, ControlError, AppError, LawError, InputError, OSError, Cancelled)
+_OF_USERS = (
+    ScenarioError, ControlError, AppError, LawError, InputError, OSError, MemoryError, Cancelled,
+)  # fmt: skip
 
 T = TypeVar("T")
 
@@ -88,6 +91,7 @@ def run_all(
     finish: Callable[[int, Result], None] = lambda _index, _result: None,
     progress: Progress | None = None,
     store: Store | None = None,
+    memory: str | None = None,
 ) -> list[Result | str]:
     """Run all tasks.
 
@@ -98,6 +102,8 @@ def run_all(
             complete, for example to save it.
         progress: receives how far the runs are.
         store: where runs that were made before are found, and new ones kept.
+        memory: a size such as ``32GB`` that all runs may take together, instead of what the machine
+            has free.
 
     Returns:
         In the order of the tasks, the result; or a sentence about a failure that is not the user's.
@@ -107,6 +113,7 @@ def run_all(
         ScenarioError: the simulator refused a scenario.
         ControlError: a congestion control written in Python failed.
         LawError: a law that is not built in failed.
+        MemoryError: the runs took more memory than they may.
         OSError: `finish` could not write.
     """
 
@@ -114,7 +121,7 @@ def run_all(
         finish(index, result)
         return result
 
-    return run_each(tasks, whole, jobs=jobs, progress=progress, store=store)
+    return run_each(tasks, whole, jobs=jobs, progress=progress, store=store, memory=memory)
 
 
 def run_each(
@@ -124,6 +131,7 @@ def run_each(
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
+    memory: str | None = None,
 ) -> list[T | str]:
     """Run all tasks and keep only what `work` makes of each result, for series too long to hold.
 
@@ -133,15 +141,16 @@ def run_each(
         jobs: as for `run_all`.
         progress: as for `run_all`.
         store: as for `run_all`.
+        memory: as for `run_all`.
 
     Returns:
         In the order of the tasks, what `work` returned; or a sentence about a failure.
 
     Raises:
-        Interrupted, ScenarioError, OSError: as `run_all`.
+        Interrupted, MemoryError, ScenarioError, OSError: as `run_all`.
     """
     progress = progress or Silent()
-    switch = _core.Cancel()
+    switch = bounded(memory)
     futures: list[Future[T]] = []
     with ThreadPoolExecutor(_checked(jobs, len(tasks))) as pool:
         # From the first run on, whatever ends this must stop the runs, too.

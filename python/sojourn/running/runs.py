@@ -69,6 +69,7 @@ def run(
         AppError: an application of `apps` failed; with flow, time and cause.
         LawError: the law of `aqms` failed; with file, line and time.
         Interrupted: Ctrl-C.
+        MemoryError: the run took more memory than it may.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
         RunFailed: the run did not come to its end.
         TypeError: no engine has an option of that name.
@@ -85,7 +86,7 @@ def run(
 
     task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(ccs))
     with files.writing_to(None if out is None else Path(out)):
-        (outcome,) = run_all([task], finish=finish, progress=progress, store=store)
+        (outcome,) = run_all([task], finish=finish, progress=progress, store=store, memory=memory)
     if isinstance(outcome, str):
         raise RunFailed(outcome)
     return outcome

@@ -17,6 +17,7 @@ from sojourn import _core, reading
 from sojourn.describing.library import set_pairs
 from sojourn.engines import registry
 from sojourn.errors import ControlError, InputError, LawError, RunFailed, ScenarioError
+from sojourn.running.memory import bounded
 from sojourn.running.result import RunLike
 from sojourn.running.store import Store, default_folder, simulator
 from sojourn.study.folder import open_folder
@@ -27,7 +28,7 @@ from sojourn.study.storage import StudyStore, schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NOT_MADE = (ScenarioError, ControlError, LawError, RunFailed, InputError)
+NOT_MADE = (ScenarioError, ControlError, LawError, RunFailed, InputError, MemoryError)
 """What one run of a batch may end in; the others are made."""
 
 
@@ -238,7 +239,7 @@ def _made(run: BatchRun, store: Store) -> tuple[RunLike, float]:
         return kept, 0.0
     began = time.perf_counter()
     made = _engine(run.engine).run(
-        run.base.load(run.sets, run.queues, run.laws).with_seed(run.seed), _core.Cancel()
+        run.base.load(run.sets, run.queues, run.laws).with_seed(run.seed), bounded()
     )
     if made.invalid:
         raise RunFailed(f"not a valid experiment: {'; '.join(made.invalid)}")

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sojourn import _core
 from sojourn.engines import registry
+from sojourn.running.memory import bounded
 from sojourn.study.batch import peak_memory_bytes
 from sojourn.study.definition import Study
 from sojourn.study.points import PointScenario, count, resolve
@@ -85,7 +85,7 @@ def _mean_s(study: Study, pilots: Sequence[PointScenario]) -> float:
     began = time.process_time()
     for pilot in pilots:
         (engine,) = registry.select([pilot.point.engine], {})
-        rows = engine.run(pilot.scenario, _core.Cancel()).summary()
+        rows = engine.run(pilot.scenario, bounded()).summary()
         units |= {"/".join(filter(None, key)): unit for *key, _, unit in rows}
     took_s = time.process_time() - began
     check_metrics(study, units)

@@ -1,0 +1,46 @@
+//! Counts the bytes that the core holds, so that a run ends with a sentence where its memory would
+//! exceed a bound, rather than by the system's killer.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that all threads of this process hold in the core.
+pub fn held_bytes() -> u64 {
+    HELD.load(Ordering::Relaxed) as u64
+}
+
+struct Counted;
+
+// SAFETY: the system's allocator does the work; counting has no influence on it.
+#[allow(unsafe_code, reason = "an allocator cannot be written without")]
+unsafe impl GlobalAlloc for Counted {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: as the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        HELD.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: as the caller's.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as the caller's.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        HELD.fetch_add(size, Ordering::Relaxed);
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as the caller's.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static HEAP: Counted = Counted;
