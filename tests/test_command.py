@@ -273,8 +273,8 @@ app cli cli.commands cli.console cli.interrupts cli.options cli.result_table cli
 describing describing.formatting describing.library describing.metric_table describing.metrics
 describing.quantity describing.queues ending
 engines engines.protocol engines.linux engines.ns3 engines.registry engines.sim engines.sim.engine
-errors files loading locking reading running running.labels running.memory running.replicas
-running.result running.runs running.series running.store tabular _core
+errors files loading locking platforms reading running running.labels running.memory
+running.replicas running.result running.runs running.series running.store tabular _core
 """
 
 

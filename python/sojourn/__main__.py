@@ -28,10 +28,10 @@ def _spare_memory() -> None:
     where they do not fit below `ulimit -v` it waits for ever. Arrow's allocator takes a gigabyte at
     a time and ends the process if none is registered.
     """
-    import resource
+    from sojourn import platforms
 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+    if platforms.address_space_bytes() is not None:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sojourn import ending
+from sojourn import ending, platforms
 from sojourn.errors import InputError
 from sojourn.locking import locked
 
@@ -144,7 +144,7 @@ def _sweep(folder: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             if (
                 found
-                and path.lstat().st_uid == os.getuid()
+                and platforms.is_ours(path)
                 and _has_ended(found["host"], int(found["process"]), path)
             ):
                 ending.remove_tree(path)
@@ -164,7 +164,7 @@ def remove_leftovers(paths: Iterable[Path]) -> None:
 
 def _has_ended(host: str, process: int, path: Path) -> bool:
     if host == _host():
-        return not _is_alive(process)
+        return not platforms.is_alive(process)
     try:
         return time.time() - path.stat().st_mtime > _SILENT_S
     except FileNotFoundError:
@@ -205,7 +205,7 @@ class Together:
         temporary = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secret}.tmp")
         try:
             make_folder(path.parent)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | platforms.OPEN_SAFELY
             with ending.changing():
                 descriptor = os.open(temporary, flags, 0o666)
                 self._pending[path] = temporary
@@ -307,10 +307,10 @@ def make_folder(folder: Path) -> None:
 
 def _confirm(folder: Path) -> None:
     """Have the disk confirm the names in a folder."""
-    # Some network file systems cannot do this, nor can a folder be opened that may not be listed;
-    # the file itself is safe then all the same.
+    # Some network file systems cannot do this, nor can a folder be opened that may not be listed,
+    # or any on Windows; the file itself is safe then all the same.
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(folder, os.O_RDONLY | platforms.OPEN_FOLDER)
         try:
             os.fsync(descriptor)
         finally:
@@ -318,14 +318,4 @@ def _confirm(folder: Path) -> None:
 
 
 def _host() -> str:
-    return re.sub(r"[^A-Za-z0-9-]", "-", os.uname().nodename) or "unnamed"
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
+    return re.sub(r"[^A-Za-z0-9-]", "-", platforms.host_name()) or "unnamed"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from sojourn import ending
+from sojourn import ending, platforms
 from sojourn.errors import InputError
 
 LOCK = ".sojourn.lock"
@@ -47,27 +46,33 @@ def locked(folder: Path, what: str) -> Iterator[None]:
         yield
         return
     try:
-        with ending.before_end(lambda: (real / LOCK).unlink(missing_ok=True)):
+        with ending.before_end(lambda: _release(real / LOCK, descriptor)):
             yield
     finally:
         with _guard:
             del _held[real]
-            (real / LOCK).unlink(missing_ok=True)
-            os.close(descriptor)
+            _release(real / LOCK, descriptor)
+
+
+def _release(path: Path, descriptor: int) -> None:
+    if platforms.IS_WINDOWS:
+        # There an open file cannot be removed, not even when another process has opened it since.
+        os.close(descriptor)
+        with contextlib.suppress(PermissionError):
+            path.unlink(missing_ok=True)
+    else:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
 
 
 def _acquire(path: Path, what: str) -> int:
     """The descriptor of the lock file, locked, with this process's name in it."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | platforms.OPEN_SAFELY, 0o666)
+        if not platforms.try_lock(descriptor):
             holder = os.read(descriptor, 500).decode(errors="replace").strip()
             os.close(descriptor)
-            raise InputError(
-                _refusal(what, f"{holder or 'another process'} writes there")
-            ) from None
+            raise InputError(_refusal(what, f"{holder or 'another process'} writes there"))
         # Whoever held it before may have removed the file meanwhile.
         if _is(path, descriptor):
             try:
@@ -93,7 +98,7 @@ def _own_name() -> str:
     with contextlib.suppress(ValueError, OverflowError):  # TZ may name a zone that there cannot be
         now = now.astimezone()
     since = now.isoformat(" ", "seconds")
-    return f"process {os.getpid()} on {os.uname().nodename}, since {since},\n"
+    return f"process {os.getpid()} on {platforms.host_name()}, since {since},\n"
 
 
 def _refusal(what: str, why: str) -> str:

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(target_os = "linux")]
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_aqm::custom::{
@@ -11,6 +12,7 @@ use sojourn_aqm::custom::{
 };
 use sojourn_aqm::params::ValueKind;
 use sojourn_aqm::{Aqm, Env, Rng, Time};
+#[cfg(target_os = "linux")]
 use sojourn_router::laws::{LoadedLaws, PlannedLaw};
 
 use crate::errors::Refusal;
@@ -92,6 +94,7 @@ pub fn library_dependencies(content: &[u8]) -> Option<(Vec<String>, String)> {
 }
 
 /// The laws that a plan names, loaded from their files.
+#[cfg(target_os = "linux")]
 pub fn load(py: Python<'_>, planned: &[PlannedLaw]) -> PyResult<LoadedLaws> {
     if planned.is_empty() {
         return Ok(LoadedLaws::default());

@@ -13,6 +13,7 @@ use sojourn_sim::cc::CustomControls;
 
 use crate::engine::transports_json;
 use crate::errors::Refusal;
+#[cfg(target_os = "linux")]
 use crate::law;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;

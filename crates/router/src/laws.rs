@@ -44,6 +44,7 @@ impl PlannedLaw {
 #[derive(Clone, Default)]
 pub struct LoadedLaws {
     laws: CustomLaws,
+    #[cfg(target_os = "linux")] // the router runs there alone
     first: Arc<First>,
 }
 
@@ -67,7 +68,11 @@ impl LoadedLaws {
         let failures = Arc::clone(&first) as Arc<dyn Failures>;
         let laws = laws.into_iter().map(|law| law.reporting_to(Arc::clone(&failures)));
         let laws = CustomLaws::new(laws).map_err(|error| error.message)?;
-        Ok(LoadedLaws { laws, first })
+        Ok(LoadedLaws {
+            laws,
+            #[cfg(target_os = "linux")]
+            first,
+        })
     }
 
     /// Parses a queue's text form, which may name one of them.
@@ -76,6 +81,7 @@ impl LoadedLaws {
     }
 
     /// The first failure of one of them, if any.
+    #[cfg(target_os = "linux")]
     pub(crate) fn failure(&self) -> Option<String> {
         self.first.0.lock().expect("nobody panics while holding it").clone()
     }

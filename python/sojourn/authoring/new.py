@@ -118,7 +118,8 @@ def checked_tree(source: Path, needed: Sequence[str]) -> Path:
     """
     if lacking := [name for name in needed if not (source / name).is_file()]:
         raise InputError(f"--source: {source} is no source tree of Sojourn: no {lacking[0]}")
-    version = tomllib.loads((source / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    manifest = tomllib.loads((source / "Cargo.toml").read_text(encoding="utf-8"))
+    version = manifest["workspace"]["package"]["version"]
     if version != sojourn.__version__:
         raise InputError(
             f"--source: {source} is Sojourn {version}, this package {sojourn.__version__}; their "

@@ -5,12 +5,12 @@ One is imported when it is called, so that `sojourn --help` and a short run star
 
 from __future__ import annotations
 
-import resource
 from importlib import import_module
 from typing import NamedTuple
 
 import click
 
+from sojourn import platforms
 from sojourn.errors import InputError
 
 # NumPy, SciPy, Arrow and matplotlib with Python: below 0.9 GB some commands failed to load them.
@@ -134,8 +134,8 @@ def _check_address_space(name: str) -> None:
     Raises:
         InputError: `ulimit -v` allows too little.
     """
-    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if allowed != resource.RLIM_INFINITY and allowed < _ADDRESS_SPACE_BYTES:
+    allowed = platforms.address_space_bytes()
+    if allowed is not None and allowed < _ADDRESS_SPACE_BYTES:
         raise InputError(
             f"{name}: the libraries that draw and compute need 1 GB of address space, and "
             f"`ulimit -v` allows {allowed / 1e6:.0f} MB: allow more, such as `ulimit -v 2000000`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import select
@@ -9,12 +10,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from sojourn import ending
+from sojourn import ending, platforms
 from sojourn.errors import Interrupted
 
 INTERRUPTED = 130
@@ -40,10 +41,11 @@ def words(error: BaseException | None) -> str:
 
 
 def _patience_s() -> float:
-    pages = 0
-    with contextlib.suppress(OSError):
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    release_s = pages * os.sysconf("SC_PAGE_SIZE") / _RELEASED_BYTES_PER_S
+    resident = 0
+    with contextlib.suppress(OSError):  # Linux alone has it
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        resident = pages * os.sysconf("SC_PAGE_SIZE")
+    release_s = resident / _RELEASED_BYTES_PER_S
     return max(_LEAST_PATIENCE_S, _PATIENCE_S - release_s)
 
 
@@ -101,9 +103,7 @@ class Interrupts:
 
     def _dropped(self, dropped: Any) -> None:
         if issubclass(dropped.exc_type, KeyboardInterrupt):
-            # A signal to the thread itself: it may wait in a system call.
-            main = threading.main_thread().ident
-            self._again = threading.Timer(_AGAIN_S, signal.pthread_kill, (main, signal.SIGINT))
+            self._again = threading.Timer(_AGAIN_S, _interrupt_main_thread)
             self._again.daemon = True
             self._again.start()
         else:
@@ -114,17 +114,43 @@ class Interrupts:
 
         It stays until the process ends.
         """
-        heard, arrived = os.pipe2(os.O_CLOEXEC)
-        os.set_blocking(arrived, False)
-        signal.set_wakeup_fd(arrived, warn_on_full_buffer=False)
-        threading.Thread(target=self._end_after, args=(heard, numbers), daemon=True).start()
+        threading.Thread(target=self._end_after, args=(_wakeups(), numbers), daemon=True).start()
 
-    def _end_after(self, heard: int, numbers: set[int]) -> None:
-        while number := os.read(heard, 1):
+    def _end_after(self, wakeup: Callable[[], bytes], numbers: set[int]) -> None:
+        while number := wakeup():
             if number[0] not in numbers or ending.is_orderly():
                 continue
             time.sleep(_patience_s())
-            if not self.is_said and select.select([], [2], [], 0)[1]:
+            if not self.is_said and _can_say():
                 with contextlib.suppress(OSError):
                     os.write(2, f"{words(ending.reason())}\n".encode(errors="replace"))
             ending.end(INTERRUPTED)
+
+
+def _interrupt_main_thread() -> None:
+    if platforms.IS_WINDOWS:
+        _thread.interrupt_main()
+        return
+    # A signal to the thread itself: it may wait in a system call.
+    main = threading.main_thread().ident
+    signal.pthread_kill(main, signal.SIGINT)  # type: ignore[arg-type]
+
+
+def _wakeups() -> Callable[[], bytes]:
+    """A function that waits for a signal to arrive, and returns its number as a byte."""
+    if platforms.IS_WINDOWS:  # there the interpreter writes to sockets alone
+        import socket
+
+        listening, told = socket.socketpair()
+        told.setblocking(False)
+        signal.set_wakeup_fd(told.detach(), warn_on_full_buffer=False)
+        return lambda: listening.recv(1)
+    heard, arrived = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(arrived, False)
+    signal.set_wakeup_fd(arrived, warn_on_full_buffer=False)
+    return lambda: os.read(heard, 1)
+
+
+def _can_say() -> bool:
+    """Whether a line to standard error does not block; Windows cannot tell of a console or pipe."""
+    return platforms.IS_WINDOWS or bool(select.select([], [2], [], 0)[1])

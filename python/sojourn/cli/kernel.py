@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from sojourn import platforms
 from sojourn.cli import console
 from sojourn.engines.linux import kernel as guest_kernel
 from sojourn.engines.linux.kernel import archives, rust
@@ -54,6 +55,7 @@ def build(hz: str, source: str | None, jobs: int, debug: bool) -> int:
 
     What was begun is gone on with. The kernel is kept in the cache, by version and configuration.
     """
+    platforms.require_linux("kernel build")
     release = archives.release_asked(source) if source is not None else None
     found = guest_kernel.find(int(hz), release, debug=debug)
     if found is not None:
@@ -95,6 +97,7 @@ def module(hz: str, release: str | None, target: str, headers: Path | None, debu
 
     It registers the queueing discipline `sojourn`, which bottleneck = "sojourn-module" runs.
     """
+    platforms.require_linux("kernel module")
     found = _target(int(hz), release, target, headers, debug)
     print(aqm_module.build(found, _compilers()))
     return 0
@@ -125,6 +128,7 @@ def toolchain() -> int:
 
     240 MB from Debian's archive, by apt-get; nothing is installed and nothing needs root.
     """
+    platforms.require_linux("kernel toolchain")
     found = rust.find(_compilers())
     if found is None:
         found = rust.unpack(_compilers())

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from sojourn import ending, files
+from sojourn import ending, files, platforms
 from sojourn.errors import Cancelled, RunFailed
 
 PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
@@ -117,8 +116,7 @@ def group(
     ) as running:  # fmt: skip
 
         def kill() -> None:
-            with suppress(ProcessLookupError):
-                os.killpg(running.pid, signal.SIGKILL)
+            platforms.end_group(running)
 
         try:
             with ending.before_end(kill):

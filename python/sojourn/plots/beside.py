@@ -12,7 +12,6 @@ import contextlib
 import os
 import pickle
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -22,7 +21,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
-from sojourn import ending, plots
+from sojourn import ending, platforms, plots
 from sojourn.plots import outputs, written
 from sojourn.plots.excerpt import Excerpt, excerpt
 from sojourn.plots.written import Drawing, Written
@@ -200,6 +199,7 @@ def drawers(
         size: ``page`` or ``column``, their width.
         count: how many processes; by default one per core, and none where one core is all, or where
             this process has matplotlib already, and perhaps settings and fonts of the user's own.
+            None on Windows, where a process cannot split.
 
     Raises:
         InputError: there is no such format or size.
@@ -213,7 +213,7 @@ def drawers(
     with contextlib.ExitStack() as at_end:
         drawing = Drawers(formats, size)
         at_end.callback(drawing.close)
-        if count > 0 and sys.executable:
+        if count > 0 and sys.executable and not platforms.IS_WINDOWS:
             # Without processes, files, or memory for one more, this process draws.
             with contextlib.suppress(OSError):
                 drawing.ask(at_end.enter_context(_processes(count)))
@@ -254,5 +254,4 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    platforms.end_group(process)

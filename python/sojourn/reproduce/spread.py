@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sojourn import platforms
 from sojourn.engines import registry
 from sojourn.errors import InputError, RunFailed
 from sojourn.reproduce.case_run import CaseRun
@@ -27,7 +28,6 @@ from sojourn.study.batch import (
     BatchOutcome,
     BatchRun,
     check_simulator,
-    peak_memory_bytes,
 )
 from sojourn.study.dispatch import Dispatcher
 from sojourn.study.executors import Workers
@@ -61,9 +61,11 @@ class CaseWork:
                 failed[run.address] = f"{type(error).__name__}: {error}"
             except OSError as error:
                 reason = error.errno or 0, error.strerror or str(error)
-                return BatchOutcome((), failed, 0.0, peak_memory_bytes(), unwritable=reason)
+                return BatchOutcome(
+                    (), failed, 0.0, platforms.peak_memory_bytes(), unwritable=reason
+                )
         took_s = time.perf_counter() - began
-        return BatchOutcome(tuple(made), failed, took_s, peak_memory_bytes())
+        return BatchOutcome(tuple(made), failed, took_s, platforms.peak_memory_bytes())
 
     def _content(self, run: BatchRun) -> bytes:
         (engine,) = registry.select([run.engine], {})

@@ -7,13 +7,11 @@ take other programs with it.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import resource
 from collections.abc import Callable
 from pathlib import Path
 
-from sojourn import _core
+from sojourn import _core, platforms
 from sojourn.describing.quantity import quantity
 from sojourn.errors import InputError
 
@@ -146,22 +144,20 @@ def _free_bytes() -> float | None:
 def _available() -> float | None:
     """What the machine has free, on Linux with what caches would give back."""
     with contextlib.suppress(OSError, StopIteration, ValueError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found = next(line for line in lines if line.startswith("MemAvailable:"))
         return int(found.split()[1]) * 1024.0
-    with contextlib.suppress(OSError, ValueError):
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return None
+    return platforms.memory_bytes()
 
 
 def _of_control_group() -> float | None:
     """The limit of a container (control groups, version 2)."""
     with contextlib.suppress(OSError, ValueError):
-        return float(Path("/sys/fs/cgroup/memory.max").read_text())
+        return float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
     return None
 
 
 def _of_process() -> float | None:
     """The limit of `ulimit -v`."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if soft == resource.RLIM_INFINITY else float(soft)
+    soft = platforms.address_space_bytes()
+    return None if soft is None else float(soft)

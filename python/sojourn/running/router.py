@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sojourn import _core, ending, files
+from sojourn import _core, ending, files, platforms
 from sojourn.engines.child import SUPERVISOR
 from sojourn.engines.linux import host
 from sojourn.engines.linux.guest import paths
@@ -112,6 +110,7 @@ def route(
         InputError: this machine, or this user, does not allow what the options need.
         RunFailed: the router ended before it should.
     """
+    platforms.require_linux("sojourn router")
     settings, laws = _settings(options)
     plan = _core.router_plan(json.dumps(settings), laws)
     host.require()
@@ -166,8 +165,7 @@ def _carry_out(
             try:
                 return _listen(reports, control, listener)
             finally:
-                with suppress(ProcessLookupError):
-                    os.killpg(group.pid, signal.SIGKILL)
+                platforms.end_group(group)
 
 
 def _settings(options: Options) -> tuple[dict[str, Any], list[_core.CustomLaw]]:

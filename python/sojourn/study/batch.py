@@ -6,14 +6,13 @@ A batch is plain data, so that any executor can send it to any machine.
 from __future__ import annotations
 
 import functools
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _core, reading
+from sojourn import _core, platforms, reading
 from sojourn.describing.library import set_pairs
 from sojourn.engines import registry
 from sojourn.errors import ControlError, InputError, LawError, RunFailed, ScenarioError
@@ -178,7 +177,7 @@ def work(batch: Batch) -> BatchOutcome:
     made = tuple(run.address for run in batch.runs if run.address not in failed)
     took_s = time.perf_counter() - began
     return BatchOutcome(
-        made if unwritable is None else (), failed, took_s, peak_memory_bytes(),
+        made if unwritable is None else (), failed, took_s, platforms.peak_memory_bytes(),
         rows.units, unwritable,
     )  # fmt: skip
 
@@ -193,14 +192,6 @@ def check_simulator(batch: Batch) -> None:
         raise InputError(
             f"a worker has Sojourn {simulator()}, the client {batch.simulator}; install one version"
         )
-
-
-def peak_memory_bytes() -> int:
-    """Largest resident size of this process so far."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 class _Rows:

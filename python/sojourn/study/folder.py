@@ -7,13 +7,12 @@ when it is complete.
 from __future__ import annotations
 
 import errno
-import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from sojourn import files
+from sojourn import files, platforms
 from sojourn.errors import InputError
 
 
@@ -80,7 +79,7 @@ class LocalFolder:
         """Wait for the lock of the folder; what killed writers left is removed within."""
         files.make_folder(self._path)
         with (self._path / ".lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            platforms.lock(file.fileno())
             self.remove_leftovers()
             yield
 

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sojourn import platforms
 from sojourn.engines import registry
 from sojourn.running.memory import bounded
-from sojourn.study.batch import peak_memory_bytes
 from sojourn.study.definition import Study
 from sojourn.study.points import PointScenario, count, resolve
 from sojourn.study.running import check_metrics
@@ -68,7 +68,7 @@ def plan_study(study: Study, pilots: int = PILOTS) -> StudyPlan:
         simulated_s=least * sum(each.scenario.duration_s for each in found),
         pilots=len(chosen),
         run_s=_mean_s(study, chosen),
-        memory_bytes=peak_memory_bytes(),
+        memory_bytes=platforms.peak_memory_bytes(),
     )
 
 

@@ -233,9 +233,11 @@ fn ethtool(socket: BorrowedFd<'_>, device: &str, mut value: EthtoolValue) -> io:
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     write_name(&mut request, device)?;
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
+    // The request's type differs between C libraries.
+    let number = libc::SIOCETHTOOL as libc::Ioctl;
     // SAFETY: SIOCETHTOOL reads and writes one `ifreq` and the value it points to; both live
     // through the call.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL, &raw mut request) };
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), number, &raw mut request) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(value.data) }
 }
 

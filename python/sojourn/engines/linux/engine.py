@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import platform
@@ -14,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sojourn import _core
+from sojourn import _core, platforms
 from sojourn.control import CustomControl
 from sojourn.engines.child import Folder, Watcher, scratch
 from sojourn.engines.linux import DECLARED, guest, host, kernel, uml
@@ -82,6 +81,7 @@ class Linux:
             ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
             InputError: there is no kernel to run it on, or a package is missing.
         """
+        platforms.require_linux("engine linux")
         if controls:
             raise InputError("cc: engine linux runs the kernel's own congestion controls")
         if scenario.app_sources:
@@ -179,6 +179,7 @@ class _Guest:
 def _place(
     scenario: _core.Scenario, own_kernel: Path | None, programs: Programs | None = None
 ) -> Place:
+    platforms.require_linux("engine linux")
     where, bottleneck, hz = _core.linux_wish(scenario)
     if programs is not None:
         return _with_programs(where, own_kernel, hz, programs)
@@ -218,6 +219,7 @@ def _with_module(where: str, found: kernel.Kernel) -> Place:
 
 
 def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:
+    platforms.require_linux("engine linux")
     found = kernel.find(hz) if own_kernel is None else kernel.given(own_kernel, hz)
     if found is not None:
         return found
@@ -237,14 +239,10 @@ def _exclusive(place: Place, cancel: _core.Cancel) -> Iterator[None]:
     folder = kernel.cache()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "real-time.lock").open("w") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if cancel.cancelled:
-                    raise Cancelled("the run was cancelled") from None
-                time.sleep(_LOOK_EVERY_S)
+        while not platforms.try_lock(lock.fileno()):
+            if cancel.cancelled:
+                raise Cancelled("the run was cancelled")
+            time.sleep(_LOOK_EVERY_S)
         yield
 
 

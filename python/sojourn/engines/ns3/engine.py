@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -60,6 +61,8 @@ class Ns3:
 
     def doctor(self) -> list[Availability]:
         """Whether its runner is built."""
+        if not sys.platform.startswith("linux"):
+            return [Availability(self.name, False, "the engine ns3 needs Linux")]
         found = runner.find()
         if found is not None:
             return [Availability(self.name, True, f"ns-3 {found.ns3}, runner built")]

@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 
 import sojourn
-from sojourn import ending, files, tools
+from sojourn import ending, files, platforms, tools
 from sojourn.authoring.new import checked_tree, source_tree
 from sojourn.errors import InputError
 
@@ -122,7 +122,7 @@ def find() -> Runner | None:
     abouts = cache().glob(f"ns3-runner-*/{_ABOUT}")
     for about in sorted(abouts, key=lambda path: path.stat().st_mtime, reverse=True):
         try:
-            facts = json.loads(about.read_text())
+            facts = json.loads(about.read_text(encoding="utf-8"))
             runner = Runner(about.parent / PROGRAM, facts["ns3"], facts["sources"])
             digests = {name: facts["sha256"][name] for name in _MADE}
         except (OSError, ValueError, KeyError, TypeError):
@@ -156,6 +156,7 @@ def require() -> Runner:
     Raises:
         InputError: it was not made yet, or from other sources than those of this tree.
     """
+    platforms.require_linux("engine ns3")
     found = find()
     if found is None:
         raise InputError(f"engine ns3: its runner is not built from today's sources; {BUILD}")
@@ -182,6 +183,7 @@ def build(say: Say, source: Path | None = None) -> Runner:
     Raises:
         InputError: the source tree, a tool or ns-3 is missing, or a step failed.
     """
+    platforms.require_linux("ns3 build")
     tree = checked_tree(source, _FILES) if source else source_tree()
     if tree is None:
         raise InputError(

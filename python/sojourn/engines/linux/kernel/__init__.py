@@ -121,7 +121,7 @@ def _built(about: Path, configuration: str | None) -> Kernel | None:
     """The kernel of a folder of the cache; None if it has another configuration or is damaged."""
     program = about.parent / PROGRAM
     try:
-        facts = json.loads(about.read_text())
+        facts = json.loads(about.read_text(encoding="utf-8"))
         if configuration not in (None, facts["configuration"]):
             return None
         source = facts.get("source", "")
