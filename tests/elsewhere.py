@@ -1,8 +1,8 @@
 """Runs commands as if this were Windows: ``python elsewhere.py ARGUMENT... [--then ARGUMENT...]``.
 
 What Python has on Linux alone is taken away, from `sojourn`'s own modules: other libraries are
-imported before. A file that is opened as text without an encoding is an error, as Windows would
-take its own.
+imported before. So are libraries that `pip install sojourn` does not install. A file that is opened
+as text without an encoding is an error, as Windows would take its own.
 """
 
 import concurrent.futures.process
@@ -18,6 +18,7 @@ import types
 import warnings
 
 ABSENT_MODULES = ("fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "posix")
+NOT_INSTALLED = ("scipy",)
 ABSENT_IN_OS = (
     "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_PATH", "fork", "geteuid", "getpgid", "getuid",
     "killpg", "memfd_create", "pidfd_open", "pipe2", "sched_getaffinity", "setsid", "sysconf",
@@ -28,7 +29,7 @@ LIBRARIES = (
     "asyncio", "click.shell_completion", "http.server", "importlib.metadata", "jinja2",
     "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "matplotlib.figure",
     "numpy.random", "pyarrow.compute", "pyarrow.parquet", "rich.console", "rich.markdown",
-    "rich.progress", "rich.table", "scipy.optimize", "subprocess", "tempfile", "tomllib",
+    "rich.progress", "rich.table", "subprocess", "tempfile", "tomllib",
     "webbrowser", "html",
 )  # fmt: skip
 
@@ -57,7 +58,7 @@ def main(arguments):
         importlib.import_module(name)
     matplotlib = sys.modules["matplotlib"]
     matplotlib.font_manager.findfont("DejaVu Sans")
-    for name in ABSENT_MODULES:
+    for name in (*ABSENT_MODULES, *NOT_INSTALLED):
         sys.modules[name] = None
     for module, names in ((os, ABSENT_IN_OS), (signal, ABSENT_IN_SIGNAL)):
         for name in names:

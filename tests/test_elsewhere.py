@@ -48,9 +48,14 @@ REFUSED = {
 
 
 def test_elsewhere_what_needs_linux_is_refused_in_one_line(elsewhere):
-    done = elsewhere(*" --then ".join(["doctor", *REFUSED]).split())
+    done = elsewhere(
+        *" --then ".join(
+            ["doctor", *REFUSED, "stability pie --rate 10mbit --rtt 50ms --flows 5"]
+        ).split()
+    )
     assert done.returncode == 2, done.stderr
     assert "the engine ns3 needs Linux" in done.stdout
     said = [line for line in done.stderr.splitlines() if " run in " not in line]
+    assert said.pop() == "sojourn: error: stability: needs scipy; pip install 'sojourn[stability]'"
     for what, line in zip(REFUSED.values(), said, strict=True):
         assert line.startswith(f"sojourn: error: {what}: needs Linux, and this is Windows; ")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from sojourn.comparing.distributions import t_quantile
 from sojourn.comparing.metrics import Metric
 from sojourn.comparing.statistics import ALPHA
 from sojourn.describing.metric_table import USUAL_MARGINS, MetricRow
@@ -76,7 +77,5 @@ def is_above(differences: Sequence[float], bound: float) -> bool:
         return False
     mean = math.fsum(finite) / n
     variance = math.fsum((value - mean) ** 2 for value in finite) / (n - 1)
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(n - 1, 1 - ALPHA)) * math.sqrt(variance / n)
+    half = t_quantile(n - 1, 1 - ALPHA) * math.sqrt(variance / n)
     return bound < mean - half

@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sojourn.comparing.distributions import t_cdf, t_quantile
 from sojourn.describing.metric_table import Centre
 
 CONFIDENCE = 0.95
@@ -151,9 +152,7 @@ def _p_value(differences: Sequence[float], difference: Estimate, rounding: float
     if error == 0.0:
         # Every seed shows the same difference: exactly none, or one.
         return 1.0 if difference.mean == 0.0 else smallest
-    from scipy.special import stdtr
-
-    p_value = float(2.0 * stdtr(difference.n - 1, -abs(difference.mean / error)))
+    p_value = 2.0 * t_cdf(difference.n - 1, -abs(difference.mean / error))
     return p_value or math.ulp(0.0)
 
 
@@ -166,6 +165,4 @@ def _standard_error(values: Sequence[float], mean: float, rounding: float) -> fl
 
 
 def _t_quantile(degrees: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
+    return t_quantile(degrees, 0.5 + CONFIDENCE / 2)

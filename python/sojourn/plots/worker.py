@@ -44,8 +44,6 @@ def main(descriptors: list[int]) -> None:
 
 def _get_ready() -> None:
     """What all figures need: modules, fonts, the writers of both usual formats."""
-    import scipy.special  # noqa: F401
-
     from sojourn.plots import style
 
     for name in plots.KINDS:

@@ -112,8 +112,6 @@ def save(
 
 def get_ready() -> None:
     """Load what `save` needs of large libraries, so that nobody waits for it after the runs."""
-    import scipy.special  # noqa: F401
-
     template(_HERE, "page.html.j2")
 
 

@@ -13,7 +13,9 @@ from sojourn import _core, files
 from sojourn.engines import registry
 from sojourn.running.replicas import default_jobs
 
-_LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
+_LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "pyarrow", "rich")
+# Those that some commands need, and what installs them.
+_OPTIONAL = {"scipy": "sojourn[stability]"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ def examine() -> list[Check]:
             for engine in registry.engines()
             for place in engine.doctor()
         ),
-        *map(_library, _LIBRARIES),
+        *(_library(name, "missing", name) for name in _LIBRARIES),
+        *(_library(name, "later", package) for name, package in _OPTIONAL.items()),
         _folder("this folder", Path.cwd(), "give --out a folder elsewhere"),
         _folder(
             "cache",
@@ -56,11 +59,11 @@ def examine() -> list[Check]:
     ]
 
 
-def _library(name: str) -> Check:
+def _library(name: str, without: str, package: str) -> Check:
     try:
         return Check(name, "ok", metadata.version(name))
     except metadata.PackageNotFoundError:
-        return Check(name, "missing", "not installed", f"python -m pip install {name}")
+        return Check(name, without, "not installed", f"python -m pip install '{package}'")
 
 
 def _cache() -> Path:

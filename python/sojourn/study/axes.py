@@ -107,10 +107,15 @@ class Sampling:
 
     def shares(self, dimensions: int) -> NDArray[np.float64]:
         """Points of the unit cube, shape ``(points, dimensions)``."""
-        from scipy.stats import qmc
-
         if self.method == "random":
             return np.random.default_rng(self.seed).random((self.points, dimensions))
+        try:
+            from scipy.stats import qmc
+        except ImportError:
+            raise InputError(
+                f"sample.method: {self.method} needs scipy; pip install 'sojourn[stability]', or "
+                'write "random"'
+            ) from None
         make = {"latin-hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
         sampler = make[self.method](d=dimensions, rng=np.random.default_rng(self.seed))
         return cast("NDArray[np.float64]", sampler.random(self.points))

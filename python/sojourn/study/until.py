@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.comparing.distributions import NORMAL, outside_median, root, t_quantile
 from sojourn.describing.formatting import counted
 from sojourn.describing.metrics import row_of
 from sojourn.describing.quantity import Quantity, required
@@ -98,11 +99,9 @@ class Until:
             return (float(finite[0]) if len(finite) else math.nan), math.nan, math.nan
         if row_of(self.metric).centre == "median":
             return _median(finite, self.level)
-        from scipy.special import stdtrit
-
         mean = float(np.mean(finite))
         error = float(np.std(finite, ddof=1)) / math.sqrt(len(finite))
-        half = float(stdtrit(len(finite) - 1, 1.0 - self.level / 2.0)) * error
+        half = t_quantile(len(finite) - 1, 1.0 - self.level / 2.0) * error
         return mean, mean - half, mean + half
 
     def is_met(self, values: Sequence[float]) -> bool:
@@ -169,14 +168,9 @@ def fewest_seeds(rule: Until) -> int:
 
 def _median(ordered: np.ndarray[Any, Any], level: float) -> tuple[float, float, float]:
     """The median between order statistics at a level (Conover 1999 §3.2)."""
-    from scipy.stats import binom
-
     n = len(ordered)
     centre = float(np.median(ordered))
-    outside = int(binom.ppf(level / 2.0, n, 0.5))
-    # `outside` values below the interval, and as many above, must be rarer than the level.
-    while outside > 0 and 2.0 * binom.cdf(outside - 1, n, 0.5) > level:
-        outside -= 1
+    outside = outside_median(n, level)
     if outside == 0:
         return centre, math.nan, math.nan
     return centre, float(ordered[outside - 1]), float(ordered[n - outside])
@@ -190,21 +184,16 @@ def pocock_level(looks: tuple[int, ...], alpha: float) -> float:
         looks: numbers of values at the looks, rising.
         alpha: probability that the interval of some look does not hold.
     """
-    from scipy.optimize import brentq
-    from scipy.special import ndtr, ndtri
-
     if len(looks) == 1:
         return alpha
     # Between the level of a single look and Bonferroni's.
-    low, high = -float(ndtri(alpha / 2)), -float(ndtri(alpha / (2 * len(looks))))
-    bound = float(brentq(lambda c: _misses(looks, c) - alpha, low, high, xtol=1e-6))
-    return 2.0 * float(ndtr(-bound))
+    low, high = -NORMAL.inv_cdf(alpha / 2), -NORMAL.inv_cdf(alpha / (2 * len(looks)))
+    bound = root(lambda c: _misses(looks, c) - alpha, low, high, tolerance=1e-6)
+    return 2.0 * NORMAL.cdf(-bound)
 
 
 def _misses(looks: tuple[int, ...], bound: float) -> float:
     """Probability that a standardised mean of normal values leaves +-bound at one of the looks."""
-    from scipy.special import ndtr
-
     at, weights = np.polynomial.legendre.leggauss(_GRID)
     # Density of the sum of the values so far, of those that have not left.
     scale = bound * math.sqrt(looks[0])
@@ -215,10 +204,14 @@ def _misses(looks: tuple[int, ...], bound: float) -> float:
         step = math.sqrt(now - before)
         edge = bound * math.sqrt(now)
         mass = density * weights * scale
-        inside = ndtr((edge - sums) / step) - ndtr((-edge - sums) / step)
+        inside = _normal_cdf((edge - sums) / step) - _normal_cdf((-edge - sums) / step)
         stayed = float(mass @ inside)
         scale, new = edge, at * edge
         kernel = np.exp(-((new[:, None] - sums[None, :]) ** 2) / (2 * step**2))
         density = kernel @ mass / (step * math.sqrt(2 * math.pi))
         sums = new
     return 1.0 - stayed
+
+
+def _normal_cdf(at: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.array([NORMAL.cdf(each) for each in at.tolist()])

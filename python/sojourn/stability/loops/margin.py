@@ -12,10 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import elementwise
 
+from sojourn.errors import InputError
 from sojourn.stability.arrays import Bools, Complexes, Floats, Indices
 from sojourn.stability.loops.feedback import Loop
+
+try:
+    from scipy.optimize import elementwise
+except ImportError:
+    raise InputError("stability: needs scipy; pip install 'sojourn[stability]'") from None
 
 # In units of 1/scale. Below a hundredth nothing bends sharply, so few points do.
 _GRID = np.concatenate([np.geomspace(1e-4, 1e-2, 16, endpoint=False), np.geomspace(1e-2, 1e2, 96)])
