@@ -8,6 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from guests import needs_kernel
+
 HOME = """name = "home"
 duration = "4s"
 warmup = "1s"
@@ -68,10 +70,7 @@ def test_a_failure_comes_first_with_two_commands_that_show_it(run):
 
 
 def test_what_more_seeds_could_decide_is_undecided_at_the_most_seeds(run):
-    pie = GOOD.replace('["pie", "codel"]', '["pie"]')
-    (found,) = json.loads(run(pie + "max_seeds = 3\n", "--json").stdout)
-    bound = round(found["centre"] / 1e6, 6)
-    done = run(pie.replace("5mbit", f"{bound}mbit") + "max_seeds = 3\n")
+    done = run(undecided(run, 3))
     assert done.returncode == 3
     assert done.stdout.splitlines()[-1] == "1 undecided"
 
@@ -134,6 +133,64 @@ def test_what_did_not_pass_can_be_chosen_and_a_name_too(run):
     assert again.stdout.splitlines()[-1] == "1 failed"
     assert run(GOOD + BAD, "-k", "codel").stdout.splitlines()[-1] == "1 passed"
     assert "-k nothing: is in no name" in run(GOOD + BAD, "-k", "nothing").stderr
+
+
+def undecided(run, max_seeds):
+    """An expectation whose bound is the value that a few seeds give."""
+    text = '[[expect]]\nmetric = "goodput"\nabove = "5mbit"\nmax_seeds = 3\n'
+    (found,) = json.loads(run(text, "--json").stdout)
+    bound = round(found["centre"] / 1e6, 6)
+    return text.replace("5mbit", f"{bound}mbit").replace("= 3", f"= {max_seeds}")
+
+
+def test_x_ends_at_the_first_failure_and_says_what_it_left(run):
+    text = undecided(run, 12) + BAD
+    done = run(text, "-x")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == "1 failed"
+    assert "ended at a failure; 1 are not decided (-x)" in done.stderr
+    assert run(text).stdout.splitlines()[-1] == "1 failed, 1 undecided"
+
+
+def test_a_run_without_a_value_to_compare_is_invalid(run):
+    # Two flows of at most 25 packets never fill a buffer of 200, so taildrop drops nothing.
+    head = HOME.replace('kind = "bulk"', 'kind = "bulk", bytes = "30kB"').replace('"1s"', '"0s"')
+    text = '[[expect]]\nmetric = "drop_rate"\nbelow = "90%"\nagainst = "taildrop"\n'
+    done = run(text, head=head)
+    assert done.returncode == 4, done.stdout
+    assert done.stdout.startswith(f"invalid    {NAME}:16: ")
+    assert "taildrop has 0 under seed 1" in done.stdout
+
+
+def test_a_folder_stands_for_its_scenarios(command, monkeypatch):
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    inner = command.folder / "tests" / "inner"
+    inner.mkdir(parents=True)
+    assert "tests: has no file *.scenario.toml" in command.refused("test", "tests")
+    (inner / "one.scenario.toml").write_text(HOME + GOOD)
+    (inner.parent / "two.scenario.toml").write_text(HOME + GOOD)
+    (inner.parent / "other.toml").write_text("not a scenario")
+    done = command("test", "tests", "-k", "codel")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "2 passed"
+    assert f"tests/inner/one.scenario.toml:{HOME.count(chr(10)) + 1}" in done.stdout
+
+
+def test_a_kernel_is_refused_where_it_is_missing_or_nothing_runs_on_it(run):
+    unused = run(GOOD, "--kernel", "6.1")
+    assert unused.returncode == 2
+    assert "--kernel: only engine linux has a kernel" in unused.stderr
+    missing = run(GOOD, "--engine", "linux", "--kernel", "./nowhere")
+    assert missing.returncode == 2
+    assert "--kernel nowhere: is not a program" in missing.stderr
+
+
+@needs_kernel
+def test_an_expectation_is_decided_on_the_kernel_that_is_named(run):
+    text = GOOD + "max_seeds = 4\n"
+    done = run(text, "--engine", "linux", "--kernel", "6.1", "-k", "codel")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "(codel on linux)" in done.stdout
 
 
 @pytest.mark.parametrize(
