@@ -87,7 +87,7 @@ def root(function: Callable[[float], float], low: float, high: float, *, toleran
         high: the other end.
         tolerance: how far from the root the result may be.
 
-    Source: Dowell and Jarratt 1971.
+    Source: https://doi.org/10.1007/BF01934364 (the Illinois algorithm).
     """
     at_low, at_high = function(low), function(high)
     assert at_low * at_high <= 0.0, "there is a root between the ends"
