@@ -1,27 +1,27 @@
-//! The event queue: one alarm per component, and which of them is due next.
+//! The event queue: one alarm per component.
 //!
-//! A component has timers; an alarm says when to look at them, which is never later than the next
-//! of them. An alarm is one number, its time above its slot, so that the smaller of two is the one
-//! due first; alarms of the same instant are due in the order of their slots. They are the leaves
-//! of winner trees, in which every node holds the smallest of its four children. Setting an alarm
-//! replays its path to the root and stops where nothing changes; cancelling is setting it to
-//! [`Time::NEVER`]. There are no stale entries.
+//! A component may have several timers; its alarm is never later than the earliest of them. An
+//! alarm is one integer, with the time in the high bits and the slot in the low bits, so comparing
+//! two integers orders alarms by time, and those of the same instant by slot. Alarms are the leaves
+//! of winner trees in which every node holds the minimum of its four children. Setting an alarm
+//! replays its path to the root and stops where nothing changes. Setting it to [`Time::NEVER`]
+//! cancels it, so there are no stale entries.
 //!
-//! Each kind of component that is set at every packet has a separate tree: a shallow tree costs one
-//! level, and the next alarm is the smallest of the roots.
+//! Components whose alarm is set for every packet have a separate tree per kind, which keeps the
+//! trees shallow. The next alarm is the smallest of the roots.
 
 use sojourn_aqm::Time;
 
-/// The number of an alarm, which orders those of the same instant.
+/// The index of an alarm, which orders alarms of the same instant.
 pub(crate) type Slot = usize;
 
-/// In a place without an alarm; later than every alarm.
+/// Marks a leaf without an alarm; later than every alarm.
 const UNSET: u64 = u64::MAX;
 
-/// The children of a node.
+/// Children per node.
 const CHILDREN: usize = 4;
 
-/// Where an alarm is kept: its slot and the place of its leaf.
+/// Where an alarm is stored: its slot and the index of its leaf.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alarm {
     slot: Slot,
@@ -31,14 +31,15 @@ pub(crate) struct Alarm {
 /// A node of a tree.
 #[derive(Clone, Debug)]
 struct Node {
-    /// Alarms, or the smallest of those below each child.
+    /// Alarms, or the minimum below each child.
     children: [u64; CHILDREN],
-    /// Where the smallest of them goes: a place, four to a node; below the number of trees a root.
+    /// Where the minimum goes: an index, four per node; indices below the number of trees are
+    /// roots.
     parent: usize,
 }
 
-/// Adds the nodes of a tree with this number of leaves, its root first, then level by level, the
-/// children of each node side by side. Returns the place of the first leaf.
+/// Adds the nodes of a tree with `leaves` leaves: its root first, then level by level, siblings
+/// next to each other. Returns the index of the first leaf.
 fn add_tree(nodes: &mut Vec<Node>, root: usize, leaves: usize) -> usize {
     let (mut inner, mut last_level) = (0, 1);
     while last_level * CHILDREN < leaves {
@@ -63,28 +64,29 @@ fn slot_bits(slots: usize) -> u32 {
     usize::BITS - slots.leading_zeros()
 }
 
-/// The time before which an alarm among this number of slots has to lie; later is never.
+/// With this number of slots, alarms must lie before this time; later ones never fire.
 pub(crate) fn horizon(slots: usize) -> Time {
     Time::from_nanos(UNSET >> slot_bits(slots))
 }
 
-/// Alarms in a number of trees.
+/// Alarms in `TREES` trees.
 #[derive(Clone, Debug)]
 pub(crate) struct Alarms<const TREES: usize> {
-    /// How many bits of an alarm are its slot, and the number in which these are set.
+    /// How many low bits of an alarm hold its slot, and a mask of them.
     slot_bits: u32,
     slot_mask: u64,
-    /// The first time in nanoseconds that the other bits do not hold.
+    /// The first time, in nanoseconds, that does not fit into the other bits.
     horizon_ns: u64,
-    /// Of all trees; as many as would hold the roots are left out.
+    /// The nodes of all trees. Nodes that would hold the roots are left out.
     nodes: Vec<Node>,
-    /// By tree: the place of its first leaf, and the smallest of its leaves.
+    /// Per tree: the index of its first leaf, and its smallest leaf.
     first_leaves: [usize; TREES],
     roots: [u64; TREES],
 }
 
 impl<const TREES: usize> Alarms<TREES> {
-    /// None is set. Slots are below `slots`; each tree has its number of leaves.
+    /// Creates alarms for slots below `slots`, all unset; `leaves` is the number of leaves per
+    /// tree.
     pub(crate) fn new(slots: usize, leaves: [usize; TREES]) -> Alarms<TREES> {
         let left_out = Node { children: [UNSET; CHILDREN], parent: 0 };
         let mut nodes = vec![left_out; TREES.div_ceil(CHILDREN)];
@@ -115,15 +117,15 @@ impl<const TREES: usize> Alarms<TREES> {
         self.replay::<false>(alarm.leaf, self.key(alarm.slot, time));
     }
 
-    /// Sets the alarm that is due, which is the smallest of its tree.
+    /// Sets an alarm that is due now and is therefore the smallest of its tree.
     #[inline]
     pub(crate) fn set_due(&mut self, alarm: Alarm, time: Time) {
         debug_assert_eq!(self.key_at(alarm.leaf), self.soonest(), "it is due");
         self.replay::<true>(alarm.leaf, self.key(alarm.slot, time));
     }
 
-    /// Moves an alarm to an earlier time; a later one leaves it alone. Owners whose timer has
-    /// moved away look again when it is due.
+    /// Moves an alarm to an earlier time; does nothing if `time` is later. An owner whose timer has
+    /// moved to a later time checks again when the alarm fires.
     #[inline]
     pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {
         let Alarm { slot, leaf } = alarm;
@@ -138,8 +140,8 @@ impl<const TREES: usize> Alarms<TREES> {
         self.nodes[leaf / CHILDREN].children[leaf % CHILDREN]
     }
 
-    /// Sets a leaf, and what follows from it up to the root. If it was the smallest of its tree,
-    /// all of that changes, which is not asked then.
+    /// Sets a leaf and updates the nodes up to the root. With `WAS_SMALLEST` the leaf was the
+    /// smallest of its tree, so every node on the path changes and the comparison is skipped.
     #[inline]
     fn replay<const WAS_SMALLEST: bool>(&mut self, leaf: usize, key: u64) {
         let (mut place, mut winner) = (leaf, key);
@@ -159,7 +161,7 @@ impl<const TREES: usize> Alarms<TREES> {
         }
     }
 
-    /// The next alarm that is due; the time is the horizon if none is set.
+    /// The next alarm and its time; the time is the horizon if no alarm is set.
     #[inline]
     pub(crate) fn next(&self) -> (Time, Slot) {
         let key = self.soonest();
@@ -171,8 +173,7 @@ impl<const TREES: usize> Alarms<TREES> {
         self.roots.iter().copied().fold(UNSET, u64::min)
     }
 
-    /// Whether the next alarm is in a tree, by its root: that takes less than to look where its
-    /// slot lies.
+    /// Whether the next alarm is in this tree. Comparing roots is cheaper than decoding the slot.
     #[inline]
     pub(crate) fn is_next_in(&self, tree: usize) -> bool {
         self.roots[tree] == self.soonest()

@@ -1,4 +1,4 @@
-//! Every packet of a run at every place where a capture could be made: both ends of its flow, and
+//! Records every packet of a run wherever a capture could be taken: at both ends of its flow, and
 //! before and behind each queue.
 
 use sojourn_aqm::Time;
@@ -11,13 +11,13 @@ use crate::sightings::Wanted;
 pub use crate::sightings::{Point, Sighting};
 use crate::{Custom, SimError, memory_needs};
 
-/// Sightings for each packet at a queue, at most: both sides of it, both ends of its flow, and both
-/// ends of an acknowledgement that passes no queue.
+/// At most this many sightings per packet at a queue: both sides of the queue, both ends of its
+/// flow, and both ends of an acknowledgement that passes no queue.
 const OF_A_PACKET: f64 = 6.0;
-/// A list that grows has room for twice what it holds.
+/// A growing list has capacity for twice its contents.
 const ROOM: f64 = 2.0;
 
-/// The memory that the sightings of a run need, in bytes, at most.
+/// Upper bound on the memory for the sightings of a run, in bytes.
 pub fn memory_bytes(plan: &Resolved) -> f64 {
     let mut plan = plan.clone();
     plan.record.packets = true;
@@ -27,8 +27,8 @@ pub fn memory_bytes(plan: &Resolved) -> f64 {
     rows * OF_A_PACKET * ROOM * size_of::<Sighting>() as f64
 }
 
-/// Simulates a scenario, whose drops and marks are recorded, and keeps every sighting. The digest
-/// is that of [`crate::run_with`].
+/// Simulates a scenario that records drops and marks, and keeps every sighting. The digest is that
+/// of [`crate::run_with`].
 ///
 /// # Errors
 /// As [`crate::run_with`].
@@ -45,7 +45,7 @@ pub fn run(
         return Err(SimError::Cancelled);
     }
     let mut sightings = world.path.sightings().take();
-    // A packet on its way out of a link when the run ends has not left it.
+    // A packet that is being sent when the run ends has not left the link.
     sightings.retain(|sighting| sighting.t < world.end);
     Ok((world.into_results(&plan), sightings))
 }

@@ -1,13 +1,14 @@
-//! The packet simulator of Sojourn: a single-threaded, deterministic world in virtual time.
+//! The packet simulator of Sojourn: single-threaded and deterministic, in virtual time.
 //!
-//! Read `world` first, which shows the life of a packet, then `path`, which is all between two
-//! endpoints; then [`app`], [`tcp`] and [`cc`]. Links come from `sojourn-link` and traffic models
-//! from `sojourn-traffic`; what happens in a world is counted by `sojourn-measure`.
+//! Read `world` first, which shows the life of a packet; then `path`, which holds everything
+//! between two endpoints; then [`app`], [`tcp`] and [`cc`]. Links come from `sojourn-link`, traffic
+//! models from `sojourn-traffic`, counters from `sojourn-measure`.
 //!
-//! The same seed gives the same bytes on every machine: times are integer nanoseconds, floating
-//! point uses + - * / sqrt and `libm` only, there is no clock, no hash map order and one thread per
-//! simulation. Every run ends with a digest of the events at each link; `testdata/fingerprints.txt`
-//! holds those of the shipped scenarios, so a change of behaviour shows.
+//! The same seed gives the same bytes on every machine: times are integer nanoseconds; floating
+//! point uses only + - * / sqrt and `libm`; there is no clock and no dependence on hash map order;
+//! and each simulation runs on one thread. Every run ends with a digest of the events at each link;
+//! `testdata/fingerprints.txt` holds the digests of the shipped scenarios, so a change of behaviour
+//! is visible.
 
 #![warn(unreachable_pub)]
 
@@ -78,8 +79,8 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
     assemble::check(plan)
 }
 
-/// Simulates a scenario. `keep_going` is called now and then with the simulated time; when it
-/// returns false the run stops.
+/// Simulates a scenario. `keep_going` is called regularly with the simulated time; when it returns
+/// false the run stops.
 ///
 /// # Errors
 /// [`SimError::Invalid`] when the scenario cannot be built, [`SimError::Cancelled`] when
@@ -88,7 +89,7 @@ pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, Si
     run_with(plan, &Custom::default(), keep_going)
 }
 
-/// Code of the caller next to a scenario, which is data and names no code.
+/// Code supplied by the caller; a scenario is data and names no code.
 #[derive(Clone, Default)]
 pub struct Custom {
     /// Congestion controls.
@@ -97,11 +98,10 @@ pub struct Custom {
     pub apps: CustomApps,
 }
 
-/// The same with congestion controls and applications of the caller.
+/// Like [`run`], with congestion controls and applications supplied by the caller.
 ///
-/// # Errors
-/// As [`run`]; [`SimError::Invalid`] too when something is for flows that do not exist, or
-/// an application for flows whose kind cannot take one.
+/// # Errors As [`run`]; also [`SimError::Invalid`] when something is for flows that do not exist,
+/// or an application is for flows that cannot have one.
 pub fn run_with(
     plan: &Resolved,
     custom: &Custom,
@@ -120,8 +120,8 @@ pub fn run_with(
     }
 }
 
-/// To free a million flows takes a second, for which nobody who cancels a run should wait. Where
-/// there are no threads it is done here.
+/// Freeing a million flows takes a second, and a user who cancels a run should not wait for it. On
+/// targets without threads it happens here.
 fn drop_elsewhere<T: Send + 'static>(value: T) {
     let _ = std::thread::Builder::new().spawn(move || drop(value));
 }

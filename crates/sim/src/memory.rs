@@ -1,6 +1,6 @@
-//! How much memory a run will need, part by part, each with the word of the scenario that drives
-//! it. Linear in what is asked for; the sizes of items were measured, and `tests/test_memory.py`
-//! holds them to what runs use.
+//! Estimates the memory of a run, part by part, each with the scenario key that drives it. The
+//! estimate is linear; the sizes of items were measured, and `tests/test_memory.py` checks them
+//! against actual runs.
 
 mod access;
 
@@ -15,35 +15,35 @@ use crate::packet::Packet;
 const TCP_FLOW_BYTES: f64 = 2_400.0;
 /// A source of datagrams.
 const DATAGRAM_FLOW_BYTES: f64 = 850.0;
-/// Packets of an initial window that are a part of [`TCP_FLOW_BYTES`].
+/// Packets of an initial window that are included in [`TCP_FLOW_BYTES`].
 const ORDINARY_WINDOW: f64 = 10.0;
-/// A segment that its sender has to remember.
+/// A segment that its sender must remember.
 const SEGMENT_BYTES: f64 = 64.0;
-/// Packets wait in rings that grow by doubling, so half as much again is reserved on average.
+/// Packets are held in rings that grow by doubling, so on average half as much again is reserved.
 const RING: f64 = 1.5;
 /// Variables of a flow's sender and its control, in addition to the row of the flow.
 const FLOW_VARIABLES: f64 = 10.0;
 /// Variables of an AQM; they have three to six.
 const AQM_VARIABLES: f64 = 4.0;
-/// What is written of a link for every bin: throughput, utilisation, drop rate, mark rate.
+/// Metrics recorded for a link in every bin: throughput, utilisation, drop rate, mark rate.
 const LINK_METRICS: f64 = 4.0;
-/// Bits of a packet of which nothing else is known.
+/// Assumed bits of a packet of unknown size.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 
 /// A part of the memory of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemoryNeed {
-    /// The word of the scenario that drives it, as a dotted path.
+    /// The scenario key that drives it, as a dotted path.
     pub place: String,
-    /// What it is: `1,000,000 flows`.
+    /// A description: `1,000,000 flows`.
     pub what: String,
-    /// How much, in bytes.
+    /// Size in bytes.
     pub bytes: f64,
-    /// Whether it lasts as long as the result, or ends with the run.
+    /// Whether it is kept with the result or freed at the end of the run.
     pub stays: bool,
 }
 
-/// The memory that a run needs in addition to the program itself, in no order.
+/// The memory that a run needs in addition to the program itself, unordered.
 pub fn memory_needs(plan: &Resolved) -> Vec<MemoryNeed> {
     let flows = plan.flows.iter().map(|group| f64::from(group.count)).sum::<f64>();
     let mut needs = Vec::new();
@@ -93,7 +93,7 @@ fn of_group(plan: &Resolved, index: usize, group: &FlowGroup, needs: &mut Vec<Me
     });
 }
 
-/// Packets of a flow's first window that [`TCP_FLOW_BYTES`] leaves out.
+/// Packets of a flow's first window that are not included in [`TCP_FLOW_BYTES`].
 fn beyond_ordinary_window(group: &FlowGroup) -> f64 {
     match &group.app {
         App::Bulk { tcp, bytes } => {
@@ -242,8 +242,8 @@ mod tests {
         }
     }
 
-    /// At 10 times the rate of the link, 100 Mbit/s, all but a tenth of 1 Gbit/s is kept: in a
-    /// second 112,500 packets of 1,000 bytes, and less where a source pauses.
+    /// At ten times the rate of the link, 100 Mbit/s, nine tenths of 1 Gbit/s are kept: 112,500
+    /// packets of 1,000 bytes per second, and fewer if the source pauses.
     #[test]
     fn packets_that_a_source_sends_faster_than_its_access_link_count() {
         let item = size_of::<(sojourn_aqm::Time, Packet)>() as f64;

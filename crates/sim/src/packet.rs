@@ -1,4 +1,4 @@
-//! The packet of the simulator: small, copied through rings, the same for data and
+//! The packet of the simulator: small, copied through rings, one type for data and
 //! acknowledgements.
 
 use sojourn_aqm::packet::linear_buffer_bytes;
@@ -22,7 +22,7 @@ impl Block {
         Block { start: seq, end: seq + 1 }
     }
 
-    /// Whether it names no segment.
+    /// Whether it contains no segment.
     pub const fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -40,34 +40,34 @@ impl CeBytes {
         CeBytes([low, middle, high])
     }
 
-    /// As a number.
+    /// The count as a number.
     pub const fn get(self) -> u32 {
         let [low, middle, high] = self.0;
         u32::from_le_bytes([low, middle, high, 0])
     }
 }
 
-/// SACK blocks in one acknowledgement: three next to timestamps (RFC 2018 §3).
+/// SACK blocks in one acknowledgement: three fit in addition to timestamps (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
-/// The hosts that send and receive a flow, in two bytes: different numbers name hosts that several
-/// groups share, the same number twice a pair that one group has to itself.
+/// The hosts that send and receive a flow, in two bytes. Different numbers name hosts that several
+/// groups share; the same number twice names a pair used by one group only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HostPair([u8; 2]);
 
 impl HostPair {
-    /// The pair of a group, by place; pairs repeat after 256 groups.
+    /// The pair of the group with this index; pairs repeat after 256 groups.
     pub const fn own(group: usize) -> HostPair {
         HostPair([group as u8; 2])
     }
 
-    /// Two hosts of those that groups share.
+    /// Two of the hosts that groups share.
     pub fn shared(numbers: [u8; 2]) -> HostPair {
         debug_assert_ne!(numbers[0], numbers[1], "a host does not send to itself");
         HostPair(numbers)
     }
 
-    /// The number of one host, which no other host has.
+    /// The number of one host, unique among all hosts.
     fn number(self, receives: bool) -> u64 {
         let HostPair([sender, receiver]) = self;
         match (sender == receiver, receives) {
@@ -78,13 +78,13 @@ impl HostPair {
     }
 }
 
-/// Own pairs have smaller numbers.
+/// Pairs of a single group have smaller numbers.
 const SHARED: u64 = 1 << 9;
 
-/// A packet on its way. Its direction follows from its kind.
+/// A packet in flight. Its direction follows from its kind.
 ///
-/// What links and disciplines look at or change comes first, in 32 bytes: where a copy reads what
-/// was written in smaller pieces just before, a processor waits until that is in its caches.
+/// Fields read or changed by links and disciplines come first, in 32 bytes: a wide copy that reads
+/// bytes written by narrower stores just before stalls the CPU until those stores have completed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
@@ -94,15 +94,15 @@ pub struct Packet {
     pub seq: u32,
     /// IP size in bytes.
     pub ip_bytes: u32,
-    /// Size as the link it is on accounts it: IP size and that link's framing.
+    /// Size as accounted by the current link: IP size plus that link's framing.
     pub link_bytes: u32,
-    /// The link it is on, or the next one: a place in the world's table of routes.
+    /// The current or next link: an index into the table of hops.
     pub hop: u32,
-    /// The connection of the flow that it belongs to.
+    /// The number of its connection.
     pub connection: u16,
-    /// What it is for.
+    /// What the packet is for.
     pub kind: PacketKind,
-    /// Which connection of its flow it belongs to, where a flow has several at once.
+    /// Which of the flow's concurrent connections it belongs to.
     pub lane: u8,
     /// How often the connection has redrawn its hash, modulo 256.
     pub rehashes: u8,
@@ -110,18 +110,18 @@ pub struct Packet {
     pub hosts: HostPair,
     /// The ECN field.
     pub ecn: Ecn,
-    /// The ECN field on arrival at the present queue.
+    /// The ECN field on arrival at the current queue.
     pub ecn_in: Ecn,
-    /// Where and why the present queue marked it.
+    /// Where and why the current queue marked it.
     pub marked: Option<(Stage, Cause)>,
     /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
     pub signal: bool,
-    /// When the transport sent it; in an acknowledgement the echo of a segment's (RFC 7323).
+    /// When the transport sent it; in an acknowledgement, the echoed time of a segment (RFC 7323).
     pub sent: Time,
-    /// The receiver's timestamp clock, in its ticks modulo 2^32: in an acknowledgement when it was
-    /// sent, in data the echo of that (RFC 7323 §3.2).
+    /// The receiver's timestamp clock, in ticks modulo 2^32: on an acknowledgement, when it was
+    /// sent; on data, the echo of that (RFC 7323 §3.2).
     pub stamp: u32,
-    /// In an acknowledgement: segments that the receiver offers beyond `seq`.
+    /// On an acknowledgement: segments that the receiver offers beyond `seq`.
     pub window: u32,
     /// Blocks received out of order, most recent first.
     pub sack: [Block; SACK_BLOCKS],
@@ -129,11 +129,11 @@ pub struct Packet {
     pub window_rest: u16,
     /// On data: PSH (RFC 9293 §3.9.1.2).
     pub push: bool,
-    /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK what feedback of marks is asked
-    /// for and granted, on an acknowledgement packets received with CE, modulo eight (RFC 9768
-    /// §3.1, §3.2.2).
+    /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK: the ECN feedback requested and
+    /// granted. On an acknowledgement: packets received with CE, modulo eight (RFC 9768 §3.1,
+    /// §3.2.2).
     pub ace: u8,
-    /// Bytes received with CE; none without the option.
+    /// Bytes received with CE; `None` without the option.
     pub ce_bytes: Option<CeBytes>,
 }
 
@@ -192,8 +192,8 @@ impl AqmPacket for Packet {
         self.ecn = Ecn::Ce;
     }
 
-    /// Data and acknowledgements of a flow are two flows to a router, as their 5-tuples differ; so
-    /// are its connections (256 in turn).
+    /// To a router, data and acknowledgements of a flow are two flows, as their 5-tuples differ; so
+    /// are its connections, modulo 256.
     fn flow(&self) -> u64 {
         let connection = u64::from(self.connection) << 56 | u64::from(self.lane) << 40;
         connection | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
@@ -211,7 +211,7 @@ impl AqmPacket for Packet {
         self.hosts.number(!self.is_reverse())
     }
 
-    /// A segment of TCP takes its payload and 1280 bytes (facts tcp-31 and qdisc-20).
+    /// A TCP segment takes its payload plus 1280 bytes (facts tcp-31 and qdisc-20).
     fn buffer_bytes(&self) -> u32 {
         match self.kind {
             PacketKind::Datagram => linear_buffer_bytes(self.ip_bytes),
@@ -249,7 +249,8 @@ impl Measured for Packet {
 mod tests {
     use super::*;
 
-    /// As the ports of a host do: what a queue remembers of one connection is not the next one's.
+    /// Like the ports of a host: state that a queue keeps for one connection does not apply to the
+    /// next.
     #[test]
     fn every_connection_of_a_flow_is_another_flow_to_a_router() {
         let packet = |connection| Packet::new(PacketKind::Data, 3, connection, 0, 1500, Time::ZERO);

@@ -1,19 +1,18 @@
-//! A queue in a ring: `VecDeque` for items that are copied, with a number of places that is a power
-//! of two, so that a place is found with one mask, and every place holds an item, so that none is
-//! asked whether it does.
+//! A ring buffer: `VecDeque` for items that are copied. The number of slots is a power of two, so a
+//! slot is found with one mask, and every slot is initialised, so no `Option` is needed.
 
 use crate::prefetch::prefetch;
 
-/// Places of the first allocation.
+/// Slots of the first allocation.
 const FIRST_PLACES: usize = 4;
 
 /// First in, first out. An empty ring that was never used allocates nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
-    /// A power of two, or empty. Those outside `first..end` hold what was copied from them, or what
-    /// they were filled with.
+    /// A power of two in length, or empty. Slots outside `first..end` hold stale copies or the
+    /// filler.
     places: Vec<T>,
-    /// How many items were taken, and put in, since the start, modulo 2^64.
+    /// How many items have been taken and appended in total, modulo 2^64.
     first: usize,
     end: usize,
 }
@@ -25,7 +24,7 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T: Copy> Ring<T> {
-    /// How many items are in it.
+    /// The number of items.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.end.wrapping_sub(self.first)
@@ -57,7 +56,7 @@ impl<T: Copy> Ring<T> {
         self.get(self.len().wrapping_sub(1))
     }
 
-    /// The item at `place`, counted from the front.
+    /// The item at index `place`, counted from the front.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&T> {
         if place >= self.len() {
@@ -66,7 +65,7 @@ impl<T: Copy> Ring<T> {
         Some(&self.places[self.first.wrapping_add(place) & self.mask()])
     }
 
-    /// Prefetches the slot at `place`, counted from the front, which may hold no item.
+    /// Prefetches the slot at index `place`, counted from the front; it may hold no item.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
         if let Some(item) = self.places.get(self.first.wrapping_add(place) & self.mask()) {
@@ -89,7 +88,7 @@ impl<T: Copy> Ring<T> {
         self.append(item());
     }
 
-    /// Appends an item if there are others and a place is free, as mostly, which takes no call.
+    /// Appends an item if the ring is neither empty nor full, the usual case, without a call.
     /// Returns whether it did.
     #[inline]
     pub(crate) fn push_behind(&mut self, item: T) -> bool {
@@ -100,7 +99,7 @@ impl<T: Copy> Ring<T> {
         has_room
     }
 
-    /// Appends an item where a place is free.
+    /// Appends an item; a slot must be free.
     #[inline(always)]
     fn append(&mut self, item: T) {
         let place = self.end & self.mask();
@@ -108,15 +107,15 @@ impl<T: Copy> Ring<T> {
         self.end = self.end.wrapping_add(1);
     }
 
-    /// Takes the oldest item, which stays where it is until the next call, with something of the
-    /// item that is the oldest then.
+    /// Takes the oldest item, together with a value computed from the item that is then the oldest.
+    /// The taken item stays in its slot until the next call.
     #[inline(always)]
     pub(crate) fn pop_front_before<R>(
         &mut self,
         look: impl FnOnce(&T) -> R,
     ) -> Option<(&mut T, Option<R>)> {
         let (mask, place) = (self.mask(), self.first & self.mask());
-        // With the second test the compiler knows that both places are within bounds.
+        // The second test lets the compiler elide both bounds checks.
         if self.is_empty() || place >= self.places.len() {
             return None;
         }
@@ -125,20 +124,20 @@ impl<T: Copy> Ring<T> {
         Some((&mut self.places[place], next))
     }
 
-    /// The item that was taken last, if none was put in since.
+    /// The item taken last, if none was appended since.
     #[inline]
     pub(crate) fn last_taken(&self) -> Option<&T> {
         self.places.get(self.first.wrapping_sub(1) & self.mask())
     }
 
-    /// The same, to be changed.
+    /// The item taken last, mutably.
     #[inline]
     pub(crate) fn last_taken_mut(&mut self) -> Option<&mut T> {
         let place = self.first.wrapping_sub(1) & self.mask();
         self.places.get_mut(place)
     }
 
-    /// Doubles the places. The new ones are filled with some item.
+    /// Doubles the slots. The new ones are filled with `filler`.
     #[cold]
     fn grow(&mut self, filler: T) {
         let places = (2 * self.places.len()).max(FIRST_PLACES);
@@ -157,7 +156,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Numbers above 35 are put in, those below take one out.
+        /// Steps above 35 append a number, the others take one out.
         #[test]
         fn behaves_like_a_double_ended_queue(steps in prop::collection::vec(0usize..100, 0..200)) {
             let (mut ring, mut plain) = (Ring::default(), VecDeque::new());

@@ -1,8 +1,8 @@
-//! A run in steps: advanced as far as the caller likes, observed on the way, its queues changed in
-//! between. What happens in it is what [`crate::run`] of the same scenario does: observing changes
-//! no decision, so the digest is the same, natively and in WebAssembly. A queue replaced during the
-//! run hands over its packets with their arrival times, so no packet and no sojourn time is lost;
-//! the new law starts from its initial state.
+//! A run in steps: the caller advances it, observes it and may change its queues in between. It
+//! gives the same results as [`crate::run`] of the same scenario: observing changes no decision, so
+//! the digest is the same, natively and in WebAssembly. A queue replaced during the run hands over
+//! its packets with their arrival times, so no packet and no sojourn time is lost; the new law
+//! starts from its initial state.
 
 use sojourn_aqm::{Time, Var};
 use sojourn_measure::BUILTIN_VARS;
@@ -20,11 +20,11 @@ use crate::{Custom, SimError, assemble};
 pub struct Session {
     world: World,
     plan: Resolved,
-    /// The link whose queue is watched.
+    /// The link whose queue is observed.
     link: usize,
     now: Time,
     waiting: Vec<WaitingPacket>,
-    /// Packets that have left it, not yet taken.
+    /// Packets that have left the queue and were not yet taken by the caller.
     left: Vec<PacketRow>,
     is_over: bool,
 }
@@ -38,35 +38,33 @@ pub struct WaitingPacket {
     pub flow: u32,
     /// Its sequence number within the flow.
     pub seq: u32,
-    /// Its size in bytes as the link accounts it.
+    /// Its size in bytes as accounted by the link.
     pub bytes: u32,
 }
 
 /// Records since the last call of [`Session::take`].
 #[derive(Clone, Debug, Default)]
 pub struct Observations {
-    /// Samples of every queue; variables by their place in [`Session::vars`].
+    /// Samples of every queue; variables are indices into [`Session::vars`].
     pub states: Vec<StateRow>,
     /// Samples of every flow.
     pub flows: Vec<FlowRow>,
     /// Drops and marks at every queue.
     pub signals: Vec<SignalRow>,
-    /// The state before each of them, as [`Run::evidence`].
+    /// The state before each signal, as in [`Run::evidence`].
     pub evidence: Vec<f64>,
-    /// Its variables, by queue.
+    /// The variables of that state, by queue.
     pub evidence_vars: Vec<&'static [Var]>,
     /// Packets that left the watched queue, by departure or drop.
     pub packets: Vec<PacketRow>,
 }
 
 impl Session {
-    /// A run at time zero that samples every `plan.record.sample` and watches one link.
+    /// A run at time zero that samples every `plan.record.sample` and observes one link.
     ///
-    /// # Errors
-    /// [`SimError::Invalid`] when the scenario cannot be built.
+    /// # Errors [`SimError::Invalid`] when the scenario cannot be built.
     ///
-    /// # Panics
-    /// When there is no such link.
+    /// # Panics If there is no such link.
     pub fn new(plan: &Resolved, link: usize) -> Result<Session, SimError> {
         assert!(link < plan.links.len(), "the watched link is one of the scenario's");
         let mut plan = plan.clone();
@@ -86,7 +84,7 @@ impl Session {
         })
     }
 
-    /// The scenario as it runs: its queues are the present ones.
+    /// The scenario with its current queues.
     pub fn plan(&self) -> &Resolved {
         &self.plan
     }
@@ -101,12 +99,12 @@ impl Session {
         self.is_over
     }
 
-    /// The variables that are sampled of a queue, those of every queue first.
+    /// The variables sampled for a queue, starting with those that every queue has.
     pub fn vars(&self, link: usize) -> Vec<Var> {
         [&BUILTIN_VARS, self.world.path.links()[link].vars()].concat()
     }
 
-    /// Advances to `until`, that time included, or by at most `events` events.
+    /// Advances to `until`, inclusive, or by at most `events` events.
     pub fn advance(&mut self, until: Time, events: u64) {
         let mut left = events;
         while left > 0 && self.step(until) {
@@ -118,7 +116,7 @@ impl Session {
         self.note_waiting();
     }
 
-    /// Advances until a packet has arrived at the watched queue or left it, at most to `until`.
+    /// Advances until a packet arrives at or leaves the observed queue, at most to `until`.
     pub fn advance_one_packet(&mut self, until: Time) {
         while !self.has_packet() && self.step(until) {}
         self.note_waiting();
@@ -176,12 +174,12 @@ impl Session {
         }
     }
 
-    /// The packets in the watched queue, in the order of arrival.
+    /// The packets in the observed queue, in order of arrival.
     pub fn waiting(&self) -> &[WaitingPacket] {
         &self.waiting
     }
 
-    /// Takes what has happened since the last call.
+    /// Takes the records since the last call.
     pub fn take(&mut self) -> Observations {
         let notes = &mut self.world.probe.notes;
         self.world.flow_states.clear();
@@ -196,14 +194,13 @@ impl Session {
     }
 
     /// Replaces a link's discipline by that of `changed`; the old one hands over its queue (see
-    /// [`sojourn_link::Link::replace_discipline`]). Call [`Session::take`] first: the variables
-    /// change with it.
+    /// [`sojourn_link::Link::replace_discipline`]). Call [`Session::take`] first, because the
+    /// variables change.
     ///
-    /// # Errors
-    /// [`SimError::Invalid`] for one that cannot be made; then nothing has changed.
+    /// # Errors [`SimError::Invalid`] for a discipline that cannot be built; then nothing has
+    /// changed.
     ///
-    /// # Panics
-    /// When the run is over or there is no such link.
+    /// # Panics If the run is over or there is no such link.
     pub fn set_queue(&mut self, link: usize, changed: &LinkPlan) -> Result<(), SimError> {
         assert!(!self.is_over, "a run that is over has no queues");
         let mut plan = self.plan.clone();
@@ -222,10 +219,9 @@ impl Session {
         self.world.probe.digest()
     }
 
-    /// The results of a run that is over; its tables hold what was not taken.
+    /// The results of a finished run; its tables hold the records that were not taken.
     ///
-    /// # Panics
-    /// When it is not over.
+    /// # Panics If the run is not over.
     pub fn finish(self) -> Run {
         assert!(self.is_over, "a run has results when it is over");
         self.world.into_results(&self.plan)

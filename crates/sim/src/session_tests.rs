@@ -135,7 +135,7 @@ fn a_queue_that_is_replaced_hands_over_what_waits_with_the_times_of_its_arrival(
     }
 }
 
-/// An access point with a queue for each station hands over to one with a queue for each.
+/// An access point with per-station queues hands over to another one with per-station queues.
 #[test]
 fn queues_of_stations_that_are_replaced_hand_over_what_waits() {
     let scenario = loaded(WIRELESS);

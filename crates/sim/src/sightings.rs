@@ -1,4 +1,4 @@
-//! Packets as they were seen at places of the path; see [`crate::capture`].
+//! Packets as seen at capture points of the path; see [`crate::capture`].
 
 use sojourn_aqm::Time;
 
@@ -7,36 +7,36 @@ use crate::packet::Packet;
 /// Where a packet was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Point {
-    /// It leaves an end of its flow.
+    /// Leaving one end of its flow.
     Sent,
-    /// It arrives at a link, by place, before its queue.
+    /// Arriving at the link with this index, before its queue.
     Arrived(usize),
-    /// It has left a link, by place: its last bit was sent.
+    /// After the link with this index has sent its last bit.
     Left(usize),
-    /// It reaches the other end of its flow.
+    /// Reaching the other end of its flow.
     Received,
 }
 
-/// A packet at one place.
+/// A packet at one capture point.
 #[derive(Clone, Copy, Debug)]
 pub struct Sighting {
-    /// When.
+    /// When it was seen.
     pub t: Time,
-    /// Where.
+    /// Where it was seen.
     pub point: Point,
-    /// The packet as it was then.
+    /// The packet at that time.
     pub packet: Packet,
 }
 
-/// Which packets are wanted.
+/// Which packets to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Wanted {
-    /// None.
+    /// No packets.
     #[default]
     Nothing,
-    /// Those that arrive at one link, by place.
+    /// Packets that arrive at the link with this index.
     ArrivalsAt(usize),
-    /// All, at every place.
+    /// All packets, at every point.
     Everything,
 }
 
@@ -48,12 +48,12 @@ pub(crate) struct Sightings {
 }
 
 impl Sightings {
-    /// Keeps from here on what is wanted.
+    /// Keeps wanted packets from now on.
     pub(crate) fn keep(&mut self, wanted: Wanted) {
         self.wanted = wanted;
     }
 
-    /// Notes a packet, if it is wanted.
+    /// Records a packet, if it is wanted.
     #[inline]
     pub(crate) fn note(&mut self, t: Time, point: Point, packet: &Packet) {
         if self.wanted != Wanted::Nothing {
@@ -74,15 +74,15 @@ impl Sightings {
         }
     }
 
-    /// Whether there is none that was not taken.
+    /// Whether all sightings have been taken.
     pub(crate) fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }
 
-    /// Takes those so far, in the order of time.
+    /// Takes the sightings so far, ordered by time.
     pub(crate) fn take(&mut self) -> Vec<Sighting> {
         let mut seen = std::mem::take(&mut self.seen);
-        // A steady link says early when a packet will have left it.
+        // A steady link reports departures ahead of time.
         seen.sort_by_key(|sighting| sighting.t);
         seen
     }

@@ -1,4 +1,4 @@
-//! Congestion controls in whole worlds: properties that their sources state, on one bottleneck.
+//! Congestion controls in whole simulations: properties stated by their sources, on one bottleneck.
 
 use sojourn_aqm::Span;
 use sojourn_record::Run;
@@ -33,7 +33,7 @@ fn goodput(run: &Run, class: &str) -> f64 {
     metric(run, Scope::Class, class, "goodput")
 }
 
-/// In flight after the warm-up, in bandwidth-delay products, sorted.
+/// Packets in flight after the warm-up, in bandwidth-delay products, sorted.
 fn in_flight(run: &Run, plan: &Resolved) -> Vec<f64> {
     let counted = |row: &&sojourn_record::rows::FlowRow| row.t.as_secs() > plan.warmup.as_secs();
     let of = |row: &sojourn_record::rows::FlowRow| row.inflight_bytes as f64 / BDP_BYTES;
@@ -48,9 +48,9 @@ fn one_bbr_flow_fills_the_link_with_one_to_two_bdp_in_flight() {
         let plan = bottleneck("taildrop", 500_000, &[(cc, false)], 60);
         let run = run(&plan);
         let utilisation = metric(&run, Scope::Queue, "b", "utilisation");
-        // The pacing rate is 1 % below the bandwidth, and ProbeRTT leaves capacity unused for 2 %
-        // of the time or more: v1 has four packets in flight for 200 ms in ten seconds, v3 half a
-        // BDP for 200 ms in five.
+        // The pacing rate is 1 % below the bandwidth, and ProbeRTT leaves capacity unused for at
+        // least 2 % of the time: v1 has four packets in flight for 200 ms every ten seconds, v3
+        // half a BDP for 200 ms every five.
         assert!(utilisation > 0.96, "{cc}: {utilisation}");
         let in_flight = in_flight(&run, &plan);
         let at = |part: f64| in_flight[(part * (in_flight.len() - 1) as f64) as usize];
@@ -62,8 +62,8 @@ fn one_bbr_flow_fills_the_link_with_one_to_two_bdp_in_flight() {
 
 #[test]
 fn bbr_v1_takes_a_shallow_buffer_from_cubic_and_leaves_it_a_deep_one() {
-    // Hock, Bless and Zitterbart 2017: v1 ignores losses, so that loss-based flows starve if the
-    // buffer is below a BDP; in a deep buffer its window of two BDP limits it.
+    // Hock, Bless and Zitterbart 2017: v1 ignores losses, so loss-based flows starve if the buffer
+    // is below a BDP; in a deep buffer, its window of two BDP limits it.
     let share = |buffer_bytes| {
         let plan = bottleneck("taildrop", buffer_bytes, &[("bbr", false), ("cubic", false)], 120);
         let run = run(&plan);
@@ -103,8 +103,8 @@ fn bbr_v3_learns_from_losses_and_shares_a_shallow_buffer_with_cubic() {
     let shared = run(&plan);
     let (bbr3, cubic) = (goodput(&shared, "0-bbr3"), goodput(&shared, "1-cubic"));
     assert!((0.35..0.65).contains(&(bbr3 / (bbr3 + cubic))), "{bbr3} and {cubic}");
-    // Alone it finds what the path holds: a BDP of 33 packets, 17 in the buffer, one or two in
-    // service.
+    // By itself it finds the capacity of the path: a BDP of 33 packets, 17 in the buffer, one or
+    // two in service.
     let alone = run(&bottleneck("taildrop", 25_000, &[("bbr3", false)], 60));
     let mut bounds = alone.flow_states.iter().filter(|row| row.var == "inflight_hi");
     let bound = bounds.next_back().unwrap().value;
@@ -169,9 +169,9 @@ fn prague_without_ecn_is_reno() {
     assert_eq!(prague.digest, reno.digest);
 }
 
-/// Prague flows over 20 Mbit/s and a round trip of 2 ms, a BDP of 3.3 packets: the fraction of
-/// packets marked, and utilisation, as medians of five seeds: of forty seeds with five or ten flows
-/// one to eight settle in another cycle, with up to 45 % more marks.
+/// Prague flows over 20 Mbit/s and a round trip of 2 ms, a BDP of 3.3 packets. Returns the fraction
+/// of packets marked and the utilisation, as medians of five seeds, because one to eight of forty
+/// seeds with five or ten flows settle in another cycle, with up to 45 % more marks.
 fn crowd(cc: &str, flows: u32) -> [f64; 2] {
     let mut plan = low_latency(&[(cc, true)]);
     plan.links[0].capacity = Capacity::Constant(mbit(20));

@@ -1,5 +1,5 @@
-//! ECN negotiation and feedback in whole worlds: fallbacks, paths that clear the ECN field, and
-//! accurate feedback without its option.
+//! ECN negotiation and feedback in whole simulations: fallbacks, paths that clear the ECN field,
+//! and accurate feedback without its option.
 
 use sojourn_aqm::{Rate, Span};
 use sojourn_record::Run;
@@ -136,7 +136,7 @@ fn the_summary_and_a_warning_say_how_many_connections_got_the_ecn_they_requested
     assert!((0.56..=0.78).contains(&share) && warned, "two thirds expected, {share}");
     assert_eq!(of(Some(true)), (share, true));
     assert_eq!(of(Some(false)), (1.0, false));
-    // Who requests none has no share.
+    // A class that requests no ECN has no share.
     let run = run(&scenario(
         1,
         vec![link("b", "taildrop", 50_000)],
@@ -169,7 +169,7 @@ fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
 
 #[test]
 fn with_lost_acknowledgements_marks_are_exact_with_the_option_and_missed_without() {
-    // Nine of ten acknowledgements are lost, so that ACE wraps between those that arrive.
+    // Nine of ten acknowledgements are lost, so ACE wraps between those that arrive.
     let (taken, marked) = thinned(AccEcnOption::Always, 60);
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
     let (taken, marked) = thinned(AccEcnOption::Never, 60);
@@ -177,8 +177,8 @@ fn with_lost_acknowledgements_marks_are_exact_with_the_option_and_missed_without
         taken < 0.5 * marked,
         "no wrap counts where many per ACK are the rule: {taken} for {marked}"
     );
-    // Sent sparingly, options are lost with acknowledgements, but those that arrive report what
-    // was missed.
+    // When sent sparingly, options are lost with acknowledgements, but those that arrive report the
+    // missed marks.
     let (taken, marked) = thinned(AccEcnOption::Sparingly, 60);
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
     // If all acknowledgements arrive, ACE is sufficient.

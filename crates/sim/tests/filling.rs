@@ -1,7 +1,6 @@
-//! Every congestion control and every TCP profile fills an idle link, whatever happened before.
-//!
-//! A change to TCP, pacing or a control runs these first: they look at whole flows over a wide
-//! range of rates and round trips, where a comparison with one capture looks at one of them.
+//! Every congestion control and every TCP profile fills an idle link, whatever happened before. Run
+//! these tests first after a change to TCP, pacing or a control: they cover whole flows over a wide
+//! range of rates and round trips, whereas a comparison with a capture covers one point.
 
 use sojourn_aqm::{Rate, Span, Time};
 use sojourn_record::Run;
@@ -16,8 +15,8 @@ use crate::common::*;
 
 /// What a link must carry to count as full.
 const FULL: f64 = 0.9;
-/// What a single flow that halves its window carries over a queue that keeps nothing in store: its
-/// window moves between half a BDP and a whole one.
+/// The share that a single flow that halves its window achieves with almost no buffer: its window
+/// moves between half a BDP and a whole one.
 const FULL_BY_HALVES: f64 = 0.75;
 
 fn kbit(kbit: u64) -> Rate {
@@ -28,7 +27,7 @@ fn bdp_bytes(rate_kbit: u64, rtt_ms: u64) -> u64 {
     (rate_kbit * rtt_ms / 8).max(15_000)
 }
 
-/// A bulk flow of a control, with ECN where the control needs it.
+/// A bulk flow of a control, with ECN if the control needs it.
 fn flow(cc: &str, rtt_ms: u64) -> FlowGroup {
     let mut tcp = tcp(cc);
     let needs_ecn = ["prague", "dctcp"].iter().any(|name| cc.starts_with(name));
@@ -44,7 +43,7 @@ fn flow(cc: &str, rtt_ms: u64) -> FlowGroup {
     }
 }
 
-/// One flow alone on a link with a buffer of two BDP; the second half of the run counts.
+/// A single flow on a link with a buffer of two BDP; the second half of the run counts.
 fn alone(cc: &str, aqm: &str, (rate_kbit, rtt_ms): (u64, u64), seconds: u64) -> Resolved {
     let mut link = link("b", aqm, 2 * bdp_bytes(rate_kbit, rtt_ms));
     link.capacity = Capacity::Constant(kbit(rate_kbit));
@@ -71,8 +70,8 @@ fn texts() -> impl Iterator<Item = String> {
     controls().into_iter().flat_map(dialects)
 }
 
-/// The AQMs that a control is made for, and what one flow alone carries there at a round trip of at
-/// most 40 ms.
+/// The AQMs for which a control is designed, and the share that a single flow achieves under them
+/// with round trips of at most 40 ms.
 fn made_for(cc: &str) -> Vec<(&'static str, f64)> {
     let (name, _) = cc.split_once('@').unwrap_or((cc, ""));
     match name {
@@ -149,7 +148,7 @@ fn every_profile_fills_an_idle_link() {
             let App::Bulk { tcp, .. } = &mut plan.flows[0].app else { unreachable!() };
             (tcp.profile, tcp.cc) = (profile.name.into(), None);
             let what = format!("{} at {rate_kbit} kbit/s, {rtt_ms} ms", profile.name);
-            // The windows of old stacks, 64 kB, hold none of these back below 90 %.
+            // The windows of old stacks, 64 kB, keep none of these below 90 %.
             assert_fills(&plan, FULL, &what);
         }
     }

@@ -11,10 +11,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The AQMs that every shipped scenario is run with, beside its own.
+/// The AQMs with which every shipped scenario is run, in addition to its own.
 const AQMS: [&str; 7] = ["taildrop", "red", "codel", "pie", "pi2", "madpie", "fq_codel"];
 
-/// A made-up recording, so that the template of a cellular link can run: bursts and gaps.
+/// An invented recording, so that the template of a cellular link can run: bursts and gaps.
 fn recording(_: &str) -> std::io::Result<String> {
     let mut times: Vec<u32> = (0..1_500).map(|i| 20 + 10 * (i / 3) + 17 * (i % 7)).collect();
     times.sort_unstable();
@@ -53,7 +53,7 @@ fn every_shipped_scenario_gives_the_digest_on_record() {
     compare("testdata/fingerprints.txt", &found);
 }
 
-/// Steps down, an outage, and steps up, while a queue stands; `{}` is what a change of rate does to
+/// Steps down, an outage, and steps up, while a queue stands; `{}` is how a change of rate treats
 /// the packet in service. The shipped scenario has its steps after the first 30 s.
 const STEPS: &str = r#"
 name = "steps"
@@ -89,7 +89,7 @@ fn a_schedule_whose_steps_are_reached_gives_the_digest_on_record() {
     compare("testdata/fingerprints-steps.txt", &found);
 }
 
-/// Compares digests, one a line, with those on record.
+/// Compares digests, one per line, with the recorded ones.
 fn compare(file: &str, found: &str) {
     let record = root().join(file);
     if std::env::var_os("SOJOURN_UPDATE").is_some() {

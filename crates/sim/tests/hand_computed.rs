@@ -1,6 +1,6 @@
-//! Small worlds whose every summary row was computed by hand. A packet of 1000 B leaves its sender
-//! after 0.08 ms (100 Mbit/s) and is 1 ms later at the link, which needs 0.8 ms for it (10 Mbit/s);
-//! from there it takes 48 ms and 1 ms to the receiver. Quantiles are the middle of a bin of the
+//! Small simulations with every summary row computed by hand. A packet of 1000 B leaves its sender
+//! after 0.08 ms (100 Mbit/s) and arrives 1 ms later at the link, which takes 0.8 ms to send it (10
+//! Mbit/s); 48 ms and 1 ms later it is at the receiver. Quantiles are the middle of a bin of the
 //! histogram, at most the maximum: bins are 1 us wide up to 2.048 ms, 16 us from 16.384 ms, 32 us
 //! from 32.768 ms, 64 us from 65.536 ms.
 
@@ -30,7 +30,7 @@ fn bursts(packet_bytes: u32, sent: &[(u64, u64)]) -> FlowGroup {
     group("d", 1, App::Replay { packet_bytes, ecn: true, recording: Arc::new(recording) })
 }
 
-/// The summary of a queue or class is these rows in this order and no others.
+/// Checks that the summary of a queue or class has exactly these rows, in this order.
 fn assert_rows(run: &Run, scope: Scope, name: &str, expected: &[(&str, f64)]) {
     let found: Vec<_> = run.summary.iter().filter(|r| r.scope == scope && r.name == name).collect();
     let names = |row: &&sojourn_record::rows::SummaryRow| row.metric;
@@ -109,8 +109,8 @@ fn packets_of_a_burst_wait_for_those_in_front_of_them() {
 
 #[test]
 fn samples_hold_the_mean_and_the_largest_delay_since_the_last_one() {
-    // One packet of 1000 B may wait: of each burst of three the last is dropped. The largest delay
-    // is not that of the last packet, and while nothing leaves there is no mean.
+    // One packet of 1000 B fits into the queue: the last of each burst of three is dropped. The
+    // largest delay is not that of the last packet, and while nothing leaves there is no mean.
     let flow = bursts(1_000, &[(0, 3), (50_000, 1), (120_000, 2), (310_000, 3)]);
     let mut plan = scenario(1, vec![link("b", "taildrop", 1_000)], vec![flow]);
     plan.duration = ms(400);
@@ -242,7 +242,7 @@ fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
     assert_rows(&found, CLASS, "call", &rows);
 }
 
-/// TCP of ns-2, whose first packet behind the SYN is data.
+/// TCP of ns-2, in which the first packet after the SYN is data.
 fn one_way() -> Tcp {
     Tcp { profile: "madpie".into(), payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") }
 }

@@ -1,4 +1,4 @@
-//! The opening of connections over a queue: its packets, and what lost SYNs change.
+//! Connection setup over a queue: its packets, and the effect of lost SYNs.
 
 use sojourn_record::Run;
 use sojourn_record::rows::PacketRow;
@@ -6,10 +6,10 @@ use sojourn_scenario::resolved::{App, FlowGroup, Loss, Resolved};
 
 use crate::common::*;
 
-/// A SYN of Linux with timestamps, and its answer (fact tcp-29).
+/// A SYN of Linux with timestamps, and a SYN-ACK (fact tcp-29).
 const SYN: u32 = 60;
 
-/// Ten segments per flow, of the rules of a profile.
+/// Ten segments per flow, under the rules of a profile.
 fn short(count: u32, profile: &str) -> FlowGroup {
     let mut tcp = tcp("reno");
     (tcp.profile, tcp.initial_window) = (profile.into(), Some(10));
@@ -57,7 +57,7 @@ fn more_than_one_lost_syn_leaves_a_window_of_one() {
     assert!(seen > 40 && cut > 5, "{seen} flows opened, {cut} of them late");
 }
 
-/// Linux kernel/time/timer.c: a wait of a second ends in a slot of 64 ms.
+/// Linux kernel/time/timer.c: a timeout of a second ends in a slot of 64 ms.
 #[test]
 fn a_syn_is_sent_again_when_the_timer_wheel_says_so() {
     let run = recorded(3, short(1, "linux"), Some(1.0));
@@ -76,7 +76,7 @@ fn the_timeout_of_a_syn_stays_the_same_four_times_in_linux_7_2() {
     assert_eq!(seconds("linux-7.2"), [0, 1, 2, 3, 4, 5, 7, 11, 19]);
 }
 
-/// When answers to SYNs leave over a link on which all are lost.
+/// When SYN-ACKs leave over a link on which all are lost.
 fn answers(profile: &str, seconds: u64) -> Vec<u64> {
     let links = vec![link("b", "taildrop", 5_000_000), link("back", "taildrop", 5_000_000)];
     let start = (ms(40), ms(40));
@@ -89,17 +89,17 @@ fn answers(profile: &str, seconds: u64) -> Vec<u64> {
     back.map(|row| row.arrived.as_nanos() / 1_000_000).collect()
 }
 
-/// Linux 6.1 `reqsk_timer_handler` and `tcp_check_req`: a copy of the SYN is answered at once, and
-/// sets the timer anew, which doubles each time it expires.
+/// Linux 6.1 `reqsk_timer_handler` and `tcp_check_req`: a duplicate of the SYN is answered at once
+/// and restarts the timer, which doubles each time it expires.
 #[test]
 fn an_answer_to_a_syn_is_sent_again_by_a_timer_and_for_every_copy_of_the_syn() {
-    // The SYN is sent at 40 ms, where a slot begins. It comes at 90 ms, copies at 1,114 and 3,162;
-    // the timer expires at 2,152. The link is 50 ms away.
+    // The SYN is sent at 40 ms, where a slot begins. It arrives at 90 ms, duplicates at 1,114 and
+    // 3,162; the timer expires at 2,152. The link is 50 ms away.
     assert_eq!(answers("linux", 5), [140, 1164, 2202, 3212]);
     assert_eq!(answers("pi2-ns3", 5).len(), 2, "copies after 3 s only, no timer");
 }
 
-/// Linux 6.1 `tcp_check_req` leaves `ts_recent` at that of the SYN which arrived first.
+/// Linux 6.1 `tcp_check_req` leaves `ts_recent` at the timestamp of the first SYN to arrive.
 #[test]
 fn an_answer_to_a_copy_of_a_syn_echoes_the_first_so_that_no_syn_counts_as_lost() {
     let links = vec![link("b", "taildrop", 5_000_000), link("back", "taildrop", 5_000_000)];

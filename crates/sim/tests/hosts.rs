@@ -1,15 +1,15 @@
-//! Whose flows share a host, as CAKE sees it: a PC that downloads over four connections and plays a
+//! Which flows share a host, as seen by CAKE: a PC downloads over four connections and plays a
 //! video over one, from two servers (dtaht/sch_cake issue 133).
 
 use sojourn_record::rows::Scope;
 
 use crate::common::*;
 
-/// One CUBIC connection does not use all of a half, as COBALT's drops make it pause.
+/// One CUBIC connection does not use all of its half, as COBALT's drops make it pause.
 const CLOSE: f64 = 0.05;
 
-/// The share of the link that the one connection of the video gets. Hosts are numbers of the
-/// sending and receiving one, by default a pair for each group.
+/// The share of the link that the one connection of the video gets. Hosts are the numbers of the
+/// sending and receiving host, by default one pair per group.
 fn share_of_video(isolation: &str, hosts: [Option<[u8; 2]>; 2]) -> f64 {
     let aqm = format!("cake:bandwidth=9mbit,isolation={isolation}");
     let flows = [("video", 1), ("download", 4)].into_iter().zip(hosts);
@@ -28,8 +28,8 @@ fn share_of_video(isolation: &str, hosts: [Option<[u8; 2]>; 2]) -> f64 {
     goodput("video") / (goodput("video") + goodput("download"))
 }
 
-/// One PC and two servers: what counts sources gives each server half of the link, what counts
-/// destinations sees one host with five flows.
+/// One PC and two servers: isolation by source gives each server half of the link, isolation by
+/// destination sees one host with five flows.
 #[test]
 fn the_flows_of_a_pc_share_it_by_source_or_by_destination() {
     let one_pc = [Some([0, 1]), Some([2, 1])];

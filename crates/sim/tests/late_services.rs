@@ -1,5 +1,5 @@
-//! A link does late what changes nothing elsewhere before, unless packets are recorded: the results
-//! are those of an event for each arrival and each service, whether it takes arrivals from an
+//! Links defer work that nothing else can notice, unless packets are recorded. The results are the
+//! same as with an event for each arrival and each service, whether a link pulls arrivals from an
 //! uplink, from a wire or from neither.
 
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use sojourn_scenario::resolved::{
 
 use crate::common::*;
 
-/// How a link sends, and what is amiss behind it.
+/// How a link sends, and the impairments behind it.
 fn capacity(kind: usize) -> Capacity {
     let at = |millis| Time::ZERO + ms(millis);
     match kind {
@@ -59,7 +59,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Warm-up, bins and samples end while services are overdue, some of them at one.
+    /// The warm-up, bins and samples end while services are overdue, some of them at the time of
+    /// one.
     fn world()(
         links in (any_link("a"), any_link("b"), any_link("back")),
         [one, other] in [1u32..5, 1u32..4],
@@ -107,7 +108,7 @@ proptest! {
 
 #[test]
 fn few_arrivals_and_services_have_an_event_where_the_way_behind_the_link_is_long() {
-    // As the delay behind the link and those before it are, in milliseconds.
+    // Depends on the delay behind the link and on those before it, in milliseconds.
     let saved = |delay, access_delays: &[u64]| {
         let link = Link { delay: ms(delay), ..link("link0", "pie", 60_000) };
         let group = |access_delay: &u64| FlowGroup {
@@ -126,7 +127,7 @@ fn few_arrivals_and_services_have_an_event_where_the_way_behind_the_link_is_long
     assert_eq!(saved(0, &[1]), 0.0);
 }
 
-/// The way back: a queue at `kbit` kbit/s, to which nothing but one wire leads.
+/// The return path: a queue at `kbit` kbit/s with a single wire leading to it.
 fn back(aqm: &str, kbit: u64) -> Link {
     let capacity = Capacity::Constant(Rate::from_bps(kbit * 1_000));
     Link { capacity, delay: ms(3), ..link("back", aqm, 10_000) }
@@ -136,8 +137,8 @@ fn group_over_back(count: u32) -> FlowGroup {
     FlowGroup { reverse: vec![1], return_delay: ms(4), ..bulk(count, "reno") }
 }
 
-/// Much of what the receivers send finds the queue full, packets wait when the run ends, and some
-/// are not counted as they belong to the warm-up.
+/// Many packets from the receivers find the queue full, some are queued when the run ends, and some
+/// are not counted because they belong to the warm-up.
 #[test]
 fn a_link_fed_by_a_wire_drops_what_finds_no_room() {
     let back = back("taildrop:limit=3p", 24);
@@ -151,7 +152,7 @@ fn a_link_fed_by_a_wire_drops_what_finds_no_room() {
     assert_eq!(of_back("waiting"), 2.0);
 }
 
-/// With warm-up, bins or samples that end at the very moment.
+/// The warm-up, bins or samples end exactly at the time of an arrival or departure.
 #[test]
 fn what_arrives_or_leaves_as_counters_are_read_counts_as_with_events() {
     let links = vec![link("link0", "pie", 30_000), back("taildrop:limit=9p", 100)];
@@ -172,8 +173,8 @@ fn what_arrives_or_leaves_as_counters_are_read_counts_as_with_events() {
     }
 }
 
-/// Events that one packet of the link on the way back is spared, and one that a second wire to that
-/// link leaves.
+/// The events saved per packet of the return link, and what remains saved with a second wire to
+/// that link.
 #[test]
 fn arrivals_over_the_only_wire_to_a_link_have_no_events() {
     let spared = |second: bool| {

@@ -1,7 +1,7 @@
-//! One flow over an ideal path against the laws of its congestion control .
+//! One flow over an ideal path against the laws of its congestion control.
 //!
-//! The path has a round trip and nothing else: no queue, no rate. Packets are lost or marked at
-//! random, or one in so many. The laws are those of Mathis et al. 1997, Padhye et al. 1998, RFC
+//! The path has a round-trip time and nothing else: no queue, no rate. Packets are lost or marked
+//! at random or periodically. The laws are those of Mathis et al. 1997, Padhye et al. 1998, RFC
 //! 9438 §5, and of Alizadeh et al. 2010 for DCTCP.
 
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ use crate::common::*;
 enum Chosen {
     /// Each with this probability.
     AtRandom(f64, Rng),
-    /// Every so many.
+    /// One in every `n` packets.
     Every(u64),
 }
 
@@ -46,14 +46,14 @@ struct Path {
     receiver: Receiver,
     rtt: Span,
     chosen: Chosen,
-    /// What is chosen is marked, not lost.
+    /// Whether chosen packets are marked instead of lost.
     marks: bool,
     now: Time,
     sent: u64,
-    /// In flight with the time of arrival, in that order, as each takes half a round trip; data
-    /// towards the receiver if true.
+    /// Packets in flight with their arrival times, in that order, as each takes half a round trip;
+    /// the flag is true for data towards the receiver.
     flying: VecDeque<(Time, bool, Packet)>,
-    /// What the sender hands over, kept for its memory.
+    /// Packets handed over by the sender; kept to reuse the allocation.
     out: Vec<Packet>,
 }
 
@@ -99,7 +99,7 @@ impl Path {
         path
     }
 
-    /// Lets the sender do something, and carries what it sends.
+    /// Lets the sender act, and transports what it sends.
     fn send(&mut self, act: impl Fn(&mut Sender, Time, &mut Vec<Packet>)) {
         let mut out = std::mem::take(&mut self.out);
         act(&mut self.sender, self.now, &mut out);
@@ -154,7 +154,7 @@ impl Path {
         }
     }
 
-    /// Packets delivered in the next so many seconds.
+    /// Packets delivered in the next `seconds` seconds.
     fn run(&mut self, seconds: u64) -> f64 {
         let (before, end) = (self.receiver.next(), self.now + Span::from_secs(seconds));
         while self.now < end {
@@ -163,7 +163,7 @@ impl Path {
         f64::from(self.receiver.next() - before)
     }
 
-    /// Mean window in packets: what is delivered in a round trip.
+    /// Mean window in packets, measured as deliveries per round trip.
     fn mean_window(&mut self, seconds: u64) -> f64 {
         self.run(seconds / 10); // slow start and the first cycles
         self.run(seconds) * self.rtt.as_secs() / seconds as f64
@@ -187,14 +187,14 @@ fn interval(values: [f64; BATCHES]) -> (f64, f64) {
     (mean, 2.75 * (variance / n).sqrt()) // Student's t with 30 degrees of freedom
 }
 
-/// A control in real numbers, round trip by round trip: the laws without their approximations. The
-/// reaction to a loss comes a round trip later; in the next one the reduced window leaves and
-/// nothing grows.
+/// A control in real numbers, simulated per round trip: the law without its approximations. It
+/// reacts to a loss one round trip later; in the next one the reduced window is sent without
+/// growth.
 trait Ideal {
     fn window(&self) -> f64;
-    /// A round trip in which nothing was hit.
+    /// A round trip without a loss.
     fn grow(&mut self);
-    /// One in which something was.
+    /// A round trip with a loss.
     fn reduce(&mut self);
 }
 
@@ -265,8 +265,8 @@ fn ideal(law: &mut impl Ideal, p: f64) -> (f64, f64) {
     interval([(); BATCHES].map(|()| batch(20_000)))
 }
 
-/// Two means of which each has an interval: they differ by no more than chance and what whole
-/// packets make, half a packet where windows are rounded down and nothing else is known.
+/// Checks that two means with intervals differ by no more than chance plus `packets`, the effect of
+/// whole packets: half a packet if windows are rounded down and nothing else is known.
 fn agree(what: &str, found: (f64, f64), law: (f64, f64), packets: f64) {
     let chance = found.1.hypot(law.1);
     println!("{what}: {found:.2?} for {law:.2?}");
@@ -278,9 +278,9 @@ fn every_packet(profile: Profile) -> Profile {
     Profile { ack: AckRule { every: 1, ..profile.ack }, ..profile }
 }
 
-/// A TCP that counts acknowledgements, every second packet being acknowledged. Here whole windows
-/// arrive at one instant; the odd packet at their end waits for the next window, not for a timer
-/// that would lengthen every round trip.
+/// A TCP that counts acknowledgements and acknowledges every second packet. Here whole windows
+/// arrive at one instant; the odd packet at the end waits for the next window, not for a timer that
+/// would lengthen every round trip.
 fn delayed(profile: Profile) -> Profile {
     let delay = Span::from_millis(500);
     let ack =
@@ -310,8 +310,8 @@ fn windows_follow_the_square_root_law_of_mathis() {
     );
 }
 
-/// The same with the round trip of each recovery, in which half the window leaves and nothing
-/// grows.
+/// `aimd` including the round trip of each recovery, in which half the window leaves without
+/// growth.
 fn aimd_with_recovery(a: f64, p: f64) -> f64 {
     let (packets, per_peak) = (1.0 / p, 3.0 / (8.0 * a));
     let peak = ((0.25 + 4.0 * per_peak * packets).sqrt() - 0.5) / (2.0 * per_peak);
@@ -320,7 +320,7 @@ fn aimd_with_recovery(a: f64, p: f64) -> f64 {
 
 #[test]
 fn reno_follows_the_square_root_law_under_periodic_losses() {
-    // With delayed acknowledgements the odd packet of a window waits for the next: half a packet
+    // With delayed acknowledgements, the odd packet of a window waits for the next: half a packet
     // less.
     for p in [1e-3, 1e-4] {
         for (profile, a, idle) in [(every_packet(LINUX), 1.0, 0.0), (delayed(LINUX), 0.5, 0.5)] {
@@ -333,7 +333,7 @@ fn reno_follows_the_square_root_law_under_periodic_losses() {
 
 #[test]
 fn reno_follows_its_law_under_random_losses_with_and_without_delayed_acknowledgements() {
-    // With delayed acknowledgements the odd packet of a window waits for the next: half a packet
+    // With delayed acknowledgements, the odd packet of a window waits for the next: half a packet
     // less.
     let p = 4e-3;
     for (profile, growth, constant, idle) in
@@ -344,7 +344,7 @@ fn reno_follows_its_law_under_random_losses_with_and_without_delayed_acknowledge
         let found = (mean + idle, half);
         let law = ideal(&mut IdealReno { window: 10.0, growth }, p);
         agree(&format!("growth of {growth}"), found, law, 0.5);
-        // The constants (Mathis et al. 1997, Table 1) leave out the round trip of each recovery.
+        // The constants (Mathis et al. 1997, Table 1) ignore the round trip of each recovery.
         let without_recovery = constant / p.sqrt();
         let recovery = aimd_with_recovery(growth, p) / aimd(growth, 0.5, p);
         agree(&format!("constant {constant}"), found, (without_recovery * recovery, law.1), 0.5);
@@ -363,7 +363,7 @@ fn a_reno_cycle_from_50_to_100_packets_delivers_3825() {
     assert_eq!(3.0 / 8.0 * 100.0 * 100.0, 3750.0);
 }
 
-/// Packets in flight of each of so many flows.
+/// Packets in flight for each of `flows` flows.
 fn share(flows: f64, rtt_s: f64, packet_bytes: f64) -> f64 {
     1e7 * rtt_s / (8.0 * packet_bytes * flows)
 }
@@ -386,8 +386,8 @@ fn many_flows_share_a_window_of_a_few_packets() {
 
 #[test]
 fn timeouts_dominate_where_the_share_is_below_a_packet() {
-    // 10 ms and a queue of at most 5 ms. With 64 flows, on average less than a packet each, most
-    // are at a window of one at any time; with 4 and three packets each they seldom are.
+    // 10 ms and a queue of at most 5 ms. With 64 flows, which share less than a packet each, most
+    // have a window of one at any time; with 4 flows and three packets each, few do.
     let waiting = |flows: u32| {
         let mut group = bulk(flows, "reno");
         let App::Bulk { tcp, .. } = &mut group.app else { unreachable!("it is bulk") };
@@ -451,7 +451,7 @@ fn cubic_follows_its_law_in_the_reno_friendly_region_and_in_its_own() {
     }
 }
 
-/// One loss in so many packets. The law is without fast convergence.
+/// One loss every `packets` packets. The law is without fast convergence.
 fn periodic_cubic(packets: u64, rtt_ms: u64) -> Path {
     let cc = "cubic:fast_convergence=false";
     Path::new(every_packet(LINUX), cc, rtt_ms, Chosen::Every(packets), false)
@@ -495,11 +495,11 @@ fn dctcp_follows_its_law_under_a_fixed_share_of_marks() {
     }
 }
 
-/// RFC 8257 with a gain of 1/16, packet by packet: one mark per window causes a reduction, which is
-/// made in a straight line and does not grow meanwhile. As in Linux alpha is in 1/1024 and the cut
-/// in whole packets, all rounded down, and what was acknowledged towards the next packet is lost:
-/// in real numbers the window would stay at two thirds of 2/p, for there is growth only until the
-/// next mark.
+/// RFC 8257 with a gain of 1/16, packet by packet. One mark per window causes a reduction, during
+/// which the window falls linearly and does not grow. As in Linux, alpha is in 1/1024 and the
+/// reduction in whole packets, both rounded down, and the credit towards the next packet is lost.
+/// In real numbers the window would stay at two thirds of 2/p, because it grows only until the next
+/// mark.
 fn ideal_dctcp(share: f64) -> (f64, f64) {
     let mut rng = Rng::stream(3, "ideal", 0);
     let (mut window, mut credit, mut reduction) = (10.0f64, 0.0, None::<(f64, f64, f64)>);
@@ -557,14 +557,14 @@ fn slow_start_takes_the_round_trips_of_its_growth() {
     };
     assert_eq!(rounds(every_packet(LINUX), 10, 1448), [2, 3, 3, 4]);
     assert_eq!(rounds(every_packet(LINUX), 10, 1000), [2, 3, 4, 4]);
-    // Delayed acknowledgements, each counted once: half as much again per round trip.
+    // Delayed acknowledgements, each counted once: 1.5 times as much per round trip.
     let old = Profile { slow_start_per_ack: 1, ..delayed(LINUX) };
     assert_eq!(rounds(old, 3, 1448), [3, 5, 6, 7]);
 }
 
-/// Utilisation of one flow whose window is halved, over a buffer of so many bandwidth-delay
-/// products: the packets of a cycle over its duration, which counts a window below the product as a
-/// round trip and one above it by its packets.
+/// Utilisation of one flow whose window is halved, over a buffer of `buffer` bandwidth-delay
+/// products: the packets of a cycle over its duration. A window below the BDP takes one round trip,
+/// a window above it the time of its packets.
 fn utilisation(buffer: f64) -> f64 {
     let peak = 1.0 + buffer;
     let packets = 3.0 / 8.0 * peak * peak;
@@ -584,7 +584,7 @@ fn a_lone_reno_flow_uses_what_its_buffer_allows() {
     // buffers are whole packets, so that one of them is the most that the law can be wrong.
     let bdp = (0.1 + 0.0012 + 0.000_12) * 1e7 / 12_000.0;
     let tolerance = 1.0 / bdp;
-    // Pairs of packets, as delayed acknowledgements call for them, need room for two.
+    // Delayed acknowledgements cause pairs of packets, which need room for two.
     for (every, least) in [(1, 1), (2, 2)] {
         for packets in [1u32, 2, 8, 20, 41, 62, 83].into_iter().filter(|&n| n >= least) {
             let limit = u64::from(packets) * 1500;

@@ -1,5 +1,4 @@
-//! What is measured, against hand-made arithmetic: bins, path RTT, one-way delay, states of
-//! senders.
+//! Measurements against hand-made arithmetic: bins, path RTT, one-way delay, states of senders.
 
 use std::sync::Arc;
 
@@ -137,7 +136,7 @@ fn lossless_call(rtt_ms: u64) -> Resolved {
     scenario(60, vec![link("b", "taildrop", 125_000)], vec![call])
 }
 
-/// With datagrams under way at the end counted as lost this was 0.50 %.
+/// When datagrams in flight at the end counted as lost, this was 0.50 %.
 #[test]
 fn datagrams_under_way_at_the_end_are_not_lost() {
     for warmup in [0, 10] {
@@ -147,8 +146,8 @@ fn datagrams_under_way_at_the_end_are_not_lost() {
     }
 }
 
-/// 2 Mbit/s into 1 Mbit/s from the first second on: half of what was sent in the counted time, of
-/// which what waits at the end is neither lost nor received.
+/// 2 Mbit/s into 1 Mbit/s from the first second on: half of the datagrams sent in the counted time.
+/// Those still queued at the end are neither lost nor received.
 #[test]
 fn losses_count_by_the_time_of_sending() {
     let mut narrow = link("b", "taildrop", 250_000);
@@ -166,8 +165,8 @@ fn losses_count_by_the_time_of_sending() {
     assert!(found > 0.5, "the queue takes 2 s to drain: {found}");
 }
 
-/// Of the packets that arrived from `from` to `to` at the first queue, the shares that it dropped
-/// and marked.
+/// Of the packets that arrived between `from` and `to` at the first queue, the shares that it
+/// dropped and marked.
 fn shares_of_arrivals(packets: &[PacketRow], from: Time, to: Time) -> [f64; 2] {
     let of: Vec<_> = packets.iter().filter(|row| from <= row.arrived && row.arrived < to).collect();
     let share = |is: &dyn Fn(&&&PacketRow) -> bool| {
@@ -176,8 +175,8 @@ fn shares_of_arrivals(packets: &[PacketRow], from: Time, to: Time) -> [f64; 2] {
     [share(&|row| matches!(row.fate, Fate::Dropped(..))), share(&|row| row.marked.is_some())]
 }
 
-/// 8 Mbit/s into 2 until the warm-up ends, then a twentieth: CoDel goes on to drop and mark what
-/// had arrived before, more packets than arrive afterwards.
+/// 8 Mbit/s into 2 until the warm-up ends, then a twentieth: CoDel goes on to drop and mark earlier
+/// arrivals, more packets than arrive afterwards.
 #[test]
 fn rates_of_drops_and_marks_are_shares_of_the_packets_that_arrived_in_the_counted_time() {
     for ecn in [false, true] {
@@ -203,7 +202,7 @@ fn rates_of_drops_and_marks_are_shares_of_the_packets_that_arrived_in_the_counte
         });
         assert!(drops.iter().chain(&marks).any(|&(t, rate)| t < at(2) && rate > 0.0));
         for (&(t, drop_rate), &(_, mark_rate)) in drops.iter().zip(&marks) {
-            // What arrives just when a bin ends belongs to it.
+            // Packets that arrive exactly at the end of a bin belong to it.
             let [from, to] = [t, t + ms(500)].map(|at| at + Span::from_nanos(1));
             let from = if t == Time::ZERO { t } else { from };
             assert_eq!([drop_rate, mark_rate], shares_of_arrivals(&run.packets, from, to));
@@ -231,8 +230,8 @@ fn the_goodput_of_datagrams_is_their_payload() {
     assert_eq!(goodput, 995.0 * 972.0 * 8.0 / 10.0);
 }
 
-/// Two flows one after the other on the same link: each is as fast while it is active, and together
-/// they are as fast as one. Over the whole minute each had half of this.
+/// Two flows in sequence on the same link: each is as fast while it is active as one alone, and
+/// both together are too. Averaged over the whole minute, each would have half of this.
 #[test]
 fn goodput_is_over_the_time_in_which_flows_were_active() {
     let mut early = bulk(1, "cubic");
@@ -257,8 +256,8 @@ fn a_transfer_with_an_end_is_active_until_its_last_byte_has_arrived() {
     assert!((goodput * completion / 16e6 - 1.0).abs() < 1e-6, "{goodput} {completion}");
 }
 
-/// The device takes 100 kB out of the queue at once; they counted as carried: 1,011,235 bit/s, and
-/// with a limit of 1000 packets 1,197,835 bit/s.
+/// The device takes 100 kB out of the queue at once. When these counted as carried, the rate was
+/// 1,011,235 bit/s, and 1,197,835 bit/s with a limit of 1000 packets.
 #[test]
 fn a_link_with_a_device_carries_no_more_than_its_rate() {
     for limit in [Limit::Bytes(100_000), Limit::Packets(1_000)] {
@@ -273,7 +272,8 @@ fn a_link_with_a_device_carries_no_more_than_its_rate() {
     }
 }
 
-/// A burst of 1 MB came on top of the capacity: utilisation 1.064 over 10 s. The bins had more.
+/// When a burst of 1 MB came on top of the capacity, utilisation was 1.064 over 10 s, and more in
+/// bins.
 #[test]
 fn the_burst_of_a_bucket_is_part_of_its_capacity() {
     for (overdraft, device) in [(false, None), (true, None), (true, Some(Limit::Packets(100)))] {
@@ -294,7 +294,7 @@ fn the_burst_of_a_bucket_is_part_of_its_capacity() {
     }
 }
 
-/// A burst of 100 datagrams waits for 40 ms each in the mean and then nothing comes for 10 s.
+/// A burst of 100 datagrams has a mean delay of 40 ms, followed by 10 s without packets.
 #[test]
 fn an_idle_link_has_a_small_mean_delay_over_time() {
     let mut flow = cbr("d", 1, mbit(90), 1_000);
@@ -322,7 +322,7 @@ fn sojourn_times_of_drops_are_a_table_of_their_own() {
     let sojourns: Vec<u64> = at_head.map(|row| row.sojourn.as_nanos()).collect();
     assert_eq!(drops.histogram.count(), sojourns.len() as u64);
     assert_eq!(drops.histogram.max_ns(), sojourns.iter().max().copied());
-    // CoDel drops what waited for longer than its target.
+    // CoDel drops packets that stayed longer than its target.
     assert!(drops.histogram.quantile_ns(0.0).unwrap() > 5e6);
 }
 

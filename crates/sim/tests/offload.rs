@@ -5,13 +5,13 @@ use sojourn_scenario::resolved::{App, Capacity};
 
 use crate::common::*;
 
-/// The lengths of bursts in which packets of one flow arrive at a link of so many Mbit/s from 2 s
-/// on: packets closer than twice their time on the access link are of one burst.
+/// The lengths of bursts in which packets of one flow arrive at a link of `mbits` Mbit/s from 2 s
+/// on. Packets closer together than twice their time on the access link form one burst.
 fn bursts(cc: &str, mbits: u64, offload_bytes: Option<u32>) -> Vec<usize> {
     bursts_over(50, cc, mbits, offload_bytes)
 }
 
-/// The same with so many milliseconds on the way back.
+/// `bursts` with a return delay of `back` milliseconds.
 fn bursts_over(back: u64, cc: &str, mbits: u64, offload_bytes: Option<u32>) -> Vec<usize> {
     let mut tcp = tcp(cc);
     tcp.offload_bytes = offload_bytes;
@@ -32,7 +32,7 @@ fn median(mut lengths: Vec<usize>) -> usize {
     lengths[lengths.len() / 2]
 }
 
-/// Linux 6.1 `tcp_tso_segs`: what takes 2^-10 s at the pacing rate, at least two packets.
+/// Linux 6.1 `tcp_tso_segs`: the packets of 2^-10 s at the pacing rate, at least two.
 #[test]
 fn bbr_sends_one_by_one_without_offload_and_pairs_or_more_with_it() {
     assert_eq!(median(bursts("bbr", 10, None)), 1);
@@ -50,16 +50,17 @@ fn a_burst_is_no_larger_than_the_offload_allows() {
     assert!(largest(64_000) > 3);
 }
 
-/// Linux 6.1 `tcp_tso_should_defer`: an unpaced sender joins what acknowledgements release within
-/// a millisecond.
+/// Linux 6.1 `tcp_tso_should_defer`: an unpaced sender combines the segments released by
+/// acknowledgements within a millisecond.
 #[test]
 fn an_unpaced_sender_uses_its_window_in_bursts_too() {
     // At 50 Mbit/s two segments are acknowledged every 0.48 ms.
     assert_eq!(median(bursts("cubic", 50, None)), 2);
     let joined = median(bursts("cubic", 50, Some(64_000)));
     assert!((3..=4).contains(&joined), "{joined}");
-    // And every 2.4 ms at 10 Mbit/s: too late to be waited for. The ends of buffers leave single
-    // segments, 23 % of the bursts in the guest, 17 to 28 % by the round trip (fact tcp-44).
+    // At 10 Mbit/s they are acknowledged every 2.4 ms, too late to wait for. The ends of buffers
+    // leave as single segments, 23 % of the bursts in the guest, 17 to 28 % depending on the round
+    // trip (fact tcp-44).
     let slow = [20, 30, 40, 50, 60, 70, 80, 90]
         .map(|back| bursts_over(back, "cubic", 10, Some(64_000)))
         .concat();

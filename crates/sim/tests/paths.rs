@@ -16,8 +16,8 @@ fn nanos(ns: u64) -> Span {
     Span::from_nanos(ns)
 }
 
-/// One transfer of one packet without another to open the connection, as in ns-2; payload and
-/// header in bytes.
+/// One transfer of one packet, without another packet to open the connection, as in ns-2; payload
+/// and header in bytes.
 fn lone_packet(payload_bytes: u32, header_bytes: u32) -> FlowGroup {
     let profile = "madpie".to_owned();
     let tcp =
@@ -67,8 +67,8 @@ fn ceilings_of_goodput_follow_from_payload_and_framing() {
         let goodput = metric(&run(&plan), Scope::Class, "bulk", "goodput") / 1e6;
         let exact = 10.0 * f64::from(payload) / f64::from(packet + framing);
         assert!((exact - ceiling).abs() < 6e-4, "{exact} for {ceiling}");
-        // A full queue never runs empty; goodput counts what is in order, which may lag at either
-        // end of the 50 s by the 250 kB of the buffer for each round trip that a hole lasts.
+        // The queue never runs empty. Goodput counts in-order data, which at either end of the 50 s
+        // may lag by the 250 kB of the buffer for each round trip that a hole lasts.
         assert!((goodput - ceiling).abs() < 0.1, "{goodput} for {ceiling}");
     }
 }
@@ -276,7 +276,7 @@ fn a_parking_lot_delays_the_long_flow_at_every_link() {
     assert!((least..least + 2.0 * 0.000_8).contains(&p50), "{p50}");
 }
 
-/// Every link's discipline has an alarm of its own.
+/// Every link's discipline has a separate alarm.
 #[test]
 fn the_controller_of_a_second_link_is_updated() {
     let wide = Limit::Bytes(250_000);

@@ -1,5 +1,5 @@
-//! Random worlds: whatever the scenario, every packet has one fate, time and sequence numbers make
-//! sense, and the same run twice is the same run. The world itself asserts conservation at its end.
+//! Random scenarios: in all of them every packet has one fate, times and sequence numbers are
+//! consistent, and two runs are identical. The simulation itself asserts conservation at its end.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -105,8 +105,8 @@ prop_compose! {
     }
 }
 
-/// The same worlds on every run, so that a failure is a change of the program. `PROPTEST_RNG_SEED`
-/// and `PROPTEST_CASES` look further; what they find becomes a test of its own.
+/// The same scenarios in every run, so that a failure is caused by a change of the program.
+/// `PROPTEST_RNG_SEED` and `PROPTEST_CASES` search further; each finding becomes a separate test.
 fn config() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {

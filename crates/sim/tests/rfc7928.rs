@@ -1,5 +1,5 @@
-//! The scenarios after RFC 7928 that ship with Sojourn are read without a warning, cite their
-//! section, have a line in docs/how-to/rfc7928.md, and run.
+//! The shipped scenarios based on RFC 7928 load without a warning, cite their section, have a line
+//! in docs/how-to/rfc7928.md, and run.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::path::Path;
 use sojourn_aqm::Span;
 use sojourn_scenario::{Scenario, Source};
 
-/// RFC 7928 §8.2.1: N = 1.147 S sqrt(r) flows for a loss ratio r, with S packets of bandwidth-delay
-/// product.
+/// RFC 7928 §8.2.1: N = 1.147 S sqrt(r) flows give a loss ratio r, where S is the bandwidth-delay
+/// product in packets.
 #[test]
 fn the_levels_of_congestion_have_the_flows_of_the_formula() {
     let packets = 1e7 * 0.1 / 8.0 / 1500.0;

@@ -1,4 +1,4 @@
-//! Why was it dropped? The table `signals`.
+//! The table `signals`, which says why a packet was dropped.
 
 use sojourn_aqm::Cause;
 use sojourn_record::Run;
@@ -26,7 +26,8 @@ fn recording_signals_does_not_change_what_happens_and_off_records_none() {
     }
 }
 
-/// MADPIE's share of certain drops is a count over the table, and each shows that one was due.
+/// MADPIE's share of certain drops is a count over the table, and each of its rows shows that a
+/// drop was due.
 #[test]
 fn every_certain_drop_of_madpie_was_due() {
     let run = recorded("madpie");

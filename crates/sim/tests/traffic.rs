@@ -20,7 +20,7 @@ fn arrivals(run: &Run) -> Vec<u64> {
     run.packets.iter().map(|row| row.arrived.as_nanos() / 1_000).collect()
 }
 
-/// A run of flows whose packets reach the only queue at once.
+/// Runs flows whose packets reach the only queue without delay.
 fn at_queue(seconds: u64, mut flows: Vec<FlowGroup>) -> Run {
     for flow in &mut flows {
         (flow.access_delay, flow.access_rate) = (Span::ZERO, mbit(1_000_000));
@@ -41,7 +41,7 @@ fn a_burst_leaves_the_backlog_that_arrivals_exceed_departures_by() {
         let came = arrivals(&run);
         assert_eq!(came.len() as u64, length * 25_000 / 8 / 1_000 + u64::from(length == 100));
         assert_eq!(came[0], 1_000_000);
-        // 25 Mbit/s come, 10 Mbit/s leave; the last packet waits for all before it.
+        // 25 Mbit/s arrive, 10 Mbit/s leave; the last packet waits for all earlier ones.
         let waited = metric(&run, Scope::Queue, "b", "delay_max");
         assert!((waited - delay).abs() < 0.000_9, "{waited}");
         let backlog = came.len() as u64 * 1_000 - length * 1_250;

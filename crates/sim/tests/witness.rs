@@ -1,11 +1,11 @@
-//! Every TCP profile over taildrop, PIE and CoDel, against what ns-2.35 and ns-3.44 gave in the
-//! same dumbbell, each with ten seeds.
-//! `testdata/witness/dumbbell.txt` holds their numbers; tests/witness/record.py made them.
+//! Every TCP profile over taildrop, PIE and CoDel, compared with the results of ns-2.35 and ns-3.44
+//! in the same dumbbell, each with ten seeds. `testdata/witness/dumbbell.txt` holds their numbers,
+//! recorded by tests/witness/record.py.
 //!
-//! The bands were stated before ns-2's runs were made, and when ns-3 had one seed. The mean of
-//! ours over three seeds lies around the mean of the witness, or between those of two stacks,
-//! widened at both ends. (With fewer seeds it was the range of the witness's seeds that was
-//! widened, which only grows with their number.)
+//! The bands were stated before ns-2's runs, and when ns-3 had one seed. Our mean over three seeds
+//! must be near the mean of the witness, or between those of two stacks, widened at both ends.
+//! (With fewer seeds, the range over the witness's seeds was widened, which can only grow with
+//! their number.)
 //!
 //! - where the witness has the stack itself, by a quarter of the drops and 0.1 points of them, and
 //!   by 3 points of the link;
@@ -28,7 +28,7 @@ use sojourn_sim::tcp::profile::{PROFILES, Profile};
 use crate::common::*;
 
 const SECONDS: u64 = 60;
-/// Of ours.
+/// Seeds of our runs.
 const SEEDS: u64 = 3;
 
 /// Numbers of one run.
@@ -39,8 +39,8 @@ struct WitnessCell {
     goodput_mbps: f64,
 }
 
-/// By how much the range of the witness is widened: drops by a factor and by a share in addition,
-/// the others by a share of the link.
+/// How far the range of the witness is widened: drops by a factor plus a share, the others by a
+/// share of the link.
 struct Widening {
     drop_factor: (f64, f64),
     drop_share: f64,
@@ -82,7 +82,7 @@ fn mean(cells: &[WitnessCell]) -> WitnessCell {
     }
 }
 
-/// The stacks of the record that stand for a profile.
+/// The recorded stacks that are compared with a profile.
 fn nearest(queue: &str, profile: &Profile) -> (Vec<&'static str>, Widening) {
     match (queue, profile.name) {
         ("taildrop", "newreno") => (vec!["newreno"], SAME_STACK),
@@ -120,7 +120,7 @@ fn measured(plan: &Resolved) -> WitnessCell {
     mean(&cells)
 }
 
-/// What of ours lies outside; empty: nothing.
+/// Which of our numbers are outside the bands.
 fn outside(ours: WitnessCell, theirs: &[WitnessCell], by: &Widening) -> Vec<&'static str> {
     let range = |of: fn(&WitnessCell) -> f64| {
         let values = theirs.iter().map(of);
@@ -143,17 +143,17 @@ fn outside(ours: WitnessCell, theirs: &[WitnessCell], by: &Widening) -> Vec<&'st
     found
 }
 
-/// Cells that lie outside of their bands, and what is known of it. Another set fails.
+/// Cells outside their bands, with the known reason. Any other set fails.
 const APART: [(&str, &str, u32); 4] = [
-    // ns-2 as it is times one packet per window and has 7.97 Mbit/s; with timestamps it has 9.11,
+    // Unmodified ns-2 times one packet per window and has 7.97 Mbit/s; with timestamps it has 9.11,
     // ours 9.12 (fact tcp-12).
     ("taildrop", "tahoe", 1),
     // Linux 3.8 acknowledges each segment while its window grows and after gaps, so that its slow
     // start overshoots more than with the delayed acknowledgements of ns-3: 1.6 to 2.0 % drops of
     // eight seeds, ns-3 0.6 %; 1.3 to 1.9 % while its window grew later (fact tcp-23).
     ("pie", "kids-3.8", 1),
-    // The same: until 5 s 975 to 1109 drops in ours (three seeds), 396 to 427 in ns-3, after that
-    // 138 to 143 in ours, 127 to 140 in ns-3.
+    // The same slow start: until 5 s, 975 to 1109 drops in ours (three seeds), 396 to 427 in ns-3;
+    // after that, 138 to 143 in ours, 127 to 140 in ns-3.
     ("pie", "kids-3.8", 5),
     // The same slow start as kids-3.8: 1.7 % drops, ns-3 0.6 %.
     ("pie", "pie-3.5", 1),
@@ -179,7 +179,7 @@ fn check(queue: &str) {
     assert!(apart.is_empty(), "otherwise than stated under {queue}:\n{}", apart.join("\n"));
 }
 
-/// The first arrivals at the queue of trace.toml, as tests/witness/traces.py writes them.
+/// The first arrivals at the queue of trace.toml, in the format of tests/witness/traces.py.
 fn first_arrivals(queue: &str, stack: &str, count: usize) -> (usize, String) {
     let sets = (0..5).map(|flow| (format!("flows[{flow}].tcp"), stack.to_owned()));
     let queue = match queue {
@@ -209,7 +209,7 @@ fn first_arrivals(queue: &str, stack: &str, count: usize) -> (usize, String) {
 
 const TRACE: &str = include_str!("../testdata/witness/trace.toml");
 
-/// docs/evidence/tcp-witness.md: until ns-2's limited transmit after a timeout decides.
+/// docs/evidence/tcp-witness.md: identical until ns-2's limited transmit after a timeout.
 #[test]
 fn the_first_arrivals_are_those_of_ns_2() {
     let record = include_str!("../testdata/witness/traces.txt");

@@ -1,4 +1,4 @@
-//! Whole worlds on a wireless LAN of 802.11g, against arithmetic.
+//! Whole simulations of a wireless LAN of 802.11g, against arithmetic.
 
 use sojourn_aqm::{Limit, Span};
 use sojourn_record::Run;
@@ -114,7 +114,7 @@ fn a_driver_hides_its_packets_from_the_queue_above() {
     };
     let (beside, _) = delays(None);
     let (with_driver, queue) = delays(Some(50));
-    // 49 frames more below the queue, each of one to two cycles of half a millisecond.
+    // 49 more frames below the queue, each of one to two cycles of half a millisecond.
     let hidden = with_driver - beside;
     assert!((0.015..0.05).contains(&hidden), "{hidden}");
     assert!(queue < 0.010, "CoDel holds what it sees: {queue}");
@@ -142,7 +142,7 @@ fn a_wireless_link_cannot_be_replayed_alone() {
 }
 
 /// The access point sends to a fast and to a slow station from one queue: every packet has the rate
-/// of the station whose link its flow's other direction crosses.
+/// of the station whose link its flow uses in the other direction.
 #[test]
 fn the_access_point_sends_to_each_station_at_its_rate() {
     let plan = |slow: u64| {
@@ -166,8 +166,8 @@ fn the_access_point_sends_to_each_station_at_its_rate() {
     assert_eq!(metric(&near, Scope::Queue, "ap", "frame_rate"), 54e6);
 }
 
-/// With noise that spoils fast frames Minstrel sends at rates that come through, and carries more
-/// than 54 Mbit/s does; without noise it is nearly as fast as 54 Mbit/s.
+/// With noise that spoils fast frames, Minstrel finds rates that succeed, and carries more than 54
+/// Mbit/s does; without noise it is nearly as fast as 54 Mbit/s.
 #[test]
 fn minstrel_finds_the_rate_that_noise_allows() {
     let goodput = |rate: RateControl, decibels: Option<f64>| {
@@ -245,7 +245,8 @@ fn with_airtime_fairness_a_slow_station_takes_half_the_time_and_not_seven_eighth
     assert!((sum(by_airtime) / sum(by_packet) - 2.123).abs() < 0.03, "{by_airtime:?}");
 }
 
-/// The far station also sends 1 Mbit/s, which takes 18 % of the time: its downloads have that less.
+/// The far station also sends 1 Mbit/s, which takes 18 % of the time; its downloads get that much
+/// less.
 #[test]
 fn what_a_station_sends_counts_for_its_share_of_airtime() {
     let up = FlowGroup { path: vec![2], reverse: vec![0], ..cbr("up", 1, mbit(1), 1_500) };
@@ -259,7 +260,7 @@ fn what_a_station_sends_counts_for_its_share_of_airtime() {
     assert!((both[0] / both[1] - 1.0).abs() < 0.02, "{both:?}");
 }
 
-/// The acknowledgements that a station sends are airtime of its own, too.
+/// The acknowledgements that a station sends also count as its airtime.
 #[test]
 fn tcp_downloads_of_a_near_and_a_far_station_have_equal_airtime() {
     let down = |name: &str, station| {

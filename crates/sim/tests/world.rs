@@ -1,4 +1,4 @@
-//! Whole worlds against what can be worked out by hand.
+//! Whole simulations, compared with results worked out by hand.
 
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ fn a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() {
     let mut plan = scenario(2, vec![link("b", "taildrop", 125_000)], vec![flow]);
     plan.record.packets = true;
     let run = run(&plan);
-    // SYN: 48 bytes; one round trip later its answer is acknowledged by 40, behind which the data
-    // follows.
+    // SYN: 48 bytes. One round trip later its SYN-ACK is acknowledged by 40 bytes, followed by the
+    // data.
     let syn_rtt = 100_000_000 + 3_840 + 38_400;
     let arrived = syn_rtt + 3_200 + 83_200 + 1_000_000;
     assert_eq!(run.packets[2].arrived, Time::from_nanos(arrived));
@@ -346,10 +346,10 @@ fn a_shaping_discipline_below_the_rate_of_the_link_sets_the_rate() {
 
 #[test]
 fn outages_do_not_stop_a_flow_for_good() {
-    // Rates that swing and outages of up to two seconds, as on recorded cellular links: timeouts,
-    // late originals, lost retransmissions. Data must go on to flow after each of them. Round trips
-    // of up to 2.3 s make timeouts of 7 s; when the retransmission is lost too, a flow waits for 21
-    // s, as it should.
+    // Varying rates and outages of up to two seconds, as on recorded cellular links, cause
+    // timeouts, late originals and lost retransmissions. Data must continue to flow after each of
+    // them. Round trips of up to 2.3 s lead to timeouts of 7 s; when the retransmission is lost
+    // too, a flow correctly waits for 21 s.
     for seed in 0..60 {
         let mut rng = sojourn_aqm::Rng::stream(seed, "outages", 0);
         let (mut opportunities_ms, mut at) = (Vec::new(), 1);

@@ -1,4 +1,5 @@
-//! The simulator in whole worlds, one file per subject, in one program, as each is linked anew.
+//! The simulator in whole simulations, one file per subject. They are modules of one program,
+//! because each program is linked separately.
 
 mod common;
 mod controls;

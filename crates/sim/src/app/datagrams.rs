@@ -1,4 +1,4 @@
-//! A simulated flow of datagrams: both of its ends.
+//! A simulated flow of datagrams, both ends.
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_scenario::resolved::App;
@@ -15,23 +15,23 @@ pub struct DatagramFlow {
     source: DatagramSource,
     /// Datagrams sent.
     pub sent: u32,
-    /// Their payload.
+    /// Payload of the datagrams sent.
     pub sent_bytes: u64,
-    /// The first datagram whose fate counts.
+    /// The first datagram whose fate is counted.
     first_counted: u32,
-    /// Datagrams received, from that one on.
+    /// Datagrams received since then.
     pub received: u64,
-    /// Payload of all that were received.
+    /// Payload of all datagrams received.
     pub received_bytes: u64,
-    /// Of this, marked.
+    /// Payload received with CE.
     pub ce_bytes: u64,
-    /// When the last one arrived.
+    /// When the last datagram arrived.
     pub last_arrival: Time,
 }
 
 impl DatagramFlow {
-    /// A flow that sends from `start` until before `stop`, what `custom` says if the caller brings
-    /// that; none for an application over TCP.
+    /// A flow that sends from `start` until before `stop`, with the application `custom` if the
+    /// caller supplies one. `None` if the application runs over TCP.
     pub fn new(
         flow: u32,
         app: &App,
@@ -62,7 +62,7 @@ impl DatagramFlow {
         self.source.next_timer()
     }
 
-    /// It is time to send.
+    /// Sends the datagrams that are due.
     pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
         let Some(bytes) = self.source.take(out.now) else { return };
         let mut packet = Packet::new(PacketKind::Datagram, self.flow, 0, self.sent, bytes, out.now);
@@ -72,13 +72,13 @@ impl DatagramFlow {
         self.sent_bytes += payload(bytes);
     }
 
-    /// The fates of datagrams count that are sent from now on; returns the number of the first.
+    /// Starts counting the fates of datagrams sent from now on; returns the number of the first.
     pub fn count_from_now(&mut self) -> u32 {
         (self.first_counted, self.received) = (self.sent, 0);
         self.sent
     }
 
-    /// A datagram arrives; returns its one-way delay.
+    /// Handles an arriving datagram; returns its one-way delay.
     pub fn on_arrival(&mut self, now: Time, packet: &Packet) -> Span {
         let bytes = payload(packet.ip_bytes);
         self.received += u64::from(packet.seq >= self.first_counted);
@@ -89,8 +89,8 @@ impl DatagramFlow {
     }
 }
 
-/// Payload of a datagram of `bytes`. Sizes of video frames include headers, so the last datagram of
-/// a frame may have less room than its headers take; then it carries no payload.
+/// Payload of a datagram of `bytes`. The sizes of video frames include headers, so the last
+/// datagram of a frame may be smaller than its headers; it then carries no payload.
 fn payload(bytes: u32) -> u64 {
     u64::from(bytes.saturating_sub(UDP_HEADER_BYTES))
 }

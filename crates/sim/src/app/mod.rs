@@ -12,39 +12,39 @@ use sojourn_measure::{ClassStats, Probe};
 use crate::packet::{HostPair, Packet};
 use crate::path::Path;
 
-/// The timers of a flow, outside of it: most alarms are early, as a timer has moved away since they
-/// were set. These let the world notice without touching the flow.
+/// Lower bounds on the timers of a flow, stored outside it. Most alarms fire early, because the
+/// timer has moved since they were set; these let us notice without touching the flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowTimers {
-    /// The next of those that a packet at the receiver may set.
+    /// The earliest timer that a packet at the receiver may set.
     pub(crate) receiver: Time,
-    /// The next of those that a packet at the sender may set.
+    /// The earliest timer that a packet at the sender may set.
     pub(crate) sender: Time,
-    /// The next of all others.
+    /// The earliest of all other timers.
     pub(crate) rest: Time,
 }
 
 impl FlowTimers {
-    /// The next of all.
+    /// The earliest of all timers.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.receiver.min(self.sender).min(self.rest)
     }
 
-    /// The next timer of the receiver, to be moved.
+    /// The earliest timer of the receiver, for updating.
     #[inline]
     pub(crate) fn of_receiver(&mut self) -> &mut Time {
         &mut self.receiver
     }
 
-    /// The next timer of the sender, to be moved.
+    /// The earliest timer of the sender, for updating.
     #[inline]
     pub(crate) fn of_sender(&mut self) -> &mut Time {
         &mut self.sender
     }
 }
 
-/// Where the two ends of a flow send packets.
+/// Through which the two ends of a flow send packets.
 pub struct Outbox<'a> {
     /// Now.
     pub now: Time,
@@ -52,13 +52,13 @@ pub struct Outbox<'a> {
     pub(crate) path: &'a mut Path,
     /// The counters of flows.
     pub(crate) probe: &'a mut Probe,
-    /// The class of the flow's group, by place.
+    /// The index of the class of the flow's group.
     pub(crate) class: usize,
-    /// Its group, by place, which is that of its route.
+    /// The index of its group, and of its route.
     pub(crate) group: u32,
-    /// The hosts that send and receive it.
+    /// The flow's two hosts.
     pub(crate) hosts: HostPair,
-    /// Which of its connections the flow uses; to routers they are separate flows.
+    /// Which of its connections the flow uses; routers see them as separate flows.
     pub lane: u8,
 }
 
@@ -70,21 +70,21 @@ impl Outbox<'_> {
         Outbox { now, path, probe, class, group, hosts, lane }
     }
 
-    /// From the sender towards the receiver.
+    /// Sends a packet from the sender towards the receiver.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
         (packet.lane, packet.hosts) = (self.lane, self.hosts);
         self.path.send(self.now, &mut packet);
     }
 
-    /// From the receiver towards the sender.
+    /// Sends a packet from the receiver towards the sender.
     #[inline(always)]
     pub fn reply(&mut self, packet: &mut Packet) {
         (packet.lane, packet.hosts) = (self.lane, self.hosts);
         self.path.reply(self.now, self.group, packet);
     }
 
-    /// What is counted of the flow's class, once the warm-up is over.
+    /// The counters of the flow's class; `None` during the warm-up.
     #[inline]
     pub(crate) fn counted(&mut self) -> Option<&mut ClassStats> {
         self.probe.counting.then(|| &mut self.probe.classes[self.class])

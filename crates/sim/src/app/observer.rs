@@ -1,5 +1,5 @@
-//! A passive observer next to a simulated sender: its packets and acknowledgements as positions of
-//! [`RoundTrips`].
+//! A passive observer at a simulated sender. It feeds [`RoundTrips`] with the positions of packets
+//! and acknowledgements.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_measure::RoundTrips;
@@ -7,12 +7,12 @@ use sojourn_measure::RoundTrips;
 use super::Outbox;
 use crate::packet::{Packet, PacketKind};
 
-/// Finds the round trips of data packets.
+/// Measures the round trips of data packets.
 #[derive(Clone, Debug, Default)]
 pub struct Observer(RoundTrips);
 
 impl Observer {
-    /// A packet of the sender passes.
+    /// Records a packet of the sender.
     pub fn on_sent(&mut self, packet: &Packet) {
         if packet.kind == PacketKind::Data {
             let place = u64::from(packet.seq);
@@ -20,7 +20,7 @@ impl Observer {
         }
     }
 
-    /// An acknowledgement passes.
+    /// Records an acknowledgement.
     pub fn on_ack(&mut self, now: Time, packet: &Packet) {
         if packet.kind == PacketKind::Ack {
             self.0.acknowledged(now, packet.connection, u64::from(packet.seq));

@@ -1,8 +1,8 @@
 //! A user who reads web pages over TCP, driven by a [`WebUser`].
 //!
-//! The user is at the receiving end. A request travels on the return path; the server answers over
-//! a new connection that it opens itself, so that the first byte takes two round trips from the
-//! request, as with a handshake by the client. A request without an answer is sent again.
+//! The user is at the receiving end. A request travels on the return path; the server responds on a
+//! new connection that it opens itself, so the first byte takes two round trips from the request,
+//! as with a handshake by the client. A request without a response is sent again.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Web;
@@ -12,11 +12,11 @@ use super::Outbox;
 use super::stream::Stream;
 use crate::packet::{Packet, PacketKind};
 
-/// A connection that carries one object after the other, and the request for the present one.
+/// A connection that carries one object at a time, and the current request.
 struct Lane {
     stream: Stream,
     request: Option<Request>,
-    /// Requests sent, and requests that the server has received.
+    /// Requests sent, and requests received by the server.
     asked: u32,
     served: u32,
     bytes: u64,
@@ -38,12 +38,12 @@ pub struct Page {
     stopped: Option<Time>,
 }
 
-/// Timeout of a request; it doubles after each retransmission (RFC 6298 §2.1, §5.5).
+/// Timeout of a request, doubled after each retransmission (RFC 6298 §2.1, §5.5).
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
 
 impl Page {
-    /// A user who requests the first page at `start`. The numbers of connection `i` are `i` modulo
-    /// the number of streams.
+    /// A user who requests the first page at `start`. Connections of stream `i` have numbers
+    /// congruent to `i` modulo the number of streams.
     pub fn new(
         flow: u32,
         web: Web,
@@ -70,12 +70,12 @@ impl Page {
         self.lanes.iter().map(|lane| &lane.stream)
     }
 
-    /// Round trips that observers have measured since the last call.
+    /// Round trips measured by the observers since the last call.
     pub fn observed(&mut self) -> impl Iterator<Item = Span> {
         self.lanes.iter_mut().flat_map(|lane| lane.stream.observed())
     }
 
-    /// The next of its timers.
+    /// The earliest of its timers.
     pub fn next_timer(&self) -> Time {
         let of_lane = |lane: &Lane| {
             lane.request.map_or(Time::NEVER, |request| request.due).min(lane.stream.next_timer())
@@ -84,11 +84,11 @@ impl Page {
         self.user.next_timer().min(self.stop).min(lanes)
     }
 
-    /// One of its timers is due.
+    /// Handles expired timers.
     pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
         if self.stop <= now {
-            // The streams stop on their own.
+            // The streams stop by themselves.
             self.user.stop();
             (self.stop, self.stopped) = (Time::NEVER, Some(self.stop));
             self.lanes.iter_mut().for_each(|lane| lane.request = None);
@@ -119,7 +119,7 @@ impl Page {
         ask(self.flow, place, lane.asked, self.request_bytes, &mut out.on_lane(place as u8));
     }
 
-    /// A packet reaches the user. Returns the page if that completes it.
+    /// Handles a packet at the user. Returns the page if this packet completes it.
     pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
         let place = self.lane_of(packet);
         let lane = &mut self.lanes[place];
@@ -132,13 +132,13 @@ impl Page {
         page
     }
 
-    /// The page being loaded: its request time, and how long it had been loading by `end`.
+    /// The page being loaded: its request time, and how long it had been loading at `end`.
     pub fn under_way(&self, end: Time) -> Option<(Time, Span)> {
         let start = self.user.under_way_since()?;
         Some((start, self.stopped.map_or(end, |stopped| end.min(stopped)).since(start)))
     }
 
-    /// A packet reaches the server: a request, or an acknowledgement of its data.
+    /// Handles a packet at the server: a request, or an acknowledgement of its data.
     pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         let place = self.lane_of(packet);
         let lane = &mut self.lanes[place];
@@ -148,7 +148,7 @@ impl Page {
                 lane.served += 1;
                 lane.stream.serve(lane.bytes, &mut out);
             }
-            PacketKind::Request => {} // a copy, or too late
+            PacketKind::Request => {} // a duplicate, or too late
             _ => lane.stream.on_ack(packet, &mut out),
         }
     }
@@ -158,7 +158,7 @@ impl Page {
     }
 }
 
-/// Sends a request for the object number `number` of a lane.
+/// Sends a request for object number `number` of a lane.
 fn ask(flow: u32, place: usize, number: u32, bytes: u32, out: &mut Outbox<'_>) {
     let connection = place as u16;
     let mut request = Packet::new(PacketKind::Request, flow, connection, number, bytes, out.now);

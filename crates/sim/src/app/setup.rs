@@ -1,5 +1,5 @@
-//! What the connections of a flow have in common, and how the ends of one are set up: its SYN, the
-//! outcome of ECN negotiation, sender and receiver.
+//! Settings shared by the connections of a flow, and connection setup: SYN, ECN negotiation, sender
+//! and receiver.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::tcp::receive_window::WindowRule;
 use crate::tcp::receiver::EcnAbility;
 use crate::tcp::{Profile, Receiver, Segments, Sender};
 
-/// Settings that all connections of a flow share. The first fields are read for every packet.
+/// Settings shared by all connections of a flow. The first fields are read for every packet.
 #[repr(C)]
 pub struct Setup {
     /// Segments; `connection`, `count`, `last_payload_bytes` and ECN are set per connection.
@@ -38,7 +38,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Moves on to the next connection; packets of the present one become stale.
+    /// Moves on to the next connection; packets of the current one become stale.
     pub(super) fn next_connection(&mut self) {
         self.segments.connection = self.segments.connection.wrapping_add(self.stride);
     }
@@ -74,7 +74,7 @@ impl Setup {
         }
     }
 
-    /// The flags and the ECN field of a SYN after `before` others.
+    /// The flags and the ECN field of a SYN sent after `before` others.
     pub(super) fn request(&self, before: u32) -> (Flags, Ecn) {
         match before < self.requests() {
             true => (self.asks.request(), self.syn_field()),
@@ -110,8 +110,8 @@ impl Setup {
         if capable { self.ability.ect } else { Ecn::NotEct }
     }
 
-    /// The sender of a connection just established. `rtt`: the sample of the handshake; `lost`: how
-    /// many SYNs were lost.
+    /// The sender of a connection just established. `rtt` is the sample from the handshake, `lost`
+    /// the number of SYNs lost.
     pub(super) fn sender(
         &mut self,
         now: Time,
@@ -121,7 +121,7 @@ impl Setup {
     ) -> Sender {
         self.ecn.established += u32::from(self.asks != Mode::NotEcn);
         self.ecn.capable += u32::from(agreed.capable);
-        // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; this is that of RFC 5562 §3 to a
+        // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; we react as RFC 5562 §3 does to a
         // marked SYN-ACK.
         let starts_over = agreed.syn_marked || lost > self.profile.forgiven_syns;
         let initial_window = if starts_over { 1 } else { self.segments.initial_window };

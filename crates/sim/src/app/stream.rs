@@ -1,7 +1,7 @@
-//! Data over TCP: unlimited or limited bulk data, users who download short files, video in chunks.
+//! Data over TCP: bulk transfers, limited or not; users who download short files; video in chunks.
 //!
-//! A connection opens with a SYN through the queues; its round trip gives the first sample. The
-//! sender opens it, as in ns-2. A user of files opens a new connection for each file.
+//! A connection opens with a SYN that passes the queues; its round trip gives the first sample. The
+//! sender opens the connection, as in ns-2. A user of files opens a new connection for each file.
 
 mod soon;
 mod timers;
@@ -25,33 +25,33 @@ struct Opening {
     since: Time,
     /// SYNs sent.
     syns: u32,
-    /// When the SYN is sent again; the timeout doubles (RFC 6298 §2.1).
+    /// When the SYN is retransmitted; the timeout doubles (RFC 6298 §2.1).
     due: Time,
     timeout: Span,
 }
 
-/// The answer to a SYN. Until the handshake is over, a timer sends it again, and so does every copy
+/// A SYN-ACK. Until the handshake completes, it is retransmitted by a timer and for every duplicate
 /// of the SYN (Linux 6.1 `reqsk_timer_handler`, `tcp_check_req`).
 #[derive(Clone, Copy, Debug)]
 struct SynAnswer {
-    /// The timestamp of the SYN that arrived first, which it echoes.
+    /// The timestamp of the first SYN to arrive, echoed in the SYN-ACK.
     stamp: Time,
     /// Its ECN field and flags.
     field: Ecn,
     flags: Flags,
-    /// How often the timer has expired, and when it is due.
+    /// How often the timer has expired, and when it expires next.
     expired: u8,
     due: Time,
 }
 
-/// Both ends of one flow. Every packet reads the first fields as well as those of the end that it
-/// reaches; in this order they occupy few cache lines.
+/// Both ends of one flow. Every packet reads the first fields and those of the end that it reaches;
+/// this order keeps them in few cache lines.
 #[repr(C)]
 pub struct Stream {
     next_start: Time,
     stop: Time,
     opening: Option<Box<Opening>>,
-    /// Its answer to a SYN, until the handshake is over.
+    /// The SYN-ACK, until the handshake completes.
     answer: Option<Box<SynAnswer>>,
     observer: Option<Box<Observer>>,
     setup: Setup,
@@ -61,15 +61,15 @@ pub struct Stream {
     pub ce_bytes: u64,
     plan: TransferPlan,
     rng: Rng,
-    /// The present transfer: its request time and its size.
+    /// The current transfer: its request time and its size.
     transfer: Option<FinishedTransfer>,
-    /// The transfer that the flow's stop cut off: when it was requested, and for how long it was
-    /// under way.
+    /// The transfer cut off when the flow stopped: its request time, and how long it had been
+    /// running.
     cut_off: Option<(Time, Span)>,
-    /// Payload sent and retransmitted by former connections.
+    /// Payload sent and retransmitted by earlier connections.
     past_bytes: (u64, u64),
     past_times: BusyTimes,
-    /// Payload that they delivered in order.
+    /// Payload delivered in order by earlier connections.
     past_delivered_bytes: u64,
 }
 
@@ -99,7 +99,7 @@ impl Stream {
         }
     }
 
-    /// The application stops and abandons the present transfer.
+    /// Stops the application and abandons the current transfer.
     fn finish(&mut self, now: Time) {
         self.close(now);
         self.opening = None;
@@ -152,7 +152,7 @@ impl Stream {
         out.send(self.syn(0, now));
     }
 
-    /// A SYN after `before` others.
+    /// A SYN sent after `before` others.
     fn syn(&self, before: u32, now: Time) -> Packet {
         let mut syn = self.control_packet(PacketKind::Syn, now);
         syn.rehashes = self.rehashes(before);
@@ -179,7 +179,7 @@ impl Stream {
         packet.connection != self.setup.segments.connection
     }
 
-    /// A packet reaches the receiver. Returns the transfer if that completes it.
+    /// Handles a packet at the receiver. Returns the transfer if this packet completes it.
     #[inline]
     pub fn on_data(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
         if self.is_stale(packet) {
@@ -207,7 +207,7 @@ impl Stream {
         if complete { self.complete(out.now) } else { None }
     }
 
-    /// A packet without data reaches the receiver.
+    /// Handles a packet without data at the receiver.
     #[cold]
     fn on_control(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         match packet.kind {
@@ -225,7 +225,7 @@ impl Stream {
         }
     }
 
-    /// Answers a SYN, or a copy of it.
+    /// Answers a SYN, or a duplicate of it.
     fn answer_syn(&mut self, syn: &Packet, out: &mut Outbox<'_>) {
         let first = self.answer.take();
         let (field, flags) = self.receiver.on_syn(syn);
@@ -241,7 +241,7 @@ impl Stream {
         out.reply(&mut packet);
         let Profile { rto, answers_again, .. } = *self.setup.profile;
         if answers_again {
-            // It never gives up, as the guest's does not (fact linux-29).
+            // It never gives up; nor does the guest (fact linux-29).
             let doubled = rto.initial.as_nanos() << answer.expired.min(16);
             let wait = Span::from_nanos(doubled).min(rto.max);
             let due = self.setup.profile.expiry(out.now, out.now + wait);
@@ -270,8 +270,8 @@ impl Stream {
         }
     }
 
-    /// All that an acknowledgement passes up to the next wire is compiled into this: else it is
-    /// copied four times more.
+    /// Everything from an acknowledgement to the next wire is inlined here; otherwise the packet is
+    /// copied four more times.
     #[inline(never)]
     fn acknowledge_once(&mut self, out: &mut Outbox<'_>) {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
@@ -280,7 +280,7 @@ impl Stream {
         out.reply(&mut ack);
     }
 
-    /// A packet reaches the sender.
+    /// Handles a packet at the sender.
     #[inline]
     pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         if self.is_stale(packet) {
@@ -297,18 +297,19 @@ impl Stream {
         } else if packet.kind == PacketKind::SynAck
             && let Some(opening) = self.opening.take()
         {
-            // A second copy of a SYN-ACK finds none.
+            // A duplicate SYN-ACK finds no opening.
             self.establish(&opening, packet, out);
         }
     }
 
-    /// The first answer to a SYN opens the connection. Where the stack acknowledges it, that is a
-    /// packet of its own, ahead of the data (Linux `tcp_rcv_synsent_state_process`).
+    /// Opens the connection with the first SYN-ACK. If the stack acknowledges it, the
+    /// acknowledgement is a separate packet ahead of the data (Linux
+    /// `tcp_rcv_synsent_state_process`).
     #[cold]
     fn establish(&mut self, opening: &Opening, answer: &Packet, out: &mut Outbox<'_>) {
         let now = out.now;
         let Profile { timestamps, handshake_ack, .. } = *self.setup.profile;
-        // Karn: where the SYN was sent more than once, only its timestamp gives a sample.
+        // Karn: if the SYN was sent more than once, only its timestamp gives a sample.
         let rtt = match opening.syns {
             1 => Some(now.since(opening.since)),
             _ => timestamps.then(|| stamped_rtt(now, answer.sent)),
@@ -329,12 +330,12 @@ impl Stream {
         self.sender = Some(sender);
     }
 
-    /// Round trips that the observer has measured since the last call.
+    /// Round trips measured by the observer since the last call.
     pub fn observed(&mut self) -> impl Iterator<Item = Span> {
         self.observer.iter_mut().flat_map(|observer| observer.take_samples())
     }
 
-    /// Its connections so far that requested ECN.
+    /// Connections so far that requested ECN.
     pub fn ecn_connections(&self) -> EcnConnections {
         self.setup.ecn
     }
@@ -355,8 +356,7 @@ impl Stream {
         self.past_delivered_bytes + self.setup.segments.bytes_below(self.receiver.next())
     }
 
-    /// How long its connections have been busy, and how long of that the receive window limited
-    /// them.
+    /// How long its connections have been busy, and how long the receive window limited them.
     pub fn times(&self, now: Time) -> BusyTimes {
         self.past_times
             + self.sender.as_ref().map_or(BusyTimes::default(), |sender| sender.times(now))

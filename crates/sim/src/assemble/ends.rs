@@ -1,4 +1,4 @@
-//! The TCP settings of a scenario as senders and receivers take them.
+//! Converts the TCP settings of a scenario into those of senders and receivers.
 
 use sojourn_scenario::resolved::{AccEcnOption, MOST_BUFFER_BYTES, ReceiverEcn, Resolved, Tcp};
 
@@ -9,7 +9,7 @@ use crate::tcp::profile::{Profile, SendBufferRule};
 use crate::tcp::receive_window::WindowRule;
 use crate::tcp::receiver::EcnAbility;
 
-/// What the buffers of every TCP flow may take in a scenario.
+/// Buffer memory available to the TCP flows of a scenario.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffers {
     pub(crate) to_send: SendBufferRule,
@@ -32,7 +32,7 @@ pub(crate) fn initial_window(tcp: &Tcp, profile: &Profile) -> u32 {
     tcp.initial_window.unwrap_or_else(|| profile.initial_window.packets(tcp.payload_bytes))
 }
 
-/// The ECN feedback that the senders request, and what the receivers support.
+/// The ECN feedback requested by senders and supported by receivers.
 pub(crate) fn ecn(tcp: &Tcp, needs: &Needs) -> (Mode, EcnAbility) {
     let Some(ecn) = tcp.ecn else { return (Mode::NotEcn, EcnAbility::NONE) };
     let accurate = ecn.accecn || needs.feedback == Feedback::Accurate;
@@ -55,7 +55,7 @@ pub(crate) fn ecn(tcp: &Tcp, needs: &Needs) -> (Mode, EcnAbility) {
     (if accurate { Mode::Accurate } else { Mode::Classic }, ability)
 }
 
-/// How the receive window of a profile behaves when a buffer may grow to `largest_buffer_bytes`.
+/// The receive-window rule of a profile whose buffers may grow to `largest_buffer_bytes`.
 pub(crate) fn window_rule(tcp: &Tcp, profile: &Profile, largest_buffer_bytes: u64) -> WindowRule {
     let segments = |bytes: u64| {
         let segments = bytes / u64::from(tcp.payload_bytes);

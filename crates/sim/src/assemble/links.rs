@@ -14,10 +14,9 @@ use crate::path::{Agenda, LinkAlarms, ScheduledLink, Service, WirelessLan};
 use crate::wlan::airtime::{AirtimeQueues, StationQueue};
 use crate::wlan::medium::Medium;
 
-/// Builds one link. The slots are those of its server and its discipline.
+/// Builds one link, with the slots of its server and its discipline.
 ///
-/// # Errors
-/// [`SimError::Invalid`] for an AQM that cannot be made.
+/// # Errors [`SimError::Invalid`] for an AQM that cannot be built.
 pub(crate) fn link(
     plan: &Resolved,
     place: usize,
@@ -34,10 +33,9 @@ pub(crate) fn link(
     Ok(ScheduledLink::new(built, link.framing_bytes, alarms, service, agenda))
 }
 
-/// The queue of a link: one discipline, or one per station.
+/// Builds the queue of a link: one discipline, or one per station.
 ///
-/// # Errors
-/// [`SimError::Invalid`] for an AQM that cannot be made.
+/// # Errors [`SimError::Invalid`] for an AQM that cannot be built.
 pub(crate) fn discipline(
     plan: &Resolved,
     place: usize,
@@ -57,7 +55,7 @@ pub(crate) fn discipline(
     Ok(Box::new(AirtimeQueues::new(station_of_hop, stations)))
 }
 
-/// The links of all hops in the order of the path's table, each with the links of the other
+/// The links of all hops in the order of the path's table, each with the links of the reverse
 /// direction.
 fn hops(plan: &Resolved) -> impl Iterator<Item = (usize, &[usize])> {
     let directions = plan.flows.iter().flat_map(|group| {
@@ -67,8 +65,8 @@ fn hops(plan: &Resolved) -> impl Iterator<Item = (usize, &[usize])> {
     directions.flat_map(|(links, reverse)| links.iter().map(move |&link| (link, reverse)))
 }
 
-/// The discipline of a link's queue, given the link's present rate. The queue was in place before
-/// time zero (fact aqm-3).
+/// Builds the discipline of a link's queue for the link's current rate. The queue is installed
+/// before time zero (fact aqm-3).
 fn queue(plan: &Resolved, place: usize, rate: Rate) -> Result<Box<dyn Qdisc<Packet>>, SimError> {
     let link = &plan.links[place];
     let env = Env {
@@ -83,7 +81,7 @@ fn queue(plan: &Resolved, place: usize, rate: Rate) -> Result<Box<dyn Qdisc<Pack
     })
 }
 
-/// How a link sends.
+/// The transmitter of a link.
 fn server(link: &LinkPlan) -> Server<Packet> {
     let (line, bucket) = match &link.capacity {
         Capacity::Trace(trace) => return Server::recorded(Arc::clone(trace)),
@@ -103,8 +101,8 @@ pub(super) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment>
     Impairment::behind(&link.name, plan.seed, link.loss, link.jitter, link.ecn_bleaching)
 }
 
-/// The wireless LANs, with the links that are their transmitters. Random streams are named after
-/// the link.
+/// The wireless LANs, with the links that transmit on them. Random streams are named after the
+/// link.
 pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     let lan = |(place, cell)| {
         let links = (0..plan.links.len()).filter(|&i| is_on(&plan.links[i], place));
@@ -122,9 +120,9 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     plan.wlans.iter().enumerate().map(lan).collect()
 }
 
-/// The radio of a hop, which decides how its frames are sent and lost, as a place among the radios
-/// of its wireless LAN: that of the sending station, else that of the station sending in the other
-/// direction, else the LAN's.
+/// The radio of a hop, which decides how its frames are sent and lost, as an index into the radios
+/// of its wireless LAN: the radio of the sending station, else of the station that sends in the
+/// other direction, else of the LAN.
 pub(super) fn radio(plan: &Resolved, link: usize, reverse: &[usize]) -> u32 {
     let Some(wlan) = plan.links[link].capacity.wireless_lan() else { return 0 };
     let has_own = |i: &usize| is_on(&plan.links[*i], wlan) && own_radio(&plan.links[*i]).is_some();
@@ -141,7 +139,7 @@ fn own_radio(link: &LinkPlan) -> Option<Radio> {
     }
 }
 
-/// Whether a link is a transmitter of the wireless LAN at a place.
+/// Whether a link transmits on the wireless LAN with this index.
 fn is_on(link: &LinkPlan, place: usize) -> bool {
     link.capacity.wireless_lan() == Some(place)
 }

@@ -1,4 +1,4 @@
-//! Builds a world from a resolved scenario: components and their alarms in a documented order.
+//! Builds a simulation from a resolved scenario: components and their alarms in a documented order.
 
 mod ends;
 mod links;
@@ -36,14 +36,14 @@ use crate::tcp::Segments;
 use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Custom, SimError, drop_elsewhere};
 
-/// Flows assembled between two checks that the caller still wants the run: a few milliseconds.
+/// Flows assembled between two checks for cancellation: a few milliseconds.
 const FLOWS_PER_LOOK: u32 = 4096;
 
-/// Builds the world of a scenario.
+/// Builds the simulation of a scenario.
 ///
-/// # Errors
-/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be built, or a custom one
-/// for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned false.
+/// # Errors [`SimError::Invalid`] for an AQM or a congestion control that cannot be built, or a
+/// custom one for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned
+/// false.
 pub(crate) fn world(
     plan: &Resolved,
     custom: &Custom,
@@ -87,7 +87,7 @@ fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError>
     let links = (0..plan.links.len())
         .map(|i| {
             let link = link_at(plan, i, services[i], &slots, &mut agenda)?;
-            // An impaired wire counts packets when they leave, by the time of leaving.
+            // An impaired wire counts packets by departure time, when they leave.
             Ok(link.sending_ahead(impairments[i].is_none()))
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -101,7 +101,7 @@ fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError>
     Ok(Path::new(agenda, (links, uplinks, onward), routes, wireless_lans(plan)))
 }
 
-/// The path and the counters of a world.
+/// The path and the counters of a simulation.
 fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let end = Time::ZERO + plan.duration;
@@ -151,7 +151,8 @@ fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
     Ok(world)
 }
 
-/// Checks that a world can be built: builds every link and every group's transport, but no flow.
+/// Checks that a simulation can be built: builds every link and every group's transport, but no
+/// flow.
 ///
 /// # Errors
 /// As [`world`].
@@ -170,7 +171,7 @@ pub(crate) fn check(plan: &Resolved) -> Result<(), SimError> {
     transports(plan, &CustomControls::new()).map(drop)
 }
 
-/// The link at a place, with its alarms.
+/// The link with this index, with its alarms.
 fn link_at(
     plan: &Resolved,
     place: usize,
@@ -195,8 +196,8 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
     }
 }
 
-/// Adds the flows of a group. Their random streams are named by the group and their place in it, so
-/// that another group never changes what they draw.
+/// Adds the flows of a group. Their random streams are named by the group and the index within it,
+/// so other groups never change what they draw.
 fn add_flows(
     world: &mut World,
     (plan, place): (&Resolved, usize),
@@ -256,7 +257,8 @@ fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
     Err(SimError::invalid("duration", message))
 }
 
-/// A custom control must find TCP flows of its name, a custom application flows that can have one.
+/// A custom control needs TCP flows of its name; a custom application needs flows that can have
+/// one.
 fn check_custom(plan: &Resolved, custom: &Custom) -> Result<(), SimError> {
     let names = |suits: fn(&App) -> bool| -> Vec<&str> {
         let suiting = plan.flows.iter().filter(|group| suits(&group.app));
@@ -293,7 +295,7 @@ fn build_flow(
         return FlowEnds::Datagrams(Box::new(flow.expect("it has no TCP")));
     }
     let (tcp, Transport { profile, window, cc }) = transport.expect("a TCP flow has a transport");
-    // Lane `lane` of `lanes` connections that are open at once.
+    // Lane `lane` of `lanes` concurrent connections.
     let stream = |plan: TransferPlan, (lane, lanes): (u16, u16)| {
         let purpose = |name: &str| if lane == 0 { name.into() } else { format!("{name}-{lane}") };
         let segments = Segments {

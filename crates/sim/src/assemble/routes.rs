@@ -9,7 +9,7 @@ use super::links::radio;
 use crate::alarms::Slot;
 use crate::path::{Agenda, End, Hop, Route, Uplink, Wire};
 
-/// Wires of a group besides those of the links: to the receiver, back, and from the last reverse
+/// Wires of a group other than those of the links: to the receiver, back, and from the last reverse
 /// link.
 pub(super) const WIRES_PER_GROUP: usize = 3;
 
@@ -21,8 +21,8 @@ pub(super) fn links_with_onward_wires(plan: &Resolved) -> Vec<usize> {
     BTreeSet::from_iter(onward.copied()).into_iter().collect()
 }
 
-/// The routes of the groups, their hops, and the uplinks. Groups with the same first link, at the
-/// same delay from it, share an uplink.
+/// The routes of the groups, their hops, and the uplinks. Groups with the same first link and the
+/// same delay to it share an uplink.
 pub(super) fn routes(
     plan: &Resolved,
     onward: &[usize],
@@ -44,8 +44,8 @@ pub(super) fn routes(
     (routes.collect(), hops, uplinks)
 }
 
-/// Adds the hops over these links, the last of which sends on the wire `exit`; returns the place of
-/// the first.
+/// Adds the hops over these links, the last of which sends on the wire `exit`; returns the index of
+/// the first hop.
 fn add_hops(
     (hops, is_impaired): (&mut Vec<Hop>, &dyn Fn(usize) -> bool),
     plan: &Resolved,
@@ -66,8 +66,8 @@ fn add_hops(
     first
 }
 
-/// The wires of the links, then those of each group, as [`WIRES_PER_GROUP`] says. Access links that
-/// a group shares are serial links on its wires.
+/// The wires of the links, then those of each group in the order of [`WIRES_PER_GROUP`]. Access
+/// links shared by a group are serial links on its wires.
 pub(super) fn wires(
     plan: &Resolved,
     onward: &[usize],

@@ -1,38 +1,38 @@
 //! Chooses how the services of each link are scheduled, and from which feeder it pulls arrivals.
 //!
 //! A link pulls arrivals from its only uplink or, if no uplink leads to it, from its only wire;
-//! these need no events. All other arrivals have events. At one instant wires come before uplinks,
-//! so a link that pulls from an uplink may have wires too, but not the reverse.
+//! these arrivals need no events, all others do. At one instant, wires come before uplinks, so a
+//! link that pulls from an uplink may have wires too, but not the reverse.
 //!
-//! Wires as feeders replaced departures computed on arrival, which saved 10 to 14 % of the
-//! instructions of R1 to R5 (`benches`) but needed tail drop, one rate and one group. They save
-//! 2.5 to 4.4 %, under any AQM and rate, and cost nothing where data share the way back (U1 to
-//! U5).
+//! Before wires could be feeders, departures were computed on arrival. That saved 10 to 14 % of the
+//! instructions of R1 to R5 (`benches`) but required tail drop, one rate and one group. Wires as
+//! feeders save 2.5 to 4.4 %, under any AQM and rate, and cost nothing where data share the return
+//! path (U1 to U5).
 
 use sojourn_aqm::Span;
 use sojourn_scenario::resolved::Resolved;
 
 use crate::path::{Agenda, End, Feeder, Hop, Route, Service, Slots, Uplink, Wire};
 
-/// The longest that a service is deferred: packets that arrive in the meantime take memory.
+/// The longest deferral of a service: packets that arrive in the meantime take memory.
 const MOST_SLACK: Span = Span::from_millis(20);
 
-/// Whether something records when each packet arrives and leaves.
+/// Whether anything records when each packet arrives and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timing {
     /// Every arrival and service has an event.
     Events,
-    /// Services on which nothing else depends may be deferred.
+    /// Services may be deferred if nothing else depends on them.
     Late,
 }
 
-/// The wires and uplinks that lead to the links and away from them.
+/// The wires and uplinks that lead to and from the links.
 pub(super) struct Topology<'a> {
     pub(super) routes: &'a [Route],
     pub(super) hops: &'a [Hop],
     pub(super) uplinks: &'a [Uplink],
     pub(super) wires: &'a [(Wire, End)],
-    /// Whether packets may overtake each other on the wire behind a link, by place.
+    /// Per link: whether packets may overtake each other on the wire behind it.
     pub(super) reorders: &'a dyn Fn(usize) -> bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn services(
     (0..plan.links.len()).map(service).collect()
 }
 
-/// How many different things of a kind lead to another, or away from it.
+/// How many components of one kind are connected to another component.
 #[derive(Clone, Copy, Debug)]
 enum Only {
     None,
@@ -77,7 +77,7 @@ impl Only {
 }
 
 impl Topology<'_> {
-    /// By link: the least delay of the wires on which it sends.
+    /// Per link: the smallest delay of the wires on which it sends.
     fn least_delays(&self, links: usize) -> Vec<Option<Span>> {
         let mut least = vec![None; links];
         for hop in self.hops {
@@ -88,8 +88,8 @@ impl Topology<'_> {
         least
     }
 
-    /// By link: its one feeder, if it has one. The packets on a feeder arrive in the order in which
-    /// they entered.
+    /// Per link: its only feeder, if it has exactly one. Packets leave a feeder in the order in
+    /// which they entered.
     fn feeders(&self, links: usize) -> Vec<Feeder> {
         let [mut uplinks_to, mut wires_to] = [vec![Only::None; links], vec![Only::None; links]];
         let mut links_behind = vec![Only::None; self.wires.len()];
@@ -114,7 +114,7 @@ impl Topology<'_> {
         uplinks_to.iter().zip(&wires_to).map(feeder).collect()
     }
 
-    /// Wires that lead to links, each with the link, as often as a route takes it.
+    /// Wires that lead to links, each with its link, once per route that uses it.
     fn wires_to_links(&self) -> impl Iterator<Item = (usize, usize)> {
         let link_at = |hop: usize| self.hops[hop].link as usize;
         let leads_on = |wire: usize| self.wires[wire].1 == End::Link;

@@ -18,7 +18,7 @@ pub(crate) struct Transport {
     pub(crate) cc: Arc<ConfiguredControl>,
 }
 
-/// The transport of a group with every default filled in, as texts and numbers for the manifest.
+/// The transport of a group with all defaults filled in, for the manifest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TransportSummary {
     /// The name of the group.
@@ -27,14 +27,14 @@ pub struct TransportSummary {
     pub cc: String,
     /// Initial window in packets.
     pub initial_window: u32,
-    /// The most packets that one acknowledgement covers.
+    /// The most packets covered by one acknowledgement.
     pub ack_every: u32,
     /// The rules of the profile, all fields.
     pub profile: String,
 }
 
-/// The transports of all groups of TCP flows. `custom` are congestion controls that the caller
-/// supplies, by the name of the group.
+/// The transports of all groups of TCP flows. `custom` holds congestion controls supplied by the
+/// caller, by the name of the group.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.
@@ -56,7 +56,7 @@ pub fn transports(
     plan.tcp_groups().map(|(index, group, tcp)| summary((index, &group.name, tcp))).collect()
 }
 
-/// The transport of a group, given its index and name and the size to which a buffer may grow.
+/// The transport of a group, given its index and name and the maximum buffer size.
 ///
 /// # Errors
 /// [`SimError::Invalid`] for a profile or a congestion control that does not exist.

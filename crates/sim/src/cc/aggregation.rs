@@ -4,7 +4,7 @@
 
 use sojourn_aqm::Time;
 
-/// Round trips of one half of the window of the maximum (`bbr_extra_acked_win_rtts`).
+/// Round trips in one half of the max filter's window (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;
 /// The excess is at most the bandwidth times this, in s (`bbr_extra_acked_max_us`).
 const MOST: f64 = 0.1;
@@ -15,23 +15,24 @@ pub(crate) struct Aggregation {
     /// Packets acknowledged since the epoch began.
     acked: u32,
     since: Time,
-    /// The largest excess in the present and in the former half of the window.
+    /// The largest excess in the current and in the previous half of the window.
     excess: [u32; 2],
     rounds: u32,
 }
 
 impl Aggregation {
-    /// Nothing acknowledged yet.
+    /// A new estimator.
     pub(crate) fn new(now: Time) -> Aggregation {
         Aggregation { acked: 0, since: now, excess: [0; 2], rounds: 0 }
     }
 
-    /// Sending resumes after idle time.
+    /// Restarts the epoch when sending resumes after idle time.
     pub(crate) fn restart(&mut self, now: Time) {
         (self.acked, self.since) = (0, now);
     }
 
-    /// A round trip begins. `short`: the window is one round trip only, as in startup of v3.
+    /// Starts a round trip. `short`: the filter's window is one round trip only, as in Startup of
+    /// v3.
     pub(crate) fn start_round(&mut self, short: bool) {
         self.rounds += 1;
         if self.rounds >= if short { 1 } else { ROUNDS } {
@@ -40,7 +41,7 @@ impl Aggregation {
         }
     }
 
-    /// `delivered` packets were acknowledged, at a bandwidth of `bw` packets per second.
+    /// Records `delivered` acknowledged packets, at a bandwidth of `bw` packets per second.
     pub(crate) fn on_ack(&mut self, now: Time, delivered: u32, bw: f64, cwnd: u32) {
         let mut expected = (bw * now.since(self.since).as_secs()) as u32;
         if self.acked <= expected {
@@ -67,7 +68,7 @@ mod tests {
     fn an_aggregate_counts_for_five_to_ten_round_trips() {
         let mut aggregation = Aggregation::new(Time::ZERO);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
-        // 100 packets per second: one per 10 ms is expected, 30 come at once.
+        // At 100 packets per second one is expected per 10 ms; 30 arrive at once.
         aggregation.on_ack(at(100), 30, 1000.0, 100);
         assert_eq!(aggregation.window(1000.0), 30);
         assert_eq!(aggregation.window(100.0), 10, "at most 100 ms of the bandwidth");

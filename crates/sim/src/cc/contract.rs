@@ -1,8 +1,9 @@
 //! The interface between a congestion control and a sender.
 //!
-//! A control declares what it needs: whether it sets growth, the window or everything, how marks
-//! are reported, whether packets are paced and the delivery rate is sampled. The sender checks that
-//! value, never a name. Controls in Python use the same trait, from the Python API only.
+//! A control declares its needs: whether it sets growth, the window or everything; how marks are
+//! reported; whether packets are paced and the delivery rate is sampled. The sender checks these
+//! declarations, never a name. Controls written in Python use the same trait, through the Python
+//! API only.
 
 use sojourn_aqm::{Ecn, Rng, Span, Time, Var};
 
@@ -23,7 +24,7 @@ pub struct Ack {
     pub una: u32,
     /// The next number to send.
     pub nxt: u32,
-    /// Whether packets are paced, so that the spacing of acknowledgements does not reflect the
+    /// Whether packets are paced; if so, the spacing of acknowledgements does not reflect the
     /// queue.
     pub paced: bool,
 }
@@ -41,7 +42,7 @@ pub struct RateSample {
     pub in_flight: u32,
     /// Packets lost since the packet left.
     pub lost: u64,
-    /// The application, not the network, limited the sender.
+    /// The application limited the sender, not the network.
     pub app_limited: bool,
 }
 
@@ -52,8 +53,7 @@ impl RateSample {
     }
 }
 
-/// An acknowledgement, as a congestion control that sets its window itself sees it, after loss
-/// detection.
+/// An acknowledgement after loss detection, for a congestion control that sets its window itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// The acknowledgement.
@@ -74,9 +74,9 @@ pub struct Progress {
     pub pacing_wait: Span,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
-    /// Packets delivered in total; zero without delivery-rate samples.
+    /// Total packets delivered; zero without delivery-rate samples.
     pub delivered_total: u64,
-    /// Packets lost in total; zero without delivery-rate samples.
+    /// Total packets lost; zero without delivery-rate samples.
     pub lost_total: u64,
     /// The delivery rate, if it was requested and this acknowledgement gave a sample.
     pub rate: Option<RateSample>,
@@ -85,11 +85,11 @@ pub struct Progress {
 /// Whether losses are being repaired.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum RecoveryStage {
-    /// No.
+    /// No losses are being repaired.
     Open,
-    /// After a loss was found.
+    /// Repairing a detected loss.
     Recovery,
-    /// After a timeout.
+    /// Repairing after a timeout.
     Loss,
 }
 
@@ -118,27 +118,27 @@ pub enum Feedback {
     Accurate,
 }
 
-/// The needs of a congestion control from both ends.
+/// What a congestion control needs from both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
-    /// How far it sets the window itself.
+    /// How much of the window it controls itself.
     pub window_control: WindowControl,
     /// How it needs marks fed back.
     pub feedback: Feedback,
-    /// Its data is ECT(1), for low-latency queues (RFC 9331). It does not fall back to classic
+    /// Its data are ECT(1), for low-latency queues (RFC 9331). It does not fall back to classic
     /// feedback.
     pub low_latency: bool,
     /// All packets of a connection are ECN-capable, SYN and SYN-ACK too (Linux
     /// `TCP_CONG_NEEDS_ECN`; RFC 8311 §4.3).
     pub needs_ecn: bool,
-    /// Round-trip samples, by [`CongestionControl::on_rtt`].
+    /// Round-trip samples, through [`CongestionControl::on_rtt`].
     pub rtt_samples: bool,
     /// Delivery-rate samples.
     pub rate_samples: bool,
-    /// Pacing, with this burst.
+    /// Pacing, with bursts of this duration.
     pub pacing: Option<Span>,
-    /// The sender's device has the qdisc `fq`, which paces; TCP passes packets down to it ahead of
-    /// their time, and they count as in flight (Linux `tcp_small_queue_check`).
+    /// The sender's interface has the qdisc `fq`, which does the pacing. TCP hands packets to it
+    /// ahead of time, and they count as in flight (Linux `tcp_small_queue_check`).
     pub fq: bool,
 }
 
@@ -166,13 +166,13 @@ pub struct Start {
     pub rtt: Option<Span>,
     /// Whether both ends agreed on ECN.
     pub ecn: bool,
-    /// Randomness of this connection alone.
+    /// Randomness private to this connection.
     pub rng: Rng,
 }
 
 /// A congestion control. It grows the window and decides how far a reduction goes. The sender
-/// decides when a reduction happens and how the window comes down, except as far as
-/// [`WindowControl`] leaves the window to the control.
+/// decides when to reduce and how the window comes down, unless [`WindowControl`] leaves that to
+/// the control.
 pub trait CongestionControl: Send {
     /// What it needs from both ends.
     fn needs(&self) -> Needs {
@@ -184,20 +184,20 @@ pub trait CongestionControl: Send {
     }
     /// The threshold after a loss at the given window; at least 2.
     fn reduce(&mut self, window: &Window) -> u32;
-    /// The threshold after a mark; by default that after a loss.
+    /// The threshold after a mark; by default the same as after a loss.
     fn reduce_on_mark(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
-    /// A loss was found while the window is being reduced for a mark: no new reduction begins.
+    /// A loss was found during a reduction caused by a mark; no new reduction begins.
     fn on_loss_after_mark(&mut self, window: &mut Window) {
         let _ = window;
     }
-    /// The threshold after a timeout; by default that after a loss.
+    /// The threshold after a timeout; by default the same as after a loss.
     fn reduce_on_timeout(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
-    /// An acknowledgement of an ECN-capable flow with [`Feedback::Runs`], before any reduction it
-    /// causes.
+    /// An acknowledgement of an ECN-capable flow with [`Feedback::Runs`], before any reduction that
+    /// it causes.
     fn on_echo(&mut self, ack: &Ack, echoed: bool) {
         let _ = (ack, echoed);
     }
@@ -211,46 +211,46 @@ pub trait CongestionControl: Send {
     fn on_progress(&mut self, progress: &Progress, window: &mut Window) {
         let _ = (progress, window);
     }
-    /// A packet was marked lost; the sample has no interval. Only with delivery-rate samples.
+    /// A packet was marked lost. Only with delivery-rate samples; this sample has no interval.
     fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
         let _ = (now, lost, window);
     }
-    /// A round-trip sample, in every state and before [`CongestionControl::grow`]. For
+    /// Receives a round-trip sample, in every state and before [`CongestionControl::grow`]. For
     /// [`Needs::rtt_samples`].
     fn on_rtt(&mut self, ack: &Ack, window: &mut Window) {
         let _ = (ack, window);
     }
-    /// Where rate halving stops in a long recovery (Linux `min_cwnd`, until 3.1).
+    /// The window at which rate halving stops in a long recovery (Linux `min_cwnd`, until 3.1).
     fn min_cwnd_of_rate_halving(&self, ssthresh: u32) -> u32 {
         ssthresh
     }
     /// The retransmission timer expired.
     fn on_timeout(&mut self) {}
-    /// An unnecessary reduction is undone. The sender has restored the window, except for
+    /// Undoes an unnecessary reduction. The sender has already restored the window, except with
     /// [`WindowControl::Full`].
     fn undo(&mut self, window: &mut Window) {
         let _ = window;
     }
-    /// Sending resumes after `idle` with nothing in flight; with delivery-rate samples only if the
+    /// Sending resumes after `idle` with nothing in flight; with delivery-rate samples, only if the
     /// application was the limit. Only a control with [`WindowControl::Full`] sets the window here.
     fn on_idle(&mut self, now: Time, idle: Span, window: &mut Window) {
         let _ = (now, idle, window);
     }
-    /// The pacing rate in packets per second; none: the rate of the stack.
+    /// The pacing rate in packets per second; `None` to use the rate of the stack.
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
-    /// The fewest packets that leave in one burst where the host has segmentation offload (Linux
+    /// The smallest burst, in packets, on a host with segmentation offload (Linux
     /// `tcp_min_tso_segs`; the hook `min_tso_segs`).
     fn least_burst(&self) -> u32 {
         2
     }
-    /// How many windows the send buffer is to hold (Linux `tcp_sndbuf_expand`; the hook
+    /// How many windows the send buffer should hold (Linux `tcp_sndbuf_expand`; the hook
     /// `sndbuf_expand`).
     fn windows_to_buffer(&self) -> u32 {
         2
     }
-    /// It deliberately sends less: delivery-rate samples count as limited by the application.
+    /// Whether it deliberately sends less; delivery-rate samples then count as application-limited.
     fn holds_back(&self) -> bool {
         false
     }

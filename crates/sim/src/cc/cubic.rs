@@ -3,9 +3,8 @@
 //! Deviations from the RFC are those of Linux: reductions start from the congestion window, not
 //! from the amount of data in flight; growth is at most one packet per two delivered; `W_est`
 //! always grows by 8/15 per window, never by 1; time is counted in jiffies of a millisecond; and
-//! for 1/32 s the curve is not computed again for the same window, even if a reduction has come in
-//! between. Deviations from Linux: the cube root in `K` is exact, where Linux's is up to 0.2 % off
-//! (fact tcp-6).
+//! for 1/32 s the curve is not recomputed for the same window, even after a reduction. Deviation
+//! from Linux: the cube root in `K` is exact, whereas Linux's is up to 0.2 % off (fact tcp-6).
 
 use sojourn_aqm::params;
 use sojourn_aqm::{Span, Time};
@@ -24,18 +23,18 @@ params! {
         fast_convergence: bool, ANY, "RFC 9438 §4.7" => true;
         /// Whether growth is at least that of Reno (RFC 9438 §4.3).
         reno_friendly: bool, ANY, "RFC 9438 §4.3" => true;
-        /// Whether that Reno counts acknowledgements instead of packets.
+        /// Whether that Reno estimate counts acknowledgements instead of packets.
         friendly_counts_acks: bool, ANY, "Linux before 4.0: ca->ack_cnt, where cnt alone is \
             divided by the packets per acknowledgement" => false;
         /// Whether a mark leaves 0.85 of the window instead of `beta` (ABE).
         abe: bool, ANY, "RFC 8511 §3; Linux has no such option" => false;
         /// Whether slow start ends early, by delay or by the length of ACK trains.
         hystart: bool, ANY, "Linux 6.1" => true;
-        /// Whether the rounds of that begin only at windows of 16 packets and more.
+        /// Whether HyStart starts its rounds only at windows of 16 packets or more.
         hystart_late_rounds: bool, ANY, "Linux 6.1 as released: cubictcp_acked tests \
             the window, then hystart_update begins a round; 6.1.192 has it the other way round"
             => false;
-        /// Whether slow start ends in two steps instead, by HyStart++.
+        /// Whether slow start ends in two steps instead (HyStart++).
         hystart_plus: bool, ANY, "RFC 9406; not in Linux" => false;
     }
 }
@@ -55,8 +54,7 @@ const HZ: u64 = 1000;
 /// Jiffies after the start of an epoch during which round-trip samples are ignored (Linux
 /// `cubictcp_acked`).
 const RTT_HOLDOFF: u64 = HZ;
-/// Jiffies for which the curve is not computed again for the same window (Linux
-/// `bictcp_update`).
+/// Jiffies for which the curve is not recomputed for the same window (Linux `bictcp_update`).
 const MIN_RECOMPUTE: u64 = HZ / 32;
 
 /// CUBIC.
@@ -77,13 +75,13 @@ pub struct Cubic {
     cnt: u32,
 }
 
-/// The present congestion avoidance epoch (RFC 9438 §4.2).
+/// A congestion avoidance epoch (RFC 9438 §4.2).
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     /// When it began, in jiffies.
     epoch_start: u64,
-    /// The plateau of the curve: its window (Linux `bic_origin_point`), and `K`, its time after the
-    /// start in 1/1024 s.
+    /// The plateau of the curve: its window (Linux `bic_origin_point`), and `K`, the time from the
+    /// start to the plateau in 1/1024 s.
     origin_point: u32,
     k: u64,
     /// RFC 9438 §4.3 `W_est`, and the packets acknowledged towards its next increment.
@@ -137,7 +135,7 @@ impl Epoch {
         }
     }
 
-    /// How many packets must be delivered per increment to be on the curve one round trip later.
+    /// Packets to deliver per increment to reach the curve one round trip later.
     fn cnt(&self, elapsed: u64, cwnd: u32, no_w_max: bool) -> u32 {
         let target = self.target(elapsed);
         let cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
@@ -152,7 +150,7 @@ impl Epoch {
         if t < self.k { self.origin_point.saturating_sub(delta) } else { self.origin_point + delta }
     }
 
-    /// How many packets must be delivered per increment to follow `W_est` (RFC 9438 §4.3).
+    /// Packets to deliver per increment to follow `W_est` (RFC 9438 §4.3).
     fn cnt_of_w_est(&mut self, cwnd: u32, beta: u64) -> u32 {
         let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta).max(1);
         let per = ((u64::from(cwnd) * scale) >> 3).max(1) as u32;
@@ -225,7 +223,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_timeout(&mut self) {
-        // Linux `bictcp_reset`: everything, `W_max` and the minimum delay too.
+        // Linux `bictcp_reset` resets everything, including `W_max` and the minimum delay.
         *self = Cubic { payload_bytes: self.payload_bytes, ..Cubic::new(&self.params) };
     }
 
@@ -279,7 +277,8 @@ mod tests {
     use super::*;
     use sojourn_aqm::params::Params;
 
-    /// An acknowledgement at `ms` of the first segments of 70, without a round trip.
+    /// An acknowledgement at `ms` of `delivered` segments at a window of 70, without a round-trip
+    /// sample.
     fn acknowledged(ms: u64, delivered: u32) -> Ack {
         let (now, srtt) = (Time::ZERO + Span::from_millis(ms), Span::ZERO);
         Ack { now, delivered, rtt: None, srtt, una: delivered, nxt: 70, paced: false }

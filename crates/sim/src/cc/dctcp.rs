@@ -2,8 +2,8 @@
 //! proportion to the fraction of packets marked.
 //!
 //! It needs ECN and a receiver that echoes every run of marks exactly; a flow without `ecn` behaves
-//! like Reno. Deviation from the RFC, as in Linux: packets are counted, not bytes.
-//! Deviations from Linux: None known. Why `alpha` is below the published formula: fact tcp-57.
+//! like Reno. Deviation from the RFC, as in Linux: packets are counted, not bytes. Deviations from
+//! Linux: None known. Fact tcp-57 explains why `alpha` is below the published formula.
 
 use sojourn_aqm::Var;
 use sojourn_aqm::params;
@@ -14,7 +14,7 @@ params! {
     /// Parameters of DCTCP.
     pub struct DctcpParams {
         dialects: "linux" = "Linux 6.1 tcp_dctcp.c: integer arithmetic, gain 1/16";
-        /// The estimated fraction of packets marked before the first window was counted.
+        /// The assumed fraction of marked packets until the first window has been counted.
         initial_alpha: f64, FRACTION, "Linux dctcp_alpha_on_init; RFC 8257 §3.3" => 1.0;
     }
 }
@@ -58,7 +58,7 @@ impl CongestionControl for Dctcp {
         window.cwnd.saturating_sub(cut as u32).max(2)
     }
 
-    /// Linux `dctcp_react_to_loss`, which `dctcp_state` calls: half of what is left of the window.
+    /// Linux `dctcp_react_to_loss`, called by `dctcp_state`: half of the remaining window.
     fn on_loss_after_mark(&mut self, window: &mut Window) {
         window.ssthresh = self.reduce(window);
     }
@@ -112,7 +112,7 @@ mod tests {
         Dctcp::new(&DctcpParams::of_dialect("linux").expect("the dialect is declared"))
     }
 
-    /// `alpha` after windows of ten packets each, of which `marked` carry a mark.
+    /// `alpha` after windows of ten packets each, `marked` of them marked.
     fn windows(marked: u32) -> Vec<u32> {
         let mut dctcp = dctcp();
         let ack = |una, delivered| Ack {

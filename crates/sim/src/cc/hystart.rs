@@ -5,7 +5,7 @@ use sojourn_aqm::{Span, Time};
 
 use super::{Ack, Window};
 
-/// Active from this window on (`hystart_low_window`).
+/// Active from this window upwards (`hystart_low_window`).
 const LOW_WINDOW: u32 = 16;
 /// Samples per round for the minimum (`HYSTART_MIN_SAMPLES`).
 const MIN_SAMPLES: u32 = 8;
@@ -14,7 +14,7 @@ const ACK_DELTA: Span = Span::from_millis(2);
 /// Four of the largest bursts (`sk_gso_max_size`): 64 KiB less room for headers (`MAX_TCP_HEADER`
 /// and one byte).
 const BURSTS_BYTES: f64 = 4.0 * (65_536.0 - 257.0);
-/// The cushion is at most so long, in us.
+/// Upper bound on the cushion, in us.
 const LONGEST_CUSHION: f64 = 1000.0;
 const DELAY_MIN: Span = Span::from_millis(4);
 const DELAY_MAX: Span = Span::from_millis(16);
@@ -31,7 +31,7 @@ pub(crate) struct SlowStartPath {
 /// The detector of one slow start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
-    /// Rounds, too, begin only at windows where it is active (Linux 6.1 as released).
+    /// Rounds also begin only at windows where it is active (Linux 6.1 as released).
     late_rounds: bool,
     round: Option<Round>,
     found: bool,
@@ -48,7 +48,7 @@ struct Round {
 }
 
 impl HyStart {
-    /// At the start of a connection.
+    /// The detector at the start of a connection.
     pub(crate) fn new(late_rounds: bool) -> HyStart {
         HyStart { late_rounds, ..HyStart::default() }
     }
@@ -90,7 +90,7 @@ impl HyStart {
 }
 
 impl Round {
-    /// Whether acknowledgements have arrived back to back for half of the minimum round trip and
+    /// Whether acknowledgements have arrived back to back for half of the minimum round trip plus
     /// the cushion; for all of it if sending is paced.
     fn is_train_long(&mut self, ack: &Ack, path: &SlowStartPath, window: &Window) -> bool {
         let now = ack.now;
@@ -114,8 +114,8 @@ impl Round {
     }
 }
 
-/// The time of four bursts at the pacing rate (`hystart_ack_delay`), which is that of the last
-/// acknowledgement, whether packets are paced or not (fact tcp-7).
+/// The time of four bursts at the pacing rate (`hystart_ack_delay`). The rate is that computed on
+/// the last acknowledgement, whether packets are paced or not (fact tcp-7).
 fn cushion(srtt: Span, payload_bytes: u32, window: &Window) -> Span {
     let rate = window.pacing_rate(0, srtt).unwrap_or(0.0);
     let micros = BURSTS_BYTES * 1e6 / (rate * f64::from(payload_bytes));
@@ -143,10 +143,10 @@ mod tests {
             let path = SlowStartPath { delay_min: Span::from_millis(10), payload_bytes: 1448 };
             round.is_train_long(&ack, &path, &Window::new(cwnd))
         };
-        // Linux: (10 ms + 1 ms) / 2, paced all of it.
+        // Linux: (10 ms + 1 ms) / 2; with pacing, the whole.
         assert_eq!([after(5_500, false, 100), after(5_501, false, 100)], [false, true]);
         assert_eq!([after(11_000, true, 100), after(11_001, true, 100)], [false, true]);
-        // Of 2,000 segments two windows a round trip are 4.6 Gbit/s: 4 x 65,279 B in 450 us.
+        // With 2,000 segments, two windows per round trip are 4.6 Gbit/s: 4 x 65,279 B in 450 us.
         assert_eq!([after(10_450, true, 2000), after(10_451, true, 2000)], [false, true]);
     }
 

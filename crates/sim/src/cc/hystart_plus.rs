@@ -8,8 +8,7 @@ use sojourn_aqm::Span;
 
 use super::{Ack, Window};
 
-/// RFC 9406 §4.3. `L` is the most packets that one acknowledgement counts for if sending is not
-/// paced.
+/// RFC 9406 §4.3. Without pacing, one acknowledgement counts for at most `L` packets.
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: u32 = 4;
 const CSS_ROUNDS: u32 = 5;
@@ -33,7 +32,7 @@ pub(crate) struct HyStartPlus {
 /// Conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Css {
-    /// `cssBaselineMinRtt`: the delay that it began with.
+    /// `cssBaselineMinRtt`: the delay when CSS began.
     baseline_min_rtt: Span,
     rounds: u32,
 }
@@ -74,7 +73,7 @@ impl HyStartPlus {
         }
     }
 
-    /// How many of the packets delivered count towards growth.
+    /// How many of the delivered packets count towards growth.
     pub(crate) fn counted(&mut self, delivered: u32, paced: bool) -> u32 {
         let delivered = if paced { delivered } else { delivered.min(L) };
         if self.css.is_none() {

@@ -1,4 +1,4 @@
-//! Congestion controls, one file each. A new one is one file here and one line in the registry
+//! Congestion controls, one file each. To add one, add a file here and a line to the registry
 //! below.
 
 mod aggregation;
@@ -35,7 +35,7 @@ pub trait Control: CongestionControl + Sized + 'static {
     type Params: Params + Send + Sync;
     /// Its name.
     const NAME: &'static str;
-    /// One line.
+    /// A one-line description.
     const DOC: &'static str;
     /// A new instance.
     fn new(params: &Self::Params) -> Self;
@@ -46,7 +46,7 @@ pub trait Control: CongestionControl + Sized + 'static {
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// One line.
+    /// A one-line description.
     pub doc: &'static str,
     /// Its dialects, the default first.
     pub dialects: &'static [Dialect],
@@ -58,19 +58,19 @@ pub struct Entry {
     pub vars: &'static [Var],
 }
 
-/// Makes congestion controls of one kind.
+/// Creates instances of one congestion control.
 pub type Factory = Box<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
 /// A congestion control with its parameters.
 pub struct ConfiguredControl {
     /// Its text form with all parameters: `cubic:beta=0.7001953125,...`.
     pub in_full: String,
-    /// Makes one for a connection.
+    /// Creates an instance for a connection.
     pub factory: Factory,
 }
 
-/// Congestion controls of a caller, by the name of the flows that use them instead of those of the
-/// scenario.
+/// Congestion controls supplied by the caller, by the name of the flows that use them instead of
+/// the scenario's.
 pub type CustomControls = BTreeMap<String, Arc<ConfiguredControl>>;
 
 macro_rules! registry {
@@ -89,10 +89,9 @@ macro_rules! registry {
             }),*]
         }
 
-        /// Reads `kind[@dialect][:param=value,...]`, the same form as that of an AQM.
+        /// Parses `kind[@dialect][:param=value,...]`, the syntax that AQMs use too.
         ///
-        /// # Errors
-        /// A sentence that says what would be right.
+        /// # Errors A sentence that says what would be right.
         pub fn configure(text: &str) -> Result<ConfiguredControl, String> {
             let text = SpecText::parse(text)?;
             match text.kind.as_str() {

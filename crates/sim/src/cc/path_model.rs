@@ -18,17 +18,17 @@ const MIN_TSO_RATE: f64 = 1_200_000.0;
 /// Most bytes of one burst (Linux `GSO_LEGACY_MAX_SIZE`).
 const MAX_BURST_BYTES: f64 = 65_536.0;
 
-/// What both versions need from the sender. Packets are paced one by one; where the host has
-/// segmentation offload, its bursts are the sender's business.
+/// What both versions need from the sender. Packets are paced one by one; on a host with
+/// segmentation offload the sender forms the bursts.
 pub(crate) fn needs() -> Needs {
     let window_control = WindowControl::Full;
     Needs { window_control, rate_samples: true, pacing: Some(Span::ZERO), ..Needs::default() }
 }
 
-/// It may double its rate even in a recovery (Linux `bbr_sndbuf_expand`).
+/// BBR may double its rate even in a recovery (Linux `bbr_sndbuf_expand`).
 pub(crate) const WINDOWS_TO_BUFFER: u32 = 3;
 
-/// Their modes; each version draws the transitions of its own.
+/// The modes of both versions; each version documents its own transitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BbrMode {
     Startup,
@@ -42,13 +42,13 @@ pub(crate) enum BbrMode {
 pub(crate) struct PriorCwnd(pub(crate) u32);
 
 impl PriorCwnd {
-    /// Saves the window; while it is cut the larger one is kept.
+    /// Saves the window; if the window is currently reduced, keeps the larger one.
     pub(crate) fn save(&mut self, window: &Window, recovery: RecoveryStage, mode: BbrMode) {
         let cut = recovery >= RecoveryStage::Recovery || mode == BbrMode::ProbeRtt;
         self.0 = if cut { self.0.max(window.cwnd) } else { window.cwnd };
     }
 
-    /// Restores the saved window, unless the present one is larger.
+    /// Restores the saved window, unless the current one is larger.
     pub(crate) fn restore(self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.0);
     }
@@ -57,9 +57,9 @@ impl PriorCwnd {
 /// The path of one connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathModel {
-    /// The windowed minimum of the round-trip time.
+    /// The windowed minimum round-trip time.
     pub(crate) min_rtt: Option<Span>,
-    /// In packets per second.
+    /// Packets per second.
     pub(crate) pacing_rate: f64,
     /// Initial window in packets.
     pub(crate) initial_window: u32,
@@ -69,7 +69,7 @@ pub(crate) struct PathModel {
 }
 
 impl PathModel {
-    /// At the start the pacing rate is `gain` initial windows per round trip.
+    /// The initial pacing rate is `gain` initial windows per round trip.
     pub(crate) fn new(start: &Start, gain: f64) -> PathModel {
         let mut path = PathModel {
             min_rtt: start.rtt,
@@ -83,7 +83,7 @@ impl PathModel {
         path
     }
 
-    /// Sets the pacing rate to `gain` times `bw`. Before the pipe is full it only rises.
+    /// Sets the pacing rate to `gain` times `bw`. Until the pipe is full it only rises.
     pub(crate) fn set_pacing_rate(&mut self, bw: f64, gain: f64, filled_pipe: bool) {
         let pacing_rate = gain * bw * PACING_MARGIN;
         if filled_pipe || pacing_rate > self.pacing_rate {
@@ -91,7 +91,7 @@ impl PathModel {
         }
     }
 
-    /// The first round-trip sample of a connection whose handshake gave none.
+    /// Takes the first round-trip sample of a connection whose handshake gave none.
     pub(crate) fn take_first_rtt(&mut self, srtt: Span, cwnd: u32, gain: f64) {
         if !self.has_rtt && srtt > Span::ZERO {
             self.has_rtt = true;
@@ -99,8 +99,8 @@ impl PathModel {
         }
     }
 
-    /// Packets that the host would send in one burst, had it segmentation offload: room is kept for
-    /// them in any case (Linux `bbr_tso_segs_goal`).
+    /// Packets that a host with segmentation offload would send in one burst. Room for them is
+    /// reserved on any host (Linux `bbr_tso_segs_goal`).
     pub(crate) fn burst(&self) -> u32 {
         let payload = f64::from(self.payload_bytes);
         let packets = (self.pacing_rate * BURST.as_secs()).min(MAX_BURST_BYTES / payload);
@@ -125,7 +125,7 @@ fn pace_of_window(cwnd: u32, rtt: Span, gain: f64) -> f64 {
     gain * f64::from(cwnd) / rtt.as_secs() * PACING_MARGIN
 }
 
-/// How old the maximum bandwidth may be, in rounds (Linux `bbr_bw_rtts`).
+/// Maximum age of the bandwidth maximum, in rounds (Linux `bbr_bw_rtts`).
 const BW_ROUNDS: u32 = 10;
 
 /// A value and the round in which it was taken.
@@ -136,9 +136,9 @@ struct OfRound {
 }
 
 /// The maximum of the last rounds by Kathleen Nichols' algorithm (Linux lib/win_minmax.c,
-/// `minmax_running_max`): the best value, and the best after a quarter and after half of the window
-/// since, which take its place when it is too old. Between them nothing is kept, so that it may
-/// then be less than the true maximum.
+/// `minmax_running_max`): the best value, and the best since a quarter and since half of the
+/// window, which replace it when it is too old. No other values are kept, so the result may then be
+/// below the true maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MaxBw {
     best: [OfRound; 3],
@@ -146,12 +146,12 @@ pub(crate) struct MaxBw {
 }
 
 impl MaxBw {
-    /// A round begins.
+    /// Starts a round.
     pub(crate) fn start_round(&mut self) {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Takes in a value.
+    /// Adds a value.
     pub(crate) fn take(&mut self, value: f64) {
         let new = OfRound { value, round: self.round };
         let [first, second, third] = self.best;
@@ -233,7 +233,8 @@ mod tests {
         assert_eq!(bw.max(), 3.0);
     }
 
-    /// Linux lib/win_minmax.c, `minmax_subwin_update`: the second choice is of the second quarter.
+    /// Linux lib/win_minmax.c, `minmax_subwin_update`: the second choice comes from the second
+    /// quarter.
     #[test]
     fn what_follows_an_expired_maximum_may_be_less_than_the_true_one() {
         let mut bw = MaxBw::default();

@@ -3,8 +3,7 @@
 
 use sojourn_aqm::Time;
 
-/// Least round trips of an interval, of which it has at most four times as many
-/// (`bbr_lt_intvl_min_rtts`).
+/// Fewest round trips of an interval; the most is four times as many (`bbr_lt_intvl_min_rtts`).
 const INTERVAL_MIN_ROUNDS: u32 = 4;
 /// Fraction of packets lost that makes an interval lossy (`bbr_lt_loss_thresh`).
 const LOSS_THRESH: f64 = 50.0 / 256.0;
@@ -52,12 +51,12 @@ struct Interval {
 }
 
 impl Policer {
-    /// The rate that the flow is policed to, in packets per second.
+    /// The rate to which the flow is policed, in packets per second.
     pub(crate) fn rate(&self) -> Option<f64> {
         self.rate.filter(|_| self.uses_rate)
     }
 
-    /// Takes in an acknowledgement; returns whether the rate has just expired.
+    /// Processes an acknowledgement; returns whether the rate has just expired.
     pub(crate) fn on_ack(&mut self, input: &PolicerInput, payload_bytes: u32) -> bool {
         if self.uses_rate {
             self.rounds += u32::from(input.round_start && input.in_probe_bw);
@@ -116,7 +115,7 @@ mod tests {
     use super::*;
     use sojourn_aqm::Span;
 
-    /// Rounds of 100 ms with 100 packets delivered and `lost` lost.
+    /// Runs rounds of 100 ms with 100 packets delivered and `lost` lost.
     fn rounds(policer: &mut Policer, from: u64, count: u64, lost: u64) -> Option<u64> {
         for n in from..from + count {
             let input = PolicerInput {
@@ -146,7 +145,7 @@ mod tests {
         assert_eq!(policer.rate(), None);
     }
 
-    /// The loss that begins an interval may come at the start of a round, which counts.
+    /// The loss that begins an interval may coincide with the start of a round, which then counts.
     #[test]
     fn the_round_that_starts_with_the_first_loss_counts() {
         let mut policer = Policer::default();
@@ -159,7 +158,7 @@ mod tests {
     #[test]
     fn little_loss_means_no_policer() {
         let mut policer = Policer::default();
-        // Below 50 in 256 of what is delivered. Rounds would end with the use of a rate.
+        // Below 50/256 of the packets delivered. If a rate were in use, rounds would end.
         assert_eq!(rounds(&mut policer, 0, 60, 19), None);
         assert_eq!(policer.rate(), None);
     }

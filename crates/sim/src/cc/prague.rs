@@ -1,17 +1,16 @@
 //! Prague: scalable congestion control for L4S, paced, with accurate ECN feedback (RFC 9331;
 //! draft-briscoe-iccrg-prague-congestion-control-04; L4STeam `tcp_prague.c` with its defaults).
-//! Version 0.7 controls the window above four packets, below them the rate, because windows are too
-//! coarse. Version 0.6 has no rate: its window is whole and carries a fraction (`cwnd_cnt`).
+//! Version 0.7 controls the window above four packets and the rate below, because small windows are
+//! too coarse. Version 0.6 has no rate: its window is an integer plus a fraction (`cwnd_cnt`).
 //!
-//! Deviations from that code: real numbers; segments keep their size, where 0.7 shrinks them below
-//! 1 Mbit/s so that two leave per 25 ms (`packet = "150B"` is its smallest); the sender handles
-//! losses, so that the window comes down in proportion to what is delivered instead of by one
-//! packet per acknowledgement; the first mark ends slow start even if its acknowledgement covers
-//! unmarked packets (in that code slow start goes on and the halving is lost); the slow average of
-//! the round trip starts with a sample. As both versions do by default, it does not detect queues
-//! that mark by the classic rules, and without ECN it is Reno without pacing. Later commits of 0.6
-//! pace by `frac_cwnd`, which stays at the initial window during slow start; these are not
-//! followed.
+//! Deviations from that code: real numbers; segments keep their size, whereas 0.7 shrinks them
+//! below 1 Mbit/s so that two leave per 25 ms (`packet = "150B"` is its smallest); the sender
+//! handles losses, so the window falls in proportion to delivered packets instead of by one packet
+//! per acknowledgement; the first mark ends slow start even if its acknowledgement covers unmarked
+//! packets (in that code slow start goes on and the halving is lost); the slow average of the round
+//! trip starts with a sample. As both versions do by default, it does not detect queues that mark
+//! by the classic rules, and without ECN it is Reno without pacing. Later commits of 0.6 pace by
+//! `frac_cwnd`, which stays at the initial window during slow start; we do not follow these.
 
 mod params;
 
@@ -36,8 +35,8 @@ const MIN_CWND_RTT: f64 = 2.0;
 const MINIMUM_RATE: f64 = 12_500.0;
 /// Growth is that of a flow with packets of this size (`MTU_SYS`).
 const MTU_SYS: f64 = 1500.0;
-/// The rate is higher by this fraction in the first half of a round trip, lower in the second
-/// (`RATE_OFFSET`).
+/// The rate is raised by this fraction in the first half of a round trip and lowered by it in the
+/// second (`RATE_OFFSET`).
 const RATE_OFFSET: f64 = 4.0 / 128.0;
 /// The gain of the slow average of round trips (`HSRTT_SHIFT`).
 const HSRTT_GAIN: f64 = 1.0 / 128.0;
@@ -59,13 +58,13 @@ enum CwndMode {
 #[derive(Clone, Debug)]
 pub struct Prague {
     params: PragueParams,
-    /// Version 0.6: the window is whole, and `cwnd` at most a packet away from it.
+    /// Version 0.6: the window is an integer, and `cwnd` differs from it by at most one packet.
     is_whole: bool,
-    /// There is no ECN: it is Reno.
+    /// Without ECN it is Reno.
     is_reno: bool,
     mode: CwndMode,
     packet_bytes: f64,
-    /// The window with its fraction (`frac_cwnd`), and the integer last given to the sender.
+    /// The window with its fraction (`frac_cwnd`), and the integer last passed to the sender.
     cwnd: f64,
     sender_cwnd: u32,
     /// Bytes per second.
@@ -73,10 +72,10 @@ pub struct Prague {
     alpha: f64,
     saw_ce: bool,
     srtt: Span,
-    /// A slow average of it, in seconds.
+    /// A slow average of the round trip, in seconds.
     hsrtt: Option<f64>,
     pacing_rate: Option<f64>,
-    /// Packets of the present round.
+    /// Packets delivered in the current round.
     delivered: u32,
     marked: u32,
     round_end: u32,
@@ -84,9 +83,9 @@ pub struct Prague {
     rounds: u64,
     alpha_stamp: Time,
     cwr_stamp: Option<Time>,
-    /// SND.NXT at the last reduction; none once something beyond is delivered.
+    /// SND.NXT at the last reduction; `None` once a later segment is delivered.
     cwr_end: Option<u32>,
-    /// A loss is being repaired, and the rate before it.
+    /// Whether a loss is being repaired, and the rate before it.
     in_loss: bool,
     rate_before_loss: f64,
 }
@@ -105,13 +104,13 @@ impl Prague {
         self.params.rtt_target.max(self.srtt)
     }
 
-    /// The window of the present rate.
+    /// The window that corresponds to the rate.
     fn window_of_rate(&self) -> f64 {
         let rtt = self.hsrtt.unwrap_or(self.srtt.as_secs());
         self.rate * rtt / self.packet_bytes
     }
 
-    /// The rate of the present window.
+    /// The rate that corresponds to the window.
     fn rate_of_window(&self) -> f64 {
         self.rate_of(self.cwnd)
     }
@@ -123,7 +122,7 @@ impl Prague {
         }
     }
 
-    /// Reduces the window at most once per round trip, or per target if that is longer.
+    /// Reduces the window at most once per round trip, or once per target if that is longer.
     fn enter_cwr(&mut self, ack: &Ack, window: &mut Window) {
         let first = !std::mem::replace(&mut self.saw_ce, true);
         if self.cwr_end.is_none() {
@@ -183,7 +182,8 @@ impl Prague {
         if scaled && ratio < 1.0 { ratio * ratio } else { 1.0 }
     }
 
-    /// Averages the marked fraction once per round trip, or per target if that is longer.
+    /// Updates the average of the marked fraction once per round trip, or once per target if that
+    /// is longer.
     fn update_alpha(&mut self, p: &Progress, window: &Window) {
         self.delivered += p.ack.delivered;
         self.marked += p.marks;
@@ -211,8 +211,8 @@ impl Prague {
         libm::ceil(self.cwnd.max(MIN_CWND_RTT)) as u32
     }
 
-    /// The window that the sender moves towards. In 0.6 it follows by whole packets, and what would
-    /// take it below the smallest one is forgotten.
+    /// The window that the sender moves towards. Version 0.6 follows in whole packets and discards
+    /// reductions below the smallest window.
     fn wanted_window(&mut self, now: u32) -> u32 {
         if !self.is_whole {
             return self.whole_window();
@@ -237,8 +237,9 @@ impl Prague {
         self.sender_cwnd = window.cwnd;
     }
 
-    /// Sets the pacing rate. In rate mode it is the rate, higher in the first half of a round trip
-    /// so that a step marks packets in each; in window mode, what is in flight per round trip.
+    /// Sets the pacing rate. In rate mode it is the rate, raised in the first half of a round trip
+    /// so that a step AQM marks packets in every round trip; in window mode it is the packets in
+    /// flight per round trip.
     fn update_pacing_rate(&mut self, now: Time, in_flight: u32, window: &Window) {
         if self.srtt == Span::ZERO {
             return;

@@ -1,17 +1,17 @@
-//! The rules of L4STeam `tcp_prague.c` one by one, those of 0.7 unless 0.6 is named.
+//! The rules of L4STeam `tcp_prague.c`, one by one; version 0.7 unless 0.6 is named.
 
 use super::*;
 use crate::cc::Ack;
 use sojourn_aqm::params::Params as _;
 
-/// A flow in congestion avoidance, its window the only thing that limits it.
+/// A flow in congestion avoidance, limited only by its window.
 struct Flow {
     prague: Prague,
     window: Window,
     una: u32,
     now_ms: u64,
     rtt_ms: u64,
-    /// Packets of the present round.
+    /// Packets sent in the current round.
     sent: u32,
 }
 
@@ -54,7 +54,8 @@ impl Flow {
         }
     }
 
-    /// A round trip with one acknowledgement per packet, the first `marks` of them with a mark.
+    /// Runs a round trip with one acknowledgement per packet, of which the first `marks` carry a
+    /// mark.
     fn round(&mut self, marks: u32) {
         self.now_ms += self.rtt_ms;
         let packets = self.window.cwnd;
@@ -81,14 +82,14 @@ fn a_reduction_is_half_of_alpha_once_per_round() {
     let mut flow = Flow::start(100, 50);
     (flow.prague.saw_ce, flow.prague.alpha) = (true, 0.2);
     flow.round(40);
-    // 90 are left, and the packets without a mark add 60/90; the average takes in 0.4.
+    // 90 remain, and the unmarked packets add 60/90; the average takes in 0.4.
     assert!((flow.prague.cwnd - 90.66).abs() < 0.05, "{}", flow.prague.cwnd);
     assert!((flow.prague.alpha - (0.2 + 0.2 / 16.0)).abs() < 1e-3, "{}", flow.prague.alpha);
 }
 
 #[test]
 fn growth_is_that_of_a_flow_with_the_target_round_trip() {
-    // At 5 ms a fifth of the target: 1/25 of a packet per round trip, once four rounds have passed.
+    // At 5 ms, a fifth of the target: 1/25 of a packet per round trip after four rounds.
     let grown = |rtt_ms, rounds: u64| {
         let mut flow = Flow::start(100, rtt_ms);
         flow.prague.rounds = rounds;
@@ -153,7 +154,7 @@ fn below_four_packets_the_rate_grows_by_a_packet_per_target_in_a_target() {
         let progress = flow.progress(1, 0);
         flow.prague.update_cwnd(&progress, &mut flow.window);
     });
-    // A quarter of 60 kB/s, then fifths: what is begun of a packet counts as one.
+    // A quarter of 60 kB/s, then fifths: a partial packet counts as one.
     assert!((flow.prague.rate - 291_000.0).abs() < 1.0, "{}", flow.prague.rate);
 }
 
@@ -182,7 +183,8 @@ fn the_pacing_rate_is_higher_in_the_first_half_of_a_round_trip() {
 fn above_four_packets_the_pacing_rate_is_a_window_per_round_trip() {
     let mut flow = Flow::start(100, 50);
     flow.round(0);
-    // prague_update_pacing_rate: whole packets of the window, or what is in flight if that is more.
+    // prague_update_pacing_rate: whole packets of the window, or the packets in flight if these are
+    // more.
     assert_eq!(flow.prague.pacing_rate, Some(100.0 / 0.05));
     flow.prague.update_pacing_rate(Time::ZERO, 130, &flow.window);
     assert_eq!(flow.prague.pacing_rate, Some(130.0 / 0.05));
@@ -236,7 +238,8 @@ fn without_ecn_it_is_reno_without_pacing_without_pacing() {
     assert_eq!((window.cwnd, prague.reduce(&window)), (11, 5));
 }
 
-/// tcp_prague.c 0.6, prague_update_pacing_rate: a window or what is in flight, without a floor.
+/// tcp_prague.c 0.6, prague_update_pacing_rate: the window or the packets in flight, without a
+/// floor.
 #[test]
 fn in_0_6_the_pacing_rate_is_the_whole_window_and_never_the_rate_of_0_7() {
     let mut flow = Flow::of("0.6", 2, 1000);
@@ -246,7 +249,7 @@ fn in_0_6_the_pacing_rate_is_the_whole_window_and_never_the_rate_of_0_7() {
     assert_eq!(flow.prague.pacing_rate, Some(2.0));
 }
 
-/// tcp_prague.c 0.6, prague_update_cwnd: `cwnd_cnt` carries what is not yet a packet, and nothing
+/// tcp_prague.c 0.6, prague_update_cwnd: `cwnd_cnt` carries fractions of a packet, but nothing
 /// below the smallest window.
 #[test]
 fn in_0_6_the_window_moves_once_a_whole_packet_is_carried() {

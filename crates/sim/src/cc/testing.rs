@@ -1,4 +1,4 @@
-//! Shared by tests of controls that set the window in every state.
+//! Helpers for tests of controls that set the window in every state.
 
 use sojourn_aqm::params::Params as _;
 use sojourn_aqm::{Rng, Span, Time};
@@ -22,8 +22,8 @@ pub(super) fn started<C: Control>() -> (C, Window) {
     (control, Window::new(10))
 }
 
-/// An acknowledgement at `ms` that ends a round, `total` packets having been delivered, measures
-/// `bw` packets per second over 100 ms, and leaves `in_flight`.
+/// An acknowledgement at `ms` that ends a round: `total` packets have been delivered, the rate over
+/// 100 ms is `bw` packets per second, and `in_flight` packets remain.
 pub(super) fn progress(ms: u64, total: u64, bw: f64, in_flight: u32) -> Progress {
     let rtt = Some(Span::from_millis(100));
     let now = Time::ZERO + Span::from_millis(ms);

@@ -9,14 +9,14 @@ const AVOIDANCE_RATIO: f64 = 1.2;
 /// How window growth differed in old kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OldGrowth {
-    /// Slow start goes one packet beyond the threshold: before 4.3 it grew where `cwnd <=
-    /// ssthresh`.
+    /// Slow start goes one packet beyond the threshold (before 4.3 it grew while `cwnd <=
+    /// ssthresh`).
     pub past_threshold: bool,
-    /// An increment is made on the acknowledgement after it is due (`tcp_cong_avoid_ai` before 4.0,
-    /// which compared before it counted and dropped the remainder).
+    /// An increment happens on the acknowledgement after it is due (before 4.0 `tcp_cong_avoid_ai`
+    /// compared before it counted, and dropped the remainder).
     pub late: bool,
-    /// The acknowledgement that ends a reduction does not grow the window (`tcp_ack` before 4.6
-    /// tested the state before it).
+    /// The acknowledgement that ends a reduction does not grow the window (before 4.6 `tcp_ack`
+    /// tested the state before processing it).
     pub not_at_end: bool,
 }
 
@@ -61,16 +61,16 @@ impl Window {
     }
 
     /// Linux's pacing rate for a control without one, in packets per second: twice the window per
-    /// round trip while that is below half the threshold, 1.2 times the window otherwise (Linux 6.1
-    /// `tcp_update_pacing_rate`). None before the first round-trip sample.
+    /// round trip while the window is below half the threshold, 1.2 times the window otherwise
+    /// (Linux 6.1 `tcp_update_pacing_rate`). `None` before the first round-trip sample.
     pub(crate) fn pacing_rate(&self, outstanding: u32, srtt: Span) -> Option<f64> {
         let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
         let rate = ratio * f64::from(self.cwnd.max(outstanding)) / srtt.as_secs();
         Some(rate).filter(|_| srtt > Span::ZERO)
     }
 
-    /// Slow start: grows by what was delivered, up to the threshold, and returns the rest for
-    /// congestion avoidance (Linux `tcp_slow_start`).
+    /// Slow start: grows by `delivered` up to the threshold, and returns the rest for congestion
+    /// avoidance (Linux `tcp_slow_start`).
     #[inline]
     pub fn slow_start(&mut self, delivered: u32) -> u32 {
         let grown = self.cwnd.saturating_add(delivered).min(self.slow_start_end());

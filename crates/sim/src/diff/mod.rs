@@ -1,10 +1,10 @@
-//! Two AQMs on the same arrivals: at which packet do their decisions first differ, and in what
-//! state?
+//! Replays the same arrivals to two AQMs and finds the first packet on which they decide
+//! differently, and the state of both at that point.
 //!
-//! The scenario is run with the first AQM, and every arrival at one link is recorded. Then the
-//! recorded arrivals are replayed to the link alone, once for each AQM, under the same random
-//! stream: an open loop, in which no sender reacts to a signal. The first replay repeats what
-//! happened in the run.
+//! The scenario is run with the first AQM, and every arrival at one link is recorded. The recorded
+//! arrivals are then replayed to the link alone, once for each AQM, under the same random stream.
+//! This is an open loop: no sender reacts to a signal. The first replay repeats what happened in
+//! the run.
 
 mod single_link;
 
@@ -26,32 +26,32 @@ use crate::{SimError, assemble};
 pub struct Diff {
     /// How many packets arrived.
     pub arrivals: usize,
-    /// How many of them were treated differently: dropped or marked by one AQM only, or at another
-    /// stage, or for another cause.
+    /// How many of them were treated differently: dropped or marked by one AQM only, at a different
+    /// stage, or for a different cause.
     pub different: usize,
-    /// The first of the signals that only one of them made.
+    /// The first signal given by only one of them.
     pub first: Option<First>,
-    /// The results of both replays; packets are in the order of their arrival.
+    /// The results of both replays; packets are numbered in order of arrival.
     pub sides: [Run; 2],
 }
 
 /// A signal that one AQM gave and the other did not.
 #[derive(Clone, Debug)]
 pub struct First {
-    /// The packet: its place in the order of arrival.
+    /// The index of the packet in order of arrival.
     pub packet: usize,
     /// The AQM that gave it: 0 or 1.
     pub side: usize,
     /// The signal.
     pub signal: SignalRow,
-    /// The state of the queue's law, or of the scheme, just before it: variable and value.
+    /// The state of the queue's law, or of the scheme, just before the signal: variables and
+    /// values.
     pub evidence: Vec<(Var, f64)>,
-    /// How the disciplines of both stood before the event in which it was given.
+    /// The state of both disciplines before the event in which the signal was given.
     pub states: [Vec<(Var, f64)>; 2],
 }
 
-/// Runs the first plan, and replays the arrivals at one of its links under the AQMs that both have
-/// there.
+/// Runs the first plan, and replays the arrivals at one of its links under the AQMs of both plans.
 ///
 /// # Errors
 /// As [`crate::run`].
@@ -79,7 +79,7 @@ pub fn diff(
     Ok(Diff { arrivals: arrivals.count(), different: found.packets, first, sides })
 }
 
-/// The arrivals at a link when the scenario runs.
+/// Runs the scenario and records the arrivals at a link.
 fn record_arrivals(
     plan: &Resolved,
     link: usize,
@@ -95,7 +95,7 @@ fn record_arrivals(
     Ok(RecordedArrivals::new(world.path.sightings().take()))
 }
 
-/// Replays once more, up to the event in which the signal is given.
+/// Replays again, up to the event in which the signal is given.
 fn explain(
     plans: [&Resolved; 2],
     link: usize,

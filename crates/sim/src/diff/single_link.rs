@@ -1,4 +1,4 @@
-//! One link alone, to which packets arrive as they were recorded in a run.
+//! A single link that receives the arrivals recorded in a run.
 
 use sojourn_aqm::{Time, Var};
 use sojourn_measure::summary::{self, QueueSeen};
@@ -13,20 +13,20 @@ use crate::path::{Agenda, ScheduledLink, Service, Slots, empty_queue};
 use crate::sightings::Sighting;
 use crate::{SimError, assemble};
 
-/// Events of one instant happen in the order of a world: the server, the discipline's timer,
-/// arrivals.
+/// Events of one instant happen in the same order as in a simulation: the server, the discipline's
+/// timer, arrivals.
 const SERVER: Slot = 0;
 const TIMER: Slot = 1;
 const ARRIVAL: Slot = 2;
-/// Arrivals take the place of a wire.
+/// Arrivals take the slot of a wire.
 const SLOTS: Slots = Slots { media: 1, timers: 1, wires: 2, accesses: 3, count: 3, uplinks: 0 };
 
-/// Recorded arrivals at a link in their order. A packet's sequence number is its place among them,
-/// so that rows about different packets can be distinguished; laws never read it.
+/// Recorded arrivals at a link, in order. A packet's sequence number is its index among them, so
+/// that rows about different packets can be distinguished; laws never read it.
 #[derive(Debug)]
 pub(super) struct RecordedArrivals {
     packets: Vec<(Time, Packet)>,
-    /// The sequence numbers that the packets had in the run.
+    /// The packets' original sequence numbers.
     seqs: Vec<u32>,
 }
 
@@ -47,17 +47,17 @@ impl RecordedArrivals {
         self.packets.len()
     }
 
-    /// When the packet at a place arrives; never behind the last one.
+    /// When the packet at this index arrives; `NEVER` past the last one.
     fn time(&self, place: usize) -> Time {
         self.packets.get(place).map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// The row with the sequence number that the packet had in the run.
+    /// The row with the packet's original sequence number.
     pub(super) fn with_seq(&self, row: SignalRow) -> SignalRow {
         SignalRow { seq: self.seqs[row.seq as usize], ..row }
     }
 
-    /// Gives all rows the sequence numbers that the packets had in the run.
+    /// Restores the original sequence numbers in all rows.
     pub(super) fn restore_seqs(&self, run: &mut Run) {
         for row in &mut run.signals {
             *row = self.with_seq(*row);
@@ -68,10 +68,10 @@ impl RecordedArrivals {
     }
 }
 
-/// A position in the order of events: the time, the alarm, and how many packets arrived before.
+/// A position in the order of events: the time, the slot, and the number of earlier arrivals.
 pub(super) type Position = (Time, Slot, usize);
 
-/// The link, its alarms, and the arrivals still to come.
+/// The link, its alarms, and the remaining arrivals.
 pub(super) struct SingleLink<'a> {
     arrivals: &'a RecordedArrivals,
     arrived: usize,
@@ -82,10 +82,9 @@ pub(super) struct SingleLink<'a> {
 }
 
 impl<'a> SingleLink<'a> {
-    /// The link as it is in the plan, idle.
+    /// The idle link of the plan.
     ///
-    /// # Errors
-    /// [`SimError::Invalid`] for an AQM that cannot be made.
+    /// # Errors [`SimError::Invalid`] for an AQM that cannot be built.
     pub(super) fn new(
         plan: &Resolved,
         link: usize,
@@ -110,7 +109,7 @@ impl<'a> SingleLink<'a> {
         (now < self.end).then_some((now, slot, self.arrived))
     }
 
-    /// Lets it happen.
+    /// Handles the next event.
     pub(super) fn step(&mut self) {
         let (now, slot) = self.agenda.next();
         let SingleLink { arrivals, arrived, agenda, link, probe, .. } = self;
@@ -130,7 +129,7 @@ impl<'a> SingleLink<'a> {
         }
     }
 
-    /// How many packets and bytes wait, and the variables of the discipline.
+    /// Packets and bytes in the queue, and the variables of the discipline.
     pub(super) fn state(&self) -> Vec<(Var, f64)> {
         let backlog = self.link.backlog();
         let mut values = vec![f64::NAN; self.link.vars().len()];
@@ -140,8 +139,8 @@ impl<'a> SingleLink<'a> {
         waiting.chain(self.link.vars().iter().copied().zip(values)).collect()
     }
 
-    /// Steps until the signal of that number has been given: the event it was given in, and the
-    /// state before.
+    /// Steps until signal `number` has been given; returns the event in which it was given, and the
+    /// state before that event.
     pub(super) fn before_signal(&mut self, number: usize) -> (Position, Vec<(Var, f64)>) {
         loop {
             let position = self.next().expect("the signal was given before");
@@ -154,10 +153,9 @@ impl<'a> SingleLink<'a> {
     }
 }
 
-/// Replays all arrivals. Rows name packets by their place among them.
+/// Replays all arrivals. Rows identify packets by their index.
 ///
-/// # Errors
-/// [`SimError::Invalid`] for an AQM that cannot be made.
+/// # Errors [`SimError::Invalid`] for an AQM that cannot be built.
 pub(super) fn replay(
     plan: &Resolved,
     link: usize,

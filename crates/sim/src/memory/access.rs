@@ -1,5 +1,5 @@
 //! Packets of a source of datagrams in front of the first link. A source may send faster than its
-//! access link, whose queue has no limit.
+//! access link, whose queue is unlimited.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
@@ -7,28 +7,29 @@ use sojourn_scenario::resolved::{App, FlowGroup, Sizes};
 
 use crate::packet::Packet;
 
-/// Draws that estimate the mean of a distribution of sizes.
+/// Random draws for estimating the mean of a size distribution.
 const DRAWS: u32 = 10_000;
-/// The longest on period in means: one in 150 of an exponential distribution is longer.
+/// The longest on period, as a multiple of the mean: one in 150 of an exponential distribution is
+/// longer.
 const LONGEST_ON: f64 = 5.0;
 
 /// The queue of an access link.
 struct Waiting {
-    /// Of the access link, in bit/s.
+    /// Rate of the access link, in bit/s.
     rate: f64,
     bits: f64,
     most_bits: f64,
 }
 
 impl Waiting {
-    /// Bits arrive evenly during a time.
+    /// Adds bits that arrive evenly over a time.
     fn send(&mut self, bits: f64, during_s: f64) {
         self.bits = (self.bits + bits - self.rate * during_s).max(0.0);
         self.most_bits = self.most_bits.max(self.bits);
     }
 }
 
-/// The packets of one flow of datagrams between it and the first link at the worst; none over TCP.
+/// Most packets that one flow of datagrams can have in front of the first link; zero over TCP.
 /// `duration` is that of the run.
 pub(super) fn packets(group: &FlowGroup, duration: Span) -> f64 {
     let stop = group.stop.map_or(duration, |stop| stop.min(duration));
@@ -92,7 +93,7 @@ fn steady(app: &App, (sent, active): (f64, f64), waiting: &mut Waiting) {
     }
 }
 
-/// Of a distribution of sizes: mean and largest in bytes, and the mean number of datagrams.
+/// For a distribution of sizes: mean and largest in bytes, and the mean number of datagrams.
 fn of_sizes(sizes: &Sizes, packet_bytes: u32) -> (f64, f64, f64) {
     let mut rng = Rng::stream(0, "memory", 0);
     let drawn: Vec<u64> = (0..DRAWS).map(|_| draw::size(&mut rng, sizes)).collect();
@@ -103,8 +104,8 @@ fn of_sizes(sizes: &Sizes, packet_bytes: u32) -> (f64, f64, f64) {
     (mean(&|size| size), largest as f64, mean(&|size| size.div_ceil(u64::from(packet_bytes))))
 }
 
-/// Bytes of the rings that hold the packets of each of `flows` flows. One that grows is copied to
-/// twice the places.
+/// Bytes of the rings that hold the packets of each of `flows` flows. A ring that grows is copied
+/// to one of twice the size.
 pub(super) fn ring_bytes(packets: f64, flows: f64) -> f64 {
     let places = packets.max(0.0).ceil().min(1e18) as u64;
     let places = if places == 0 { 0 } else { places.next_power_of_two() };

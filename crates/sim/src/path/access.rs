@@ -1,5 +1,5 @@
-//! A sender's access link. Nothing else uses it, so its queue is computed, without events: a packet
-//! starts when the one before it has left.
+//! A sender's access link. Nothing else uses it, so its queue is computed without events: a packet
+//! starts when the previous one has left.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_link::SerialLink;
@@ -12,10 +12,10 @@ use super::wire::Wire;
 pub(crate) struct AccessLink {
     link: SerialLink,
     delay: Span,
-    /// Where the route of its packets begins, so that they need no look at the table of routes.
+    /// Where the route of its packets begins, so that no lookup in the table of routes is needed.
     pub(super) forward: u32,
     pub(super) uplink: u32,
-    /// What would overtake others on the uplink stays here until it reaches the first queue.
+    /// Holds packets that would overtake others on the uplink, until they reach the first queue.
     pub(super) wire: Wire,
 }
 
@@ -27,7 +27,7 @@ impl AccessLink {
         AccessLink { link, delay, forward, uplink: uplink as u32, wire }
     }
 
-    /// When a packet of `bytes` that is sent now reaches the first queue.
+    /// When a packet of `bytes` sent now reaches the first queue.
     #[inline]
     pub(super) fn enter(&mut self, now: Time, bytes: u32) -> Time {
         self.link.pass(now, bytes) + self.delay

@@ -4,13 +4,13 @@
 //! wires, access links. Departures come before arrivals.
 //!
 //! An uplink has no slot: its alarm is that of the access link from which its next packet came, so
-//! that packets of one instant come in the order of their flows.
+//! packets of one instant arrive in the order of their flows.
 
 use sojourn_aqm::Time;
 
 use crate::alarms::{Alarm, Alarms, Slot, horizon};
 
-/// The first slot of each kind of component; servers come before, from zero.
+/// The first slot of each kind of component; servers begin at slot zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots {
     /// Wireless LANs.
@@ -23,7 +23,7 @@ pub(crate) struct Slots {
     pub(crate) accesses: Slot,
     /// How many slots there are.
     pub(crate) count: usize,
-    /// How many uplinks there are, which have no slots.
+    /// How many uplinks there are; they have no slots.
     pub(crate) uplinks: usize,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Kind {
     Rare,
 }
 
-/// The trees: of wires, of uplinks and servers, of access links, and of what is rare.
+/// The trees: wires; uplinks and servers; access links; rare components.
 const TREES: usize = 4;
 const WIRES: usize = 0;
 const UPLINKS: usize = 1;
@@ -50,12 +50,13 @@ const ACCESSES: usize = 2;
 const OTHERS: usize = 3;
 
 impl Slots {
-    /// The time before which the alarms have to lie.
+    /// Alarms must lie before this time.
     pub(crate) fn horizon(&self) -> Time {
         horizon(self.count)
     }
 
-    /// The tree in which the alarm of a slot is, and its leaf there. Uplinks come first in theirs.
+    /// The tree that holds the alarm of a slot, and its leaf there. Uplinks come first in their
+    /// tree.
     fn leaf_of(&self, slot: Slot) -> (usize, usize) {
         let Slots { media, wires, accesses, uplinks, .. } = *self;
         if slot < media {
@@ -90,7 +91,7 @@ impl Agenda {
         self.alarms.alarm(slot, self.slots.leaf_of(slot))
     }
 
-    /// Where the alarm of an uplink is kept whose next packet is of this flow.
+    /// Where the alarm of an uplink is kept when its next packet belongs to this flow.
     #[inline]
     pub(crate) fn of_uplink(&self, uplink: usize, flow: usize) -> Alarm {
         self.alarms.alarm(self.slots.accesses + flow, (UPLINKS, uplink))
@@ -108,20 +109,20 @@ impl Agenda {
         self.alarms.set_due(alarm, time);
     }
 
-    /// Moves an alarm to an earlier time; a later one leaves it alone.
+    /// Moves an alarm to an earlier time; does nothing if `time` is later.
     #[inline]
     pub(crate) fn advance(&mut self, alarm: Alarm, time: Time) {
         self.alarms.advance(alarm, time);
     }
 
-    /// The next alarm that is due; the time is the horizon if none is set.
+    /// The next alarm and its time; the time is the horizon if no alarm is set.
     #[inline]
     pub(crate) fn next(&self) -> (Time, Slot) {
         self.alarms.next()
     }
 
-    /// The kind of the component whose alarm is the next. What is on an uplink was sent before what
-    /// is still on the access link of its flow. The most frequent come first.
+    /// The kind of the component whose alarm is next. Packets on an uplink were sent before those
+    /// still on the access link of the same flow. The most frequent kinds come first.
     #[inline]
     pub(crate) fn next_kind(&self) -> Kind {
         if self.alarms.is_next_in(WIRES) {

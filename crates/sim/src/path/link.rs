@@ -11,31 +11,31 @@ use crate::packet::Packet;
 /// The alarms of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkAlarms {
-    /// Its server.
+    /// The alarm of its server.
     pub(crate) service: Alarm,
-    /// Its discipline.
+    /// The alarm of its discipline.
     pub(crate) timer: Alarm,
 }
 
-/// How a link's services are scheduled; chosen when the world is built.
+/// How a link's services are scheduled; chosen when the simulation is built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Service {
-    /// Each has an event.
+    /// Each service has an event.
     Events,
     /// A service may be deferred past its due time by `slack`, the least delay behind the link:
     /// no packet that it sends arrives earlier. Overdue services run before anything else is given
     /// to the link or read from it. Arrivals from the feeder may be deferred in the same way.
     Late {
-        /// How long.
+        /// The longest deferral.
         slack: Span,
-        /// From where.
+        /// From which arrivals are pulled.
         feeder: Feeder,
     },
     /// The link contends for the medium of a wireless LAN, which decides when it sends.
     Wireless {
         /// The alarm of the medium.
         medium: Alarm,
-        /// Whether it contends already.
+        /// Whether it already contends.
         contends: bool,
     },
 }
@@ -45,13 +45,13 @@ pub(crate) enum Service {
 pub(crate) enum Feeder {
     /// Each arrival has an event.
     None,
-    /// An uplink, by place.
+    /// An uplink, by index.
     Uplink(usize),
-    /// A wire that leads to no other link, by place. Nothing else leads to this link.
+    /// A wire that leads to no other link, by index. Nothing else leads to this link.
     Wire(usize),
 }
 
-/// The server of a link with a feeder, as the feeder knows it.
+/// The server of a link with a feeder, as seen by the feeder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LateServer {
     alarm: Alarm,
@@ -59,7 +59,7 @@ pub(crate) struct LateServer {
 }
 
 impl LateServer {
-    /// The next packet arrives at `arrival`.
+    /// Schedules the server for the next packet, which arrives at `arrival`.
     pub(crate) fn expect(self, arrival: Time, agenda: &mut Agenda) {
         agenda.advance(self.alarm, arrival + self.slack);
     }
@@ -70,9 +70,9 @@ pub(crate) struct ScheduledLink {
     link: Link<Packet>,
     framing_bytes: u32,
     alarms: LinkAlarms,
-    /// What the alarm of the discipline is set to.
+    /// The time set in the discipline's alarm.
     timer: Time,
-    /// What the alarm of the server is set to. A feeder may have advanced it.
+    /// The time set in the server's alarm. A feeder may have advanced it.
     due: Time,
     service: Service,
     /// Whether a packet goes on the wire as soon as its departure time is known.
@@ -93,8 +93,8 @@ impl ScheduledLink {
         ScheduledLink { link, framing_bytes, alarms, timer, due, service, sends_ahead: false }
     }
 
-    /// The same link, but a steady link forwards packets ahead of time (see
-    /// [`Link::serve_ahead`]) if nothing on the wire depends on when they are forwarded.
+    /// Lets a steady link forward packets ahead of time (see [`Link::serve_ahead`]) if nothing on
+    /// the wire depends on when they are forwarded.
     pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
         ScheduledLink { sends_ahead: sends_ahead && self.link.is_steady(), ..self }
     }
@@ -139,8 +139,8 @@ impl ScheduledLink {
         self.timer
     }
 
-    /// What a link notes on a packet that arrives, written only where it changes: the packet is
-    /// copied at once, which waits for what was written (see [`Packet`]).
+    /// Sets the link's fields of an arriving packet. Only changed fields are written: the packet is
+    /// copied next, and the copy would stall on fresh stores (see [`Packet`]).
     #[inline]
     fn enter(&self, packet: &mut Packet) {
         let bytes = packet.ip_bytes + self.framing_bytes;
@@ -155,8 +155,8 @@ impl ScheduledLink {
         }
     }
 
-    /// A packet arrives at the queue. Packets sent ahead go to `forward` with their departure
-    /// times. Inlined: there are two callers, one of them in the main loop.
+    /// Enqueues an arriving packet. Packets sent ahead go to `forward` with their departure times.
+    /// Inlined, because one of the two callers is the main loop.
     #[inline(always)]
     pub(crate) fn arrive<const NOTES: bool>(
         &mut self,
@@ -176,8 +176,8 @@ impl ScheduledLink {
         }
     }
 
-    /// The server has finished a service: hands every packet that has left, or is sent ahead, to
-    /// `forward` with its departure time. The caller must set the alarm.
+    /// Finishes a service: hands every packet that has left, or is sent ahead, to `forward` with
+    /// its departure time. The caller must set the alarm.
     #[inline]
     pub(crate) fn on_service<const NOTES: bool>(
         &mut self,
@@ -213,7 +213,7 @@ impl ScheduledLink {
         self.link.settle(now, probe);
     }
 
-    /// The timer of the discipline is due.
+    /// Handles the discipline's timer, which is due.
     pub(crate) fn on_timer<const NOTES: bool>(
         &mut self,
         now: Time,
@@ -249,8 +249,8 @@ impl ScheduledLink {
         }
     }
 
-    /// Sets the alarm of the server, unless what was sent ahead has left it where it is. Where a
-    /// service may come late, an alarm that is early finds nothing to do and is set again.
+    /// Sets the server's alarm, unless sending ahead has left it where it is. If services may be
+    /// deferred, an early alarm finds nothing to do and is set again.
     #[inline]
     fn set_service(&mut self, agenda: &mut Agenda) {
         let due = self.link.next_service();
@@ -287,7 +287,7 @@ impl ScheduledLink {
         self.contend(now, agenda);
     }
 
-    /// With its first packet a wireless link joins the contention.
+    /// Joins the contention when the first packet arrives at a wireless link.
     #[inline]
     fn contend(&mut self, now: Time, agenda: &mut Agenda) {
         if let Service::Wireless { medium, contends } = &mut self.service
@@ -299,7 +299,7 @@ impl ScheduledLink {
         }
     }
 
-    /// A station has used this much airtime; see [`Link::on_airtime`].
+    /// A station used this much airtime; see [`Link::on_airtime`].
     pub(crate) fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
         self.link.on_airtime(now, station, airtime);
     }
@@ -309,7 +309,7 @@ impl ScheduledLink {
         self.link.head()
     }
 
-    /// The medium is done with that packet: returns it, and takes the next.
+    /// Called when the medium is done with the head packet: returns it, and takes the next.
     pub(crate) fn take_head<const NOTES: bool>(
         &mut self,
         now: Time,
@@ -349,7 +349,7 @@ impl ScheduledLink {
         self.link.vars()
     }
 
-    /// Their values.
+    /// Writes the values of the state variables.
     pub(crate) fn observe(&self, out: &mut [f64]) {
         self.link.observe(out);
     }

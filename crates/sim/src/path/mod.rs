@@ -4,29 +4,30 @@
 //! of its [route], each a queue and a transmitter with a [wire] behind it, until a wire ends at the
 //! receiver. Answers pass their own wires and links back.
 //!
-//! The world makes five calls: [`Path::send`] and [`Path::reply`] put packets in, [`Path::next`]
-//! says when something happens next, [`Path::on_event`] lets it happen and hands out a packet that
-//! has arrived at an endpoint, and [`Path::settle`] brings every link up to date, so that its
-//! counters can be [read](reading). The probe listens to all of this and steers none of it.
+//! The simulation makes five calls: [`Path::send`] and [`Path::reply`] put packets in;
+//! [`Path::next`] returns the time of the next event; [`Path::on_event`] handles it and returns a
+//! packet that has arrived at an endpoint; and [`Path::settle`] brings every link up to date, so
+//! that its counters can be [read](reading). The probe observes all of this and affects none of it.
 //!
 //! # Decisions
 //!
-//! **Words.** A *link* has a queue and a rate, a *wire* has delay, loss and jitter, as in netdev a
-//! device and a cable. A *route* is a sequence of *hops*, each a link and the wire on which it
-//! sends. An *uplink* is the wire before a first link, shared by all flows at the same delay.
+//! **Terms.** A *link* has a queue and a rate; a *wire* has delay, loss and jitter (in netdev
+//! terms, a device and a cable). A *route* is a sequence of *hops*, each a link and the wire on
+//! which it sends. An *uplink* is the wire before a first link, shared by all flows at the same
+//! delay.
 //!
-//! **A steady link sends ahead.** When a packet starts, the time at which it will have left is
+//! **A steady link sends ahead.** When transmission of a packet starts, its departure time is
 //! known, so it goes on the wire at once. If no packet follows, no event ends its service; the
 //! discipline is still asked for a packet with that departure time as `now`
-//! ([`sojourn_link::Link::settle`]), because CoDel ends its drop state when the queue is empty.
+//! ([`sojourn_link::Link::settle`]), because CoDel leaves its drop state when the queue is empty.
 //!
-//! **A link may defer its work while nothing else can notice.** A packet that it sends arrives
-//! only after the delay of the wire behind it. So its services need no events, nor do the arrivals
-//! from its one [`link::Feeder`]: the link [catches up](serving), handling each at its own time,
+//! **A link may defer its work while nothing else can notice.** A packet that it sends arrives only
+//! after the delay of the wire behind it. So neither its services nor the arrivals from its one
+//! [`link::Feeder`] need events: the link [catches up](serving), handling each at its own time,
 //! when another packet arrives, when its counters are read, or at an alarm deferred by that delay.
-//! The choice is made once per link, when the world is built ([`link::Service`]). Runs that record
-//! packets or signals use an event for each; `tests/late_services.rs` checks that their results
-//! are the same.
+//! The choice is made once per link, when the simulation is built ([`link::Service`]). Runs that
+//! record packets or signals use an event for each; `tests/late_services.rs` checks that both give
+//! the same results.
 
 mod access;
 mod agenda;
@@ -63,19 +64,19 @@ pub(crate) struct Path {
     links: Vec<ScheduledLink>,
     uplinks: Vec<Uplink>,
     onward: Onward,
-    /// By flow.
+    /// Indexed by flow.
     accesses: Vec<AccessLink>,
-    /// By group.
+    /// Indexed by group.
     routes: Vec<Route>,
     wireless_lans: Vec<WirelessLan>,
 }
 
-/// A packet has arrived at an endpoint.
+/// A packet that has arrived at an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
-    /// Which end of its flow it has reached.
+    /// The end of its flow that it has reached.
     pub(crate) end: End,
-    /// The wire that it came over, by place. The packet is [`Wire::arrived`] there.
+    /// The index of the wire over which it came. The packet is [`Wire::arrived`] there.
     pub(crate) wire: usize,
 }
 
@@ -99,15 +100,15 @@ impl Path {
         path
     }
 
-    /// Adds the next flow, which takes a route, by place, behind its access link.
+    /// Adds the next flow with its access link, on the route with this index.
     pub(crate) fn add_flow(&mut self, route: usize, link: SerialLink, delay: Span) {
         let slot = self.agenda.slots().accesses + self.accesses.len();
         let wire = Wire::new(Span::ZERO, self.agenda.alarm(slot));
         self.accesses.push(AccessLink::new(link, delay, &self.routes[route], wire));
     }
 
-    /// A sender sends a packet. It goes on the uplink of its flow unless an earlier packet of the
-    /// flow has yet to reach the uplink, or unless it would overtake another packet there.
+    /// Sends a packet from a sender. It goes on the uplink of its flow unless an earlier packet of
+    /// the flow has yet to reach the uplink, or it would overtake another packet there.
     #[inline(never)]
     pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
         self.onward.sightings.note(now, Point::Sent, packet);
@@ -123,7 +124,7 @@ impl Path {
         access.wire.push_any(arrival, packet, &mut self.agenda);
     }
 
-    /// A receiver sends a packet over a route, by place, towards the sender.
+    /// Sends a packet from a receiver towards the sender, over the route with this index.
     #[inline(always)]
     pub(crate) fn reply(&mut self, now: Time, route: u32, packet: &mut Packet) {
         let Route { backward, back, .. } = self.routes[route as usize];
@@ -175,8 +176,7 @@ impl Path {
         None
     }
 
-    /// Brings every link up to `now`, that time included. Afterwards its counters and its state
-    /// can be read.
+    /// Brings every link up to `now`, inclusive, so that its counters and its state can be read.
     pub(crate) fn settle(&mut self, now: Time, probe: &mut Probe) {
         let after = now + Span::from_nanos(1);
         for place in 0..self.links.len() {
@@ -185,7 +185,7 @@ impl Path {
         }
     }
 
-    /// A wire by place, for the packet that has arrived and for prefetching the next ones.
+    /// The wire with this index, for an arrived packet and for prefetching the next ones.
     #[inline]
     pub(crate) fn wire(&self, wire: usize) -> &Wire {
         &self.onward.wires[wire].0

@@ -1,4 +1,4 @@
-//! What lies behind the links: wires, and the loss and jitter on them.
+//! The wires behind the links, with their loss and jitter.
 
 use sojourn_aqm::{Ecn, Time};
 use sojourn_link::Impairment;
@@ -10,23 +10,23 @@ use super::wire::Wire;
 use crate::packet::{Packet, PacketKind};
 use crate::sightings::{Point, Sightings};
 
-/// What lies behind the links.
+/// The wires behind the links.
 pub(crate) struct Onward {
-    /// All wires, with where they end; first, in the order of the links, those from a link to
-    /// the next of a route.
+    /// All wires, with where they end. The first ones, in the order of the links, lead from a link
+    /// to the next link of a route.
     pub(crate) wires: Vec<(Wire, End)>,
-    /// The routes of all groups, one after the other.
+    /// The routes of all groups, concatenated.
     pub(crate) hops: Vec<Hop>,
     /// Loss, jitter and bleaching on the wire behind each link.
     pub(crate) impairments: Vec<Option<Impairment>>,
-    /// Datagrams lost on wires; the probe has those lost at links.
+    /// Datagrams lost on wires; losses at links are counted by the probe.
     pub(crate) losses: DatagramLosses,
-    /// Packets at every place, if they are captured.
+    /// Packets seen at every capture point, if capturing.
     pub(crate) sightings: Sightings,
 }
 
 impl Onward {
-    /// A packet has left a link at `now`, or will have by then: it goes on the wire.
+    /// Puts a packet on the wire that leaves a link at `now`, which may be in the future.
     #[inline(always)]
     pub(crate) fn forward<const NOTES: bool>(
         &mut self,
@@ -41,7 +41,7 @@ impl Onward {
         self.forward_clean(now, packet, agenda);
     }
 
-    /// The same where nothing is captured.
+    /// [`Onward::forward`] without capture.
     #[inline(never)]
     fn forward_clean(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
         let Hop { wire, is_impaired, .. } = self.hops[packet.hop as usize];
@@ -52,7 +52,7 @@ impl Onward {
         self.wires[wire as usize].0.push(now, packet, agenda);
     }
 
-    /// The same on an impaired wire, if the packet is not lost there.
+    /// [`Onward::forward`] on an impaired wire, if the packet is not lost there.
     #[inline(never)]
     fn forward_impaired(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
         let Hop { link, wire, .. } = self.hops[packet.hop as usize];

@@ -1,5 +1,4 @@
-//! What is read of a path, and done to it, between events: after [`Path::settle`] where a link may
-//! be late.
+//! Reads and changes a path between events. Where a link may be late, call [`Path::settle`] first.
 
 use sojourn_aqm::{Cause, Qdisc, Sink, Stage, Time};
 use sojourn_link::Impairment;
@@ -16,18 +15,18 @@ impl Path {
         &self.links
     }
 
-    /// The totals of each link at `at`, up to which everything has happened.
+    /// The totals of each link at `at`, up to which all events have been handled.
     pub(crate) fn totals(&self, at: Time, probe: &Probe) -> Vec<LinkTotals> {
         let links = self.links.iter().zip(&probe.links);
         links.map(|(link, stats)| stats.totals(at, link.reserve(at))).collect()
     }
 
-    /// The warm-up is over: wires count their losses from here on.
+    /// Ends the warm-up: wires count their losses from now on.
     pub(crate) fn end_warmup(&mut self) {
         self.onward.impairments.iter_mut().flatten().for_each(Impairment::end_warmup);
     }
 
-    /// What the wire behind each link has lost, if it loses any.
+    /// The losses of the wire behind each link that has any impairment.
     pub(crate) fn wire_losses(&self) -> Vec<Option<(u64, u64)>> {
         let impairments = self.onward.impairments.iter();
         impairments.map(|wire| wire.as_ref().map(Impairment::counted)).collect()
@@ -38,17 +37,17 @@ impl Path {
         &self.onward.losses
     }
 
-    /// Those of a flow count from this one on.
+    /// Starts counting the datagrams of a flow from `first` on.
     pub(crate) fn count_datagrams_from(&mut self, flow: usize, first: u32) {
         self.onward.losses.count_from(flow, first);
     }
 
-    /// Packets at every place, if they are captured.
+    /// Packets seen at every capture point, if capturing.
     pub(crate) fn sightings(&mut self) -> &mut Sightings {
         &mut self.onward.sightings
     }
 
-    /// Puts another discipline in the place of a link's.
+    /// Replaces the discipline of a link.
     pub(crate) fn replace_discipline(
         &mut self,
         now: Time,
@@ -60,7 +59,7 @@ impl Path {
         self.links[link].replace_discipline(now, discipline, &mut self.agenda, &mut probe);
     }
 
-    /// Puts a link in the place of one from which nothing has happened yet.
+    /// Replaces a link that has not been used yet.
     #[cfg(test)]
     pub(crate) fn replace_link(&mut self, place: usize, link: sojourn_link::Link<Packet>) {
         let timers = self.agenda.slots().timers;
@@ -70,7 +69,7 @@ impl Path {
         self.links[place] = ScheduledLink::new(link, 0, alarms, service, &mut self.agenda);
     }
 
-    /// Counts what still waits at the end, so that every packet has a fate.
+    /// Counts the packets still queued at the end, so that every packet has a fate.
     pub(crate) fn empty_queues<const NOTES: bool>(&mut self, end: Time, probe: &mut Probe) {
         for (queue, link) in self.links.iter_mut().enumerate() {
             empty_queue::<NOTES>(link, queue, end, probe);
@@ -78,7 +77,7 @@ impl Path {
     }
 }
 
-/// Records what still waits in one queue at the end.
+/// Records the packets still in one queue at the end.
 pub(crate) fn empty_queue<const NOTES: bool>(
     link: &mut ScheduledLink,
     queue: usize,
@@ -88,7 +87,7 @@ pub(crate) fn empty_queue<const NOTES: bool>(
     let counters = probe.links[queue].total;
     let waiting = u64::from(link.backlog().packets);
     let dropped: u64 = counters.dropped.iter().sum();
-    // Eviction and drops at the head included, every packet left exactly once.
+    // Every packet left exactly once, including by eviction and head drop.
     assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
     let mut drops = Drops(Vec::new());
     let mut departures = Vec::new();
@@ -99,7 +98,8 @@ pub(crate) fn empty_queue<const NOTES: bool>(
     }
 }
 
-/// What a law drops while its queue is emptied at the end of the run, which counts as waiting too.
+/// Packets dropped by a law while its queue is emptied at the end of the run; they count as waiting
+/// too.
 struct Drops(Vec<(Packet, Time)>);
 
 impl Sink<Packet> for Drops {

@@ -1,4 +1,4 @@
-//! Routes: over which links and wires the packets of a group go.
+//! Routes: the links and wires that the packets of a group pass.
 
 /// Where a wire ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,31 +11,32 @@ pub(crate) enum End {
     Sender,
 }
 
-/// A link on a route, and the wire on which it sends the route's packets. The next hop is next in
-/// the table of all hops, and a packet carries its place there, so no flow or group is looked up.
+/// A link on a route, and the wire on which it sends the route's packets. Hops of a route are
+/// adjacent in the table of all hops, and a packet carries its index there, so neither flow nor
+/// group is looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
-    /// The link, by place.
+    /// The index of the link.
     pub(crate) link: u32,
-    /// The wire, by place.
+    /// The index of the wire.
     pub(crate) wire: u32,
-    /// On a wireless LAN, how its frames are sent and lost: a place among the LAN's radios.
+    /// On a wireless LAN: how its frames are sent and lost, as an index into the LAN's radios.
     pub(crate) radio: u32,
-    /// On a wireless LAN, the transmitter to which it sends, if one is known: a place among links.
+    /// On a wireless LAN: the link that transmits for the receiving station, if known, by index.
     pub(crate) station: Option<u32>,
-    /// Whether the wire behind the link does more to packets than to delay them evenly.
+    /// Whether the wire behind the link does more than delay packets evenly.
     pub(crate) is_impaired: bool,
 }
 
-/// Both directions of a group. Each begins at a place in the table of hops.
+/// Both directions of a group, each beginning at an index into the table of hops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {
     /// From sender to receiver.
     pub(crate) forward: u32,
-    /// From receiver to sender; without links in that direction it is never read.
+    /// From receiver to sender; never read if that direction has no links.
     pub(crate) backward: u32,
-    /// Between its senders' access links and the first link, by place.
+    /// The index of the uplink between the senders' access links and the first link.
     pub(crate) uplink: usize,
-    /// The wire that receivers answer into, by place.
+    /// The index of the wire on which receivers reply.
     pub(crate) back: usize,
 }

@@ -1,4 +1,4 @@
-//! Arrivals at links and their services, at once or late.
+//! Arrivals at links and their services, immediate or deferred.
 
 use std::mem;
 
@@ -16,8 +16,8 @@ use crate::ring::Ring;
 use crate::sightings::Point;
 
 impl Path {
-    /// A packet arrives over a wire. Out of line, so that what a packet does that comes over an
-    /// uplink is compiled into the main loop.
+    /// Handles an arrival over a wire. Out of line, so that the main loop inlines the path of
+    /// packets from an uplink.
     #[inline(never)]
     pub(super) fn arrive_over_wire<const NOTES: bool>(
         &mut self,
@@ -28,8 +28,8 @@ impl Path {
         self.arrive::<NOTES>(now, packet, probe);
     }
 
-    /// A packet arrives at its first link that was not on an uplink. Of one instant, packets of
-    /// access links come in the order of their flows.
+    /// Handles a packet at its first link that did not come over an uplink. At one instant, packets
+    /// from access links arrive in the order of their flows.
     #[inline(never)]
     pub(super) fn arrive_from_access<const NOTES: bool>(
         &mut self,
@@ -48,7 +48,7 @@ impl Path {
         self.arrive::<NOTES>(now, &mut packet, probe);
     }
 
-    /// A packet arrives at the next link of its route.
+    /// Handles the arrival of a packet at the next link of its route.
     #[inline(always)]
     pub(super) fn arrive<const NOTES: bool>(
         &mut self,
@@ -71,7 +71,7 @@ impl Path {
         });
     }
 
-    /// The alarm of a server is due.
+    /// Handles the alarm of a server.
     #[inline]
     pub(super) fn on_server<const NOTES: bool>(
         &mut self,
@@ -83,7 +83,7 @@ impl Path {
         let link = &mut links[place];
         let mut probe = probe.at_link::<NOTES>(now, place);
         if NOTES {
-            // Nothing is late then.
+            // Nothing is deferred in this case.
             link.on_service(now, agenda, &mut probe, |left, packet, agenda| {
                 onward.forward::<NOTES>(left, packet, agenda);
             });
@@ -94,7 +94,7 @@ impl Path {
         link.end_service(now, next_arrival, agenda);
     }
 
-    /// A wireless LAN or the timer of a queue is due.
+    /// Handles the alarm of a wireless LAN or of a queue timer.
     #[inline(never)]
     pub(super) fn on_rare<const NOTES: bool>(&mut self, now: Time, slot: Slot, probe: &mut Probe) {
         let Slots { media, timers, .. } = *self.agenda.slots();
@@ -104,7 +104,7 @@ impl Path {
         }
     }
 
-    /// Brings a link to where it is now, after the arrivals from its feeder before `limit`.
+    /// Brings a link up to now, including the arrivals from its feeder before `limit`.
     pub(super) fn catch_up_at<const NOTES: bool>(
         &mut self,
         place: usize,
@@ -127,9 +127,9 @@ fn next_arrival(link: &ScheduledLink, uplinks: &[Uplink], onward: &Onward) -> Ti
     }
 }
 
-/// Handles everything due at a link by now, each at its own time: its server sends, the timer of
-/// its discipline expires, and packets arrive from its feeder, if before `limit`; at one instant in
-/// this order. The time of the probe is now, before and after.
+/// Handles everything due at a link by now, each at its own time. At one instant the order is: its
+/// server sends, its discipline's timer expires, packets arrive from its feeder (only those before
+/// `limit`). The probe's time is now, before and after.
 #[inline]
 fn catch_up<const NOTES: bool>(
     (link, uplinks): (&mut ScheduledLink, &mut [Uplink]),
@@ -145,7 +145,7 @@ fn catch_up<const NOTES: bool>(
             catch_up_from(link, arrivals, times, agenda, probe, onward);
         }
         Feeder::Wire(wire) => {
-            // The link sends on other wires.
+            // The link sends on other wires than this one.
             let mut arrivals = mem::take(&mut onward.wires[wire].0.in_flight);
             catch_up_from(link, Some(&mut arrivals), times, agenda, probe, onward);
             onward.wires[wire].0.in_flight = arrivals;

@@ -1,4 +1,4 @@
-//! An uplink: what senders have sent, from their access links to the first queue.
+//! An uplink: packets on their way from the senders' access links to the first queue.
 
 use sojourn_aqm::Time;
 
@@ -7,21 +7,21 @@ use super::link::LateServer;
 use crate::packet::Packet;
 use crate::ring::Ring;
 
-/// Packets of all flows that are as far before the same link, in the order in which they reach it;
-/// those of one instant in the order of their flows. A packet that would overtake others stays on a
-/// wire of its access link.
+/// Packets of all flows with the same delay to the same link, in order of arrival there; those of
+/// one instant in the order of their flows. A packet that would overtake others stays on a wire of
+/// its access link.
 #[derive(Debug)]
 pub(crate) struct Uplink {
-    /// Its number, as the agenda counts them.
+    /// Its index in the agenda.
     place: usize,
     /// The link to which it leads.
     pub(crate) link: usize,
-    /// The server of that link, if it takes packets by itself; else an alarm says when the next one
-    /// arrives.
+    /// The server of that link, if it pulls packets; otherwise an alarm is set for the next
+    /// arrival.
     feeds: Option<LateServer>,
     /// Packets with the times at which they arrive.
     pub(super) in_flight: Ring<(Time, Packet)>,
-    /// When the last packet that has entered arrives, and its flow.
+    /// The arrival time of the last packet that entered, and its flow.
     last: (Time, u32),
 }
 
@@ -32,18 +32,19 @@ impl Uplink {
         Uplink { place, link, feeds: None, in_flight, last }
     }
 
-    /// The same, from which a link takes packets by itself.
+    /// Lets a link pull packets from the uplink.
     pub(crate) fn feeding(&mut self, server: Option<LateServer>) {
         self.feeds = server;
     }
 
-    /// Whether a packet that arrives then overtakes no other.
+    /// Whether a packet with this arrival time overtakes no other.
     #[inline(always)]
     pub(crate) fn can_take(&self, arrival: Time, flow: u32) -> bool {
         (arrival, flow) >= self.last
     }
 
-    /// A packet enters that overtakes no other. Most follow another, which takes no call.
+    /// Appends a packet that overtakes no other. Usually the uplink is not empty, and then no call
+    /// is made.
     #[inline(always)]
     pub(crate) fn push(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         self.last = (arrival, packet.flow);
@@ -71,7 +72,7 @@ impl Uplink {
         self.in_flight.front().map_or(Time::NEVER, |&(arrival, _)| arrival)
     }
 
-    /// Takes the next packet if it arrives now and is not of a later flow than this.
+    /// Takes the next packet if it arrives now and its flow is not later than this one.
     pub(crate) fn take_of(&mut self, now: Time, flow: u32) -> Option<Packet> {
         let &(arrival, packet) = self.in_flight.front()?;
         if arrival > now || packet.flow > flow {
@@ -81,8 +82,8 @@ impl Uplink {
         Some(packet)
     }
 
-    /// Takes the packet whose alarm is due and sets that for the next. It stays where it is until
-    /// another enters.
+    /// Takes the packet whose alarm is due and sets the alarm for the next. The packet stays in
+    /// place until another enters.
     #[inline(always)]
     pub(crate) fn pop(&mut self, agenda: &mut Agenda) -> &mut Packet {
         let Uplink { place, in_flight, .. } = self;

@@ -1,5 +1,5 @@
 //! A wire: the propagation delay behind a link or before the first one. Packets arrive in the order
-//! in which they entered, unless it reorders them, so only the next needs an alarm.
+//! in which they entered, unless the wire reorders them, so only the next needs an alarm.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -13,8 +13,8 @@ use crate::alarms::Alarm;
 use crate::packet::Packet;
 use crate::ring::Ring;
 
-/// The packets of a wire that reorders, except the next to arrive. Each is inserted and found in
-/// logarithmic time, however many are in flight.
+/// The packets of a reordering wire, except the next to arrive. Insertion and removal take
+/// logarithmic time.
 #[derive(Debug, Default)]
 struct Reordered {
     later: BinaryHeap<Reverse<Later>>,
@@ -24,7 +24,7 @@ struct Reordered {
     next: u64,
 }
 
-/// A packet on a wire that reorders. Packets are numbered in the order in which they entered.
+/// A packet on a reordering wire. Packets are numbered in the order in which they entered.
 #[derive(Clone, Copy, Debug)]
 struct Later {
     arrival: Time,
@@ -52,17 +52,17 @@ impl Ord for Later {
     }
 }
 
-/// Packets in flight over one distance, in the order in which they arrive.
+/// Packets in flight over one distance, in order of arrival.
 #[derive(Debug)]
 pub(crate) struct Wire {
     propagation: Propagation,
-    /// Packets with the times at which they arrive; of a wire that reorders only the next.
+    /// Packets with their arrival times; only the next one if the wire reorders.
     pub(super) in_flight: Ring<(Time, Packet)>,
-    /// The other packets of a wire that reorders.
+    /// The other packets of a reordering wire.
     reordered: Option<Box<Reordered>>,
     alarm: Alarm,
-    /// The server of the link to which it leads, if that takes packets by itself; else the alarm
-    /// says when the next one arrives.
+    /// The server of the link to which it leads, if it pulls packets; otherwise an alarm is set for
+    /// the next arrival.
     feeds: Option<LateServer>,
 }
 
@@ -73,7 +73,7 @@ impl Wire {
         Wire { propagation, in_flight: Ring::default(), reordered: None, alarm, feeds: None }
     }
 
-    /// The same with access links that several flows share, one after the other.
+    /// Adds access links that several flows share, in series.
     pub(crate) fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> Wire {
         Wire { propagation: self.propagation.with_links(rates), ..self }
     }
@@ -83,7 +83,7 @@ impl Wire {
         self.feeds = server;
     }
 
-    /// A packet enters now. The rare case of several links is out of line, so that the hot caller
+    /// Appends a packet now. The rare case of serial links is out of line, so that the hot caller
     /// need not spill registers.
     #[inline(always)]
     pub(crate) fn push(&mut self, now: Time, packet: &Packet, agenda: &mut Agenda) {
@@ -100,8 +100,8 @@ impl Wire {
         self.push_any(arrival, packet, agenda);
     }
 
-    /// A packet enters that arrives at `arrival`, no earlier than any other. Most packets follow
-    /// another; that case makes no call, so the caller need not spill registers.
+    /// Appends a packet that arrives at `arrival`, no earlier than any other. Usually the wire is
+    /// not empty; then no call is made, and the caller need not spill registers.
     #[inline(always)]
     pub(crate) fn push_at(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
@@ -110,7 +110,7 @@ impl Wire {
         }
     }
 
-    /// The same, out of line.
+    /// [`Wire::push_at`], out of line.
     #[inline(never)]
     pub(crate) fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         let is_next = self.in_flight.is_empty();
@@ -118,8 +118,8 @@ impl Wire {
         self.schedule(is_next, agenda);
     }
 
-    /// A packet enters at `start`, which may be in the future: it may overtake others. Packets that
-    /// arrive at the same time do so in the order of these calls.
+    /// Inserts a packet that enters at `start`, which may be in the future; it may overtake others.
+    /// Packets with the same arrival time arrive in the order of these calls.
     pub(crate) fn insert(&mut self, start: Time, packet: Packet, agenda: &mut Agenda) {
         debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
         debug_assert!(self.feeds.is_none(), "a link pulls packets in the order of their entry");
@@ -140,7 +140,7 @@ impl Wire {
         self.schedule(true, agenda);
     }
 
-    /// The only packet of the ring has arrived: moves the next of a wire that reorders there.
+    /// The only packet in the ring has arrived: moves the next one of a reordering wire there.
     #[inline(never)]
     fn take_from_later(&mut self) -> Time {
         let Some(reordered) = &mut self.reordered else { return Time::NEVER };
@@ -160,13 +160,13 @@ impl Wire {
         }
     }
 
-    /// When the next packet arrives; `NEVER` if it is empty.
+    /// When the next packet arrives; `NEVER` if no packet is in flight.
     #[inline]
     pub(crate) fn next_arrival(&self) -> Time {
         self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Takes the packet that arrives now and sets the alarm for the next. It stays where it is
+    /// Takes the packet that arrives now and sets the alarm for the next. The packet stays in place
     /// until another enters.
     #[inline(always)]
     pub(crate) fn pop(&mut self, now: Time, agenda: &mut Agenda) -> &mut Packet {
@@ -178,13 +178,13 @@ impl Wire {
         &mut self.in_flight.last_taken_mut().expect("one has arrived").1
     }
 
-    /// The packet that was taken last, until another enters.
+    /// The packet taken last, valid until another enters.
     #[inline]
     pub(crate) fn arrived(&self) -> &Packet {
         &self.in_flight.last_taken().expect("one has arrived").1
     }
 
-    /// When a packet of `bytes` arrives that enters now.
+    /// When a packet of `bytes` that enters now arrives.
     #[inline]
     fn enter(&mut self, now: Time, bytes: u32) -> Time {
         self.propagation.enter(now, bytes)
@@ -196,13 +196,13 @@ impl Wire {
         self.in_flight.is_empty()
     }
 
-    /// The packet behind `place` others.
+    /// The packet with `place` others in front of it.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&Packet> {
         self.in_flight.get(place).map(|(_, packet)| packet)
     }
 
-    /// Prefetches the packet behind `place` others.
+    /// Prefetches the packet with `place` others in front of it.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
         self.in_flight.prefetch(place);
@@ -232,7 +232,7 @@ mod tests {
         Packet::new(PacketKind::Data, 0, 0, seq, 1_000, Time::ZERO)
     }
 
-    /// The packets of a wire in the order of their arrival, with the times.
+    /// The packets of a wire in order of arrival, with the times.
     fn arrivals(wire: &mut Wire, agenda: &mut Agenda) -> Vec<(u64, u32)> {
         let mut arrived = Vec::new();
         while wire.next_arrival() < Time::NEVER {
@@ -256,7 +256,7 @@ mod tests {
         assert!(wire.is_empty());
     }
 
-    /// In a sorted queue each packet would move half of the others: minutes.
+    /// In a sorted queue each packet would move half of the others, which would take minutes.
     #[test]
     fn many_packets_that_overtake_each_other_take_little_time() {
         const PACKETS: u32 = 400_000;

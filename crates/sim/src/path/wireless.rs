@@ -8,18 +8,18 @@ use crate::wlan::medium::{Attempt, Medium, Sent};
 
 /// A wireless LAN.
 pub(crate) struct WirelessLan {
-    /// What its transmitters contend for.
+    /// The medium for which its transmitters contend.
     pub(crate) medium: Medium,
-    /// They are the servers of these links; to the medium they are stations, in this order.
+    /// The links whose servers transmit on it; the medium numbers them as stations in this order.
     pub(crate) links: Vec<usize>,
-    /// Those of them that serve stations by airtime.
+    /// Those links that serve stations by airtime.
     pub(crate) by_airtime: Vec<usize>,
-    /// What was sent in the exchange that has just ended; kept for its memory.
+    /// Packets sent in the exchange that has just ended; kept to reuse the allocation.
     pub(crate) sent: Vec<Sent>,
 }
 
 impl Path {
-    /// An exchange on a wireless LAN has ended, or a station wants to join the contention.
+    /// Handles the end of an exchange on a wireless LAN, or a station that wants to contend.
     pub(super) fn on_medium<const NOTES: bool>(
         &mut self,
         now: Time,
@@ -57,9 +57,9 @@ impl Path {
         self.agenda.set(alarm, medium.next());
     }
 
-    /// A link has sent. Who serves stations by airtime accounts what it sends to a station, however
-    /// that ends, and what it receives from one (Linux 6.1 drivers/net/wireless/ath/ath9k,
-    /// `ath_tx_count_airtime` and `ath_rx_count_airtime`).
+    /// Accounts airtime after a link has sent. A link that serves stations by airtime accounts what
+    /// it sends to a station, delivered or not, and what it receives from one (Linux 6.1
+    /// drivers/net/wireless/ath/ath9k, `ath_tx_count_airtime` and `ath_rx_count_airtime`).
     fn account_airtime(
         &mut self,
         now: Time,

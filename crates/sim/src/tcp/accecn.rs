@@ -1,28 +1,28 @@
 //! Accurate ECN feedback (RFC 9768): every acknowledgement carries the number of packets received
 //! with CE, modulo eight (ACE), and an option carries the number of their payload bytes.
 //!
-//! Of the option's fields senders here read that of CE only. How many there is room for is in
-//! `accecn_option`.
+//! Senders here read only the option's CE field. `accecn_option` computes how many fields fit.
 
 use sojourn_aqm::{Ecn, Span, Time};
 
 use super::accecn_option::{MAX_FIELDS, OptionRoom, find_room};
 use crate::packet::{CeBytes, Packet};
 
-/// Initial value of the packet counter, so that a zeroed field is noticed (RFC 9768 §3.2.1).
+/// Initial value of the packet counter, chosen so that a zeroed field is noticed (RFC 9768 §3.2.1).
 const INITIAL_ACE: u32 = 5;
-/// The packet counter is taken modulo this.
+/// The packet counter is reported modulo this.
 const ACE_MODULUS: u32 = 8;
 /// The byte counter has 24 bits (RFC 9768 §3.2.3).
 const BYTE_MODULUS: u32 = 1 << 24;
-/// RFC 9768 §3.2.2.5.1: the most marks before an acknowledgement.
+/// RFC 9768 §3.2.2.5.1: the most marks before an acknowledgement must be sent.
 const MARKS_PER_ACK: u32 = 2;
-/// Fields of an option that has the counter of CE.
+/// Fewest fields of an option that includes the CE counter.
 const FIELDS_WITH_CE: u8 = 2;
 /// Acknowledgements that carry the option after a change: the next one and one more (RFC 9768
 /// §3.2.3.3).
 const AFTER_CHANGE: u32 = 2;
-/// Without a change the option is sent so often per round trip (Linux `tcp_ecn_option_beacon`).
+/// Without a change, the option is sent this many times per round trip (Linux
+/// `tcp_ecn_option_beacon`).
 const BEACONS: u64 = 3;
 /// A byte counter is sent at least once per this number of bytes (RFC 9768 §3.2.3.3).
 const REPORT_EVERY_BYTES: u32 = 1 << 22;
@@ -50,11 +50,11 @@ pub struct AccEcnCounters {
     ect_bytes: [u32; 2],
     last: Ecn,
     unreported: u32,
-    /// Fields that the next option must have, as they have changed since the last one.
+    /// Fields that the next option must have because they changed since the last one.
     required: u8,
     /// Fields of the option on the last acknowledgement.
     fields: u8,
-    /// Acknowledgements that must still carry the option, and when one last did.
+    /// Acknowledgements that must still carry the option, and when the last one carried it.
     options_due: u32,
     option_sent_at: Time,
     /// Payload received since then.
@@ -81,7 +81,7 @@ impl AccEcnCounters {
     }
 
     /// Counts a segment of `ip_bytes`. Returns whether an acknowledgement is due: after the first
-    /// mark of a run, or the second mark not yet reported (RFC 9768 §3.2.2.5.1).
+    /// mark of a run, or the second unreported mark (RFC 9768 §3.2.2.5.1).
     pub fn count(&mut self, field: Ecn, ip_bytes: u32) -> bool {
         let marked = field == Ecn::Ce;
         let begins = marked && self.last != Ecn::Ce;
@@ -105,9 +105,9 @@ impl AccEcnCounters {
         begins || self.unreported >= MARKS_PER_ACK
     }
 
-    /// Writes the counters on an acknowledgement with `blocks` SACK blocks, with the option if it
-    /// is due and there is room: returns what there is room for. `rtt`: the round trip as far as
-    /// the receiver knows it.
+    /// Writes the counters to an acknowledgement with `blocks` SACK blocks. The option is included
+    /// if it is due and fits; returns the fields and blocks that fit. `rtt` is the round trip as
+    /// far as the receiver knows it.
     pub fn report(
         &mut self,
         now: Time,
@@ -151,8 +151,8 @@ impl AccEcnCounters {
         self.ce_packets = self.ce_packets.wrapping_add(1);
     }
 
-    /// The byte counters as the option of the last acknowledgement had them: ECT(1), CE, ECT(0) or
-    /// fewer, with their initial values (RFC 9768 §3.2.3).
+    /// The byte counters in the option of the last acknowledgement: ECT(1), CE, ECT(0) or fewer,
+    /// including their initial values (RFC 9768 §3.2.3).
     pub fn option_fields(&self) -> impl Iterator<Item = u32> {
         let [ect0, ect1] = self.ect_bytes;
         let all = [(ect1 + 1) % BYTE_MODULUS, self.ce_bytes, (ect0 + 1) % BYTE_MODULUS];
@@ -164,7 +164,7 @@ impl AccEcnCounters {
     }
 }
 
-/// Fields of an option that reports bytes of this field.
+/// How many fields an option needs to include the bytes of this codepoint.
 const fn fields_up_to(field: Ecn) -> u8 {
     match field {
         Ecn::NotEct => 0,
@@ -182,22 +182,22 @@ pub struct AccEcnFeedback {
     payload_bytes: u32,
     /// Marked packets decoded since the last option.
     packets: u32,
-    /// The last option reported no new marks. A change would bring an option, so without one there
-    /// are no new marks.
+    /// The last option reported no new marks. As a change would bring an option, acknowledgements
+    /// without one then report no new marks.
     unmarked: bool,
-    /// Mean number of packets that an acknowledgement delivers, in 64ths; zero before the first.
+    /// Mean number of packets delivered by an acknowledgement, in 64ths; zero before the first.
     delivered_mean: u16,
 }
 
-/// Weight and precision of that mean, and from what mean on acknowledgements are known to deliver
-/// many packets, so that one which does is no sign of lost ones (Linux 7.2 tcp_input.c,
-/// `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC`, `ACK_COMP_THRESH`).
+/// Weight and precision of that mean, and the mean from which a large delivery is normal and no
+/// sign of lost acknowledgements (Linux 7.2 tcp_input.c, `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC`,
+/// `ACK_COMP_THRESH`).
 const MEAN_SHIFT: u32 = 6;
 const MEAN_UNIT: u64 = 1 << 6;
 const MANY_PACKETS: u64 = 4 * MEAN_UNIT;
 
 impl AccEcnFeedback {
-    /// Before the first acknowledgement; `payload_bytes` is that of a full segment.
+    /// The decoder before the first acknowledgement; `payload_bytes` is that of a full segment.
     pub fn new(payload_bytes: u32) -> AccEcnFeedback {
         AccEcnFeedback {
             ace: INITIAL_ACE,
@@ -209,21 +209,22 @@ impl AccEcnFeedback {
         }
     }
 
-    /// The SYN-ACK arrived with CE, so that the peer's counter starts one higher (RFC 9768
+    /// Accounts for a SYN-ACK that arrived with CE: the peer's counter starts one higher (RFC 9768
     /// §3.2.2.1).
     pub fn note_marked_handshake(&mut self) {
         self.ace = INITIAL_ACE + 1;
     }
 
-    /// How many packets arrived with CE since the last acknowledgement that was decoded.
-    /// `delivered`: packets that this one newly acknowledges. If it is zero, and its timestamp
-    /// is not newer than that of any before, it may be out of order and is not read; counters lose
-    /// nothing by that.
+    /// Returns how many packets arrived with CE since the last decoded acknowledgement. `delivered`
+    /// is the number of packets newly acknowledged by this one. If it is zero and the timestamp is
+    /// not newer than all earlier ones, the acknowledgement may be out of order and is skipped; as
+    /// the fields are counters, nothing is lost.
     ///
-    /// ACE gives the number modulo eight, and the byte counter decides between the candidates.
-    /// Without the option it is the smallest candidate if the last option reported no marks or
-    /// acknowledgements deliver many packets as a rule, otherwise the largest that fits into
-    /// `delivered` (RFC 9768 §3.2.2.5.2, Appendix A.2.1; Linux 7.2 `__tcp_accecn_process`).
+    /// ACE gives the number modulo eight, and the byte counter selects among the candidates.
+    /// Without the option, the result is the smallest candidate if the last option reported no
+    /// marks or acknowledgements usually deliver many packets; otherwise it is the largest that
+    /// fits into `delivered` (RFC 9768 §3.2.2.5.2, Appendix A.2.1; Linux 7.2
+    /// `__tcp_accecn_process`).
     pub fn read(
         &mut self,
         ace: u8,
@@ -296,7 +297,7 @@ mod tests {
     fn the_sender_counts_the_marks_that_the_receiver_saw() {
         let (mut counters, mut feedback) =
             (counting(OptionRule::Always), AccEcnFeedback::new(1000));
-        // The bytes wrap at 16.8 MB, the field at eight.
+        // The bytes wrap at 16.8 MB, ACE at eight.
         for marks in [0, 1, 7, 8, 9, 40, 0, 10_000, 10_000] {
             count(&mut counters, marks);
             let ack = ack(&mut counters);
@@ -306,8 +307,8 @@ mod tests {
 
     #[test]
     fn without_the_option_ace_has_wrapped_as_often_as_it_can_have() {
-        // RFC 9768 Appendix A.2.1: five of nine delivered is five, or it would be thirteen; one of
-        // nine is nine.
+        // RFC 9768 Appendix A.2.1: five with nine delivered is five, as thirteen would not fit; one
+        // with nine delivered is nine.
         let (mut counters, mut feedback) = (counting(OptionRule::Never), AccEcnFeedback::new(1000));
         for (marks, delivered, read) in
             [(1, 1, 1), (3, 4, 3), (7, 7, 7), (5, 9, 5), (1, 9, 9), (0, 7, 0), (0, 8, 8), (8, 8, 8)]
@@ -324,7 +325,7 @@ mod tests {
     fn an_option_that_returns_reports_what_was_missed() {
         let (mut counters, mut feedback) =
             (counting(OptionRule::Always), AccEcnFeedback::new(1000));
-        // Sixteen more than the acknowledgements in between report: retransmissions that came
+        // Sixteen more than the acknowledgements in between report: retransmissions that arrived
         // twice.
         count(&mut counters, 19);
         assert_eq!(feedback.read(counters.ace(), None, 5, false), 3);

@@ -1,21 +1,21 @@
-//! The room for the option of accurate ECN feedback next to timestamps and SACK blocks (RFC 9768
+//! Whether the option of accurate ECN feedback fits next to timestamps and SACK blocks (RFC 9768
 //! §3.2.3; Linux 7.2 tcp_output.c, `tcp_options_fit_accecn`).
 
 /// Space for TCP options (RFC 9293 §3.1).
 const OPTION_SPACE: u32 = 40;
-/// What timestamps take of it, padded (RFC 7323 §3.2).
+/// Option space used by timestamps, padded (RFC 7323 §3.2).
 pub const STAMP_BYTES: u32 = 12;
-/// What the option takes of it with all its fields and without SACK blocks, padded.
+/// Option space used by the full option without SACK blocks, padded.
 pub const FULL_BYTES: u32 = padded(MAX_FIELDS, 0);
-/// Kind and length of the option, and each of its fields (RFC 9768 §3.2.3).
+/// Bytes of the option's kind and length, and of each field (RFC 9768 §3.2.3).
 const BASE_BYTES: u32 = 2;
 const FIELD_BYTES: u32 = 3;
-/// ECT(1), CE, ECT(0), in this order: a shorter option leaves out the last.
+/// ECT(1), CE, ECT(0), in this order: a shorter option omits the last ones.
 pub(super) const MAX_FIELDS: u8 = 3;
-/// SACK blocks end the option at a multiple of four with two bytes of padding, which the option
-/// takes instead (RFC 2018 §3).
+/// SACK blocks are padded to a multiple of four by two bytes, which the option uses instead (RFC
+/// 2018 §3).
 const PADDING_BYTES: u32 = 2;
-/// SACK blocks that are kept in any case.
+/// SACK blocks that are never dropped in favour of the option.
 const KEPT_BLOCKS: u32 = 2;
 
 /// Bytes of `blocks` SACK blocks, padded (RFC 2018 §3).
@@ -23,19 +23,19 @@ pub(super) const fn sack_bytes(blocks: u32) -> u32 {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
 
-/// The options for which an acknowledgement has room.
+/// What fits into an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OptionRoom {
     /// Fields of the option.
     pub fields: u8,
-    /// SACK blocks next to it.
+    /// SACK blocks sent along with it.
     pub blocks: u32,
     /// Bytes that the option adds.
     pub bytes: u32,
 }
 
-/// The room for an option with `required` fields at least: with as many as there is room for, and
-/// with the third SACK block left out if it must be. None if there is no room even then.
+/// Finds the largest option with at least `required` fields that fits, dropping the third SACK
+/// block if necessary. `None` if none fits even then.
 pub(super) fn find_room(required: u8, blocks: u32, timestamps: bool) -> Option<OptionRoom> {
     let space = OPTION_SPACE - if timestamps { STAMP_BYTES } else { 0 };
     let fewest = if required > 0 { blocks.min(KEPT_BLOCKS) } else { blocks };
@@ -46,7 +46,7 @@ pub(super) fn find_room(required: u8, blocks: u32, timestamps: bool) -> Option<O
     })
 }
 
-/// Bytes that an option of `fields` fields adds to an acknowledgement with SACK `blocks`.
+/// Bytes that an option of `fields` fields adds to an acknowledgement with `blocks` SACK blocks.
 const fn padded(fields: u8, blocks: u32) -> u32 {
     let bytes = BASE_BYTES + FIELD_BYTES * fields as u32;
     let shared = if blocks > 0 { PADDING_BYTES } else { 0 };
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(
             room(2, 3, false),
             Some((3, 3, 12)),
-            "without timestamps beside three blocks too"
+            "without timestamps next to three blocks too"
         );
         assert_eq!((STAMP_BYTES, FULL_BYTES), (12, 12));
     }

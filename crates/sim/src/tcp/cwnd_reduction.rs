@@ -1,4 +1,4 @@
-//! How a reduction brings the window down to its new size; a profile says which way.
+//! How a reduction brings the window down to its new size, as selected by the profile.
 
 use super::pipe::Pipe;
 use super::profile::Style;
@@ -18,13 +18,13 @@ pub(crate) enum CwndReduction {
     },
     /// Rate halving: one packet for every second acknowledgement.
     Halving(RateHalving),
-    /// At once, with sending limited by a pipe count.
+    /// Immediately, with sending limited by a pipe count.
     Pipe(Pipe),
     /// By the congestion control itself.
     LeftToControl,
-    /// At once.
+    /// Immediately.
     AtOnce {
-        /// A retransmission is due that does not wait for the window.
+        /// A retransmission is due regardless of the window.
         due: bool,
     },
 }
@@ -36,15 +36,15 @@ pub(crate) struct AckInReduction {
     pub(crate) delivered: u32,
     /// Packets in flight (RFC 9937 `inflight`).
     pub(crate) in_flight: u32,
-    /// It advanced the acknowledgement number.
+    /// Whether it advanced the acknowledgement number.
     pub(crate) advanced: bool,
-    /// It advanced that number and revealed no loss (RFC 9937 `SafeACK`).
+    /// Whether it advanced that number and revealed no loss (RFC 9937 `SafeACK`).
     pub(crate) safe: bool,
 }
 
 impl CwndReduction {
-    /// Starts a reduction. The threshold has its new value, the window not yet. `outstanding`:
-    /// packets sent and not acknowledged.
+    /// Starts a reduction. The threshold already has its new value, the window does not.
+    /// `outstanding` counts packets sent and not acknowledged.
     pub(crate) fn start(style: Style, window: &mut Window, outstanding: u32) -> CwndReduction {
         let prior = window.cwnd;
         match style {
@@ -63,7 +63,7 @@ impl CwndReduction {
         }
     }
 
-    /// Adjusts the window on an acknowledgement. `min_cwnd`: where rate halving stops.
+    /// Adjusts the window on an acknowledgement. `min_cwnd` is where rate halving stops.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,
@@ -83,7 +83,7 @@ impl CwndReduction {
             }
             CwndReduction::Pipe(pipe) => pipe.on_ack(ack.advanced),
             // RFC 6582 §3.2 step 3: a partial acknowledgement retransmits the new head at once, and
-            // what it acknowledges beyond that hole and the duplicates deflates the window.
+            // deflates the window by the segments acknowledged beyond that hole and the duplicates.
             CwndReduction::AtOnce { due } if ack.advanced && !ack.safe => {
                 *due = true;
                 window.cwnd = window.cwnd.saturating_sub(ack.delivered.saturating_sub(1)).max(1);
@@ -105,7 +105,7 @@ impl CwndReduction {
         }
     }
 
-    /// How many packets may be sent, where the window alone would admit `room`.
+    /// How many packets may be sent when the window alone would allow `room`.
     pub(crate) fn room(&self, room: u32, cwnd: u32) -> u32 {
         match self {
             CwndReduction::Pipe(pipe) => pipe.room(cwnd),
@@ -116,7 +116,7 @@ impl CwndReduction {
         }
     }
 
-    /// Whether the window came down at the start, as in RFC 6582.
+    /// Whether the window came down at the start of the reduction, as in RFC 6582.
     pub(crate) fn is_at_once(&self) -> bool {
         matches!(self, CwndReduction::AtOnce { .. })
     }

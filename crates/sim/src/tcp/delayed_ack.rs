@@ -1,12 +1,12 @@
-//! When a receiver acknowledges: at once, after a number of segments, or after a delay (RFC 5681
-//! §4.2).
+//! When a receiver acknowledges: immediately, after a number of segments, or after a delay (RFC
+//! 5681 §4.2).
 //!
 //! Linux 6.1 (`tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`) adapts the
-//! delay to the gaps between segments. It acknowledges the first segments of a connection and those
-//! after a pause one by one (quick acknowledgements), before 4.18 also those after a gap, and it
-//! compresses duplicates. Other stacks count segments and wait for a fixed time.
+//! delay to the gaps between segments. It acknowledges the first segments of a connection, and the
+//! first after a pause, one by one (quick acknowledgements); before 4.18 also those after a gap. It
+//! compresses duplicates. Other stacks count segments and use a fixed delay.
 //!
-//! Deviations from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
+//! Deviation from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
 //! from the start.
 
 use sojourn_aqm::{Span, Time};
@@ -21,8 +21,8 @@ const QUICK_AT_MARK: u8 = 2;
 const MIN_DELAY: Span = Span::from_millis(40);
 const MIN_DELAY_TICKS: u64 = MIN_DELAY.as_nanos() / TICK.as_nanos();
 const MAX_DELAY: Span = Span::from_millis(500);
-/// Duplicates that are never held back (Linux `TCP_FASTRETRANS_THRESH`), the most that are
-/// (`tcp_comp_sack_nr`), and for how long (`tcp_comp_sack_delay_ns`).
+/// Duplicates that are never held back (Linux `TCP_FASTRETRANS_THRESH`), the most that are held
+/// back (`tcp_comp_sack_nr`), and for how long (`tcp_comp_sack_delay_ns`).
 const NEVER_HELD: u32 = 3;
 const MAX_HELD: u32 = 44;
 const MAX_HOLD: Span = Span::from_millis(1);
@@ -31,23 +31,23 @@ const MAX_HOLD: Span = Span::from_millis(1);
 #[derive(Clone, Debug)]
 pub(crate) struct DelayedAck {
     rule: AckRule,
-    /// Timers expire on the ticks of a timer wheel.
+    /// Whether timers expire on the ticks of a timer wheel.
     wheel: bool,
-    /// The present delay in ticks, if it adapts (Linux `icsk_ack.ato`; fact tcp-51).
+    /// The current delay in ticks, if adaptive (Linux `icsk_ack.ato`; fact tcp-51).
     ato: u64,
     /// Quick acknowledgements left (Linux `icsk_ack.quick`).
     quick: u32,
     /// The tick in which the last segment in order arrived (Linux `icsk_ack.lrcvtime`).
     last_data: Option<u64>,
-    /// Round trip of the handshake, and the longest delay after it (Linux `tcp_send_delayed_ack`: a
-    /// round trip, but at least 40 ms).
+    /// Round-trip time of the handshake, and the longest delay that follows from it (Linux
+    /// `tcp_send_delayed_ack`: one round trip, but at least 40 ms).
     rtt: Option<Span>,
     longest: Span,
     due: Time,
-    /// When the timer set last expires, which an acknowledgement does not stop (fact tcp-52).
+    /// When the last timer set expires; acknowledgements do not stop it (fact tcp-52).
     expiry: Time,
     held: Held,
-    /// A segment with PSH has not been acknowledged (Linux `ICSK_ACK_PUSHED`).
+    /// A segment with PSH is unacknowledged (Linux `ICSK_ACK_PUSHED`).
     pushed: bool,
 }
 
@@ -56,16 +56,16 @@ pub(crate) struct DelayedAck {
 struct Held {
     /// Their acknowledgement number.
     next: u32,
-    /// Duplicates of that number sent at once.
+    /// Duplicates with that number that were sent at once.
     sent: u32,
     count: u32,
-    /// The timestamp that an acknowledgement had when the last of them came.
+    /// The timestamp that an acknowledgement would have had when the last of them arrived.
     stamp: u32,
     due: Time,
 }
 
 impl DelayedAck {
-    /// Before the first segment.
+    /// The state before the first segment.
     pub(crate) fn new(rule: AckRule, wheel: bool) -> DelayedAck {
         DelayedAck {
             rule,
@@ -82,7 +82,7 @@ impl DelayedAck {
         }
     }
 
-    /// The round trip of the handshake, if it is known.
+    /// Sets the round-trip time of the handshake, if known.
     pub(crate) fn on_established(&mut self, rtt: Option<Span>) {
         self.rtt = rtt;
         self.longest = rtt.map_or(MAX_DELAY, |rtt| rtt.max(MIN_DELAY).min(MAX_DELAY));
@@ -94,13 +94,14 @@ impl DelayedAck {
         self.due.min(self.held.due)
     }
 
-    /// The round trip of the handshake, if there was one.
+    /// The round-trip time of the handshake, if known.
     pub(crate) fn rtt(&self) -> Option<Span> {
         self.rtt
     }
 
-    /// A segment has arrived in order (Linux `tcp_event_data_recv`). `window`: the receive window
-    /// in segments, here and below; it is a division, and seldom needed.
+    /// Handles a segment that arrived in order (Linux `tcp_event_data_recv`). Here and below,
+    /// `window` is the receive window in segments; it costs a division and is rarely needed, hence
+    /// a closure.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Time, window: impl Fn() -> u32) {
         if !self.rule.adaptive {
@@ -119,7 +120,7 @@ impl DelayedAck {
         }
     }
 
-    /// The retransmission timeout of this end in ticks, from the sample of the handshake alone.
+    /// The retransmission timeout of this end in ticks, based only on the handshake's sample.
     fn timeout(&self) -> u64 {
         let variance = |rtt: Span| (rtt + rtt).max(Span::from_millis(200));
         let timeout = self.rtt.map_or(Span::from_secs(1), |rtt| rtt + variance(rtt));
@@ -130,21 +131,21 @@ impl DelayedAck {
         self.quick = self.quick.max((window / 2).max(2).min(u32::from(most)));
     }
 
-    /// The next `most` segments are acknowledged one by one, and the delay is reset (Linux
+    /// Enters quick-acknowledgement mode for the next `most` segments, and resets the delay (Linux
     /// `tcp_enter_quickack_mode`).
     fn go_quick(&mut self, most: u8, window: u32) {
         self.raise_quick(most, window);
         self.ato = MIN_DELAY_TICKS;
     }
 
-    /// A segment has arrived a second time.
+    /// Handles a segment that arrives a second time.
     pub(crate) fn on_duplicate(&mut self, window: u32) {
         if self.rule.adaptive {
             self.go_quick(self.rule.quick, window);
         }
     }
 
-    /// A segment has arrived out of order.
+    /// Handles a segment that arrives out of order.
     #[inline]
     pub(crate) fn on_gap(&mut self, window: impl Fn() -> u32) {
         if self.rule.quick_at_gaps {
@@ -152,15 +153,16 @@ impl DelayedAck {
         }
     }
 
-    /// A mark, or a retransmission among ECN-capable data: the sender's window may be small (Linux
-    /// `__tcp_ecn_check_ce`).
+    /// Handles a mark, or a retransmission among ECN-capable data: the sender's window may be small
+    /// (Linux `__tcp_ecn_check_ce`).
     pub(crate) fn on_mark(&mut self, window: u32) {
         if self.rule.adaptive {
             self.go_quick(self.rule.quick.min(QUICK_AT_MARK), window);
         }
     }
 
-    /// The window has grown: the next acknowledgement is due at once (Linux `tcp_grow_window`).
+    /// Makes the next acknowledgement due at once because the window has grown (Linux
+    /// `tcp_grow_window`).
     #[inline]
     pub(crate) fn on_window_growth(&mut self) {
         if self.rule.adaptive {
@@ -168,7 +170,7 @@ impl DelayedAck {
         }
     }
 
-    /// Less than half of the buffer is free: no quick acknowledgements (Linux
+    /// Ends quick acknowledgements because less than half of the buffer is free (Linux
     /// `__tcp_select_window`).
     pub(crate) fn on_low_buffer(&mut self) {
         self.quick = 0;
@@ -180,13 +182,13 @@ impl DelayedAck {
         self.quick > 0
     }
 
-    /// Quick acknowledgements that are left.
+    /// Quick acknowledgements left.
     #[cfg(test)]
     pub(crate) fn quick_left(&self) -> u32 {
         self.quick
     }
 
-    /// Whether `segments` in order are acknowledged now; otherwise the timer is set.
+    /// Whether to acknowledge `segments` in-order segments now; otherwise sets the timer.
     #[inline]
     pub(crate) fn is_due_after(&mut self, now: Time, segments: u32) -> bool {
         if self.are_enough(segments) || self.quick > 0 {
@@ -200,29 +202,29 @@ impl DelayedAck {
         false
     }
 
-    /// Whether `segments` unacknowledged segments are acknowledged at once.
+    /// Whether `segments` unacknowledged segments require an immediate acknowledgement.
     #[inline]
     pub(crate) fn are_enough(&self, segments: u32) -> bool {
         segments >= self.rule.every
     }
 
-    /// A segment in order carries PSH, or does not (Linux 6.6 and Debian's 6.1,
+    /// Records whether an in-order segment carries PSH (Linux 6.6 and Debian's 6.1,
     /// `tcp_measure_rcv_mss`).
     #[inline]
     pub(crate) fn on_push(&mut self, push: bool) {
         self.pushed |= push && self.rule.answers_push;
     }
 
-    /// Whether one with PSH is to be acknowledged when it has been read and nothing is missing
+    /// Whether a segment with PSH must be acknowledged once it has been read and nothing is missing
     /// (Linux `tcp_cleanup_rbuf`).
     #[inline]
     pub(crate) fn is_pushed(&self) -> bool {
         self.pushed
     }
 
-    /// Whether a duplicate with the number `next` is sent now; otherwise it is held back (Linux
-    /// `__tcp_ack_snd_check`), for a part of a round trip: the receiver's mean or that of the
-    /// handshake, whichever is shorter.
+    /// Whether to send a duplicate with the number `next` now. Otherwise it is held back (Linux
+    /// `__tcp_ack_snd_check`) for a part of a round trip, the shorter of the receiver's mean and
+    /// the handshake's.
     pub(crate) fn is_duplicate_due(&mut self, now: Time, next: u32, mean: Option<Span>) -> bool {
         let Some(compression) = self.rule.compression.filter(|_| self.quick == 0) else {
             return true;
@@ -258,9 +260,9 @@ impl DelayedAck {
         self.held.count > 0
     }
 
-    /// The timestamp of an acknowledgement that is sent now. The timer that lets go what was held
-    /// does not look at the clock in Linux 6.1 (`tcp_compressed_ack_kick`), another that does so
-    /// for it does.
+    /// The timestamp of an acknowledgement sent now. In Linux 6.1 the timer that releases held
+    /// duplicates does not read the clock (`tcp_compressed_ack_kick`); another timer that releases
+    /// them does.
     #[inline]
     pub(crate) fn stamp(&self, now: Time) -> u32 {
         let is_let_go = self.held.due <= now && self.held.due != self.expiry;
@@ -268,14 +270,14 @@ impl DelayedAck {
         if is_early { self.held.stamp } else { stamp(now) }
     }
 
-    /// The timer has expired: Linux doubles the delay (`tcp_delack_timer_handler`).
+    /// Handles the expired timer; Linux doubles the delay (`tcp_delack_timer_handler`).
     pub(crate) fn on_timer(&mut self, now: Time) {
         if self.rule.adaptive && self.due <= now {
             self.ato = (2 * self.ato).min(self.timeout());
         }
     }
 
-    /// An acknowledgement has been sent.
+    /// Records that an acknowledgement has been sent.
     #[inline]
     pub(crate) fn on_sent(&mut self) {
         if self.quick > 0 {
@@ -301,7 +303,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// The waits after segments that arrive at these times, each acknowledged by the timer.
+    /// The delays after segments that arrive at these times, each acknowledged by the timer.
     fn waits(rtt_ms: u64, times_ms: &[u64]) -> Vec<f64> {
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
         acks.on_established(Some(Span::from_millis(rtt_ms)));
@@ -324,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_delay_follows_short_gaps() {
-        // 80 ms after the timer; a gap of 10 ms takes it to 60, then to 50: half of it and 20 ms.
+        // 80 ms after the timer; a gap of 10 ms takes it to 60, then to 50: half of it plus 20 ms.
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
         acks.on_established(Some(Span::from_millis(200)));
         acks.on_data(at(0), || MANY);
@@ -373,8 +375,8 @@ mod tests {
         assert_eq!(held(&mut acks, late), late + Span::from_micros(1_100), "it has expired");
     }
 
-    /// Fact tcp-55: the timestamps of what the timer sends 1.1 ms after the first that is held and
-    /// 0.5 ms after the last, and of what an older timer sends meanwhile.
+    /// Fact tcp-55: timestamps when the timer fires 1.1 ms after the first held duplicate and 0.5
+    /// ms after the last, and when an older timer fires in between.
     #[test]
     fn what_the_timer_of_held_duplicates_sends_has_the_timestamp_of_the_last_in_linux_6_1() {
         let stamp_after = |rule: AckRule, older: bool| {
@@ -431,12 +433,12 @@ mod tests {
         assert_eq!([7, 7, 7, 7].map(&mut due), [true, true, true, false]);
         assert_eq!([7; 43].map(&mut due), [false; 43]);
         assert!(due(7), "at most 44 are held back");
-        assert!(due(8), "another number starts anew");
+        assert!(due(8), "another number starts again from zero");
         let _ = due(8) & due(8) & due(8);
         assert_eq!(acks.due(), at(5) + Span::from_micros(600));
     }
 
-    /// How long a duplicate is held back, after a handshake of 10 ms, in microseconds.
+    /// How long a duplicate is held back after a handshake of 10 ms, in microseconds.
     fn held_us(rule: AckRule, mean_ms: Option<u64>) -> u64 {
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..rule }, false);
         acks.on_established(Some(Span::from_millis(10)));
@@ -484,7 +486,7 @@ mod tests {
             acks.on_data(at(gap_ms), || MANY);
             acks.ato
         };
-        // Half of 100 ms and 20 ms; half of it and the gap; unchanged.
+        // Half of 100 ms plus 20 ms; half of it plus the gap; unchanged.
         assert_eq!([20, 21, 99, 100].map(after), [70, 71, 149, 100]);
     }
 

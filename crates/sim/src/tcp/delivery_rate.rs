@@ -1,8 +1,9 @@
 //! Delivery-rate estimation (draft-ietf-ccwg-bbr §4.1, Linux `tcp_rate.c`).
 //!
 //! Each packet records how much had been delivered when it left. When it is acknowledged, the
-//! amount delivered since, divided by the longer of the sending and the acknowledging interval, is
-//! a sample: neither a burst of packets nor a burst of acknowledgements can make it too large.
+//! amount delivered since then, divided by the longer of the sending and the acknowledging
+//! interval, is a sample; neither a burst of packets nor a burst of acknowledgements can make it
+//! too large.
 
 use sojourn_aqm::{Span, Time};
 
@@ -26,9 +27,9 @@ struct Record {
 /// The estimator of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
-    /// A ring by segment number, as long as was ever outstanding.
+    /// A ring indexed by segment number, as long as the most that was ever outstanding.
     records: Vec<Record>,
-    /// Packets delivered, and when the last was (Linux `tp->delivered`).
+    /// Packets delivered, and the time of the last delivery (Linux `tp->delivered`).
     delivered: u64,
     delivered_at: Time,
     /// When the most recently delivered packet left: the start of the next sending interval.
@@ -39,7 +40,7 @@ pub(crate) struct DeliveryRate {
 }
 
 impl Default for DeliveryRate {
-    /// Nothing sent yet.
+    /// The estimator before anything was sent.
     fn default() -> DeliveryRate {
         DeliveryRate {
             records: vec![Record::default(); 16],
@@ -53,24 +54,25 @@ impl Default for DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Packets delivered in total, the SYN among them.
+    /// Total packets delivered, including the SYN.
     pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Packets lost in total.
+    /// Total packets lost.
     pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Nothing is outstanding, and new data is about to leave: restarts the intervals. It is not
-    /// enough that nothing is in flight, because segments marked lost may still arrive (Linux
+    /// Restarts the intervals when nothing is outstanding and new data is about to leave. That
+    /// nothing is in flight is not enough, because segments marked lost may still arrive (Linux
     /// `tcp_rate_skb_sent`).
     pub(crate) fn restart(&mut self, now: Time) {
         (self.first_sent, self.delivered_at) = (now, now);
     }
 
-    /// A packet leaves; `una` is the lowest outstanding, `in_flight` counts it.
+    /// Records a packet that leaves; `una` is the lowest outstanding number, and `in_flight`
+    /// includes this packet.
     pub(crate) fn on_sent(&mut self, seq: u32, una: u32, in_flight: u32) {
         while (seq - una) as usize >= self.records.len() {
             self.grow(una);
@@ -116,8 +118,9 @@ impl DeliveryRate {
         }
     }
 
-    /// An acknowledgement delivered `packets`, of which `newest` was sent last. An interval below
-    /// the minimum round-trip time gives no sample: it was a retransmission whose original arrived.
+    /// An acknowledgement delivered `packets`, of which `newest` was sent last. An interval shorter
+    /// than the minimum round-trip time gives no sample: the packet was a retransmission whose
+    /// original arrived.
     pub(crate) fn on_delivered(
         &mut self,
         now: Time,
@@ -133,7 +136,7 @@ impl DeliveryRate {
         if self.app_limited_until.is_some_and(|until| self.delivered > until) {
             self.app_limited_until = None;
         }
-        let newest = newest?; // a duplicate without SACK leaves open which packet arrived
+        let newest = newest?; // a duplicate without SACK does not say which packet arrived
         let record = self.records[self.place(newest.seq)];
         let sending = newest.sent.since(record.first_sent);
         let acknowledging = now.since(record.delivered_at);
@@ -143,7 +146,8 @@ impl DeliveryRate {
         Some(sample).filter(|sample| possible && sample.interval > Span::ZERO)
     }
 
-    /// The application has nothing more to send: samples of what is in flight are limited by it.
+    /// The application has nothing more to send, so samples of the data in flight are
+    /// application-limited.
     pub(crate) fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = Some(self.delivered + u64::from(in_flight));
     }
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn compressed_acknowledgements_do_not_raise_the_rate() {
-        // Ten packets leave over 90 ms, their acknowledgements come all at once.
+        // Ten packets leave over 90 ms; all their acknowledgements arrive at once.
         let mut rate = DeliveryRate::default();
         (0..10u32).for_each(|n| rate.on_sent(n, 0, n + 1));
         let sample = rate.on_delivered(ms(200), 10, sent_at(9, 90), None).unwrap();

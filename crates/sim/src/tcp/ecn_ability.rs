@@ -8,22 +8,22 @@ use super::negotiation::Mode;
 /// The ECN abilities of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EcnAbility {
-    /// The highest feedback mode that it supports.
+    /// The highest feedback mode supported.
     pub speaks: Mode,
-    /// In classic mode it echoes every run of marks exactly (RFC 8257 §3.2).
+    /// Whether it echoes every run of marks exactly in classic mode (RFC 8257 §3.2).
     pub runs: bool,
     /// The field of ECN-capable packets.
     pub ect: Ecn,
-    /// All packets are ECN-capable, the SYN-ACK too (RFC 8311 §4.3).
+    /// Whether all packets are ECN-capable, including the SYN-ACK (RFC 8311 §4.3).
     pub needs_ecn: bool,
-    /// When it sends the AccECN option.
+    /// When the AccECN option is sent.
     pub option: OptionRule,
     /// Headers of a segment.
     pub header_bytes: u32,
 }
 
 impl EcnAbility {
-    /// No ECN.
+    /// Without ECN.
     pub const NONE: EcnAbility = EcnAbility {
         speaks: Mode::NotEcn,
         runs: false,

@@ -10,7 +10,7 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    /// In segments of `payload_bytes`.
+    /// The window in segments of `payload_bytes`.
     pub fn packets(self, payload_bytes: u32) -> u32 {
         match self {
             InitialWindow::Packets(packets) => packets,

@@ -1,5 +1,5 @@
-//! Memory of segments in Linux's buffers, in bytes, and how much of it counts as window (facts
-//! tcp-31 and tcp-45).
+//! Memory used by segments in Linux's buffers, in bytes, and the share of it that counts as window
+//! (facts tcp-31 and tcp-45).
 
 use super::profile::BufferRule;
 
@@ -12,9 +12,9 @@ pub(super) const SHARED_INFO: u32 = 320;
 pub(super) const IP_AND_TCP: u32 = 40;
 
 impl BufferRule {
-    /// Memory of a buffer of segments without its payload: `tcp_stream_alloc_skb` takes headers and
-    /// shared information from the allocator, which gives 1024 B, and since it has a cache for them
-    /// 640 (Linux 6.3, `skbuff_small_head`).
+    /// Memory of a buffer of segments without its payload: `tcp_stream_alloc_skb` allocates headers
+    /// and shared information, which takes 1024 B, or 640 B since they have a dedicated cache
+    /// (Linux 6.3, `skbuff_small_head`).
     pub(super) const fn overhead(self) -> u32 {
         SK_BUFF
             + match self {
@@ -23,8 +23,7 @@ impl BufferRule {
             }
     }
 
-    /// Linux `sysctl_rmem_max`, which counts in the scale of the window
-    /// (`tcp_select_initial_window`).
+    /// Linux `sysctl_rmem_max`, one input to the window scale (`tcp_select_initial_window`).
     pub(super) const fn rmem_max(self) -> u32 {
         match self {
             BufferRule::Half => 212_992,
@@ -33,7 +32,7 @@ impl BufferRule {
     }
 }
 
-/// The share of the memory that is window (Linux `tcp_win_from_space`).
+/// The share of the memory that counts as window (Linux `tcp_win_from_space`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     /// In 256ths.

@@ -3,12 +3,12 @@
 //! The sender of a flow is the client of its connection and sends all the data. The third packet of
 //! the handshake carries no feedback: the client's own counter (RFC 9768 §3.2.2.1: 6 after a
 //! SYN-ACK with CE) and the encoding of its first acknowledgement report marks on packets towards
-//! the client, and none of those carries data. Answers of broken and nonce servers (RFC 9768 Table
-//! 2) are understood, but never sent.
+//! the client, and none of these packets carries data. SYN-ACKs of broken and nonce servers (RFC
+//! 9768 Table 2) are understood, but never sent.
 
 use sojourn_aqm::Ecn;
 
-/// AE, CWR and ECE of the TCP header as one number: the field that later is ACE.
+/// AE, CWR and ECE of the TCP header as one number; after the handshake this field is ACE.
 pub type Flags = u8;
 
 /// A feedback mode.
@@ -38,7 +38,7 @@ impl Mode {
         }
     }
 
-    /// The mode that a server with at most `self` enters after a SYN. Reserved flags request
+    /// The mode that a server supporting up to `self` enters after a SYN. Reserved flags request
     /// accurate feedback (RFC 9768 §3.1.3).
     pub const fn granted(self, syn: Flags) -> Mode {
         match (syn, self) {
@@ -48,8 +48,8 @@ impl Mode {
         }
     }
 
-    /// The flags of the SYN-ACK in this mode, which in accurate mode report the ECN field that the
-    /// SYN arrived with (RFC 9768 Table 2).
+    /// The flags of the SYN-ACK in this mode; in accurate mode they report the ECN field of the
+    /// received SYN (RFC 9768 Table 2).
     pub const fn answer(self, syn_arrived: Ecn) -> Flags {
         match (self, syn_arrived) {
             (Mode::NotEcn, _) => 0b000,
@@ -61,7 +61,7 @@ impl Mode {
         }
     }
 
-    /// The mode of a client that requested `self` and received this answer. A server that reflects
+    /// The mode of a client that requested `self` and received this SYN-ACK. A server that reflects
     /// the flags is broken and gets no ECN (RFC 9768 Table 2).
     pub const fn settled(self, answer: Flags) -> Mode {
         match (self, answer) {
@@ -72,7 +72,7 @@ impl Mode {
     }
 }
 
-/// The ECN field that a SYN arrived with, according to an answer in accurate mode.
+/// The ECN field with which the SYN arrived, according to a SYN-ACK in accurate mode.
 pub const fn syn_arrived(answer: Flags, sent: Ecn) -> Ecn {
     match answer {
         RESERVED_ANSWER => sent,
@@ -83,8 +83,8 @@ pub const fn syn_arrived(answer: Flags, sent: Ecn) -> Ecn {
     }
 }
 
-/// Whether the path has changed the field in an invalid way: only ECT may change, and only to the
-/// other ECT or to CE (RFC 9768 §3.2.2.3, RFC 3168 §18).
+/// Whether the path changed the field in an invalid way: only ECT may change, and only to the other
+/// ECT or to CE (RFC 9768 §3.2.2.3, RFC 3168 §18).
 pub fn is_mangled(sent: Ecn, arrived: Ecn) -> bool {
     sent != arrived && (sent == Ecn::NotEct || sent == Ecn::Ce || arrived == Ecn::NotEct)
 }

@@ -1,17 +1,17 @@
 //! Pacing: packets leave at a rate, not in bursts.
 //!
-//! As in Linux 6.1 (`tcp_update_skb_after_send`): the first ten segments leave unpaced; a packet
-//! that leaves late shortens the next gap, at most by half. A control without a pacing rate has
-//! that of [`crate::cc::Window`].
+//! As in Linux 6.1 (`tcp_update_skb_after_send`), the first ten segments leave unpaced, and a
+//! packet that leaves late shortens the next gap, at most by half. A control without a pacing rate
+//! uses that of [`crate::cc::Window`].
 //!
 //! Packets leave one by one unless the control allows a burst or the host has segmentation offload.
-//! Until then they wait in TCP, unsent (`tcp_pacing_check`), unless the control needs the qdisc
+//! Until then they stay in TCP, unsent (`tcp_pacing_check`), unless the control needs the qdisc
 //! `fq`: then TCP passes some of them down to it, and these count as in flight
 //! (`tcp_small_queue_check`).
 
 use sojourn_aqm::{Span, Time};
 
-/// Up to this segment those of a connection are not paced (Linux `tcp_update_skb_after_send`).
+/// Segments of a connection up to this one are not paced (Linux `tcp_update_skb_after_send`).
 const UNPACED: u32 = 10;
 
 /// When the packets of one connection may leave.
@@ -19,7 +19,7 @@ const UNPACED: u32 = 10;
 pub(crate) struct Pacer {
     /// How far packets may leave ahead of the rate.
     burst: Span,
-    /// Time per packet; none: unpaced.
+    /// Time per packet; `None` if unpaced.
     gap: Option<Span>,
     /// When the next packet is due.
     next: Time,
@@ -27,12 +27,12 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// No rate yet.
+    /// A pacer without a rate.
     pub(crate) fn new(burst: Span) -> Pacer {
         Pacer { burst, gap: None, next: Time::ZERO, sent: 0 }
     }
 
-    /// Sets the rate in packets per second; none: unpaced.
+    /// Sets the rate in packets per second; `None` if unpaced.
     pub(crate) fn set_rate(&mut self, rate: Option<f64>) {
         self.gap = rate.filter(|&rate| rate > 0.0).map(|rate| Span::from_secs_f64(1.0 / rate));
     }
@@ -43,8 +43,8 @@ impl Pacer {
         self.next <= now + self.burst || self.gap.is_none() || self.sent < UNPACED
     }
 
-    /// Packets that TCP passes down to the qdisc `fq`, where they wait for their time: those of
-    /// 2^-10 s, at least two (Linux `tcp_small_queue_check`).
+    /// How many packets TCP passes down to the qdisc `fq` before their time: those of 2^-10 s, at
+    /// least two (Linux `tcp_small_queue_check`).
     pub(crate) fn queued_in_fq(&self) -> u32 {
         const LONGEST: Span = Span::from_nanos(1_000_000_000 >> 10);
         let gap = self.gap.map_or(1, |gap| gap.as_nanos().max(1));
@@ -56,12 +56,13 @@ impl Pacer {
         self.next
     }
 
-    /// How long the next packet still has to wait for its time.
+    /// How long the next packet must still wait.
     pub(crate) fn wait(&self, now: Time) -> Span {
         self.next.since(now)
     }
 
-    /// `packets` packets leave together. The tenth is the first that makes the next one wait.
+    /// Records that `packets` packets leave together. The tenth segment is the first that delays
+    /// the next.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, packets: u32) {
         self.sent = self.sent.saturating_add(packets);
@@ -92,7 +93,7 @@ mod tests {
         assert!(!pacer.allows(at(999)) && pacer.allows(at(1000)));
     }
 
-    /// One packet per millisecond, the next one due at 1 s.
+    /// A pacer at one packet per millisecond, the next due at 1 s.
     fn pacing(burst: Span) -> Pacer {
         Pacer { burst, gap: Some(Span::from_millis(1)), next: at(1_000_000), sent: UNPACED }
     }

@@ -1,5 +1,5 @@
 //! The pipe count of ns-2.35's Sack1 agent (`tcp-sack1.cc`; Fall and Floyd 1996 §4): the window is
-//! reduced at once, and sending waits until as much has left the network.
+//! reduced at once, and sending pauses until enough packets have left the network.
 
 /// Duplicates that start a recovery (`numdupacks_`); they have left the pipe.
 const DUPLICATES: u32 = 3;
@@ -17,8 +17,8 @@ impl Pipe {
         Pipe { packets: outstanding.saturating_sub(DUPLICATES), retransmitted: false }
     }
 
-    /// A duplicate means that one packet has left the pipe, a partial acknowledgement that two
-    /// have: the retransmission and the lost original, so that recovery is no slower than slow
+    /// A duplicate means that one packet has left the pipe. A partial acknowledgement means that
+    /// two have, the retransmission and the lost original, so that recovery is no slower than slow
     /// start (Fall and Floyd 1996 §4).
     pub(crate) fn on_ack(&mut self, advanced: bool) {
         if self.retransmitted {

@@ -15,7 +15,7 @@ use crate::cc::OldGrowth;
 /// The retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RtoRule {
-    /// Before the first sample.
+    /// The timeout before the first sample.
     pub initial: Span,
     /// Floor.
     pub floor: RtoFloor,
@@ -23,49 +23,51 @@ pub struct RtoRule {
     pub max: Span,
 }
 
-/// What the floor of the timeout applies to.
+/// To what the floor of the timeout applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RtoFloor {
-    /// The variance term, which follows the largest deviation of a round trip (Linux).
+    /// To the variance term, which follows the largest deviation of a round trip (Linux).
     Variance(Span),
-    /// The whole timeout; the variance is RFC 6298's.
+    /// To the whole timeout; the variance is RFC 6298's.
     Whole(Span),
 }
 
 /// The memory for written, unacknowledged data (Linux `tcp_wmem`), in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendBufferRule {
-    /// At first.
+    /// Initial limit.
     pub first: NonZeroU32,
-    /// At most.
+    /// Largest limit.
     pub most: u32,
 }
 
-/// Memory of segments in Linux's buffers, and the window that a receiver derives from it.
+/// The memory used by segments in Linux's buffers, and the window that a receiver derives from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BufferRule {
-    /// 1280 bytes in addition to the payload. Half of the memory is window; it grows for twice the
-    /// data received in a round trip and a cushion (Linux 6.1; facts tcp-30, tcp-31).
+    /// Each segment takes 1280 bytes in addition to its payload. Half of the memory counts as
+    /// window; the buffer grows for twice the data received in a round trip and a cushion (Linux
+    /// 6.1; facts tcp-30, tcp-31).
     Half,
-    /// 896 bytes in addition to the payload. The payload's share of the memory is window; it grows
-    /// for data held out of order too (Linux 7.2; facts tcp-45, tcp-46).
+    /// Each segment takes 896 bytes in addition to its payload. The payload's share of the memory
+    /// counts as window; the buffer also grows for data held out of order (Linux 7.2; facts tcp-45,
+    /// tcp-46).
     Payload,
 }
 
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckRule {
-    /// Most segments that one acknowledgement covers.
+    /// The most segments covered by one acknowledgement.
     pub every: u32,
-    /// Delay of an acknowledgement, unless it adapts.
+    /// Delay of an acknowledgement, unless adaptive.
     pub delay: Span,
-    /// Whether the delay follows the gaps between segments, and segments are acknowledged one by
-    /// one at the start of a connection, after a pause, after duplicates and after marks (Linux).
+    /// Whether the delay adapts to the gaps between segments, with quick acknowledgements at the
+    /// start of a connection, after a pause, after duplicates and after marks (Linux).
     pub adaptive: bool,
-    /// Most segments acknowledged one by one.
+    /// The most segments that quick acknowledgements cover.
     pub quick: u8,
-    /// Whether segments out of order restart that, so that after every loss the next sixteen are
-    /// acknowledged one by one (Linux before 4.18, `tcp_data_queue`).
+    /// Whether out-of-order segments restart quick acknowledgements, so that the next sixteen
+    /// segments after every loss are acknowledged one by one (Linux before 4.18, `tcp_data_queue`).
     pub quick_at_gaps: bool,
     /// How duplicates beyond the third are compressed, if they are (Linux since 4.18,
     /// `tcp_comp_sack_nr`).
@@ -74,24 +76,24 @@ pub struct AckRule {
     /// window has been filled (Linux `tcp_push`, `forced_push`), and the receiver acknowledges such
     /// segments at once (since 6.6, `tcp_measure_rcv_mss`).
     pub answers_push: bool,
-    /// Whether a sample of the receiver's round trip below the mean takes its place (Linux 6.1.192
-    /// `tcp_rcv_rtt_update`; in 6.1 as released, and before, it counts an eighth as any).
+    /// Whether a sample of the receiver's round trip below the mean replaces it (Linux 6.1.192
+    /// `tcp_rcv_rtt_update`; in 6.1 as released, and before, it has the weight of an eighth like
+    /// any other sample).
     pub least_rtt: bool,
-    /// Whether a SACK block is the whole row that its last segment is in (RFC 2018 §4, ns-2), not
-    /// what has extended one of the blocks that the receiver remembers (Linux
-    /// `tcp_sack_new_ofo_skb`).
+    /// Whether a SACK block is the whole contiguous range around its last segment (RFC 2018 §4,
+    /// ns-2) instead of a remembered block as extended so far (Linux `tcp_sack_new_ofo_skb`).
     pub whole_rows: bool,
-    /// Whether SACK blocks and the AccECN option count in the size of an acknowledgement.
+    /// Whether SACK blocks and the AccECN option add to the size of an acknowledgement.
     pub counts_options: bool,
 }
 
-/// The longest that a duplicate is held back, so one acknowledgement reports several (Linux
+/// For how long duplicates are held back, so that one acknowledgement reports several (Linux
 /// `__tcp_ack_snd_check`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compression {
-    /// The part of a round trip (`tcp_comp_sack_rtt_percent`), of at most 1 ms.
+    /// The delay in percent of a round trip (`tcp_comp_sack_rtt_percent`), at most 1 ms.
     pub percent: NonZeroU8,
-    /// The slack that the kernel may add, and that is always added here (`tcp_comp_sack_slack_ns`).
+    /// The slack that the kernel may add; here it is always added (`tcp_comp_sack_slack_ns`).
     pub slack_us: u8,
     /// Whether the timer's acknowledgement has the timestamp of the last duplicate (fact tcp-55).
     pub is_stamped_early: bool,
@@ -107,7 +109,7 @@ impl Compression {
 /// How losses are detected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detection {
-    /// By the time since sending, compared with later segments that were delivered (RFC 8985).
+    /// By send time, compared with later segments that were delivered (RFC 8985).
     Rack,
     /// Distance below the highest SACK (Linux before 4.15).
     Fack,
@@ -120,14 +122,14 @@ pub enum Detection {
 pub enum Style {
     /// In proportion to the delivered data (RFC 9937).
     Proportional,
-    /// The same with RFC 6937's slow-start reduction bound: below the threshold one packet more on
-    /// every acknowledgement (Linux 3.2 to 4.2).
+    /// As `Proportional`, with RFC 6937's slow-start reduction bound: below the threshold, one
+    /// packet more on every acknowledgement (Linux 3.2 to 4.2).
     ProportionalEager,
     /// One packet for every second acknowledgement (Linux before 3.2).
     Halving,
-    /// At once, with sending limited by a pipe count (ns-2's Sack1).
+    /// Immediately, with sending limited by a pipe count (ns-2's Sack1).
     Pipe,
-    /// At once. Each duplicate counts as a packet that has arrived, which equals RFC 6582's
+    /// Immediately. Each duplicate counts as a delivered packet, which is equivalent to RFC 6582's
     /// inflated window.
     AtOnce,
     /// Slow start from one packet, with everything outstanding counted as lost (Tahoe: Jacobson
@@ -141,7 +143,7 @@ pub enum Style {
 pub enum Moderation {
     /// Never.
     Never,
-    /// While something is SACKed, and after a timeout (Linux 3.8).
+    /// While any segment is SACKed, and after a timeout (Linux 3.8).
     Disordered,
     /// Also on the acknowledgement that ends a recovery (Linux 2.6).
     Always,
@@ -150,7 +152,7 @@ pub enum Moderation {
 /// What an idle period does to the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Idle {
-    /// It is halved for every timeout that has passed (RFC 2861, Linux).
+    /// It is halved once for every timeout that has passed (RFC 2861, Linux).
     Halve,
     /// It returns to the initial window after one timeout (RFC 5681 §4.1, ns-2).
     Restart,
@@ -163,9 +165,9 @@ pub enum Idle {
 pub struct Profile {
     /// Its name.
     pub name: &'static str,
-    /// One line, with the sources.
+    /// A one-line description, with the sources.
     pub doc: &'static str,
-    /// The congestion control of flows that name none.
+    /// The default congestion control.
     pub cc: &'static str,
     /// Initial window.
     pub initial_window: InitialWindow,
@@ -176,10 +178,11 @@ pub struct Profile {
     pub timestamps: bool,
     /// How losses are detected.
     pub detection: Detection,
-    /// How far the duplicate threshold of three follows observed reordering (Linux
-    /// `tcp_max_reordering`).
+    /// Upper bound on the duplicate threshold, which starts at three and follows observed
+    /// reordering (Linux `tcp_max_reordering`).
     pub max_reordering: u32,
-    /// Whether a recovery finds losses of data sent after it began (Linux since 2.6.37).
+    /// Whether losses of data sent after a recovery began are detected during that recovery (Linux
+    /// since 2.6.37).
     pub marks_new_data: bool,
     /// Whether one or two duplicates mean a loss when no more can arrive (RFC 5827).
     pub early_retransmit: bool,
@@ -189,20 +192,20 @@ pub struct Profile {
     pub recovery: Style,
     /// How the window comes down after a mark.
     pub on_mark: Style,
-    /// Most packets that one acknowledgement counts for in slow start (RFC 3465).
+    /// The most packets counted per acknowledgement in slow start (RFC 3465).
     pub slow_start_per_ack: u32,
-    /// Most packets that one acknowledgement counts for in congestion avoidance.
+    /// The most packets counted per acknowledgement in congestion avoidance.
     pub avoidance_per_ack: u32,
-    /// Only the first partial acknowledgement of a recovery restarts the retransmission timer, so
-    /// that many losses end in a timeout instead of a repair of one per round trip (RFC 6582 §4,
-    /// the Impatient variant; ns-2 `newreno_changes1_`; ns-3 `m_isFirstPartialAck`).
+    /// Whether only the first partial acknowledgement of a recovery restarts the retransmission
+    /// timer, so that many losses end in a timeout instead of one repair per round trip (RFC 6582
+    /// §4, the Impatient variant; ns-2 `newreno_changes1_`; ns-3 `m_isFirstPartialAck`).
     pub impatient: bool,
-    /// Without SACK: a recovery lasts until all that was sent before it is acknowledged, and each
-    /// partial acknowledgement shows the next loss (RFC 6582 §3.2). Otherwise the first
+    /// Without SACK: whether a recovery lasts until everything sent before it is acknowledged, with
+    /// each partial acknowledgement revealing the next loss (RFC 6582 §3.2). Otherwise the first
     /// acknowledgement that advances ends it (RFC 5681 §3.2 step 6), and losses below its recovery
     /// point are left to the timer (ns-2 `RenoTcpAgent::dupack_action` with `bugFix_`).
     pub repairs_on_partial_acks: bool,
-    /// A timeout in a recovery reduces the threshold once more (RFC 5681 §3.1, since the timer has
+    /// Whether a timeout in a recovery reduces the threshold again (RFC 5681 §3.1, as the timer has
     /// not resent the segment before; ns-2 `TcpAgent::timeout`; ns-3 `ReTxTimeout`). Linux
     /// `tcp_enter_loss` does not.
     pub reduces_again: bool,
@@ -213,70 +216,71 @@ pub struct Profile {
     pub reduce_in_flight: bool,
     /// Whether the window grows only while it is used (RFC 2861).
     pub validation: bool,
-    /// Tail loss probes (RFC 8985 §7).
+    /// Whether to send tail loss probes (RFC 8985 §7).
     pub tail_probes: bool,
-    /// F-RTO (RFC 5682), and undo of unnecessary reductions.
+    /// Whether to use F-RTO (RFC 5682) and undo unnecessary reductions.
     pub undo: bool,
-    /// F-RTO runs after every timeout and decides alone, on the answer to new data. If the timeout
-    /// was justified, everything not SACKed counts as lost, what was sent since included, and three
-    /// packets may leave. If it was spurious, the window is halved all the same (Linux 2.6.26 to
-    /// 3.9, `tcp_process_frto`).
+    /// F-RTO runs after every timeout and decides alone, by the response to new data. After a
+    /// justified timeout, everything not SACKed counts as lost, including what was sent since, and
+    /// three packets may leave. After a spurious timeout, the window is halved all the same (Linux
+    /// 2.6.26 to 3.9, `tcp_process_frto`).
     pub frto_starts_over: bool,
-    /// If a mark forbids an undo, the window still rises to the threshold (Linux 2.6 and 3.x,
-    /// `tcp_undo_cwr`).
+    /// Whether the window still rises to the threshold when a mark forbids an undo (Linux 2.6 and
+    /// 3.x, `tcp_undo_cwr`).
     pub marked_undo: bool,
-    /// Limited transmit: new data on the first two duplicates (RFC 3042).
+    /// Whether to use limited transmit: new data on the first two duplicates (RFC 3042).
     pub limited_transmit: bool,
-    /// A retransmitted SYN no longer requests classic ECN (RFC 3168 §6.1.1.1; Linux since 4.1,
-    /// `tcp_ecn_fallback`).
+    /// Whether a retransmitted SYN no longer requests classic ECN (RFC 3168 §6.1.1.1; Linux since
+    /// 4.1, `tcp_ecn_fallback`).
     pub ecn_fallback: bool,
-    /// What a SYN and its answer have beyond the headers of other packets, bytes: the options that
-    /// only they carry (Linux `tcp_syn_options`: MSS, SACK permitted and window scale take 8 bytes
-    /// next to timestamps; fact tcp-29).
+    /// Bytes of the options that only SYN and SYN-ACK carry (Linux `tcp_syn_options`: MSS, SACK
+    /// permitted and window scale take 8 bytes next to timestamps; fact tcp-29).
     pub syn_option_bytes: u32,
-    /// The SYN-ACK is acknowledged by a packet of its own ahead of the data. Stacks that simulate
-    /// one direction only have no such packet (ns-2).
+    /// Whether the SYN-ACK is acknowledged by a separate packet ahead of the data. Stacks that
+    /// simulate one direction only have no such packet (ns-2).
     pub handshake_ack: bool,
-    /// The answer to a SYN is sent again until the handshake is over, and echoes the timestamp of
-    /// the SYN that arrived first (Linux since 4.4, `reqsk_timer_handler`, `tcp_check_req`).
+    /// Whether the SYN-ACK is retransmitted until the handshake completes, echoing the timestamp of
+    /// the first SYN to arrive (Linux since 4.4, `reqsk_timer_handler`, `tcp_check_req`).
     pub answers_again: bool,
-    /// Where more SYNs than these were lost, the initial window is one packet (RFC 5681 §3.1; Linux
+    /// The initial window is one packet if more SYNs than this were lost (RFC 5681 §3.1; Linux
     /// since 3.1, `tcp_init_transfer`, forgives one).
     pub forgiven_syns: u32,
-    /// How many repetitions of a SYN leave the first timeout as it is; from then on it doubles
-    /// (Linux since 6.5, `tcp_syn_linear_timeouts`).
+    /// How many retransmissions of a SYN keep the initial timeout; after these it doubles (Linux
+    /// since 6.5, `tcp_syn_linear_timeouts`).
     pub linear_syns: u8,
-    /// A timeout redraws the hash of the connection, by which fair queues classify packets: those
-    /// on the sender's host, and those behind it if IPv6's flow label carries the hash (Linux since
-    /// 4.2, `sk_rethink_txhash`).
+    /// Whether a timeout redraws the connection's hash, by which fair queues classify packets:
+    /// those on the sender's host, and those further on if IPv6's flow label carries the hash
+    /// (Linux since 4.2, `sk_rethink_txhash`).
     pub rehash: bool,
     /// What an idle period does to the window.
     pub idle: Idle,
-    /// Packets are paced even if the congestion control does not require it.
+    /// Whether packets are paced even if the congestion control does not require it.
     pub pacing: bool,
-    /// The most bytes that are handed down at once and leave in a burst (TSO; Linux
-    /// `sk_gso_max_size`); none: every packet is sent for itself.
+    /// The most bytes handed down at once, to leave in a burst (TSO; Linux `sk_gso_max_size`);
+    /// `None` if every packet is sent separately.
     pub offload_bytes: Option<u32>,
-    /// A burst may reach into the next buffer of the program's writes (Linux 7.2, `tcp_grow_skb`).
+    /// Whether a burst may extend into the next buffer of the program's writes (Linux 7.2,
+    /// `tcp_grow_skb`).
     pub bursts_cross_buffers: bool,
-    /// The memory for written, unacknowledged data; `None`: unlimited.
+    /// The limit on written, unacknowledged data; `None` if unlimited.
     pub send_buffer: Option<SendBufferRule>,
-    /// Memory of segments in the send buffer and the receiver's buffer.
+    /// How segments take memory in the send buffer and the receive buffer.
     pub buffer: BufferRule,
     /// Retransmission timeout.
     pub rto: RtoRule,
-    /// Timers expire on the ticks of a timer wheel (Linux since 4.8); otherwise they are exact.
+    /// Whether timers expire on the ticks of a timer wheel (Linux since 4.8); otherwise they are
+    /// exact.
     pub timer_wheel: bool,
-    /// If a scenario names no receive window, it grows with the received data, up to half of the
-    /// largest buffer (Linux `tcp_rcv_space_adjust`, `tcp_moderate_rcvbuf`; facts tcp-24, tcp-28).
-    /// Otherwise the receiver is never the limit.
+    /// Whether the receive window, if the scenario names none, grows with the received data, up to
+    /// half of the largest buffer (Linux `tcp_rcv_space_adjust`, `tcp_moderate_rcvbuf`; facts
+    /// tcp-24, tcp-28). Otherwise the receiver is never the limit.
     pub autotuning: bool,
-    /// Acknowledgements.
+    /// When to acknowledge.
     pub ack: AckRule,
 }
 
 impl Profile {
-    /// When a timer expires that is set at `now` for `due`.
+    /// When a timer set at `now` for `due` expires.
     pub(crate) fn expiry(&self, now: Time, due: Time) -> Time {
         timer_wheel::expiry(self.timer_wheel, now, due)
     }
@@ -447,7 +451,7 @@ pub const NEWRENO: Profile = Profile {
     ack: EVERY_PACKET,
     syn_option_bytes: 0,
     autotuning: false,
-    ..LINUX // what only newer or older kernels do is off
+    ..LINUX // behaviour of only newer or older kernels is off
 };
 
 /// SACK as ns-2's Sack1 has it.
@@ -461,7 +465,7 @@ pub const SACK: Profile = Profile {
     ..NEWRENO
 };
 
-/// Reno as it was before NewReno.
+/// Reno before NewReno.
 pub const RENO: Profile = Profile {
     name: "reno",
     doc: "Reno before NewReno: fast recovery of RFC 5681 §3.2 without SACK, one loss per window, \
@@ -533,8 +537,8 @@ pub const PROFILES: [Profile; 15] = [
         handshake_ack: false,
         marks_new_data: true,
         moderation: Moderation::Never,
-        // Linux since 3.13 counts packets in slow start; CUBIC of 3.17 divides its count by how
-        // many packets an acknowledgement covers, which comes to counting packets too.
+        // Linux since 3.13 counts packets in slow start; CUBIC of 3.17 divides its count by the
+        // packets covered by an acknowledgement, which amounts to counting packets too.
         slow_start_per_ack: EACH,
         avoidance_per_ack: EACH,
         undo: false,
@@ -577,10 +581,9 @@ pub const PROFILES: [Profile; 15] = [
     },
 ];
 
-/// The profile of a name.
+/// Looks up a profile by name.
 ///
-/// # Errors
-/// A sentence with the nearest name.
+/// # Errors A sentence with the nearest name.
 pub fn profile(name: &str) -> Result<Profile, String> {
     let TcpProfile { name, .. } = tcp_profile(name)?;
     let found = PROFILES.into_iter().find(|profile| profile.name == name);

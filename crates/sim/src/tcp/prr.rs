@@ -27,8 +27,8 @@ impl Prr {
     }
 
     /// `SndCnt`: how many packets may be sent on an acknowledgement that delivered `delivered`
-    /// packets, with `in_flight` in the network. `safe_ack`: it advanced the acknowledgement number
-    /// and revealed no loss.
+    /// packets, with `in_flight` in the network. `safe_ack` means that it advanced the
+    /// acknowledgement number and revealed no loss.
     pub(crate) fn on_ack(
         &mut self,
         delivered: u32,
@@ -45,7 +45,7 @@ impl Prr {
             let conserved = self.prr_delivered.saturating_sub(self.prr_out).max(delivered);
             (conserved + u32::from(safe_ack)).min(ssthresh - in_flight)
         };
-        // The fast retransmission is always admitted.
+        // The fast retransmission is always allowed.
         snd_cnt.max(u32::from(self.prr_out == 0))
     }
 }

@@ -3,41 +3,42 @@
 use crate::packet::Block;
 use crate::prefetch::{Prefetch, prefetch};
 
-/// In the place of a number that is not in the set.
+/// Stored for a number that is not in the set.
 const ABSENT: u32 = u32::MAX;
 
-/// Places of the first allocation.
+/// Slots of the first allocation.
 const FIRST_PLACES: usize = 16;
 
 /// A set of segment numbers as disjoint, non-adjacent blocks.
 ///
-/// Nearly every segment extends the last block, which is kept separately. A segment that fills a
-/// hole further down joins its neighbours without a search, with any number of blocks: half of a
-/// window of 40,000 may be holes when slow start overshoots.
+/// Nearly every segment extends the last block, which is stored separately. A segment that fills a
+/// hole further down joins its neighbours without a search, however many blocks there are: when
+/// slow start overshoots, half of a window of 40,000 may be holes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
-    /// The last block; empty without one.
+    /// The last block; empty if the set is.
     last: Block,
-    /// The others, once there were any.
+    /// The other blocks, allocated when first needed.
     lower: Option<Box<Lower>>,
 }
 
-/// The blocks below the last one. Every number has a place, and at both ends of a block the place
-/// holds the number at the other end.
+/// The blocks below the last one. Every number has a slot; the slots at both ends of a block hold
+/// the number at the opposite end.
 #[derive(Clone, Debug, Default)]
 struct Lower {
-    /// By number, modulo how many there are, a power of two. Within a block a place holds any
-    /// number.
+    /// Indexed by number modulo the length, which is a power of two. Slots inside a block hold
+    /// arbitrary numbers.
     places: Vec<u32>,
     /// The number of blocks, and the lowest number in them, which is meaningless without blocks.
     count: u32,
     first: u32,
-    /// What is in the set below this has its place, also in the last block; nothing else has.
+    /// Every number of the set below this is stored in `places`, including those of the last block;
+    /// none above is.
     placed: u32,
 }
 
 impl Ranges {
-    /// How many there are.
+    /// The number of blocks.
     pub(crate) fn count(&self) -> u32 {
         let lower = || self.lower.as_ref().map_or(0, |lower| lower.count);
         if self.is_empty() { 0 } else { lower() + 1 }
@@ -75,8 +76,8 @@ impl Ranges {
         self.last
     }
 
-    /// Adds a block that begins in the last one or beyond it, and returns the part of it that was
-    /// not yet in the set, which may be empty. None for any other block, which is not added.
+    /// Adds a block that begins in or beyond the last one, and returns the part of it that was not
+    /// yet in the set, which may be empty. Returns `None` for any other block, without adding it.
     #[inline(always)]
     pub(crate) fn append(&mut self, block: Block) -> Option<Block> {
         debug_assert!(!block.is_empty(), "an empty block holds no segment");
@@ -92,7 +93,7 @@ impl Ranges {
         Some(Block { start, end: self.last.end })
     }
 
-    /// Adds a block behind all others that touches none. Out of line, because it is rarer.
+    /// Adds a block behind all others that touches none of them. Out of line, because it is rarer.
     #[inline(never)]
     fn begin(&mut self, block: Block) {
         if !self.is_empty() {
@@ -121,7 +122,7 @@ impl Ranges {
         }
     }
 
-    /// Takes the first block out if it starts at `start`.
+    /// Takes out the first block if it starts at `start`.
     #[inline]
     pub(crate) fn take_at(&mut self, start: u32) -> Option<Block> {
         if let Some(lower) = self.lower.as_mut().filter(|lower| lower.count > 0) {
@@ -160,7 +161,7 @@ impl Ranges {
 }
 
 impl Lower {
-    /// What the place of a number from the first to the last block of all holds.
+    /// The slot of a number within the range from the first to the last block.
     #[inline]
     fn at(&self, seq: u32) -> u32 {
         self.places[seq as usize & (self.places.len() - 1)]
@@ -177,7 +178,7 @@ impl Lower {
         self.count > 0 && seq >= self.first && self.at(seq) != ABSENT
     }
 
-    /// The last block is another now, which begins there.
+    /// Stores the previous last block; the new last block begins at `next`.
     fn push(&mut self, last: Block, next: u32) {
         let Block { start, end } = last;
         if self.count == 0 {
@@ -212,7 +213,7 @@ impl Lower {
             while from < block.end && is_gap(from) {
                 from += 1;
             }
-            // What begins here, or right behind the block, is joined.
+            // Blocks that begin here, or right behind the block, are joined.
             let follows = !is_gap(from);
             if gap < from {
                 fresh(Block { start: gap, end: from });
@@ -238,7 +239,7 @@ impl Lower {
         merged
     }
 
-    /// The block that a number is in, or which ends before it.
+    /// The block that contains a number or ends just before it.
     fn touched_by(&self, seq: u32) -> Option<Block> {
         if !self.contains(seq) {
             let below = seq.checked_sub(1).filter(|&below| self.contains(below))?;
@@ -264,14 +265,14 @@ impl Lower {
         Some(Block { start: self.at(last), end: last + 1 })
     }
 
-    /// Writes down the ends of a block, all numbers of which have their places.
+    /// Stores the ends of a block, all numbers of which have slots.
     fn close(&mut self, block: Block) {
         self.set(block.start, block.end - 1);
         self.set(block.end - 1, block.start);
         self.placed = self.placed.max(block.end);
     }
 
-    /// Makes places for the numbers from one to another.
+    /// Makes room for the numbers from `lowest` to `end`.
     fn provide(&mut self, lowest: u32, end: u32) {
         let numbers = (end - lowest) as usize;
         if numbers <= self.places.len() {
@@ -285,7 +286,7 @@ impl Lower {
         }
     }
 
-    /// Removes everything below `floor`; the last block of all begins at `last`.
+    /// Removes everything below `floor`; the last block of the set begins at `last`.
     fn forget_below(&mut self, floor: u32, last: u32) {
         while self.count > 0 && self.first < floor {
             let end = self.at(self.first) + 1;
@@ -299,7 +300,7 @@ impl Lower {
         }
     }
 
-    /// Takes the first of some blocks out if it starts at `start`.
+    /// Takes out the first block if it starts at `start`; there must be one.
     fn take_at(&mut self, start: u32, last: u32) -> Option<Block> {
         if self.first > start {
             return None;
@@ -309,7 +310,7 @@ impl Lower {
         Some(block)
     }
 
-    /// Removes the first block, which ends there.
+    /// Removes the first block, which ends at `end`.
     fn remove_first(&mut self, end: u32, last: u32) {
         (self.first..end).for_each(|seq| self.set(seq, ABSENT));
         self.count -= 1;
@@ -333,7 +334,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The maximal rows of consecutive numbers.
+    /// The maximal runs of consecutive numbers.
     fn rows(set: &BTreeSet<u32>) -> Vec<Block> {
         let mut rows: Vec<Block> = Vec::new();
         for &seq in set {

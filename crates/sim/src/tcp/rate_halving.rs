@@ -10,7 +10,7 @@ pub(crate) struct RateHalving {
 }
 
 impl RateHalving {
-    /// Takes in an acknowledgement.
+    /// Processes an acknowledgement.
     pub(crate) fn on_ack(&mut self, in_flight: u32, min_cwnd: u32, window: &mut Window) {
         self.odd = !self.odd;
         if !self.odd && window.cwnd > min_cwnd {

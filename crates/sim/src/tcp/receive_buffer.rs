@@ -1,11 +1,10 @@
-//! The receive buffer of Linux 6.1 or 7.2, counted in bytes of memory, and the window that follows
-//! from it (tcp_input.c, `tcp_grow_window`, `tcp_rcv_space_adjust`; tcp_output.c,
-//! `__tcp_select_window`, `tcp_select_window`). Segment numbers are those of the simulator; all
-//! segments are full.
+//! The receive buffer of Linux 6.1 or 7.2, in bytes of memory, and the window derived from it
+//! (tcp_input.c, `tcp_grow_window`, `tcp_rcv_space_adjust`; tcp_output.c, `__tcp_select_window`,
+//! `tcp_select_window`). Segment numbers are those of the simulator; all segments are full.
 //!
-//! Deviations from Linux: a segment whose payload is smaller than its overhead grows the window as
-//! any other (`__tcp_grow_window` may refuse it), and the buffer never overflows
-//! (`tcp_clamp_window`). In 7.2 a window of more than 4 GiB to ask for is not taken modulo 2^32.
+//! Deviations from Linux: a segment whose payload is smaller than its overhead grows the window
+//! like any other (`__tcp_grow_window` may refuse it), and the buffer never overflows
+//! (`tcp_clamp_window`). In 7.2, a requested window above 4 GiB is not taken modulo 2^32.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::FIRST_BUFFER_BYTES;
@@ -21,13 +20,13 @@ const MAX_SCALE: u32 = 14;
 pub(super) const FIRST_SPACE: u32 = 10;
 /// Segments that Linux adds for variations (`tcp_rcv_space_adjust`).
 const CUSHION: u64 = 16;
-/// Most bytes of a round trip that count (Linux has them in an `int`).
+/// Upper bound on the bytes counted per round trip (an `int` in Linux).
 const MOST_COPIED: u32 = i32::MAX as u32;
 const MICROSECOND_NS: u64 = 1000;
 
-/// The window for more than ever arrived in a round trip, of which `space` did before: twice as
-/// much and a cushion, to leave room for losses, and more while the sender grows for another round
-/// trip (Linux `tcp_rcv_space_adjust`). All in units of which a segment is `segment`.
+/// The window after a round trip in which `copied` arrived, more than ever before (`space`): twice
+/// `copied` plus a cushion, to leave room for losses, and more because the sender keeps growing for
+/// another round trip (Linux `tcp_rcv_space_adjust`). In units of which a segment is `segment`.
 pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
     let window = 2 * u64::from(copied) + CUSHION * segment;
     let growth = window * u64::from(copied - space) / u64::from(space);
@@ -47,31 +46,30 @@ pub(super) struct ReceiveBuffer {
     /// Its size (`sk_rcvbuf`), and the largest (`tcp_rmem[2]`).
     size: u32,
     most: u32,
-    /// The window of the whole buffer (`window_clamp`), and what of it is offered by now
-    /// (`rcv_ssthresh`).
+    /// The window of the whole buffer (`window_clamp`) and its offered part (`rcv_ssthresh`).
     clamp: u32,
     offered: u32,
-    /// The window announced last (`rcv_wnd`), and where it ends, modulo 2^32.
+    /// The last announced window (`rcv_wnd`), and its right edge, modulo 2^32.
     window: u32,
     edge: u32,
-    /// Bytes of memory of the segments that wait out of order, and one past the last of them.
+    /// Memory of the out-of-order segments in bytes, and one past the last of them.
     held: u32,
     held_to: u32,
-    /// In which buffers they wait, once any has.
+    /// The buffers that hold them, allocated when first needed.
     waiting: Option<Box<WaitingBuffers>>,
-    /// Segments in the first buffer that is read where a hole was filled.
+    /// Segments in the first buffer to be read after a hole was filled.
     first_read: u32,
-    /// The room with nothing unread and with one segment, as nearly always when that is asked.
+    /// The room with zero and with one unread segment, which are nearly all cases.
     rooms: [u32; 2],
-    /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and the time, in
-    /// whole microseconds, in which the present one began.
+    /// Bytes that arrived in the last round trip (`rcvq_space`), and the segment and time, in whole
+    /// microseconds, at which the current one began.
     space: u32,
     start: u32,
     since: Time,
 }
 
 impl ReceiveBuffer {
-    /// At the start of a connection (Linux `tcp_select_initial_window`, `tcp_init_buffer_space`).
+    /// The buffer of a new connection (`tcp_select_initial_window`, `tcp_init_buffer_space`).
     pub(super) fn new(rule: BufferRule, payload: u32, most: u32) -> ReceiveBuffer {
         let size = (FIRST_BUFFER_BYTES as u32).min(most);
         let share = Share::half(rule);
@@ -106,8 +104,8 @@ impl ReceiveBuffer {
         buffer
     }
 
-    /// The connection is open: the first round trip begins. Linux 7.2 learns from the first segment
-    /// which share of the memory is payload; before it no window is announced.
+    /// The connection is open: starts the first round trip. Linux 7.2 learns the payload's share of
+    /// the memory from the first segment; no window is announced before.
     pub(super) fn on_established(&mut self, now: Time) {
         self.since = whole_micros(now);
         if self.rule == BufferRule::Payload {
@@ -137,26 +135,26 @@ impl ReceiveBuffer {
         (window + self.unit() - 1) >> self.scale << self.scale
     }
 
-    /// The window announced last, in segments.
+    /// The last announced window, in segments.
     #[inline]
     pub(super) fn segments(&self) -> u32 {
         self.window / self.payload()
     }
 
-    /// The window offered by now, in segments.
+    /// The currently offered window, in segments.
     #[inline]
     pub(super) fn offered(&self) -> u32 {
         self.offered / self.payload()
     }
 
-    /// The window that the free memory allows with `unread` segments unread (Linux `tcp_space`).
+    /// The window allowed by the free memory with `unread` unread segments (Linux `tcp_space`).
     #[inline]
     fn room(&self, unread: u32) -> u32 {
         let room = self.rooms.get(unread as usize).copied();
         room.unwrap_or_else(|| self.room_beside(unread))
     }
 
-    /// Called after a change of the size or of the memory in use.
+    /// Updates the rooms after a change of the size or of the memory in use.
     #[inline]
     fn note_rooms(&mut self) {
         self.rooms = [self.room_beside(0), self.room_beside(1)];
@@ -178,28 +176,28 @@ impl ReceiveBuffer {
         segments * self.payload() + rows * self.overhead()
     }
 
-    /// Whether this room is less than half of the window (Linux `__tcp_select_window`, which
-    /// then ends quick acknowledgements).
+    /// Whether this room is less than half of the window (Linux `__tcp_select_window`, which then
+    /// ends quick acknowledgements).
     #[inline]
     fn is_little(&self, room: u32) -> bool {
         room < self.clamp >> 1
     }
 
-    /// Whether there is little room, and whether the window to announce is no smaller than the
-    /// last.
+    /// Whether there is little room, and whether the window to announce is no smaller than the last
+    /// one.
     #[inline]
     pub(super) fn is_low_and_keeps_size(&self, unread: u32) -> (bool, bool) {
         let room = self.room(unread);
         (self.is_little(room), self.select_of(room) >= self.window)
     }
 
-    /// The window to announce, if nothing need be kept of the last (Linux `__tcp_select_window`).
+    /// The window to announce, disregarding the last one (Linux `__tcp_select_window`).
     #[inline]
     fn select(&self, unread: u32) -> u32 {
         self.select_of(self.room(unread))
     }
 
-    /// The same, given the room.
+    /// [`ReceiveBuffer::select`] for a given room.
     #[inline]
     fn select_of(&self, mut room: u32) -> u32 {
         if self.is_little(room) {
@@ -211,20 +209,20 @@ impl ReceiveBuffer {
         self.rounded_up(room.min(self.offered))
     }
 
-    /// The rest of the window announced last (Linux `tcp_receive_window`).
+    /// The remainder of the last announced window (Linux `tcp_receive_window`).
     #[inline]
     fn left(&self, next: u32) -> u32 {
         (self.edge.wrapping_sub(self.byte(next)) as i32).max(0) as u32
     }
 
-    /// Its number, modulo 2^32.
+    /// The byte number of a segment, modulo 2^32.
     #[inline]
     fn byte(&self, segment: u32) -> u32 {
         segment.wrapping_mul(self.payload())
     }
 
-    /// Announces a window; nothing that was announced is taken back (Linux `tcp_select_window`).
-    /// Returns it in segments and bytes beyond these, in one place as that takes one division, and
+    /// Announces a window, never taking back what was announced (Linux `tcp_select_window`).
+    /// Returns it in segments and remaining bytes, computed together to save a division, and
     /// whether there is little room.
     #[inline]
     pub(super) fn announce(&mut self, next: u32, unread: u32) -> (u32, u16, bool) {
@@ -236,8 +234,8 @@ impl ReceiveBuffer {
         (self.segments(), (self.window % self.payload()) as u16, self.is_little(room))
     }
 
-    /// Whether the window to announce is twice what is left of the last, which is less than half of
-    /// the whole.
+    /// Whether the window to announce is at least twice the remainder of the last one, which is
+    /// less than half of the whole.
     #[inline]
     pub(super) fn has_doubled(&self, next: u32, unread: u32) -> bool {
         let left = self.left(next);
@@ -247,9 +245,10 @@ impl ReceiveBuffer {
         }
     }
 
-    /// A segment beyond the next expected waits, directly behind another or not. Returns whether
-    /// the window has grown for it, if given `unread`. By then a segment that joined the other's
-    /// buffer has its memory, another not yet (Linux `tcp_data_queue_ofo`; fact tcp-53).
+    /// Stores a segment beyond the next expected; `follows` says whether it directly follows
+    /// another. If `unread` is given, returns whether the window has grown for it. At that point a
+    /// segment that joined the other's buffer already has its memory counted, another has not
+    /// (Linux `tcp_data_queue_ofo`; fact tcp-53).
     #[inline]
     pub(super) fn on_waiting(&mut self, seq: u32, follows: bool, unread: Option<u32>) -> bool {
         let payload = self.payload();
@@ -270,7 +269,7 @@ impl ReceiveBuffer {
         self.note_rooms();
     }
 
-    /// The waiting segments below `next` are now in order behind the segment `filling`.
+    /// Moves the out-of-order segments below `next` in order, behind the segment `filling`.
     #[inline]
     pub(super) fn on_released(&mut self, filling: u32, next: u32) {
         let payload = self.payload();
@@ -281,14 +280,14 @@ impl ReceiveBuffer {
         self.note_rooms();
     }
 
-    /// How many of `unread` segments are in the buffer that is read first.
+    /// How many of `unread` segments are in the buffer to be read first.
     #[inline]
     pub(super) fn first_of(&self, unread: u32) -> u32 {
         self.first_read.min(unread)
     }
 
-    /// A segment has arrived (Linux `tcp_grow_window`). One in order is among the unread. Returns
-    /// whether the window has grown for it.
+    /// Handles an arrived segment (Linux `tcp_grow_window`). A segment in order is included in
+    /// `unread`. Returns whether the window has grown for it.
     #[inline]
     pub(super) fn on_segment(&mut self, unread: u32) -> bool {
         if self.offered >= self.clamp {
@@ -302,8 +301,8 @@ impl ReceiveBuffer {
         true
     }
 
-    /// Whether the program has read for a round trip, so that what it reads is looked at (Linux
-    /// `tcp_rcv_space_adjust`).
+    /// Whether the program has been reading for a round trip, so that its reads are evaluated
+    /// (Linux `tcp_rcv_space_adjust`).
     #[inline]
     pub(super) fn is_round_trip_over(&self, now: Time, rtt: Option<Span>) -> bool {
         let passed = now.as_nanos() - self.since.as_nanos();
@@ -313,7 +312,7 @@ impl ReceiveBuffer {
         })
     }
 
-    /// A round trip is over, and the program has read everything below `next` but not yet `unread`
+    /// Ends a round trip: the program has read everything below `next`, but not yet the `unread`
     /// segments behind it.
     pub(super) fn on_round_trip(&mut self, now: Time, next: u32, unread: u32) {
         let mut segments = next - self.start;
@@ -328,9 +327,9 @@ impl ReceiveBuffer {
         (self.start, self.since) = (next, whole_micros(now));
     }
 
-    /// A segment waits out of order, and this is one past the last of those that do: in 7.2 the
-    /// buffer has room for them and for the data of two round trips (`tcp_data_queue_ofo`,
-    /// `tcp_rcvbuf_grow`; fact tcp-46).
+    /// Provides for out-of-order segments, the last of which ends at `end`: in 7.2 the buffer has
+    /// room for them and for the data of two round trips (`tcp_data_queue_ofo`, `tcp_rcvbuf_grow`;
+    /// fact tcp-46).
     #[inline]
     pub(super) fn provide_for_gap(&mut self, next: u32, end: u32) {
         if self.rule == BufferRule::Payload {
@@ -340,21 +339,22 @@ impl ReceiveBuffer {
         }
     }
 
-    /// From the next segment expected to the end of those that wait out of order, in bytes.
+    /// Bytes from the next expected segment to the end of the out-of-order ones.
     fn held_span(&self, next: u32) -> u64 {
         u64::from(self.held_to.saturating_sub(next)) * u64::from(self.payload)
     }
 
-    /// Memory that 6.1 provides per segment (`rcvmem` of `tcp_rcv_space_adjust`).
+    /// Memory provided by 6.1 per segment (`rcvmem` of `tcp_rcv_space_adjust`).
     fn per_segment(&self) -> u32 {
         let mut bytes = self.payload() + HEADERS + SK_BUFF + SHARED_INFO;
         while self.share.window_of(bytes) < self.payload() {
-            bytes += 128; // so does Linux
+            bytes += 128; // as Linux does
         }
         bytes
     }
 
-    /// More bytes than ever arrived in a round trip, and the next segment expected.
+    /// Grows the buffer after `copied` bytes, more than ever before, in a round trip; `next` is the
+    /// next expected segment.
     fn enlarge(&mut self, copied: u32, next: u32) {
         let payload = u64::from(self.payload);
         let size = match self.rule {
@@ -362,7 +362,7 @@ impl ReceiveBuffer {
                 let segments = window_after(copied, self.space, payload) / payload;
                 segments * u64::from(self.per_segment())
             }
-            // The same without the cushion (`tcp_rcvbuf_grow`).
+            // As `Half`, without the cushion (`tcp_rcvbuf_grow`).
             BufferRule::Payload => {
                 let (window, space) = (2 * u64::from(copied), u64::from(self.space));
                 let more = (2 * window).saturating_mul(u64::from(copied) - space) / space;
@@ -387,7 +387,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// The microsecond that it is in (Linux `tcp_mstamp`).
+/// Rounds down to a microsecond (Linux `tcp_mstamp`).
 fn whole_micros(time: Time) -> Time {
     Time::ZERO + Span::from_micros(time.as_nanos() / MICROSECOND_NS)
 }
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!((buffer.size, buffer.clamp), (105 * 2920, 105 * 1460));
         let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
         assert_eq!((grown, buffer.offered), (31, 105 * 1460 - 1364));
-        // Out of order nothing is unread.
+        // An out-of-order segment is not unread data.
         assert!(buffer.on_segment(0));
         assert_eq!(buffer.offered, 105 * 1460);
     }
@@ -458,7 +458,7 @@ mod tests {
         assert_eq!(buffer.size, 128 << 10, "twice 10 segments and 30 fit");
         buffer.provide_for_gap(1, 101);
         assert_eq!(buffer.size, (20 + 100) * 1448 * 256 / 158);
-        // 60 in a round trip after 10, while those up to 101 still wait.
+        // 60 in a round trip after 10, while those up to 101 are still out of order.
         buffer.on_round_trip(Time::ZERO + RTT, 60, 0);
         assert_eq!(buffer.size, (2 * 60 + 4 * 60 * 50 / 10 + 41) * 1448 * 256 / 158);
         let grows_with = |unread| {
@@ -509,7 +509,7 @@ mod tests {
         assert_eq!((buffer.size, buffer.space), (u32::MAX, MOST_COPIED));
     }
 
-    /// A segment waits, directly behind another or not.
+    /// Stores a segment out of order, directly behind another or not.
     fn wait(buffer: &mut ReceiveBuffer, seq: u32, follows: bool) {
         buffer.on_waiting(seq, follows, None);
     }
@@ -523,15 +523,16 @@ mod tests {
             buffer.announce(next, unread);
             buffer.edge
         };
-        // All but every fifth of 40 segments arrive: eight rows take 56576 B, and 37248 B of window
+        // All but every fifth of 40 segments arrive: eight runs take 56576 B, and 37248 B of window
         // are left.
         (0..40).filter(|seq| seq % 5 > 0).for_each(|seq| wait(&mut buffer, seq, seq % 5 > 1));
         assert!(!buffer.is_low_and_keeps_size(0).1);
         assert_eq!(edge(&mut buffer, 0, 0), 65_536, "65160 B in units of 512");
-        // A filled hole releases four; its acknowledgement keeps the edge, rounded up to 512.
+        // Filling a hole releases four segments; its acknowledgement keeps the edge, rounded up to
+        // 512.
         buffer.on_released(0, 5);
         assert_eq!(edge(&mut buffer, 5, 5), 5 * 1448 + 58_368);
-        // With all holes filled there is room again, as soon as the program has read.
+        // With all holes filled there is room again once the program has read.
         (1..8).for_each(|row| buffer.on_released(5 * row, 5 * row + 5));
         assert!(buffer.has_doubled(40, 0));
         assert_eq!(edge(&mut buffer, 40, 40), 40 * 1448 + 34_816);

@@ -1,4 +1,4 @@
-//! The receive window. The application reads at once, so that the size of the buffer limits it. A
+//! The receive window. The application reads at once, so only the size of the buffer limits it. A
 //! Linux receiver approaches that limit by two segments for every segment that arrives
 //! (`tcp_grow_window`).
 
@@ -13,10 +13,10 @@ use crate::prefetch::Prefetch;
 /// How the receive window develops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowRule {
-    /// Never a limit.
+    /// Never limits the sender.
     Unlimited {
-        /// What an autotuned window would end at, in segments: while it would grow, segments are
-        /// acknowledged sooner.
+        /// The final size of an autotuned window, in segments: while such a window would grow,
+        /// segments are acknowledged sooner.
         most: u32,
     },
     /// Constant, in segments.
@@ -27,7 +27,7 @@ pub enum WindowRule {
         payload: u32,
         /// Largest size of the buffer in bytes of memory.
         most: u32,
-        /// How much of that segments take, and how much window it makes.
+        /// The memory that segments take, and the window that it allows.
         buffer: BufferRule,
     },
 }
@@ -38,8 +38,8 @@ impl Default for WindowRule {
     }
 }
 
-/// How much every segment adds while the buffer has room for more (Linux `tcp_grow_window`: twice
-/// the largest segment, where a segment takes no more memory than twice its payload).
+/// How much every segment adds while the buffer has room (Linux `tcp_grow_window`: twice the
+/// largest segment, if a segment takes at most twice its payload in memory).
 const STEP: u32 = 2;
 /// The initial window of a Linux receiver: 65160 B.
 const FIRST_WINDOW: u32 = 45;
@@ -59,7 +59,7 @@ enum Kind {
 }
 
 impl ReceiveWindow {
-    /// At the start of a connection.
+    /// The window at the start of a connection.
     pub fn new(rule: WindowRule) -> ReceiveWindow {
         let segments =
             |segments, offered, most| Kind::Segments(SegmentWindow::new(segments, offered, most));
@@ -73,7 +73,7 @@ impl ReceiveWindow {
         ReceiveWindow { unread: 0, kind }
     }
 
-    /// The window announced last, in segments beyond the next expected then.
+    /// The last announced window, in segments beyond the one then expected next.
     #[inline]
     pub fn segments(&self) -> u32 {
         match &self.kind {
@@ -82,8 +82,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window to announce now, in segments and bytes beyond these, with the next segment
-    /// expected; and whether less than half of the buffer is free (Linux `__tcp_select_window`).
+    /// Announces a window: in segments beyond the next expected one and remaining bytes, and
+    /// whether less than half of the buffer is free (Linux `__tcp_select_window`).
     #[inline]
     pub fn announce(&mut self, next: u32) -> (u32, u16, bool) {
         match &mut self.kind {
@@ -93,7 +93,7 @@ impl ReceiveWindow {
     }
 
     /// Whether less than half of the buffer is free, and whether the window to announce now is no
-    /// smaller than the one announced last (Linux `__tcp_select_window`, `__tcp_ack_snd_check`).
+    /// smaller than the last announced one (Linux `__tcp_select_window`, `__tcp_ack_snd_check`).
     #[inline]
     pub fn is_low_and_keeps_size(&self) -> (bool, bool) {
         match &self.kind {
@@ -102,7 +102,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// Whether a window announced now would be twice what is left of the last one (Linux
+    /// Whether a window announced now would be at least twice the remainder of the last one (Linux
     /// `tcp_cleanup_rbuf`).
     #[inline]
     pub fn has_doubled(&self, next: u32) -> bool {
@@ -112,14 +112,14 @@ impl ReceiveWindow {
         }
     }
 
-    /// Whether something in order has not been read yet.
+    /// Whether in-order data is unread.
     #[inline]
     pub fn is_unread(&self) -> bool {
         self.unread > 0
     }
 
-    /// A segment beyond the next expected waits, directly behind another or not. Returns whether
-    /// the window, if it may, has grown for it.
+    /// Stores a segment beyond the next expected; `follows` says whether it directly follows
+    /// another. Returns whether the window has grown for it, if `may_grow`.
     #[inline]
     pub fn on_waiting(&mut self, seq: u32, follows: bool, may_grow: bool) -> bool {
         match &mut self.kind {
@@ -130,7 +130,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment waits beyond the next expected, and one past the last that does is `end`.
+    /// Provides for out-of-order segments; `end` is one past the last of them.
     #[inline]
     pub fn provide_for_gap(&mut self, next: u32, end: u32) {
         if let Kind::Buffer(buffer) = &mut self.kind {
@@ -138,7 +138,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment is in order now, and so are those waiting behind it below `next`.
+    /// A segment is now in order, and so are the stored ones behind it, below `next`.
     #[inline]
     pub fn on_in_order(&mut self, seq: u32, next: u32) {
         self.unread += next - seq;
@@ -149,8 +149,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window that a Linux receiver offers under this rule, in segments; for an unlimited
-    /// window, what it would offer by autotuning.
+    /// The window currently offered by a Linux receiver under this rule, in segments; for an
+    /// unlimited window, the one that autotuning would offer.
     #[inline]
     pub fn offered(&self) -> u32 {
         match &self.kind {
@@ -159,7 +159,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// The connection is open: the first round trip begins (Linux `tcp_init_buffer_space`).
+    /// The connection is open: starts the first round trip (Linux `tcp_init_buffer_space`).
     pub fn on_established(&mut self, now: Time) {
         match &mut self.kind {
             Kind::Segments(window) => window.since = now,
@@ -167,7 +167,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment has arrived in order. Returns whether the window has grown for it.
+    /// Handles a segment that arrived in order. Returns whether the window has grown for it.
     #[inline]
     pub fn on_segment(&mut self) -> bool {
         match &mut self.kind {
@@ -176,9 +176,9 @@ impl ReceiveWindow {
         }
     }
 
-    /// The program reads everything below `next`. Linux `tcp_recvmsg_locked` looks at the round
-    /// trip after each buffer that it has copied, and all are read at one time. What waited behind
-    /// a hole may be in the buffer of the segment that fills it (fact tcp-42).
+    /// The program reads everything below `next`. Linux `tcp_recvmsg_locked` checks the round trip
+    /// after each buffer that it has copied, and all are read at the same time. Segments stored
+    /// behind a hole may be in the buffer of the segment that fills it (fact tcp-42).
     #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
         let unread = mem::take(&mut self.unread);
@@ -189,7 +189,7 @@ impl ReceiveWindow {
                 Kind::Buffer(buffer) => buffer.first_of(unread),
             };
             self.on_round_trip(now, next + first - unread, unread - first);
-            // Where a round trip takes no time it is over again.
+            // If a round trip takes no time, the next is over at once.
             if unread > 1 && self.is_round_trip_over(now, rtt) {
                 self.on_round_trip(now, next, 0);
             }
@@ -213,16 +213,16 @@ impl ReceiveWindow {
     }
 }
 
-/// A window in whole segments that the scenario sets, or that is never a limit.
+/// A window in whole segments, set by the scenario or unlimited.
 #[derive(Clone, Debug)]
 struct SegmentWindow {
     segments: u32,
-    /// The window that a Linux receiver offers by now (`rcv_ssthresh`), that of its buffer
-    /// (`window_clamp`), and the largest of these.
+    /// The window currently offered by a Linux receiver (`rcv_ssthresh`), that of its buffer
+    /// (`window_clamp`), and the largest allowed.
     offered: u32,
     clamp: u32,
     most: u32,
-    /// What arrived in the last round trip, and where and when the present one began.
+    /// Segments that arrived in the last round trip, and where and when the current one began.
     space: u32,
     start: u32,
     since: Time,
@@ -249,13 +249,13 @@ impl SegmentWindow {
         true
     }
 
-    /// Whether the program has read for a round trip and the window can grow.
+    /// Whether the program has been reading for a round trip and the window can grow.
     #[inline]
     fn is_round_trip_over(&self, now: Time, rtt: Option<Span>) -> bool {
         self.clamp != self.most && rtt.is_some_and(|rtt| now.since(self.since) >= rtt)
     }
 
-    /// Everything below `next` has arrived and been read.
+    /// Ends a round trip: everything below `next` has arrived and been read.
     fn on_round_trip(&mut self, now: Time, next: u32) {
         let copied = next - self.start;
         if copied > self.space {
@@ -268,7 +268,7 @@ impl SegmentWindow {
 }
 
 impl Prefetch for ReceiveWindow {
-    /// What it keeps of segments out of order.
+    /// Prefetches its record of out-of-order segments.
     fn far(&self) {
         if let Kind::Buffer(buffer) = &self.kind {
             buffer.far();
@@ -288,8 +288,8 @@ mod tests {
         window
     }
 
-    /// Linux 6.1 `tcp_init_buffer_space`. A first window of seven segments of 9000 bytes could not
-    /// grow where ten were assumed, as not more than seven or eight come in a round trip.
+    /// Linux 6.1 `tcp_init_buffer_space`. If ten segments were assumed, a first window of seven
+    /// segments of 9000 bytes could not grow, as at most seven or eight arrive in a round trip.
     #[test]
     fn a_window_that_starts_below_ten_segments_grows_with_the_first_that_exceed_it() {
         let mut window = open_window(8948);
@@ -334,12 +334,12 @@ mod tests {
             window.on_read(Time::ZERO + rtt, waiting + 1, Some(rtt));
             window.on_segment()
         };
-        // More than the ten segments that Linux assumes, and at most 17 in one buffer.
+        // More than the ten segments assumed by Linux, and at most 17 in one buffer.
         assert_eq!([9, 10, 16, 17].map(grows_after), [false, true, true, false]);
     }
 
     /// Fact tcp-53: 163,520 bytes of memory; without the fourth segment's 1,448 there would be room
-    /// for 444 more of window.
+    /// for 444 bytes more of window.
     #[test]
     fn a_segment_that_joins_a_buffer_takes_its_memory_before_the_window_grows() {
         let mut window = open_window(1448);
@@ -358,7 +358,7 @@ mod tests {
     fn an_unlimited_window_grows_no_longer_than_its_buffer_would() {
         let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited { most: 245 });
         let rtt = Span::from_millis(100);
-        // A hole is filled: 2,000 after 10 in a round trip would ask for 1.6 million.
+        // Filling a hole: 2,000 after 10 in a round trip would ask for 1.6 million.
         receive_window.on_in_order(1_999, 2_000);
         receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
         let grown = (0..1_000).filter(|_| receive_window.on_segment()).count();

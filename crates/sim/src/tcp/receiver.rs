@@ -29,38 +29,38 @@ pub struct Receiver {
     next: u32,
     beyond: Ranges,
     blocks: SackBlocks,
-    /// The last segment if it was a duplicate, reported once, in the first block (RFC 2883 §4);
-    /// else empty.
+    /// The last segment if it was a duplicate, reported once in the first block (RFC 2883 §4);
+    /// otherwise empty.
     duplicate: Block,
     /// In-order segments that no acknowledgement has covered yet.
     unacknowledged: u32,
     acks: DelayedAck,
     window: ReceiveWindow,
-    /// Another acknowledgement is due for the window alone.
+    /// Another acknowledgement is due only to announce the window.
     owes_window: bool,
-    /// The next segment has let go of an acknowledgement that was held back, and brings no other.
+    /// The next segment has released an acknowledgement that was held back, and causes no other.
     is_answered: bool,
-    /// The round trip that its window follows; without timestamps that of the handshake.
+    /// The round trip used for autotuning; without timestamps, that of the handshake.
     rtt: ReceiverRtt,
     sack: bool,
     timestamps: bool,
     counts_options: bool,
     ecn: EcnAbility,
-    /// The mode agreed on at the first SYN.
+    /// The mode negotiated on the first SYN.
     agreed: Option<Mode>,
     /// The ECN field of its acknowledgements.
     ack_field: Ecn,
-    /// When the first SYN-ACK was sent, until it is answered; else never.
+    /// When the first SYN-ACK was sent, until it is acknowledged; `NEVER` afterwards.
     opened: Time,
     /// SYN-ACKs sent.
     syn_acks: u8,
-    /// Every run of marks is echoed exactly (RFC 8257 §3.2).
+    /// Whether every run of marks is echoed exactly (RFC 8257 §3.2).
     echoes_runs: bool,
-    /// Marks are counted instead of echoed (RFC 9768).
+    /// The counters if marks are counted instead of echoed (RFC 9768).
     accurate: Option<AccEcnCounters>,
-    /// ECN-capable segments have arrived.
+    /// Whether ECN-capable segments have arrived.
     ect_seen: bool,
-    /// ECE is set, until the sender answers with CWR (RFC 3168 §6.1.3).
+    /// Whether ECE is set, until the sender answers with CWR (RFC 3168 §6.1.3).
     echo: bool,
     stamp: RecentStamp,
 }
@@ -70,7 +70,7 @@ pub struct Receiver {
 pub enum Answer {
     /// Now.
     Now,
-    /// Later: with another segment, or by the timer.
+    /// Later: together with another segment, or by the timer.
     Later,
 }
 
@@ -104,22 +104,22 @@ impl Receiver {
         }
     }
 
-    /// Where its timer is kept.
+    /// The part of memory that holds its timer.
     pub(crate) fn timer(&self) -> &impl Sized {
         &self.acks
     }
 
-    /// The same with another window rule.
+    /// Sets the window rule.
     pub fn with_window(self, rule: WindowRule) -> Receiver {
         Receiver { window: ReceiveWindow::new(rule), ..self }
     }
 
-    /// The same with timers that expire on the ticks of a timer wheel, or do not.
+    /// Sets whether timers expire on the ticks of a timer wheel.
     pub fn with_timer_wheel(self, rule: AckRule, wheel: bool) -> Receiver {
         Receiver { acks: DelayedAck::new(rule, wheel), ..self }
     }
 
-    /// The same with timestamps on segments: they take option space and show old copies.
+    /// Sets whether segments carry timestamps; these take option space and reveal old duplicates.
     pub fn with_timestamps(self, timestamps: bool) -> Receiver {
         Receiver { timestamps, ..self }
     }
@@ -129,13 +129,13 @@ impl Receiver {
         self.window.segments()
     }
 
-    /// The same with ECN.
+    /// Sets the ECN abilities.
     pub fn with_ecn(self, ecn: EcnAbility) -> Receiver {
         Receiver { ecn, ..self }
     }
 
     /// Answers a SYN: returns the ECN field and the flags of the SYN-ACK. The first SYN sets the
-    /// mode, the flags report how the latest arrived (RFC 9768 §3.1.4.2).
+    /// mode; the flags report the ECN field of the latest (RFC 9768 §3.1.4.2).
     pub fn on_syn(&mut self, syn: &Packet) -> (Ecn, Flags) {
         let mode = match self.agreed {
             Some(mode) => mode,
@@ -146,7 +146,7 @@ impl Receiver {
             }
         };
         if mode == Mode::Accurate && syn.ace == Mode::NotEcn.request() {
-            // A SYN asked for ECN and a later one did not (Linux 7.2 `TCP_ACCECN_ACE_FAIL_RECV`).
+            // A SYN requested ECN and a later one did not (Linux 7.2 `TCP_ACCECN_ACE_FAIL_RECV`).
             self.ack_field = Ecn::NotEct;
         }
         let field = if self.ecn.needs_ecn { self.ack_field } else { Ecn::NotEct };
@@ -165,9 +165,9 @@ impl Receiver {
         }
     }
 
-    /// Whether pending data must be acknowledged before this segment is taken in: a run of marks
-    /// begins or ends with it (RFC 8257 §3.2), or it would push out a SACK block that is held back.
-    /// In the latter case it brings no acknowledgement of its own (fact tcp-37).
+    /// Whether pending data must be acknowledged before this segment is processed: a run of marks
+    /// begins or ends with it (RFC 8257 §3.2), or it would displace a SACK block that is held back.
+    /// In the latter case it causes no further acknowledgement (fact tcp-37).
     #[inline]
     pub fn must_answer_before(&mut self, packet: &Packet) -> bool {
         debug_assert!(!self.is_answered, "an answer belongs to one segment");
@@ -189,16 +189,17 @@ impl Receiver {
         run_ends || self.is_answered
     }
 
-    /// What the acknowledgement that a segment lets go reports of it: that it is a copy, or one
-    /// more of a block (Linux `tcp_sack_new_ofo_skb` extends the block first and sends then).
+    /// Records what the acknowledgement released by a segment says about that segment: that it is a
+    /// duplicate, or that it extends a block (Linux `tcp_sack_new_ofo_skb` extends the block first,
+    /// then sends).
     fn note_before_answer(&mut self, seq: u32) {
         self.blocks.extend(seq);
         let end = seq + u32::from(self.beyond.contains(seq));
         self.duplicate = Block { start: seq, end };
     }
 
-    /// Whether timestamps show that segments sent later came before it (PAWS, RFC 7323
-    /// §5.3; fact tcp-19).
+    /// Whether timestamps show that segments sent later arrived earlier (PAWS, RFC 7323 §5.3; fact
+    /// tcp-19).
     #[inline]
     fn is_too_old(&self, packet: &Packet) -> bool {
         self.timestamps && self.stamp.overtakes(packet.sent)
@@ -214,12 +215,12 @@ impl Receiver {
         self.acks.due()
     }
 
-    /// It is due.
+    /// Handles the expired timer.
     pub fn on_timer(&mut self, now: Time) {
         self.acks.on_timer(now);
     }
 
-    /// Takes in a segment.
+    /// Processes a segment.
     #[inline]
     pub fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         self.on_established(now, packet.stamp);
@@ -240,8 +241,8 @@ impl Receiver {
         if packet.seq != self.next {
             return self.take_out_of_order(now, packet);
         }
-        // Linux `tcp_data_queue`: only segments in order count as received data here, so that a
-        // hole that lasts longer than a timeout leads to quick acknowledgements.
+        // Linux `tcp_data_queue`: only in-order segments count as received data here, so a hole
+        // that lasts longer than a timeout leads to quick acknowledgements.
         self.acks.on_data(now, || self.window.segments());
         let now_due = packet.signal | self.take_ecn(packet);
         if self.window.on_segment() {
@@ -254,7 +255,7 @@ impl Receiver {
         if unread || self.is_answered_read(now) { Answer::Now } else { Answer::Later }
     }
 
-    /// Takes in a segment that is not the next.
+    /// Processes a segment other than the next expected.
     #[inline(never)]
     fn take_out_of_order(&mut self, now: Time, packet: &Packet) -> Answer {
         let now_due = packet.signal | self.take_ecn(packet);
@@ -265,28 +266,29 @@ impl Receiver {
         Answer::Now
     }
 
-    /// What has been acknowledged arrives again.
+    /// Processes a segment that has already been acknowledged.
     fn take_duplicate(&mut self, seq: u32) {
         self.acks.on_duplicate(self.window.segments());
         self.duplicate = Block::one(seq);
     }
 
-    /// Several segments came in one packet, and these of it had arrived before: they are reported
-    /// together (Linux `tcp_ofo_queue`, `tcp_dsack_extend`).
+    /// Reports segments of one packet that had arrived before, all in one block (Linux
+    /// `tcp_ofo_queue`, `tcp_dsack_extend`).
     pub fn report_copies(&mut self, copies: Block) {
         self.duplicate = copies;
     }
 
-    /// Takes in a segment out of order, or a copy of one that waits (Linux `tcp_data_queue_ofo`). A
-    /// copy triggers no quick acknowledgements, and its own may be delayed like any other; it is
-    /// reported only if that acknowledgement is sent before another segment arrives.
+    /// Processes an out-of-order segment or a duplicate of a stored one (Linux
+    /// `tcp_data_queue_ofo`). A duplicate triggers no quick acknowledgements, and its own may be
+    /// delayed like any other; the duplicate is reported only if that acknowledgement is sent
+    /// before another segment arrives.
     fn take_beyond(&mut self, now: Time, seq: u32, now_due: bool) -> Answer {
         self.acks.on_gap(|| self.window.segments());
         let mut waits = true;
         let row = self.beyond.insert(Block::one(seq), |_| waits = false);
         self.blocks.add(seq, row);
         if !waits {
-            // Without SACK the duplicate must look like one.
+            // Without SACK, the acknowledgement must look like a duplicate.
             if self.window.on_waiting(seq, row.start < seq, self.sack) {
                 self.acks.on_window_growth();
             }
@@ -310,14 +312,14 @@ impl Receiver {
         self.accurate.iter().flat_map(AccEcnCounters::option_fields)
     }
 
-    /// A packet without data has arrived with CE.
+    /// Counts a packet without data that arrived with CE.
     pub fn count_marked_control(&mut self) {
         if let Some(counters) = &mut self.accurate {
             counters.count_control();
         }
     }
 
-    /// The next segment has arrived, and with it everything stored directly beyond.
+    /// Advances past the next segment and everything stored directly behind it.
     #[inline]
     fn advance(&mut self) {
         let before = self.next;
@@ -332,15 +334,15 @@ impl Receiver {
         self.unacknowledged += self.next - before;
     }
 
-    /// The acknowledgement to send now. `bytes` is its IP size.
+    /// Returns the acknowledgement to send now. `bytes` is its IP size.
     pub fn acknowledge(&mut self, now: Time, flow: u32, connection: u16, bytes: u32) -> Packet {
         let mut ack = Packet::new(PacketKind::Ack, flow, connection, self.next, bytes, now);
         self.write_ack(now, &mut ack);
         ack
     }
 
-    /// Writes what the acknowledgement that is sent now says. In place, as a packet that is
-    /// returned is copied once more.
+    /// Fills in an acknowledgement sent now. In place, because returning the packet would copy it
+    /// once more.
     #[inline(always)]
     pub fn write_ack(&mut self, now: Time, ack: &mut Packet) {
         (ack.seq, ack.sent, ack.ecn) = (self.next, self.stamp.echo(), self.ack_field);

@@ -40,7 +40,8 @@ fn a_duplicate_is_reported_once_in_the_first_block() {
     assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(8, 9), (4, 5), (6, 7)]);
 }
 
-/// Linux `tcp_validate_incoming`: a copy that waited in another queue while later ones passed it.
+/// Linux `tcp_validate_incoming`: a duplicate that stayed in another queue while later ones passed
+/// it.
 #[test]
 fn a_segment_older_than_the_timestamp_to_echo_is_not_taken_in() {
     let blocks = |timestamps: bool| {
@@ -50,8 +51,8 @@ fn a_segment_older_than_the_timestamp_to_echo_is_not_taken_in() {
             let ack = receive(&mut receiver, &Packet { sent, ..data(seq) }).unwrap();
             (ack.seq, ack.sack[0].start, ack.sack[0].end, ack.sent.as_nanos() / 1_000_000)
         };
-        // Segment 1 was sent again; then come one sent at 10 ms, one a tick older, a copy of the
-        // first, sent at 600 ms, and what was sent 200 ms before that.
+        // Segment 1 was sent again. Then arrive one sent at 10 ms, one a tick older, a duplicate of
+        // the first, sent at 600 ms, and one sent 200 ms before that.
         [(0, 10), (1, 500), (3, 10), (2, 499), (0, 600), (5, 400)].map(|(seq, ms)| take(seq, ms))
     };
     let kept = [(1, 0, 0, 10), (2, 0, 0, 500), (2, 3, 4, 500), (4, 0, 0, 500), (4, 0, 1, 600)];
@@ -135,7 +136,7 @@ fn a_segment_that_lets_an_acknowledgement_go_brings_no_other_and_sets_no_timer()
         receive(&mut receiver, &data(seq));
     }
     assert_ne!(receiver.delayed_ack(), Time::NEVER, "one is held back");
-    // It joins the third of the blocks, and is reported there before it comes first.
+    // It joins the third block, and is reported there before that block becomes the first.
     assert!(receiver.must_answer_before(&data(4)));
     let ack = receiver.acknowledge(Time::ZERO, 0, 0, 52);
     assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(9, 11), (7, 8), (4, 6)]);
@@ -165,7 +166,7 @@ fn a_copy_of_a_segment_that_waits_is_held_back_as_any_segment_out_of_order() {
 
 #[test]
 fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
-    // Segments beyond the hole keep coming, but only those in order count.
+    // Segments beyond the hole keep arriving, but only in-order ones count.
     let acks_after = |hole_ms: u64| {
         let mut receiver = linux(2).with_window(WindowRule::Fixed(1_000));
         receiver.on_syn(&Packet::new(PacketKind::Syn, 0, 0, 0, 52, Time::ZERO));
@@ -178,7 +179,8 @@ fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
             }
             u32::from(now)
         };
-        // The handshake takes 50 ms, so that the timeout is 250 ms; 16 quick ones are used up.
+        // The handshake takes 50 ms, so the timeout is 250 ms; 16 quick acknowledgements are used
+        // up.
         (0..18).for_each(|seq| assert_eq!(take(50, seq), u32::from(seq != 16)));
         for i in 1..=hole_ms / 50 {
             take(50 + 50 * i, 18 + i as u32);
@@ -204,8 +206,8 @@ fn before_linux_4_18_a_gap_restarts_quick_acknowledgements() {
         assert_eq!(acks(&[19, 18]), 2, "the duplicate and the end of the hole are sent at once");
         acks(&Vec::from_iter(20..50))
     };
-    // Every second; or (Linux 2.6.29, `tcp_data_queue`) the rest of sixteen after these two,
-    // and then every second.
+    // Every second segment; or (Linux 2.6.29, `tcp_data_queue`) the rest of sixteen after these
+    // two, and then every second.
     assert_eq!([false, true].map(acks_after), [15, 14 + 8]);
 }
 
@@ -245,7 +247,7 @@ fn while_the_window_grows_each_segment_is_acknowledged_at_once() {
     assert_eq!(acknowledged, Vec::from_iter(51..571));
 }
 
-/// Linux `tcp_event_data_recv`: `tcp_ecn_check_ce` asks for two quick acknowledgements, then
+/// Linux `tcp_event_data_recv`: `tcp_ecn_check_ce` requests two quick acknowledgements, then
 /// `tcp_grow_window` sets the lowest bit of their number (fact tcp-35).
 #[test]
 fn a_mark_on_a_segment_by_which_the_window_grows_makes_three_acknowledgements_quick() {
@@ -293,7 +295,7 @@ fn what_waited_behind_a_hole_counts_for_the_round_trip_after_it_is_filled() {
 
 #[test]
 fn a_segment_that_fills_one_of_several_holes_counts_as_a_duplicate() {
-    // Linux `__tcp_ack_snd_check` with data out of order: three at once, then one is held back.
+    // Linux `__tcp_ack_snd_check` with out-of-order data: three at once, then one is held back.
     let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
     receiver.on_syn(&data(0));
     receiver.on_syn_ack(Time::ZERO);

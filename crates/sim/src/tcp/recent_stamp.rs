@@ -1,11 +1,11 @@
-//! The timestamp that a receiver echoes, and what it takes for an old copy (RFC 7323 §4.3 and §5.3;
+//! The timestamp that a receiver echoes, and how it detects old duplicates (RFC 7323 §4.3 and §5.3;
 //! Linux 6.1 `tcp_replace_ts_recent`, `tcp_paws_discard`).
 
 use sojourn_aqm::Time;
 
 use super::rtt::stamp_ticks;
 
-/// Ticks by which a segment may be older than what arrived before (Linux `TCP_PAWS_WINDOW`).
+/// Ticks by which a segment may be older than earlier arrivals (Linux `TCP_PAWS_WINDOW`).
 const WINDOW_TICKS: u64 = 1;
 
 /// The timestamp to echo (RFC 7323 `TS.Recent`).
@@ -18,10 +18,10 @@ impl RecentStamp {
         self.0
     }
 
-    /// Whether a segment sent then is older than the window of PAWS allows.
+    /// Whether a segment sent then is older than PAWS allows.
     #[inline]
     pub(super) fn overtakes(self, sent: Time) -> bool {
-        // Nearly every segment was sent later, which its time shows without a division.
+        // Nearly every segment was sent later, which comparing times shows without a division.
         self.0 > sent && stamp_ticks(self.0) > stamp_ticks(sent) + WINDOW_TICKS
     }
 

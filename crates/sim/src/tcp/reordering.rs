@@ -1,33 +1,32 @@
 //! Adaptation to reordering: the duplicate threshold (Linux `tcp_check_sack_reordering`), and
 //! RACK's reordering window (RFC 8985 §6.2 step 4, Linux `tcp_rack_update_reo_wnd`).
 
-/// Duplicates that mean a loss as long as nothing was reordered (RFC 5681 §3.2, Linux
-/// `tcp_reordering`).
+/// Duplicates that mean a loss until reordering is seen (RFC 5681 §3.2, Linux `tcp_reordering`).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 /// Recoveries for which a wider window is kept (RFC 8985 §6.2 step 4).
 const PERSIST: u8 = 16;
 
-/// The reordering that a connection has seen.
+/// The reordering seen by a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reordering {
     metric: u32,
     max: u32,
     seen: bool,
-    /// The metric was raised at some time.
+    /// Whether the metric was ever raised.
     raised: bool,
     /// `RACK.reo_wnd_mult`: the window in quarters of the minimum round-trip time.
     window_mult: u8,
     /// `RACK.reo_wnd_persist`.
     window_persist: u8,
-    /// A D-SACK was received, and the window not yet widened (Linux `rack.dsack_seen`).
+    /// A D-SACK was received and the window not yet widened (Linux `rack.dsack_seen`).
     dsack_seen: bool,
-    /// `RACK.dsack_round`: the window is widened once per round trip, which ends when this segment
-    /// is acknowledged.
+    /// `RACK.dsack_round`: the window is widened once per round trip, and the round trip ends when
+    /// this segment is acknowledged.
     dsack_round: u32,
 }
 
 impl Reordering {
-    /// Nothing seen yet; the metric grows to `max` at most.
+    /// No reordering seen; the metric never exceeds `max`.
     pub(crate) fn new(max: u32) -> Reordering {
         Reordering {
             metric: DUPLICATE_THRESHOLD,
@@ -41,7 +40,7 @@ impl Reordering {
         }
     }
 
-    /// A segment that was sent only once arrived `distance` segments late.
+    /// Records that a segment sent only once arrived `distance` segments late.
     pub(crate) fn observe(&mut self, distance: u32) {
         self.seen = true;
         if distance.min(self.max) > self.metric {
@@ -50,12 +49,12 @@ impl Reordering {
         }
     }
 
-    /// A D-SACK reported a second copy, not of a tail loss probe.
+    /// Records a D-SACK, not caused by a tail loss probe.
     pub(crate) fn on_dsack(&mut self) {
         self.dsack_seen = self.seen;
     }
 
-    /// Once per acknowledgement: widens RACK's window, at most once per round trip.
+    /// Called for every acknowledgement: widens RACK's window, at most once per round trip.
     pub(crate) fn update(&mut self, una: u32, nxt: u32) {
         if std::mem::take(&mut self.dsack_seen) && una >= self.dsack_round {
             self.window_mult = self.window_mult.saturating_add(1);
@@ -66,12 +65,12 @@ impl Reordering {
         }
     }
 
-    /// A recovery has ended without an undo.
+    /// Records that a recovery has ended without an undo.
     pub(crate) fn end_recovery(&mut self) {
         self.window_persist = self.window_persist.saturating_sub(1);
     }
 
-    /// After a timeout a raised metric is no longer trusted (Linux `tcp_enter_loss`).
+    /// After a timeout, a raised metric is no longer trusted (Linux `tcp_enter_loss`).
     pub(crate) fn on_timeout(&mut self) {
         self.metric = self.metric.min(DUPLICATE_THRESHOLD);
     }
@@ -88,7 +87,7 @@ impl Reordering {
         self.seen
     }
 
-    /// Whether the metric was ever raised: then distance no longer means loss (Linux 2.6
+    /// Whether the metric was ever raised; if so, distance no longer means loss (Linux 2.6
     /// `tcp_disable_fack`).
     #[inline]
     pub(crate) fn raised(&self) -> bool {

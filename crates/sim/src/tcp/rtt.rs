@@ -1,5 +1,5 @@
 //! Round-trip time and retransmission timeout: RFC 6298, or Linux (`tcp_rtt_estimator`), which
-//! differs in two points: the floor of 200 ms is that of the variance term, not of the timeout, and
+//! differs in two points: the floor of 200 ms applies to the variance term, not to the timeout, and
 //! the variance follows the largest deviation within a round trip, not the mean.
 
 use std::num::NonZeroU64;
@@ -26,25 +26,25 @@ pub(crate) fn stamp(time: Time) -> u32 {
     stamp_ticks(time) as u32
 }
 
-/// The round trip at the end that receives data, a mean of samples (Linux 6.1
-/// `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`): from when an acknowledgement was sent to the
-/// arrival of the first segment that echoes its timestamp.
+/// The round trip as measured by the data receiver, a mean of samples (Linux 6.1
+/// `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`). A sample lasts from sending an acknowledgement
+/// to the arrival of the first segment that echoes its timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReceiverRtt {
     /// The mean in eighths of a microsecond, as in Linux.
     eighths: Option<NonZeroU64>,
     last_echo: u32,
-    /// Whether a smaller sample takes its place (fact tcp-27).
+    /// Whether a smaller sample replaces the mean (fact tcp-27).
     falls: bool,
 }
 
 impl ReceiverRtt {
-    /// Before the first sample.
+    /// The mean before the first sample.
     pub(crate) fn new(falls: bool) -> ReceiverRtt {
         ReceiverRtt { falls, ..ReceiverRtt::default() }
     }
 
-    /// A segment has arrived that echoes this timestamp; zero is none (RFC 7323 §3.2).
+    /// Handles a segment that echoes this timestamp; zero means no echo (RFC 7323 §3.2).
     #[inline]
     pub(crate) fn on_segment(&mut self, now: Time, echo: u32) {
         if echo == 0 || echo == self.last_echo {
@@ -70,7 +70,7 @@ pub(crate) fn is_stamped_before(stamp: Time, other: Time) -> bool {
     stamp_ticks(stamp) < stamp_ticks(other)
 }
 
-/// Ticks since a timestamp that is echoed, at least one.
+/// Ticks since an echoed timestamp, at least one.
 #[inline]
 fn ticks_since(now: Time, echo: u32) -> u64 {
     u64::from(stamp(now).wrapping_sub(echo).max(1))
@@ -87,36 +87,36 @@ pub(crate) fn stamped_rtt(now: Time, echo: Time) -> Span {
     Span::from_nanos(ticks.max(1) * TICK_NS)
 }
 
-/// The estimator of one connection. No time in it is ever negative, so that shifts divide: a signed
-/// division takes four instructions, and there are five for an acknowledgement.
+/// The estimator of one connection. No time in it is ever negative, so shifts can divide: a signed
+/// division takes four instructions, and an acknowledgement needs five divisions.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
     max_ns: i64,
     /// Floors of the variance term and of the timeout.
     min_variance_ns: i64,
     min_timeout_ns: i64,
-    /// The variance follows the largest deviation of a round trip (Linux).
+    /// Whether the variance follows the largest deviation of a round trip (Linux).
     follows_largest: bool,
     /// Smoothed round-trip time, times 8.
     srtt8: i64,
     /// Four times the mean deviation (Linux `mdev_us`).
     deviation: i64,
-    /// Largest deviation in the present round trip, at least the floor (Linux `mdev_max_us`).
+    /// Largest deviation in the current round trip, at least the floor (Linux `mdev_max_us`).
     round_deviation: i64,
     /// Variance term of the timeout: RFC 6298's 4 * RTTVAR, Linux `rttvar_us`.
     variance: i64,
-    /// The present round trip ends when this segment is acknowledged.
+    /// The current round trip ends when this segment is acknowledged.
     round_end: u32,
     /// Consecutive timeouts (Linux `icsk_backoff`).
     backoff: u32,
-    /// The timeout without backoff, which is read more often than it changes, and with it.
+    /// The timeout without and with backoff; it is read more often than it changes.
     base_ns: i64,
     timeout: Span,
     min: Option<Span>,
 }
 
 impl RttEstimator {
-    /// Before the first sample.
+    /// The estimator before the first sample.
     pub(crate) fn new(rule: &RtoRule) -> RttEstimator {
         let nanos = |span: Span| span.as_nanos() as i64;
         let (min_variance_ns, min_timeout_ns, follows_largest) = match rule.floor {
@@ -140,7 +140,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes the round trip of the newest arrival into the minimum (Linux `tcp_update_rtt_min`).
+    /// Updates the minimum with the round trip of the newest arrival (Linux `tcp_update_rtt_min`).
     #[inline]
     pub(crate) fn observe_min(&mut self, rtt: Span) {
         if self.min.is_none_or(|min| rtt < min) {
@@ -148,7 +148,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample. `una` and `nxt` delimit what is outstanding, to separate round trips.
+    /// Takes a sample. `una` and `nxt` delimit the outstanding data, to separate round trips.
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Span, una: u32, nxt: u32) {
         self.estimate(rtt.as_nanos().max(1) as i64, una, nxt);
@@ -196,7 +196,7 @@ impl RttEstimator {
         }
     }
 
-    /// The timer has expired: the next timeout is twice as long (RFC 6298 §5.5).
+    /// Doubles the next timeout after the timer has expired (RFC 6298 §5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(31);
         let doubled = self.base_ns << self.backoff.min(20);
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!([timeout(5, 15), timeout(10, 20)], [3000.0; 2], "the first round trip lasts");
         // The round's largest deviation was the first one; the next round begins.
         assert_eq!(timeout(11, 21), 3000.0);
-        // Four samples took the deviation to 3/4^5 of 2000 ms: now the variance follows.
+        // Four samples have reduced the deviation to 3/4^5 of 2000 ms: now the variance follows.
         let (before, after) = (timeout(21, 30), timeout(22, 31));
         assert!(before == 3000.0 && after < 3000.0 && after > 2500.0, "{before} {after}");
         assert_eq!(timeout(23, 31), after, "once per round trip");
@@ -331,12 +331,12 @@ mod tests {
 
     #[test]
     fn linux_damps_a_sudden_fall_of_the_round_trip() {
-        // A fall by 400 ms exceeds the deviation of 250 ms: its excess counts with 1/32, not 1/4.
+        // A fall by 400 ms exceeds the deviation of 250 ms: the excess counts by 1/32, not 1/4.
         let mut estimator = RttEstimator::new(&profile::LINUX.rto);
         estimator.sample(Span::from_millis(500), 1, 1);
         estimator.sample(Span::from_millis(100), 2, 2);
         assert_eq!(estimator.deviation, 1_000_000_000 + 150_000_000 / 8);
-        // A fall within the deviation counts fully, as a rise does.
+        // A fall within the deviation counts fully, like a rise.
         let mut estimator = RttEstimator::new(&profile::LINUX.rto);
         estimator.sample(Span::from_millis(500), 1, 1);
         estimator.sample(Span::from_millis(300), 2, 2);

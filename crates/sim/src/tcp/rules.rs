@@ -1,4 +1,4 @@
-//! The rules of profiles in words, for documentation pages and `explain`.
+//! The rules of profiles as text, for documentation pages and `explain`.
 
 use super::profile::{
     BufferRule, Compression, Detection, Idle, InitialWindow, Moderation, Profile, RtoFloor, Style,
@@ -22,28 +22,28 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 /// Every rule, roughly in the order in which a connection needs it.
 pub const RULES: [ProfileRule; 50] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
-    rule("congestion control", |p| p.cc.to_owned(), "of flows that name none"),
+    rule("congestion control", |p| p.cc.to_owned(), "the default"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
     rule(
         "timestamps",
         |p| yes(p.timestamps),
-        "each ACK gives an RTT, old copies are discarded (RFC 7323)",
+        "each ACK gives an RTT, old duplicates are discarded (RFC 7323)",
     ),
     rule("pacing", |p| yes(p.pacing), "even if the congestion control does not require it"),
     rule(
         "offload",
         |p| p.offload_bytes.map_or(yes(false), |bytes| format!("up to {bytes} B")),
-        "what leaves in a burst (TSO); `offload` of a group of flows",
+        "largest burst (TSO); `offload` of a group of flows",
     ),
     rule(
         "bursts",
         |p| if p.bursts_cross_buffers { "across buffers" } else { "of one buffer" }.to_owned(),
-        "whether a burst reaches into the next buffer of the program's writes (`tcp_grow_skb`)",
+        "whether a burst may extend into the next buffer of written data (`tcp_grow_skb`)",
     ),
     rule(
         "send buffer",
         |p| (if p.ack.answers_push { "grows" } else { "never the limit" }).to_owned(),
-        "memory of what is written and not acknowledged, which stops the program (`tcp_wmem`)",
+        "memory for written, unacknowledged data, which blocks the program (`tcp_wmem`)",
     ),
     rule(
         "slow start",
@@ -105,9 +105,9 @@ pub const RULES: [ProfileRule; 50] = [
         |p| if p.reduces_again { "also in a recovery" } else { "not in a recovery" }.to_owned(),
         "whether a timeout in a recovery lowers the threshold again (RFC 5681 §3.1)",
     ),
-    rule("reduction from", |p| reduced(p.reduce_in_flight), "what a reduction multiplies"),
+    rule("reduction from", |p| reduced(p.reduce_in_flight), "the base of a reduction"),
     rule("reduction after a loss", |p| style(p.recovery), "how the window gets to its new size"),
-    rule("reduction after a mark", |p| style(p.on_mark), "the same after an ECN echo"),
+    rule("reduction after a mark", |p| style(p.on_mark), "how it does after an ECN echo"),
     rule(
         "moderation",
         |p| moderation(p.moderation),
@@ -117,7 +117,7 @@ pub const RULES: [ProfileRule; 50] = [
     rule(
         "F-RTO starts over",
         |p| yes(p.frto_starts_over),
-        "after a justified timeout all that is not SACKed is lost, a spurious one halves the \
+        "after a justified timeout all segments not SACKed are lost; a spurious one halves the \
          window (Linux 2.6.26 to 3.9)",
     ),
     rule(
@@ -131,7 +131,7 @@ pub const RULES: [ProfileRule; 50] = [
             0 => yes(false),
             bytes => format!("{bytes} B"),
         },
-        "what a SYN and its answer have beyond the headers of other packets",
+        "bytes of options that only SYN and SYN-ACK carry",
     ),
     rule(
         "handshake ACK",
@@ -141,24 +141,24 @@ pub const RULES: [ProfileRule; 50] = [
     rule(
         "SYN-ACK again",
         |p| yes(p.answers_again),
-        "by a timer, with the timestamp of the SYN that came first (Linux since 4.4, \
+        "sent by a timer, with the timestamp of the first SYN to arrive (Linux since 4.4, \
          `reqsk_timer_handler`)",
     ),
     rule(
         "lost SYNs",
         |p| counted(p.forgiven_syns),
-        "how many leave the initial window as it is, not one packet (RFC 5681 §3.1; \
+        "how many do not reduce the initial window to one packet (RFC 5681 §3.1; \
          `tcp_init_transfer`)",
     ),
     rule(
         "SYN again",
         |p| if p.linear_syns == 0 { "doubles".into() } else { linear(p.linear_syns) },
-        "the timeout of a SYN: how often it stays the same (`tcp_syn_linear_timeouts`)",
+        "how often the timeout of a SYN stays the same (`tcp_syn_linear_timeouts`)",
     ),
     rule(
         "rehash",
         |p| yes(p.rehash),
-        "a timeout draws the flow's hash anew, by which fair queues sort (`sk_rethink_txhash`)",
+        "a timeout redraws the flow's hash, by which fair queues classify (`sk_rethink_txhash`)",
     ),
     rule(
         "marked undo",
@@ -173,9 +173,9 @@ pub const RULES: [ProfileRule; 50] = [
     rule(
         "timers",
         |p| if p.timer_wheel { format!("on ticks of {TICK}") } else { "exact".to_owned() },
-        "when timers expire; long ones on a coarser grid (kernel/time/timer.c since 4.8)",
+        "when timers expire; long ones are coarser (kernel/time/timer.c since 4.8)",
     ),
-    rule("packets per ACK", |p| p.ack.every.to_string(), "that one ACK covers at most"),
+    rule("packets per ACK", |p| p.ack.every.to_string(), "the most that one ACK covers"),
     rule("delay of ACKs", delay, "how long an ACK may be delayed"),
     rule(
         "quick ACKs",
@@ -185,45 +185,45 @@ pub const RULES: [ProfileRule; 50] = [
     rule(
         "quick ACKs after gaps",
         |p| yes(p.ack.quick_at_gaps),
-        "packets out of order restart them too (`tcp_data_queue` before 4.18)",
+        "out-of-order packets restart them too (`tcp_data_queue` before 4.18)",
     ),
     rule(
         "answers to PSH",
         |p| yes(p.ack.answers_push),
-        "what ends a write, or half of the largest window, is acknowledged at once (`forced_push`)",
+        "the end of a write or of half the largest window is acknowledged at once (`forced_push`)",
     ),
     rule(
         "receiver's round trip",
         |p| (if p.ack.least_rtt { "falls at once" } else { "a mean" }).to_owned(),
-        "by which its window grows (`tcp_rcv_rtt_update`)",
+        "used to grow its window (`tcp_rcv_rtt_update`)",
     ),
     rule(
         "receive window",
         |p| (if p.autotuning { "grows" } else { "never the limit" }).to_owned(),
-        "where a scenario names none: it grows with what arrives, to that of the largest buffer",
+        "unless a scenario sets it: it grows with arriving data, up to the largest buffer",
     ),
     rule(
         "buffer",
         buffer,
-        "how much of a receiver's buffer is window, and for what it grows (`tcp_rcv_space_adjust`)",
+        "the share of the buffer that is window, and what makes it grow (`tcp_rcv_space_adjust`)",
     ),
     rule(
         "SACK blocks",
         |p| {
             match (p.sack, p.ack.whole_rows) {
                 (false, _) => "none",
-                (true, true) => "whole rows",
+                (true, true) => "whole ranges",
                 (true, false) => "of four",
             }
             .to_owned()
         },
-        "the whole row that a segment is in (RFC 2018 §4), or what extends one of the four that \
+        "the whole range around a segment (RFC 2018 §4), or one of the four blocks that \
          are remembered (`tcp_sack_new_ofo_skb`)",
     ),
     rule(
         "ACKs of duplicates",
         duplicates,
-        "whether those beyond the third are compressed; whether SACK blocks and AccECN count in \
+        "whether those after the third are compressed; whether SACK blocks and AccECN add to \
          their size",
     ),
 ];
@@ -250,14 +250,14 @@ fn linear(syns: u8) -> String {
 fn buffer(profile: &Profile) -> String {
     let words = match (profile.autotuning, profile.buffer) {
         (false, _) => "none",
-        (true, BufferRule::Half) => "half; for what comes in a round trip",
-        (true, BufferRule::Payload) => "the share of payload; for what waits out of order too",
+        (true, BufferRule::Half) => "half; grows for a round trip's data",
+        (true, BufferRule::Payload) => "the payload's share; grows for out-of-order data too",
     };
     words.to_owned()
 }
 
 fn reduced(in_flight: bool) -> String {
-    if in_flight { "what is in flight" } else { "the window" }.to_owned()
+    if in_flight { "packets in flight" } else { "the window" }.to_owned()
 }
 
 fn detection(rule: Detection) -> String {
@@ -308,7 +308,7 @@ fn floor(rule: RtoFloor) -> String {
 
 fn delay(profile: &Profile) -> String {
     match (profile.ack.adaptive, profile.ack.every) {
-        (true, _) => "follows the gaps".to_owned(),
+        (true, _) => "adapts to the gaps".to_owned(),
         (false, 1) => "none".to_owned(),
         (false, _) => profile.ack.delay.to_string(),
     }
@@ -317,7 +317,8 @@ fn delay(profile: &Profile) -> String {
 fn duplicates(profile: &Profile) -> String {
     let sent = match profile.ack.compression {
         Some(Compression { percent, slack_us, is_stamped_early }) => {
-            let stamped = if is_stamped_early { ", stamped as the last came" } else { "" };
+            let stamped =
+                if is_stamped_early { ", with the last duplicate's timestamp" } else { "" };
             format!("compressed by {percent} % of a round trip and {slack_us} us{stamped}")
         }
         None => "all".to_owned(),

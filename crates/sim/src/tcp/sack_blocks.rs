@@ -1,26 +1,26 @@
 //! The SACK blocks of a receiver, the most recently changed first (RFC 2018 §4).
 //!
-//! A Linux receiver remembers four, and a segment out of order extends one of these or begins
-//! another (Linux 6.1 tcp_input.c, `tcp_sack_new_ofo_skb`, `tcp_sack_maybe_coalesce`). So a segment
-//! that fills a hole in a row which is not among them is reported alone. RFC 2018 §4, and ns-2,
-//! report the whole row.
+//! A Linux receiver remembers four blocks, and an out-of-order segment extends one of these or
+//! begins another (Linux 6.1 tcp_input.c, `tcp_sack_new_ofo_skb`, `tcp_sack_maybe_coalesce`). So a
+//! segment that fills a hole in a contiguous range whose block has been forgotten is reported
+//! alone. RFC 2018 §4 and ns-2 report the whole range.
 
 use std::array;
 
 use crate::packet::{Block, SACK_BLOCKS};
 
-/// Most blocks that are remembered (Linux `TCP_NUM_SACKS`).
+/// Most blocks remembered (Linux `TCP_NUM_SACKS`).
 const MOST: usize = 4;
-/// Blocks that are certain to be reported where acknowledgements may be lost (Linux
+/// Blocks that are reported reliably even if acknowledgements may be lost (Linux
 /// `TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED: usize = 2;
 
 /// The blocks of one receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct SackBlocks {
-    /// Empty ones at the end.
+    /// Most recent first; unused blocks are empty.
     blocks: [Block; MOST],
-    /// Whether a block is the whole row that its last segment is in.
+    /// Whether a block is the whole contiguous range around its last segment.
     whole_rows: bool,
 }
 
@@ -40,30 +40,30 @@ impl SackBlocks {
         self.blocks.into_iter().take_while(|block| !block.is_empty())
     }
 
-    /// The place of the first block that a segment touches.
+    /// The index of the first block that a segment touches.
     fn touched(&self, seq: u32) -> Option<usize> {
         self.known().position(|block| touch(block, Block::one(seq)))
     }
 
-    /// Whether a segment out of order would push a block from the places that are certain to be
-    /// reported.
+    /// Whether an out-of-order segment would push a block out of the places that are reported
+    /// reliably.
     pub(crate) fn crowds_out(&self, seq: u32) -> bool {
         self.touched(seq).unwrap_or_else(|| self.known().count()) >= EXPECTED
     }
 
-    /// A segment out of order joins the block that it touches, which keeps its place.
+    /// Extends the block that an out-of-order segment touches, if any; the block keeps its place.
     pub(crate) fn extend(&mut self, seq: u32) {
         if let Some(place) = self.touched(seq) {
             self.blocks[place] = union(self.blocks[place], Block::one(seq));
         }
     }
 
-    /// A segment has arrived out of order and is in this row now.
+    /// Adds an out-of-order segment, which is now in the contiguous range `row`.
     pub(crate) fn add(&mut self, seq: u32, row: Block) {
         let segment = Block::one(seq);
         let [first, ..] = &mut self.blocks;
-        // Most are the first, or extend the first block, and no other lies in a row that is no
-        // larger.
+        // Usually the segment is the first, or extends the first block to the whole range; then no
+        // other block can lie in that range.
         if first.is_empty() {
             *first = if self.whole_rows { row } else { segment };
             return;
@@ -90,13 +90,13 @@ impl SackBlocks {
         self.blocks = blocks;
     }
 
-    /// Everything below `next` is in order now.
+    /// Drops blocks below `next`, where everything is in order now.
     pub(crate) fn forget_below(&mut self, next: u32) {
         let mut waiting = self.blocks.into_iter().filter(|block| block.end > next);
         self.blocks = array::from_fn(|_| waiting.next().unwrap_or_default());
     }
 
-    /// What an acknowledgement reports, after a duplicate (RFC 2883 §4) if there is one.
+    /// The blocks to report in an acknowledgement, preceded by a duplicate (RFC 2883 §4) if any.
     #[inline]
     pub(crate) fn report(&self, duplicate: Block) -> [Block; SACK_BLOCKS] {
         let [first, second, third, _] = self.blocks;

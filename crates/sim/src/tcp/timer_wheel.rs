@@ -1,34 +1,34 @@
 //! The timer wheel of Linux since 4.8 (kernel/time/timer.c): timers expire on ticks, never early,
-//! and the longer the wait, the coarser.
+//! with coarser resolution for longer timeouts.
 
 use sojourn_aqm::{Span, Time};
 
-/// Shorter waits, in ticks, are exact to a tick (`LVL_START(1)`); each level above is eight times
-/// as long and as coarse (`LVL_CLK_SHIFT`).
+/// Timeouts up to this many ticks are exact to a tick (`LVL_START(1)`); each higher level is eight
+/// times as long and as coarse (`LVL_CLK_SHIFT`).
 const FINE_TICKS: u64 = 63;
 const LEVEL_SHIFT: u32 = 3;
-/// The longest wait of a connection, two minutes, lies on this level.
+/// The level of a connection's longest timeout, two minutes.
 const TOP_LEVEL: u32 = 4;
 /// A tick (`CONFIG_HZ` = 1000). It is a constant because nearly every packet divides by it.
 pub(super) const TICK: Span = Span::from_millis(1);
 const TICK_NS: u64 = TICK.as_nanos();
-/// The ticks of the clock at time zero, which decide where slots end: as in our guest, whose clock
-/// starts five minutes below 2^32 ticks (`INITIAL_JIFFIES`) and whose runs begin 11 s later (fact
-/// tcp-50).
+/// The ticks of the clock at time zero, which determine where slots end. As in our guest, whose
+/// clock starts five minutes below 2^32 ticks (`INITIAL_JIFFIES`) and whose runs begin 11 s later
+/// (fact tcp-50).
 const TICKS_AT_ZERO: u64 = (1 << 32) - 300_000 + 11_000;
-/// Added before a division that rounds up; `div_ceil` takes twice as many instructions.
+/// Added before a division to round up; `div_ceil` takes twice as many instructions.
 const NEARLY_A_TICK_NS: u64 = TICK_NS - 1;
-/// The time in which the timers of a level are called, in nanoseconds; of all levels 10 us.
+/// The time for calling all timers of one level, in nanoseconds; all levels together take 10 us.
 const LEVEL_NS: u64 = 1 << 11;
 
-/// The tick in which a time lies.
+/// The tick that contains a time.
 #[inline]
 pub(super) fn tick_of(time: Time) -> u64 {
     time.as_nanos() / TICK_NS
 }
 
-/// When a timer is called that is set at `now` for `due`: on a wheel in its turn after the end of
-/// the slot that it falls into (fact tcp-21), otherwise then.
+/// When a timer set at `now` for `due` is called: on a wheel, in its turn after the end of its slot
+/// (fact tcp-21); otherwise at `due`.
 #[inline]
 pub(crate) fn expiry(on_wheel: bool, now: Time, due: Time) -> Time {
     if !on_wheel {
@@ -39,17 +39,16 @@ pub(crate) fn expiry(on_wheel: bool, now: Time, due: Time) -> Time {
     Time::from_nanos(end.as_nanos() + turn(now, wait, level))
 }
 
-/// Timers that expire on one tick are called one after the other: those of a coarser level first
-/// (`collect_expired_timers`, `expire_timers`), within it the one that was set last first
-/// (`enqueue_timer`), here to about an eighth of the time that a slot of the level takes. Which of
-/// those that were set at about one time comes first is a matter of the nanosecond: never of the
-/// numbers of the flows. Returns nanoseconds after the tick.
+/// The order of timers that expire on the same tick, as nanoseconds after the tick. Timers of
+/// coarser levels are called first (`collect_expired_timers`, `expire_timers`), and within a level
+/// the one that was set last (`enqueue_timer`). Here set times are resolved to about an eighth of a
+/// slot; below that, the order depends on the nanosecond, never on the numbers of the flows.
 fn turn(now: Time, wait_ns: u64, level: u32) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 over the golden ratio (Knuth, TAOCP 3, §6.4)
     let waited = wait_ns >> (LEVEL_SHIFT * level + 17) << 2;
     let mixed = now.as_nanos().wrapping_mul(GOLDEN) >> 62;
     let before = u64::from(TOP_LEVEL.saturating_sub(level)) * LEVEL_NS;
-    debug_assert!(waited | mixed < LEVEL_NS, "a level has so much for all that it may hold");
+    debug_assert!(waited | mixed < LEVEL_NS, "the timers of a level fit into its time");
     before + (waited | mixed)
 }
 
@@ -80,15 +79,15 @@ mod tests {
             let (at, _) = slot_end(now, now + Span::from_micros(wait_us));
             at.since(Time::ZERO).as_nanos() / 1000
         };
-        // Delayed acknowledgements: 40 ms from the last tick, and one.
+        // Delayed acknowledgements: 40 ms from the last tick, plus one tick.
         assert_eq!([end_us(0, 40_000), end_us(999, 40_000)], [41_000, 41_000]);
-        // A wait that is no whole number of ticks is rounded up first.
+        // A timeout that is not a whole number of ticks is rounded up first.
         assert_eq!([end_us(500, 1), end_us(500, 2_001)], [2_000, 4_000]);
-        // Timeouts: the end of a slot of 8 ms, above 504 ms of 64 ms.
+        // Timeouts end with a slot of 8 ms; above 504 ms, of 64 ms.
         assert_eq!([end_us(0, 62_000), end_us(0, 63_000)], [63_000, 64_000]);
         assert_eq!([end_us(0, 200_000), end_us(0, 207_000)], [208_000, 208_000]);
         assert_eq!([end_us(0, 503_000), end_us(0, 504_000)], [504_000, 552_000]);
-        // Ticks 24, 88, 152 ... of a second begin slots of 64 ms, as time zero is 24 into one.
+        // Ticks 24, 88, 152 ... of a second begin slots of 64 ms, because time zero is 24 into one.
         assert_eq!(end_us(0, 1_000_000), 1_064_000);
         assert_eq!(
             [end_us(394_100, 1_000_000), end_us(448_100, 1_000_000)],

@@ -1,5 +1,5 @@
-//! Out-of-order segments in a Linux receiver, stored as it does: in buffers (`sk_buff`) of a few
-//! segments each. A segment joins the buffer that ends where it begins, if there is room
+//! Out-of-order segments in a Linux receiver, stored in buffers (`sk_buff`) of a few segments each,
+//! as in Linux. A segment joins the buffer that ends where it begins, if there is room
 //! (tcp_input.c, `tcp_ooo_try_coalesce`, `tcp_ofo_queue`); buffers that touch stay separate until a
 //! hole before them is filled (fact tcp-54).
 
@@ -7,29 +7,29 @@ use std::collections::VecDeque;
 
 /// Fragments in a buffer (Linux `MAX_SKB_FRAGS`).
 pub(super) const MOST_FRAGMENTS: u32 = 17;
-/// The size in bytes of the blocks of the sender's data, a power of two (Linux
-/// `SKB_FRAG_PAGE_ORDER`): a segment is one fragment, or two where it lies in two blocks.
+/// Log2 of the block size of the sender's data in bytes (Linux `SKB_FRAG_PAGE_ORDER`): a segment is
+/// one fragment, or two if it spans two blocks.
 const BLOCK_BITS: u32 = 15;
 
 /// The buffers of one receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitingBuffers {
-    /// The first segment of each, in their order.
+    /// The first segment of each, in order.
     starts: VecDeque<u32>,
 }
 
 /// Buffers that have become readable behind the segment that fills a hole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Released {
-    /// How many they were.
+    /// How many there are.
     pub(super) buffers: u32,
-    /// Segments in the first buffer that is read, with the one that fills the hole.
+    /// Segments in the first buffer to be read, including the one that fills the hole.
     pub(super) first: u32,
 }
 
 impl WaitingBuffers {
-    /// A segment waits out of order, directly behind another or not. Returns whether it joins
-    /// the buffer of that one.
+    /// Stores an out-of-order segment; `follows` says whether it directly follows another. Returns
+    /// whether it joins the buffer of that one.
     #[inline]
     pub(super) fn add(&mut self, seq: u32, follows: bool, payload: u32) -> bool {
         let before = match self.starts.back() {
@@ -46,7 +46,7 @@ impl WaitingBuffers {
         joins
     }
 
-    /// The waiting segments below `next` are now in order behind the segment `filling`.
+    /// Releases the stored segments below `next`, now in order behind the segment `filling`.
     pub(super) fn release(&mut self, filling: u32, next: u32, payload: u32) -> Released {
         let (mut buffers, mut first_end, mut joins) = (0, filling + 1, true);
         while self.starts.front().is_some_and(|&start| start < next) {
@@ -75,7 +75,7 @@ mod tests {
 
     const PAYLOAD: u32 = 1448;
 
-    /// Whether each of these joins another; all others have arrived.
+    /// Whether each of these segments joins another buffer, given that all others have arrived.
     fn joined(segments: &[u32]) -> (Vec<bool>, WaitingBuffers) {
         let mut buffers = WaitingBuffers::default();
         let mut known: Vec<u32> = Vec::new();
@@ -111,7 +111,7 @@ mod tests {
     fn what_is_read_first_ends_with_the_buffer_that_fits() {
         let waiting: Vec<u32> = [1..10, 11..20, 10..11].into_iter().flatten().collect();
         let (_, mut buffers) = joined(&waiting);
-        // 1 to 10 are a buffer of ten, to which that of nine does not fit.
+        // 1 to 10 are a buffer of ten; the one of nine does not fit.
         assert_eq!(buffers.release(0, 20, PAYLOAD), Released { buffers: 2, first: 11 });
     }
 }

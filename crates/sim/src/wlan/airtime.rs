@@ -1,13 +1,12 @@
-//! A queue for each station, served so that the stations share the medium's time, not its packets.
+//! A queue for each station, served so that stations share airtime fairly, not packets.
 //!
 //! Source: Høiland-Jørgensen et al. 2017, §3.2 (deficit round robin over airtime, a queue for each
 //! station), as Linux 6.1 does it: net/mac80211/tx.c, `ieee80211_next_txq` and
 //! `__ieee80211_schedule_txq`; net/mac80211/sta_info.c, `ieee80211_sta_register_airtime`.
 //!
-//! Deviations from Linux: airtime contains the interframe space and the acknowledgement
-//! (fact wlan-7); every station has the whole limit, which Linux's stations share; a weight for
-//! each station, multicast, and a limit to the airtime that waits below the queue (AQL) are left
-//! out.
+//! Deviations from Linux: airtime includes the interframe space and the acknowledgement (fact
+//! wlan-7); every station has the whole limit, whereas Linux's stations share it; there are no
+//! per-station weights, no multicast, and no limit on the airtime queued below (AQL).
 
 use std::collections::VecDeque;
 
@@ -15,16 +14,16 @@ use sojourn_aqm::{Backlog, Departure, Limit, Qdisc, Rate, Rng, Sink, Span, Time,
 
 use crate::packet::Packet;
 
-/// What a station's deficit grows by in each round (Linux 6.1 include/net/cfg80211.h,
+/// The increment of a station's deficit in each round (Linux 6.1 include/net/cfg80211.h,
 /// IEEE80211_DEFAULT_AIRTIME_WEIGHT, microseconds).
 const QUANTUM: Span = Span::from_micros(256);
-/// So long after it was last listed with a packet a station's airtime still counts (Linux 6.1
+/// How long after being last listed with a packet a station is still charged for airtime (Linux 6.1
 /// net/mac80211/ieee80211_i.h, AIRTIME_ACTIVE_DURATION).
 const ACTIVE: Span = Span::from_millis(100);
 
 /// The queue of the packets to one station.
 pub(crate) struct StationQueue {
-    /// The station, as the place of its own link.
+    /// The station, as the index of its own link.
     link: usize,
     queue: Box<dyn Qdisc<Packet>>,
     /// Airtime that it may still use in this round, in nanoseconds.
@@ -35,14 +34,14 @@ pub(crate) struct StationQueue {
 }
 
 impl StationQueue {
-    /// An empty queue of the packets to the station whose own link is at this place.
+    /// An empty queue for packets to the station whose own link has this index.
     pub(crate) fn new(link: usize, queue: Box<dyn Qdisc<Packet>>) -> StationQueue {
-        // Linux 6.1 net/mac80211/sta_info.c, __sta_info_alloc: one weight to begin with.
+        // Linux 6.1 net/mac80211/sta_info.c, __sta_info_alloc: the deficit starts at one weight.
         StationQueue { link, queue, deficit: nanos(QUANTUM), active: None, is_listed: false }
     }
 
-    /// Handles the timers that were due by now. A host's timers are those of the link as a whole,
-    /// so that a queue's own are looked at before anything happens to it.
+    /// Handles this queue's timers that are due by now. The host has one timer for the link as a
+    /// whole, so each queue's timers are checked before anything happens to the queue.
     fn catch_up(&mut self, now: Time) {
         while let Some(due) = self.queue.next_timer().filter(|&due| due <= now) {
             self.queue.on_timer(due);
@@ -56,15 +55,15 @@ impl StationQueue {
 
 /// Queues of stations, served in turn by the airtime that they have used.
 pub(crate) struct AirtimeQueues {
-    /// Of which station a packet is, by the hop of its route; not all hops are of this link.
+    /// The station of a packet, indexed by the hop of its route; `None` for hops of other links.
     station_of_hop: Vec<Option<usize>>,
     stations: Vec<StationQueue>,
-    /// The stations that are listed, the next first.
+    /// The listed stations, the next first.
     list: VecDeque<usize>,
 }
 
 impl AirtimeQueues {
-    /// `station_of_hop` has a place among the stations for each hop that crosses the link.
+    /// `station_of_hop` holds a station index for each hop that crosses the link.
     pub(crate) fn new(
         station_of_hop: Vec<Option<usize>>,
         stations: Vec<StationQueue>,
@@ -72,8 +71,8 @@ impl AirtimeQueues {
         AirtimeQueues { station_of_hop, stations, list: VecDeque::new() }
     }
 
-    /// Lists a station that has a packet and is not listed, in front, so that only a negative
-    /// deficit makes it wait (`__ieee80211_schedule_txq`).
+    /// Lists a station that has a packet and is not listed yet. It goes to the front, so only a
+    /// negative deficit delays it (`__ieee80211_schedule_txq`).
     fn schedule(&mut self, now: Time, place: usize) {
         let station = &mut self.stations[place];
         if !station.is_listed && !station.queue.is_empty() {
@@ -82,7 +81,7 @@ impl AirtimeQueues {
         }
     }
 
-    /// The next station that may send, taken from the list (`ieee80211_next_txq`).
+    /// Takes the next station that may send from the list (`ieee80211_next_txq`).
     fn next_station(&mut self) -> Option<usize> {
         loop {
             let place = self.list.pop_front()?;
@@ -100,7 +99,7 @@ impl AirtimeQueues {
 impl Qdisc<Packet> for AirtimeQueues {
     fn enqueue(&mut self, now: Time, packet: Packet, rng: &mut Rng, sink: &mut dyn Sink<Packet>) {
         let place = self.station_of_hop[packet.hop as usize];
-        let place = place.expect("a packet on this link is of a station");
+        let place = place.expect("every packet on this link belongs to a station");
         let station = &mut self.stations[place];
         station.catch_up(now);
         station.queue.enqueue(now, packet, rng, sink);
@@ -163,7 +162,7 @@ impl Qdisc<Packet> for AirtimeQueues {
         self.stations.iter().all(|station| station.queue.is_empty())
     }
 
-    /// None: there would be one set for each station.
+    /// No variables: there would be one set per station.
     fn vars(&self) -> &'static [Var] {
         &[]
     }

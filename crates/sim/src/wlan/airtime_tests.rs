@@ -3,7 +3,7 @@ use sojourn_aqm::{Cause, Env, QdiscSpec, Stage, registry};
 use super::*;
 use crate::packet::PacketKind;
 
-/// The own links of two stations; the packets to the first take hop 0, to the second hop 1.
+/// The own links of two stations; packets to the first take hop 0, to the second hop 1.
 const LINKS: [usize; 2] = [7, 9];
 
 struct Ignore;
@@ -28,19 +28,19 @@ fn rng() -> Rng {
     Rng::stream(1, "queue", 0)
 }
 
-/// A packet to a station arrives.
+/// Enqueues a packet to a station.
 fn arrive(queues: &mut AirtimeQueues, now: Time, station: u32) {
     let packet = Packet::new(PacketKind::Data, station, 0, 0, 1500, now);
     queues.enqueue(now, Packet { hop: station, ..packet }, &mut rng(), &mut Ignore);
 }
 
-/// To which station the next packet goes.
+/// The station of the next packet.
 fn leave(queues: &mut AirtimeQueues, now: Time) -> Option<u32> {
     queues.dequeue(now, &mut rng(), &mut Ignore).map(|departure| departure.packet.hop)
 }
 
-/// By hand: the frame of the slow station takes 2138 us, that of the fast one 298 us. Both begin
-/// with 256 us, each may overdraw its account once per turn, and what is overdrawn is paid back.
+/// Computed by hand: a frame takes 2138 us to the slow station and 298 us to the fast one. Both
+/// start with 256 us; each may overdraw its deficit once per turn, and the overdraft is paid back.
 #[test]
 fn two_stations_with_frames_of_unequal_length_use_equal_airtime() {
     let mut queues = queues("taildrop");
@@ -62,7 +62,7 @@ fn two_stations_with_frames_of_unequal_length_use_equal_airtime() {
     assert!((frames[0] as f64 / frames[1] as f64 - 2138.0 / 298.0).abs() < 0.01, "{frames:?}");
 }
 
-/// 256 us to begin with, 600 us used: a debt of 344 us, which two rounds pay.
+/// 256 us at first, 600 us used: a debt of 344 us, which two rounds pay back.
 #[test]
 fn a_station_in_debt_waits_until_the_rounds_of_the_others_have_paid_it() {
     let mut queues = queues("taildrop");
@@ -75,12 +75,13 @@ fn a_station_in_debt_waits_until_the_rounds_of_the_others_have_paid_it() {
         order.push(station);
         queues.on_airtime(at(0), LINKS[station as usize], Span::from_micros(300));
     }
-    // In microseconds: 0 has 256 and 1 a debt of 344, which the first turn makes 88; 0 sends, has
-    // -44, and 212 after its round, 1 has 168 after its own, but 0 is first; then both have -88.
+    // In microseconds: 0 has 256, and 1 has a debt of 344, which the first turn reduces to 88. 0
+    // sends and has -44, and 212 after its round; 1 has 168 after its own, but 0 is first. Then
+    // both have -88.
     assert_eq!(order, [0, 0, 1, 0, 1]);
 }
 
-/// Linux 6.1 net/mac80211/tx.c, __ieee80211_schedule_txq: in front.
+/// Linux 6.1 net/mac80211/tx.c, __ieee80211_schedule_txq: at the front.
 #[test]
 fn the_first_packet_of_a_station_that_was_idle_is_sent_next() {
     let mut queues = queues("taildrop");
@@ -129,7 +130,7 @@ fn what_waits_is_the_sum_over_stations_and_leaves_in_order_within_each() {
     assert_eq!(queues.backlog(), Backlog::EMPTY);
 }
 
-/// The limit is each station's, so that one that is slow cannot fill what another needs.
+/// The limit is per station, so a slow one cannot fill the space of another.
 #[test]
 fn a_full_queue_of_one_station_drops_nothing_of_another() {
     let mut queues = queues("taildrop:limit=3p");
@@ -152,7 +153,7 @@ fn the_timers_of_a_stations_law_are_handled_before_its_next_packet() {
     assert!(queues.stations[1].queue.next_timer().is_some_and(|due| due > at(200_000)));
 }
 
-/// CAKE with a rate holds packets back; those of another station need not wait for them.
+/// CAKE with a rate holds packets back; packets of another station need not wait for them.
 #[test]
 fn a_station_whose_discipline_shapes_does_not_hold_up_another() {
     let mut queues = queues("cake:bandwidth=1mbit");

@@ -9,18 +9,18 @@ use super::minstrel::{Chain, STAGES};
 #[derive(Debug)]
 pub(super) struct Frame {
     packet_bytes: u32,
-    /// Between which stations, as a place among the radios.
+    /// The pair of stations, as an index into the radios.
     radio: usize,
     chain: Chain,
-    /// The stage of the chain that the next attempt belongs to.
+    /// The current stage of the rate chain.
     stage: usize,
     tried: [u32; STAGES],
-    /// Whether the chain has a sample that counts once it was sent.
+    /// Whether the chain has a deferred sample, which counts once it was sent.
     has_deferred_sample: bool,
 }
 
 impl Frame {
-    /// A frame that was not sent yet.
+    /// A frame not sent yet.
     pub(super) fn new(
         packet_bytes: u32,
         radio: usize,
@@ -40,7 +40,7 @@ impl Frame {
         self.rate().data_frame(self.packet_bytes)
     }
 
-    /// An attempt was made: whether it was the last one.
+    /// Records an attempt; returns whether it was the last one.
     pub(super) fn was_tried(&mut self, is_received: bool) -> bool {
         self.tried[self.stage] = self.tried[self.stage].saturating_add(1);
         if is_received {
@@ -70,7 +70,7 @@ impl Frame {
         &self.chain
     }
 
-    /// Attempts so far, by stage of the chain.
+    /// Attempts so far, per stage of the chain.
     pub(super) fn tried(&self) -> [u32; STAGES] {
         self.tried
     }

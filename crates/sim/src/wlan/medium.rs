@@ -1,14 +1,14 @@
 //! Which station sends next: the distributed coordination function of 802.11 (IEEE 802.11-2012
 //! §9.3).
 //!
-//! Slots are arithmetic: an exchange of frames is one event, however many slots were counted before
-//! it. The links of one wireless LAN are servers without a rate; their medium has one timer, the
-//! end of the next exchange. A station that joins before an exchange starts may change it; one that
-//! joins later has to wait for the next.
+//! Slots are computed, not simulated: an exchange of frames is one event, however many slots
+//! precede it. The links of one wireless LAN are servers without a rate; their medium has one
+//! timer, the end of the next exchange. A station that joins before an exchange starts may change
+//! it; one that joins later waits for the next.
 //!
-//! Leaves out: hidden stations (every station receives every other), RTS and CTS, and the
+//! Not modelled: hidden stations (every station receives every other), RTS and CTS, and the
 //! retransmission of a frame whose acknowledgement was lost (acknowledgements are never lost).
-//! After a frame that was not received all stations wait an EIFS (fact wlan-5).
+//! After a frame that was not received, all stations wait an EIFS (fact wlan-5).
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::{Radio, Wlan};
@@ -22,31 +22,31 @@ use super::rate::RateChoice;
 pub(crate) enum Attempt {
     /// The frame was acknowledged.
     Received,
-    /// It was not, and will be sent again.
+    /// The frame was not received and will be sent again.
     Failed,
-    /// It was not, for the last time.
+    /// The frame was not received, and no attempts are left.
     GivenUp,
 }
 
 /// A transmission that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sent {
-    /// The station that sent, by place.
+    /// The index of the station that sent.
     pub(crate) station: usize,
     /// The result.
     pub(crate) attempt: Attempt,
-    /// How long its frame and the answer kept the medium busy.
+    /// How long its frame and the acknowledgement kept the medium busy.
     pub(crate) airtime: Span,
     /// The rate of its frame.
     pub(crate) rate: OfdmRate,
 }
 
-/// Whether a station may send.
+/// When a station may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Backoff {
-    /// After idle slots.
+    /// After this many idle slots.
     Slots(u32),
-    /// At once if the medium is idle; a busy medium makes it draw.
+    /// At once if the medium is idle; if it is busy, the station draws a backoff.
     Done,
 }
 
@@ -55,13 +55,13 @@ enum Backoff {
 struct Station {
     /// Its frame, if it has one.
     frame: Option<Frame>,
-    /// Who chooses the rate of frames by each radio.
+    /// The rate choice for each radio.
     rates: Vec<RateChoice>,
     backoff: Backoff,
-    /// Backoffs are drawn from zero to this.
+    /// Backoffs are drawn from zero to this value.
     window: u32,
     is_sending: bool,
-    /// Whether its next transmission would not be received although it were alone.
+    /// Whether its next transmission would be lost even without a collision.
     is_spoiled: bool,
     backoffs: Rng,
     errors: Rng,
@@ -71,17 +71,17 @@ struct Station {
 #[derive(Debug)]
 pub(crate) struct Medium {
     cell: Wlan,
-    /// How frames are lost: the LAN's own radio first, then those of stations.
+    /// How frames are lost: the LAN's radio first, then those of stations.
     radios: Vec<Radio>,
     stations: Vec<Station>,
-    /// From when idle slots count.
+    /// The time from which idle slots count.
     slots_from: Time,
-    /// The exchange on the air: when it ends, and whether it is received.
+    /// The exchange in progress: when it ends, and whether it is received.
     on_air: Option<(Time, bool)>,
 }
 
 impl Medium {
-    /// An idle medium. `own` are the radios of stations that do not have the LAN's; `stream` names
+    /// An idle medium. `own` are the radios of stations that do not use the LAN's; `stream` names
     /// the random streams of each station.
     pub(crate) fn new(
         cell: &Wlan,
@@ -113,8 +113,8 @@ impl Medium {
         }
     }
 
-    /// A station has a packet to send by a radio, 0 being the LAN's own; nothing changes where it
-    /// had one already.
+    /// Offers a station's packet, to be sent by a radio (0 is the LAN's). Does nothing if the
+    /// station already has a packet.
     pub(crate) fn offer(&mut self, now: Time, place: usize, packet_bytes: u32, radio: usize) {
         if self.stations[place].frame.is_some() {
             return;
@@ -145,7 +145,7 @@ impl Medium {
         start + Self::exchange(self.contenders().filter(first)).0
     }
 
-    /// The exchange that ends now, if one does: all transmissions in it.
+    /// Ends the exchange that ends now, if any; appends all its transmissions to `sent`.
     pub(crate) fn end(&mut self, now: Time, sent: &mut Vec<Sent>) {
         self.catch_up(now);
         let Some((end, is_received)) = self.on_air.filter(|&(end, _)| end <= now) else { return };
@@ -187,7 +187,7 @@ impl Medium {
         }
     }
 
-    /// When the first of the contenders may send, and how many slots from now on that is.
+    /// When the first of the contenders may send, and in how many slots from now.
     fn next_start(&self) -> Option<(Time, u32)> {
         let slots = self.contenders().map(|station| match station.backoff {
             Backoff::Slots(slots) => slots,
@@ -201,7 +201,8 @@ impl Medium {
         self.stations.iter().filter(|station| station.frame.is_some())
     }
 
-    /// Slots pass. A station without a frame whose backoff is over need not draw before it sends.
+    /// Counts down idle slots. A station without a frame whose backoff is over need not draw before
+    /// it sends.
     fn count(&mut self, slots: u32) {
         for station in &mut self.stations {
             station.backoff = match station.backoff {
@@ -212,14 +213,14 @@ impl Medium {
         }
     }
 
-    /// The stations that are marked as sending start.
+    /// Starts the transmissions of the stations marked as sending.
     fn take_the_air(&mut self, start: Time) {
         let (busy, is_received) = Self::exchange(self.stations.iter().filter(|s| s.is_sending));
         self.on_air = Some((start + busy, is_received));
     }
 
-    /// How long the medium is busy if these send, and whether one of them is received: only who is
-    /// alone.
+    /// How long the medium is busy if these stations send, and whether a frame is received, which
+    /// requires a single sender.
     fn exchange<'a>(senders: impl Iterator<Item = &'a Station>) -> (Span, bool) {
         let (mut longest, mut answer, mut count, mut is_spoiled) = (Span::ZERO, None, 0, false);
         for station in senders {
@@ -243,13 +244,13 @@ impl Station {
         self.backoff = Backoff::Slots(slots as u32); // at most 1023
     }
 
-    /// Whether the next transmission of a frame is lost although it be alone.
+    /// Draws whether the next transmission of a frame is lost even without a collision.
     fn spoil(&mut self, frame: &Frame, radios: &[Radio]) {
         let error = radios[frame.radio()].frame_error(frame.rate(), frame.packet_bytes());
         self.is_spoiled = self.errors.uniform() < error;
     }
 
-    /// The transmission of a frame is over; a backoff follows in any case.
+    /// Ends the transmission of a frame; a backoff follows in any case.
     fn settle(
         &mut self,
         now: Time,

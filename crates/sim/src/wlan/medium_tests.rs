@@ -20,7 +20,7 @@ fn micros(us: u64) -> Span {
     Span::from_micros(us)
 }
 
-/// A cell as ns-3's Bianchi example has it: no errors, no limit to the attempts.
+/// A cell as in ns-3's Bianchi example: no errors, no limit on attempts.
 fn cell(megabits: u64, eifs: Span) -> Wlan {
     Wlan {
         name: "test".into(),
@@ -36,7 +36,7 @@ fn medium(cell: &Wlan, stations: usize, seed: u64) -> Medium {
     Medium::new(cell, &[], stations, |place, purpose| Rng::stream(seed, purpose, place as u64))
 }
 
-/// Everything that was sent while all stations always have a packet.
+/// Runs with stations that always have a packet, and reports every transmission.
 fn saturate(medium: &mut Medium, until: Time, mut each: impl FnMut(Time, &Sent)) {
     let stations = medium.stations.len();
     let (mut now, mut sent) = (Time::ZERO, Vec::new());
@@ -78,9 +78,9 @@ fn send_probability(stations: usize) -> f64 {
     tau(low)
 }
 
-/// Bianchi's throughput in Mbit/s (Bianchi 2000, equation 13). `again` is the probability to draw
-/// zero and send at once after a success, as a station does whose backoff is frozen while others
-/// send (Tinnirello, Bianchi and Xiao 2010); ns-3's reference values include it.
+/// Bianchi's throughput in Mbit/s (Bianchi 2000, equation 13). `again` is the probability of
+/// drawing zero and sending at once after a success, as a station does whose backoff is frozen
+/// while others send (Tinnirello, Bianchi and Xiao 2010); ns-3's reference values include it.
 fn bianchi(cell: &Wlan, stations: usize, again: f64) -> f64 {
     let tau = send_probability(stations);
     let some = 1.0 - (1.0 - tau).powi(stations as i32);
@@ -109,7 +109,8 @@ fn the_model_gives_the_throughput_that_ns3_expects() {
 
 #[test]
 fn saturated_stations_have_the_throughput_that_ns3_expects() {
-    // After a collision ns-3 has two rules: a DIFS, or an EIFS as long as an answer and a DIFS.
+    // After a collision ns-3 has two rules: a DIFS, or an EIFS as long as an acknowledgement and a
+    // DIFS.
     let after_difs = [(2, 31.09), (4, 30.30), (5, 29.83), (10, 28.15), (20, 26.29), (50, 23.56)];
     let after_eifs = [(5, 29.29), (10, 27.38), (20, 25.33), (50, 22.42)];
     let slow = [(6, 5, 4.7087), (6, 10, 4.3453), (24, 5, 16.247)];
@@ -245,7 +246,7 @@ fn beside_a_slow_station(fast: i32) -> f64 {
     let others_silent = (1.0 - tau).powi(fast);
     let some_fast = 1.0 - (1.0 - tau).powi(fast);
     let one_fast = f64::from(fast) * tau * (1.0 - tau).powi(fast - 1);
-    // After a success its sender draws zero once in 16 times, and sends again at once.
+    // After a success the sender draws zero once in 16 times, and then sends again at once.
     let (again, slot) = (1.0 / 16.0, 9.0);
     let success = |length: f64| (length + difs) / (1.0 - again) + slot;
     let frame = |megabits| us(rate(megabits).data_frame(PACKET)) + difs;
@@ -257,8 +258,8 @@ fn beside_a_slow_station(fast: i32) -> f64 {
     tau * others_silent * f64::from(PACKET) * 8.0 / (1.0 - again) / mean
 }
 
-/// The same by the formula of Heusse et al. 2003, §III, with this cell's times: shares of
-/// collisions and contention are its approximations, and a collision has two frames.
+/// The same by the formula of Heusse et al. 2003, §III, with this cell's times. Their shares of
+/// collisions and contention are approximations, and a collision has two frames.
 fn by_the_papers_formula(fast: i32) -> f64 {
     let us = |span: Span| span.as_nanos() as f64 / 1e3;
     let hosts = f64::from(fast + 1);

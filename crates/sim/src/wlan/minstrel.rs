@@ -1,12 +1,13 @@
-//! Minstrel, the rate control of Linux's wireless LANs: which rates a frame is tried at, from how
-//! often frames at each rate were received before.
+//! Minstrel, the rate control of Linux's wireless LANs: chooses the rates for a frame from how
+//! often earlier frames at each rate were received.
 //!
 //! Source: Linux 3.14, net/mac80211/rc80211_minstrel.c, for hardware that takes four rates per
-//! frame (ath5k does); its integers and its order of choice. Success is not counted for the
-//! last of the four rates, as there.
+//! frame (as ath5k does), with the same integer arithmetic and order of choice. As in that code,
+//! success is not counted for the last of the four rates.
 //!
-//! Deviations: the rates of 802.11b are not known, so that 6 Mbit/s is the slowest; the time since
-//! the last update has no ticks; the table of rates to sample comes from our own random numbers.
+//! Deviations: the rates of 802.11b are not supported, so 6 Mbit/s is the slowest; the time since
+//! the last update is not rounded to ticks; the table of rates to sample comes from our own random
+//! numbers.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::wlan_timing::{OfdmRate, WINDOW_MAX, WINDOW_MIN};
@@ -15,37 +16,37 @@ use sojourn_scenario::wlan_timing::{OfdmRate, WINDOW_MAX, WINDOW_MIN};
 pub(super) const STAGES: usize = 4;
 
 const RATES: usize = OfdmRate::COUNT;
-/// Statistics are made so often (`update_interval`).
+/// How often statistics are updated (`update_interval`).
 const UPDATE_INTERVAL: Span = Span::from_millis(100);
 /// The share of frames that sample another rate, in percent (`lookaround_rate_mrr`).
 const SAMPLED_PERCENT: i64 = 10;
-/// Attempts at one rate end when they have lasted so long (`segment_size`, microseconds).
+/// Attempts at one rate end after this time (`segment_size`, microseconds).
 const SEGMENT_US: u64 = 6_000;
-/// Attempts at one rate, at most (`max_retry`).
+/// Most attempts at one rate (`max_retry`).
 const MAX_RETRY: u32 = 7;
 /// Columns of the table of rates to sample (`SAMPLE_COLUMNS`).
 const COLUMNS: usize = 10;
-/// A rate that was not sampled for this number of updates is sampled first in the frame.
+/// A rate not sampled for this number of updates is sampled at the first stage of the frame.
 const SKIPPED: u32 = 20;
 /// Counters are reset after this number of frames.
 const FRAMES: i64 = 10_000;
 /// Probabilities are fractions of this (`MINSTREL_SCALE`).
 const ONE: u64 = 1 << 16;
-/// The old average's weight, of 128 (`EWMA_LEVEL`, `EWMA_DIV`).
+/// The old average's weight, out of 128 (`EWMA_LEVEL`, `EWMA_DIV`).
 const OLD_WEIGHT: u64 = 96;
-/// Statistics are of frames of this size (`calc_rate_durations`).
+/// Statistics assume frames of this size (`calc_rate_durations`).
 const FRAME_BYTES: u64 = 1_200;
 
 /// Attempts at one rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Stage {
-    /// The rate, by place from the slowest.
+    /// The index of the rate, from the slowest.
     pub(super) rate: usize,
-    /// How many; none at a stage that does not exist.
+    /// The number of attempts; zero for an unused stage.
     pub(super) attempts: u32,
 }
 
-/// The rates that a frame is tried at, one after the other.
+/// The rates at which a frame is tried, in order.
 pub(super) type Chain = [Stage; STAGES];
 
 /// The statistics of a rate.
@@ -54,7 +55,7 @@ struct Known {
     /// The duration of a frame without errors, in microseconds.
     perfect_us: u64,
     retries: u32,
-    /// The same, but fewer where success is nearly certain or hopeless.
+    /// Like `retries`, but fewer if success is nearly certain or hopeless.
     adjusted_retries: u32,
     attempts: u64,
     successes: u64,
@@ -62,7 +63,7 @@ struct Known {
     throughput: u64,
     /// Updates since an attempt at this rate.
     skipped: u32,
-    /// Samples until the next update; without a limit where none is stated.
+    /// Samples allowed until the next update; `None` if unlimited.
     samples_left: Option<u32>,
 }
 
@@ -70,13 +71,13 @@ struct Known {
 #[derive(Debug)]
 pub(super) struct Minstrel {
     rates: [Known; RATES],
-    /// The rates of the highest and the next throughput.
+    /// The rates with the highest and the second-highest throughput.
     best: [usize; 2],
     most_robust: usize,
     frames: i64,
     samples: i64,
     deferred: i64,
-    /// In which order rates are sampled.
+    /// The order in which rates are sampled.
     table: [[usize; RATES]; COLUMNS],
     row: usize,
     column: usize,
@@ -84,7 +85,7 @@ pub(super) struct Minstrel {
 }
 
 impl Minstrel {
-    /// At the start; `rng` draws the order of samples.
+    /// The initial state; `rng` draws the order of samples.
     pub(super) fn new(rng: &mut Rng) -> Minstrel {
         let durations =
             OfdmRate::all().map(|rate| (duration(rate, FRAME_BYTES), duration(rate, 10)));
@@ -103,8 +104,8 @@ impl Minstrel {
         }
     }
 
-    /// The rates that the next frame is tried at, and whether one of them is a deferred sample,
-    /// which counts once it was sent (`minstrel_get_rate`).
+    /// The rates for the next frame, and whether one of them is a deferred sample, which counts
+    /// once it was sent (`minstrel_get_rate`).
     pub(super) fn next_frame(&mut self) -> (Chain, bool) {
         let stage = |rate: usize| Stage { rate, attempts: self.rates[rate].adjusted_retries };
         let [first, second] = self.best.map(stage);
@@ -124,7 +125,8 @@ impl Minstrel {
         let known = &mut self.rates[sampled];
         let sample = Stage { rate: sampled, attempts: known.adjusted_retries };
         if sampled < self.best[0] && known.skipped < SKIPPED {
-            // A slower rate is tried after the best one, so it costs nothing where that works.
+            // A slower rate is tried after the best one, so it costs nothing if the best one
+            // succeeds.
             chain[1] = sample;
             self.deferred += 1;
             return (chain, true);
@@ -139,7 +141,7 @@ impl Minstrel {
         (chain, false)
     }
 
-    /// A frame was tried so often at each rate of its chain, at last with this result
+    /// Reports the attempts of a frame at each rate of its chain, and the final result
     /// (`minstrel_tx_status`).
     pub(super) fn report(
         &mut self,
@@ -163,7 +165,7 @@ impl Minstrel {
         }
     }
 
-    /// Averages, and the rates to use until the next update (`minstrel_update_stats`).
+    /// Updates the averages and the rates to use until the next update (`minstrel_update_stats`).
     fn update(&mut self, now: Time) {
         (self.best, self.most_robust) = ([0; 2], 0);
         for place in 0..RATES {
@@ -198,8 +200,8 @@ impl Minstrel {
 }
 
 impl Known {
-    /// Nothing but how long things last, in microseconds, and so how many attempts make a segment
-    /// (`minstrel_rate_init`).
+    /// Statistics with nothing but durations, in microseconds, and the number of attempts that fit
+    /// into a segment, which follows from them (`minstrel_rate_init`).
     fn new(frame_us: u64, ack_us: u64, slowest_ack_us: u64) -> Known {
         let (mut retries, mut window) = (1, u64::from(WINDOW_MIN));
         let mut spent = frame_us + slowest_ack_us;
@@ -250,8 +252,8 @@ impl Known {
     }
 }
 
-/// How long a frame lasts, in microseconds, as mac80211 counts: with a SIFS, a checksum, and no
-/// headers (`ieee80211_frame_duration`).
+/// The duration of a frame in microseconds, as computed by mac80211: with a SIFS and a checksum,
+/// without headers (`ieee80211_frame_duration`).
 fn duration(rate: OfdmRate, bytes: u64) -> u64 {
     let bits = 16 + 8 * (bytes + 4) + 6;
     16 + 16 + 4 + 4 * bits.div_ceil(rate.symbol_bits())

@@ -4,7 +4,8 @@ fn minstrel() -> Minstrel {
     Minstrel::new(&mut Rng::stream(1, "rate-samples", 0))
 }
 
-/// Sends frames one after the other, each lasting `every`; what one at a rate finds is `received`.
+/// Sends frames in sequence, each lasting `every`; `received` decides whether one at a rate is
+/// received.
 fn send(
     minstrel: &mut Minstrel,
     frames: u64,
@@ -31,10 +32,10 @@ fn send(
     at_rate
 }
 
-/// By hand for 1200 B: 54 Mbit/s takes 45 symbols of 216 bits for 9654, 6 Mbit/s 403 of 24; with
-/// SIFS, extension and preamble 216 and 1648 us. An attempt at 6 Mbit/s adds 60 us for an
-/// acknowledgement of 10 B and half a window of 67 us, then 139: 1708, 3483, 5330, 7316 us, so that
-/// a segment of 6 ms ends after the third.
+/// Computed by hand for 1200 B: 9654 bits take 45 symbols of 216 bits at 54 Mbit/s and 403 of 24
+/// bits at 6 Mbit/s; with SIFS, extension and preamble, 216 and 1648 us. An attempt at 6 Mbit/s
+/// adds 60 us for an acknowledgement of 10 B and half a window of 67 us, then of 139 us and so on:
+/// 1708, 3483, 5330, 7316 us, so a segment of 6 ms ends after the third.
 #[test]
 fn attempts_at_one_rate_last_no_longer_than_a_segment() {
     let rates = minstrel().rates;
@@ -56,7 +57,7 @@ fn an_average_keeps_three_quarters_of_the_old_value() {
     assert_eq!(known.probability, (ONE / 4 * 96 + ONE / 2 * 32) / 128);
     known.update();
     assert_eq!((known.probability, known.skipped), ((ONE / 4 * 96 + ONE / 2 * 32) / 128, 1));
-    // Below a tenth a rate is hopeless: no throughput, at most two attempts, four samples.
+    // Below a tenth a rate is hopeless: zero throughput, at most two attempts, four samples.
     known.probability = ONE / 20;
     known.update();
     assert_eq!((known.throughput, known.adjusted_retries, known.samples_left), (0, 2, Some(4)));
@@ -70,7 +71,7 @@ fn a_good_channel_is_used_at_its_fastest_rate() {
     assert_eq!(minstrel.best, [7, 6]);
     let at_rate = send(&mut minstrel, 5_000, every, |_| true);
     let fastest = at_rate[7] as f64 / at_rate.iter().sum::<u64>() as f64;
-    // A tenth samples: slower rates only behind the best one, so that they are hardly sent.
+    // A tenth of the frames samples: slower rates only after the best one, so they are hardly used.
     assert!(fastest > 0.95, "{at_rate:?}");
 }
 

@@ -1,12 +1,12 @@
-//! A wireless LAN of 802.11g: a [`medium`] for which an access point and stations contend, each of
-//! which is a link whose server is `SharedMedium`.
+//! A wireless LAN of 802.11g: an access point and stations contend for a [`medium`]; each of them
+//! is a link whose server is `SharedMedium`.
 //!
-//! The medium stays in the simulator: it serves several links at once and needs an alarm of its
-//! own, while a link knows only its own queue. What a link must know is generic: that its host
-//! decides when its head packet is sent.
+//! The medium is in the simulator because it serves several links at once and needs a separate
+//! alarm, while a link knows only its own queue. All that a link knows is that its host decides
+//! when its head packet is sent.
 //!
-//! The access point's queue holds the data of downloads and the acknowledgements of uploads, and
-//! wins the medium no more often than any station (fact wlan-1).
+//! The access point's queue holds the data of downloads and the acknowledgements of uploads, and it
+//! gains access to the medium no more often than any station (fact wlan-1).
 
 pub(crate) mod airtime;
 mod frame;

@@ -1,4 +1,4 @@
-//! At which rates a station tries its frames.
+//! The rates at which a station tries its frames.
 
 use sojourn_aqm::{Rng, Time};
 use sojourn_scenario::resolved::RateControl;
@@ -7,17 +7,17 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 use super::frame::Frame;
 use super::minstrel::{Chain, Minstrel, STAGES, Stage};
 
-/// Who chooses the rates of a station's frames to another.
+/// How the rates of a station's frames to another are chosen.
 #[derive(Debug)]
 pub(super) enum RateChoice {
-    /// Nobody: one rate, with a fixed number of attempts.
+    /// A constant rate, with a fixed number of attempts.
     Constant(Stage),
     /// Minstrel.
     Minstrel(Box<Minstrel>),
 }
 
 impl RateChoice {
-    /// As a scenario says; `attempts` are those of a constant rate.
+    /// As configured in a scenario; `attempts` applies to a constant rate.
     pub(super) fn new(control: RateControl, attempts: u32, samples: &mut Rng) -> RateChoice {
         match control {
             RateControl::Minstrel => RateChoice::Minstrel(Box::new(Minstrel::new(samples))),
@@ -29,7 +29,7 @@ impl RateChoice {
         }
     }
 
-    /// The next frame, with the rates that it is tried at.
+    /// The next frame, with its rates.
     pub(super) fn frame(&mut self, packet_bytes: u32, radio: usize) -> Frame {
         let (chain, has_deferred_sample) = match self {
             RateChoice::Constant(stage) => (only(*stage), false),
@@ -38,7 +38,7 @@ impl RateChoice {
         Frame::new(packet_bytes, radio, chain, has_deferred_sample)
     }
 
-    /// The outcome of a frame.
+    /// Reports the outcome of a frame.
     pub(super) fn learn(&mut self, now: Time, frame: &Frame, was_received: bool) {
         if let RateChoice::Minstrel(minstrel) = self {
             let (chain, tried) = (frame.chain(), frame.tried());

@@ -1,22 +1,22 @@
 //! Prefetches flow state before packets arrive and timers expire.
 //!
-//! Each pointer has to be in the caches before the next can be followed, so a flow is prefetched in
-//! steps, while earlier packets are handled: the packet on its wire, the place of its flow, the end
-//! of the flow that it reaches, and what that end keeps elsewhere.
+//! Each pointer must be in the caches before the next can be followed, so a flow is prefetched in
+//! steps while earlier packets are handled: the packet on its wire, the slot of its flow, the end
+//! of the flow that it reaches, and the memory to which that end points.
 
 use super::{FlowEnds, World};
 use crate::app::stream::Needed;
 use crate::path::Arrived;
 use crate::prefetch::{Prefetch, prefetch};
 
-/// How many packets before it arrives a packet is prefetched, and what it leads to.
+/// How many packets ahead of its arrival a packet, and each thing it leads to, is prefetched.
 const PACKET: usize = 16;
 const FLOW: usize = 8;
 const END: usize = 4;
 const BEHIND_END: usize = 2;
 
 impl World {
-    /// A packet of a wire has reached an end of its flow: prefetches what the next ones need.
+    /// Prefetches state for the next packets on a wire, after one has reached an end of its flow.
     pub(super) fn prefetch_flows(&self, &Arrived { wire, end, .. }: &Arrived) {
         let wire = self.path.wire(wire);
         wire.prefetch(PACKET);
@@ -37,14 +37,14 @@ impl World {
         }
     }
 
-    /// The alarm of a flow was due: prefetches the flow whose alarm is the next.
+    /// Prefetches the flow whose alarm is next, after the alarm of a flow was due.
     pub(super) fn prefetch_next_timer(&self) {
         if let Some(flow) = self.next_flow() {
             prefetch(&self.flows[flow]);
         }
     }
 
-    /// The flow whose alarm is the next, if it is one of a flow.
+    /// The flow whose alarm is next, unless the next alarm is not a flow's.
     fn next_flow(&self) -> Option<usize> {
         let (_, slot) = self.alarms.next();
         (slot < self.flows.len()).then_some(slot)

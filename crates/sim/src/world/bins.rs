@@ -1,4 +1,4 @@
-//! The end of a bin of the series that summarise a run bin by bin.
+//! The end of a bin of the per-bin time series.
 
 use sojourn_aqm::Time;
 use sojourn_measure::bins::Totals;
@@ -6,7 +6,7 @@ use sojourn_measure::bins::Totals;
 use super::World;
 
 impl World {
-    /// A bin is over. An incomplete bin at the end of a run is left out.
+    /// Ends a bin. An incomplete bin at the end of a run is left out.
     pub(super) fn end_bin(&mut self, now: Time) {
         if now < self.end {
             self.path.settle(now, &mut self.probe);
@@ -23,7 +23,7 @@ impl World {
                 delivered: &delivered,
                 class_of: &class_of,
                 classes: self.probe.classes.len(),
-                // Bins end after everything else of an instant, the run before.
+                // A bin ends after all other events of its instant; the run ends before them.
                 includes_end: now < self.end,
                 links: &mut self.probe.links,
                 reserves: &reserves,

@@ -1,4 +1,4 @@
-//! How many connections got the ECN that they requested.
+//! How many connections obtained the ECN that they requested.
 
 use sojourn_measure::EcnConnections;
 use sojourn_scenario::resolved::Resolved;

@@ -1,4 +1,4 @@
-//! The flows of a world.
+//! The flows of a simulation.
 
 use sojourn_aqm::Time;
 
@@ -13,11 +13,11 @@ use crate::packet::HostPair;
 pub(crate) struct SimulatedFlow {
     /// Its two ends.
     pub(crate) ends: FlowEnds,
-    /// The time of its alarm. Most actions of a flow leave it unchanged.
+    /// The time of its alarm, which most actions of a flow leave unchanged.
     pub(crate) alarm: Time,
     /// When its timers are due.
     pub(crate) timers: FlowTimers,
-    /// Its group, by place.
+    /// The index of its group.
     pub(crate) group: u32,
     /// The hosts that send and receive it.
     pub(crate) hosts: HostPair,

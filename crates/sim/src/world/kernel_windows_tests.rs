@@ -1,5 +1,5 @@
-//! Congestion windows of a real kernel under given losses and marks (testdata/kernel), against
-//! those of the profile `linux` under the same losses and marks (fact tcp-4).
+//! Congestion windows of a real kernel under given losses and marks (testdata/kernel), compared
+//! with those of the profile `linux` under the same losses and marks (fact tcp-4).
 
 use std::collections::VecDeque;
 use std::fs;

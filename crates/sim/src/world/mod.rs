@@ -1,10 +1,10 @@
-//! The world: everything that happens between time zero and the end, one event after the other.
+//! The simulation loop: handles every event between time zero and the end.
 //!
 //! The life of a packet: a flow sends it over its [path](crate::path) to the receiver, which
-//! answers over the same path; the answer lets the flow send again.
+//! replies over the same path; the reply allows the flow to send again.
 //!
-//! Events of one instant happen in this order: those of the path, flows, the sampler, the end of
-//! bins. A flow has *timers*, and one *alarm*, which is never later than the next of them.
+//! Events of one instant are handled in this order: path, flows, sampler, end of bins. A flow has
+//! several *timers* and one *alarm*, which is never later than the earliest of them.
 
 mod ahead;
 mod bins;
@@ -26,7 +26,7 @@ use crate::packet::{Packet, PacketKind};
 use crate::path::{End, Path};
 use crate::prefetch::MANY_FLOWS;
 
-/// What is sampled and when.
+/// What to sample, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
     /// Samples of queues.
@@ -43,7 +43,7 @@ pub(crate) struct Sampling {
 pub(crate) struct World {
     /// The links and wires between the ends of flows.
     pub(crate) path: Path,
-    /// The alarms of flows, in their order, of the sampler and of the end of bins.
+    /// The alarms of the flows, in order, of the sampler and of the end of bins.
     pub(crate) alarms: Alarms<1>,
     /// The slot of the sampler.
     pub(crate) sampler: Slot,
@@ -51,7 +51,7 @@ pub(crate) struct World {
     pub(crate) probe: Probe,
     /// How the utilisation of each link is computed.
     pub(crate) utilisations: Vec<Utilisation>,
-    /// The class of each group, by place.
+    /// The class of each group, by index.
     pub(crate) class_of: Vec<usize>,
     /// The flows.
     pub(crate) flows: Vec<SimulatedFlow>,
@@ -63,9 +63,9 @@ pub(crate) struct World {
     pub(crate) times: Vec<(Time, Time)>,
     /// Bytes delivered to each flow's receiver at the end of the warm-up.
     pub(crate) at_warmup: Vec<u64>,
-    /// Series bin by bin, if wanted.
+    /// Per-bin series, if wanted.
     pub(crate) bins: Option<Bins>,
-    /// Whether delays of data packets are wanted.
+    /// Whether to record delays of data packets.
     pub(crate) latency: bool,
     /// Sampling.
     pub(crate) sampling: Sampling,
@@ -79,7 +79,7 @@ pub(crate) struct World {
     pub(crate) events: u64,
 }
 
-/// The next events of the path and of all else, each with its slot.
+/// The next event of the path and the next other event, each with its slot.
 #[derive(Clone, Copy, Debug)]
 struct Next {
     path: (Time, Slot),
@@ -87,7 +87,7 @@ struct Next {
 }
 
 impl Next {
-    /// When the first of them is due.
+    /// When the earlier of them is due.
     fn time(&self) -> Time {
         self.path.0.min(self.alarm.0)
     }
@@ -97,8 +97,8 @@ impl Next {
 const EVENTS_PER_CHECK: u64 = 1 << 14;
 
 impl World {
-    /// Runs to the end and returns true. Returns false as soon as `keep_going` does, which is
-    /// called every [`EVENTS_PER_CHECK`] events with the time.
+    /// Runs to the end and returns true. Returns false as soon as `keep_going` does; it is called
+    /// with the current time every [`EVENTS_PER_CHECK`] events.
     pub(crate) fn run<const NOTES: bool>(&mut self, keep_going: &dyn Fn(Time) -> bool) -> bool {
         let mut stage_end = self.warmup.min(self.end);
         loop {
@@ -125,7 +125,7 @@ impl World {
         true
     }
 
-    /// What is next.
+    /// The next events.
     #[inline]
     fn next(&self) -> Next {
         Next { path: self.path.next(), alarm: self.alarms.next() }
@@ -145,7 +145,7 @@ impl World {
         self.path.empty_queues::<NOTES>(self.end, &mut self.probe);
     }
 
-    /// Handles the next event: of one instant, those of the path come first.
+    /// Handles the next event; at one instant, those of the path come first.
     #[inline]
     fn handle<const NOTES: bool>(&mut self, Next { path, alarm }: Next) {
         if alarm.0 < path.0 {
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// A flow, the sampler or the end of a bin is due.
+    /// Handles the alarm of a flow, of the sampler or of the end of a bin.
     #[inline(never)]
     fn on_alarm(&mut self, now: Time, slot: Slot) {
         match slot {
@@ -174,7 +174,7 @@ impl World {
         }
     }
 
-    /// The slot of the end of bins, the last.
+    /// The slot of the end of bins, which is the last.
     pub(crate) fn binner_slot(&self) -> Slot {
         self.sampler + 1
     }
@@ -185,7 +185,7 @@ impl World {
         self.alarms.set(self.alarms.alarm(slot, (0, slot)), due);
     }
 
-    /// A flow by place, and where it sends packets.
+    /// The flow with this index, and its outbox.
     #[inline(always)]
     fn with_outbox(&mut self, now: Time, flow: usize) -> (&mut SimulatedFlow, Outbox<'_>) {
         let World { flows, path, probe, class_of, .. } = self;
@@ -194,8 +194,8 @@ impl World {
         (flow, Outbox { now, path, probe, class, group, hosts, lane: 0 })
     }
 
-    /// Lets a flow act with an outbox. `act` returns the earliest timer that it may have set; a
-    /// later alarm of the flow is moved to that time.
+    /// Lets a flow act with an outbox. `act` returns the earliest timer that it may have set; if
+    /// the alarm of the flow is later, it is moved to that time.
     #[inline]
     fn with_flow(
         &mut self,
@@ -213,7 +213,7 @@ impl World {
         }
     }
 
-    /// A packet reaches its receiver.
+    /// Handles a packet at its receiver.
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
         if self.latency && self.probe.counting && packet.kind == PacketKind::Data {
@@ -249,7 +249,7 @@ impl World {
         );
     }
 
-    /// An answer reaches the sender.
+    /// Handles a reply at the sender.
     #[inline]
     fn answer(&mut self, now: Time, packet: &Packet) {
         self.with_flow(now, packet.flow as usize, FlowTimers::of_sender, |flow, out| match flow {
@@ -267,7 +267,7 @@ impl World {
         });
     }
 
-    /// The alarm of a flow is due. Its timers may have moved away since it was set.
+    /// Handles the alarm of a flow. Its timers may have moved since it was set.
     #[inline(never)]
     fn on_flow_alarm(&mut self, now: Time, flow: usize) {
         let mut due = self.flows[flow].timers.next();
@@ -281,7 +281,7 @@ impl World {
         }
     }
 
-    /// A timer of a flow is due. Returns when the next one is.
+    /// Handles expired timers of a flow. Returns when the next one is due.
     #[inline(never)]
     fn on_timer(&mut self, now: Time, flow: usize) -> Time {
         let (flow, mut out) = self.with_outbox(now, flow);
@@ -295,14 +295,14 @@ impl World {
     }
 }
 
-/// Notes a round trip that was observed after the warm-up.
+/// Records a round trip observed after the warm-up.
 fn note_rtt(rtt: Span, out: &mut Outbox<'_>) {
     if let Some(counted) = out.counted() {
         counted.rtt.add(rtt.as_nanos());
     }
 }
 
-/// Records a completed transfer; it counts if it was requested after the warm-up.
+/// Records a completed transfer, which counts if it was requested after the warm-up.
 #[cold]
 fn record_transfer(
     (now, warmup): (Time, Time),

@@ -1,4 +1,4 @@
-//! What a world has measured when its warm-up and its run are over.
+//! Collects the measurements at the end of the warm-up and of the run.
 
 use sojourn_aqm::Time;
 use sojourn_measure::activity::{self, FlowTimes};
@@ -9,7 +9,7 @@ use sojourn_scenario::Resolved;
 use super::{FlowEnds, SimulatedFlow, World};
 
 impl World {
-    /// The results of a world that has run.
+    /// The results of a finished simulation.
     pub(crate) fn into_results(self, plan: &Resolved) -> Run {
         let connections = self.ecn_connections(plan);
         let mut run = summary::collect(self.into_outcome(plan), plan);
@@ -18,7 +18,7 @@ impl World {
         run
     }
 
-    /// Takes everything out of a world that has run.
+    /// Takes all records out of a finished simulation.
     fn into_outcome(mut self, plan: &Resolved) -> Outcome {
         self.count_unfinished();
         let totals = self.path.totals(self.end, &self.probe);
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// The warm-up is over: summaries count from here on.
+    /// Ends the warm-up: summaries count from now on.
     pub(super) fn end_warmup(&mut self) {
         // Events at the end of the warm-up count.
         let before = Time::from_nanos(self.warmup.as_nanos().saturating_sub(1));
@@ -58,7 +58,7 @@ impl World {
         self.path.end_warmup();
     }
 
-    /// What each flow has achieved since the warm-up.
+    /// The delivered data and other counts of each flow since the warm-up.
     fn counts(&self, plan: &Resolved) -> Vec<FlowCount> {
         let times = |(flow, &(start, stop)): (&SimulatedFlow, &(Time, Time))| {
             let last_arrival = match &flow.ends {
@@ -86,7 +86,7 @@ impl World {
         (0..self.flows.len()).map(count).collect()
     }
 
-    /// Transfers still under way at the end, or cut off when their flow stopped.
+    /// Counts transfers unfinished at the end, or cut off when their flow stopped.
     fn count_unfinished(&mut self) {
         for SimulatedFlow { ends, group, .. } in &self.flows {
             let stats = &mut self.probe.classes[self.class_of[*group as usize]];

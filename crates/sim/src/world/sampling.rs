@@ -47,7 +47,7 @@ impl World {
         self.flow_states.extend(of_sender.into_iter().chain(of_control));
     }
 
-    /// Writes what happened at every link since the last sample, then the state of its discipline.
+    /// Samples every link: activity since the last sample, then the state of its discipline.
     pub(super) fn sample_links(&mut self, now: Time) {
         let since_last = now.since(std::mem::replace(&mut self.sampling.last, now));
         let mut values = std::mem::take(&mut self.sampled_values);
@@ -91,8 +91,8 @@ fn sample_flow(flow: &FlowEnds, index: usize, now: Time) -> FlowRow {
     }
 }
 
-/// Adds what a stream has sent and holds in flight; the round-trip time is that of the last one
-/// added.
+/// Adds the stream's bytes sent and in flight to a row; the round-trip time is that of the last
+/// stream added.
 fn with_stream(row: FlowRow, stream: &Stream) -> FlowRow {
     let payload = u64::from(stream.payload_bytes());
     let (sent, again) = stream.bytes_sent();

@@ -6,7 +6,7 @@ use super::World;
 use crate::packet::Packet;
 
 impl World {
-    /// When the next event is due; none if the run ends before it.
+    /// When the next event is due; `None` if the run ends first.
     pub(crate) fn next_event(&self) -> Option<Time> {
         let due = self.next().time();
         (due < self.end).then_some(due)

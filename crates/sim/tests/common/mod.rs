@@ -82,7 +82,7 @@ pub fn cbr(name: &str, count: u32, rate: Rate, packet_bytes: u32) -> FlowGroup {
     group(name, count, App::Cbr { datagrams, arrivals: Arrivals::Constant, voice: None })
 }
 
-/// Voice calls at a rate and in packets of one's own.
+/// Voice calls with a given rate and packet size.
 pub fn calls(name: &str, rate: Rate, packet_bytes: u32, codec: Codec) -> FlowGroup {
     let datagrams = Datagrams { packet_bytes, rate, ecn: false };
     let arrivals = Arrivals::Constant;
@@ -127,8 +127,8 @@ pub fn metric(run: &Run, scope: Scope, name: &str, metric: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no {metric} of {name}")).value
 }
 
-/// Counters are read at the end of the warm-up and of bins, and for samples with states, in
-/// milliseconds.
+/// When counters are read, in milliseconds: at the end of the warm-up and of bins, and for samples
+/// with states.
 pub fn read_at(plan: &mut Resolved, warmup: u64, bins: Option<u64>, sample: Option<u64>) {
     plan.warmup = ms(warmup);
     plan.record.bins = bins.map(ms);
@@ -137,14 +137,14 @@ pub fn read_at(plan: &mut Resolved, warmup: u64, bins: Option<u64>, sample: Opti
 }
 
 /// The results of a scenario without records of packets, for which some events are left out, and
-/// with them.
+/// with such records.
 pub fn both(plan: &Resolved) -> [Run; 2] {
     let mut recorded = plan.clone();
     recorded.record.packets = true;
     [run(plan), run(&recorded)]
 }
 
-/// Everything but what tells the two apart.
+/// All results except those by which the two runs may differ.
 pub fn shown(run: &Run) -> String {
     let mut run = run.clone();
     run.packets.clear();

@@ -1,4 +1,4 @@
-//! What of a stream is needed soon.
+//! Which part of a stream is needed soon.
 
 use super::Stream;
 use crate::path::End;

@@ -7,12 +7,12 @@ use crate::app::{FlowTimers, Outbox};
 use crate::tcp::Sender;
 
 impl Stream {
-    /// The next of its timers.
+    /// The earliest of its timers.
     pub fn next_timer(&self) -> Time {
         self.timers().next()
     }
 
-    /// The next of its timers at each end.
+    /// The earliest timer at each end.
     #[inline]
     pub(crate) fn timers(&self) -> FlowTimers {
         let opening = self.opening.as_ref().map_or(Time::NEVER, |opening| opening.due);
@@ -23,20 +23,20 @@ impl Stream {
         }
     }
 
-    /// The next of those that a packet at the sender may set.
+    /// The earliest timer that a packet at the sender may set.
     #[inline]
     pub(crate) fn sender_timer(&self) -> Time {
         self.sender.as_ref().map_or(Time::NEVER, Sender::next_timer)
     }
 
-    /// The next of those that a packet at the receiver may set.
+    /// The earliest timer that a packet at the receiver may set.
     #[inline]
     pub(crate) fn receiver_timer(&self) -> Time {
         let answer = self.answer.as_ref().map_or(Time::NEVER, |answer| answer.due);
         self.receiver.delayed_ack().min(self.next_start).min(answer)
     }
 
-    /// One of its timers is due.
+    /// Handles expired timers.
     pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
         if self.stop <= now {

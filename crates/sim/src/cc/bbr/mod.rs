@@ -1,9 +1,9 @@
 //! BBR v1: sends at the measured bandwidth, with at most two bandwidth-delay products in flight
-//! (Cardwell et al. 2016; Linux 6.1 `tcp_bbr.c`, whose names the fields have).
+//! (Cardwell et al. 2016; Linux 6.1 `tcp_bbr.c`, which also names the fields).
 //!
-//! Deviations from Linux: real numbers instead of fixed point; packets that wait for pacing are not
-//! in flight, as they are not either where TCP itself paces (`tcp_internal_pacing`); delayed
-//! acknowledgements do not matter when the minimum round-trip time is renewed.
+//! Deviations from Linux: real numbers instead of fixed point; packets held back by pacing are not
+//! in flight, as with TCP's internal pacing (`tcp_internal_pacing`); delayed acknowledgements are
+//! ignored when the minimum round-trip time is renewed.
 
 mod cwnd;
 
@@ -20,7 +20,7 @@ params! {
     /// Parameters of BBR v1.
     pub struct BbrParams {
         dialects: "linux" = "Linux 6.1 tcp_bbr.c";
-        /// Whether the rate of a suspected policer is taken over.
+        /// Whether the rate of a suspected policer is adopted.
         policer: bool, ANY, "Linux 6.1 bbr_lt_bw_sampling" => true;
     }
 }
@@ -58,31 +58,31 @@ pub struct Bbr {
     path: PathModel,
     rng: Rng,
     mode: BbrMode,
-    /// Place in [`CYCLE`] and when it began.
+    /// Index into [`CYCLE`], and when that phase began.
     cycle_idx: usize,
     cycle_stamp: Time,
     pacing_gain: f64,
     cwnd_gain: f64,
     bw: MaxBw,
     round_start: bool,
-    /// Packets delivered in total, when the last of them was, and packets lost in total.
+    /// Total packets delivered, time of the last delivery, and total packets lost.
     delivered: u64,
     delivered_at: Time,
     lost: u64,
-    /// The round ends at the delivery of a packet that left after this many had been delivered.
+    /// The round ends when a packet is delivered that left after this many deliveries.
     next_round_delivered: u64,
     min_rtt_stamp: Time,
-    /// When ProbeRTT may end; none before the flight has shrunk.
+    /// When ProbeRTT may end; `None` until the flight has shrunk.
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
-    /// The last acknowledgement came in ProbeRTT, though it may have ended it.
+    /// The last acknowledgement arrived in ProbeRTT, even if it ended it.
     holds_back: bool,
     full_bw: f64,
     full_bw_count: u32,
     filled_pipe: bool,
     /// The window before a recovery or ProbeRTT.
     prior_cwnd: PriorCwnd,
-    /// The first round of a recovery: as much is sent as is delivered.
+    /// In the first round of a recovery: sends only as much as is delivered.
     packet_conservation: bool,
     recovery: RecoveryStage,
     idle_restart: bool,
@@ -107,8 +107,8 @@ impl Bbr {
         self.quantization_budget(self.path.bdp(bw, gain))
     }
 
-    /// Of so many packets those that will be in the network when the next one may leave, with that
-    /// one's burst while the gain is above one (Linux `bbr_packets_in_net_at_edt`).
+    /// Of `in_flight` packets, those that will still be in the network when the next one may leave,
+    /// plus its burst while the gain is above one (Linux `bbr_packets_in_net_at_edt`).
     fn in_flight_at_next(&self, p: &Progress, in_flight: u32) -> u32 {
         let burst = if self.pacing_gain > 1.0 { self.path.burst() } else { 0 };
         let delivered = (self.bandwidth() * p.pacing_wait.as_secs()) as u32;
@@ -158,7 +158,7 @@ impl Bbr {
         let (bw, gain) = (self.bw.max(), self.pacing_gain);
         let in_flight = self.in_flight_at_next(p, p.prior_in_flight);
         if gain > 1.0 {
-            // Losses mean that no more fits.
+            // Losses mean that the pipe is full.
             is_long && (p.lost > 0 || in_flight >= self.inflight(bw, gain))
         } else if gain < 1.0 {
             is_long || in_flight <= self.inflight(bw, 1.0)
@@ -167,7 +167,7 @@ impl Bbr {
         }
     }
 
-    /// Enters ProbeBW at a random phase, but not the draining one (Linux
+    /// Enters ProbeBW at a random phase other than the draining one (Linux
     /// `bbr_reset_probe_bw_mode`).
     fn start_cycle(&mut self, now: Time) {
         self.mode = BbrMode::ProbeBw;
@@ -208,7 +208,7 @@ impl Bbr {
             (self.path.min_rtt, self.min_rtt_stamp) = (Some(rtt), now);
         }
         if expired && !self.idle_restart && self.mode != BbrMode::ProbeRtt {
-            // In this order (Linux `bbr_update_min_rtt`): a larger window saved before stays.
+            // In this order (Linux `bbr_update_min_rtt`): a larger window saved earlier is kept.
             self.mode = BbrMode::ProbeRtt;
             self.prior_cwnd.save(window, self.recovery, self.mode);
             self.probe_rtt_done_stamp = None;
@@ -293,7 +293,7 @@ impl CongestionControl for Bbr {
         self.set_cwnd(p, window);
     }
 
-    /// Losses and marks reduce nothing: the window is only saved.
+    /// Losses and marks reduce nothing; the window is only saved.
     fn reduce(&mut self, window: &Window) -> u32 {
         self.prior_cwnd.save(window, self.recovery, self.mode);
         window.ssthresh
@@ -316,8 +316,8 @@ impl CongestionControl for Bbr {
         self.policer.reset();
     }
 
-    /// Linux `bbr_cwnd_event`. ProbeRTT has emptied the path long enough if its time has passed,
-    /// without a further round.
+    /// Linux `bbr_cwnd_event`. Once ProbeRTT has lasted long enough it may end here, without
+    /// another round.
     fn on_idle(&mut self, now: Time, _idle: Span, window: &mut Window) {
         self.idle_restart = true;
         self.aggregation.restart(now);
@@ -407,7 +407,7 @@ mod tests {
         testing::progress(ms, total, bw, in_flight)
     }
 
-    /// Rounds at one bandwidth until the mode changes; returns how many.
+    /// Runs rounds at one bandwidth until the mode changes; returns how many.
     fn until_mode_changes(bbr: &mut Bbr, window: &mut Window, from_ms: u64, in_flight: u32) -> u64 {
         let before = bbr.mode;
         for n in 0..200 {
@@ -443,13 +443,13 @@ mod tests {
     #[test]
     fn startup_ends_after_three_rounds_without_growth_and_drains_to_the_bdp() {
         let (mut bbr, mut window) = started();
-        // The first round sets the mark; three more do not beat it by a quarter.
+        // The first round sets the reference; the next three do not exceed it by a quarter.
         assert_eq!(until_mode_changes(&mut bbr, &mut window, 0, 100), 4);
         assert_eq!(
             (bbr.mode, bbr.pacing_gain, bbr.cwnd_gain),
             (BbrMode::Drain, DRAIN_GAIN, HIGH_GAIN)
         );
-        // One product is 50 packets; 3 x 2 for bursts.
+        // One BDP is 50 packets; 3 x 2 for bursts.
         bbr.on_progress(&ack(500, 5000, 500.0, 57), &mut window);
         assert_eq!(bbr.mode, BbrMode::Drain);
         bbr.on_progress(&ack(510, 5010, 500.0, 56), &mut window);
@@ -535,7 +535,7 @@ mod tests {
         assert_eq!((bbr.mode, bbr.prior_cwnd.0), (BbrMode::ProbeRtt, 300));
     }
 
-    /// Linux `bbr_update_min_rtt`: the acknowledgement that ends ProbeRTT came in it.
+    /// Linux `bbr_update_min_rtt`: the acknowledgement that ends ProbeRTT arrived in it.
     #[test]
     fn samples_of_what_leaves_at_the_end_of_probe_rtt_are_limited() {
         let (mut bbr, mut window) = started();

@@ -1,5 +1,5 @@
-//! The bounds of BBR v3: long-term from probing, short-term from losses in between
-//! (draft-ietf-ccwg-bbr §5.3.3.6, §5.5.10).
+//! The bounds of BBR v3: the long-term bound comes from probing, the short-term bound from losses
+//! between probes (draft-ietf-ccwg-bbr §5.3.3.6, §5.5.10).
 
 use crate::cc::RateSample;
 
@@ -7,7 +7,7 @@ use super::super::path_model::MIN_CWND;
 
 /// Loss rate above which a flight was too large, about 2 % (`bbr_loss_thresh`).
 const LOSS_THRESH: f64 = 5.0 / 256.0;
-/// Fraction of a bound that is kept when it is lowered (one less `bbr_beta`).
+/// Fraction of a bound that remains when it is lowered (one minus `bbr_beta`).
 pub(crate) const BETA: f64 = 0.7;
 /// Headroom left for other flows in ProbeBW_CRUISE (`bbr_inflight_headroom`).
 const HEADROOM: f64 = 0.15;
@@ -17,11 +17,11 @@ const MOST_DOUBLINGS: u32 = 30;
 /// The bounds of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Long-term bound of packets in flight; `u32::MAX` before any loss rate was too high.
+    /// Long-term bound on packets in flight; `u32::MAX` until a loss rate has been too high.
     pub(crate) inflight_hi: u32,
-    /// Short-term bound of the bandwidth.
+    /// Short-term bound on the bandwidth.
     pub(crate) bw_lo: Option<f64>,
-    /// Short-term bound of packets in flight.
+    /// Short-term bound on packets in flight.
     pub(crate) inflight_lo: u32,
     /// Packets acknowledged per increment of the long-term bound.
     probe_up_cnt: u32,
@@ -30,14 +30,14 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// A reduction is undone: no bound stays below what it was before.
+    /// Undoes a reduction: raises every bound to at least its earlier value.
     pub(crate) fn restore(&mut self, before: &Bounds) {
         self.bw_lo = before.bw_lo.and(self.bw_lo).map(|lo| lo.max(before.bw_lo.unwrap_or(lo)));
         self.inflight_lo = self.inflight_lo.max(before.inflight_lo);
         self.inflight_hi = self.inflight_hi.max(before.inflight_hi);
     }
 
-    /// Nothing is known.
+    /// Without any bound.
     pub(crate) fn new() -> Bounds {
         Bounds {
             inflight_hi: u32::MAX,
@@ -72,13 +72,13 @@ impl Bounds {
         (self.bw_lo, self.inflight_lo) = (None, u32::MAX);
     }
 
-    /// ProbeBW_UP begins: the long-term bound grows by one packet per window at first.
+    /// Enters ProbeBW_UP: the long-term bound at first grows by one packet per window.
     pub(crate) fn start_probe_up(&mut self, cwnd: u32) {
         (self.probe_up_rounds, self.probe_up_acks) = (0, 0);
         self.raise_inflight_hi_slope(cwnd);
     }
 
-    /// ProbeBW_UP ends.
+    /// Leaves ProbeBW_UP.
     pub(crate) fn end_probe_up(&mut self) {
         self.probe_up_cnt = u32::MAX;
     }
@@ -88,8 +88,8 @@ impl Bounds {
         self.probe_up_rounds += 1;
     }
 
-    /// Raises the long-term bound while it limits the flow and losses are low, twice as fast in
-    /// every round.
+    /// Raises the long-term bound while it limits the flow and losses are low; the increment
+    /// doubles every round.
     pub(crate) fn probe_inflight_hi_upward(
         &mut self,
         delivered: u32,
@@ -120,8 +120,9 @@ pub(crate) fn is_inflight_too_high(sample: &RateSample) -> bool {
     sample.lost > tolerated && sample.in_flight > 0
 }
 
-/// The number of packets in flight at which the loss rate exceeded the threshold, from the packet
-/// whose loss did so: what was in flight before it, and the part of it that was still tolerated.
+/// The number of packets in flight at which the loss rate crossed the threshold, computed from the
+/// packet whose loss did so: the flight before that packet plus the part of it that was still
+/// tolerable.
 pub(crate) fn inflight_hi_from_lost_packet(lost: &RateSample) -> u32 {
     let before = f64::from(lost.in_flight.saturating_sub(1));
     let lost_before = lost.lost.saturating_sub(1) as f64;

@@ -12,11 +12,11 @@ use super::bounds::{self, BETA};
 use super::{Bbr3, BbrMode, FullBw};
 use crate::cc::{Progress, RateSample};
 
-/// Most rounds between probes, for coexistence with Reno (`bbr_bw_probe_max_rounds`), less up to
-/// one at random (`bbr_bw_probe_rand_rounds`).
+/// Most rounds between probes, for coexistence with Reno (`bbr_bw_probe_max_rounds`), minus a
+/// random number up to one (`bbr_bw_probe_rand_rounds`).
 const MOST_ROUNDS: u32 = 63;
 const RANDOM_ROUNDS: u64 = 2;
-/// Probes are at most 2 to 3 s apart (`bbr_bw_probe_base_us`, `bbr_bw_probe_rand_us`).
+/// At most 2 to 3 s pass between probes (`bbr_bw_probe_base_us`, `bbr_bw_probe_rand_us`).
 const WAIT: Span = Span::from_secs(2);
 const RANDOM_WAIT: Span = Span::from_secs(1);
 
@@ -44,18 +44,18 @@ impl Phase {
     }
 }
 
-/// Which part of a probe acknowledgements belong to (`bbr_ack_phase`).
+/// To which part of a probe the acknowledged packets belong (`bbr_ack_phase`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AckPhase {
-    /// Nothing.
+    /// Not to a probe.
     Idle,
-    /// Of packets sent in ProbeBW_REFILL.
+    /// Packets sent in ProbeBW_REFILL.
     Refilling,
-    /// Probing has begun, but they are of packets sent before.
+    /// Probing has begun; the packets were sent before.
     Starting,
-    /// Of packets sent while probing.
+    /// Packets sent while probing.
     Probing,
-    /// Probing is over, but they are of packets sent while probing.
+    /// Probing is over; the packets were sent while probing.
     Stopping,
 }
 
@@ -101,7 +101,7 @@ impl Bbr3 {
         self.full_bw = FullBw { bw, ..FullBw::default() };
     }
 
-    /// Moves the long-term bound, then the phase.
+    /// Updates the long-term bound, then the phase.
     pub(super) fn update_phase(&mut self, p: &Progress, cwnd: u32) {
         if !self.full_bw_reached || self.adapt_long_term(p, cwnd) || self.mode != BbrMode::ProbeBw {
             return;
@@ -128,7 +128,7 @@ impl Bbr3 {
         }
     }
 
-    /// Starts a probe if the wait is over, or if a Reno flow with the same window would have
+    /// Starts a probe when the wait is over, or when a Reno flow with the same window would have
     /// probed.
     fn probe_if_time(&mut self, p: &Progress, cwnd: u32) -> bool {
         let window = self.inflight(self.bandwidth()).min(cwnd);
@@ -140,8 +140,8 @@ impl Bbr3 {
         due
     }
 
-    /// ProbeBW_UP ends at the bound that was too high the last time, or if the bandwidth does not
-    /// grow although no bound limits the flight.
+    /// Whether ProbeBW_UP ends: at the bound that was last too high, or when the bandwidth stops
+    /// growing although no bound limits the flight.
     fn up_is_done(&mut self, p: &Progress, cwnd: u32) -> bool {
         let in_flight = p.prior_in_flight + self.path.burst();
         if self.prev_probe_too_high && in_flight >= self.bounds.inflight_hi {
@@ -155,7 +155,7 @@ impl Bbr3 {
         self.full_bw.is_over
     }
 
-    /// Adapts the long-term model to the flight just acknowledged. Returns whether it has set the
+    /// Adapts the long-term model to the flight just acknowledged. Returns whether this set the
     /// phase.
     fn adapt_long_term(&mut self, p: &Progress, cwnd: u32) -> bool {
         if self.ack_phase == AckPhase::Starting && self.round_start {
@@ -168,7 +168,7 @@ impl Bbr3 {
             if self.mode == BbrMode::ProbeBw && !sample.app_limited && self.bw[1] > 0.0 {
                 self.bw = [self.bw[1], 0.0];
             }
-            // The old bound turned out to be safe: probe again, beyond it.
+            // The old bound proved safe: probe again, beyond it.
             if self.mode == BbrMode::ProbeBw
                 && self.stopped_risky_probe
                 && !self.prev_probe_too_high
@@ -191,8 +191,8 @@ impl Bbr3 {
         false
     }
 
-    /// The loss rate is too high with this much in flight: lowers the long-term bound, once per
-    /// probe.
+    /// Reacts to too high a loss rate with this much in flight: lowers the long-term bound, once
+    /// per probe.
     pub(super) fn handle_inflight_too_high(
         &mut self,
         now: Time,

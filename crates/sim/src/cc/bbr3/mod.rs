@@ -1,11 +1,11 @@
-//! BBR v3: like v1 a model of bandwidth and round-trip time, with bounds on the packets in flight
-//! that it learns from losses (draft-ietf-ccwg-bbr; Google's `tcp_bbr.c`, branch v3, whose names
-//! the fields have).
+//! BBR v3: models bandwidth and round-trip time like v1, and bounds the packets in flight by what
+//! it learns from losses (draft-ietf-ccwg-bbr; Google's `tcp_bbr.c`, branch v3, which also names
+//! the fields).
 //!
-//! Deviations from that code: real numbers instead of fixed point; no ECN, which is off there too
-//! unless a route enables it; no protective load balancing and no fast path, which do not concern
-//! sending; a loss that a tail loss probe repaired counts like any other; bursts do not grow on
-//! paths below 16 ms; as in v1, packets that wait for pacing do not count as in flight.
+//! Deviations from that code: real numbers instead of fixed point; no ECN, which that code also
+//! leaves off unless a route enables it; no protective load balancing and no fast path, which do
+//! not affect sending; a loss repaired by a tail loss probe counts like any other; bursts do not
+//! grow on paths below 16 ms; as in v1, packets held back by pacing are not in flight.
 
 mod bounds;
 mod cwnd;
@@ -38,7 +38,7 @@ params! {
 /// 4 ln 2 (`bbr_startup_pacing_gain`), and the gain of the window (`bbr_startup_cwnd_gain`).
 const STARTUP_GAIN: f64 = 2.77;
 const CWND_GAIN: f64 = 2.0;
-/// Room for what ProbeBW_UP finds (`bbr_bw_probe_cwnd_gain`: 2 and 1/4).
+/// Room for the bandwidth found in ProbeBW_UP (`bbr_bw_probe_cwnd_gain`: 2 and 1/4).
 const UP_CWND_GAIN: f64 = 2.25;
 const VARS: &[Var] = &[
     Var { name: "mode", unit: "1", doc: "0 startup, 1 drain, 2 probe_bw, 3 probe_rtt" },
@@ -73,24 +73,24 @@ pub struct Bbr3 {
     cycle_stamp: Time,
     pacing_gain: f64,
     cwnd_gain: f64,
-    /// The maximum bandwidth of the former and of the present cycle.
+    /// The maximum bandwidth of the previous and of the current cycle.
     bw: [f64; 2],
     bounds: Bounds,
     latest: Latest,
     full_bw: FullBw,
     full_bw_reached: bool,
     round_start: bool,
-    /// The round ends at the delivery of a packet that left after this many had been delivered.
+    /// The round ends when a packet is delivered that left after this many deliveries.
     next_round_delivered: u64,
-    /// All packets delivered up to the last acknowledgement.
+    /// Total packets delivered, up to the last acknowledgement.
     delivered: u64,
     loss_round_start: bool,
     loss_round_delivered: u64,
     loss_in_round: bool,
     loss_events_in_round: u32,
-    /// Which part of a bandwidth probe acknowledgements belong to.
+    /// To which part of a bandwidth probe the acknowledged packets belong.
     ack_phase: AckPhase,
-    /// Acknowledgements are of packets sent while probing.
+    /// The acknowledged packets were sent while probing.
     bw_probe_samples: bool,
     prev_probe_too_high: bool,
     stopped_risky_probe: bool,
@@ -101,13 +101,13 @@ pub struct Bbr3 {
     probe_rtt_min_stamp: Time,
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
-    /// The last acknowledgement came in ProbeRTT, though it may have ended it.
+    /// The last acknowledgement arrived in ProbeRTT, even if it ended it.
     holds_back: bool,
     prior_cwnd: PriorCwnd,
     recovery: RecoveryStage,
     idle_restart: bool,
     aggregation: Aggregation,
-    /// The bounds before the present recovery.
+    /// The bounds before the current recovery.
     undo: Option<Bounds>,
 }
 
@@ -170,7 +170,7 @@ impl Bbr3 {
         }
     }
 
-    /// Signals of the round do not count for the next phase.
+    /// Clears the round's congestion signals, so they do not count in the next phase.
     fn reset_congestion_signals(&mut self) {
         self.loss_in_round = false;
         self.latest = Latest::default();

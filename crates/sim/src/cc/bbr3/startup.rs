@@ -4,8 +4,8 @@ use super::{Bbr3, BbrMode, bounds};
 use crate::cc::{Progress, RateSample, RecoveryStage, Window};
 
 /// The pipe is full when the bandwidth has not grown by a quarter for three rounds
-/// (`bbr_full_bw_thresh`, `bbr_full_bw_cnt`), or when six acknowledgements of a round showed losses
-/// (`bbr_full_loss_cnt`).
+/// (`bbr_full_bw_thresh`, `bbr_full_bw_cnt`), or when six acknowledgements of one round reported
+/// losses (`bbr_full_loss_cnt`).
 const FULL_BW_THRESH: f64 = 1.25;
 const FULL_BW_CNT: u32 = 3;
 const FULL_LOSS_CNT: u32 = 6;
@@ -13,11 +13,11 @@ const FULL_LOSS_CNT: u32 = 6;
 /// Whether the bandwidth has stopped growing (`full_bw_now`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FullBw {
-    /// The bandwidth to exceed by a quarter.
+    /// The bandwidth that must be exceeded by a quarter.
     pub(crate) bw: f64,
     /// Rounds in which it was not exceeded.
     pub(crate) rounds: u32,
-    /// It has stopped.
+    /// The bandwidth has stopped growing.
     pub(crate) is_over: bool,
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cc::testing::{progress, started};
 
-/// Rounds of 100 ms at one bandwidth, in which acknowledgements leave this much in flight.
+/// Rounds of 100 ms at one bandwidth, with a fixed number of packets in flight.
 struct Rounds {
     bbr: Bbr3,
     window: Window,
@@ -35,7 +35,7 @@ impl Rounds {
         self.bbr.on_progress(&ack, &mut self.window);
     }
 
-    /// Rounds until the phase changes; how many.
+    /// Runs rounds until the phase changes; returns how many.
     fn until_phase(&mut self, phase: Phase, in_flight: u32) -> u32 {
         for n in 1..200 {
             self.round(500.0, in_flight);
@@ -86,7 +86,7 @@ fn six_lossy_acknowledgements_and_two_percent_of_loss_end_startup() {
 
 #[test]
 fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
-    // One BDP is 50 packets: a Reno flow would probe every 50 rounds, the clock is faster.
+    // One BDP is 50 packets. A Reno flow would probe every 50 rounds; the clock is faster.
     let mut rounds = Rounds::cruising();
     let waited = rounds.until_phase(Phase::Refill, 40);
     assert!((16..=31).contains(&waited), "{waited} rounds of 101 ms");
@@ -95,7 +95,7 @@ fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
     // The bandwidth does not grow for three rounds.
     assert_eq!(rounds.until_phase(Phase::Down, 60), 3);
     assert_eq!(rounds.bbr.pacing_gain, 0.91);
-    // With a window of ten packets Reno's time comes first.
+    // With a window of ten packets, Reno's time comes first.
     let mut small = Rounds::cruising();
     small.window.cwnd = 8;
     small.bbr.bounds.inflight_lo = 8;
@@ -127,7 +127,7 @@ fn a_high_loss_rate_while_probing_lowers_the_bound_once() {
     assert_eq!((rounds.bbr.phase, rounds.bbr.bounds.inflight_hi), (Phase::Down, 60));
     rounds.bbr.on_lost(now, &lost(30), &mut rounds.window);
     assert_eq!(rounds.bbr.bounds.inflight_hi, 60, "once per probe");
-    // While cruising room is left for others.
+    // While cruising, room is left for others.
     rounds.until_phase(Phase::Cruise, 40);
     assert_eq!(rounds.bbr.inflight_bound(), 51);
 }
@@ -164,8 +164,8 @@ fn every_five_seconds_half_a_bdp_is_in_flight_for_200_ms() {
     assert_eq!((rounds.bbr.mode, rounds.bbr.phase), (BbrMode::ProbeBw, Phase::Cruise));
 }
 
-/// Google's `tcp_bbr.c`, branch v3, `bbr_update_min_rtt`, sets the mode and then calls
-/// `bbr_save_cwnd`; draft-ietf-ccwg-bbr, `BBRCheckProbeRTT`, enters ProbeRTT and then saves.
+/// Google's `tcp_bbr.c`, branch v3: `bbr_update_min_rtt` sets the mode and then calls
+/// `bbr_save_cwnd`. draft-ietf-ccwg-bbr: `BBRCheckProbeRTT` enters ProbeRTT and then saves.
 #[test]
 fn probe_rtt_restores_the_largest_window_since_the_last_loss() {
     let mut rounds = Rounds::cruising();
@@ -176,7 +176,7 @@ fn probe_rtt_restores_the_largest_window_since_the_last_loss() {
     assert_eq!((rounds.window.cwnd, rounds.bbr.prior_cwnd.0), (25, 300));
 }
 
-/// The same function marks samples as limited in ProbeRTT before it may end it.
+/// The same function marks samples as limited in ProbeRTT before it may leave it.
 #[test]
 fn samples_of_what_leaves_at_the_end_of_probe_rtt_are_limited() {
     let mut rounds = Rounds::cruising();
@@ -230,7 +230,7 @@ fn an_undo_restores_the_short_term_bounds() {
     rounds.bbr.undo(&mut rounds.window);
     assert_eq!((rounds.bbr.bounds.bw_lo, rounds.bbr.bounds.inflight_lo), (None, u32::MAX));
     assert!(kept > 4 && rounds.window.cwnd == kept, "{kept}");
-    // Nothing is left to restore a second time.
+    // A second undo restores nothing.
     rounds.bbr.bounds.bw_lo = Some(100.0);
     rounds.bbr.undo(&mut rounds.window);
     assert_eq!(rounds.bbr.bounds.bw_lo, Some(100.0));
@@ -246,7 +246,8 @@ fn a_timeout_bounds_the_packets_in_flight_and_its_end_restores_the_window() {
     assert_eq!(rounds.bbr.reduce_on_timeout(&rounds.window), rounds.window.ssthresh);
     rounds.bbr.on_timeout();
     assert_eq!(rounds.bbr.bounds.inflight_lo, before);
-    // The sender starts again with one packet; when all is repaired the model sets it again.
+    // The sender starts again with one packet; once all losses are repaired the model sets the
+    // window.
     rounds.window.cwnd = 1;
     let mut repairing = rounds.next(500.0, 1);
     repairing.recovery = RecoveryStage::Loss;
@@ -270,7 +271,7 @@ fn an_acknowledgement_of_nothing_new_leaves_the_window() {
     assert!(rounds.window.cwnd < 500, "{}", rounds.window.cwnd);
 }
 
-/// Until the full bandwidth is known, a window below twice the initial one grows whatever the
+/// Until the full bandwidth is known, a window below twice the initial one grows regardless of the
 /// target.
 #[test]
 fn a_window_grows_to_twice_the_initial_one_before_the_bandwidth_is_known() {

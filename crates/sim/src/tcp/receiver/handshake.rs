@@ -9,8 +9,8 @@ use super::Receiver;
 use crate::tcp::rtt::rtt_of_echo;
 
 impl Receiver {
-    /// A SYN-ACK is sent, for the first time or again: to a copy of the SYN, or by the timer
-    /// (Linux `tcp_check_req` counts both).
+    /// Records that a SYN-ACK is sent, for the first time or again, for a duplicate SYN or by the
+    /// timer (Linux `tcp_check_req` counts both).
     pub fn on_syn_ack(&mut self, now: Time) {
         if self.syn_acks == 0 {
             self.opened = now;
@@ -18,7 +18,7 @@ impl Receiver {
         self.syn_acks = self.syn_acks.saturating_add(1);
     }
 
-    /// A packet with this echo of a timestamp, in milliseconds, has arrived: the first answers the
+    /// Handles a packet with this timestamp echo, in milliseconds; the first acknowledges the
     /// SYN-ACK.
     #[inline]
     pub fn on_established(&mut self, now: Time, echo: u32) {
@@ -27,7 +27,7 @@ impl Receiver {
         }
     }
 
-    /// Of several SYN-ACKs only an echo tells which was answered (RFC 6298 §3).
+    /// With several SYN-ACKs, only an echo tells which was acknowledged (RFC 6298 §3).
     #[cold]
     fn complete_handshake(&mut self, now: Time, echo: u32) {
         let opened = mem::replace(&mut self.opened, Time::NEVER);
@@ -52,7 +52,7 @@ mod tests {
         Time::ZERO + Span::from_micros(us)
     }
 
-    /// A receiver that sent SYN-ACKs at these times and was answered at 900.3 ms.
+    /// A receiver that sent SYN-ACKs at these times and received the acknowledgement at 900.3 ms.
     fn answered(sent_us: &[u64], timestamps: bool, echo: u32) -> Receiver {
         let mut receiver = Receiver::new(LINUX.ack, true).with_timestamps(timestamps);
         sent_us.iter().for_each(|&us| receiver.on_syn_ack(at(us)));

@@ -1,4 +1,4 @@
-//! How a receiver takes in the marks of segments (RFC 3168 §6.1.3, RFC 8257 §3.2, RFC 9768; Linux
+//! How a receiver processes the marks of segments (RFC 3168 §6.1.3, RFC 8257 §3.2, RFC 9768; Linux
 //! 6.1 `tcp_ecn_check_ce`).
 
 use sojourn_aqm::Ecn;
@@ -7,10 +7,10 @@ use super::Receiver;
 use crate::packet::Packet;
 
 impl Receiver {
-    /// Takes in how a segment is marked. Returns whether that is reported at once.
+    /// Processes the ECN field of a segment. Returns whether to report it at once.
     #[inline(always)]
     pub(super) fn take_ecn(&mut self, packet: &Packet) -> bool {
-        // Without ECN nothing was ever marked.
+        // Without ECN no segment was ever marked.
         let has_ecn = packet.ecn != Ecn::NotEct || self.ect_seen || self.accurate.is_some();
         has_ecn && self.take_ecn_field(packet)
     }

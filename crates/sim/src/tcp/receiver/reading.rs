@@ -28,7 +28,7 @@ impl Receiver {
         }
     }
 
-    /// The program reads. Returns whether that brings an acknowledgement (Linux
+    /// The program reads. Returns whether that causes an acknowledgement (Linux
     /// `tcp_cleanup_rbuf`); otherwise the timer is set.
     #[inline]
     pub(super) fn is_answered_read(&mut self, now: Time) -> bool {
@@ -43,7 +43,7 @@ impl Receiver {
         }
     }
 
-    /// The program reads the data that is in order.
+    /// The program reads the in-order data.
     #[inline]
     pub(super) fn read(&mut self, now: Time) {
         if self.window.is_unread() {
@@ -53,7 +53,7 @@ impl Receiver {
     }
 
     /// Whether the program, reading after an acknowledgement, has made room for twice the window
-    /// that it announced, so that another is due (Linux `tcp_cleanup_rbuf`).
+    /// announced in it, so that another is due (Linux `tcp_cleanup_rbuf`).
     #[inline]
     pub fn owes_window(&self) -> bool {
         self.owes_window

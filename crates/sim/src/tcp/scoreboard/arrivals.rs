@@ -1,4 +1,4 @@
-//! The arrivals that an acknowledgement reports: cumulatively and by SACK.
+//! Arrivals reported by an acknowledgement, cumulatively and by SACK.
 
 use std::ops::Range;
 
@@ -15,29 +15,29 @@ pub(crate) struct Delivery {
     pub(crate) packets: u32,
     /// Segments newly SACKed.
     pub(crate) sacked: u32,
-    /// The acknowledgement number advanced.
+    /// Whether the acknowledgement number advanced.
     pub(crate) advanced: bool,
-    /// When the oldest newly acknowledged segment that was never retransmitted was sent; of newly
-    /// SACKed ones only if none was acknowledged cumulatively. Karn's rule: none if a retransmitted
-    /// segment is acknowledged with them.
+    /// When the oldest newly acknowledged segment was sent, among those never retransmitted. Newly
+    /// SACKed segments count only if none was acknowledged cumulatively. Karn's rule: `None` if a
+    /// retransmitted segment is acknowledged with them.
     pub(crate) oldest_sent: Option<Time>,
-    /// When the newest such segment was sent; newly SACKed ones come first.
+    /// When the newest such segment was sent; here newly SACKed ones take precedence.
     pub(crate) newest_sent: Option<Time>,
-    /// A segment sent before the last timeout, and never retransmitted, has arrived.
+    /// Whether a segment sent before the last timeout, and never retransmitted, has arrived.
     pub(crate) original: bool,
-    /// The largest reordering distance: a segment sent only once arrived after others that lie this
+    /// The largest reordering distance: a segment sent only once arrived after others up to this
     /// many segments above it.
     pub(crate) reordered: Option<u32>,
     /// The most recently sent of the newly delivered transmissions.
     pub(crate) newest: Option<Transmission>,
 }
 
-/// Segments that were acknowledged and of which there was nothing to say but that they were sent.
+/// Newly acknowledged segments that were neither SACKed, lost nor retransmitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Untouched {
-    /// How many.
+    /// How many there are.
     pub(crate) packets: u32,
-    /// When the first and the last of them was sent.
+    /// When the first and the last of them were sent.
     pub(crate) oldest_sent: Time,
     pub(crate) newest_sent: Time,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Arrival {
     /// The minimum round-trip time, to recognise acknowledgements of the original of a
     /// retransmitted segment.
     pub(crate) min_rtt: Option<Span>,
-    /// The timestamp echoed, if segments carry one.
+    /// The echoed timestamp, if segments carry one.
     pub(crate) echo: Option<Time>,
 }
 
@@ -63,9 +63,9 @@ impl Scoreboard {
         self.sacked == 0 && self.lost == 0 && self.ranges.is_empty()
     }
 
-    /// Takes in an acknowledgement without SACK blocks while nothing is SACKed or lost, if it
-    /// advances over segments of which there is nothing to say but that they were sent: the same as
-    /// [`Scoreboard::acknowledge`]. If not, nothing changes.
+    /// Fast path of [`Scoreboard::acknowledge`] for an acknowledgement without SACK blocks while
+    /// nothing is SACKed or lost, if it covers only segments that were never retransmitted.
+    /// Otherwise nothing changes and the result is `None`.
     #[inline]
     pub(crate) fn acknowledge_untouched(&mut self, now: Time, ack: u32) -> Option<Untouched> {
         let first = self.una;
@@ -86,16 +86,16 @@ impl Scoreboard {
         Some(Untouched { packets: ack - first, oldest_sent, newest_sent })
     }
 
-    /// A transmission has arrived.
+    /// Records the arrival of a transmission.
     #[inline]
     fn note_newest(&mut self, now: Time, transmission: Transmission) {
-        // Linux `tcp_rack_advance`: also the round trip of an arrival that is not the newest.
+        // Linux `tcp_rack_advance` also takes the round trip of an arrival that is not the newest.
         self.last_rtt = now.since(transmission.sent);
         self.newest = self.newest.max(transmission);
         self.advanced = true;
     }
 
-    /// Takes in one acknowledgement, and notes what it delivers.
+    /// Processes one acknowledgement and records the delivered segments.
     #[inline]
     pub(crate) fn acknowledge(
         &mut self,
@@ -116,13 +116,14 @@ impl Scoreboard {
         self.una = self.una.max(ack);
         self.limit_duplicates();
         if !sack.is_empty() || !self.ranges.is_empty() {
-            arrival.echo = None; // Linux compares it only for what is acknowledged cumulatively
+            arrival.echo = None; // Linux compares it only for segments acknowledged cumulatively
             self.take_sack(sack, highest, &arrival, delivery);
         }
         self.measure_reordering(delivery);
     }
 
-    /// The same for an acknowledgement that does not advance and has SACK blocks.
+    /// [`Scoreboard::acknowledge`] for an acknowledgement that does not advance and has SACK
+    /// blocks.
     #[inline]
     pub(crate) fn acknowledge_sacked(
         &mut self,
@@ -135,7 +136,7 @@ impl Scoreboard {
         self.measure_reordering(delivery);
     }
 
-    /// From the number to the distance (Linux `tcp_check_sack_reordering`).
+    /// Converts the segment number to a distance (Linux `tcp_check_sack_reordering`).
     #[inline]
     fn measure_reordering(&self, delivery: &mut Delivery) {
         delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
@@ -150,9 +151,9 @@ impl Scoreboard {
         delivery: &mut Delivery,
     ) {
         self.ranges.forget_below(self.una);
-        // Linux `tcp_clean_rtx_queue`: the timeout takes its sample from what was acknowledged
-        // cumulatively if that gives one, the congestion control from what was SACKed. Linux
-        // processes SACKed segments first, and RACK's round trip is that of the last segment.
+        // Linux `tcp_clean_rtx_queue`: the timeout takes its sample from segments acknowledged
+        // cumulatively if these give one, the congestion control from SACKed ones. Linux processes
+        // SACKed segments first, and RACK's round trip is that of the last segment.
         let cumulative = (delivery.packets > 0)
             .then(|| (delivery.oldest_sent.take(), delivery.newest_sent.take(), self.last_rtt));
         let mut taken = [Block::default(); SACK_BLOCKS];
@@ -176,7 +177,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes in the report of one SACK block.
+    /// Processes one SACK block.
     #[inline]
     fn take_block(
         &mut self,
@@ -208,9 +209,9 @@ impl Scoreboard {
         delivery.sacked += count;
     }
 
-    /// Delivers the lowest segments, up to `ack`, of which there is nothing to say but that they
-    /// were sent: nearly all of them. As first transmissions they left in the order of their
-    /// numbers, so that the first and the last speak for all. Returns the next segment.
+    /// Delivers the lowest segments, up to `ack`, that were neither SACKed, lost nor retransmitted:
+    /// nearly all of them. First transmissions left in the order of their numbers, so looking at
+    /// the first and the last is enough. Returns the next segment.
     #[inline]
     fn deliver_untouched(
         &mut self,
@@ -245,7 +246,7 @@ impl Scoreboard {
         next
     }
 
-    /// Delivers segments of which some were SACKed, marked lost or sent again.
+    /// Delivers segments of which some were SACKed, marked lost or retransmitted.
     #[inline(never)]
     fn deliver_others(
         &mut self,
@@ -269,14 +270,13 @@ impl Scoreboard {
         }
     }
 
-    /// Whether something has arrived since the last call that shows what else is lost (Linux
+    /// Whether any arrival since the last call may reveal further losses (Linux
     /// `tcp_rack_mark_lost`).
     pub(crate) fn take_advanced(&mut self) -> bool {
         std::mem::take(&mut self.advanced)
     }
 
-    /// Counts a segment as arrived, for the first time. One that is acknowledged cumulatively is
-    /// not looked at again.
+    /// Counts the first arrival of a segment. One acknowledged cumulatively is not visited again.
     #[inline]
     fn deliver(&mut self, seq: u32, arrival: &Arrival, highest: u32, delivery: &mut Delivery) {
         let Arrival { now, point, min_rtt, echo } = *arrival;
@@ -301,8 +301,8 @@ impl Scoreboard {
         if delivery.newest.is_none_or(|newest| newest < transmission) {
             delivery.newest = Some(transmission);
         }
-        // RFC 8985 §6.2 step 2: too early to acknowledge the retransmission, or in answer to
-        // something sent before it, so the original has arrived.
+        // RFC 8985 §6.2 step 2: the acknowledgement is too early to be for the retransmission, or
+        // echoes something sent before it, so the original has arrived.
         let of_original = flags & EVER_RETRANSMITTED != 0
             && (min_rtt.is_some_and(|min| now.since(sent) < min)
                 || echo.is_some_and(|echo| is_stamped_before(echo, sent)));

@@ -1,4 +1,4 @@
-//! Marking segments lost: by RACK, by distance below a SACK, after a timeout; and unmarking them.
+//! Marks segments lost by RACK, by distance below a SACK or after a timeout, and unmarks them.
 
 use std::cmp::Reverse;
 
@@ -7,21 +7,21 @@ use sojourn_aqm::{Span, Time};
 use super::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, Retransmission, SACKED};
 use super::{Scoreboard, Transmission};
 
-/// Segments newly marked lost.
+/// The result of loss detection.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Marked {
     /// Segments newly marked lost.
     pub(crate) segments: u32,
-    /// Of these, retransmissions.
+    /// How many of these are retransmissions.
     pub(crate) again: u32,
-    /// Others are judged when the reordering timer expires.
+    /// Whether other segments are decided when the reordering timer expires.
     pub(crate) waits: bool,
 }
 
 impl Scoreboard {
-    /// RFC 8985 §6.2 step 5, `RACK_detect_loss()`: marks what was sent before the newest arrival
-    /// more than a round trip and the reordering `window` ago. Also returns when the last of those
-    /// still within the window will be due.
+    /// RFC 8985 §6.2 step 5, `RACK_detect_loss()`: marks segments sent before the newest arrival
+    /// and more than a round trip plus the reordering `window` ago. Also returns when the last of
+    /// those still within the window will be due.
     pub(crate) fn detect_lost(&mut self, now: Time, window: Span) -> (Marked, Option<Time>) {
         let timeout = self.last_rtt + window;
         let at_once = self.judge_overtaken(now, timeout);
@@ -47,10 +47,10 @@ impl Scoreboard {
         (marked, self.last_waiting().map(|sent| sent.sent + timeout))
     }
 
-    /// Moves first transmissions that were sent before the newest arrival to `waiting`, each once,
-    /// so that a segment within the reordering window is not looked at again for every one sent
-    /// after. Those that are lost by now are marked instead, if none waits before them. Returns how
-    /// many were marked.
+    /// Moves first transmissions sent before the newest arrival to `waiting`, each once, so that a
+    /// segment within the reordering window is not revisited for every later arrival. Transmissions
+    /// that are already lost are marked instead, if `waiting` is empty. Returns how many were
+    /// marked.
     fn judge_overtaken(&mut self, now: Time, timeout: Span) -> u32 {
         let mut marked = 0;
         let mut seq = self.judged.max(self.una);
@@ -72,8 +72,8 @@ impl Scoreboard {
         marked
     }
 
-    /// Inserts in the order of sending. That is the order of numbers, except after
-    /// [`Scoreboard::forget_losses`] for segments that were retransmitted.
+    /// Inserts in order of sending. That is the order of numbers, except for retransmitted segments
+    /// after [`Scoreboard::forget_losses`].
     fn wait(&mut self, transmission: Transmission) {
         if self.waiting.back().is_none_or(|&last| last <= transmission) {
             return self.waiting.push_back(transmission);
@@ -82,7 +82,7 @@ impl Scoreboard {
         self.waiting.insert(place, transmission);
     }
 
-    /// The first transmission still undecided; drops those before it.
+    /// The first undecided transmission; drops those before it.
     fn first_waiting(&mut self) -> Option<Transmission> {
         while let Some(&first) = self.waiting.front() {
             if self.is_undecided(first) {
@@ -93,7 +93,7 @@ impl Scoreboard {
         None
     }
 
-    /// The last one sent before the newest arrival, likewise.
+    /// The last transmission sent before the newest arrival; drops decided ones at the end.
     fn last_waiting(&mut self) -> Option<Transmission> {
         while let Some(&last) = self.waiting.back() {
             if self.is_undecided(last) {
@@ -105,7 +105,7 @@ impl Scoreboard {
         overtaken.checked_sub(1).map(|place| self.waiting[place])
     }
 
-    /// Whether a transmission has neither arrived nor been marked.
+    /// Whether a transmission has neither arrived nor been marked lost.
     fn is_undecided(&mut self, transmission: Transmission) -> bool {
         let Transmission { sent, seq } = transmission;
         if seq < self.una {
@@ -117,7 +117,7 @@ impl Scoreboard {
 
     /// RACK for retransmissions.
     fn detect_lost_again(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
-        // They lie in the order of sending: mostly all were sent after the newest arrival.
+        // They are in order of sending; usually all were sent after the newest arrival.
         let first = self.retransmissions.front();
         if first.is_none_or(|first| first.transmission.sent > self.newest.sent) {
             return (0, None);
@@ -179,7 +179,7 @@ impl Scoreboard {
         marked
     }
 
-    /// Marks a segment lost; a retransmission of it counts as lost too.
+    /// Marks a segment lost, including any retransmission of it.
     fn mark_lost(&mut self, seq: u32) {
         let flags = self.record(seq).flags;
         debug_assert!(flags & SACKED == 0, "what has arrived is not lost");
@@ -218,8 +218,8 @@ impl Scoreboard {
         self.retransmitted > 0 || head_again
     }
 
-    /// After a timeout: marks the head and every other segment; with `rack` of the others only
-    /// those last sent at least RACK's round-trip time ago (RFC 8985 §6.3, Linux
+    /// After a timeout, marks the head and every other segment; with `rack`, only those other
+    /// segments that were last sent at least RACK's round-trip time ago (RFC 8985 §6.3, Linux
     /// `tcp_timeout_mark_lost`).
     pub(crate) fn mark_all_lost(&mut self, now: Time, rack: bool) {
         if !self.sack {
@@ -237,7 +237,7 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver has reneged: the head was SACKed at a timeout (RFC 2018 §8).
+    /// Handles reneging by the receiver: the head was SACKed at a timeout (RFC 2018 §8).
     fn forget_sack(&mut self) {
         for seq in self.una..self.nxt {
             if self.record(seq).flags & SACKED != 0 {
@@ -250,8 +250,8 @@ impl Scoreboard {
         self.last_blocks = Default::default();
     }
 
-    /// Unmarks all losses, which were spurious. Retransmissions stay in flight, and every segment
-    /// is judged again (Linux `tcp_undo_cwnd_reduction`).
+    /// Unmarks all losses because they were spurious. Retransmissions stay in flight, and every
+    /// segment is examined again (Linux `tcp_undo_cwnd_reduction`).
     pub(crate) fn forget_losses(&mut self) {
         for seq in self.una..self.nxt {
             let flags = self.record(seq).flags;

@@ -5,8 +5,8 @@
 //! `tcp_add_reno_sack`), which has the effect of RFC 6582's inflated window.
 //!
 //! The work per segment does not depend on the window: there is a ring of records by segment
-//! number, a ring of SACKed ranges so that a repeated block costs one look-up, and two cursors in
-//! the order of sending, one over first transmissions and one over retransmissions, which only move
+//! number, a set of SACKed ranges so that a repeated block costs one lookup, and two cursors in
+//! order of sending, one over first transmissions and one over retransmissions, which only move
 //! forward.
 
 mod arrivals;
@@ -27,9 +27,9 @@ use crate::prefetch::{Prefetch, prefetch};
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// A retransmission of it is in flight.
+/// A retransmission of the segment is in flight.
 const RETRANSMITTED: u8 = 4;
-/// It was retransmitted at some time.
+/// The segment was retransmitted at some time.
 const EVER_RETRANSMITTED: u8 = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,8 +48,8 @@ pub(crate) struct Transmission {
 }
 
 impl Transmission {
-    /// Its place in that order, as one number: two of them are compared in half as many
-    /// instructions as two pairs.
+    /// Its position in that order, as one number: comparing two numbers takes half as many
+    /// instructions as comparing two pairs.
     #[inline]
     fn place(self) -> u128 {
         u128::from(self.sent.as_nanos()) << 64 | u128::from(self.seq)
@@ -81,7 +81,7 @@ struct Retransmission {
 /// The outstanding segments of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
-    /// SACK was negotiated; if not, `sacked` counts duplicates.
+    /// Whether SACK was negotiated; without it, `sacked` counts duplicates.
     sack: bool,
     records: Vec<Record>,
     una: u32,
@@ -90,29 +90,28 @@ pub(crate) struct Scoreboard {
     lost: u32,
     retransmitted: u32,
     ranges: Ranges,
-    /// The blocks of the last acknowledgement with some, all of them in `ranges`.
+    /// The blocks of the last acknowledgement that had any; all are contained in `ranges`.
     last_blocks: [Block; SACK_BLOCKS],
-    /// Segments marked lost, lowest first. An entry may be outdated and is checked when it is
-    /// taken.
+    /// Segments marked lost, lowest first. Entries may be outdated and are checked when taken.
     to_retransmit: BinaryHeap<Reverse<u32>>,
-    /// First transmissions below this number were judged or are in `waiting`.
+    /// First transmissions below this number were examined or are in `waiting`.
     judged: u32,
-    /// Transmissions sent before the newest delivered one, within the reordering window, in the
-    /// order of sending.
+    /// Transmissions sent before the newest delivered one and still within the reordering window,
+    /// in order of sending.
     waiting: VecDeque<Transmission>,
     retransmissions: VecDeque<Retransmission>,
     /// The most recently sent transmission known to have arrived (`RACK.xmit_ts`, `RACK.end_seq`).
     newest: Transmission,
-    /// The round trip of the last arrival taken in (`RACK.rtt`).
+    /// The round trip of the last processed arrival (`RACK.rtt`).
     last_rtt: Span,
-    /// Something has arrived since losses were last looked for (Linux `rack.advanced`).
+    /// Whether anything has arrived since losses were last detected (Linux `rack.advanced`).
     advanced: bool,
-    /// Segments newly marked lost, if the sender wants to know.
+    /// Segments newly marked lost, if the sender needs them.
     fresh_losses: Option<Vec<u32>>,
 }
 
 impl Scoreboard {
-    /// No segment is outstanding.
+    /// A scoreboard without outstanding segments.
     pub(crate) fn new(sack: bool) -> Scoreboard {
         Scoreboard {
             sack,
@@ -135,13 +134,13 @@ impl Scoreboard {
         }
     }
 
-    /// Keeps the numbers of segments marked lost from now on, for
+    /// Records the numbers of segments marked lost from now on, for
     /// [`Scoreboard::take_fresh_losses`].
     pub(crate) fn keep_fresh_losses(&mut self) {
         self.fresh_losses = Some(Vec::new());
     }
 
-    /// The segments marked lost since the last call, in the order of marking.
+    /// The segments marked lost since the last call, in order of marking.
     pub(crate) fn take_fresh_losses(&mut self) -> Vec<u32> {
         self.fresh_losses.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -187,7 +186,7 @@ impl Scoreboard {
         &mut self.records[seq as usize & mask]
     }
 
-    /// Counts a first transmission of the next segment and returns its number.
+    /// Records the first transmission of the next segment and returns its number.
     #[inline]
     pub(crate) fn send_new(&mut self, now: Time) -> u32 {
         if self.outstanding() as usize == self.records.len() {
@@ -212,7 +211,7 @@ impl Scoreboard {
         self.retransmitted
     }
 
-    /// The lowest lost segment that was not retransmitted since.
+    /// The lowest lost segment not retransmitted since.
     #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<u32> {
         if self.to_retransmit.is_empty() { None } else { self.next_lost_of_some() }
@@ -228,12 +227,13 @@ impl Scoreboard {
         None
     }
 
-    /// SACKed segments, and in how many rows they lie.
+    /// The number of SACKed segments, and of contiguous ranges that they form.
     pub(crate) fn sacked_rows(&self) -> (u32, u32) {
         if self.sack { (self.sacked, self.ranges.count()) } else { (0, 0) }
     }
 
-    /// How many segments from this lost one on, at most `most`, left with it and are lost as well.
+    /// How many segments from this lost one on, at most `most`, were sent together with it and are
+    /// lost as well.
     pub(crate) fn lost_together(&mut self, seq: u32, most: u32) -> u32 {
         let sent = self.record(seq).sent;
         let others = (seq + 1..self.nxt.min(seq + most)).take_while(|&other| {
@@ -243,7 +243,7 @@ impl Scoreboard {
         1 + others.count() as u32
     }
 
-    /// Counts a retransmission.
+    /// Records a retransmission.
     pub(crate) fn retransmit(&mut self, now: Time, seq: u32) {
         let record = self.record(seq);
         debug_assert!(record.flags & SACKED == 0, "a SACKed segment is not retransmitted");
@@ -280,8 +280,8 @@ impl Scoreboard {
 }
 
 impl Prefetch for Scoreboard {
-    /// The records of the oldest segments, four of which lie in a cache line, and of the next one
-    /// that is sent.
+    /// Prefetches the records of the oldest segments, four of which share a cache line, and of the
+    /// next one to be sent.
     #[inline]
     fn far(&self) {
         let mask = self.records.len().wrapping_sub(1);

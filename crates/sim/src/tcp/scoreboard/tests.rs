@@ -15,7 +15,7 @@ fn block(start: u32, end: u32) -> Block {
     Block { start, end }
 }
 
-/// `count` segments, one per millisecond.
+/// `count` segments, sent one per millisecond.
 fn sent(sack: bool, count: u32) -> Scoreboard {
     let mut board = Scoreboard::new(sack);
     for n in 0..count {
@@ -127,8 +127,8 @@ fn originals_are_segments_below_the_point_that_were_never_retransmitted() {
 
 #[test]
 fn an_arrival_too_early_for_the_retransmission_is_the_original() {
-    // RFC 8985 §6.2 step 2: earlier than a minimum round trip after the retransmission, or an echo
-    // of an earlier tick.
+    // RFC 8985 §6.2 step 2: less than a minimum round trip after the retransmission, or an echo of
+    // an earlier tick.
     let newest = |now, min_rtt: Option<u64>, echo: Option<u64>| {
         let mut board = sent(true, 3);
         board.mark_below(1);
@@ -295,7 +295,7 @@ fn duplicates_never_outnumber_the_segments_that_may_have_arrived() {
     assert!(!board.count_duplicate(), "the head is missing");
     assert_eq!(board.mark_below(1), 1);
     assert_eq!((board.sacked(), board.in_flight()), (9, 0));
-    // A partial acknowledgement accounts for one duplicate less than it advances: a hole
+    // A partial acknowledgement accounts for one duplicate less than it advances, because a hole
     // follows.
     let _ = acknowledge(&mut board, 1, &[], &at(0));
     assert_eq!(board.mark_below(2), 1);
@@ -304,7 +304,7 @@ fn duplicates_never_outnumber_the_segments_that_may_have_arrived() {
 
 #[test]
 fn partial_acknowledgements_leave_no_more_duplicates_than_segments() {
-    // Found by a random world: without SACK, duplicates, then one segment after the other.
+    // Found by a random scenario: without SACK, duplicates, then one segment after the other.
     let mut board = Scoreboard::new(false);
     (0..6).for_each(|_| {
         board.send_new(Time::ZERO);
@@ -337,7 +337,7 @@ fn rack_skips_retransmitted_segments_among_first_transmissions() {
     acknowledge(&mut board, 0, &[block(5, 6)], &at(201));
     let (marked, _) = board.detect_lost(ms(201), Span::ZERO);
     assert_eq!(marked.segments, 5, "0 to 4, sent before 5");
-    // The probe arrives: everything sent before it is overdue now.
+    // The probe arrives: everything sent before it is now overdue.
     acknowledge(&mut board, 0, &[block(5, 6), block(9, 10)], &at(300));
     let (marked, _) = board.detect_lost(ms(300), Span::ZERO);
     assert_eq!(marked.segments, 3, "6 to 8");

@@ -1,11 +1,11 @@
-//! Segmentation offload: TCP hands several segments down at once, which leave in a burst (Linux 6.1
-//! `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_xmit_retransmit_queue`; fact tcp-44).
+//! Segmentation offload: TCP hands several segments down at once, and they leave in a burst (Linux
+//! 6.1 `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_xmit_retransmit_queue`; fact tcp-44).
 //!
-//! Deviations from Linux: lost segments that left at one time are retransmitted together, even if
-//! they were several bursts without pacing. Small queues (`tcp_small_queue_check`)
-//! change nothing here: no other flow uses a sender's own link, so it does not matter where its
-//! packets wait. Receivers do not merge segments (GRO): behind a slower link packets arrive one by
-//! one, and a receiver that looks after each has nothing to merge.
+//! Deviations from Linux: lost segments that left at the same time are retransmitted together, even
+//! if they were several bursts without pacing. Small queues (`tcp_small_queue_check`) are not
+//! modelled, as no other flow uses a sender's link and it does not matter where its packets are
+//! queued. Receivers do not merge segments (GRO): behind a slower link, packets arrive one by one,
+//! and a receiver that processes each on arrival has nothing to merge.
 
 use sojourn_aqm::{Span, Time};
 
@@ -14,14 +14,14 @@ use crate::tcp::profile::Profile;
 
 /// A burst takes 2^-10 s at the pacing rate (Linux `sk_pacing_shift`).
 const BURSTS_PER_S: f64 = 1024.0;
-/// Over short paths it is larger, by a part of the largest burst that is halved every 2^9 us of the
-/// smallest round trip (Linux `tcp_tso_rtt_log`).
+/// Over short paths the burst is larger, by a part of the largest burst that is halved for every
+/// 2^9 us of the minimum round-trip time (Linux `tcp_tso_rtt_log`).
 const HALVED_EVERY_US_LOG2: u32 = 9;
 /// The largest burst, in bytes (Linux `sk_gso_max_size`).
 const LARGEST: u64 = 65_343;
-/// A part of the window that is always used at once (Linux `tcp_tso_win_divisor`).
+/// A burst of at least this part of the window is never deferred (Linux `tcp_tso_win_divisor`).
 const WINDOW_DIVISOR: u32 = 3;
-/// Longest wait for the next acknowledgement, and since the last packet.
+/// Longest deferral, and longest time since the last packet for which a burst may be deferred.
 const LONGEST_WAIT: Span = Span::from_millis(1);
 
 /// The most segments of a burst (Linux `sk_gso_max_segs`), 1 without offload.
@@ -29,12 +29,13 @@ pub(super) fn most(profile: &Profile, payload_bytes: u32) -> u32 {
     profile.offload_bytes.map_or(1, |bytes| (bytes / payload_bytes).max(1))
 }
 
-/// How much of the room one burst takes: at least two are in flight (Linux `tcp_cwnd_test`).
+/// The part of the room that one burst may take, so that at least two are in flight (Linux
+/// `tcp_cwnd_test`).
 fn part_of(window: &Window, room: u32) -> u32 {
     room.min((window.cwnd / 2).max(1))
 }
 
-/// New data that may leave, in segments.
+/// New data to send, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     /// Segments for which the congestion window has room.
@@ -42,7 +43,7 @@ pub(super) struct Waiting {
     /// Segments that both the receiver's window and the application allow.
     pub(super) window: u32,
     pub(super) allowed: u32,
-    /// Segments left in the first buffer, and whether others follow it.
+    /// Segments left in the first buffer, and whether further buffers follow it.
     pub(super) buffer: u32,
     pub(super) is_followed: bool,
 }
@@ -50,9 +51,9 @@ pub(super) struct Waiting {
 /// What the sender does next with new data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
-    /// This many segments leave.
+    /// Sends this many segments.
     Burst(u32),
-    /// The sender waits for the next acknowledgement; `by_cwnd`: for room in the congestion window.
+    /// Waits for the next acknowledgement; `by_cwnd` if for room in the congestion window.
     Deferred { by_cwnd: bool },
 }
 
@@ -73,7 +74,7 @@ impl Sender {
         segments.max(self.cc.least_burst()).min(most(&self.profile, payload))
     }
 
-    /// How many segments from this lost one on are sent again together: those that left together
+    /// How many segments to retransmit together, from this lost one on: those that left together
     /// and are lost as well (Linux `tcp_xmit_retransmit_queue`).
     pub(super) fn lost_burst(&mut self, seq: u32) -> u32 {
         if self.profile.offload_bytes.is_none() {
@@ -112,15 +113,15 @@ impl Sender {
         Turn::Burst(most.min(part).min(waiting.allowed).min(waiting.buffer))
     }
 
-    /// Whether a burst smaller than it could be waits for the next acknowledgement, which is about
-    /// to come (Linux `tcp_tso_should_defer`).
+    /// Whether to defer a burst that could be larger after the next acknowledgement, which is
+    /// expected soon (Linux `tcp_tso_should_defer`).
     fn may_defer(&mut self, now: Time, waiting: &Waiting, most: u32) -> bool {
         let limit = waiting.room.min(waiting.window);
         let is_whole = waiting.is_followed && limit >= waiting.buffer;
         if self.episode.state >= State::Recovery || limit >= most || is_whole {
             return false;
         }
-        // With pacing the clock of sending stands at the time of the next packet.
+        // With pacing, the last send time is that of the next packet.
         let paced_until = self.pacer.as_ref().map_or(Time::ZERO, |pacer| pacer.next());
         let is_pausing = now.since(self.sent.last_at.max(paced_until)) > LONGEST_WAIT;
         let offered = self.send_window.end().saturating_sub(self.board.una());

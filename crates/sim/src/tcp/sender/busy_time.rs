@@ -1,28 +1,28 @@
-//! How long a connection was busy, and how long of that the receiver's window limited it:
-//! `tcpi_busy_time` and `tcpi_rwnd_limited` of `tcp_info` (Linux `tcp_chrono_start`). The third of
-//! these times, `tcpi_sndbuf_limited`, is not kept: it counts in milliseconds, and stayed zero for
-//! flows of the guest whose buffer was full again and again (fact tcp-36).
+//! How long a connection was busy, and how long the receiver's window limited it: `tcpi_busy_time`
+//! and `tcpi_rwnd_limited` of `tcp_info` (Linux `tcp_chrono_start`). The third of these times,
+//! `tcpi_sndbuf_limited`, is not modelled: it counts in milliseconds, and stayed zero for flows of
+//! the guest whose buffer was repeatedly full (fact tcp-36).
 
 use sojourn_aqm::{Span, Time};
 
 /// What limits a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Limit {
-    /// Nothing: everything is acknowledged.
+    /// Nothing: all data is acknowledged.
     #[default]
     Idle,
-    /// The network: data is outstanding, or waits for the congestion window or for pacing.
+    /// The network: data is outstanding, or held back by the congestion window or by pacing.
     Busy,
-    /// The receiver's window alone.
+    /// Only the receiver's window.
     ReceiveWindow,
 }
 
-/// Times since the start of a connection.
+/// Durations since the start of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BusyTimes {
-    /// Not idle.
+    /// Time not idle.
     pub busy: Span,
-    /// Limited by the receiver's window; part of `busy`.
+    /// Time limited by the receiver's window; included in `busy`.
     pub rwnd_limited: Span,
 }
 
@@ -35,7 +35,7 @@ impl std::ops::Add for BusyTimes {
     }
 }
 
-/// The present limit, and the times under former ones.
+/// The current limit, and the time spent under earlier ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BusyTime {
     limit: Limit,

@@ -1,4 +1,4 @@
-//! The interface to the congestion control: the window, where the control sets it itself, losses,
+//! The interface to the congestion control: windows set by the control itself, losses,
 //! delivery-rate samples, and pacing.
 
 use sojourn_aqm::{Span, Time};
@@ -7,10 +7,10 @@ use super::{Sender, State};
 use crate::cc::{Ack, Progress, RecoveryStage, WindowControl};
 use crate::tcp::scoreboard::Delivery;
 
-/// Losses and marks that an acknowledgement revealed.
+/// Losses and marks revealed by an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossCounts {
-    /// In flight before the acknowledgement.
+    /// Packets in flight before the acknowledgement.
     pub(super) prior_in_flight: u32,
     /// Packets newly marked lost.
     pub(super) lost: u32,
@@ -19,7 +19,7 @@ pub(super) struct LossCounts {
 }
 
 impl Sender {
-    /// Whether the congestion control sets the window in the present state.
+    /// Whether the congestion control sets the window in the current state.
     #[inline]
     pub(super) fn leaves_cwnd_to_control(&self) -> bool {
         match self.needs.window_control {
@@ -88,8 +88,8 @@ impl Sender {
         }
     }
 
-    /// The application has nothing more to send although the window would admit it (Linux
-    /// `tcp_rate_check_app_limited`).
+    /// Records that the application has nothing more to send although the window would allow it
+    /// (Linux `tcp_rate_check_app_limited`).
     pub(super) fn mark_app_limited(&mut self) {
         let in_flight = self.board.in_flight();
         let repaired = self.board.next_lost().is_none();
@@ -99,15 +99,15 @@ impl Sender {
         }
     }
 
-    /// Sending resumes with nothing in flight. Where the delivery rate is sampled that counts only
-    /// if the application was the limit (Linux `bbr_cwnd_event`).
+    /// Reports that sending resumes with nothing in flight. For a control that samples the delivery
+    /// rate, this counts only if the application was the limit (Linux `bbr_cwnd_event`).
     pub(super) fn tell_idle(&mut self, now: Time) {
         if self.rate.as_ref().is_none_or(|rate| rate.is_app_limited()) {
             self.cc.on_idle(now, now.since(self.sent.last_at), &mut self.window);
         }
     }
 
-    /// Sets the pacing rate: that of the congestion control, or Linux's.
+    /// Sets the pacing rate of the congestion control, or Linux's.
     #[inline]
     pub(super) fn set_pacing_rate(&mut self) {
         if let Some(pacer) = &mut self.pacer {
@@ -117,7 +117,7 @@ impl Sender {
         }
     }
 
-    /// Whether pacing lets a packet leave now.
+    /// Whether pacing allows a packet to leave now.
     #[inline]
     pub(super) fn pacing_allows(&self, now: Time) -> bool {
         self.pacer.as_ref().is_none_or(|pacer| pacer.allows(now))
@@ -131,7 +131,7 @@ impl Sender {
         }
     }
 
-    /// A packet leaves, for the first time or again; the scoreboard has counted it.
+    /// Records that a packet leaves, for the first time or again; the scoreboard has counted it.
     #[inline]
     pub(super) fn note_sent(&mut self, now: Time, seq: u32, is_new: bool) {
         if let Some(rate) = &mut self.rate {
@@ -142,7 +142,7 @@ impl Sender {
         }
     }
 
-    /// Sets the timer for a packet that only pacing holds back.
+    /// Sets the timer for a packet held back only by pacing.
     #[inline]
     pub(super) fn set_pacing_timer(&mut self, now: Time) {
         let Some(pacer) = &self.pacer else { return };

@@ -8,9 +8,9 @@ use crate::tcp::reordering::DUPLICATE_THRESHOLD;
 use crate::tcp::scoreboard::Delivery;
 
 impl Sender {
-    /// Continues a reduction, or grows the window (Linux `tcp_cong_control`). `marked`: segments
-    /// newly marked lost. `was_reducing`: a reduction was under way before the acknowledgement, or
-    /// F-RTO has set the window.
+    /// Continues a reduction, or grows the window (Linux `tcp_cong_control`). `marked` is the
+    /// number of segments newly marked lost. `was_reducing` means that a reduction was in progress
+    /// before the acknowledgement, or F-RTO has set the window.
     #[inline]
     pub(super) fn adjust_cwnd(
         &mut self,
@@ -44,8 +44,8 @@ impl Sender {
         }
     }
 
-    /// The window grows for acknowledged segments; with much reordering also for SACKed ones
-    /// (Linux `tcp_may_raise_cwnd`).
+    /// Whether the window may grow: for acknowledged segments; with much reordering also for SACKed
+    /// ones (Linux `tcp_may_raise_cwnd`).
     #[inline]
     fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
         let by_sack = self.profile.detection == Detection::Rack
@@ -53,7 +53,7 @@ impl Sender {
         delivery.packets > 0 && (delivery.advanced || by_sack)
     }
 
-    /// One step of the present reduction (RFC 9937 §6 and others).
+    /// One step of the current reduction (RFC 9937 §6 and others).
     #[inline]
     pub(super) fn reduce_cwnd(&mut self, delivered: u32, advanced: bool, marked: u32) {
         let in_flight = self.board.in_flight();

@@ -10,7 +10,7 @@ use crate::tcp::profile::Idle;
 /// How much of its window a connection has used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CwndUsage {
-    /// In the present round trip: the most that was outstanding (Linux `max_packets_out`), and
+    /// In the current round trip: the most that was outstanding (Linux `max_packets_out`), and
     /// whether the window held data back (`is_cwnd_limited`).
     max_outstanding: u32,
     limited: bool,
@@ -29,7 +29,7 @@ impl CwndUsage {
 }
 
 impl Sender {
-    /// Something was sent, or the window held all data back.
+    /// Updates the usage after sending, or after the window held all data back.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, now: Time, held_back: bool) {
         let outstanding = self.board.outstanding();
@@ -54,7 +54,7 @@ impl Sender {
         }
     }
 
-    /// The window was not full for a whole timeout: it loses half of what is unused (RFC 2861 §3).
+    /// After a whole timeout without a full window, gives up half of the unused part (RFC 2861 §3).
     fn decay_unused_cwnd(&mut self) {
         if self.episode.state != State::Open {
             return;

@@ -11,7 +11,7 @@ use crate::tcp::accecn::AccEcnFeedback;
 pub(super) struct EcnState {
     /// The decoder of accurate feedback, if it was negotiated.
     pub(super) accurate: Option<AccEcnFeedback>,
-    /// The next new segment carries CWR.
+    /// Whether the next new segment carries CWR.
     pub(super) send_cwr: bool,
     /// Packets reported to have arrived with CE.
     pub(super) delivered_ce: u32,
@@ -25,7 +25,7 @@ impl EcnState {
 }
 
 impl Sender {
-    /// The peer reports that the SYN-ACK arrived with CE (RFC 9768 §3.2.2.1).
+    /// Handles a report that the SYN-ACK arrived with CE (RFC 9768 §3.2.2.1).
     pub fn on_marked_handshake(&mut self) {
         if let Some(feedback) = &mut self.ecn.accurate {
             feedback.note_marked_handshake();
@@ -33,9 +33,9 @@ impl Sender {
         }
     }
 
-    /// Returns how many packets an acknowledgement reports as marked; with classic feedback one
-    /// or none. `is_newer`: its timestamp is newer than that of any before. A mark forbids an undo:
-    /// the window was reduced for congestion.
+    /// Returns how many packets an acknowledgement reports as marked; with classic feedback, one or
+    /// none. `is_newer` means that its timestamp is newer than all earlier ones. A mark forbids an
+    /// undo, because the window was reduced for congestion.
     #[inline]
     pub(super) fn process_ecn_feedback(
         &mut self,
@@ -63,7 +63,7 @@ impl Sender {
         marks
     }
 
-    /// The window was reduced: with classic feedback the next new segment carries CWR (RFC 3168
+    /// After a reduction: with classic feedback, the next new segment carries CWR (RFC 3168
     /// §6.1.2).
     pub(super) fn queue_cwr(&mut self) {
         self.ecn.send_cwr = self.segments.ecn && self.ecn.accurate.is_none();

@@ -19,9 +19,9 @@ use crate::tcp::scoreboard::{Delivery, Marked};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum State {
-    /// Nothing unusual.
+    /// Normal operation.
     Open,
-    /// Something was SACKed, nothing is marked lost.
+    /// Segments are SACKed, none is marked lost.
     Disorder,
     /// The window is being reduced for marks.
     Cwr,
@@ -39,7 +39,7 @@ pub(super) enum Reason {
     Timeout,
 }
 
-/// The present episode, or the state left by the last one.
+/// The current episode, or the state left by the last one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Episode {
     pub(super) state: State,
@@ -49,9 +49,9 @@ pub(super) struct Episode {
     pub(super) reduction: CwndReduction,
     /// The state that an undo would restore.
     pub(super) undo: Option<UndoRecord>,
-    /// A partial acknowledgement has arrived.
+    /// Whether a partial acknowledgement has arrived.
     partially_acknowledged: bool,
-    /// The last acknowledgement leaves the retransmission timer as it is.
+    /// Whether the last acknowledgement left the retransmission timer unchanged.
     pub(super) keeps_timer: bool,
     /// When the first retransmission of the episode was sent (Linux `retrans_stamp`).
     pub(super) first_retransmission: Time,
@@ -72,8 +72,8 @@ impl Default for Episode {
 }
 
 impl Sender {
-    /// Judges from an acknowledgement whether the present episode was spurious or is over. Returns
-    /// whether a timeout was confirmed and the window reset.
+    /// Determines from an acknowledgement whether the current episode was spurious or has ended.
+    /// Returns whether a timeout was confirmed and the window reset.
     #[inline]
     pub(super) fn judge_episode(
         &mut self,
@@ -95,10 +95,10 @@ impl Sender {
         restarted
     }
 
-    /// Recovery and Loss end when the recovery point is acknowledged, Cwr when something beyond it
-    /// is. Without SACK all of them wait for something beyond, so that late duplicates do not start
+    /// Recovery and Loss end when the recovery point is acknowledged, Cwr when data beyond it is.
+    /// Without SACK all of them end only with data beyond it, so that late duplicates do not start
     /// another recovery (RFC 6582 §3.2 step 1). A stack that does not repair on partial
-    /// acknowledgements leaves Recovery on the first one that advances.
+    /// acknowledgements leaves Recovery on the first acknowledgement that advances.
     #[inline]
     fn leave_finished_episode(&mut self, advanced: bool) {
         let (una, point) = (self.board.una(), self.episode.recovery_point);
@@ -125,14 +125,14 @@ impl Sender {
         }
     }
 
-    /// The undo record stays: D-SACKs arrive a round trip later.
+    /// Keeps the undo record, as D-SACKs arrive a round trip later.
     fn end_reduction(&mut self) {
         self.window.cwnd = self.episode.reduction.final_cwnd(&self.window);
         self.episode.state = State::Open;
     }
 
-    /// Notes a partial acknowledgement, and whether it leaves the retransmission timer alone: each
-    /// but the first of a recovery does in the Impatient variant (RFC 6582 §3.2 step 3, §4).
+    /// Records a partial acknowledgement, and whether it leaves the retransmission timer alone: in
+    /// the Impatient variant all but the first of a recovery do (RFC 6582 §3.2 step 3, §4).
     #[inline]
     pub(super) fn note_partial_ack(&mut self, advanced: bool) {
         let Episode { state, recovery_point, partially_acknowledged, .. } = self.episode;
@@ -141,8 +141,8 @@ impl Sender {
         self.episode.partially_acknowledged |= partial;
     }
 
-    /// Starts a reduction if a loss was found or a mark echoed, once per window of data. After a
-    /// timeout only the loss of a retransmission starts one.
+    /// Starts a reduction if a loss was found or a mark echoed, at most once per window of data.
+    /// After a timeout, only the loss of a retransmission starts one.
     #[inline]
     pub(super) fn enter_episode(&mut self, now: Time, echoed: bool, marked: Marked) {
         let lost = self.board.lost() > 0;
@@ -169,7 +169,7 @@ impl Sender {
         }
     }
 
-    /// Repairs losses: in a recovery, or as after a timeout if the stack has no recovery.
+    /// Repairs losses in a recovery, or as after a timeout if the stack has no recovery.
     fn begin_repair(&mut self, now: Time) {
         self.episode.state = match self.profile.recovery {
             Style::SlowStart => {
@@ -185,7 +185,7 @@ impl Sender {
         };
     }
 
-    /// After a dubious acknowledgement that started nothing: Disorder or Open (Linux
+    /// After a dubious acknowledgement that started no episode: Disorder or Open (Linux
     /// `tcp_try_keep_open`).
     pub(super) fn try_keep_open(&mut self) {
         if self.episode.state > State::Cwr {
@@ -217,8 +217,8 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// The threshold after a reduction of the window, or of the flight size (RFC 5681 §3.1,
-    /// equation 4), as the profile says.
+    /// The threshold after a reduction, computed from the window or from the flight size (RFC 5681
+    /// §3.1, equation 4), depending on the profile.
     pub(super) fn reduced_ssthresh(&mut self, reason: Reason, in_flight: u32) -> u32 {
         let mut base = self.window;
         if self.profile.reduce_in_flight {

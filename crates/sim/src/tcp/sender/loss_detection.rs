@@ -25,7 +25,7 @@ impl Sender {
         }
     }
 
-    /// The same where losses are detected by time.
+    /// [`Sender::detect_losses`] for detection by time.
     #[inline]
     pub(super) fn detect_losses_by_rack(&mut self, now: Time) -> Marked {
         self.reordering.update(self.board.una(), self.board.nxt());
@@ -33,8 +33,8 @@ impl Sender {
         if self.board.take_advanced() { self.detect_by_time(now) } else { <_>::default() }
     }
 
-    /// RFC 8985 §6.2 steps 4 and 5. The reordering window is zero once losses are certain: three
-    /// SACKs or a recovery, without any reordering seen (Linux `tcp_rack_reo_wnd`).
+    /// RFC 8985 §6.2 steps 4 and 5. If no reordering was seen, the reordering window is zero after
+    /// three SACKs and in a recovery, because losses are then certain (Linux `tcp_rack_reo_wnd`).
     fn detect_by_time(&mut self, now: Time) -> Marked {
         let many = self.board.sacked() >= self.reordering.metric();
         let at_once = !self.reordering.seen() && (self.episode.state >= State::Recovery || many);
@@ -54,7 +54,7 @@ impl Sender {
         marked
     }
 
-    /// FACK in Linux 2.6 and 3.x (`tcp_update_scoreboard`): a segment is lost if it lies further
+    /// FACK in Linux 2.6 and 3.x (`tcp_update_scoreboard`): a segment is lost if it is further
     /// below the highest SACK than any segment was reordered; once the metric was raised, if that
     /// many segments above it are SACKed.
     fn detect_by_distance(&mut self, now: Time, advanced: bool) -> Marked {
@@ -68,8 +68,8 @@ impl Sender {
         if recovering && !self.profile.marks_new_data {
             limit = limit.min(self.episode.recovery_point);
         }
-        // In a recovery a duplicate means that the head is lost; so does a head that has waited
-        // for a whole timeout (`tcp_head_timedout`).
+        // In a recovery, a duplicate means that the head is lost; so does a head that has been
+        // outstanding for a whole timeout (`tcp_head_timedout`).
         let duplicate = recovering && !advanced;
         let overdue = !reordering.raised()
             && board.outstanding() > 0
@@ -89,7 +89,7 @@ impl Sender {
 
     /// Early retransmit (RFC 5827 §3.2), delayed by a quarter of a round trip as in Linux 3.5 to
     /// 4.x (`tcp_pause_early_retransmit`): the head is lost if fewer than four segments are
-    /// outstanding, all others are SACKed and there is nothing left to send.
+    /// outstanding, all others are SACKed and there is no more data to send.
     fn detect_early(&mut self, now: Time) -> u32 {
         let outstanding = self.board.outstanding();
         let due = self.profile.early_retransmit
@@ -123,12 +123,12 @@ impl Sender {
         Marked { segments: self.board.mark_below(limit), ..Marked::default() }
     }
 
-    /// RFC 6582 §3.2: the head is lost after as many duplicates as the threshold, and in a recovery
-    /// after every partial acknowledgement.
+    /// RFC 6582 §3.2: the head is lost when the number of duplicates reaches the threshold, and in
+    /// a recovery after every partial acknowledgement.
     fn detect_by_duplicates(&mut self, advanced: bool) -> Marked {
         let una = self.board.una();
         let point = self.episode.recovery_point;
-        // Where a recovery ends early, earlier segments are left to the timer: duplicates of
+        // If a recovery ends early, earlier segments are left to the timer: duplicates caused by
         // its retransmissions must not start another (RFC 6582 §3.2 step 1).
         let is_guarded = !self.profile.repairs_on_partial_acks && 0 < point && una <= point;
         let lost = match self.episode.state {
@@ -142,7 +142,7 @@ impl Sender {
         Marked { segments, ..Marked::default() }
     }
 
-    /// The timer expired while segments were within the reordering window (Linux
+    /// Handles the timer that expires while segments are within the reordering window (Linux
     /// `tcp_rack_reo_timeout`).
     pub(super) fn on_reordering_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         let recovering = self.episode.state == State::Recovery;
@@ -151,7 +151,7 @@ impl Sender {
             Detection::Fack | Detection::Duplicates => self.detect_losses(now, false),
         };
         self.report_losses(now);
-        // After a timeout too this is a separate loss, whether or not of a retransmission.
+        // Even after a timeout this is a separate loss, whether or not of a retransmission.
         self.enter_episode(now, false, Marked { again: marked.segments, ..marked });
         if marked.segments > 0 && self.episode.state == State::Recovery && !recovering {
             self.reduce_cwnd(1, false, marked.segments);

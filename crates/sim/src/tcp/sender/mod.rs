@@ -2,10 +2,10 @@
 //! (`tcp_ack`, `tcp_fastretrans_alert`). Where stacks differ, the [`Profile`] decides: what counts
 //! as a loss, how the window comes down, how it grows, how a timeout is handled.
 //!
-//! One file per step of [`Sender::on_ack`], in the order in which it takes them: [`sack`] and
-//! [`undo`] read the acknowledgement, [`loss_detection`] marks losses, [`episode`] and [`timeout`]
-//! change the state, [`cwnd`] sets the window, [`transmit`] sends. [`control`] is the interface to
-//! the congestion control.
+//! There is one file per step of [`Sender::on_ack`]. In order: [`sack`] and [`undo`] read the
+//! acknowledgement, [`loss_detection`] marks losses, [`episode`] and [`timeout`] change the state,
+//! [`cwnd`] sets the window, [`transmit`] sends. [`control`] is the interface to the congestion
+//! control.
 
 mod bursts;
 mod busy_time;
@@ -68,9 +68,9 @@ pub struct Sender {
     cc: Box<dyn CongestionControl>,
     needs: Needs,
     window: Window,
-    /// The congestion window alone limits sending, in every state.
+    /// Whether only the congestion window limits sending, in every state.
     cwnd_only: bool,
-    /// See [`plain_ack`] and [`plain_duplicate`].
+    /// Whether [`plain_ack`] and [`plain_duplicate`] apply.
     plain_acks: bool,
     plain_duplicates: bool,
     usage: CwndUsage,
@@ -82,18 +82,18 @@ pub struct Sender {
     timers: Timers,
     tail_probe: Option<TailLossProbe>,
     send_window: SendWindow,
-    /// The receiver's timestamp, which data echoes.
+    /// The receiver's timestamp, echoed by data.
     echo: u32,
     ecn: EcnState,
     pacer: Option<Box<Pacer>>,
     rate: Option<Box<DeliveryRate>>,
     busy: BusyTime,
     sent: Sent,
-    /// Where the program's writes end, if that is marked.
+    /// The program's writes, if their ends are marked.
     writes: Option<Writes>,
 }
 
-/// State before an acknowledgement was taken in.
+/// State before an acknowledgement is processed.
 #[derive(Clone, Copy)]
 struct Before {
     una: u32,
@@ -151,7 +151,7 @@ impl Sender {
         }
     }
 
-    /// Where its timers are kept.
+    /// The part of memory that holds its timers.
     pub(crate) fn timers(&self) -> &Timers {
         &self.timers
     }
@@ -163,13 +163,13 @@ impl Sender {
         self.set_pacing_rate();
     }
 
-    /// The next of its timers.
+    /// The earliest of its timers.
     #[inline]
     pub fn next_timer(&self) -> Time {
         self.timers.next()
     }
 
-    /// Takes in an acknowledgement and sends what it allows.
+    /// Processes an acknowledgement and sends the data that it allows.
     pub fn on_ack(&mut self, now: Time, ack: &Packet, emit: &mut impl FnMut(Packet)) {
         if ack.seq > self.board.nxt() {
             return; // acknowledges data never sent: left over from an earlier connection
@@ -187,7 +187,7 @@ impl Sender {
         self.send_allowed(now, restart, emit);
     }
 
-    /// Takes in an acknowledgement. Returns whether it restarts the timer.
+    /// Processes an acknowledgement. Returns whether it restarts the timer.
     #[inline(never)]
     fn take_ack(&mut self, now: Time, ack: &Packet) -> bool {
         let is_newer = ack.stamp > self.echo;
@@ -234,7 +234,7 @@ impl Sender {
         !kept && (delivery.advanced || self.confirms_head(&delivery))
     }
 
-    /// One of the timers is due.
+    /// Handles expired timers.
     pub fn on_timer(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         if self.timers.pacing_due() <= now {
             self.send_allowed(now, false, emit);
@@ -250,7 +250,7 @@ impl Sender {
                 Timer::Reordering => self.on_reordering_timeout(now, emit),
             }
         }
-        debug_assert!(self.next_timer() > now, "a timer that has expired is set anew or stopped");
+        debug_assert!(self.next_timer() > now, "an expired timer is set again or stopped");
     }
 }
 

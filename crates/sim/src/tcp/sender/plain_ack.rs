@@ -1,7 +1,7 @@
 //! Fast path: an in-order ACK for segments that were neither SACKed, lost nor retransmitted, while
-//! nothing is being repaired. It takes the steps of [`Sender::take_ack`] that change something then
-//! (Linux `tcp_ack` without `FLAG_SLOWPATH`); `tests/fast_paths.rs` checks that the state is the
-//! same.
+//! nothing is being repaired. It performs only those steps of [`Sender::take_ack`] that change
+//! something in this case (Linux `tcp_ack` without `FLAG_SLOWPATH`); `tests/fast_paths.rs` checks
+//! that the resulting state is the same.
 
 use sojourn_aqm::Time;
 
@@ -10,15 +10,15 @@ use super::{Segments, Sender, State};
 use crate::cc::{Ack, Feedback, Needs, WindowControl};
 use crate::packet::Packet;
 
-/// Whether a connection has plain acknowledgements: its control only grows the window, and needs no
-/// report of each one that echoes no mark.
+/// Whether the fast path applies to a connection: its control only grows the window and need not
+/// see every acknowledgement without marks.
 pub(super) fn are_usual(needs: &Needs, segments: &Segments) -> bool {
     let grows = needs.window_control == WindowControl::Growth;
     grows && needs.feedback != Feedback::Runs && !segments.accurate
 }
 
 impl Sender {
-    /// Takes in a plain acknowledgement. Returns whether it is one; if not, nothing has changed.
+    /// Processes a plain acknowledgement. Returns whether it is one; if not, nothing has changed.
     #[inline]
     pub(super) fn take_plain_ack(&mut self, now: Time, ack: &Packet) -> bool {
         if !self.may_be_plain(ack) {

@@ -1,6 +1,7 @@
-//! Fast path: a duplicate ACK in a recovery that SACKs something and reports nothing else. It takes
-//! the steps of [`Sender::take_ack`] that change something then; with many losses, nearly half of
-//! all ACKs are of this kind. `tests/fast_paths.rs` checks that the state is the same.
+//! Fast path: a duplicate ACK in a recovery that SACKs segments and reports nothing else. It
+//! performs only those steps of [`Sender::take_ack`] that change something in this case; with many
+//! losses, nearly half of all ACKs are of this kind. `tests/fast_paths.rs` checks that the
+//! resulting state is the same.
 
 use sojourn_aqm::Time;
 
@@ -10,7 +11,7 @@ use crate::packet::Packet;
 use crate::tcp::profile::{Detection, Profile};
 use crate::tcp::scoreboard::{Arrival, Delivery};
 
-/// Whether a connection has plain duplicates, if it has plain acknowledgements: it has SACK, and
+/// Whether the fast path applies to a connection with plain acknowledgements: it has SACK, and
 /// losses are detected by time.
 pub(super) fn are_usual(profile: &Profile) -> bool {
     profile.sack && profile.detection == Detection::Rack
@@ -30,7 +31,7 @@ impl Sender {
             && !ack.signal
     }
 
-    /// Takes it in. Returns whether it restarts the timer.
+    /// Processes it. Returns whether it restarts the timer.
     #[inline(never)]
     pub(super) fn take_plain_duplicate(&mut self, now: Time, ack: &Packet) -> bool {
         let mut delivery = Delivery::default();

@@ -1,4 +1,4 @@
-//! What an acknowledgement reports: delivered segments, duplicates, and a round-trip sample.
+//! Reads an acknowledgement: delivered segments, duplicates, and a round-trip sample.
 
 use sojourn_aqm::{Span, Time};
 
@@ -17,8 +17,8 @@ pub(super) fn is_dsack(ack: &Packet) -> bool {
 }
 
 impl Sender {
-    /// Updates the scoreboard (RFC 6675 §4, `Update()`), and notes what was delivered. Returns the
-    /// D-SACK block if there is one. `echo`: the timestamp echoed.
+    /// Updates the scoreboard (RFC 6675 §4, `Update()`) and records the delivered segments. Returns
+    /// the D-SACK block if there is one. `echo` is the echoed timestamp.
     #[inline]
     pub(super) fn process_sack(
         &mut self,
@@ -33,7 +33,7 @@ impl Sender {
         self.board.acknowledge(ack.seq, sack, arrival, delivery);
         self.note_reordering(delivery);
         let dsack = sack.first().copied().filter(|_| is_dsack(ack));
-        delivery.packets += u32::from(dsack.is_some()); // Linux `tcp_dsack_seen`: a copy arrived
+        delivery.packets += u32::from(dsack.is_some()); // as in Linux `tcp_dsack_seen`
         if delivery.advanced {
             self.timeouts.count = 0;
             if !self.profile.sack && !self.is_partially_acknowledged() {
@@ -50,23 +50,23 @@ impl Sender {
         }
     }
 
-    /// Whether a recovery is under way that the acknowledgement number has not completed: only then
-    /// duplicates of an earlier number still count, less what was acknowledged (RFC 6582 §3.2
-    /// step 3). RFC 5681 §3.2 counts duplicates of one number.
+    /// Whether a recovery is in progress that the acknowledgement number has not completed. Only
+    /// then do duplicates of an earlier number still count, minus the segments acknowledged since
+    /// (RFC 6582 §3.2 step 3). RFC 5681 §3.2 counts duplicates of one number.
     fn is_partially_acknowledged(&self) -> bool {
         self.episode.state == State::Recovery && self.board.una() < self.episode.recovery_point
     }
 
-    /// The SACK blocks of an acknowledgement, if SACK was negotiated (RFC 2018 §2) and there are
-    /// any; they end at the first empty one.
+    /// The SACK blocks of an acknowledgement, up to the first empty one, if SACK was negotiated
+    /// (RFC 2018 §2).
     #[inline]
     fn sack_blocks<'a>(&self, ack: &'a Packet) -> &'a [Block] {
         if self.profile.sack && !ack.sack[0].is_empty() { &ack.sack } else { &[] }
     }
 
-    /// Takes a round-trip sample by Karn's rule (RFC 6298 §3): a segment that was sent more than
-    /// once gives none, unless the echoed timestamp says which transmission was acknowledged.
-    /// Inlined into both of its callers, as a call costs 0.3 % of a run with many losses.
+    /// Takes a round-trip sample by Karn's rule (RFC 6298 §3): a segment sent more than once gives
+    /// none, unless the echoed timestamp identifies the acknowledged transmission. Inlined into
+    /// both callers, because a call costs 0.3 % of a run with many losses.
     #[inline(always)]
     pub(super) fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<Time>) -> Ack {
         let since = |sent: Time| now.since(sent);
@@ -86,7 +86,8 @@ impl Sender {
         acked
     }
 
-    /// Takes in the round trips that an acknowledgement shows; `rtt` is that of the oldest segment.
+    /// Processes the round trips measured by an acknowledgement; `rtt` is that of the oldest
+    /// segment.
     #[inline]
     pub(super) fn take_samples(&mut self, acked: &Ack, rtt: Option<Span>) {
         if let Some(newest) = acked.rtt {
@@ -99,10 +100,10 @@ impl Sender {
     }
 
     /// Without SACK, a duplicate acknowledgement means that some segment has arrived (Linux
-    /// `tcp_add_reno_sack`). More duplicates than segments can have arrived mean reordering. After
-    /// a timeout they may answer retransmissions that the receiver did not need, and do not count
+    /// `tcp_add_reno_sack`). More duplicates than segments that can have arrived mean reordering.
+    /// After a timeout, duplicates may be caused by unnecessary retransmissions and do not count
     /// (RFC 6582 §4; ns-2 `NewRenoTcpAgent::recv`; ns-3 `TcpSocketBase::DupAck`), except in F-RTO
-    /// if they answer new data (Linux `tcp_process_loss`).
+    /// if they are caused by new data (Linux `tcp_process_loss`).
     pub(super) fn count_duplicate_ack(&mut self, delivery: &mut Delivery) {
         let answers_new = self.profile.undo && self.board.nxt() > self.episode.recovery_point;
         let in_repair = self.episode.state == State::Loss && !answers_new;
@@ -117,9 +118,8 @@ impl Sender {
         }
     }
 
-    /// Whether losses must be looked for (Linux `tcp_ack_is_dubious`). The state counts as it was
-    /// before the acknowledgement, which may both end an episode and show the loss that starts the
-    /// next one.
+    /// Whether losses must be looked for (Linux `tcp_ack_is_dubious`). This uses the state before
+    /// the acknowledgement, which may both end an episode and reveal the loss that starts the next.
     #[inline]
     pub(super) fn is_dubious(&self, before: &Before, delivery: &Delivery, dsack: bool) -> bool {
         before.state != State::Open
@@ -129,8 +129,8 @@ impl Sender {
             || dsack
     }
 
-    /// Whether SACKs report data sent before the head was last sent: then the head may still be on
-    /// its way, and the timer restarts. If later data restarted it too, it would never expire in a
+    /// Whether SACKs report data sent before the head was last sent. Then the head may still be in
+    /// flight, and the timer restarts. If later data restarted it too, it would never expire in a
     /// long recovery (Linux `tcp_clean_rtx_queue`).
     #[inline]
     pub(super) fn confirms_head(&mut self, delivery: &Delivery) -> bool {

@@ -1,5 +1,5 @@
-//! Conformance: what packetdrill scripts assert of Linux, restated as facts in `testdata/scripts`
-//! and replayed against the sender.
+//! Conformance: assertions of packetdrill scripts about Linux, restated as facts in
+//! `testdata/scripts` and replayed against the sender.
 
 use sojourn_aqm::{Span, Time};
 
@@ -112,7 +112,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
             _ => found.push(packet.seq + 1),
         };
         let kind = word();
-        // As in Linux the timer may expire after its reason is gone; then nothing is sent.
+        // As in Linux, the timer may expire after its reason is gone; then nothing is sent.
         while sender.next_timer() < now {
             let rings = sender.next_timer();
             let mut sent = false;
@@ -177,7 +177,7 @@ fn take_blocks(ack: &mut Packet, text: &str) {
     }
 }
 
-/// `1-3,7` as numbers; `-` for none.
+/// Parses `1-3,7` as numbers; `-` means none.
 fn segments(text: &str) -> Vec<u32> {
     let range = |part: &str| match part.split_once('-') {
         Some((from, to)) => number(from)..=number(to),

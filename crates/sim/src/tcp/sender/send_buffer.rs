@@ -1,11 +1,11 @@
-//! The size of Linux's send buffer, and when a program that waits for room in it goes on (Linux 6.1
+//! The size of Linux's send buffer, and when a program blocked on it continues (Linux 6.1
 //! tcp_input.c, `tcp_check_space`, `tcp_sndbuf_expand`; sock.h, `__sk_stream_is_writeable`; fact
 //! tcp-36).
 
 use crate::tcp::memory::{HEADERS, SHARED_INFO, SK_BUFF};
 use crate::tcp::profile::{BufferRule, SendBufferRule};
 
-/// The fewest segments that are provided for (`TCP_INIT_CWND`).
+/// Smallest congestion window to provide for, in segments (`TCP_INIT_CWND`).
 const FEWEST: u32 = 10;
 
 /// The send buffer of one connection, in bytes of memory.
@@ -15,7 +15,7 @@ pub(super) struct SendBuffer {
     most: u32,
     /// Memory provided per segment of the congestion window (`tcp_sndbuf_expand`).
     per_segment: u32,
-    /// The window that is provided for.
+    /// The congestion window provided for.
     window: u32,
     /// Memory of a buffer of segments in addition to its payload.
     overhead: u32,
@@ -47,7 +47,7 @@ impl SendBuffer {
         u64::from(self.overhead)
     }
 
-    /// Grows for a congestion window that is not filled.
+    /// Grows for a congestion window that is not full.
     #[inline]
     pub(super) fn provide_for(&mut self, window: u32) {
         if window > self.window {
@@ -57,12 +57,12 @@ impl SendBuffer {
         }
     }
 
-    /// The room left while `queued` bytes are queued: another buffer is begun if there is any.
+    /// The room left while `queued` bytes are queued; if there is any, another buffer may begin.
     pub(super) fn room(&self, queued: u64) -> u64 {
         u64::from(self.size).saturating_sub(queued)
     }
 
-    /// Whether a program that waits goes on: a third is free (`sk_stream_min_wspace`).
+    /// Whether a blocked program continues: a third must be free (`sk_stream_min_wspace`).
     pub(super) fn is_writeable(&self, queued: u64) -> bool {
         queued + queued / 2 <= u64::from(self.size)
     }

@@ -1,5 +1,5 @@
-//! The send window: the receiver's window, and probes while it is closed (RFC 9293
-//! §3.8.6.1). A closed window does not change the congestion window.
+//! The send window: the receiver's window, and probes while it is closed (RFC 9293 §3.8.6.1). A
+//! closed window does not change the congestion window.
 
 use sojourn_aqm::{Span, Time};
 
@@ -9,7 +9,7 @@ use crate::packet::{Packet, PacketKind};
 /// Linux `tcp_probe0_base`: at least the floor of the timeout.
 const MIN_PROBE_INTERVAL: Span = Span::from_millis(200);
 
-/// The receiver's window as the sender knows it.
+/// The receiver's window as known to the sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendWindow {
     /// One past the highest segment that may be sent: SND.UNA + SND.WND.
@@ -19,7 +19,7 @@ pub(super) struct SendWindow {
 }
 
 impl Default for SendWindow {
-    /// No limit.
+    /// Unlimited.
     fn default() -> SendWindow {
         SendWindow { end: u32::MAX, probe_interval: None }
     }
@@ -38,14 +38,14 @@ impl SendWindow {
 }
 
 impl Sender {
-    /// The window in the SYN-ACK, in segments, and its timestamp.
+    /// Sets the window, in segments, and the timestamp of the SYN-ACK.
     pub fn set_receive_window(&mut self, segments: u32, stamp: u32) {
         (self.send_window.end, self.echo) = (segments, stamp);
         self.note_window(segments, 0);
     }
 
-    /// An acknowledgement carries this window, in segments beyond `ack`. One that acknowledges
-    /// nothing new can only widen the window, an old one changes nothing (Linux
+    /// Takes the window of an acknowledgement, in segments beyond `ack`. One that acknowledges
+    /// nothing new can only widen the window; an old one changes nothing (Linux
     /// `tcp_may_update_window`).
     #[inline]
     pub(super) fn update_send_window(&mut self, ack: u32, segments: u32) {
@@ -56,7 +56,7 @@ impl Sender {
         }
     }
 
-    /// The largest window decides where PSH is set.
+    /// Records the largest window, which decides where PSH is set.
     #[inline]
     pub(super) fn note_window(&mut self, segments: u32, rest: u16) {
         if let Some(writes) = &mut self.writes {
@@ -65,12 +65,12 @@ impl Sender {
         }
     }
 
-    /// Whether there is a next segment and the receiver's window admits it.
+    /// Whether there is a next segment and the receiver's window allows it.
     pub(super) fn may_send_new_segment(&self) -> bool {
         self.unsent() > 0 && self.board.nxt() < self.send_window.end
     }
 
-    /// Whether only the receiver's window stops the flow, and nothing outstanding will open it.
+    /// Whether only the receiver's window stops the flow, and no outstanding data will open it.
     #[inline]
     fn is_window_closed(&self) -> bool {
         let nxt = self.board.nxt();

@@ -1,4 +1,4 @@
-//! What a sender reports about itself.
+//! Status of a sender.
 
 use sojourn_aqm::{Span, Time};
 
@@ -6,7 +6,7 @@ use super::{BusyTimes, Sender, State};
 use crate::cc::{CongestionControl, Window};
 use crate::tcp::negotiation::Mode;
 
-/// Counts of segments and of the timer, as Linux's `tcp_info` has them.
+/// Counts of segments and of the timer, as in Linux's `tcp_info`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SegmentCounts {
     /// Sent and not acknowledged (`tcpi_unacked`).
@@ -17,7 +17,7 @@ pub struct SegmentCounts {
     pub lost: u32,
     /// Retransmissions in flight (`tcpi_retrans`).
     pub retransmitted: u32,
-    /// Packets that arrived with CE, of what has been delivered (`tcpi_delivered_ce`).
+    /// Delivered packets that arrived with CE (`tcpi_delivered_ce`).
     pub delivered_ce: u32,
     /// The threshold of duplicates (`tcpi_reordering`).
     pub reordering: u32,
@@ -34,7 +34,7 @@ impl Sender {
         self.episode.state
     }
 
-    /// Packets believed in the network.
+    /// Packets believed to be in the network.
     pub fn in_flight(&self) -> u32 {
         self.board.in_flight()
     }
@@ -76,7 +76,7 @@ impl Sender {
         (self.sent.bytes, self.sent.retransmitted_bytes)
     }
 
-    /// How long it has been busy, and how long of that the receiver's window limited it.
+    /// How long it has been busy, and how long the receiver's window limited it.
     pub fn times(&self, now: Time) -> BusyTimes {
         self.busy.times(now)
     }

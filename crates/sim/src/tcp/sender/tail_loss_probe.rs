@@ -2,8 +2,8 @@
 //! two round trips pass without an acknowledgement, one more packet is sent, so that a loss at the
 //! end of a burst is reported by a SACK and not only by a timeout.
 //!
-//! Deviation from the RFC, as in Linux: 200 ms are allowed for the delayed acknowledgement of a
-//! single outstanding packet, whatever the receiver's delay is (RFC 8985 §7.2 leaves `WCDelAckT`
+//! Deviation from the RFC, as in Linux: for a single outstanding packet, 200 ms are added for the
+//! delayed acknowledgement, regardless of the receiver's delay (RFC 8985 §7.2 leaves `WCDelAckT`
 //! open and recommends 200 ms).
 
 use sojourn_aqm::{Span, Time};
@@ -17,7 +17,7 @@ use crate::tcp::scoreboard::Delivery;
 const SLACK: Span = Span::from_millis(2);
 const WORST_DELAYED_ACK: Span = Span::from_millis(200);
 
-/// A probe whose outcome is not known yet.
+/// A probe whose outcome is still unknown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TailLossProbe {
     /// `TLP.end_seq`: one past the highest segment sent when the probe had left.
@@ -27,15 +27,15 @@ pub(super) struct TailLossProbe {
 }
 
 impl TailLossProbe {
-    /// Whether a D-SACK reports a second copy of this probe.
+    /// Whether a D-SACK reports this probe as a duplicate.
     fn is_reported_by(&self, dsack: Block) -> bool {
         self.is_retrans && dsack.end == self.end_seq
     }
 }
 
 impl Sender {
-    /// Linux `tcp_schedule_loss_probe` requires SACK: without it no duplicate shows which segment
-    /// has arrived.
+    /// Linux `tcp_schedule_loss_probe` requires SACK: without it, duplicates do not identify the
+    /// segment that arrived.
     #[inline]
     pub(super) fn may_probe_tail(&self) -> bool {
         let allowed = self.profile.tail_probes && self.profile.sack;
@@ -53,8 +53,8 @@ impl Sender {
         srtt + srtt + slack
     }
 
-    /// The probe timer has expired: sends new data if there is any, otherwise the highest segment
-    /// again. There is one probe at a time, and after it the full timeout (RFC 8985 §7.3).
+    /// Handles the probe timer: sends new data if there is any, otherwise repeats the highest
+    /// segment. There is one probe at a time, and after it the full timeout (RFC 8985 §7.3).
     pub(super) fn send_tail_probe(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         debug_assert!(self.board.outstanding() > 0, "a probe is for outstanding data");
         let last = self.board.nxt() - 1;
@@ -79,7 +79,7 @@ impl Sender {
         self.tail_probe.is_some_and(|probe| probe.is_retrans)
     }
 
-    /// Ends a probe whose outcome an acknowledgement shows (RFC 8985 §7.4.2, Linux
+    /// Ends a probe whose outcome is revealed by an acknowledgement (RFC 8985 §7.4.2, Linux
     /// `tcp_process_tlp_ack`). An acknowledgement beyond the probe without a D-SACK for it means
     /// that the probe repaired a loss: the window is reduced as for any other loss. Returns whether
     /// the D-SACK reports the probe.
@@ -96,7 +96,7 @@ impl Sender {
             return arrived_twice;
         }
         if !probe.is_retrans || arrived_twice {
-            self.tail_probe = None; // nothing was lost, or SACKs report what was
+            self.tail_probe = None; // nothing was lost, or SACKs report the loss
         } else if ack > probe.end_seq {
             self.tail_probe = None;
             self.start_reduction(self.profile.on_mark, Reason::Loss);

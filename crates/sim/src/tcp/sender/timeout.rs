@@ -15,30 +15,30 @@ use crate::tcp::scoreboard::Delivery;
 /// (Linux 2.6 `tcp_process_frto`).
 const FRTO_RESTART: u32 = 3;
 
-/// What is known about timeouts.
+/// State of the retransmission timeout and F-RTO.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TimeoutState {
     /// Timeouts since the acknowledgement number last advanced (Linux `icsk_retransmits`).
     pub(super) count: u32,
-    /// F-RTO is judging the last timeout (Linux `frto`).
+    /// Whether F-RTO is judging the last timeout (Linux `frto`).
     pub(super) frto: bool,
-    /// SND.NXT when the episode began in which F-RTO judges a timeout, which may have been an
-    /// earlier loss or timeout (Linux 2.6 `frto_highmark`).
+    /// SND.NXT at the start of the episode in which F-RTO judges a timeout; the episode may have
+    /// begun with an earlier loss or timeout (Linux 2.6 `frto_highmark`).
     frto_high_mark: u32,
-    /// F-RTO sends new data on this acknowledgement instead of what was marked lost (RFC 5682 §2.1
+    /// Whether F-RTO sends new data on this acknowledgement instead of lost segments (RFC 5682 §2.1
     /// step 2b).
     frto_sends_new: bool,
-    /// How often the hash of the connection was redrawn, modulo 256.
+    /// How often the connection's hash was redrawn, modulo 256.
     pub(super) rehashes: u8,
 }
 
 impl Sender {
-    /// Sets how often the hash was redrawn while the connection was opened.
+    /// Sets how often the hash was redrawn during connection setup.
     pub fn set_rehashes(&mut self, count: u8) {
         self.timeouts.rehashes = count;
     }
 
-    /// What was sent before the timeout that F-RTO judges lies below this.
+    /// Data sent before the timeout that F-RTO judges is below this.
     pub(super) fn point_of_last_timeout(&self) -> u32 {
         if self.timeouts.frto { self.timeouts.frto_high_mark } else { self.episode.recovery_point }
     }
@@ -48,8 +48,8 @@ impl Sender {
         std::mem::take(&mut self.timeouts.frto_sends_new)
     }
 
-    /// The retransmission timer has expired (RFC 6298 §5.4 to §5.6, Linux `tcp_retransmit_timer`,
-    /// `tcp_enter_loss`).
+    /// Handles the expired retransmission timer (RFC 6298 §5.4 to §5.6, Linux
+    /// `tcp_retransmit_timer`, `tcp_enter_loss`).
     pub(super) fn on_timeout(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         debug_assert!(self.board.outstanding() > 0, "the timer runs for outstanding data");
         let in_flight = self.board.in_flight();
@@ -63,7 +63,7 @@ impl Sender {
         self.cc.on_timeout();
         self.start_frto();
         self.timeouts.count += 1;
-        // Linux `tcp_write_timeout`: perhaps another path is better.
+        // Linux `tcp_write_timeout`: another path may work better.
         self.timeouts.rehashes = self.timeouts.rehashes.wrapping_add(u8::from(self.profile.rehash));
         self.tail_probe = None;
         self.window.cwnd = self.board.in_flight() + 1;
@@ -78,8 +78,8 @@ impl Sender {
         self.retransmit(now, self.board.una(), emit);
     }
 
-    /// After a timeout that followed several SACKs, the reordering seen so far is not trusted
-    /// (Linux `tcp_enter_loss`).
+    /// Resets the reordering metric after a timeout that followed several SACKs (Linux
+    /// `tcp_enter_loss`).
     fn distrust_reordering(&mut self) {
         let disordered =
             self.episode.state <= State::Disorder && self.board.sacked() >= DUPLICATE_THRESHOLD;
@@ -88,8 +88,8 @@ impl Sender {
         }
     }
 
-    /// Whether the timeout reduces the threshold: not again for the same segment (RFC 5681 §3.1).
-    /// Linux counts the reduction of a recovery that the timeout ends.
+    /// Whether the timeout reduces the threshold: not a second time for the same segment (RFC 5681
+    /// §3.1). In Linux, the reduction of a recovery that the timeout ends counts as the first.
     fn is_new_loss(&self) -> bool {
         let again = self.profile.reduces_again && self.episode.state != State::Loss;
         let progressed = self.episode.state == State::Loss && self.timeouts.count == 0;
@@ -109,8 +109,8 @@ impl Sender {
         self.timeouts.frto = self.profile.undo && tries;
     }
 
-    /// F-RTO with SACK (RFC 5682 §3.1, Linux `tcp_process_loss`): was the timeout spurious? Returns
-    /// whether it was not and an old stack reset the window.
+    /// F-RTO with SACK: determines whether the timeout was spurious (RFC 5682 §3.1, Linux
+    /// `tcp_process_loss`). Returns true if it was not and an old stack reset the window.
     pub(super) fn process_frto(&mut self, now: Time, delivery: &Delivery) -> bool {
         if !self.timeouts.frto {
             return false;
@@ -126,7 +126,7 @@ impl Sender {
             let reduces = old && self.needs.window_control != WindowControl::Full;
             if reduces { self.reduce_after_spurious_timeout() } else { self.undo_reduction() }
         } else if sent_new {
-            // Step 3a: the answer to new data is a duplicate, so the loss was real.
+            // Step 3a: new data caused a duplicate, so the loss was real.
             self.timeouts.frto &= delivery.advanced && delivery.sacked == 0;
             if !self.timeouts.frto && old {
                 self.mark_all_and_restart(now, FRTO_RESTART);
@@ -143,7 +143,8 @@ impl Sender {
         old && self.episode.state == State::Loss && !self.timeouts.frto
     }
 
-    /// The timeout was justified: everything not SACKed is lost (Linux 2.6 `tcp_enter_frto_loss`).
+    /// Handles a justified timeout: everything not SACKed is lost (Linux 2.6
+    /// `tcp_enter_frto_loss`).
     fn mark_all_and_restart(&mut self, now: Time, packets: u32) {
         self.timeouts.frto = false;
         self.board.mark_all_lost(now, false);
@@ -152,7 +153,7 @@ impl Sender {
         self.episode.recovery_point = self.board.nxt();
     }
 
-    /// The timeout was spurious, and the window is halved all the same (Linux 2.6
+    /// Halves the window even though the timeout was spurious (Linux 2.6
     /// `tcp_ratehalving_spur_to_response`).
     fn reduce_after_spurious_timeout(&mut self) {
         self.episode.undo = None;
@@ -167,8 +168,8 @@ impl Sender {
         self.episode.state = State::Cwr;
     }
 
-    /// After an idle period the window is halved for every timeout that has passed (RFC 2861 §3,
-    /// Linux `tcp_cwnd_restart`), or restarts (RFC 5681 §4.1).
+    /// After an idle period, halves the window for every timeout that has passed (RFC 2861 §3,
+    /// Linux `tcp_cwnd_restart`), or restarts it (RFC 5681 §4.1).
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         if self.board.outstanding() > 0 || self.board.nxt() == 0 {
             return;

@@ -1,4 +1,4 @@
-//! The timers of a connection: one that is set for one of three purposes, as in Linux
+//! The timers of a connection: one timer with three possible purposes, as in Linux
 //! (`icsk_pending`), and the pacing timer.
 
 use sojourn_aqm::{Span, Time};
@@ -6,10 +6,10 @@ use sojourn_aqm::{Span, Time};
 use super::Sender;
 use crate::tcp::timer_wheel;
 
-/// What the timer is set for.
+/// The purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Timer {
-    /// Nothing.
+    /// The timer is off.
     Off,
     /// The retransmission timeout (RFC 6298 §5); while the receiver's window is closed, the next
     /// zero-window probe.
@@ -20,7 +20,7 @@ pub(super) enum Timer {
     Reordering,
 }
 
-/// The shortest time that a timer is set for.
+/// The shortest duration of a timer.
 pub(super) const JIFFY: Span = Span::from_millis(1);
 
 /// When the timers of a connection expire.
@@ -29,9 +29,9 @@ pub(crate) struct Timers {
     pending: Timer,
     /// When it expires.
     due: Time,
-    /// When a packet that only pacing holds back may leave.
+    /// When a packet held back only by pacing may leave.
     pacing_due: Time,
-    /// They expire on the ticks of a timer wheel.
+    /// Whether timers expire on the ticks of a timer wheel.
     wheel: bool,
 }
 
@@ -93,7 +93,7 @@ impl Sender {
         }
     }
 
-    /// Restarts the timer (RFC 6298 §5.2: stops it if nothing is outstanding).
+    /// Restarts the timer, or stops it if nothing is outstanding (RFC 6298 §5.2).
     pub(super) fn restart_timer(&mut self, now: Time) {
         if self.board.outstanding() == 0 {
             return self.timers.stop();

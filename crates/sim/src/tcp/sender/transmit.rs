@@ -1,4 +1,4 @@
-//! Sending: retransmissions and new data, as far as the windows and pacing allow.
+//! Sends retransmissions and new data as allowed by the windows and pacing.
 
 use sojourn_aqm::Time;
 
@@ -8,7 +8,7 @@ use super::writes::Queue;
 use super::{Segments, Sender, State, Timer};
 use crate::packet::{Packet, PacketKind};
 
-/// What was sent, and when last.
+/// Counters of sent packets, and the time of the last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sent {
     pub(super) last_at: Time,
@@ -16,21 +16,22 @@ pub(super) struct Sent {
     pub(super) retransmitted_bytes: u64,
 }
 
-/// New data on one occasion, in segments.
+/// New data sent at one time, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sending {
-    /// What the congestion window has room for.
+    /// Room in the congestion window.
     room: u32,
-    /// What there was to send, and what of it the receiver's window allowed.
+    /// Segments to send, and how many of them the receiver's window allowed.
     unsent: u32,
     allowed: u32,
     sent: u32,
-    /// The rest waits to fill a burst, for more room in the congestion window.
+    /// Whether the rest is deferred to fill a burst once the congestion window has more room.
     deferred: bool,
 }
 
 impl Sender {
-    /// The application has something to send, perhaps after a pause: sends what the windows allow.
+    /// Called when the application has data to send, possibly after a pause: sends what the windows
+    /// allow.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         if self.board.nxt() == 0 {
             self.mark_app_limited(); // nothing was written before
@@ -42,7 +43,7 @@ impl Sender {
         self.send_allowed(now, false, emit);
     }
 
-    /// The application has `count` segments in total; [`Sender::send`] sends them.
+    /// Sets the application's total to `count` segments; [`Sender::send`] sends them.
     pub fn append(&mut self, count: u32) {
         debug_assert!(count >= self.segments.count, "written data cannot be taken back");
         if self.unsent() == 0 {
@@ -56,7 +57,7 @@ impl Sender {
         }
     }
 
-    /// New segments that the program has written.
+    /// New segments written by the program.
     #[inline]
     pub(super) fn unsent(&self) -> u32 {
         let count = self.segments.count;
@@ -64,7 +65,7 @@ impl Sender {
         written.saturating_sub(self.board.nxt())
     }
 
-    /// The first window is sent while the program writes.
+    /// Sends the first window while the program writes.
     fn begin_to_write(&mut self) {
         let burst = self.largest_burst().min((self.window.cwnd / 2).max(1));
         if let Some(writes) = &mut self.writes {
@@ -72,13 +73,14 @@ impl Sender {
         }
     }
 
-    /// The program fills the free space of the send buffer (Linux `tcp_check_space`) after `sent`
-    /// segments have left, when the congestion window had `room`. Returns whether it has written.
+    /// Lets the program fill the free space of the send buffer (Linux `tcp_check_space`) after
+    /// `sent` segments have left, when the congestion window had `room`. Returns whether it wrote
+    /// anything.
     #[inline]
     fn let_program_write(&mut self, room: u32, sent: u32) -> bool {
         let next = self.board.nxt();
         let Some(writes) = &mut self.writes else { return false };
-        // It is looked at behind each segment, the last of which may have filled the window.
+        // The check follows each segment, the last of which may have filled the window.
         if room > 1 || room > sent {
             writes.provide_for(self.window.cwnd);
         }
@@ -98,12 +100,12 @@ impl Sender {
         has_written
     }
 
-    /// Sends what the windows allow: first lost segments, then new data. `restart`: an
+    /// Sends what the windows allow: first lost segments, then new data. `restart` means that an
     /// acknowledgement restarts the timer.
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         self.retransmit_lost(now, emit);
         let Sending { room, unsent, allowed, sent, deferred } = self.send_written(now, emit);
-        // A program whose writes are modelled says so itself, when it goes on.
+        // If the program's writes are modelled, this is recorded when it continues to write.
         if self.needs.rate_samples && sent == unsent && self.writes.is_none() {
             self.mark_app_limited();
         }
@@ -111,8 +113,9 @@ impl Sender {
         self.stop_zero_window_probes();
         self.set_timer(now, restart, sent > 0);
         self.start_zero_window_probes(now);
-        // Linux `tcp_write_xmit`: a window that is just full counts as limiting. Packets that wait
-        // for pacing fill it once they are in `fq`, but not while they are in TCP (fact tcp-56).
+        // Linux `tcp_write_xmit`: a window that is just full counts as limiting. Packets held back
+        // by pacing count towards it once they are in `fq`, but not while they are in TCP (fact
+        // tcp-56).
         let held_back = deferred || allowed >= room && room - sent <= self.queued_in_fq();
         self.note_limit(now, (unsent, allowed, sent), room);
         if sent > 0 || held_back {
@@ -120,8 +123,8 @@ impl Sender {
         }
     }
 
-    /// Sends new data; the program writes more while there is room for it, and what it has written
-    /// may leave at once.
+    /// Sends new data. The program writes more while there is room, and the newly written data may
+    /// leave at once.
     #[inline]
     fn send_written(&mut self, now: Time, emit: &mut impl FnMut(Packet)) -> Sending {
         let mut sending = Sending { room: self.room(), ..Sending::default() };
@@ -143,8 +146,8 @@ impl Sender {
         }
     }
 
-    /// Sends new data as far as the window has room, the receiver and the application allow, and
-    /// pacing lets it, in bursts where there is segmentation offload (Linux `tcp_write_xmit`).
+    /// Sends new data as far as the window, the receiver, the application and pacing allow, in
+    /// bursts with segmentation offload (Linux `tcp_write_xmit`).
     #[inline]
     fn send_new(&mut self, now: Time, sending: &mut Sending, emit: &mut impl FnMut(Packet)) {
         let limit = sending.room.min(sending.allowed);
@@ -177,7 +180,7 @@ impl Sender {
         }
     }
 
-    /// `burst` new segments leave in one burst.
+    /// Records that `burst` new segments leave in one burst.
     fn begin_burst(&mut self, burst: u32) {
         let start = self.board.nxt();
         if let Some(writes) = &mut self.writes {
@@ -186,14 +189,14 @@ impl Sender {
         self.push_last(start, burst);
     }
 
-    /// `burst` segments from `start` on leave together.
+    /// Sets PSH on the last of `burst` segments that leave together, beginning at `start`.
     fn push_last(&mut self, start: u32, burst: u32) {
         if let Some(writes) = self.writes.as_mut().filter(|_| burst > 1) {
             writes.push(start + burst - 1);
         }
     }
 
-    /// New segments that the program and the receiver's window allow.
+    /// New segments allowed by the program and by the receiver's window.
     #[inline]
     fn allowed(&self) -> u32 {
         self.unsent().min(self.send_window.end().saturating_sub(self.board.nxt()))
@@ -216,7 +219,7 @@ impl Sender {
         }
     }
 
-    /// Packets that have left TCP and wait for their time in the qdisc `fq`.
+    /// Packets that have left TCP and are in the qdisc `fq` until their time.
     #[inline]
     fn queued_in_fq(&self) -> u32 {
         match &self.pacer {
@@ -225,8 +228,8 @@ impl Sender {
         }
     }
 
-    /// Notes what limits the sender: of the `unsent` segments the receiver's window `allowed` some,
-    /// of which some were `sent`.
+    /// Records what limits the sender: the receiver's window `allowed` some of the `unsent`
+    /// segments, and some of these were `sent`.
     #[inline]
     fn note_limit(&mut self, now: Time, (unsent, allowed, sent): (u32, u32, u32), room: u32) {
         let limit = if allowed < unsent && allowed < room && sent == allowed {
@@ -239,14 +242,14 @@ impl Sender {
         self.busy.set(now, limit);
     }
 
-    /// How many packets the congestion window admits.
+    /// How many packets the congestion window allows.
     #[inline]
     pub(super) fn room(&self) -> u32 {
         let room = self.window.cwnd.saturating_sub(self.board.in_flight());
         if self.cwnd_only { room } else { self.room_of_style(room) }
     }
 
-    /// The same for profiles in which the window is not the only limit.
+    /// [`Sender::room`] for profiles in which the window is not the only limit.
     fn room_of_style(&self, room: u32) -> u32 {
         match self.episode.state {
             State::Recovery => self.episode.reduction.room(room, self.window.cwnd),
@@ -258,8 +261,8 @@ impl Sender {
         }
     }
 
-    /// Sends the next new segment. Inlined down to the access link, as the calls cost 0.7 %
-    /// of a run.
+    /// Sends the next new segment. Inlined down to the access link, as the calls cost 0.7 % of a
+    /// run.
     #[inline(always)]
     pub(super) fn transmit(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         let seq = self.board.send_new(now);
@@ -284,13 +287,13 @@ impl Sender {
         self.count_retransmission(now);
         let restart = seq == self.board.una() && !self.episode.keeps_timer;
         if restart && self.timers.pending() != Timer::Reordering {
-            // Linux `tcp_xmit_retransmit_queue`: the head has a full timeout again.
+            // Linux `tcp_xmit_retransmit_queue`: the head gets a full timeout again.
             self.timers.set(now, Timer::Retransmission, now + self.rtt.timeout());
         }
         self.send_again(now, seq, emit);
     }
 
-    /// Sends a segment that was sent before; the scoreboard has counted it.
+    /// Retransmits a segment, which the scoreboard has already counted.
     pub(super) fn send_again(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
         self.note_sent(now, seq, false);
         self.sent.retransmitted_bytes += u64::from(self.segments.payload(seq));

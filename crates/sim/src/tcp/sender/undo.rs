@@ -1,6 +1,7 @@
-//! Undo of unnecessary reductions. Three things show one: every retransmission of the episode
-//! arrived as a second copy, by D-SACK (RFC 2883, RFC 3708); an echoed timestamp is older than the
-//! first retransmission (Eifel, RFC 3522); data sent before a timeout arrives after all (F-RTO).
+//! Undo of unnecessary reductions, which are detected in three ways: every retransmission of the
+//! episode arrived as a duplicate, according to D-SACKs (RFC 2883, RFC 3708); an echoed timestamp
+//! is older than the first retransmission (Eifel, RFC 3522); data sent before a timeout arrives
+//! after all (F-RTO).
 
 use sojourn_aqm::Time;
 
@@ -9,27 +10,28 @@ use crate::cc::WindowControl;
 use crate::packet::Block;
 use crate::tcp::rtt::is_stamped_before;
 
-/// What a reduction changed (Linux `tcp_init_undo`; RFC 4015 §3: `pipe_prev`).
+/// The values changed by a reduction (Linux `tcp_init_undo`; RFC 4015 §3: `pipe_prev`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UndoRecord {
     prior_cwnd: u32,
     prior_ssthresh: u32,
-    /// SND.UNA at the time: duplicates below belong to earlier episodes (Linux `undo_marker`).
+    /// SND.UNA at that time: duplicates below it belong to earlier episodes (Linux `undo_marker`).
     una: u32,
-    /// Retransmissions of the episode that no D-SACK has reported (Linux `undo_retrans`).
+    /// Retransmissions of the episode not reported by a D-SACK (Linux `undo_retrans`).
     retransmissions: u32,
 }
 
 impl UndoRecord {
-    /// A mark was echoed: the reduction stands, even if the losses turn out to be spurious.
+    /// Forbids an undo after a mark: the reduction stands, even if the losses turn out to be
+    /// spurious.
     pub(super) fn forbid(&mut self) {
         (self.prior_cwnd, self.prior_ssthresh) = (0, 0);
     }
 }
 
 impl Sender {
-    /// The record before a reduction. Retransmissions still in flight may be reported by D-SACK too
-    /// (Linux `tcp_init_undo`).
+    /// The record before a reduction. Retransmissions still in flight are counted, because D-SACKs
+    /// may report them too (Linux `tcp_init_undo`).
     pub(super) fn undo_record(&self) -> UndoRecord {
         let prior_ssthresh = match self.episode.state {
             State::Cwr | State::Recovery => self.window.ssthresh,
@@ -45,7 +47,7 @@ impl Sender {
         }
     }
 
-    /// Counts a retransmission of the present episode.
+    /// Counts a retransmission of the current episode.
     pub(super) fn count_retransmission(&mut self, now: Time) {
         let first = &mut self.episode.first_retransmission;
         *first = (*first).min(now);
@@ -54,7 +56,7 @@ impl Sender {
         }
     }
 
-    /// Forgets when the first retransmission was sent, unless one is outstanding (Linux
+    /// Clears the time of the first retransmission, unless one is outstanding (Linux
     /// `tcp_retrans_stamp_cleanup`).
     pub(super) fn clear_first_retransmission(&mut self) {
         if !self.board.has_sent_again() {
@@ -63,7 +65,7 @@ impl Sender {
     }
 
     /// The Eifel detection algorithm (RFC 3522 §3.2 step 5, Linux `tcp_packet_delayed`): the
-    /// acknowledgement number advances in answer to a segment sent at `echo`. If that was before
+    /// acknowledgement number advances in response to a segment sent at `echo`. If that was before
     /// the first retransmission, an original filled the hole.
     pub(super) fn process_timestamp_echo(&mut self, echo: Time, prior_una: u32) {
         let first = self.episode.first_retransmission;
@@ -77,8 +79,8 @@ impl Sender {
         if partial {
             self.reordering.observe(self.board.highest() - prior_una);
         }
-        // Linux `tcp_try_undo_partial`: while a retransmission is outstanding, the rest of the
-        // recovery is judged later.
+        // Linux `tcp_try_undo_partial`: while a retransmission is outstanding, the decision is
+        // deferred.
         if !partial || self.board.retransmitted() == 0 {
             self.clear_first_retransmission();
             self.board.forget_losses();
@@ -86,8 +88,8 @@ impl Sender {
         }
     }
 
-    /// A D-SACK reports a second copy. If every retransmission arrived twice, nothing was lost
-    /// (Linux `tcp_try_undo_dsack`).
+    /// Processes a D-SACK, which reports a duplicate. If every retransmission was a duplicate,
+    /// nothing was lost (Linux `tcp_try_undo_dsack`).
     pub(super) fn process_dsack(&mut self, block: Block, of_probe: bool) {
         if !of_probe {
             self.reordering.on_dsack();

@@ -1,7 +1,7 @@
-//! What a program writes, in buffers: a Linux sender marks the segments where writes end with PSH,
-//! and others where a buffer is full and half of the largest window has been written since the last
-//! (Linux 6.1 tcp.c, `tcp_sendmsg_locked`, `tcp_push`, `forced_push`; fact tcp-33). A buffer is one
-//! segment, or with segmentation offload what may leave in one burst (fact tcp-44).
+//! The program's writes, as buffers. A Linux sender sets PSH on the segments where writes end, and
+//! where a buffer is full and half of the largest window has been written since the last PSH (Linux
+//! 6.1 tcp.c, `tcp_sendmsg_locked`, `tcp_push`, `forced_push`; fact tcp-33). A buffer is one
+//! segment or, with segmentation offload, at most one burst (fact tcp-44).
 //!
 //! Deviation from Linux: a segment is full before it is sent, unless it is the last.
 
@@ -9,17 +9,17 @@ use std::collections::VecDeque;
 
 use super::send_buffer::SendBuffer;
 
-/// What the program writes at a time, in bytes (engine linux, `CHUNK_BYTES`).
+/// Bytes per write of the program (engine linux, `CHUNK_BYTES`).
 const CHUNK: u64 = 128 << 10;
-/// Unsent bytes that leave no room (`TCP_NOTSENT_LOWAT` of the same program).
+/// Unsent bytes above which the program may not write (`TCP_NOTSENT_LOWAT` of the same program).
 const FULL: u64 = 256 << 10;
 
-/// What is queued: sent and not acknowledged, all segments below `next`.
+/// The queued data: sent and not acknowledged, all segments below `next`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Queue {
     pub(super) una: u32,
     pub(super) next: u32,
-    /// SACKed segments, in how many rows they lie, and one past the highest.
+    /// SACKed segments, the number of contiguous ranges they form, and one past the highest.
     pub(super) sacked: u32,
     pub(super) rows: u32,
     pub(super) highest: u32,
@@ -31,34 +31,34 @@ pub(super) struct Writes {
     payload: u64,
     /// The most segments of a buffer (`sk_gso_max_segs`).
     most: u32,
-    /// The memory for what is written and not acknowledged, if that is limited.
+    /// The limit on the memory of written, unacknowledged data, if any.
     memory: Option<SendBuffer>,
     /// Bytes that are still to be written.
     left: u64,
     /// Bytes written (`write_seq`), and where PSH was set last (`pushed_seq`).
     written: u64,
     pushed: u64,
-    /// Where the last buffer begins, or what is unsent of it.
+    /// Where the last buffer begins, or its unsent part.
     last_buffer: u64,
-    /// With segmentation offload: where the buffers before it end, those that have not been sent.
+    /// With segmentation offload: the ends of the unsent buffers before it.
     ends: VecDeque<u32>,
-    /// And where those that have been sent end that may not have been acknowledged.
+    /// The ends of buffers that have been sent but perhaps not acknowledged.
     sent_ends: VecDeque<u32>,
-    /// The largest window that the receiver has offered, in bytes (`max_window`).
+    /// The largest window offered by the receiver, in bytes (`max_window`).
     largest_window: u64,
-    /// One past the last whole segment that is written, or the largest number if all is.
+    /// One past the last whole segment written; the largest number if everything is written.
     ready: u32,
-    /// The program is woken when everything below this segment has been sent.
+    /// The program is woken when all segments below this one have been sent.
     wakes_at: u32,
-    /// The segments with PSH that may not have been acknowledged.
+    /// The segments with PSH that may be unacknowledged.
     marks: VecDeque<u32>,
-    /// The first of them that has not been sent, and one past the last that has.
+    /// The first of them that is unsent, and one past the last that was sent.
     next_mark: u32,
     past_mark: u32,
 }
 
 impl Writes {
-    /// `left` bytes are still to be written; a buffer takes at most `most` segments.
+    /// Creates the state with `left` bytes to be written; a buffer takes at most `most` segments.
     pub(super) fn new(payload: u32, most: u32, memory: Option<SendBuffer>, left: u64) -> Writes {
         Writes {
             payload: u64::from(payload),
@@ -85,7 +85,7 @@ impl Writes {
         self.settle();
     }
 
-    /// The receiver offers a window of `bytes`.
+    /// Records that the receiver offers a window of `bytes`.
     #[inline]
     pub(super) fn on_window(&mut self, bytes: u64) {
         self.largest_window = self.largest_window.max(bytes);
@@ -97,7 +97,7 @@ impl Writes {
         self.ready.min(count)
     }
 
-    /// Provides for a congestion window of `window` segments, which has room.
+    /// Provides for a congestion window of `window` segments that is not full.
     #[inline]
     pub(super) fn provide_for(&mut self, window: u32) {
         if let Some(memory) = &mut self.memory {
@@ -105,13 +105,14 @@ impl Writes {
         }
     }
 
-    /// Whether so little is unsent that the program may go on once everything below `next` is sent.
+    /// Whether so little is unsent, once everything below `next` is sent, that the program may
+    /// write.
     #[inline]
     pub(super) fn is_awaited(&self, next: u32) -> bool {
         next >= self.wakes_at
     }
 
-    /// The program writes if there is room for it. Returns whether it has.
+    /// Lets the program write if there is room. Returns whether it wrote anything.
     #[cold]
     pub(super) fn wake(&mut self, queue: &Queue) -> bool {
         let queued = self.queued(queue);
@@ -127,7 +128,7 @@ impl Writes {
         self.written > before
     }
 
-    /// The memory that what is written and not acknowledged takes. A row of SACKed segments is one
+    /// Memory taken by written, unacknowledged data. A contiguous range of SACKed segments is one
     /// buffer (`tcp_shift_skb_data`).
     fn queued(&mut self, queue: &Queue) -> u64 {
         let bytes = self.written.saturating_sub(u64::from(queue.una) * self.payload);
@@ -139,8 +140,8 @@ impl Writes {
         bytes + buffers * self.memory.map_or(0, |memory| memory.overhead())
     }
 
-    /// Buffers with segmentation offload: bursts, rows of SACKed segments, the holes before them,
-    /// each of which is taken for one buffer, and what is unsent.
+    /// The number of buffers with segmentation offload: bursts, ranges of SACKed segments, the
+    /// holes before them (assumed to be one buffer each), and unsent buffers.
     fn bursts(&mut self, queue: &Queue) -> u64 {
         while self.sent_ends.front().is_some_and(|&end| end <= queue.una) {
             self.sent_ends.pop_front();
@@ -151,13 +152,13 @@ impl Writes {
         sent as u64 + 2 * u64::from(queue.rows) + unsent.div_ceil(self.goal())
     }
 
-    /// With segmentation offload: new segments up to this one leave in one burst.
+    /// With segmentation offload: records that new segments up to this one leave in one burst.
     pub(super) fn on_burst(&mut self, end: u32) {
         self.sent_ends.push_back(end);
     }
 
-    /// A segment carries PSH whenever it is sent, such as the last of several that leave together
-    /// (`__tcp_transmit_skb`).
+    /// Makes a segment carry PSH whenever it is sent, such as the last of several that leave
+    /// together (`__tcp_transmit_skb`).
     pub(super) fn push(&mut self, last: u32) {
         let place = self.marks.partition_point(|&mark| mark < last);
         if self.marks.get(place) != Some(&last) {
@@ -166,7 +167,7 @@ impl Writes {
         self.next_mark = self.next_mark.min(last);
     }
 
-    /// The program begins to write, and `window` segments leave meanwhile, in bursts.
+    /// The program begins to write; meanwhile `window` segments leave, in bursts.
     pub(super) fn begin(&mut self, window: u32, burst: u32) {
         let mut chunk = CHUNK;
         if self.most > 1 {
@@ -179,9 +180,9 @@ impl Writes {
         self.settle();
     }
 
-    /// As soon as the first buffer is full, a burst leaves and makes room in it for as much again,
-    /// which then counts as a full buffer too (`tcp_push_one`). Returns how many of the `bytes` are
-    /// written by then.
+    /// As soon as the first buffer is full, a burst leaves, and the buffer is refilled by the same
+    /// amount, which then counts as a full buffer too (`tcp_push_one`). Returns how many of the
+    /// `bytes` have been written by then.
     fn send_while_writing(&mut self, bytes: u64, window: u32, burst: u32) -> u64 {
         let first = self.goal();
         if bytes <= first {
@@ -215,8 +216,8 @@ impl Writes {
         half.clamp(1, u64::from(self.most)) * self.payload
     }
 
-    /// One past the last segment that can leave together with this one, the next to be sent, and
-    /// whether the buffer is followed by others.
+    /// One past the last segment that can leave together with this one, the next to be sent; `None`
+    /// if no other buffer follows.
     pub(super) fn buffer_end(&mut self, next: u32) -> Option<u32> {
         while self.ends.front().is_some_and(|&end| end <= next) {
             self.ends.pop_front();
@@ -224,8 +225,8 @@ impl Writes {
         self.ends.front().copied()
     }
 
-    /// The first buffer grows to `segments` segments by taking from the one behind it, and its PSH
-    /// moves with its end (Linux 7.2 `tcp_grow_skb`; fact tcp-49).
+    /// Grows the first buffer to `segments` segments by taking from the next one; its PSH moves
+    /// with its end (Linux 7.2 `tcp_grow_skb`; fact tcp-49).
     pub(super) fn grow_buffer(&mut self, next: u32, segments: u32) {
         let Some(end) = self.buffer_end(next) else { return };
         let second = self.ends.get(1).copied();
@@ -248,7 +249,7 @@ impl Writes {
         }
     }
 
-    /// The program is woken when fewer than half of [`FULL`] bytes are unsent
+    /// Schedules the wakeup of the program for when fewer than half of [`FULL`] bytes are unsent
     /// (`tcp_stream_memory_free`).
     fn settle(&mut self) {
         self.ready = if self.left == 0 { u32::MAX } else { self.segment(self.written) };
@@ -259,22 +260,22 @@ impl Writes {
         };
     }
 
-    /// One write of `bytes`, or of the rest. Returns whether there may be room for
+    /// Performs one write of `bytes`, or of the rest. Returns whether there may be room for
     /// another.
     fn write(&mut self, queue: &Queue, bytes: u64) -> bool {
         let sent = u64::from(queue.next) * self.payload;
         let queued = self.queued(queue);
         let chunk = bytes.min(self.left);
         let goal = self.goal();
-        // A segment that has begun is not sent before it is full.
+        // A partial segment is not sent before it is full.
         let whole_segments = self.written - self.written % self.payload;
         self.last_buffer = self.last_buffer.max(sent.min(whole_segments));
         let filled = self.written - self.last_buffer;
         let grows = (1..goal).contains(&filled) && chunk > 0;
         if grows && self.marks.back() == Some(&self.segment(self.written - 1)) {
-            self.marks.pop_back(); // the buffer does not end there any more
+            self.marks.pop_back(); // the buffer no longer ends there
         }
-        // A buffer is begun while there is room, and filled.
+        // While there is room, a buffer is begun and then filled completely.
         let full_at =
             |bytes: u64| self.last_buffer + (bytes - self.last_buffer).next_multiple_of(goal);
         let room = full_at((sent + FULL).max(self.written)).min(self.room(queued, goal, filled));
@@ -298,7 +299,7 @@ impl Writes {
     }
 
     /// The byte up to which there is memory while `queued` bytes are queued: the last buffer, which
-    /// holds `filled` bytes, is filled up, and others are begun.
+    /// holds `filled` bytes, is filled up, and further ones are begun.
     fn room(&self, queued: u64, goal: u64, filled: u64) -> u64 {
         let Some(memory) = self.memory else { return u64::MAX };
         let rest = filled.next_multiple_of(goal) - filled;
@@ -327,7 +328,7 @@ impl Writes {
         (byte / self.payload) as u32
     }
 
-    /// The last segment written gets PSH.
+    /// Sets PSH on the last segment written.
     fn mark(&mut self) {
         self.push(self.segment(self.written - 1));
         self.pushed = self.written;
@@ -383,7 +384,7 @@ mod tests {
         let mut writes = Writes::new(1448, 44, None, u64::MAX);
         writes.on_window(65_160);
         writes.begin(10, 2);
-        // 22 segments, of which 10 have left, and their room was filled again.
+        // 22 segments, of which 10 have left and were replaced.
         assert_eq!(
             [10, 31, 32, 54].map(|next| writes.buffer_end(next)),
             [32, 32, 54, 76].map(Some)
@@ -439,7 +440,7 @@ mod tests {
         let all_sent = |una, sacked, rows| Queue { una, next: 101, sacked, rows, highest: 101 };
         assert!(!writes.wake(&all_sent(34, 0, 0)), "67 segments are queued");
         assert!(writes.wake(&all_sent(35, 0, 0)) && writes.available(u32::MAX) == 136);
-        // In two rows 38 segments take the memory of headers twice.
+        // 38 segments in two ranges take the memory of headers twice.
         let sacked = Queue { una: 60, next: 136, sacked: 40, rows: 2, highest: 136 };
         assert!(writes.wake(&sacked) && writes.available(u32::MAX) == 178);
     }

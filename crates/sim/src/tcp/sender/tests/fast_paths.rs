@@ -1,5 +1,5 @@
-//! The oracle of the fast paths: on a drawn stream of acknowledgements a sender with plain
-//! acknowledgements and plain duplicates is, after each, in the state of one without.
+//! The oracle of the fast paths: on a random stream of acknowledgements, a sender with the fast
+//! paths has the same state after each of them as a sender without.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use super::*;
 use crate::tcp::receive_window::WindowRule;
 use crate::tcp::receiver::{Answer, Receiver};
 
-/// What lies between the two ends. Probabilities are per packet.
+/// The network between the two ends. Probabilities are per packet.
 #[derive(Clone, Copy, Debug)]
 struct Network {
     seed: u64,
     delay: Span,
-    /// Of a packet at the bottleneck.
+    /// Transmission time of a packet at the bottleneck.
     transmission: Span,
     lost: f64,
     lost_acks: f64,
-    /// Of packets that arrive later by up to a round trip.
+    /// Probability that a packet is delayed by up to a round trip.
     reordered: f64,
-    /// Of acknowledgements that echo a mark.
+    /// Probability that an acknowledgement echoes a mark.
     marked: f64,
 }
 
-/// Everything that a sender remembers. A new field has to be added here.
+/// The complete state of a sender. A new field must be added here.
 fn state(sender: &Sender) -> String {
     let Sender { segments, window, usage, board, rtt, reordering, episode, .. } = sender;
     let Sender { timeouts, timers, tail_probe, send_window, echo, ecn, .. } = sender;
@@ -39,18 +39,19 @@ fn state(sender: &Sender) -> String {
     format!("{:?}", (one, other, (pacer, rate, busy, sent, writes), control))
 }
 
-/// Two senders, the second without fast paths, and what is under way between them and a receiver.
+/// Two senders, the second without fast paths, and the packets in flight between them and a
+/// receiver.
 struct Oracle {
     network: Network,
     rng: Rng,
     senders: [Sender; 2],
     receiver: Receiver,
     now: Time,
-    /// When the bottleneck is free.
+    /// When the bottleneck becomes free.
     free_at: Time,
     under_way: BTreeMap<(Time, u64), Packet>,
     put: u64,
-    /// Plain acknowledgements, and plain duplicates.
+    /// How many plain acknowledgements and plain duplicates were processed.
     taken: [u32; 2],
 }
 
@@ -92,7 +93,8 @@ impl Oracle {
         }
     }
 
-    /// Lets both senders act: they send the same and are in the same state then.
+    /// Lets both senders act, and checks that they send the same and are in the same state
+    /// afterwards.
     fn act(&mut self, act: impl Fn(&mut Sender, &mut Vec<Packet>)) {
         let mut sent = [Vec::new(), Vec::new()];
         for (sender, sent) in self.senders.iter_mut().zip(&mut sent) {

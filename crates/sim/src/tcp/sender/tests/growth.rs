@@ -30,7 +30,7 @@ fn an_application_that_does_not_fill_the_window_loses_half_of_the_unused_part() 
     let mut script = Script::start("reno", 10, 10, 100);
     script.ack(10, &[]);
     script.sender.window.cwnd = 40;
-    // Two segments per round trip for longer than the timeout.
+    // Two segments per round trip, for longer than the timeout.
     for (ms, count) in [(200, 12), (350, 14), (500, 16)] {
         script.now = Time::ZERO + Span::from_millis(ms);
         script.sender.segments.count = count;

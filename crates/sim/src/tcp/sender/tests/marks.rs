@@ -11,7 +11,7 @@ fn a_mark_reduces_the_window_once_per_window_of_data() {
     assert_eq!(script.ack_with_echo(1, &[], true), NOTHING);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Cwr, 7));
     // Three in flight, one delivered, and one more because the acknowledgement advanced (RFC 9937).
-    // The script has 4: the kernels it was written for lacked the last rule (fact tcp-2).
+    // The script has 4: the kernels for which it was written lacked the last rule (fact tcp-2).
     assert_eq!(script.cwnd(), 5);
     script.ack_with_echo(2, &[], true);
     assert_eq!(script.sender.window.ssthresh, 7);
@@ -31,7 +31,7 @@ fn new_data_is_ect_and_retransmissions_are_not() {
     assert_eq!(codepoints[1], (4, Ecn::Ect0));
 }
 
-/// Linux `tcp_enter_recovery` in CWR begins no reduction, but tells DCTCP the state
+/// Linux `tcp_enter_recovery` in CWR begins no reduction, but reports the state to DCTCP
 /// (`dctcp_react_to_loss`).
 #[test]
 fn dctcp_halves_what_is_left_of_its_window_if_a_loss_follows_a_mark() {

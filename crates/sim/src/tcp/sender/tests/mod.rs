@@ -19,7 +19,7 @@ use crate::cc::configure;
 use crate::packet::{Block, PacketKind};
 use crate::tcp::profile::{self, Idle, LINUX_2_6, NEWRENO, RENO, SACK, TAHOE};
 
-/// Exact timers, so that times are those of the rules.
+/// Exact timers, so that times are exactly those of the rules.
 const LINUX: Profile = Profile { timer_wheel: false, ..profile::LINUX };
 
 /// A sender whose acknowledgements are written by hand.
@@ -38,7 +38,7 @@ impl Script {
         Script::with(LINUX, cc, window, count, rtt_ms)
     }
 
-    /// The same without tail loss probes.
+    /// [`Script::start`] without tail loss probes.
     fn without_probes(cc: &str, window: u32, count: u32, rtt_ms: u64) -> Script {
         let profile = Profile { tail_probes: false, ..LINUX };
         Script::with(profile, cc, window, count, rtt_ms)
@@ -70,8 +70,8 @@ impl Script {
         script
     }
 
-    /// An acknowledgement of everything up to `ack`, with SACK for the ranges; returns what the
-    /// sender sends in answer.
+    /// Delivers an acknowledgement of everything up to `ack`, with SACK for the ranges; returns the
+    /// segments sent in response.
     fn ack(&mut self, ack: u32, sack: &[(u32, u32)]) -> Vec<u32> {
         self.ack_with_echo(ack, sack, false)
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Without limited transmit the textbook sequences of duplicates hold.
+/// Without limited transmit, so that the textbook sequences of duplicates apply.
 fn no_limited_transmit(profile: Profile) -> Profile {
     Profile { limited_transmit: false, ..profile }
 }
@@ -14,7 +14,7 @@ fn newreno_inflates_the_window_by_its_duplicates() {
     assert_eq!(sent[..3], [vec![], vec![], vec![1]]);
     assert_eq!(sent[3..].concat(), (21..30).collect::<Vec<u32>>());
     assert!(sent[9].is_empty() && sent[10] == [21]);
-    // RFC 6582's inflated window is ours plus the duplicates.
+    // RFC 6582's inflated window equals ours plus the duplicates.
     assert_eq!(script.cwnd() + script.sender.board.sacked(), 29);
     assert!(!script.ack(20, &[]).contains(&21), "the full acknowledgement reveals no loss");
     assert_eq!(script.cwnd(), 10);
@@ -127,7 +127,7 @@ fn old_kernels_mark_everything_lost_after_a_justified_timeout() {
     assert_eq!(script.expire(), (300.0, vec![1]));
     script.now = Time::ZERO + Span::from_millis(400);
     assert_eq!(script.ack(1, &[]), [5, 6]); // F-RTO tries new data
-    // Three packets may leave, and 6 counts as lost although it is on its way.
+    // Three packets may leave, and 6 counts as lost although it is in flight.
     assert_eq!(script.ack(1, &[(5, 5)]), [2, 3, 4]);
     assert_eq!(script.cwnd(), 3);
     assert_eq!(script.ack(2, &[(5, 5)]), [6]);
@@ -148,7 +148,7 @@ fn old_kernels_send_new_data_only_below_what_was_sent_before_the_episode() {
 
 #[test]
 fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
-    // The originals arrive late, and their timestamps would show it at once.
+    // The originals arrive late, which their timestamps would show at once.
     let mut script = Script::with_timestamps(LINUX_2_6, "reno", 10, u32::MAX, 100);
     script.expire();
     script.now = Time::ZERO + Span::from_millis(310);
@@ -164,7 +164,7 @@ fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
 
 #[test]
 fn a_control_of_the_whole_window_gets_it_back_after_a_spurious_timeout() {
-    // Found by the fuzz target of senders: it has no threshold, and the window came "down" to that.
+    // Found by the fuzz target of senders: BBR has no threshold, and the window came "down" to it.
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     let mut script = Script::with_timestamps(kids, "bbr", 3, u32::MAX, 100);
     script.expire();
@@ -197,7 +197,7 @@ fn linux_2_6_finds_no_losses_of_data_sent_during_a_recovery_and_3_8_does() {
         for sacked in 2..=20 {
             script.ack(0, &[(2, sacked)]);
         }
-        // 21 and 22 left before the recovery began, 23 in it; 23 is lost.
+        // 21 and 22 left before the recovery began, 23 during it; 23 is lost.
         script.now += Span::from_millis(50);
         script.ack(0, &[(2, 22), (24, 28)]);
         assert_eq!(script.sender.board.lost(), lost, "{}", profile.name);
@@ -212,13 +212,12 @@ fn linux_2_6_prevents_bursts_after_dubious_acknowledgements() {
     assert_eq!((script.sender.state(), script.cwnd()), (State::Disorder, 10));
 }
 
-/// Linux 2.6 and 3.x `tcp_undo_cwr`: a mark keeps the threshold down, and the window comes up to
-/// it.
+/// Linux 2.6 and 3.x `tcp_undo_cwr`: a mark keeps the threshold down, and the window rises to it.
 #[test]
 fn a_spurious_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     for (marked_undo, ssthresh) in [(false, 2), (true, 5)] {
-        // The F-RTO of these kernels undoes nothing; that of later ones is used instead.
+        // F-RTO of these kernels undoes nothing; that of later ones is used instead.
         let profile = Profile { marked_undo, frto_starts_over: false, ..kids };
         let mut script = Script::with(profile, "reno", 20, u32::MAX, 100);
         script.expire();

@@ -17,7 +17,7 @@ fn a_probe_is_sent_after_two_round_trips_or_at_the_timeout() {
 fn a_probe_is_new_data_if_there_is_any() {
     let mut script = Script::start("cubic", 10, u32::MAX, 100);
     assert_eq!(script.expire(), (202.0, vec![11]));
-    // Then the timeout has its full length, and no second probe comes before it.
+    // Then the timeout has its full length, without a second probe before it.
     assert_eq!(script.expire(), (502.0, vec![1]));
     assert_eq!(script.sender.state(), State::Loss);
 }
@@ -50,7 +50,7 @@ fn a_lost_tail_is_repaired_by_the_probe_and_fast_recovery() {
     script.ack(7, &[]);
     assert_eq!(script.expire(), (302.0, vec![10]));
     script.now += Span::from_millis(100);
-    // What was sent before the probe that arrived is overdue.
+    // Segments sent before the probe that arrived are overdue.
     assert_eq!(script.ack(7, &[(10, 10)]), [8]);
     assert_eq!(script.sender.state(), State::Recovery);
 }
@@ -83,7 +83,7 @@ fn a_probe_that_repeats_a_segment_is_not_in_flight_twice() {
     let mut script = Script::start("reno", 10, 10, 100);
     script.ack(7, &[]);
     assert_eq!(script.expire(), (302.0, vec![10]));
-    // Linux `tcp_send_loss_probe` leaves `retrans_out` alone.
+    // Linux `tcp_send_loss_probe` leaves `retrans_out` unchanged.
     assert_eq!(script.sender.in_flight(), 3);
 }
 

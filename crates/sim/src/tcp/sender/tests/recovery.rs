@@ -100,7 +100,7 @@ fn one_sacked_segment_waits_for_the_reordering_timer() {
     }
 }
 
-/// Linux `tcp_rack_mark_lost`: the timer is two jiffies later than the window of reordering.
+/// Linux `tcp_rack_mark_lost`: the timer is two jiffies later than the reordering window.
 #[test]
 fn a_duplicate_that_reports_nothing_new_leaves_losses_to_the_reordering_timer() {
     let mut script = Script::start("cubic", 10, 10, 100);
@@ -118,7 +118,8 @@ fn a_lost_retransmission_is_found_without_a_timeout() {
         script.ack(0, &[(2, sacked)]);
     }
     let before = script.sent.iter().filter(|&&seq| seq == 1).count();
-    // Segments sent after the retransmission arrive one round trip later, it does not.
+    // Segments sent after the retransmission arrive one round trip later; the retransmission does
+    // not.
     script.now = Time::ZERO + Span::from_millis(201);
     script.ack(0, &[(2, 23)]);
     let after = script.sent.iter().filter(|&&seq| seq == 1).count();
@@ -135,7 +136,7 @@ fn the_acknowledgement_that_ends_a_recovery_may_start_the_next() {
     }
     script.now = Time::ZERO + Span::from_millis(201);
     assert!(script.ack(0, &[(2, 23)]).contains(&1), "its first retransmission was lost");
-    // That of now arrives; what left 100 ms before it does not.
+    // That retransmission arrives; segment 24, which left 100 ms before it, does not.
     script.now = Time::ZERO + Span::from_millis(301);
     assert_eq!(script.sender.board.nxt().min(24), 24, "24 has left");
     assert_eq!(script.ack(23, &[]).first(), Some(&24));

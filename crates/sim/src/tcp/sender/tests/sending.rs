@@ -1,4 +1,4 @@
-//! Sending as far as windows and data allow.
+//! Sending as allowed by windows and data.
 
 use super::*;
 use crate::tcp::profile::{AckRule, SendBufferRule};
@@ -14,13 +14,13 @@ fn a_connection_is_busy_until_everything_is_acknowledged() {
     assert_eq!((times.busy, times.rwnd_limited), (Span::from_millis(120), Span::ZERO));
 }
 
-/// Linux `tcp_event_new_data_sent` wakes the program for what the pacing timer sends too, so that
-/// it writes as often as 128 KiB have left (fact tcp-41).
+/// Linux `tcp_event_new_data_sent` also wakes the program for segments sent by the pacing timer, so
+/// it writes whenever 128 KiB have left (fact tcp-41).
 #[test]
 fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
     let mut script = Script::start("bbr", 10, 2_000, 100);
     let mut ends = Vec::new();
-    // Ten segments are acknowledged together, which leave one by one.
+    // Ten segments that leave one by one are acknowledged together.
     for arrived in (10..1_500).step_by(10) {
         let due = script.now + Span::from_millis(100);
         script.ack(arrived, &[]);
@@ -37,7 +37,7 @@ fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
     assert!(writes.len() > 5 && writes.iter().all(|&bytes| bytes == 132_000), "{writes:?}");
 }
 
-/// Linux `tcp_tso_should_defer` asks when the last packet left, which the first burst of the same
+/// Linux `tcp_tso_should_defer` checks when the last packet left, which the first burst of the same
 /// acknowledgement has set (`tcp_wstamp_ns`; fact tcp-44).
 #[test]
 fn what_is_left_after_a_burst_waits_for_the_next_acknowledgement_after_a_pause_too() {
@@ -50,8 +50,8 @@ fn what_is_left_after_a_burst_waits_for_the_next_acknowledgement_after_a_pause_t
     assert_eq!(script.ack(4, &[]), [13, 14]);
 }
 
-/// Linux marks samples as limited by the application where a program that waits for room in the
-/// send buffer has written everything that was sent (`tcp_rate_check_app_limited`; fact tcp-36).
+/// Linux marks samples as application-limited when a program blocked on the send buffer has written
+/// everything that was sent (`tcp_rate_check_app_limited`; fact tcp-36).
 #[test]
 fn a_full_send_buffer_limits_what_bbr_samples() {
     let limited = |first| {

@@ -79,7 +79,7 @@ fn a_lost_retransmission_after_a_timeout_is_a_new_loss() {
     assert_eq!(script.ack(1, &[(17, 18)]), [3]);
     script.now = in_ms(601);
     script.ack(1, &[(3, 3), (17, 18)]);
-    // Segment 3 was sent again after 2 was, and arrived: 2 is lost once more.
+    // Segment 3 was retransmitted after 2, and arrived: 2 is lost again.
     assert_eq!(script.sender.state(), State::Recovery);
     assert_eq!(script.sent.iter().filter(|&&seq| seq == 2).count(), 3);
 }
@@ -102,8 +102,8 @@ fn timeouts_without_progress_arm_f_rto_again() {
     assert_eq!(script.expire(), (900.0, vec![1]));
     assert_eq!((script.sender.timeouts.count, script.sender.window.ssthresh), (2, 5));
     script.now = Time::ZERO + Span::from_millis(1000);
-    // The first answer releases new data; the original of segment 2 then shows that nothing was
-    // lost.
+    // The first acknowledgement releases new data; the original of segment 2 then shows that
+    // nothing was lost.
     assert_eq!(script.ack(1, &[]), [11, 12]);
     script.ack(2, &[]);
     assert_eq!((script.sender.state(), script.sender.timeouts.count), (State::Open, 0));
@@ -143,7 +143,7 @@ fn a_second_timeout_of_the_same_segment_does_not_reduce_the_threshold_again() {
     assert_eq!((script.cwnd(), script.sender.window.ssthresh), (1, 10));
     script.expire();
     assert_eq!((script.cwnd(), script.sender.window.ssthresh), (1, 10));
-    // After progress the next one is a loss of its own, at the window that has grown.
+    // After progress, the next timeout is a separate loss, at the window that has grown.
     script.ack(1, &[]);
     let cwnd = script.cwnd();
     script.expire();

@@ -10,7 +10,7 @@ fn a_dsack_for_every_retransmission_undoes_the_reduction() {
         script.ack(0, &[(2, sacked)]);
     }
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
-    // The original of segment 1 was only late: it arrives, and its retransmission after it.
+    // The original of segment 1 was only late: it arrives, followed by its retransmission.
     script.ack(10, &[]);
     script.now += Span::from_millis(100);
     script.ack(10, &[(1, 1)]);
@@ -78,7 +78,7 @@ fn an_echo_of_an_earlier_retransmission_is_not_that_of_an_original() {
     assert_eq!(script.ack(1, &[]), [17, 18]);
     script.now = in_ms(500);
     assert_eq!(script.ack(1, &[(17, 17)]), [2]);
-    // Another timeout, after progress. Then the answer to the retransmission of 500 ms.
+    // Another timeout, after progress. Then the acknowledgement of the retransmission of 500 ms.
     let (at_ms, sent) = script.expire();
     assert!(at_ms > 600.0 && sent == [2], "{at_ms} ms, {sent:?}");
     script.stamp = in_ms(500);
@@ -110,7 +110,7 @@ fn old_stacks_undo_a_recovery_by_timestamps_too() {
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, u32::MAX));
 }
 
-/// Linux `tcp_try_undo_partial`; `tcp_try_undo_recovery` and `tcp_try_undo_loss` do not look at the
+/// Linux `tcp_try_undo_partial`; `tcp_try_undo_recovery` and `tcp_try_undo_loss` ignore the
 /// distance.
 #[test]
 fn an_old_echo_shows_reordering_only_in_a_partial_acknowledgement_of_a_recovery() {
@@ -148,7 +148,7 @@ fn echoes_are_compared_with_the_first_retransmission_of_their_own_recovery() {
     script.ack(22, &[(24, 26)]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
     assert_eq!(script.sent.iter().filter(|&&seq| seq == 23).count(), 2);
-    // Its original was only late: it left when 1 was sent again, and before itself was.
+    // Its original was only late: it left when 1 was sent again, and before 23 was retransmitted.
     script.now = in_ms(205);
     script.ack(26, &[]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, 10));

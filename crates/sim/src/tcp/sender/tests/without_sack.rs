@@ -49,11 +49,11 @@ fn many_losses_end_in_a_timeout_that_goes_back_n() {
     script.ack(2, &[]);
     assert_eq!(script.expire(), (500.0, vec![3]));
     assert_eq!(script.sender.state(), State::Loss);
-    // What the receiver had already is skipped.
+    // Segments that the receiver already had are skipped.
     assert_eq!(script.ack(10, &[]), [11, 12]);
 }
 
-/// RFC 5681 §3.1: the timer has not resent the segment before, only fast retransmit has.
+/// RFC 5681 §3.1: the timer has not resent the segment before; only fast retransmit has.
 #[test]
 fn a_timeout_in_a_recovery_reduces_the_threshold_again_where_the_profile_says_so() {
     for (reduces_again, ssthresh) in [(true, 5), (false, 10)] {
@@ -68,8 +68,8 @@ fn a_timeout_in_a_recovery_reduces_the_threshold_again_where_the_profile_says_so
     }
 }
 
-/// RFC 3042 §2: limited transmit is of new data; ns-3 `TcpSocketBase::DupAck`. ns-2 differs (fact
-/// tcp-13).
+/// RFC 3042 §2: limited transmit applies to new data; ns-3 `TcpSocketBase::DupAck`. ns-2 differs
+/// (fact tcp-13).
 #[test]
 fn duplicates_after_a_timeout_send_nothing() {
     let mut script = newreno();
@@ -119,7 +119,7 @@ fn there_are_no_tail_loss_probes_without_sack() {
 }
 
 /// RFC 5681 §3.2 step 6: the first acknowledgement of new data sets the window to the threshold.
-/// The other loss of the window is below the recovery point, so that the timer repairs it.
+/// The other loss of the window is below the recovery point, so the timer repairs it.
 #[test]
 fn reno_repairs_one_loss_per_window_and_leaves_the_next_to_the_timer() {
     let mut script = Script::with(RENO, "reno", 20, u32::MAX, 100);
@@ -135,7 +135,8 @@ fn reno_repairs_one_loss_per_window_and_leaves_the_next_to_the_timer() {
     assert_eq!(script.expire().1, [5]);
 }
 
-/// Jacobson 1988 §3 and ns-2 `TcpAgent::dupack_action`: what was sent is sent again, in slow start.
+/// Jacobson 1988 §3 and ns-2 `TcpAgent::dupack_action`: everything sent is sent again, in slow
+/// start.
 #[test]
 fn tahoe_goes_back_to_the_loss_in_slow_start() {
     let mut script = Script::with(TAHOE, "reno", 20, u32::MAX, 100);
