@@ -107,7 +107,7 @@ def test_what_is_zero_in_every_run_is_named_but_not_tested() -> None:
     found = compared(THREE)
     assert [metric.key for metric in found.zero_metrics] == [DROPS]
     assert DROPS not in {metric.key for metric in found.metrics}
-    assert zero_note(found) == "zero in every run: drop rate"
+    assert zero_note(found) == "Zero in every run: drop rate."
     once = {aqm: of | {DROPS: [0.0, 0.0, 0.1]} for aqm, of in THREE.items()}
     assert compared(once).zero_metrics == []
     assert zero_note(compared(once)) == ""

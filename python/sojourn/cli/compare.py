@@ -123,13 +123,13 @@ def compare(
 
 
 def finish(comparison: Comparison, scenario: _core.Scenario, as_json: bool) -> int:
-    """Show a comparison and what is wrong with it; returns the exit code."""
-    _show(comparison, as_json)
+    """Show what is wrong with a comparison, then its values; returns the exit code."""
     console.warn([text for text in comparison.warnings if text not in scenario.warnings])
     for failure in comparison.failures:
         console.say(f"sojourn: a run failed: {failure}")
     for reason in comparison.invalid:
         console.say(f"sojourn: not a valid experiment: {reason}")
+    _show(comparison, as_json)
     return 1 if comparison.failures or comparison.invalid else 0
 
 

@@ -91,6 +91,8 @@ def run(
         )
         console.say(f"{len(made.files)} captures in {shown(pcap)}")
     console.warn([text for text in result.warnings if text not in scenario.warnings])
+    for reason in result.invalid:
+        console.say(f"sojourn: not a valid experiment: {reason}")
     if as_json:
         rows = [dict(zip(("scope", "name", "metric", "value", "unit"), row, strict=True))
                 for row in result.summary_rows]  # fmt: skip
@@ -103,6 +105,4 @@ def run(
         from sojourn.cli.result_table import print_result
 
         print_result(result)
-    for reason in result.invalid:
-        console.say(f"sojourn: not a valid experiment: {reason}")
     return 1 if result.invalid else 0

@@ -39,7 +39,7 @@ def _fixed(comparison: ComparedRuns) -> str:
 
 
 def method(comparison: ComparedRuns) -> list[str]:
-    """How to read the numbers, in three sentences; one more where values are not known."""
+    """How to read the numbers, in a few sentences; one more where values are not known."""
     n = len(comparison.seeds)
     if n == 1 and not comparison.references:
         return ["Values are those of one seed: intervals and tests need two seeds or more."]
@@ -53,11 +53,11 @@ def method(comparison: ComparedRuns) -> list[str]:
         ]
     tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
     parts = [
-        f"Each value is the mean over {n} seeds, or their median where they are skewed, with its "
-        "95 % interval.",
+        f"Each value is the mean over {n} seeds and its 95 % interval, as ± or as two ends where "
+        "it is not symmetric. Skewed metrics show their median, with an interval from six seeds on.",
         "Verdicts compare runs of the same seed, with Holm's correction at 5 % over the "
         f"{tests} tests of the headline metrics (*).",
-        f"All other metrics are exploratory: they have intervals and no verdict ({_DOCS}).",
+        f"All other metrics are exploratory: they have no verdict ({_DOCS}).",
         _unknown(comparison),
     ]
     return list(filter(None, parts))

@@ -26,17 +26,13 @@ SIGNS = {
     "trade": "⇄", "": "",
 }  # fmt: skip
 _LEGEND = (
-    "mean ± half of the 95 % interval, or with its ends where that of a share is not symmetric; or "
-    "median (ends of the 95 % interval, with six seeds or more); * headline metrics, against {}: ✓ "
-    "significantly better, ✗ significantly worse, ⇄ delay lower and utilisation too, or both "
-    "higher, ≠ significantly "
-    "different, ≈ no practical difference, no sign: not significant; the other metrics "
-    "are exploratory"
+    "Against {}: ✓ significantly better, ✗ significantly worse, ≠ significantly different, ≈ no "
+    "practical difference, ⇄ lower delay for lower utilisation, or both higher; no sign: not "
+    "significant. * marks headline metrics."
 )
 _ENGINE_LEGEND = (
-    "mean ± half of the 95 % interval; against the same AQM on the last engine: = agrees, "
-    "≠ differs, no sign: outside the tolerance, but within the noise of the seeds, or with too few "
-    "to know it"
+    "Against the same AQM on the last engine: = agrees, ≠ differs; no sign: outside the tolerance, "
+    "but within the noise of the seeds, or too few seeds to know."
 )
 
 
@@ -157,7 +153,7 @@ def _joint_cell(
 def zero_note(comparison: ComparedRuns) -> str:
     """Which metrics are left out because they are zero in every run; empty if none."""
     labels = ", ".join(metric.label for metric in comparison.zero_metrics)
-    return f"zero in every run: {labels}" if labels else ""
+    return f"Zero in every run: {labels}." if labels else ""
 
 
 def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
