@@ -2126,8 +2126,12 @@ class FlowGroup(_Part):
             with ``kind`` and its parameters. The default is that of the ``tcp`` profile: ``cubic``
             for ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable. With
-            the profiles of today's Linux ``dctcp`` and ``prague`` negotiate it in any case.
-            Default: ``False``.
+            the profiles of today's Linux ``dctcp`` and ``prague`` negotiate it in any case. For
+            datagrams the code point may be written: ``ect1`` asks for the low-latency queue of L4S
+            (RFC 9331), ``ect0`` is the same as ``true``. Default: ``False``.
+        dscp: Differentiated services code point of the packets, in both directions: a number from 0
+            to 63 or a name such as ``ef``, ``cs5`` or ``nqb``. Captures show it and the kernel sees
+            it; the AQMs here classify by ECN and by flow.
         accecn: TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even
             if its congestion control does not need it.
         receiver_ecn: TCP: the most accurate feedback of marks that the receiver grants: ``none``,
@@ -2177,7 +2181,8 @@ class FlowGroup(_Part):
     access_rate: str | None = None
     tcp: str | None = None
     cc: CongestionControl | None = None
-    ecn: bool | None = None
+    ecn: bool | Literal["off", "ect0", "ect1"] | None = None
+    dscp: int | str | None = None
     accecn: bool | None = None
     receiver_ecn: Literal["none"] | Literal["classic"] | Literal["accecn"] | None = None
     accecn_option: Literal["always"] | Literal["sparingly"] | Literal["never"] | None = None

@@ -85,7 +85,7 @@ LOW_LATENCY = """
 count = 2
 path = ["bottleneck"]
 rtt = "40ms"
-ecn = true
+ecn = "ect1"
 app = {{ kind = "cbr", rate = "{rate}mbit", packet = "{packet}B" }}
 """
 
@@ -148,10 +148,6 @@ class Side:
 def _run(case: Case, bottleneck: str) -> _core.Run:
     found, scenario = kernel.given(Path(case.release)), case.scenario(bottleneck)
     plan = _core.linux_plan(scenario)
-    if case.queue.endswith(L4S):
-        flows = json.loads(plan)["flows"]
-        with_ect1 = [{**flow, "low_latency": flow["cc"] is None} for flow in flows]
-        plan = json.dumps({**json.loads(plan), "flows": with_ect1})
     with child.scratch() as folder:
         if bottleneck == module.BOTTLENECK:
             shutil.copy(module.require(found.path.parent), folder.shared / module.NAME)

@@ -1,6 +1,6 @@
 //! The headers of a packet, as they stand at one place.
 
-use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use sojourn_aqm::Ecn;
 use sojourn_sim::capture::Sighting;
 use sojourn_sim::packet::{Packet, PacketKind};
@@ -42,6 +42,7 @@ fn ip(packet: &Packet, conversation: &Conversation, protocol: IpNumber) -> Ipv4H
     let header = Ipv4Header::new(length, TIME_TO_LIVE, protocol, source, destination);
     let mut header = header.expect("a packet has less than 64 KiB");
     header.identification = packet.seq as u16;
+    header.dscp = IpDscp::try_new(conversation.dscp).expect("a scenario has six bits");
     header.ecn = match packet.ecn {
         Ecn::NotEct => IpEcn::NotEct,
         Ecn::Ect1 => IpEcn::Ect1,

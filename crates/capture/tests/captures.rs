@@ -1,6 +1,6 @@
 //! Captures read back: headers, order, checksums, and the same packets at every place.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,7 @@ reverse = ["up"]
 rtt = "40ms"
 cc = "CC"
 ecn = ECN
+dscp = "cs1"
 app = { kind = "bulk" }
 
 [[flows]]
@@ -47,6 +48,8 @@ app = { kind = "web" }
 name = "call"
 path = ["down"]
 rtt = "40ms"
+ecn = "ect1"
+dscp = "ef"
 app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 "#;
 
@@ -237,4 +240,18 @@ fn datagrams_are_udp() {
     let call = written.frames("sender").into_iter().find(|frame| frame.data[9] == 17).unwrap();
     let udp = UdpHeaderSlice::from_slice(&call.data[20..]).unwrap();
     assert_eq!((call.bytes, udp.length()), (218, 198));
+}
+
+#[test]
+fn packets_have_the_code_point_of_their_flows_in_both_directions() {
+    let written = captured("dscp", "codel", "cubic", false);
+    let fields = |name: &str, protocol: u8| -> BTreeSet<u8> {
+        let frames = written.frames(name).into_iter();
+        frames.filter(|frame| frame.data[9] == protocol).map(|frame| frame.data[1]).collect()
+    };
+    // CS1 is 8 (RFC 2474 §4.2.2), and the files carry none; EF is 46 (RFC 3246 §2.7), ECT(1) 1.
+    assert_eq!(fields("sender", 6), BTreeSet::from([0, 8 << 2]));
+    assert_eq!(fields("up-out", 6), BTreeSet::from([0, 8 << 2]));
+    let calls = written.frames("sender").into_iter().filter(|f| f.bytes == 218);
+    assert!(calls.map(|frame| frame.data[1]).all(|tos| tos == 46 << 2 | 1));
 }

@@ -203,10 +203,8 @@ pub struct Flow {
     pub paced: bool,
     /// Payload of a full segment or datagram.
     pub payload_bytes: u32,
-    /// Datagrams: whether ECN-capable ones are sent as ECT(1), for low-latency queues (RFC 9331).
-    /// Scenarios cannot request this; comparisons between the kernel's disciplines and ours do.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub low_latency: bool,
+    /// Differentiated services code point of its packets, in both directions.
+    pub dscp: u8,
     /// What it carries.
     pub app: App,
 }

@@ -632,3 +632,15 @@ fn more_hosts_than_a_packet_can_name_are_refused() {
     let error = load(&text(129)).unwrap_err().to_string();
     assert!(error.contains("flows[128].src_host: more than 256 hosts"), "{error}");
 }
+
+#[test]
+fn ip_fields_that_no_sender_sets_are_refused() {
+    let with = |line: &str| edited("rtt = ", &format!("{line}\nrtt = "));
+    refused(&with("ecn = \"ce\""), "demo.toml:9: flows[0].ecn", "\"ect1\"");
+    refused(&with("ecn = 1"), "demo.toml:9: flows[0].ecn", "\"ect1\"");
+    refused(&with("ecn = \"ect1\""), "demo.toml:9: flows[0].ecn", "cc = \"prague\"");
+    refused(&with("dscp = 64"), "demo.toml:9: flows[0].dscp", "from 0 to 63");
+    refused(&with("dscp = -1"), "demo.toml:9: flows[0].dscp", "from 0 to 63");
+    refused(&with("dscp = \"cs8\""), "demo.toml:9: flows[0].dscp", "from 0 to 63");
+    refused(&with("dscp = \"gold\""), "demo.toml:9: flows[0].dscp", "from 0 to 63");
+}

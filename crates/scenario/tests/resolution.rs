@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sojourn_aqm::{Limit, Rate, Span};
+use sojourn_aqm::{Ecn, Limit, Rate, Span};
 use sojourn_scenario::resolved::{App, Capacity, Loss, Shape, Sizes};
 use sojourn_scenario::{Resolved, Scenario, ScenarioError, Source};
 
@@ -353,7 +353,7 @@ fn applications_have_bounds_that_are_allowed_themselves() {
     check("{ kind = \"video\", frames = [\"1kB\"], interval = \"0s\" }", "separates frames");
     check("{ kind = \"cbr\", rate = \"1mbit\", packet = \"65536B\" }", "1B to 65535B");
     let largest = app("{ kind = \"cbr\", rate = \"1mbit\", packet = \"65535B\" }");
-    assert_eq!((largest.packet_bytes(), largest.datagrams_ecn()), (65_535, false));
+    assert_eq!((largest.packet_bytes(), largest.datagrams_ecn()), (65_535, Ecn::NotEct));
 }
 
 #[test]
@@ -365,8 +365,21 @@ fn datagrams_are_ecn_capable_if_the_group_says_so() {
     ] {
         let sets = [("flows[0].app", table), ("flows[0].ecn", "true")];
         let with_ecn = base(&sets).flows[0].app.clone();
-        assert!(with_ecn.datagrams_ecn() && !app(table).datagrams_ecn(), "{table}");
+        let fields = (with_ecn.datagrams_ecn(), app(table).datagrams_ecn());
+        assert_eq!(fields, (Ecn::Ect0, Ecn::NotEct), "{table}");
         assert_eq!((with_ecn.packet_bytes(), with_ecn.tcp()), (1_000, None));
+    }
+}
+
+#[test]
+fn datagrams_have_the_code_points_that_are_written() {
+    let cbr = "{ kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\" }";
+    for (text, ecn) in [("off", Ecn::NotEct), ("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1)] {
+        let plan = base(&[("flows[0].app", cbr), ("flows[0].ecn", text)]);
+        assert_eq!(plan.flows[0].app.datagrams_ecn(), ecn, "{text}");
+    }
+    for (text, dscp) in [("46", 46), ("ef", 46), ("cs1", 8), ("af41", 34), ("nqb", 45), ("0", 0)] {
+        assert_eq!(base(&[("flows[0].dscp", text)]).flows[0].dscp, dscp, "{text}");
     }
 }
 

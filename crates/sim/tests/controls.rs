@@ -1,6 +1,6 @@
 //! Congestion controls in whole simulations: properties stated by their sources, on one bottleneck.
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{Ecn as Codepoint, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::{PacketRow, Scope};
 use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, Resolved};
@@ -153,6 +153,21 @@ fn prague_keeps_its_queue_below_a_millisecond_beside_cubic() {
     let (prague, cubic) = (goodput(&run, "0-prague"), goodput(&run, "1-cubic"));
     assert!((0.5..4.0).contains(&(prague / cubic)), "{prague} and {cubic}");
     assert!(metric(&run, Scope::Queue, "b", "utilisation") > 0.98);
+}
+
+/// RFC 9332 §2.5.1: ECT(1) selects the low-latency queue, whether or not the sender responds.
+#[test]
+fn unresponsive_datagrams_with_ect1_go_through_the_low_latency_queue() {
+    let delays = |ecn: Codepoint| {
+        let mut plan = low_latency(&[("cubic", true)]);
+        plan.flows.push(cbr("calls", 1, mbit(20), 1200));
+        let App::Cbr { datagrams, .. } = &mut plan.flows[1].app else { unreachable!("a cbr") };
+        datagrams.ecn = ecn;
+        let delays = sojourn_ms(&run(&plan), 1);
+        delays[delays.len() / 2]
+    };
+    let [low, classic] = [Codepoint::Ect1, Codepoint::Ect0].map(delays);
+    assert!(low < 0.5 && classic > 10.0 * low, "{low} and {classic}");
 }
 
 #[test]

@@ -198,7 +198,8 @@ fn every_control_fills_the_link_after_a_competitor_has_left() {
 fn every_control_fills_the_link_after_a_burst_of_losses() {
     for_every_control(
         |plan| {
-            let datagrams = Datagrams { packet_bytes: 1500, rate: mbit(100), ecn: false };
+            let datagrams =
+                Datagrams { packet_bytes: 1500, rate: mbit(100), ecn: sojourn_aqm::Ecn::NotEct };
             let app = App::Cbr { datagrams, arrivals: Arrivals::Constant, voice: None };
             let flood = FlowGroup {
                 start: (Span::from_secs(30), Span::from_secs(30)),

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Rate, Span};
+use sojourn_aqm::{Ecn, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
@@ -27,7 +27,7 @@ fn bursts(packet_bytes: u32, sent: &[(u64, u64)]) -> FlowGroup {
     };
     let amounts = sent.iter().map(amount).collect();
     let recording = Recording { file: String::new(), sha256: String::new(), amounts };
-    group("d", 1, App::Replay { packet_bytes, ecn: true, recording: Arc::new(recording) })
+    group("d", 1, App::Replay { packet_bytes, ecn: Ecn::Ect0, recording: Arc::new(recording) })
 }
 
 /// Checks that the summary of a queue or class has exactly these rows, in this order.

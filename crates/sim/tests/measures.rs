@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{CauseClass, Limit, Rate, Span, Stage, Time};
+use sojourn_aqm::{CauseClass, Ecn, Limit, Rate, Span, Stage, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{
@@ -189,7 +189,7 @@ fn rates_of_drops_and_marks_are_shares_of_the_packets_that_arrived_in_the_counte
         let mut plan = scenario(8, vec![narrow], vec![flood, drizzle]);
         for group in &mut plan.flows {
             let App::Cbr { datagrams, .. } = &mut group.app else { unreachable!() };
-            datagrams.ecn = ecn;
+            datagrams.ecn = if ecn { Ecn::Ect0 } else { Ecn::NotEct };
         }
         (plan.warmup, plan.record.packets) = (Span::from_secs(2), true);
         plan.record.bins = Some(ms(500));

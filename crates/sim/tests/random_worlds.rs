@@ -52,6 +52,7 @@ fn app() -> impl Strategy<Value = App> {
     });
     let datagrams =
         (50u32..1500, 10_000u64..8_000_000, any::<bool>()).prop_map(|(packet_bytes, bps, ecn)| {
+            let ecn = if ecn { sojourn_aqm::Ecn::Ect0 } else { sojourn_aqm::Ecn::NotEct };
             Datagrams { packet_bytes, rate: Rate::from_bps(bps), ecn }
         });
     let cbr = datagrams.clone().prop_map(|datagrams| App::Cbr {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Rate, Span};
+use sojourn_aqm::{Ecn, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
@@ -12,7 +12,7 @@ use sojourn_scenario::resolved::{
 use crate::common::*;
 
 fn datagrams(packet_bytes: u32, rate: Rate) -> Datagrams {
-    Datagrams { packet_bytes, rate, ecn: false }
+    Datagrams { packet_bytes, rate, ecn: Ecn::NotEct }
 }
 
 /// When the packets of a run arrived at its queue, in microseconds.
@@ -132,7 +132,7 @@ fn a_call_of_87_kbit_sends_every_20_046_us() {
 fn frames_of_video_come_evenly_in_as_many_datagrams_as_they_need() {
     let app = App::Video {
         packet_bytes: 1_200,
-        ecn: false,
+        ecn: Ecn::NotEct,
         frames: Sizes::List(vec![2_500]),
         interval: ms(40),
     };
@@ -148,7 +148,7 @@ fn a_recording_is_replayed_with_its_times_and_sizes() {
     let amounts = vec![(ms(5), 300), (ms(5), 3_200), (ms(80), 40)];
     let recording = Recording { file: String::new(), sha256: String::new(), amounts };
     let recording = Arc::new(recording);
-    let app = App::Replay { packet_bytes: 1_500, ecn: false, recording };
+    let app = App::Replay { packet_bytes: 1_500, ecn: Ecn::NotEct, recording };
     let mut flow = group("replay", 1, app);
     flow.start = (ms(100), ms(100));
     let run = at_queue(1, vec![flow]);

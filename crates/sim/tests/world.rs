@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Span, Time};
+use sojourn_aqm::{Ecn, Span, Time};
 use sojourn_record::rows::{Fate, Scope};
 use sojourn_scenario::resolved::{App, Capacity, Codec, InService, Schedule, Sizes, Trace};
 use sojourn_sim::SimError;
@@ -205,8 +205,11 @@ fn short_files_complete_and_think() {
 
 #[test]
 fn on_off_sources_send_their_share() {
-    let datagrams =
-        sojourn_scenario::resolved::Datagrams { packet_bytes: 500, rate: mbit(1), ecn: false };
+    let datagrams = sojourn_scenario::resolved::Datagrams {
+        packet_bytes: 500,
+        rate: mbit(1),
+        ecn: Ecn::NotEct,
+    };
     let app = App::OnOff { datagrams, on: ms(500), off: ms(500) };
     let run =
         run(&scenario(2_000, vec![link("b", "taildrop", 125_000)], vec![group("onoff", 1, app)]));

@@ -96,7 +96,7 @@ fn flow_of(flow: &ProgramFlow, (group, member): (usize, usize), of_host: &FlowGr
         cc: None,
         paced: false,
         payload_bytes: of_host.app.tcp().map_or(1, |tcp| tcp.payload_bytes),
-        low_latency: false,
+        dscp: of_host.dscp,
         app: of_host.app.clone(),
     }
 }

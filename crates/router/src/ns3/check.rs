@@ -1,7 +1,7 @@
 //! Refuses scenarios that ns-3 cannot run or this engine does not support, with the place and a
 //! remedy.
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{Ecn as Codepoint, Span};
 use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, InService, Link, Resolved};
 
 use super::{Links, cell, rates};
@@ -29,6 +29,7 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     for (index, group) in scenario.flows.iter().enumerate() {
         check_delays(scenario, index, group)?;
         check_app(index, &group.app)?;
+        check_ip_fields(index, group)?;
     }
     if scenario.links.len() != links.order.len() {
         return refuse("links", "engine ns3 has no link that no flow passes; remove it");
@@ -121,6 +122,19 @@ fn check_app(index: usize, app: &App) -> Planned<()> {
         let message = "ns-3.44 has no accurate ECN feedback; leave `accecn`, `receiver_ecn`, \
                        `accecn_option` and `ecn_fallback` out, or use engine sim";
         return refuse(format!("flows[{index}].ecn"), message);
+    }
+    Ok(())
+}
+
+fn check_ip_fields(index: usize, group: &FlowGroup) -> Planned<()> {
+    if group.app.datagrams_ecn() == Codepoint::Ect1 {
+        let message = "engine ns3 sends datagrams as ECT(0) or without ECN; write true or false, \
+                       or use engine sim";
+        return refuse(format!("flows[{index}].ecn"), message);
+    }
+    if group.dscp != 0 {
+        let message = "engine ns3 sets no code point; leave it out, or use engine sim";
+        return refuse(format!("flows[{index}].dscp"), message);
     }
     Ok(())
 }

@@ -163,7 +163,7 @@ fn flows(scenario: &Resolved) -> Vec<Flow> {
             cc: None,
             paced: false,
             payload_bytes: payload(&group.app),
-            low_latency: false,
+            dscp: group.dscp,
             app: group.app.clone(),
         }
     };

@@ -13,6 +13,7 @@ fn scenario(link: &str, flows: &str, more: &str) -> Resolved {
 }
 
 const BULK: &str = "app = { kind = \"bulk\" }";
+const CBR: &str = "app = { kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\" }";
 const THEIRS: &str = "[engine.ns3]\nbottleneck = \"ns3\"";
 
 fn planned(link: &str, flows: &str, more: &str) -> Planned<Ns3Run> {
@@ -72,6 +73,8 @@ fn what_ns3_cannot_do_is_refused_with_its_place() {
         ("", "cc = \"prague\"\napp = { kind = \"bulk\" }", "", "flows[0].cc", "no `prague`"),
         ("", "cc = \"cubic:beta=0.5\"\napp = { kind = \"bulk\" }", "", "flows[0].cc", "\"cubic\""),
         ("", "app = { kind = \"web\" }", "", "flows[0].app", "use engine sim"),
+        ("", &format!("ecn = \"ect1\"\n{CBR}"), "", "flows[0].ecn", "use engine sim"),
+        ("", &format!("dscp = \"ef\"\n{BULK}"), "", "flows[0].dscp", "use engine sim"),
         ("", BULK, "[record]\nlatency = true", "record.latency", "use engine sim"),
     ];
     for (link, flows, more, place, words) in cases {

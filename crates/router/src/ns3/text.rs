@@ -54,7 +54,7 @@ pub(super) fn text(
             group.access_delay.as_nanos(),
             group.egress_delay.as_nanos(),
             group.receiver_rate.map_or(0, |rate| rate.as_bps()),
-            u8::from(group.app.datagrams_ecn()),
+            u8::from(group.app.datagrams_ecn().can_mark()),
             links.place(group.path[0]),
             group.reverse.first().map_or(1, |&link| links.place(link)),
         ));

@@ -71,7 +71,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
                 cc: cc.clone(),
                 paced: group.app.tcp().is_some_and(is_paced),
                 payload_bytes: payload(index, &group.app)?,
-                low_latency: false,
+                dscp: group.dscp,
                 app: group.app.clone(),
             });
         }

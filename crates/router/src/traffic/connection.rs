@@ -6,9 +6,10 @@ use std::net::TcpStream;
 use std::os::fd::AsFd;
 
 use socket2::{Domain, Protocol, Socket, Type};
+use sojourn_aqm::Ecn;
 use sojourn_measure::EcnConnections;
 
-use super::program::{receiver, sender, unless_blocking};
+use super::program::{receiver, sender, set_ip_fields, unless_blocking};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
 use crate::linux::sys::{self, TcpInfo};
 use crate::plan::{Flow, Netns};
@@ -29,6 +30,8 @@ impl Listener {
         let socket = hosts.within(Netns::Receivers, || {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             socket.bind(&receiver(flow).into())?;
+            // The connections that it accepts inherit it.
+            set_ip_fields(&socket, flow.dscp, Ecn::NotEct)?;
             if let Some(cc) = &flow.cc {
                 // The receiver's congestion control determines how it echoes marks (DCTCP, RFC 8257
                 // §3.2).
@@ -99,6 +102,7 @@ impl Connection {
             Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))
         })?;
         socket.bind(&sender(flow, 0).into())?;
+        set_ip_fields(&socket, flow.dscp, Ecn::NotEct)?;
         if let Some(cc) = &flow.cc {
             set_congestion_control(&socket, cc)?;
         }

@@ -4,10 +4,10 @@ use std::io;
 use std::net::UdpSocket;
 
 use socket2::{Domain, Protocol, Socket, Type};
-use sojourn_aqm::{Ecn, Time};
+use sojourn_aqm::Time;
 use sojourn_traffic::{DatagramSource, UDP_HEADER_BYTES};
 
-use super::program::{Program, receiver, sender, unless_blocking};
+use super::program::{Program, receiver, sender, set_ip_fields, unless_blocking};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
 use crate::plan::{Flow, Netns};
 use crate::run_files::{OneWay, ProgramCounts, ProgramLog, TcpTotals};
@@ -45,10 +45,7 @@ impl Datagrams {
         let sending = hosts.within(Netns::Senders, || {
             let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
             socket.bind(&sender(flow, 0).into())?;
-            if flow.app.datagrams_ecn() {
-                let ecn = if flow.low_latency { Ecn::Ect1 } else { Ecn::Ect0 };
-                socket.set_tos_v4(ecn as u32)?;
-            }
+            set_ip_fields(&socket, flow.dscp, flow.app.datagrams_ecn())?;
             // Linux gives consecutive identifications to the packets of a connected socket.
             socket.connect(&receiver(flow).into())?;
             Ok(socket)

@@ -8,13 +8,15 @@ use std::io;
 use std::net::UdpSocket;
 
 use socket2::{Domain, Protocol, Socket, Type};
-use sojourn_aqm::{Rng, Span, Time};
+use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_measure::EcnConnections;
 use sojourn_scenario::resolved::Web;
 use sojourn_traffic::{Fetch, UDP_HEADER_BYTES, WebUser};
 
 use super::connection::{Connection, Listener};
-use super::program::{Program, receiver, seen_for, sender, stop, transfer, unless_blocking};
+use super::program::{
+    Program, receiver, seen_for, sender, set_ip_fields, stop, transfer, unless_blocking,
+};
 use crate::linux::hosts::{Hosts, SocketKey, SocketRole};
 use crate::plan::{Flow, Netns};
 use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals};
@@ -59,6 +61,7 @@ impl Page {
             .within(Netns::Receivers, || {
                 let socket = datagrams()?;
                 socket.bind(&receiver(flow).into())?;
+                set_ip_fields(&socket, flow.dscp, Ecn::NotEct)?;
                 socket.connect(&served.into())?;
                 Ok(socket)
             })?

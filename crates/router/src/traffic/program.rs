@@ -3,7 +3,8 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use sojourn_aqm::{Span, Time};
+use socket2::Socket;
+use sojourn_aqm::{Ecn, Span, Time};
 use sojourn_measure::EcnConnections;
 use sojourn_traffic::FinishedTransfer;
 
@@ -78,6 +79,15 @@ pub(super) fn receiver(flow: &Flow) -> SocketAddr {
 
 fn address(ip: [u8; 4], port: u16) -> SocketAddr {
     SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::from(ip), port))
+}
+
+/// Sets the code point and the ECN field of what a socket sends. Of TCP the kernel sets the ECN
+/// field itself (Linux 6.1 `__ip_sock_set_tos`).
+pub(super) fn set_ip_fields(socket: &Socket, dscp: u8, ecn: Ecn) -> io::Result<()> {
+    match u32::from(dscp) << 2 | ecn as u32 {
+        0 => Ok(()),
+        tos => socket.set_tos_v4(tos),
+    }
 }
 
 /// `None` if the call would block.

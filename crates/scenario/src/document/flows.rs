@@ -7,6 +7,7 @@ use sojourn_aqm::Span;
 use super::algorithm::AlgorithmSpec;
 use super::algorithm_schema;
 use super::apps::App;
+use super::ip_fields::{DscpKey, EcnKey};
 use super::quantities::{OffloadText, RateText, SizeText, SpanText, StartText, StartTimes};
 
 /// TCP: the most accurate feedback of marks that the receiver grants: `none`, `classic` (RFC 3168)
@@ -87,9 +88,16 @@ pub struct FlowGroup {
     #[schemars(schema_with = "algorithm_schema::congestion_control")]
     pub cc: Option<AlgorithmSpec>,
     /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable. With the
-    /// profiles of today's Linux `dctcp` and `prague` negotiate it in any case.
+    /// profiles of today's Linux `dctcp` and `prague` negotiate it in any case. For datagrams the
+    /// code point may be written: `ect1` asks for the low-latency queue of L4S (RFC 9331), `ect0`
+    /// is the same as `true`.
     #[serde(default)]
-    pub ecn: bool,
+    pub ecn: EcnKey,
+    /// Differentiated services code point of the packets, in both directions: a number from 0 to 63
+    /// or a name such as `ef`, `cs5` or `nqb`. Captures show it and the kernel sees it; the AQMs
+    /// here classify by ECN and by flow.
+    #[serde(default, skip_serializing_if = "DscpKey::is_default")]
+    pub dscp: DscpKey,
     /// TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even if its
     /// congestion control does not need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ pub mod capacity;
 pub mod engines;
 pub mod expect;
 pub mod flows;
+pub mod ip_fields;
 pub mod links;
 pub mod quantities;
 pub mod sizes;

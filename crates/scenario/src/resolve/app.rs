@@ -62,12 +62,12 @@ pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> C
             positive(place, &[("interval", video.interval)], "it separates frames")?;
             let frames = sizes::of(&format!("{place}.app.frames"), &video.frames)?;
             let packet_bytes = datagram_bytes(place, written, video.packet)?;
-            let (ecn, interval) = (written.ecn, video.interval.0);
+            let (ecn, interval) = (written.ecn.of_datagrams(), video.interval.0);
             Ok(App::Video { packet_bytes, ecn, frames, interval })
         }
         apps::App::Replay(replay) => Ok(App::Replay {
             packet_bytes: datagram_bytes(place, written, replay.packet)?,
-            ecn: written.ecn,
+            ecn: written.ecn.of_datagrams(),
             recording: Arc::clone(&recorded[&index]),
         }),
     }
@@ -185,7 +185,7 @@ fn datagrams(
     packet: SizeText,
 ) -> Checked<Datagrams> {
     let packet_bytes = datagram_bytes(place, written, packet)?;
-    Ok(Datagrams { packet_bytes, rate: rate.0, ecn: written.ecn })
+    Ok(Datagrams { packet_bytes, rate: rate.0, ecn: written.ecn.of_datagrams() })
 }
 
 /// The size of datagrams. Refuses keys of TCP.

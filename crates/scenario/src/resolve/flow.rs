@@ -143,6 +143,7 @@ fn group(
         start,
         stop: stop(place, written, document.duration.0)?,
         hosts: None,
+        dscp: written.dscp.0,
         app: app::app(index, written, around.recorded)?,
         name,
         path,

@@ -4,6 +4,7 @@ use super::checks::packet_bytes;
 use super::{Checked, refuse, segment_sizes};
 use crate::document::algorithm::AlgorithmSpec;
 use crate::document::flows::FlowGroup;
+use crate::document::ip_fields::{EcnKey, code_name};
 use crate::document::quantities::SizeText;
 use crate::resolved::{Ecn, ReceiveWindow, Tcp};
 
@@ -53,7 +54,15 @@ fn offload(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<Option
 
 /// The feedback of marks; its keys require ECN.
 fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
-    let is_used = written.ecn || asks_by_itself(written);
+    if let EcnKey::Code(code) = written.ecn {
+        let message = format!(
+            "`{}` is a code point of datagrams, and TCP sends that of its congestion control; \
+             write true or false, and cc = \"prague\" for ECT(1)",
+            code_name(code)
+        );
+        return refuse(&format!("{place}.ecn"), message);
+    }
+    let is_used = written.ecn == EcnKey::Yes || asks_by_itself(written);
     let keys = [
         ("accecn", written.accecn.is_some()),
         ("receiver_ecn", written.receiver_ecn.is_some()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sojourn_aqm::{Rate, Span};
+use sojourn_aqm::{Ecn, Rate, Span};
 
 use super::as_numbers;
 use super::tcp::Tcp;
@@ -83,8 +83,9 @@ pub enum App {
     Video {
         /// Bytes of the largest datagram with its headers.
         packet_bytes: u32,
-        /// Whether datagrams are ECN-capable.
-        ecn: bool,
+        /// The ECN field of datagrams.
+        #[serde(with = "as_numbers::ecn")]
+        ecn: Ecn,
         /// Sizes of frames in bytes.
         frames: Sizes,
         /// Time between frames.
@@ -95,8 +96,9 @@ pub enum App {
     Replay {
         /// Bytes of the largest datagram with its headers.
         packet_bytes: u32,
-        /// Whether datagrams are ECN-capable.
-        ecn: bool,
+        /// The ECN field of datagrams.
+        #[serde(with = "as_numbers::ecn")]
+        ecn: Ecn,
         /// What was recorded.
         #[serde(with = "as_numbers::shared")]
         recording: Arc<Recording>,
@@ -123,14 +125,16 @@ impl App {
         }
     }
 
-    /// Whether datagrams are ECN-capable; false for TCP, whose ECN is in [`Tcp`].
-    pub fn datagrams_ecn(&self) -> bool {
+    /// The ECN field of datagrams; not ECN-capable for TCP, whose ECN is in [`Tcp`].
+    pub fn datagrams_ecn(&self) -> Ecn {
         match self {
             App::Cbr { datagrams, .. }
             | App::OnOff { datagrams, .. }
             | App::Bursts { datagrams, .. } => datagrams.ecn,
             App::Video { ecn, .. } | App::Replay { ecn, .. } => *ecn,
-            App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => false,
+            App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => {
+                Ecn::NotEct
+            }
         }
     }
 
@@ -239,6 +243,7 @@ pub struct Datagrams {
     /// Rate, headers included.
     #[serde(with = "as_numbers::rate")]
     pub rate: Rate,
-    /// Whether they are ECN-capable.
-    pub ecn: bool,
+    /// Their ECN field.
+    #[serde(with = "as_numbers::ecn")]
+    pub ecn: Ecn,
 }

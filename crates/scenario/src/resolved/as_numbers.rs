@@ -2,7 +2,7 @@
 //! processes. Texts for people are in `document::quantities`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sojourn_aqm::{Rate, Span};
+use sojourn_aqm::{Ecn, Rate, Span};
 
 /// A span as nanoseconds.
 pub(super) mod span {
@@ -73,6 +73,25 @@ pub(super) mod rates {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Rate>, D::Error> {
         Ok(Vec::<u64>::deserialize(from)?.into_iter().map(Rate::from_bps).collect())
+    }
+}
+
+/// The ECN field as its two bits.
+pub(super) mod ecn {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(ecn: &Ecn, out: S) -> Result<S::Ok, S::Error> {
+        (*ecn as u8).serialize(out)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Ecn, D::Error> {
+        match u8::deserialize(from)? {
+            0 => Ok(Ecn::NotEct),
+            1 => Ok(Ecn::Ect1),
+            2 => Ok(Ecn::Ect0),
+            3 => Ok(Ecn::Ce),
+            other => Err(serde::de::Error::custom(format!("{other} is no ECN field"))),
+        }
     }
 }
 

@@ -43,6 +43,8 @@ pub struct FlowGroup {
     /// Numbers of the sending and the receiving host, where the scenario names either, in the order
     /// in which it does. A group has a pair of its own otherwise.
     pub hosts: Option<[u8; 2]>,
+    /// Differentiated services code point of its packets, in both directions; at most 63.
+    pub dscp: u8,
     /// The application.
     pub app: App,
 }

@@ -2,12 +2,13 @@
 //! texts with units.
 
 use serde_json::{Map, Value, json};
-use sojourn_aqm::{QdiscSpec, Rate, Span, Time, registry, units};
+use sojourn_aqm::{Ecn, QdiscSpec, Rate, Span, Time, registry, units};
 
 use super::{
     App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl, Resolved,
     Shape, Sizes, Tcp, Trace, Wlan,
 };
+use crate::document::ip_fields::code_name;
 use crate::document::quantities::OffloadText;
 
 impl Resolved {
@@ -183,6 +184,9 @@ fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
     if let Some(hosts) = flow.hosts {
         table["hosts"] = json!(hosts);
     }
+    if flow.dscp != 0 {
+        table["dscp"] = json!(flow.dscp);
+    }
     table
 }
 
@@ -229,7 +233,7 @@ fn app(app: &App) -> Value {
             "frames": sizes(frames),
             "interval": text(interval),
             "packet": size(*packet_bytes),
-            "ecn": ecn,
+            "ecn": datagram_ecn(*ecn),
         }),
         App::Replay { packet_bytes, ecn, recording } => json!({
             "kind": "replay",
@@ -237,7 +241,7 @@ fn app(app: &App) -> Value {
             "sha256": recording.sha256,
             "lines": recording.amounts.len(),
             "packet": size(*packet_bytes),
-            "ecn": ecn,
+            "ecn": datagram_ecn(*ecn),
         }),
     }
 }
@@ -248,12 +252,21 @@ fn at_rate(kind: &str, datagrams: &Datagrams, more: Value) -> Value {
         "kind": kind,
         "rate": text(datagrams.rate),
         "packet": size(datagrams.packet_bytes),
-        "ecn": datagrams.ecn,
+        "ecn": datagram_ecn(datagrams.ecn),
     });
     if let (Value::Object(app), Value::Object(more)) = (&mut app, more) {
         app.extend(more);
     }
     app
+}
+
+/// As the key is written most shortly.
+fn datagram_ecn(ecn: Ecn) -> Value {
+    match ecn {
+        Ecn::NotEct => json!(false),
+        Ecn::Ect0 => json!(true),
+        other => json!(code_name(other)),
+    }
 }
 
 fn sizes(sizes: &Sizes) -> Value {

@@ -45,7 +45,7 @@ impl DatagramFlow {
         };
         Some(DatagramFlow {
             flow,
-            ecn: if app.datagrams_ecn() { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: app.datagrams_ecn(),
             source,
             sent: 0,
             sent_bytes: 0,

@@ -1,7 +1,7 @@
 //! Scenarios for tests, built by hand.
 #![allow(dead_code, reason = "every test file uses a part")]
 
-use sojourn_aqm::{Limit, QdiscSpec, Rate, Span};
+use sojourn_aqm::{Ecn, Limit, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
@@ -69,6 +69,7 @@ pub fn group(name: &str, count: u32, app: App) -> FlowGroup {
         start: (Span::ZERO, Span::ZERO),
         stop: None,
         hosts: None,
+        dscp: 0,
         app,
     }
 }
@@ -78,13 +79,13 @@ pub fn bulk(count: u32, cc: &str) -> FlowGroup {
 }
 
 pub fn cbr(name: &str, count: u32, rate: Rate, packet_bytes: u32) -> FlowGroup {
-    let datagrams = Datagrams { packet_bytes, rate, ecn: false };
+    let datagrams = Datagrams { packet_bytes, rate, ecn: Ecn::NotEct };
     group(name, count, App::Cbr { datagrams, arrivals: Arrivals::Constant, voice: None })
 }
 
 /// Voice calls with a given rate and packet size.
 pub fn calls(name: &str, rate: Rate, packet_bytes: u32, codec: Codec) -> FlowGroup {
-    let datagrams = Datagrams { packet_bytes, rate, ecn: false };
+    let datagrams = Datagrams { packet_bytes, rate, ecn: Ecn::NotEct };
     let arrivals = Arrivals::Constant;
     group(name, 1, App::Cbr { datagrams, arrivals, voice: Some(codec) })
 }

@@ -230,7 +230,7 @@ pub(super) fn slower_than_the_run(queue: &Queue<'_>) -> Option<String> {
 pub(super) fn marks_for_nobody(queue: &Queue<'_>) -> Option<String> {
     let asks = |flow: &FlowGroup| match flow.app.tcp() {
         Some(tcp) => tcp.ecn.is_some(),
-        None => flow.app.datagrams_ecn(),
+        None => flow.app.datagrams_ecn().can_mark(),
     };
     let is_step = queue.link.queue.law == "step";
     let is_meant = is_step || (queue.text("ecn") == Some("true") && queue.is_changed("ecn"));
