@@ -16,6 +16,7 @@ from sojourn.errors import Interrupted
 
 if TYPE_CHECKING:
     from sojourn.reproduce import Reproduction
+    from sojourn.reproduce.outcome import MeasuredPaper
     from sojourn.reproduce.paper import Table
 
 _DEFAULT_OUT = Path("reproduction")
@@ -48,6 +49,8 @@ Examples:
   sojourn reproduce codel-act:T1 madpie:F4 --seeds 5
   sojourn reproduce --full --out dossier
   sojourn reproduce kids pie:F10 --engine linux
+  sojourn reproduce madpie:F4 --aqm "mine.py:MyLaw" --cases "*.madpie"
+  sojourn reproduce pi2:F9 --set links.bottleneck.rate=20mbit --export cases
 """
 )
 @click.argument("names", nargs=-1, metavar="[PAPER[:ITEM,...]]...", shell_complete=_complete)
@@ -58,6 +61,21 @@ Examples:
 @click.option(
     "--seeds", type=click.IntRange(1), metavar="N",
     help="Seeds per case; by default as many as the profile has for each item.",
+)  # fmt: skip
+@options.set_option
+@click.option(
+    "--aqm", "aqms", multiple=True, metavar="AQM[,AQM...]", shell_complete=options.complete_aqm,
+    help="AQMs, as for compare, in place of the paper's; each is a variant, shown next to the "
+    "published values and not scored.",
+)  # fmt: skip
+@options.link_option
+@click.option(
+    "--cases", default="*", metavar="GLOB", show_default=True,
+    help="The cases that --set and --aqm change, such as '*.pie'.",
+)  # fmt: skip
+@click.option(
+    "--export", "exported", type=click.Path(path_type=Path), metavar="DIR",
+    help="Write the cases as scenario files in DIR, and run nothing.",
 )  # fmt: skip
 @where_options
 @options.engine_option(", for what was measured on a testbed.")
@@ -71,6 +89,11 @@ def reproduce(
     names: tuple[str, ...],
     quick: bool,
     seeds: int | None,
+    sets: tuple[str, ...],
+    aqms: tuple[str, ...],
+    link: str | None,
+    cases: str,
+    exported: Path | None,
     jobs: int | None,
     cluster: str | None,
     cluster_options: tuple[str, ...],
@@ -87,21 +110,29 @@ def reproduce(
     missing ones are simulated. With --cluster the workers of `sojourn study` make them; they must
     see that store.
     """
+    from sojourn.describing.aqm_list import split_all
+    from sojourn.describing.library import parse_set
     from sojourn.reproduce.outcome import reproduce as make
     from sojourn.reproduce.select import select
     from sojourn.running.store import Store
 
     selected = registry.select_one(engine, engine_options)
     select(names, selected.engine)
+    change: dict[str, Any] = {
+        "sets": [parse_set(text) for text in sets], "aqms": split_all(aqms), "link": link,
+        "cases": cases, "profile": "quick" if quick else "full", "engine": selected,
+    }  # fmt: skip
+    if exported is not None:
+        return _export(names, exported, change)
     if out is None and not as_json:
         out = _DEFAULT_OUT
     options.writing_to(out)
     workers = workers_of(jobs, cluster, cluster_options, dashboard) if cluster else None
     try:
         found = make(
-            names, profile="quick" if quick else "full", seeds=seeds, jobs=jobs,
+            names, seeds=seeds, jobs=jobs, executor=workers,
             store=Store(report=lambda text: console.warn([text])), progress=console.meter(),
-            engine=selected, executor=workers,
+            **change,
         )  # fmt: skip
     except Interrupted as error:
         # Thousands of labels would help nobody.
@@ -121,6 +152,14 @@ def reproduce(
     return 0
 
 
+def _export(names: tuple[str, ...], folder: Path, change: dict[str, Any]) -> int:
+    from sojourn.reproduce.export import export
+
+    for file in export(names, folder, **change):
+        print(file)
+    return 0
+
+
 def _show(found: Reproduction, as_json: bool) -> None:
     if as_json:
         from sojourn.reproduce import to_json
@@ -133,15 +172,24 @@ def _show(found: Reproduction, as_json: bool) -> None:
     for made in found.papers:
         screen.print(f"\n{made.paper.title}", style="bold")
         screen.print(f"engine {found.engine}, profile {found.profile}", style="dim")
-        for each in made.items:
-            if each.item.missing:
-                screen.print(f"{each.item.id}: not covered: {each.item.missing}", style="dim")
-                continue
-            for table in each.item.tables(each.values):
-                _print_table(screen, table, show.table_rows(each, table))
-        _print_claims(screen, [row for each in made.items for row in show.claim_rows(each.claims)])
+        _show_items(screen, made)
+        for key, what in made.asked().items():
+            screen.print(f"\nvariant, not scored: {what}", style="bold")
+            _show_items(screen, made.as_variant(key))
         parts = [f"{one.good} of {one.of} {one.label}" for one in show.scores([made]) if one.of]
         screen.print("; ".join([*parts, show.counts(made)]))
+
+
+def _show_items(screen: Any, made: MeasuredPaper) -> None:
+    from sojourn.reproduce import show
+
+    for each in made.items:
+        if each.item.missing:
+            screen.print(f"{each.item.id}: not covered: {each.item.missing}", style="dim")
+            continue
+        for table in each.item.tables(each.values):
+            _print_table(screen, table, show.table_rows(each, table))
+    _print_claims(screen, [row for each in made.items for row in show.claim_rows(each.claims)])
 
 
 def _print_table(screen: Any, table: Table, rows: list[list[str]]) -> None:

@@ -5,6 +5,7 @@ content, reduced to the arrays that an item needs. A measure is one function, ca
 pooled and with each seed alone, so that every value has a spread.
 """
 
+from sojourn.reproduce.export import export
 from sojourn.reproduce.outcome import Reproduction, reproduce, to_json
 
-__all__ = ["Reproduction", "reproduce", "to_json"]
+__all__ = ["Reproduction", "export", "reproduce", "to_json"]

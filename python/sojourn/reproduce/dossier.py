@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from sojourn.describing.finite import without_nan
 from sojourn.markup import policy
 from sojourn.report import facts_of_machine, inline_svg, page_style
 from sojourn.reproduce import published, show, work
+from sojourn.reproduce.export import scenario_text
 from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
 from sojourn.reproduce.verdict import GOOD, JudgedClaim
 from sojourn.running.store import simulator
@@ -48,16 +50,25 @@ def _save_paper(reproduction: Reproduction, made: MeasuredPaper, folder: Path) -
 
     names, sections = [], []
     once = Once()
+
+    def drawings(drawn: Mapping[str, Figure], suffix: str = "") -> dict[str, str]:
+        """Writes the figures as PNG; returns them as SVG."""
+        inline: dict[str, str] = {}
+        for name, figure in drawn.items():
+            names.append(f"{made.paper.key}/{name}{suffix}.png")
+            files.write(folder / names[-1], style.png(figure))
+            inline[name] = inline_svg(style.svg(figure), f"{made.paper.key}-{name}{suffix}")
+        return inline
+
     # Figures first, otherwise in the paper's order.
     for each, drawn in sorted(_drawn(made, reproduction), key=lambda pair: not pair[1]):
-        for name, figure in drawn.items():
-            names.append(f"{made.paper.key}/{name}.png")
-            files.write(folder / names[-1], style.png(figure))
-        drawings = {
-            name: inline_svg(style.svg(figure), f"{made.paper.key}-{name}")
-            for name, figure in drawn.items()
-        }
-        sections.append(_section(made, each, drawings, once))
+        section = _section(made, each, drawings(drawn), once)
+        section["asked"] = [
+            _variant(variant.what, own, drawings(found, f"-{key}"))
+            for key, variant in each.item.asked().items()
+            for own, found in _drawn(replace(made, items=[each.as_variant(key)]), reproduction)
+        ]
+        sections.append(section)
     page = _template("paper.html.j2").render(
         style=_style(), policy=policy(), made=made, sections=sections, show=show,
         profile=reproduction.profile, engine=reproduction.engine, facts=_facts(reproduction),
@@ -133,9 +144,28 @@ def _section(
     }
 
 
+def _variant(what: str, made: MeasuredItem, drawings: Mapping[str, str]) -> dict[str, Any]:
+    """An item under a variant that a reader asked for, next to what is published."""
+    return {
+        "what": what,
+        "drawings": drawings,
+        "tables": [
+            (table, show.table_rows(made, table)) for table in made.item.tables(made.values)
+        ],
+        "claims": show.claim_rows(made.claims),
+        "scenarios": {
+            key: scenario_text(runs[0].scenario, Path()) for key, runs in made.plan.cases.items()
+        },
+    }
+
+
 def _scenarios(made: MeasuredItem) -> dict[str, str]:
     """The scenario files of all cases, seed 1, each text once."""
-    texts = {key: runs[0].scenario.source for key, runs in made.plan.cases.items()}
+    texts = {
+        key: runs[0].scenario.source
+        for key, runs in made.plan.cases.items()
+        if key.partition(".")[0] not in made.item.asked()
+    }
     distinct: dict[str, str] = {}
     for key, text in texts.items():
         distinct.setdefault(text, key)

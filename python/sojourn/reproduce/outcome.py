@@ -12,9 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.statistics import Estimate, estimate
+from sojourn.describing.library import Sets
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike
+from sojourn.errors import InputError
+from sojourn.loading.bring import AqmsLike
 from sojourn.reproduce import reasons, work
+from sojourn.reproduce.asked import Change, with_asked
 from sojourn.reproduce.paper import Item, Paper, Profile, Values
 from sojourn.reproduce.select import select
 from sojourn.reproduce.verdict import GOOD, JudgedClaim, judge, not_covered
@@ -51,6 +55,22 @@ class MeasuredItem:
     claims: Sequence[JudgedClaim]
     variants: Mapping[str, Sequence[JudgedClaim]] = field(default_factory=dict)
 
+    def as_variant(self, key: str) -> MeasuredItem:
+        """The item as a variant of it has it: runs, values and claims."""
+        if key not in self.variants:
+            return self
+        start = f"{key}."
+        cases = self.plan.cases.items()
+        own = {name.removeprefix(start): runs for name, runs in cases if name.startswith(start)}
+        return replace(
+            self,
+            plan=replace(self.plan, cases=own),
+            values=_of(key, self.values),
+            by_seed=[_of(key, values) for values in self.by_seed],
+            claims=self.variants[key],
+            variants={},
+        )
+
     def spread(self, key: str) -> Estimate:
         """Mean and 95 % interval of a value over the seeds."""
         return estimate([values.get(key, math.nan) for values in self.by_seed])
@@ -75,10 +95,14 @@ class MeasuredPaper:
         """The variants of its items: what each changes, by its key."""
         return {each.key: each.what for made in self.items for each in made.item.variants}
 
+    def asked(self) -> dict[str, str]:
+        """Of the variants those that a reader asks for."""
+        keys = {key for made in self.items for key in made.item.asked()}
+        return {key: what for key, what in self.variants().items() if key in keys}
+
     def as_variant(self, key: str) -> MeasuredPaper:
         """The paper with claims judged by a variant, where items have it."""
-        items = [replace(made, claims=made.variants.get(key, made.claims)) for made in self.items]
-        return replace(self, items=items)
+        return replace(self, items=[made.as_variant(key) for made in self.items])
 
     def counts(self) -> Counter[str]:
         """How many claims have which verdict."""
@@ -177,6 +201,10 @@ def reproduce(
     progress: Progress | None = None,
     engine: EngineLike = registry.NAMES[0],
     executor: Executor | Workers | None = None,
+    sets: Sets = (),
+    aqms: AqmsLike = (),
+    link: str | None = None,
+    cases: str = "*",
     **engine_options: Any,
 ) -> Reproduction:
     """Reproduce figures and tables of papers.
@@ -191,21 +219,30 @@ def reproduce(
         engine: one engine; ``linux``, the real kernel, has the testbed experiments only.
         executor: workers as for `sojourn.study.run_study`, which must see the store; by default
             threads of this process.
+        sets: dotted keys with values that a variant of every item changes.
+        aqms: as for `sojourn.compare`; for each a variant of every item has it in place of the
+            paper's. Variants are measured as well and enter no score.
+        link: the link that gets these AQMs; by default the only one, or ``bottleneck``.
+        cases: a pattern such as ``*.pie`` for the cases that `sets` and `aqms` change.
         **engine_options: options of the engine, as for `sojourn.run`.
 
     Raises:
-        InputError: there is no such engine, paper or item, or the engine cannot run it.
+        InputError: there is no such engine, paper or item, or the engine cannot run it; or a
+            variant cannot be made or measured.
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
     where = registry.select_one(engine, engine_options)
     selected = select(names, where.engine)
+    selected = with_asked(selected, Change(sets, aqms, link, cases), profile)
     store = store or Store()
     plans = {
         paper.key: [work.plan_item(paper.key, item, profile, seeds, store, where) for item in items]
         for paper, items in selected
     }
     every = [run for of_paper in plans.values() for each in of_paper for run in each.runs()]
+    if executor is not None and any(run.scenario.law_sources for run in every):
+        raise InputError("cluster: workers have no custom laws; leave out --cluster")
     workers = None if executor is None else chosen(executor, jobs)
     tally = work.make(every, store, jobs=jobs, progress=progress, workers=workers)
     made = [
@@ -274,6 +311,7 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
         "claims": [
             _claim(made, judged) for made in reproduction.papers for judged in made.judged()
         ],
+        "variants": {made.paper.key: made.variants() for made in reproduction.papers},
         "paragraphs": {made.paper.key: made.paragraphs() for made in reproduction.papers},
         "counts": {made.paper.key: dict(made.counts()) for made in reproduction.papers},
         "items": [_item(made.paper, each) for made, each in _items(reproduction)],

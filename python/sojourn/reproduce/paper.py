@@ -9,8 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from sojourn.errors import InputError
+from sojourn.reproduce.edits import Edit
 from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -35,12 +39,20 @@ class Case:
     """One scenario of an item, run under several seeds.
 
     Attributes:
-        scenario: every parameter is the paper's or marked as our choice.
+        scenario: every parameter is the paper's or marked as our choice; or its file.
         keep: names in `sojourn.reproduce.extract.EXTRACTORS`: what is kept besides the summary.
+        edits: changes to the scenario, in order.
     """
 
-    scenario: Scenario
+    scenario: Scenario | Path
     keep: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    def changed(self, change: Callable[[Scenario], Scenario]) -> Case:
+        """The case with its scenario changed; a file stays as it is."""
+        if isinstance(self.scenario, Path):
+            return self
+        return replace(self, scenario=change(self.scenario))
 
 
 @dataclass(frozen=True)
@@ -208,11 +220,21 @@ class ItemVariant:
         key: first part of the keys of its cases and values, such as ``tc_weight``.
         what: what is different, as a phrase.
         change: from the scenario of a case to that of the variant.
+        edit: what else is changed, for a variant that a reader asks for; None for a paper's own.
+        cases: a pattern for the keys of the cases that `edit` changes; the others stay.
     """
 
     key: str
     what: str
-    change: Callable[[Scenario], Scenario]
+    change: Callable[[Scenario], Scenario] = as_written
+    edit: Edit | None = None
+    cases: str = "*"
+
+    def of(self, key: str, case: Case) -> Case:
+        """A case of the item as the variant has it."""
+        if self.edit is None or not fnmatchcase(key, self.cases):
+            return case.changed(self.change)
+        return replace(case.changed(self.change), edits=(*case.edits, self.edit))
 
 
 @dataclass(frozen=True)
@@ -253,14 +275,15 @@ class Item:
         """The cases, and those of its variants, as the engine runs them."""
         own = self.cases(profile)
         changed = {
-            f"{variant.key}.{key}": replace(case, scenario=variant.change(case.scenario))
+            f"{variant.key}.{key}": variant.of(key, case)
             for variant in self.variants
             for key, case in own.items()
         }
-        return {
-            key: replace(case, scenario=self.engine_scenario(case.scenario))
-            for key, case in (own | changed).items()
-        }
+        return {key: case.changed(self.engine_scenario) for key, case in (own | changed).items()}
+
+    def asked(self) -> dict[str, ItemVariant]:
+        """By key, the variants that a reader asks for."""
+        return {each.key: each for each in self.variants if each.edit is not None}
 
     def measure_all(self, pools: Pools) -> dict[str, float]:
         """The values, and those of its variants with the variant's key before theirs."""
@@ -268,9 +291,26 @@ class Item:
         changed = {key for found in of_variants for key in found}
         values = self.measure({key: pool for key, pool in pools.items() if key not in changed})
         for variant, found in zip(self.variants, of_variants, strict=True):
-            own = self.measure({key.split(".", 1)[1]: pool for key, pool in found.items()})
+            own = self._measure(variant, found)
             values |= {f"{variant.key}.{key}": value for key, value in own.items()}
         return values
+
+    def _measure(self, variant: ItemVariant, pools: Pools) -> dict[str, float]:
+        """The values of a variant.
+
+        Raises:
+            InputError: it is a reader's, and leaves nothing to measure.
+        """
+        own = {key.split(".", 1)[1]: pool for key, pool in pools.items()}
+        try:
+            return self.measure(own)
+        except (LookupError, ValueError, ArithmeticError, AssertionError) as error:
+            if variant.edit is None:
+                raise
+            raise InputError(
+                f"{self.id}, {variant.what}: what the item measures is not in these runs "
+                f"({type(error).__name__}: {error}); keep its flows and its duration"
+            ) from error
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sojourn import _core
-from sojourn.describing.library import load
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
-from sojourn.errors import RunFailed
+from sojourn.errors import InputError, RunFailed, ScenarioError
 from sojourn.reproduce.case_run import CaseRun
+from sojourn.reproduce.edits import load_edited
 from sojourn.reproduce.extract import FORMAT, RECORDS, Arrays, packed, packets_of, unpack
 from sojourn.reproduce.paper import Case, Item, Profile
 from sojourn.reproduce.pool import Pool
@@ -84,22 +84,43 @@ def plan_item(
     depends_on = engine.digest()
     count = seeds or getattr(item.seeds, profile)
     cases = {}
-    for key, case in item.all_cases(profile).items():
-        first = _loaded(case)
+    all_cases = item.all_cases(profile)
+    for key, first in scenarios(paper, item, profile).items():
+        case = all_cases[key]
         cases[key] = [
             CaseRun(f"{paper} {item.id} {key}, seed {seed}", scenario, case.keep, path, engine)
             for seed in range(1, count + 1)
             for scenario in [first.with_seed(seed)]
-            for path in [store.path(scenario, (str(FORMAT), *case.keep), depends_on, "npz")]
+            for parts in [(str(FORMAT), *case.keep, *scenario.law_sources)]
+            for path in [store.path(scenario, parts, depends_on, "npz")]
         ]
     return Plan(item, cases)
 
 
-def _loaded(case: Case) -> _core.Scenario:
+def scenarios(paper: str, item: Item, profile: Profile) -> dict[str, _core.Scenario]:
+    """The scenarios of all cases and variants of an item, by key; their seeds do not count.
+
+    Raises:
+        InputError: a variant that a reader asks for is not legal.
+    """
+    where = f"reproduce {paper}:{item.id}"
+    cases = item.all_cases(profile)
+    return {key: _recording(where, item, key, case) for key, case in cases.items()}
+
+
+def _recording(where: str, item: Item, key: str, case: Case) -> _core.Scenario:
     """The case's scenario; it records what is kept and nothing else."""
     wanted = {RECORDS[name] for name in case.keep if name in RECORDS}
     sets = [(f"record.{table}", str(table in wanted).lower()) for table in RECORDS.values()]
-    return load(case.scenario, sets)
+    try:
+        return load_edited(case.scenario, case.edits, sets)
+    except (ScenarioError, InputError) as error:
+        variant, _, plain = key.partition(".")
+        if variant not in item.asked():
+            raise
+        raise InputError(
+            f"{where}, case {plain}: {error}; --cases GLOB changes only some"
+        ) from None
 
 
 def make(
