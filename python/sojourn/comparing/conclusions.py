@@ -54,7 +54,7 @@ def method(comparison: ComparedRuns) -> list[str]:
     tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
     parts = [
         f"Each value is the mean over {n} seeds and its 95 % interval, as ± or as two ends where "
-        "it is not symmetric. Skewed metrics show their median, with an interval from six seeds on.",
+        "it is not symmetric. Skewed metrics show their median, with an interval from six seeds.",
         "Verdicts compare runs of the same seed, with Holm's correction at 5 % over the "
         f"{tests} tests of the headline metrics (*).",
         f"All other metrics are exploratory: they have no verdict ({_DOCS}).",
