@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-# To import `typing` for it takes longer than all else here, and Ctrl-C is not listened to yet.
+# Importing `typing` takes longer than everything else here, and Ctrl-C is not handled yet.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sojourn import app as app
@@ -71,7 +71,7 @@ __all__ = [
     "run_programs",
 ]
 
-# Each is imported when it is first used: `sojourn --help` needs none.
+# Each is imported on first use; `sojourn --help` needs none of them.
 _PACKAGES = (
     "app", "control", "law", "live", "plots", "programs", "report", "reproduce", "scenario",
     "search", "stability", "study",

@@ -7,7 +7,7 @@ _INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command; Ctrl-C while its modules are imported ends it as later."""
+    """Run the command; Ctrl-C also works while its modules are imported."""
     _spare_memory()
     try:
         from sojourn.cli import main as command
@@ -22,11 +22,11 @@ def main() -> int:
 
 
 def _spare_memory() -> None:
-    """Keep libraries from taking address space that they do not need, before one is imported.
+    """Limit the address space of libraries before they are imported.
 
-    OpenBLAS has a thread and its buffers per core, where nothing here multiplies large matrices;
-    where they do not fit below `ulimit -v` it waits for ever. Arrow's allocator takes a gigabyte at
-    a time and ends the process if none is registered.
+    OpenBLAS allocates a thread with buffers per core and hangs if they do not fit below `ulimit
+    -v`; nothing here multiplies large matrices. Arrow's allocator reserves a gigabyte at a time and
+    aborts the process if it cannot.
     """
     from sojourn import platforms
 
@@ -36,7 +36,7 @@ def _spare_memory() -> None:
 
 
 def _end() -> None:
-    """End as interrupted.
+    """End with the exit code of an interrupted command.
 
     `sys.exit` would wait for threads, and Python then ends by the signal instead where the
     interrupt has passed through `exec` of a text (CPython 3.11, Python/pythonrun.c,

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any, final
 
 class ScenarioError(ValueError):
-    """A scenario, a parameter or a trace is not what it should be.
+    """A scenario, a parameter or a trace is invalid.
 
     Attributes:
-        place: where, such as ``links.bottleneck.queue.target`` or ``file.toml:12``; may be empty.
-        message: what is wrong and what would be right.
+        place: its place, such as ``links.bottleneck.queue.target`` or ``file.toml:12``; may be
+            empty.
+        message: what is wrong and how to fix it.
     """
 
     place: str
@@ -44,7 +45,7 @@ class CustomLaw:
         vars: list[tuple[str, str, str]],
         hooks: list[str],
     ) -> CustomLaw:
-        """A law that a Python class decides.
+        """A law written as a Python class.
 
         Args:
             law: the class; one object is made per queue.
@@ -57,7 +58,7 @@ class CustomLaw:
             hooks: the hooks that the class has.
 
         Raises:
-            ScenarioError: something is not declared as it should be, or the name is taken.
+            ScenarioError: a declaration is invalid, or the name is taken.
         """
     @staticmethod
     def library(path: str, opened: str, name: str, source: str) -> CustomLaw:
@@ -65,7 +66,7 @@ class CustomLaw:
 
         Args:
             path: the file.
-            opened: the file that is loaded: the same, or a copy.
+            opened: the file that is loaded: the same one or a copy.
             name: the file, as messages show it.
             source: its code, as manifests name it.
 
@@ -81,17 +82,17 @@ class CustomLaw:
 
 @final
 class Head:
-    """The packet in hand, as a law in Python sees it; valid until the hook returns."""
+    """The packet being handled, as a law in Python sees it; valid until the hook returns."""
 
     @property
     def bytes(self) -> int:
         """Size."""
     @property
     def enqueued_ns(self) -> int:
-        """When it was accepted into the queue; on arrival: now."""
+        """When it was accepted into the queue; the current time on arrival."""
     @property
     def sojourn_ns(self) -> int:
-        """How long it has waited."""
+        """Its sojourn time so far."""
     @property
     def can_mark(self) -> bool:
         """Whether a mark reaches the sender: ECT(0), ECT(1) or already CE."""
@@ -101,7 +102,7 @@ class Head:
 
 @final
 class Backlog:
-    """The backlog without the packet in hand; valid until the hook returns."""
+    """The backlog without the packet being handled; valid until the hook returns."""
 
     @property
     def packets(self) -> int:
@@ -115,31 +116,31 @@ class Backlog:
 
 @final
 class Random:
-    """The random numbers of a law's queue, from the seed of the run."""
+    """The random stream of a law's queue, derived from the seed of the run."""
 
     def uniform(self) -> float:
         """A uniform number in [0, 1)."""
     def below(self, bound: int) -> int:
-        """A uniform whole number from 0 to bound - 1."""
+        """A uniform integer from 0 to bound - 1."""
     def exponential(self, mean: float) -> float:
-        """An exponential number."""
+        """An exponentially distributed number."""
 
 @final
 class Env:
-    """The environment of a law when it is made."""
+    """The queue and link that a law is created for."""
 
     @property
     def limit_packets(self) -> int | None:
-        """Packets that may wait in the discipline, if its limit is in packets."""
+        """The discipline's limit, if it is in packets."""
     @property
     def limit_bytes(self) -> int | None:
-        """Bytes that may wait in the discipline, if its limit is in bytes."""
+        """The discipline's limit, if it is in bytes."""
     @property
     def mtu_bytes(self) -> int:
         """Largest packet, as the link accounts it."""
     @property
     def rate_bps(self) -> int | None:
-        """Rate of the link at the start, where it is known."""
+        """Initial rate of the link, if known."""
 
 @final
 class Ack:
@@ -153,16 +154,16 @@ class Ack:
         """Newly delivered."""
     @property
     def rtt_s(self) -> float | None:
-        """The newest round-trip sample, if this acknowledgement gave one."""
+        """The latest RTT sample, if this acknowledgement gave one."""
     @property
     def srtt_s(self) -> float:
         """Smoothed round-trip time; zero before the first sample."""
     @property
     def in_flight(self) -> int:
-        """Believed in the network."""
+        """Estimated packets in flight."""
     @property
     def lost(self) -> int:
-        """Judged lost by this acknowledgement."""
+        """Newly marked as lost by this acknowledgement."""
     @property
     def marks(self) -> int:
         """Reported as marked by this acknowledgement (RFC 9768)."""
@@ -171,10 +172,10 @@ class Ack:
         """Whether the window limits the flow; otherwise it should not grow."""
     @property
     def round_start(self) -> bool:
-        """Whether a round trip begins."""
+        """Whether a new round trip starts with this acknowledgement."""
     @property
     def delivery_rate(self) -> float | None:
-        """Packets per second that the network carried, if this acknowledgement gave a sample."""
+        """Delivery rate in packets per second, if this acknowledgement gave a sample."""
 
 @final
 class Cancel:
@@ -185,14 +186,14 @@ class Cancel:
 
     def __init__(self, memory_bytes: int | None = None) -> None: ...
     def cancel(self) -> None:
-        """Make every run that holds this switch stop soon and raise `Cancelled`."""
+        """Make every run that was given this object stop soon and raise `Cancelled`."""
     @property
     def cancelled(self) -> bool:
         """Whether `cancel` was called."""
     def advance(self, seconds: float) -> None:
         """Add seconds that another engine has simulated."""
     def simulated_s(self) -> float:
-        """Simulated seconds so far, summed over all runs that hold this switch."""
+        """Simulated seconds so far, summed over all runs that were given this object."""
 
 @final
 class Scenario:
@@ -228,7 +229,7 @@ class Scenario:
     def duration_s(self) -> float: ...
     def memory_needs(self) -> list[tuple[str, str, float, bool]]: ...
     def capture_bytes(self) -> float:
-        """The memory that the packets of a capture need."""
+        """The memory that a capture of all packets needs."""
     @property
     def links(self) -> list[str]: ...
     @property
@@ -249,29 +250,29 @@ class Scenario:
     def with_queue(self, link: str, aqm: str) -> Scenario:
         """The same scenario with another AQM on `link`; the link's buffer stays."""
     def with_laws(self, laws: list[CustomLaw]) -> Scenario:
-        """The same scenario, whose queues `with_queue` may set to these laws too.
+        """The same scenario, with these laws available to `with_queue`.
 
         Raises:
             ScenarioError: two laws have one name.
         """
     @property
     def law_sources(self) -> list[str]:
-        """The code of the laws in its queues that are not built in, as manifests name it."""
+        """The code of the custom laws in its queues, as manifests name it."""
     def with_apps(self, apps: list[tuple[str, type, str]]) -> Scenario:
-        """The same scenario, whose flows of these names have these applications.
+        """The same scenario, with these applications for the flows of these names.
 
         Args:
             apps: name of the flows, class, and what the manifest calls it.
         """
     @property
     def app_sources(self) -> list[str]:
-        """The code of its applications written in Python, as manifests name it."""
+        """The code of its Python applications, as manifests name it."""
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario under another seed."""
     def resolved_json(self) -> str:
         """The resolved scenario as JSON: every default filled in, every number with its unit."""
     def document_json(self) -> str:
-        """The scenario as it was written, overrides included, as JSON that `load` reads."""
+        """The scenario as written, overrides included, as JSON that `load` reads."""
 
 @final
 class Table:
@@ -279,7 +280,7 @@ class Table:
 
     @staticmethod
     def empty(name: str) -> Table:
-        """The table as a run leaves it that does not record it: its columns, no rows.
+        """The table of a run that does not record it: its columns, without rows.
 
         Raises:
             KeyError: there is no such table.
@@ -305,7 +306,7 @@ class Run:
     def warnings(self) -> list[str]: ...
     @property
     def invalid(self) -> list[str]:
-        """Why the run is no valid experiment, one sentence each; empty if it is one."""
+        """Why the run is not a valid experiment, one sentence each; empty if it is."""
     def table(self, name: str) -> Table:
         """One of ``packets, signals, flows, states, flow_states, bins, transfers, summary,
         histograms``."""
@@ -316,12 +317,12 @@ class Run:
     def write(self, folder: str, cancel: Cancel | None = None) -> list[str]:
         """Write all tables that have rows as Parquet, then ``manifest.json``, into `folder`.
 
-        Each file is written under a temporary name and renamed when whole; the manifest comes last,
+        Each file is written under a temporary name and renamed when complete; the manifest is last,
         so a folder with a manifest is complete. Returns the file names.
 
         Raises:
             OSError: the folder cannot be written, or the disk is full.
-            Cancelled: `cancel` was cancelled meanwhile; nothing of this run is left.
+            Cancelled: `cancel` was cancelled meanwhile; the run's files have been removed.
         """
 
 def shortened(text: str) -> str:
@@ -332,11 +333,11 @@ def run(
     cancel: Cancel | None = None,
     controls: list[tuple[str, Any, str]] = ...,
 ) -> Run:
-    """Simulate a scenario; releases the GIL, but for congestion controls written in Python.
+    """Simulate a scenario; releases the GIL except in Python congestion controls.
 
     Args:
         scenario: what to simulate.
-        cancel: a switch that stops the run.
+        cancel: stops the run.
         controls: name of flows, class of their congestion control, what the manifest calls it.
 
     Raises:
@@ -347,10 +348,10 @@ def run(
     """
 
 def linux_wish(scenario: Scenario) -> tuple[str, str, int]:
-    """Where a scenario asks the kernel to run, whether the bottleneck is ours, the kernel's HZ."""
+    """Where the kernel is to run, whether the bottleneck is ours, and the kernel's HZ."""
 
 def linux_tcp(version: str) -> str:
-    """The TCP profile that stands for a kernel of `version`; ``linux`` where that is no number."""
+    """The TCP profile of a kernel of `version`; ``linux`` if that is not a number."""
 
 def linux_plan(
     scenario: Scenario,
@@ -361,21 +362,20 @@ def linux_plan(
 ) -> str:
     """What the engine ``linux`` will do for a scenario, as JSON.
 
-    `hz` are the timer interrupts of the kernel, by default as the scenario asks for them, and
-    `version` is that of the kernel, such as ``7.2.13``, if it is known; with `delays_in_router` a
-    router of ours delays packets itself, and no delay element is needed. `programs` are those of
-    the user, as `sojourn.programs.wish` writes them.
+    `hz` is the kernel's timer frequency, by default the scenario's; `version` is the kernel's, such
+    as ``7.2.13``, if known. With `delays_in_router` our router delays packets itself, and no delay
+    element is needed. `programs` are those of the user, as `sojourn.programs.wish` writes them.
 
     Raises:
         ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
     """
 
 def linux_host(folder: str, place: str) -> None:
-    """Carry out ``plan.json`` in `folder`, ``/run`` in a guest, whose first process this is.
+    """Carry out ``plan.json`` in `folder`; in a guest, this is its first process.
 
-    Results and ``status.json`` are in the folder afterwards, and the guest ends. `place` is
-    ``guest`` in virtual time, ``uml`` in a guest in real time, or ``host``: there the folder is
-    mounted at ``/run`` for this process and its children alone.
+    Results and ``status.json`` are written to the folder, then the guest ends. `place` is ``guest``
+    in virtual time, ``uml`` in a guest in real time, or ``host``: there the folder is mounted at
+    ``/run`` for this process and its children alone.
 
     Raises:
         ValueError: there is no such place.
@@ -384,28 +384,28 @@ def linux_host(folder: str, place: str) -> None:
 def linux_collect(
     scenario: Scenario, plan: str, folder: str, facts: str, virtual_time: bool, wall_s: float
 ) -> Run:
-    """Read what a run has left in `folder`.
+    """Read the results of a run in `folder`.
 
     Raises:
-        ValueError: a file is missing or not whole.
+        ValueError: a file is missing or incomplete.
     """
 
 def ns3_plan(scenario: Scenario) -> tuple[str, str]:
-    """What results of the engine ``ns3`` are counted by, as JSON, and the text of its runner.
+    """The plan by which results of the engine ``ns3`` are counted, as JSON, and the runner's text.
 
     Raises:
         ScenarioError: ns-3, or this engine, cannot do what the scenario asks for.
     """
 
 def ns3_collect(scenario: Scenario, plan: str, folder: str, version: str, wall_s: float) -> Run:
-    """Read what a run of ns-3 `version` has left in `folder`.
+    """Read the results of a run of ns-3 `version` in `folder`.
 
     Raises:
-        ValueError: a file is missing or not whole.
+        ValueError: a file is missing or incomplete.
     """
 
 def router_plan(words: str, laws: list[CustomLaw] = ...) -> str:
-    """What options of the router mean; both as JSON. Raises ScenarioError with the option."""
+    """Resolve the router's options; both as JSON. Raises ScenarioError with the option."""
 
 def router_run(plan: str, told: str, control: str, out: str) -> None:
     """Route until the other end of the pipe `control` is closed; JSON lines go to the pipe `told`.
@@ -422,19 +422,19 @@ class Diff:
         """How many packets arrived."""
     @property
     def different(self) -> int:
-        """How many of them only one dropped or marked, or at another stage or for another cause."""
+        """Packets that only one dropped or marked, or at another stage or for another cause."""
     @property
     def first(self) -> dict[str, Any] | None:
-        """The first signal that only one gave: side (0 or 1), packet (place in the order of
-        arrival), t_ns, flow, seq, bytes, sojourn_ns, fate, stage, cause, evidence (state of the
-        law just before) and states (of both disciplines before the event), as rows of (name,
-        value, unit)."""
+        """The first signal that only one gave: side (0 or 1), packet (index in the order of
+        arrival), t_ns, flow, seq, bytes, sojourn_ns, fate, stage, cause, evidence (state of the law
+        just before) and states (of both disciplines before the event), as rows of (name, value,
+        unit)."""
     @property
     def sides(self) -> tuple[Run, Run]:
         """The results of both replays; packets in the order of arrival, signals with evidence."""
 
 def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = None) -> Diff:
-    """Run `first`, and replay what arrived at `link` under the AQMs that both have there.
+    """Run `first`, and replay the arrivals at `link` under the AQMs of both scenarios there.
 
     Raises:
         ScenarioError: there is no such link, or an AQM cannot be built.
@@ -444,8 +444,8 @@ def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = N
 def capture(
     scenario: Scenario, folder: str, pcapng: bool = True, cancel: Cancel | None = None
 ) -> tuple[list[str], str]:
-    """Simulate a scenario, and write into a folder what could be captured at both ends of its
-    flows and on both sides of each queue, as pcapng or else as pcap.
+    """Simulate a scenario, and write captures of both ends of its flows and of both sides of each
+    queue into a folder, as pcapng or pcap.
 
     Returns:
         The files, and the digest of the run.
@@ -465,50 +465,49 @@ def aqms() -> list[dict[str, Any]]:
     factors on the steps of the controller; the last row of a table has None: no bound."""
 
 def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
-    """One AQM by its text form, ``fq(pie@linux)`` included, in the form of `aqms`, with the
-    `dialect` that was named, or None. Raises ScenarioError."""
+    """One AQM by its text form (also ``fq(pie@linux)``), as `aqms` describes it, with the `dialect`
+    that was named, or None. Raises ScenarioError."""
 
 def tc_import(
     text: str, name: str, rate: str | None, rtt: str | None, device: str | None
 ) -> tuple[str, list[str], list[str]]:
-    """The scenario of a set-up of tc: TOML, what was read, what the text could not say.
+    """The scenario of a set-up of tc: TOML, what was read, and what had to be assumed.
 
     Args:
         text: commands, output of ``tc qdisc show`` as text or JSON, or ``/etc/config/sqm``.
         name: of the scenario.
-        rate: of the line, such as ``50mbit``, where no shaper says it.
+        rate: of the line, such as ``50mbit``, if there is no shaper.
         rtt: base round-trip time, such as ``40ms``.
-        device: which one, where the text has several with a queue.
+        device: the device, if the text has several with a queue.
 
     Raises:
-        ScenarioError: the text is none of these, contradicts itself, or lacks something.
+        ScenarioError: the text is in none of these forms, contradicts itself, or lacks something.
     """
 
 def tc_aqm(text: str) -> tuple[str, list[str]]:
-    """An AQM for a discipline in the words of tc, and what has no counterpart. Raises
-    ScenarioError."""
+    """An AQM for a discipline in tc's syntax, and what has no counterpart. Raises ScenarioError."""
 
 def tc_looks_like(text: str) -> bool:
-    """Whether a text is in the words of tc rather than the text form of an AQM."""
+    """Whether a text is in tc's syntax rather than the text form of an AQM."""
 
 def tc_check(
     text: str, line_bps: int | None, rtt_ns: int, load: int
 ) -> tuple[list[tuple[str, str, int, str, str, str, str, tuple[str, str, str] | None]], list[str]]:
-    """What is wrong or doubtful in a set-up, and what of the text was not understood.
+    """What is wrong or doubtful in a set-up, and the parts that were not understood.
 
     Args:
         text: as for `tc_import`.
         line_bps: rate of the line behind the shaper in bit/s, if known.
         rtt_ns: base round-trip time in nanoseconds.
-        load: bulk transfers at a time.
+        load: concurrent bulk transfers.
 
     Returns:
-        Findings (code, severity, line, title, reason, evidence, remedy, and if they can be
-        simulated the scenarios before and after with the words that say what they model), and
+        Findings (code, severity, line, title, reason, evidence, remedy, and, if they can be
+        simulated, the scenarios before and after with a description of what they model), and
         phrases.
 
     Raises:
-        ScenarioError: the text is no set-up of tc.
+        ScenarioError: the text is not a set-up of tc.
     """
 
 def tc_export(
@@ -516,16 +515,16 @@ def tc_export(
     kernel: tuple[int, int] | None,
     uci: bool,
 ) -> tuple[list[str], list[str]]:
-    """Commands, or lines of ``/etc/config/sqm``, that set links up, and warnings.
+    """Commands, or lines of ``/etc/config/sqm``, that configure links, and warnings.
 
     Args:
-        links: device, whether the link carries its arrivals, bit/s, depth of the token
-            bucket in bytes or None, framing in bytes, AQM.
-        kernel: release of Linux that has to have the disciplines.
+        links: device, whether the link is the device's ingress, bit/s, depth of the token bucket in
+            bytes or None, framing in bytes, AQM.
+        kernel: Linux release that must have the disciplines.
         uci: whether to write UCI.
 
     Raises:
-        ScenarioError: tc has no word for a parameter, or the kernel no such discipline.
+        ScenarioError: tc has no option for a parameter, or the kernel lacks a discipline.
     """
 
 def ccs() -> list[dict[str, Any]]:
@@ -537,22 +536,22 @@ def tcps() -> list[dict[str, Any]]:
 def examine_law(
     text: str, laws: list[CustomLaw] = ..., operations: int = 1_000_000
 ) -> list[tuple[str, bool | None, str]]:
-    """Every promise of the contract of a law: the promise, whether it held (None where it does
-    not apply), how it was tested or what broke it. Raises ScenarioError."""
+    """Every rule of the contract of a law: the rule, whether it held (None if it does not apply),
+    how it was tested or what broke it. Raises ScenarioError."""
 
 def law_repeats(text: str, laws: list[CustomLaw], operations: int) -> bool:
-    """Whether an AQM decides the same twice, with one seed and `operations` random operations.
+    """Whether an AQM repeats its decisions, with one seed and `operations` random operations.
     Raises ScenarioError."""
 
 def library_dependencies(content: bytes) -> tuple[list[str], str] | None:
-    """The libraries that a library in the form ELF names, and the folders, separated by colons, in
-    which it has them looked for. None: it is no such file, or is damaged."""
+    """The libraries that an ELF library needs, and its search path, separated by colons. None if it
+    is not such a file, or is damaged."""
 
 def run_tcp_script(text: str, files: dict[str, str]) -> tuple[str, int, str, str]:
     """Run a TCP script in packetdrill's form against the endpoint. `files`: texts of the commands
-    that it names, by name. Returns "passed", "not applicable", "failed" or "unreadable", the line
-    that decided (0 if passed), and two texts: the reason, or what the script has and what happens
-    here."""
+    that it uses, by name. Returns "passed", "not applicable", "failed" or "unreadable", the
+    deciding line (0 if passed), and two texts: the reason, or the script's expectation and what
+    happens here."""
 
 def check_aqm(text: str, laws: list[CustomLaw] = ...) -> str:
     """Check an AQM in its text form and return it in canonical form. Raises ScenarioError."""

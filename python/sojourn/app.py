@@ -1,8 +1,8 @@
 """Applications written in Python, for experiments; docs/how-to/own-aqm.md says how to write one.
 
-A scenario is data and names no code, so that opening somebody's file never runs her program: only
-a call such as ``sojourn.run("small.toml", apps={"web": Reader})`` brings an application. The flows
-keep all else that the scenario says of them: transport, path, ECN, class, start and stop.
+A scenario is data and names no code, so opening somebody else's file never runs their program; only
+a call such as ``sojourn.run("small.toml", apps={"web": Reader})`` sets an application. The flows
+keep everything else of the scenario: transport, path, ECN, class, start and stop.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _METHODS = ("next_bytes", "next_start", "next_datagram")
 
 
 class Transfers(Protocol):
-    """The class of an application over TCP, for flows whose scenario says bulk, files or chunks.
+    """The class of an application over TCP, for flows whose app is bulk, files or chunks.
 
-    One object is made per flow, without arguments. Each transfer has a connection of its own; the
-    first opens when the flow starts.
+    One object is made per flow, without arguments. Each transfer has its own connection; the first
+    opens when the flow starts.
     """
 
     def next_bytes(self, now_ns: int, random: Random, /) -> int | None:
-        """The bytes that the connection which opens now carries; None: unlimited."""
+        """The bytes that the connection carries that opens now; None: unlimited."""
 
     def next_start(
         self, now_ns: int, begun_ns: int, size_bytes: int, random: Random, /
     ) -> int | None:
         """When the next connection opens, after a transfer of `size_bytes` that finishes now.
 
-        At `now_ns` or later; None: no further one.
+        At `now_ns` or later; None: no further connection.
         """
 
 
@@ -49,7 +49,7 @@ class Datagrams(Protocol):
     """
 
     def next_datagram(self, now_ns: int, random: Random, /) -> tuple[int, int] | None:
-        """When the next datagram leaves, and its bytes with IP and UDP headers; None: no more.
+        """When the next datagram leaves, and its size with IP and UDP headers; None: no more.
 
         Called when the flow starts, and whenever a datagram has left. The time is `now_ns` or
         later; a datagram is at most as large as the ``packet`` of the scenario's own application.
@@ -63,7 +63,7 @@ def custom_apps(apps: Mapping[str, type] | None) -> list[CustomApp]:
         apps: classes; None for none.
 
     Raises:
-        InputError: no mapping, not a class, a method is missing, or the source cannot be read.
+        InputError: not a mapping, not a class, a method is missing, or the source cannot be read.
     """
     if apps is None:
         return []

@@ -28,26 +28,26 @@ _METHODS = ("on_ack", "on_loss", "on_ecn", "on_timeout")
 
 
 class Control(Protocol):
-    """What the class of a congestion control must have; one object is made per connection.
+    """The interface of a congestion control class; one object is created per connection.
 
     The class is called without arguments. Then `cwnd` is set to the initial window. An attribute
     `pacing_rate` in the class turns pacing on: packets per second, or None for the rule of Linux.
     """
 
     cwnd: float
-    """Window in packets, at least 1; read after every call, fractions are dropped."""
+    """Window in packets, at least 1; read after every call and truncated to an integer."""
 
     def on_ack(self, ack: Ack, /) -> None:
-        """An acknowledgement, except while the sender comes down to `cwnd` after a loss."""
+        """An acknowledgement, except while the sender reduces its window to `cwnd` after a loss."""
 
     def on_loss(self, now_s: float, /) -> None:
-        """A loss was found, once per window; the sender comes down to `cwnd` by itself."""
+        """A loss was detected, once per window; the sender itself reduces its window to `cwnd`."""
 
     def on_ecn(self, now_s: float, /) -> None:
         """Marks were reported, once per round trip, before `on_ack`."""
 
     def on_timeout(self, now_s: float, /) -> None:
-        """The retransmission timer expired; the sender starts again with one packet."""
+        """The retransmission timer expired; the sender restarts with one packet."""
 
 
 def custom_controls(ccs: Mapping[str, type[Control]] | None) -> tuple[CustomControl, ...]:
@@ -57,7 +57,7 @@ def custom_controls(ccs: Mapping[str, type[Control]] | None) -> tuple[CustomCont
         ccs: classes; None for none.
 
     Raises:
-        InputError: no mapping, not a class, a method is missing, or the source cannot be read.
+        InputError: not a mapping, not a class, a method is missing, or the source cannot be read.
     """
     if ccs is None:
         return ()
@@ -67,12 +67,12 @@ def custom_controls(ccs: Mapping[str, type[Control]] | None) -> tuple[CustomCont
 
 
 def digest(cls: type) -> str:
-    """SHA-256 of a class and of what its methods use.
+    """SHA-256 of a class and of everything that its methods use.
 
     It covers the source of methods and the values of attributes, bases included, and the globals
-    and variables of enclosing functions that methods name, through other functions and classes. Of
-    a module or an installed function only the name is covered, of an object without a repr of its
-    value only the type.
+    and variables of enclosing functions that methods name, through other functions and classes.
+    Modules and installed functions are covered by name only, objects whose repr does not show their
+    value by type only.
 
     Raises:
         OSError: the source cannot be read.
@@ -93,7 +93,7 @@ def _lines_of_class(cls: type, seen: set[int]) -> Iterator[str]:
 
 
 def _lines_of(name: str, value: Any, seen: set[int]) -> Iterator[str]:
-    """What a value is, under the name by which code finds it."""
+    """A description of a value, with the name by which code refers to it."""
     if inspect.ismodule(value):
         yield f"{name} is the module {value.__name__}"
     elif inspect.isfunction(value) or inspect.isclass(value):
@@ -139,7 +139,7 @@ def _lines_of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
 
 
 def _names(code: CodeType) -> set[str]:
-    """The globals and attributes that code names, that of functions within it too."""
+    """The globals and attributes that code names, nested functions included."""
     within = [const for const in code.co_consts if isinstance(const, CodeType)]
     return set(code.co_names).union(*map(_names, within))
 

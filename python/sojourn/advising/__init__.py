@@ -1,1 +1,1 @@
-"""What a set-up costs, and what would be better."""
+"""Finds problems in set-ups of tc and measures their cost."""

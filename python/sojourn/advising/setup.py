@@ -18,7 +18,7 @@ METRICS = (
     ("rate of the transfers", "class/bulk/goodput", 1e-6, "Mbit/s"),
     ("lost packets of the call", "class/call/loss_rate", 1e2, "%"),
 )
-"""What a trial measures: words, place in the summary, factor to the unit of display, that unit."""
+"""What a trial measures: label, place in the summary, factor to the unit of display, that unit."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class SetupFinding:
     """Something wrong or doubtful.
 
     Attributes:
-        code: a short name that stays, such as ``netem-limit``.
+        code: a stable short name, such as ``netem-limit``.
         severity: ``wrong`` or ``doubtful``.
         line: of the text, from 1.
         title: what is wrong, in plain words.
         reason: why.
-        evidence: the words of the text.
-        remedy: what would be right.
+        evidence: the text it rests on.
+        remedy: how to fix it.
         model: what the scenarios of the trial stand for; None if it is not simulated.
         measured: the trial, or empty.
     """
@@ -69,13 +69,13 @@ class SetupFinding:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What is assumed of the line.
+    """Assumptions about the line.
 
     Attributes:
         line_bps: rate of the line behind the shaper, bit/s; None if it is not known.
         rtt_s: base round-trip time, seconds.
-        load: bulk transfers at a time.
-        seeds: how many; 0 simulates nothing.
+        load: concurrent bulk transfers.
+        seeds: number of seeds; 0 simulates nothing.
     """
 
     line_bps: int | None = None
@@ -95,16 +95,16 @@ def check(
 
     Args:
         text: commands, output of tc, or ``/etc/config/sqm``.
-        given: of the line.
+        given: assumptions about the line.
         progress: receives how far the runs are.
-        store: where runs that were made before are found.
+        store: the store in which earlier runs are found.
 
     Returns:
-        Findings, the wrong first; and what of the text was not understood.
+        Findings, the wrong first; and the parts of the text that were not understood.
 
     Raises:
         InputError: a number is out of range.
-        ScenarioError: the text is no set-up of tc.
+        ScenarioError: the text is not a set-up of tc.
     """
     if not 1e-4 <= given.rtt_s <= 10.0:
         raise InputError("--rtt: from 100us to 10s")
@@ -139,5 +139,5 @@ def _measured(before: list[Any], after: list[Any]) -> tuple[TrialMetric, ...]:
 
 
 def _value(run: Any, key: str) -> float:
-    """A number of a run's summary; NaN where the run failed or has none."""
+    """A number of a run's summary; NaN if the run failed or lacks it."""
     return math.nan if isinstance(run, str) else float(run.summary.get(key, math.nan))

@@ -2,5 +2,6 @@
 
 A cell is one metric of one scenario, the mean over the seeds. Two values agree when they differ by
 at most a tenth of the second engine's value, or, for delays, by at most a millisecond. Noise does
-not make them agree: of values that do not, it is said whether more seeds could bring them together.
+not make them agree; for values that differ, the result states whether more seeds could bring them
+together.
 """

@@ -26,7 +26,7 @@ class CellAgreement:
 
     Attributes:
         scenario: its name, and that of the link where it has several.
-        metric: its name in table ``summary``, perhaps behind scope and name.
+        metric: its name in table ``summary``, possibly after scope and name.
         values: on the first engine and on the second, which is the reference.
         noise: half of the 95 % interval of their difference over the seeds; NaN for one seed.
         error: standard error of the second value, over its seeds; NaN for one seed.
@@ -40,7 +40,7 @@ class CellAgreement:
 
     @property
     def gap(self) -> float:
-        """The first value less the second, as a part of the second; 0 where both are 0."""
+        """The first value minus the second, relative to the second; 0 if both are 0."""
         first, second = self.values
         if first == second:
             return 0.0
@@ -48,17 +48,17 @@ class CellAgreement:
 
     @property
     def agrees(self) -> bool:
-        """Within a tenth, or within a millisecond of a time."""
+        """Within 10 %, or within a millisecond for times."""
         return self._difference <= self._allowed(RELATIVE, DELAY_S)
 
     @property
     def agrees_closely(self) -> bool:
-        """Within a twentieth, or within half a millisecond of a time."""
+        """Within 5 %, or within half a millisecond for times."""
         return self._difference <= self._allowed(CLOSE_RELATIVE, CLOSE_DELAY_S)
 
     @property
     def is_told(self) -> bool:
-        """Whether the seeds tell it: the noise, which is known, is below what `agrees` allows."""
+        """Whether the seeds can decide it: the noise is known and below what `agrees` allows."""
         return self.noise <= self._allowed(RELATIVE, DELAY_S)
 
     @property
@@ -68,17 +68,17 @@ class CellAgreement:
 
     @property
     def is_apart(self) -> bool:
-        """Whether they do not agree, the noise is known, and no value within it would."""
+        """Whether they disagree, the noise is known, and no value within the noise would agree."""
         return self._difference > self._allowed(RELATIVE, DELAY_S) + self.noise
 
     @property
     def differs(self) -> bool:
-        """Whether the difference, however small, is beyond the noise, which is known."""
+        """Whether the difference exceeds the noise, which is known."""
         return self._difference > self.noise
 
     @property
     def agrees_with_itself(self) -> float:
-        """How likely the reference would agree with as many other seeds of its own.
+        """Probability that the reference would agree with itself under other seeds.
 
         By a normal distribution; NaN where `error` is.
         """
@@ -92,7 +92,7 @@ class CellAgreement:
     def _within(self, allowed: float) -> float:
         if self.error == 0.0:
             return 1.0
-        return math.erf(allowed / self.error / 2)  # a difference of two varies by sqrt(2) error
+        return math.erf(allowed / self.error / 2)  # error of a difference: sqrt(2) error
 
     @property
     def is_time(self) -> bool:
@@ -143,7 +143,7 @@ class ScenarioPair:
 
     @property
     def invalid(self) -> list[str]:
-        """Why runs were no valid experiments."""
+        """Why runs were not valid experiments."""
         return [reason for results in self.results for r in results for reason in r.invalid]
 
 
@@ -153,7 +153,7 @@ class Agreement(Tabular):
 
     Attributes:
         names: the engines; the second is the reference.
-        seeds: how many seeds each cell is a mean of.
+        seeds: number of seeds per cell.
         pairs: the scenarios, each once for every link.
     """
 
@@ -168,7 +168,7 @@ class Agreement(Tabular):
 
     @property
     def invalid(self) -> list[str]:
-        """Why runs were no valid experiments."""
+        """Why runs were not valid experiments."""
         return [reason for pair in self.pairs for reason in pair.invalid]
 
     def to_arrow(self) -> pa.Table:
@@ -177,7 +177,7 @@ class Agreement(Tabular):
 
     @property
     def share(self) -> float:
-        """The part of the cells that agree."""
+        """The share of the cells that agree."""
         cells = self.cells
         return sum(cell.agrees for cell in cells) / len(cells)
 

@@ -1,9 +1,9 @@
-"""Covering designs: few cells in which every two levels of two factors meet at least once.
+"""Covering designs: few cells that cover every pair of levels of two factors.
 
 Built greedily, one cell at a time, as AETG does (Cohen et al. 1997, §4), but
 without its random draws, so that the same factors give the same cells. No library is used: the
-kept ones (``allpairspy``, ``pict``) promise no order across versions, and the cells are names
-of recorded runs.
+maintained ones (``allpairspy``, ``pict``) guarantee no order across versions, and recorded runs are
+named by cell.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Pair = tuple[tuple[str, Level], tuple[str, Level]]
 
 
 def covering(factors: Mapping[str, Sequence[Level]], allowed: Callable[[Cell], bool]) -> list[Cell]:
-    """Cells that cover every pair of levels which some allowed cell has.
+    """Cells that cover every pair of levels that occurs in an allowed cell.
 
     Args:
         factors: each factor's levels.
-        allowed: whether a cell is allowed; also asked for cells that lack some factors, where it
-            must not be False if a whole cell with these levels is allowed.
+        allowed: whether a cell is allowed; also called for cells that lack some factors, where it
+            must not return False if a complete cell with these levels is allowed.
     """
     missing = dict.fromkeys(_pairs_of(factors))
     cells: list[Cell] = []
@@ -54,9 +54,9 @@ def _complete(
     allowed: Callable[[Cell], bool],
     missing: Mapping[Pair, None],
 ) -> Cell | None:
-    """The cell with the factors that it lacks, each at the level that covers most new pairs.
+    """The cell completed with its missing factors, each at the level that covers most new pairs.
 
-    None if no allowed cell has the levels that it begins with.
+    None if no allowed cell has the given levels.
     """
     if not allowed(begun):
         return None

@@ -1,4 +1,4 @@
-"""Quantiles of the queue delay on one engine over those on another."""
+"""QQ plots of the queue delay on two engines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sojourn.plots import curves, data, style
 
 
 def qq_plot(pair: ScenarioPair, names: tuple[str, str]) -> Figure:
-    """Quantiles of the queue delay on one engine over those on the other, packets of all seeds."""
+    """Quantiles of the queue delay on one engine against those on the other, all seeds pooled."""
     first, second = (data.distribution(rs, "queue", pair.link, "delay") for rs in pair.results)
     if first is None or second is None:
         raise RunFailed(f"{pair.name}: no packet left the queue on one engine")

@@ -1,4 +1,4 @@
-"""The shipped grids of the agreement: scenarios from one definition."""
+"""The shipped grids of the agreement, generated from one definition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AQMS = {
 FLOWS = (1, 4, 16, 64)
 RTTS_MS = (10, 100)
 
-# Against ns-3 all of ours run, in the dialect of its own discs if they have one.
+# Against ns-3 all our AQMs run, in dialect `ns3` if they have it.
 NS3_AQMS = {
     "taildrop": "taildrop:limit=100p",
     "codel": "codel@ns3:limit=1000p",
@@ -27,7 +27,7 @@ NS3_AQMS = {
 }
 NS3_FLOWS = (1, 5, 20)
 NS3_RTTS_MS = (20, 100)
-# The same scenario under ns-3's TCP without its known errors has this behind its name.
+# Suffix of the name of a scenario under ns-3's TCP without its known errors.
 MENDED = ", mended"
 
 _TEXT = """\
@@ -54,13 +54,13 @@ app = {{ kind = "bulk" }}
 
 
 def scenarios(engines: Sequence[str], tcp: str = "linux") -> list[_core.Scenario]:
-    """All of the grid for two engines: every AQM, number of flows and RTT with cubic.
+    """The grid for two engines: every AQM, number of flows and RTT with cubic.
 
-    Some are with reno or ECN. Where one of the engines is ``ns3`` it is a grid of its own.
+    Some cells have reno or ECN. If one of the engines is ``ns3``, it is a separate grid.
 
     Args:
         engines: the engines.
-        tcp: the profile that stands for the kernel's TCP.
+        tcp: the profile of the kernel's TCP.
     """
     if "ns3" in engines:
         return [each for mended in (False, True) for each in _ns3_scenarios(mended=mended)]
@@ -79,7 +79,7 @@ def scenarios(engines: Sequence[str], tcp: str = "linux") -> list[_core.Scenario
 
 
 def _ns3_scenarios(*, mended: bool) -> list[_core.Scenario]:
-    """Those for ns-3: packets have the 2 bytes of PPP that its links add.
+    """The scenarios for ns-3: packets have the 2 bytes of PPP that its links add.
 
     Args:
         mended: whether ns-3's TCP is without its known errors (`engine.ns3.tcp`).

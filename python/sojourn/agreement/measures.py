@@ -1,4 +1,4 @@
-"""What the wide grid compares: the numbers of one run that an AQM or a TCP decides."""
+"""What the wide grid compares: the numbers of one run that depend on AQM and TCP."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ RETRANSMITTED = "retransmitted"
 def values(result: Result) -> dict[str, float]:
     """The numbers by ``scope/name/metric``, in SI units.
 
-    Left out is what two engines cannot differ in: Jain's index of a single flow, the goodput of a
-    single class, which is the utilisation, and retransmissions of datagrams.
+    Numbers that cannot differ between engines are left out: Jain's index of a single flow, the
+    goodput of a single class, which is the utilisation, and retransmissions of datagrams.
     """
     compared = {(row.scope, row.name) for row in shown_in("agree_wide")}
     found = {
@@ -34,13 +34,13 @@ def values(result: Result) -> dict[str, float]:
         if len(flows) == 1:
             found.pop(f"class/{name}/goodput", None)
     for name, share in _sent_again(result).items():
-        if f"class/{name}/loss_rate" not in found:  # else it sends datagrams
+        if f"class/{name}/loss_rate" not in found:  # otherwise it sends datagrams
             found[f"class/{name}/{RETRANSMITTED}"] = share
     return found
 
 
 def _sent_again(result: Result) -> dict[str, float]:
-    """By class the part of the payload sent after the first sample that was sent again."""
+    """By class the share of the payload, after the first sample, that was retransmitted."""
     rows = result.table("flows").to_pylist()
     times = {row["t_ns"] for row in rows}
     if len(times) < 2:

@@ -27,7 +27,7 @@ def save(agreement: Agreement, folder: Path) -> None:
 
     Raises:
         OSError: the folder cannot be written, or the disk is full.
-        RunFailed: on one engine no packet left a queue.
+        RunFailed: no packet left a queue on one of the engines.
     """
     from sojourn.agreement.figure import qq_plot
 
@@ -94,7 +94,7 @@ def introduction(names: tuple[str, str], seeds: int) -> str:
 
     Args:
         names: the engines; the second is the reference.
-        seeds: how many seeds each cell is a mean of.
+        seeds: number of seeds per cell.
     """
     first, second = names
     return (

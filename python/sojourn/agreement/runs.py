@@ -35,16 +35,16 @@ def agree(
     Args:
         scenarios: files, shipped names, `sojourn.scenario.Scenario` or loaded scenarios.
         engine: two engines, such as ``"sim,linux"``; the second is the reference.
-        seeds: how many seeds, counting up from each scenario's own.
-        jobs: runs at a time; the number of cores by default.
+        seeds: number of seeds, counting up from each scenario's own.
+        jobs: concurrent runs; the number of cores by default.
         progress: receives how far the runs are.
-        store: where runs that were made before are found, and new ones kept; None to make all.
+        store: where earlier runs are found and new ones kept; None to run everything.
         **engine_options: options of the engines, as in `sojourn.run`.
 
     Raises:
         InputError: there are not two engines.
         ScenarioError: an engine cannot do what a scenario asks for.
-        RunFailed: a run did not come to its end.
+        RunFailed: a run failed.
         Interrupted: Ctrl-C.
     """
     on = select_two(engine, engine_options)
@@ -60,7 +60,7 @@ def agree(
 
 
 def select_two(engine: EngineLike, engine_options: Mapping[str, Any]) -> list[EngineSelection]:
-    """The two engines of an agreement; errors are those of `registry.select` as well.
+    """The two engines of an agreement; also raises the errors of `registry.select`.
 
     Raises:
         InputError: there are not two engines.
@@ -85,10 +85,10 @@ def tasks_on_both(
 
 
 def paired(outcomes: Sequence[T | str], seeds: int) -> list[tuple[list[T], list[T]]]:
-    """For every scenario the outcomes by seed on the first engine, and on the second.
+    """For every scenario the outcomes by seed on the first engine, then on the second.
 
     Raises:
-        RunFailed: a run did not come to its end.
+        RunFailed: a run failed.
     """
     whole = [_whole(outcome) for outcome in outcomes]
     starts = range(0, len(whole), 2 * seeds)

@@ -1,7 +1,7 @@
 """The wide grids: the range of real hosts as covering designs.
 
-Several factors, of which every two levels that can be combined meet in at least one cell
-(`sojourn.agreement.covering`). A full product of the larger one would be 33,000 cells.
+Every pair of levels that can be combined occurs in at least one cell
+(`sojourn.agreement.covering`). The full product of the larger grid would have 33,000 cells.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class CoveringDesign:
     Attributes:
         name: what ``--grid`` calls it.
         title: of its page.
-        factors: by name the levels; rates in Mbit/s, round trips of half of the flows each where
-            mixed.
+        factors: by name the levels; rates in Mbit/s; mixed round trips are of half of the flows
+            each.
     """
 
     name: str
@@ -41,7 +41,7 @@ WIDE = CoveringDesign("wide", "Agreement over the range of real hosts", {
     "tcp": ("reno", "cubic", "paced cubic", "bbr", "dctcp"),
     "ecn": (False, True),
 })  # fmt: skip
-"""What every kernel from 6.1 on has."""
+"""Features of every kernel from 6.1 on."""
 
 NEWER = CoveringDesign("newer", "Agreement on newer kernels: DualPI2 and segmentation offload", {
     "aqm": ("dualpi2", "codel", "fq_codel", "pie"),
@@ -53,7 +53,7 @@ NEWER = CoveringDesign("newer", "Agreement on newer kernels: DualPI2 and segment
     "ecn": (False, True),
     "offload": ("off", "tso:64kB"),
 })  # fmt: skip
-"""DualPI2, which Linux has from 6.17 on, and hosts with segmentation offload."""
+"""DualPI2, which Linux has since 6.17, and hosts with segmentation offload."""
 
 DESIGNS = (WIDE, NEWER)
 
@@ -61,18 +61,18 @@ _RTTS_MS = {"5 ms": [5], "20 ms": [20], "100 ms": [100], "500 ms": [500], "mixed
 _WITHOUT_ECN = ("pfifo", "sfq")
 # Below this share a flow has less than a packet in 400 ms and lives on timeouts alone.
 _LEAST_SHARE_BPS = 30_000
-# Chosen while the kernel's receive buffer ended at 16 MB, a window of 8 MB. It grows now (fact
+# Chosen when the kernel's receive buffer was limited to 16 MB, a window of 8 MB. It grows now (fact
 # linux-18); the grid stays that of the recordings.
 _LARGEST_SHARE_OF_BDP = 4_000_000
 _PACKET_BITS = 12_000
-# Of 1000 bytes at a fifth of the rate, all times here are multiples of the time of 500 bytes, and
-# phases decide who finds room in a full queue (fact linux-25).
+# With 1000 bytes at a fifth of the rate, all times would be multiples of the time of 500 bytes, and
+# phase effects would decide who finds room in a full queue (fact linux-25).
 _DATAGRAM = "1021B"
-# The interface of every host. With lines of ten times the link, the default, the engines differ:
-# in the guest those of a group are one line (fact linux-20).
+# The rate of every host's interface. With the default, ten times the link's rate, the engines
+# differ: in the guest the hosts of a group share one interface (fact linux-20).
 _HOST_RATE = "10gbit"
-# How long a cell runs: that many packets of the link and at least that many round trips and ms; but
-# no more packets than the most, unless that were fewer than the least number of round trips.
+# Duration of a cell: this number of packets, and at least these numbers of round trips and ms;
+# capped at the maximum number of packets, unless that is below the minimum of round trips.
 _PACKETS, _ROUND_TRIPS, _LEAST_MS = 20_000, 40, 4_000
 _MOST_PACKETS, _LEAST_ROUND_TRIPS = 150_000, 10
 
@@ -83,12 +83,12 @@ def cells(design: CoveringDesign = WIDE) -> list[Cell]:
 
 
 def is_allowed(cell: Cell) -> bool:
-    """Whether the levels go together, as far as they are known."""
+    """Whether the levels known so far can be combined."""
     return not any(applies(cell) for applies in _LEFT_OUT.values())
 
 
 def left_out(design: CoveringDesign) -> list[str]:
-    """What of the combinations of a design's levels is left out."""
+    """Combinations of a design's levels that are left out."""
     levels = [
         dict(zip(design.factors, chosen, strict=True))
         for chosen in product(*design.factors.values())
@@ -97,7 +97,7 @@ def left_out(design: CoveringDesign) -> list[str]:
 
 
 def _share_bps(cell: Cell) -> float | None:
-    """What a flow has of the rate, if that is known."""
+    """A flow's share of the rate, if known."""
     rate, flows = cell.get("rate"), cell.get("flows")
     if not (isinstance(rate, int) and isinstance(flows, int)):
         return None
@@ -115,7 +115,7 @@ def _holds_too_much(cell: Cell) -> bool:
     return share_bps is not None and share_bps * rtt_ms / 8e3 > _LARGEST_SHARE_OF_BDP
 
 
-# Levels that do not go together, also in cells that lack some factors.
+# Levels that cannot be combined, also in cells that lack some factors.
 _LEFT_OUT: dict[str, Callable[[Cell], bool]] = {
     "marks under `pfifo` and `sfq`": lambda cell: (
         cell.get("aqm") in _WITHOUT_ECN and (cell.get("ecn") is True or cell.get("tcp") == "dctcp")
@@ -130,7 +130,7 @@ _LEFT_OUT: dict[str, Callable[[Cell], bool]] = {
 
 
 def name(cell: Cell) -> str:
-    """What a cell is called: its levels."""
+    """The name of a cell: its levels."""
     ecn = " ecn" if cell["ecn"] else ""
     beside = "" if cell["traffic"] == "bulk" else f" + {cell['traffic']}"
     offload = ", tso" if _offload(cell) != "off" else ""
@@ -146,13 +146,13 @@ def _offload(cell: Cell) -> str:
 
 @dataclass(frozen=True)
 class _Path:
-    """What a cell's texts depend on.
+    """Derived values of a cell, on which its scenario depends.
 
     Attributes:
         bps: rate of the link.
         rtts_ms: round trips of its groups of bulk flows.
         duration_ms: simulated time.
-        warmup_ms: its first sixth, which does not count.
+        warmup_ms: its first sixth, which is excluded.
     """
 
     bps: int
@@ -222,12 +222,12 @@ def _queue(cell: Cell, path: _Path) -> str:
         "dualpi2": f"dualpi2@linux:limit={limit}p",
     }[str(cell["aqm"])]
     if not cell["ecn"] or cell["aqm"] in ("cake", "sfb", "dualpi2"):
-        return text  # these three mark whatever can be marked
+        return text  # these three mark every ECN-capable packet
     return f"{text},ecn=true"
 
 
 def _acks(cell: Cell, path: _Path) -> list[str]:
-    """The way back of cells with congestion of ACKs: six tenths of the rate that they need."""
+    """The reverse path of cells with congested ACKs: 60 % of the rate that the ACKs need."""
     if cell["traffic"] != "acks":
         return []
     return ["[links.acks]", f'rate = "{path.bps // 100}bit"', 'queue = "taildrop:limit=100p"']
@@ -253,7 +253,7 @@ def _bulk(cell: Cell, path: _Path, tcp: str) -> list[str]:
 
 
 def _propagation(rtt_ms: int) -> str:
-    """All propagation on the senders' side, where the guest has it (fact linux-24)."""
+    """All propagation on the senders' side, as in the guest (fact linux-24)."""
     return f'access = {{ sender = "{rtt_ms / 2:g}ms", receiver = "0s" }}'
 
 
@@ -269,7 +269,7 @@ def _tcp(cell: Cell, own: str) -> list[str]:
 
 
 def _beside(cell: Cell, path: _Path, tcp: str) -> list[str]:
-    """The traffic besides the bulk flows: users, or datagrams."""
+    """The traffic in addition to the bulk flows: users or datagrams."""
     users = max(1, min(16, path.bps // 5_000_000))
     apps = {
         "files": (users, '{ kind = "files", think = "500ms", sizes = ["15kB", "44kB", "150kB"] }'),
@@ -289,7 +289,7 @@ def _beside(cell: Cell, path: _Path, tcp: str) -> list[str]:
 
 
 def _bursts(path: _Path) -> str:
-    """Ten bursts at the rate of the link, a hundredth of the time long each."""
+    """Ten bursts at the rate of the link, each 1 % of the duration."""
     at = ", ".join(f'"{place * path.duration_ms // 10}ms"' for place in range(10))
     length = f"{path.duration_ms // 100}ms"
     return (

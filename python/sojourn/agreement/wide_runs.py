@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """What is kept of one run.
+    """The part of one run that is kept.
 
     Attributes:
         values: by ``scope/name/metric``, in SI units.
-        invalid: why it is no valid experiment.
+        invalid: why it is not a valid experiment.
     """
 
     values: Mapping[str, float]
@@ -44,10 +44,10 @@ class Compared:
         scenario: its name.
         levels: its level of every factor.
         cells: its metrics.
-        halves: its metrics over half of the seeds; of the reference against its other half, then of
-            the first engine against that other half. None of fewer than four seeds.
-        unknown: metrics that not every run has, so that they are not compared.
-        invalid: why runs of it were no valid experiments.
+        halves: its metrics over half of the seeds: the reference against its other half, then the
+            first engine against that other half. Empty with fewer than four seeds.
+        unknown: metrics that some runs lack, which are not compared.
+        invalid: why runs of it were not valid experiments.
     """
 
     scenario: str
@@ -65,7 +65,7 @@ class WideAgreement(Tabular):
     Attributes:
         design: the grid.
         names: the engines; the second is the reference.
-        seeds: how many seeds each cell is a mean of.
+        seeds: number of seeds per cell.
         compared: the cells of the design.
     """
 
@@ -91,7 +91,7 @@ class WideAgreement(Tabular):
 
     @property
     def invalid(self) -> list[str]:
-        """Why runs were no valid experiments."""
+        """Why runs were not valid experiments."""
         return [reason for compared in self.compared for reason in compared.invalid]
 
 
@@ -110,10 +110,10 @@ def agree_on_grid(
 
     Args:
         engine: two engines; the second is the reference.
-        seeds: how many seeds.
+        seeds: number of seeds.
         design: the grid.
-        tcp: the profile that stands for the kernel's TCP.
-        jobs: runs at a time.
+        tcp: the profile of the kernel's TCP.
+        jobs: concurrent runs.
         progress: receives how far the runs are.
         store: where runs are kept.
         **engine_options: options of the engines.
@@ -137,7 +137,7 @@ def compare_cell(
     every = [run for engine in runs for run in engine]
     metrics = list(dict.fromkeys(metric for run in every for metric in run.values))
     known = [metric for metric in metrics if all(metric in run.values for run in every)]
-    # What happens on neither engine, such as marks without ECN, is no agreement.
+    # Events that occur on neither engine, such as marks without ECN, do not count as agreement.
     happens = [metric for metric in known if any(run.values[metric] for run in every)]
     invalid = [reason for run in every for reason in run.invalid]
     return Compared(

@@ -72,7 +72,7 @@ def _rust(folder: Path) -> Path:
 
 
 def _kept(built: Path, made: Path) -> Path:
-    """Put a library where it belongs, whole; what killed builds left there is removed."""
+    """Move a complete library to its place; remove remains of killed builds."""
     files.remove_leftovers(made.parent.glob(".*.tmp"))
     files.write(made, built.read_bytes())
     return made

@@ -1,4 +1,4 @@
-"""What a check finds: one promise of the contract, one AQM in one world."""
+"""Results of a check: one rule of the contract, one AQM in one scenario."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Finding:
-    """One promise of the contract.
+    """One rule of the contract.
 
     Attributes:
-        promise: in a few words.
-        held: whether it held; None where it does not apply.
+        promise: the rule, in a few words.
+        held: whether it held; None if it does not apply.
         detail: how it was tested, or what broke it.
     """
 
@@ -22,13 +22,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class WorldResult:
-    """One AQM in one world.
+    """One AQM in one standard scenario.
 
     Attributes:
         delay_p50_s: median time in the queue.
-        delay_p95_s: 95 % quantile of it.
-        utilisation: part of the link's capacity that was used.
-        jain: Jain's index of the flows' goodputs; NaN where it is not asked for.
+        delay_p95_s: its 95 % quantile.
+        utilisation: share of the link's capacity that was used.
+        jain: Jain's index of the flows' goodputs; NaN if not computed.
         swing: standard deviation over mean of the sampled backlog, the measure of stability.
         others: further values by name, in base units.
     """

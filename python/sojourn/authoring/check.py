@@ -28,9 +28,9 @@ class Checked:
 
     Attributes:
         law: the law in text form.
-        source: its code, empty for one that is built in.
+        source: its code, empty for a built-in law.
         doc: what it does.
-        target_s: its target of delay; None if it has none.
+        target_s: its delay target; None without one.
         findings: the contract.
         aqms: the law, then the known AQMs.
         grid: by AQM, (flows, base RTT in ms) and cell.
@@ -52,7 +52,7 @@ class Checked:
 
     @property
     def is_kept(self) -> bool:
-        """Whether no promise of the contract is broken."""
+        """Whether every rule of the contract holds."""
         return all(finding.held is not False for finding in self.findings)
 
 
@@ -68,16 +68,16 @@ def check(
 
     Args:
         law: a name, ``mine.py:MyLaw``, a library or a class; parameters as for a comparison.
-        quick: a tenth of the random operations, and no standard scenarios.
-        operations: random operations in each of the long tests of the contract; a million take
-            some seconds for a law in Python.
-        jobs: runs at a time; the number of cores by default.
+        quick: a tenth of the random operations, without standard scenarios.
+        operations: random operations in each of the long tests of the contract; a million take some
+            seconds for a law in Python.
+        jobs: concurrent runs; the number of cores by default.
         progress: receives how far the runs are.
 
     Raises:
         InputError: there is no such law.
         ScenarioError: the law is not legal.
-        LawError: the law failed in a world, although it kept the contract.
+        LawError: the law failed in a standard scenario, although it kept the contract.
     """
     brought = bring([law])
     name, laws = brought.aqms[0], brought.laws
@@ -125,7 +125,7 @@ def _target(aqm: str, laws: list[_core.CustomLaw]) -> float | None:
 def _run(
     made: Checked, laws: list[_core.CustomLaw], jobs: int | None, progress: Progress | None
 ) -> None:
-    """Every AQM in every world, under one seed."""
+    """Every AQM in every standard scenario, under one seed."""
     places: list[tuple[str, tuple[int, int] | str]] = []
     tasks = []
     texts: dict[tuple[int, int] | str, str] = {

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 _MARKS = {True: "holds", False: "broken", None: "does not apply"}
-# Numbers on the colours of a map, which stay as they are when a page is dark: so do these, since
-# they are not the ink and paper of `style`, which change places.
+# Colours of numbers on a map. They do not swap in dark mode, as the ink and paper of `style` do,
+# because the colours of the map stay the same.
 _ON_DARK, _ON_LIGHT = "#fdfdfd", "#101214"
 # Title, value of a cell, colours from good to bad, the value of the last colour.
 _MAPS: tuple[tuple[str, Callable[[WorldResult], float], str, float], ...] = (
@@ -70,7 +70,7 @@ def to_json(checked: Checked) -> dict[str, Any]:
 
 
 def page(checked: Checked) -> str:
-    """The page: no script, no address outside it."""
+    """The page, without scripts and external addresses."""
     from sojourn.plots import style
 
     drawings = []
@@ -93,7 +93,7 @@ def page(checked: Checked) -> str:
 def heat_map(
     checked: Checked, title: str, value: Callable[[WorldResult], float], colours: str, most: float
 ) -> Figure:
-    """One measure of every AQM over load and RTT, all with one scale.
+    """One measure of every AQM over load and RTT, on a common scale.
 
     Args:
         checked: what is shown.
@@ -135,7 +135,7 @@ def _number(x: float) -> str:
 
 
 def _rows(checked: Checked) -> list[tuple[str, list[str]]]:
-    """The scenarios besides the grid, a row for each measure."""
+    """The scenarios outside the grid, a row for each measure."""
 
     def row(
         name: str, of: Callable[[dict[str, WorldResult]], float], scale: float

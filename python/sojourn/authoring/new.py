@@ -1,4 +1,4 @@
-"""A folder to begin a law in: Python, Rust or C, with a test and a README."""
+"""Creates the folder of a new law in Python, Rust or C, with a test and a README."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Language = Literal["python", "rust", "c"]
 
 _CRATES = ("Cargo.toml", "crates/aqm/Cargo.toml", "crates/law/Cargo.toml")
 
-# Keywords and crates that cargo refuses, what the file imports, and what every file has.
+# Keywords and crates that cargo refuses, and names that the file imports or defines.
 _RUST_WORDS = """
     abstract as async await become box break const continue crate do dyn else enum extern false
     final fn for gen if impl in let loop macro match mod move mut override priv pub ref return
@@ -42,16 +42,16 @@ def new(
     Args:
         name: of the law: a lower-case letter, then letters, digits and underscores.
         language: of the law.
-        folder: where; a folder of the law's name by default.
-        source: a checkout of Sojourn, for a law in Rust; None for the one that this package is
-            used from.
+        folder: the folder; named after the law by default.
+        source: a checkout of Sojourn, for a law in Rust; None for the one that this package is used
+            from.
 
     Returns:
         The files, the one to edit first.
 
     Raises:
-        InputError: the name cannot be one, or an AQM has it, or the folder holds something
-            already, or there is no checkout for a law in Rust.
+        InputError: the name is invalid or taken by an AQM, the folder is not empty, or a law in
+            Rust has no checkout.
         OSError: the folder cannot be written.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
@@ -86,7 +86,7 @@ def _check_free(name: str, language: Language) -> None:
 
 
 def _dependencies(source: Path | None) -> str:
-    """The crates that a law in Rust needs, by path: they are in no registry."""
+    """The crates that a law in Rust needs, by path, because they are in no registry."""
     tree = source_tree() if source is None else checked_tree(source, _CRATES)
     if tree is None:
         raise InputError(
@@ -101,20 +101,20 @@ def _dependencies(source: Path | None) -> str:
 
 
 def source_tree() -> Path | None:
-    """The source tree that this package is used from, if it is."""
+    """The source tree that this package is used from, if any."""
     root = Path(sojourn.__file__).resolve().parents[2]
     return root if (root / "crates" / "law" / "Cargo.toml").is_file() else None
 
 
 def checked_tree(source: Path, needed: Sequence[str]) -> Path:
-    """A source tree of this package's version that a user names with ``--source``.
+    """The source tree of this package's version that the user names with ``--source``.
 
     Args:
         source: the folder.
         needed: files that it must have.
 
     Raises:
-        InputError: it is none, or of another version.
+        InputError: it is not a source tree, or of another version.
     """
     if lacking := [name for name in needed if not (source / name).is_file()]:
         raise InputError(f"--source: {source} is no source tree of Sojourn: no {lacking[0]}")

@@ -24,7 +24,7 @@ class ScriptResult:
         verdict: ``passed``, ``not applicable``, ``failed`` or ``unreadable``.
         line: the line that decided; 0 if it passed or none could be read.
         reason: why it is not applicable or unreadable, else empty.
-        expected: what a failed script has, else empty.
+        expected: what a failed script expects, else empty.
         got: what the endpoint does instead, else empty.
     """
 
@@ -40,12 +40,12 @@ def run_scripts(folder: Path, only: str | None = None) -> list[ScriptResult]:
     """Run every ``.pkt`` file below a folder, in the order of their names.
 
     Args:
-        folder: of packetdrill scripts, such as ``tools/testing/selftests/net/packetdrill`` of a
-            checkout of the kernel. Nothing in it is executed.
+        folder: a folder of packetdrill scripts, such as ``tools/testing/selftests/net/packetdrill``
+            of a checkout of the kernel. Nothing in it is executed.
         only: a pattern that the name of a script must match, as in ``*sack*``.
 
     Raises:
-        InputError: there is no such folder, or no script in it.
+        InputError: the folder does not exist, or contains no script.
     """
     if not folder.is_dir():
         raise InputError(

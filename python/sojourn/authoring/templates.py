@@ -198,7 +198,7 @@ def _readme(file: str, build: str) -> str:
 
 _BUILD = "    sojourn build @NAME@\n"
 
-# By language, the files of its folder; `NAME` in a path is the law's name.
+# The files of the folder, by language; `NAME` in a path is the law's name.
 OF: dict[str, dict[str, str]] = {
     "python": {"NAME.py": _PYTHON, "README.md": _readme("@NAME@/@NAME@.py:@CLASS@", "")},
     "rust": {

@@ -1,7 +1,7 @@
 """The standard scenarios of a check: load and RTT, two RTTs at once, traffic that does not respond.
 
-One link of 10 Mbit/s with a buffer of 250 packets, which holds 300 ms: long enough that the AQM and
-not the buffer decides, as RFC 7928 §3.1 asks. All numbers here are our choice.
+One link of 10 Mbit/s with a buffer of 250 packets, 300 ms: long enough that the AQM decides, not
+the buffer, as RFC 7928 §3.1 asks. All numbers here are our choice.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def sentences(
     others: Mapping[str, Mapping[str, WorldResult]],
     target_s: float | None,
 ) -> list[str]:
-    """The conclusions about the first AQM, with the numbers of the others."""
+    """Conclusions about the first AQM, with the numbers of the others."""
     said = []
     if target_s is not None:
         own = next(iter(cells.values()))

@@ -1,7 +1,7 @@
-"""The command ``sojourn``; `commands` says where each of its commands is.
+"""The command ``sojourn``; `commands` lists the modules of its commands.
 
-Exit codes: 0 all is well; 1 something ran but is not valid, or some runs failed; 2 bad input;
-130 interrupted. Results go to stdout, everything else to stderr.
+Exit codes: 0 success; 1 a result is not valid, or some runs failed; 2 bad input; 130 interrupted.
+Results go to stdout, everything else to stderr.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def main(arguments: Sequence[str] | None = None, *, ends_process: bool = False) 
 
     Args:
         arguments: of the command; those of the process by default.
-        ends_process: whether the process may end a moment after Ctrl-C, in place of a return.
+        ends_process: whether the process may end shortly after Ctrl-C instead of returning.
     """
     _open_closed_streams()
-    # No window is opened. Matplotlib cannot be imported where this names nothing that it knows.
+    # No window is opened. Matplotlib cannot be imported if this names an unknown backend.
     os.environ.pop("MPLBACKEND", None)
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a character shows a question mark rather than ending the run.
+        # A character that the terminal lacks becomes a question mark instead of an error.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     interrupts = Interrupts()
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None, *, ends_process: bool = False) 
         with interrupts.listening(ends_process):
             return _exit_code(arguments)
     except (KeyboardInterrupt, Exception) as error:
-        # What a library makes of the interrupt is no error of its own.
+        # An exception that a library raises because of the interrupt is not an error.
         if not (interrupts.heard or isinstance(error, (KeyboardInterrupt, Interrupted))):
             raise
         interrupts.is_said = True
@@ -98,7 +98,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         return _closed_pipe()
     except SystemExit:
-        # click exits so after a broken pipe, and after it has completed a shell's <Tab>.
+        # click exits this way after a broken pipe and after shell completion.
         return OK
     except OSError as error:
         return _refuse(error)
@@ -112,10 +112,10 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Where the caller closed a stream (`>&-`, as cron may), what is written to it is dropped.
+    """Drop output to a stream that the caller has closed (`>&-`, as cron may).
 
-    The lowest free descriptors are those of the closed streams, so that no file of a result gets
-    the number of one and receives messages.
+    This occupies the descriptors of the closed streams, so no result file gets one of them and
+    receives messages.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -124,7 +124,7 @@ def _open_closed_streams() -> None:
 
 
 def _closed_pipe() -> int:
-    """The reader of stdout has closed it (`| head`): write nothing more."""
+    """The reader of stdout has closed it (`| head`): stop writing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return OK
 
@@ -136,7 +136,7 @@ def _refuse(error: Exception) -> int:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        # Files of results are named; what else is written has no name.
+        # Result files have names; other streams have none.
         unnamed = "standard output or a temporary file"
         place = unnamed if error.filename is None and error.errno in _FULL else error.filename
         return shortened(f"{place}: {error.strerror}" if place else error.strerror)

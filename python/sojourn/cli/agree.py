@@ -92,13 +92,13 @@ def agree(
 
 
 def _show(found: Any, pages: ModuleType, page: Path | None, out: Path | None) -> int:
-    """Print an agreement, and write it where asked.
+    """Print an agreement, and save it if asked.
 
     Args:
         found: an agreement.
         pages: the module that makes its page.
         page: the file of the page.
-        out: the folder of all that is saved.
+        out: the folder for everything that is saved.
     """
     text = pages.as_markdown(found)
     sys.stdout.write(text)

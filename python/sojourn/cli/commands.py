@@ -1,6 +1,6 @@
 """The commands by name.
 
-One is imported when it is called, so that `sojourn --help` and a short run start at once.
+A command is imported when it is called, so `sojourn --help` and short runs start at once.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _ADDRESS_SPACE_BYTES = 1e9
 
 
 class Entry(NamedTuple):
-    """Where a command is, and what the list of commands says of it."""
+    """The module of a command, and its entry in the list of commands."""
 
     module: str
     function: str
-    """Its name there."""
+    """Its name in that module."""
     summary: str
     """The first sentence of its help."""
     computes: bool = False
@@ -129,7 +129,7 @@ COMMANDS = {
 
 
 def _check_address_space(name: str) -> None:
-    """Refuse a command whose libraries would abort, or wait for ever, for want of address space.
+    """Refuse a command whose libraries would abort or hang for lack of address space.
 
     Raises:
         InputError: `ulimit -v` allows too little.
@@ -146,7 +146,7 @@ class Commands(click.Group):
     """The group of all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names in the order of the alphabet."""
+        """Their names in alphabetical order."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -161,7 +161,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list without importing them."""
+        """Write the list without importing the commands."""
         room = formatter.width - 6 - max(map(len, COMMANDS))
         summaries = {
             name: click.Command(name, help=entry.summary).get_short_help_str(room)

@@ -135,7 +135,7 @@ def finish(comparison: Comparison, scenario: _core.Scenario, as_json: bool) -> i
 
 @contextmanager
 def _drawers(formats: list[str], size: str) -> Iterator[Drawers]:
-    """Processes that draw; what the report needs in this one is loaded while the runs are made."""
+    """Start processes that draw; load what the report needs in this one during the runs."""
     from sojourn.plots.beside import drawers
 
     with drawers(formats, size) as drawing:

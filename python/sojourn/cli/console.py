@@ -1,4 +1,4 @@
-"""Output: results to stdout, the rest to stderr; progress as a bar on a terminal, else as lines."""
+"""Results go to stdout, the rest to stderr; progress is a bar on a terminal, else lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINE_EVERY_S = 5.0
 
 
 def say(text: str) -> None:
-    """A line for people, to stderr; dropped where nothing can be written there."""
+    """A line for people, to stderr; dropped if stderr cannot be written."""
     with contextlib.suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
@@ -32,14 +32,14 @@ def warn(lines: list[str]) -> None:
 
 
 def show_json(value: Any) -> None:
-    """A result for machines, to stdout; null where there is no value."""
+    """A result for machines, to stdout; missing values are null."""
     from sojourn.describing.finite import without_nan
 
     print(json.dumps(without_nan(value), indent=1, ensure_ascii=False))
 
 
 def stdout_console() -> Any:
-    """A rich console for results; off a terminal it is wide and without colours."""
+    """A rich console for results; without a terminal it is wide and has no colours."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else PIPE_WIDTH
@@ -47,12 +47,12 @@ def stdout_console() -> Any:
 
 
 def meter() -> Progress:
-    """A progress bar if stderr is a terminal, else a line now and then."""
+    """A progress bar if stderr is a terminal, else occasional lines."""
     return Bar() if sys.stderr.isatty() else Lines()
 
 
 class Lines:
-    """Progress as plain lines: at most one in five seconds, and one at the end."""
+    """Progress as plain lines: at most one every five seconds, and one at the end."""
 
     def start(self, runs: int, simulated_s: float) -> None:
         """Begin to count."""
@@ -61,7 +61,7 @@ class Lines:
         self._done = 0
 
     def update(self, runs: int, simulated_s: float) -> None:
-        """Report progress, if the last report was some time ago."""
+        """Report progress, unless the last report is recent."""
         self._done = runs
         now = time.monotonic()
         if now - self._said < _LINE_EVERY_S or not simulated_s:
@@ -102,7 +102,7 @@ class Bar:
         )
         self._at_end = contextlib.ExitStack()
         self._at_end.callback(self._bar.stop)
-        # It hides the cursor; what the main thread holds is not waited for.
+        # It hides the cursor; locks of the main thread are not waited for.
         self._at_end.enter_context(ending.before_end(_show_cursor))
         self._task = self._bar.add_task(
             "", total=simulated_s, runs=f"0/{counted(runs, 'run')}", rate=""
@@ -120,7 +120,7 @@ class Bar:
         )
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._at_end.close()
 
 

@@ -79,7 +79,7 @@ def _save(found: Difference, out: Path) -> None:
 
 
 def show(found: Difference, to: Any) -> None:
-    """The first difference, then the sums."""
+    """The first difference, then the totals."""
     first, second = found.aqms
     to.print(
         f"{first} and {second} at {found.link} of {found.scenario}, seed {found.seed}",

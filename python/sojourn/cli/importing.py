@@ -49,8 +49,8 @@ def import_file(
 
     The format is recognised by the content: Mahimahi traces, CSV and TSV with a time column,
     Pensieve and 4G and 5G logs, netem-trace JSON, iperf3 and irtt JSON, ping's text and Flent data
-    files, each also compressed. What was read, and what the file could not say, is printed to
-    stderr and stands at the head of the scenario.
+    files, each also compressed. What was read and what is assumed is printed to stderr and written
+    at the head of the scenario.
     """
     from sojourn.importing import Assumptions, imported, read
     from sojourn.importing.writing import write

@@ -20,17 +20,17 @@ from sojourn.errors import Interrupted
 
 INTERRUPTED = 130
 _AGAIN_S = 0.01
-# What a command has to end by itself and say what is kept; less where it is large, since the system
-# takes its memory back (2 GB in 0.15 s) before the process has ended.
+# How long a command has to end by itself and report what is kept; less if it is large, because the
+# system frees its memory (2 GB in 0.15 s) before the process has ended.
 _PATIENCE_S, _LEAST_PATIENCE_S = 0.1, 0.02
 _RELEASED_BYTES_PER_S = 15e9
 
 
 def words(error: BaseException | None) -> str:
-    """What the user sees.
+    """The message to the user.
 
     Args:
-        error: an `Interrupted`, with what it says is finished; anything else says nothing more.
+        error: an `Interrupted`, whose text says what is finished; other errors add nothing.
     """
     if not isinstance(error, Interrupted):
         return "sojourn: interrupted"
@@ -50,7 +50,7 @@ def _patience_s() -> float:
 
 
 class Interrupts:
-    """What is known of the signals of one command.
+    """The state of signal handling of one command.
 
     Attributes:
         heard: whether one has arrived.
@@ -64,20 +64,20 @@ class Interrupts:
 
     @contextlib.contextmanager
     def listening(self, ends_process: bool) -> Iterator[None]:
-        """Both signals raise KeyboardInterrupt in this block: nothing half-written stays.
+        """Both signals raise KeyboardInterrupt in this block, so no half-written file remains.
 
-        Python drops an exception that is raised while it destroys an object or in a callback of
-        one, and prints it with its traceback. Here it is raised again a moment later instead.
+        Python prints and drops an exception that is raised in a destructor or in a callback of one.
+        Here it is raised again shortly afterwards.
 
         Args:
-            ends_process: whether this process ends a moment after a signal in any case, and not
-                only when what is computed or written allows it.
+            ends_process: whether this process ends shortly after a signal in any case, even in the
+                middle of a computation.
         """
         if threading.current_thread() is not threading.main_thread():
-            yield  # Python takes signals in the main thread only.
+            yield  # Python handles signals in the main thread only.
             return
-        # A shell has jobs in the background ignore Ctrl-C, and who embeds Python may have handlers
-        # of its own.
+        # A shell makes background jobs ignore Ctrl-C, and a program that embeds Python may have its
+        # own handlers.
         before = {
             number: handler
             for number in (signal.SIGINT, signal.SIGTERM)
@@ -110,7 +110,7 @@ class Interrupts:
             self._unraisable(dropped)
 
     def _watch(self, numbers: set[int]) -> None:
-        """Begin a thread that ends the process; it hears a signal while the main thread does not.
+        """Start a thread that ends the process if the main thread does not react to a signal.
 
         It stays until the process ends.
         """

@@ -53,7 +53,7 @@ Examples:
 def build(hz: str, source: str | None, jobs: int, debug: bool) -> int:
     """Build it from Debian's kernel sources, in about 5 minutes; nothing needs root.
 
-    What was begun is gone on with. The kernel is kept in the cache, by version and configuration.
+    An interrupted build continues. The kernel is kept in the cache, by version and configuration.
     """
     platforms.require_linux("kernel build")
     release = archives.release_asked(source) if source is not None else None
@@ -142,7 +142,7 @@ def _compilers() -> Path:
 
 @kernel.command()
 def where() -> int:
-    """Say which kernels there are."""
+    """List the kernels that have been built."""
     found = [each for hz in (100, 250, 300, 1000) for each in guest_kernel.built(hz)]
     for each in found:
         print(each)
@@ -152,7 +152,7 @@ def where() -> int:
 
 
 class _Lines:
-    """Progress as a line now and then."""
+    """Progress as occasional lines."""
 
     def __enter__(self) -> _Lines:
         self._said = time.monotonic()

@@ -70,10 +70,10 @@ def live(file: str | None, aqm: str | None, port: int, save: Path | None, opens:
 
 
 def _at(file: str | None, aqm: str | None) -> str:
-    """The part of the address that holds what the page begins with; nothing is a line of its own.
+    """The fragment of the address that holds the initial state of the page.
 
     Raises:
-        InputError: there are not two AQMs, or no file, or the page cannot hold it.
+        InputError: there are not two AQMs, the file is missing, or the page cannot hold it.
         ScenarioError: the scenario or an AQM is not legal.
     """
     if file is None:

@@ -31,7 +31,7 @@ def build(source: Path | None) -> int:
     """Compile it against ns-3 in about two minutes; nothing needs root.
 
     ns-3 is taken from NS3_PREFIX, from the installed wheel (`pip install sojourn[ns3]`), or from
-    the cache, into which its wheel is fetched otherwise. What was made is kept there, by the digest
+    the cache, into which its wheel is downloaded otherwise. The result is kept there, by the digest
     of its sources.
     """
     found = runner.find()
@@ -44,6 +44,6 @@ def build(source: Path | None) -> int:
 
 @ns3.command()
 def where() -> int:
-    """Say which runner there is."""
+    """Show which runner has been built."""
     print(runner.require())
     return 0

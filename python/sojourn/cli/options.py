@@ -69,10 +69,10 @@ def out_option(help_text: str) -> Callable[[F], F]:
 
 
 def writing_to(folder: Path | None) -> None:
-    """Make the folder of --out and keep other processes out of it until the command has ended.
+    """Create the folder of --out and lock it until the command has ended.
 
     Raises:
-        InputError: it cannot be made or written, or another process writes to it.
+        InputError: it cannot be created or written, or another process writes to it.
     """
     click.get_current_context().with_resource(files.writing_to(folder))
 
@@ -146,7 +146,7 @@ def engine_option(note: str) -> Callable[[F], F]:
 
 
 def engine_options(function: F) -> F:
-    """The options that engines have of their own; the function takes them as ``**options``."""
+    """The options of the engines; the function takes them as ``**options``."""
     path = click.Path(path_type=Path)
     for engine, option in reversed(registry.options()):
         function = click.option(
@@ -167,7 +167,7 @@ def _once(_context: click.Context, parameter: click.Parameter, values: tuple[Any
 
 
 def store(fresh: bool) -> Store | None:
-    """The store of runs that ``--fresh`` leaves aside; what is wrong with it is a warning."""
+    """The store of runs, unless ``--fresh`` is given; problems with it are warnings."""
     return None if fresh else Store(report=lambda text: console.warn([text]))
 
 

@@ -178,7 +178,7 @@ def _show_json(result: Result, out: Path | None) -> None:
 
 
 def _lines(result: Result) -> list[str]:
-    """What became of each command, and the end of what it wrote."""
+    """The outcome of each command, and the end of its output."""
     lines = []
     for row in result.programs.to_pylist():
         lines.append(f"{row['host']}: {row['command']}")

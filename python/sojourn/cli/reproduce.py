@@ -106,9 +106,9 @@ def reproduce(
     """Reproduce figures and tables of five papers and judge their claims.
 
     PAPER is codel-act, kids, madpie, pi2 or pie; ITEM is a figure or table such as F4 or T1.
-    Without names everything is reproduced. Runs are kept in the user's store, so that only
-    missing ones are simulated. With --cluster the workers of `sojourn study` make them; they must
-    see that store.
+    Without names everything is reproduced. Runs are kept in the user's store, so only missing ones
+    are simulated. With --cluster the workers of `sojourn study` run them; they need access to that
+    store.
     """
     from sojourn.describing.aqm_list import split_all
     from sojourn.describing.library import parse_set
@@ -135,7 +135,7 @@ def reproduce(
             **change,
         )  # fmt: skip
     except Interrupted as error:
-        # Thousands of labels would help nobody.
+        # Thousands of labels would not be readable.
         console.say(f"sojourn: {error}; they are kept, the next call goes on from there")
         return _INTERRUPTED
     console.say(

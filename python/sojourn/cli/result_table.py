@@ -1,4 +1,4 @@
-"""The summary of a run as a table. What comparisons need is not imported for it."""
+"""The summary of a run as a table, without importing what comparisons need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Groups = dict[str, list[tuple[str, str]]]
 def print_result(result: Result) -> None:
     """The summary of a run, queue by queue and class by class.
 
-    Off a terminal the same text is written without rich, which takes 60 ms to import.
+    Without a terminal the same text is written without rich, which takes 60 ms to import.
     """
     groups: Groups = {}
     for scope, name, metric, value, unit in result.summary_rows:

@@ -101,7 +101,7 @@ def router(**given: Any) -> int:
 
 
 def _page(stack: ExitStack, opens: bool, port: int | None) -> Callable[[dict[str, Any]], None]:
-    """Where reports go besides the screen: to a page in the browser, or nowhere."""
+    """Where reports go in addition to the screen: to a page in the browser, or nowhere."""
     if not opens and port is None:
         return lambda _report: None
     from sojourn.live import page
@@ -136,7 +136,7 @@ def _split(text: str) -> list[str]:
 
 
 class _Screen:
-    """The router's reports while it runs: a table on a terminal, else a line now and then."""
+    """The router's reports while it runs: a table on a terminal, else occasional lines."""
 
     def __init__(self, is_live: bool) -> None:
         self._reports = 0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _PLOTS = ("bode", "margin", "map", "step")
 _VARIANTS = ("exact", "continuous", "derived", "printed")
 _CCS = ("reno", "cubic", "dctcp", "scalable")
-# Number of values of a range: few in tables and legends, many on maps.
+# Number of values in a range: few in tables and legends, many on maps.
 _FEW, _CURVE, _MANY = 7, 120, 80
 _MOST_LINES = 4
 # Steps by name: factors on flows and rate.
@@ -157,7 +157,7 @@ def _save(drawing: Figure, folder: Path, name: str) -> None:
 
 
 def _points(question: _Question, later: tuple[float, float] = (1.0, 1.0)) -> _Points:
-    """At most four operating points that exist, also with the flows and the rate multiplied."""
+    """At most four operating points that still exist with flows and rate multiplied."""
     import numpy as np
 
     from sojourn.stability import analyse

@@ -1,4 +1,4 @@
-"""The command ``study``: sweeps that are planned, run, resumed, exported and looked at."""
+"""The command ``study``: plans, runs, resumes, exports and draws sweeps."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _engine = click.option(
 
 
 def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say where runs are made; `workers_of` takes them."""
+    """The options that select where runs are executed; `workers_of` takes them."""
     for option in (_dashboard, _option, _cluster, _jobs):
         command = option(command)
     return command
@@ -98,7 +98,7 @@ Examples:
 """
 )
 def study() -> None:
-    """Run a sweep of many scenarios, keep every run once, and go on after any interruption."""
+    """Run a sweep of many scenarios, store every run once, and resume after any interruption."""
 
 
 @study.command()
@@ -111,7 +111,7 @@ def study() -> None:
 @_engine
 @json_option
 def plan(file: str, pilots: int, aqms: tuple[str, ...], engine: str | None, as_json: bool) -> None:
-    """Show how many runs a study has, and what they will cost.
+    """Show the number of runs of a study, and their estimated cost.
 
     FILE is a study file or the name of a shipped study.
     """
@@ -152,7 +152,7 @@ def schema() -> None:
 def run_study(
     file: str, store: str, aqms: tuple[str, ...], engine: str | None, **where: Any
 ) -> int:
-    """Run a study; what its store has already is not run again.
+    """Run a study; runs that its store already has are not repeated.
 
     FILE is a study file or the name of a shipped study.
     """
@@ -170,7 +170,7 @@ def run_study(
 @click.option("--retry", is_flag=True, help="Try again what was set aside.")
 @_laws
 def resume(store: str, retry: bool, aqms: tuple[str, ...], **where: Any) -> int:
-    """Go on with the study in STORE: only what is missing is run."""
+    """Resume the study in STORE: only missing runs are executed."""
     results = _results(store, aqms)
     if retry:
         results.store.retry()
@@ -191,7 +191,7 @@ def work(store: str, part: str, aqms: tuple[str, ...], jobs: int | None) -> int:
     """Run a share of the study in STORE, without any scheduler.
 
     `sojourn study run` or `sojourn study begin` has put the study there. Shares can run at the same
-    time on machines that see STORE; `sojourn study resume` then compacts what they have made.
+    time on machines with access to STORE; `sojourn study resume` then compacts their results.
     """
     from sojourn.study.running import parse_part
 
@@ -223,7 +223,7 @@ def begin(file: str, store: str, aqms: tuple[str, ...], engine: str | None) -> N
 @_laws
 @json_option
 def status(store: str, aqms: tuple[str, ...], as_json: bool) -> int:
-    """Show how far the study in STORE is, and what was set aside."""
+    """Show the progress of the study in STORE, and the runs that were set aside."""
     from sojourn.study.doubts import doubts
 
     results = _results(store, aqms)
@@ -337,7 +337,7 @@ def _unmet(results: Results, found: StudyStatus) -> str:
 def workers_of(
     jobs: int | None, cluster: str | None, cluster_options: tuple[str, ...], dashboard: bool
 ) -> Workers:
-    """What `where_options` ask for.
+    """The workers that `where_options` select.
 
     Raises:
         InputError: the cluster does not answer, or an option does not fit.

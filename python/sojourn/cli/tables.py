@@ -12,7 +12,7 @@ from sojourn.comparing.verdict import verdict
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
 
-# The same cells as in the report, with less space, so that six AQMs fit into 120 columns.
+# The same cells as in the report, with less padding, so six AQMs fit into 120 columns.
 _TIGHT = (" ± ", "±")
 _EDGES = 2
 _STYLES = {
@@ -25,7 +25,7 @@ _STYLES = {
 def print_comparison(comparison: ComparedRuns, console: Any) -> None:
     """The verdict, metrics as rows and AQMs as columns, legend, conclusions.
 
-    A wide table comes in parts.
+    A wide table is split into parts.
     """
     rows = table_rows(comparison)
     if not rows:
@@ -81,7 +81,7 @@ def _part(aqms: list[str], rows: list[TableRow], columns: list[int]) -> Any:
 
 
 def _label(row: TableRow) -> str:
-    """The metric with its unit; those of the headline family have a star."""
+    """The metric with its unit; headline metrics have a star."""
     unit = f" [{row.unit}]" if row.unit else ""
     return f"{row.label}{' *' if row.headline else ''}{unit}"
 
@@ -91,5 +91,5 @@ def _tight(cell: TableCell) -> str:
 
 
 def _lines(aqm: str) -> list[str]:
-    """An AQM over several lines: kind, then its parameters."""
+    """An AQM on several lines: kind, then its parameters."""
     return aqm.replace(":", "\n").replace(",", "\n").split("\n")

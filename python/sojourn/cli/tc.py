@@ -1,4 +1,4 @@
-"""``sojourn tc``: set-ups of tc and OpenWrt's SQM in and out, and what is wrong with them."""
+"""``sojourn tc``: reads, writes and checks set-ups of tc and OpenWrt's SQM."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def import_setup(
     """Make a scenario of a set-up.
 
     FILE holds commands (`tc qdisc add ...`, also of `tc -b`), what `tc -s -d qdisc show` prints, as
-    text or JSON, or OpenWrt's /etc/config/sqm; - is standard input. What was read, and what the
-    text could not say, is printed to stderr and stands at the head of the scenario.
+    text or JSON, or OpenWrt's /etc/config/sqm; - is standard input. What was read and what is
+    assumed is printed to stderr and written at the head of the scenario.
     """
     from sojourn import _core, files
     from sojourn.importing.tc import text_of
@@ -122,8 +122,8 @@ def check(
 ) -> int:
     """Say what is wrong or doubtful in a set-up, why, and what it costs.
 
-    Where it can be, the set-up is simulated as it is and with the remedy, under the same seeds.
-    FILE is as for `sojourn tc import`.
+    Where possible, the set-up is simulated as it is and with the remedy, under the same seeds. FILE
+    is as for `sojourn tc import`.
     """
     from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""Findings of ``sojourn tc check`` in words, and below them their numbers."""
+"""Findings of ``sojourn tc check`` as text, each with its numbers."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _expected(
         for file in expectations.files(sources)
         for each in expectations.read(file, engine=engine, options=given)
     ]
-    # Refuses an option whose engine no expectation runs on.
+    # Refuses options of an engine on which no expectation runs.
     registry.select([*dict.fromkeys(each.variant.engine.name for each in found)], given)
     return found
 

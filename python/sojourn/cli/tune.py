@@ -24,7 +24,7 @@ Examples:
 @where_options
 @json_option
 def tune(file: str, store: str, aqms: tuple[str, ...], as_json: bool, **where: Any) -> int:
-    """Search the parameters of an AQM for a goal, and judge them on scenarios not seen.
+    """Search the parameters of an AQM for a goal, and judge them on held-out scenarios.
 
     FILE is a search file or the name of a shipped search (docs/how-to/studies.md). Needs
     `sojourn[tune]`.

@@ -1,7 +1,7 @@
-"""Two engines on one metric: the question is whether they agree, not which one is better.
+"""Two engines on one metric: whether they agree, not which one is better.
 
-The tolerance is that of `sojourn agree`: a tenth of the reference's value, or a millisecond if that
-is more. The last engine is the reference.
+The tolerance is that of `sojourn agree`: 10 % of the reference's value, at least a millisecond for
+times. The last engine is the reference.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from sojourn.comparing.statistics import Estimate
 
 RELATIVE = 0.10
 DELAY_S = 0.001
-"""The tolerance, and the floor of times."""
+"""The tolerance, and its minimum for times."""
 CLOSE_RELATIVE = RELATIVE / 2
 CLOSE_DELAY_S = DELAY_S / 2
-"""Half of both: where engines are said to agree closely."""
+"""Half of both: engines agree closely within these."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class EngineAgreement:
     """A metric of one AQM on two engines, in the metric's unit.
 
     Attributes:
-        difference: on this engine less on the reference.
+        difference: on this engine minus on the reference.
         tolerance: the largest difference that agrees.
         noise: half of the 95 % interval of the difference, seeds taken as independent; NaN with too
             few seeds for an interval.
@@ -54,7 +54,7 @@ class EngineAgreement:
 
     @property
     def verdict(self) -> Literal["agrees", "differs", ""]:
-        """``differs`` where the noise is known and no value within it would agree."""
+        """``differs`` if the noise is known and no value within it would agree."""
         if self.agrees:
             return "agrees"
         return "differs" if abs(self.difference) > self.tolerance + self.noise else ""

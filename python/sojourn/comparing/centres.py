@@ -1,7 +1,7 @@
 """The estimate of a metric over seeds: mean or median, as the table of metrics says.
 
-Metrics with a long tail, a border or rare events have no interval of the mean that holds with ten
-seeds; of them the median is shown. docs/evidence/coverage.md has the measurement.
+For metrics with a long tail, a boundary or rare events, no interval of the mean has the stated
+coverage with ten seeds, so the median is shown (docs/evidence/coverage.md).
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from sojourn.comparing.statistics import Estimate, estimate, share_estimate
 from sojourn.describing.metric_table import Centre, MetricRow
 
 BIN = 0.001
-"""Width of the bins of delays, as a part of the value."""
+"""Width of the bins of delays, relative to the value."""
 
 
 def rounding(values: Sequence[float], operands: int) -> float:
     """Standard deviation of the error that bins make.
 
     Args:
-        values: of which a bin is a part.
-        operands: in how many of them a result has such an error: 2 for a difference, 0 for none.
+        values: the binned values.
+        operands: number of binned values that a result combines: 2 for a difference, 0 for values
+            without bins.
     """
     # A uniform error of width w has the variance w^2 / 12.
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
@@ -42,7 +43,7 @@ def estimate_of(row: MetricRow, values: Sequence[float]) -> Estimate:
 
 
 def operands_of(row: MetricRow) -> int:
-    """1 where its values are quantiles, known to a bin of a histogram, else 0."""
+    """1 if its values are quantiles of a histogram, else 0."""
     return int(row.quantile is not None)
 
 
@@ -50,9 +51,9 @@ def estimate_about(centre: Centre, values: Sequence[float], operands: int = 0) -
     """The estimate of a mean or of a median.
 
     Args:
-        centre: which of the two.
-        values: one per seed, shape ``(n_seeds,)``; NaN is left out, infinite is "not known, beyond
-            what was observed" and makes a mean unknown.
+        centre: mean or median.
+        values: one per seed, shape ``(n_seeds,)``; NaN is left out; infinite means beyond what was
+            observed, and makes a mean unknown.
         operands: see `rounding`.
     """
     if centre == "median":

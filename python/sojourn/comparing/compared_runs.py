@@ -38,10 +38,9 @@ class MetricEstimate:
     Attributes:
         metric: the metric.
         aqm: the AQM.
-        estimate: its mean or median; infinite where that is not known.
-        unknown: seeds whose value is not known but for a bound below; for the median it is enough
-            that they are fewer than half.
-        above: what the median is above, if there are any.
+        estimate: its mean or median; infinite if unknown.
+        unknown: number of seeds with a lower bound only; a median needs them to be fewer than half.
+        above: lower bound of the median, if there are such seeds.
     """
 
     metric: Metric
@@ -61,10 +60,10 @@ class PairedDifference:
         baseline: the first AQM.
         test: mean difference with unadjusted interval, and p-value.
         p_adjusted: p-value after Holm's correction over the headline family; NaN outside it.
-        margin: the largest difference that is none in practice, in the metric's unit.
+        margin: the largest difference without practical relevance, in the metric's unit.
         is_equivalent: whether the difference is within the margin (two one-sided tests).
-        correlation: of the two over the seeds: what pairing bought.
-        agreement: whether two engines agree on it; None where AQMs are compared.
+        correlation: of the two over the seeds, which decides how much pairing narrows the interval.
+        agreement: whether two engines agree on it; None if AQMs are compared.
     """
 
     metric: Metric
@@ -79,16 +78,16 @@ class PairedDifference:
 
     @property
     def headline(self) -> bool:
-        """Whether it is a test of the headline family; else it is exploratory."""
+        """Whether it is a test of the headline family; others are exploratory."""
         return self.metric.is_headline
 
     @property
     def verdict(self) -> DifferenceVerdict:
         """What the difference means, for tests of the headline family and between engines.
 
-        ``same`` within the margin, significant or not; else empty where it is not significant at
-        5 % after correction, ``different`` where neither direction is better as such. Between
-        engines ``agrees`` or ``differs``; empty where they are within the noise of the seeds.
+        ``same`` within the margin, significant or not; otherwise empty if it is not significant at
+        5 % after correction, ``different`` if neither direction is better as such. Between engines
+        ``agrees`` or ``differs``; empty if the noise does not decide.
         """
         if self.agreement is not None:
             return self.agreement.verdict
@@ -113,8 +112,8 @@ class ComparedRuns(Tabular):
         results: per AQM one result per seed; None where a run failed.
         failures: one sentence per failed run.
         references: by the name of a contender, the same AQM on the last engine, the reference;
-            empty where AQMs are compared.
-        own_metrics: metrics of the user's own, shown after the others.
+            empty if AQMs are compared.
+        own_metrics: custom metrics, shown after the others.
     """
 
     def __init__(
@@ -141,9 +140,9 @@ class ComparedRuns(Tabular):
         """One row per run and metric that the comparison shows.
 
         Returns:
-            Columns ``aqm`` (the contender, with its engine where several are compared), ``seed``,
-            ``scope``, ``name``, ``metric``, ``value`` in SI units, and ``unit``. A value that a run
-            does not have is null; a failed run has no rows.
+            Columns ``aqm`` (the contender, with its engine if several are compared), ``seed``,
+            ``scope``, ``name``, ``metric``, ``value`` in SI units, and ``unit``. Missing values are
+            null; a failed run has no rows.
         """
         return runs_table(self)
 
@@ -158,7 +157,7 @@ class ComparedRuns(Tabular):
 
     @property
     def invalid(self) -> list[str]:
-        """Why runs were no valid experiments, one sentence each."""
+        """Why runs were not valid experiments, one sentence each."""
         return [
             f"{aqm}, seed {result.manifest['seed']}: {reason}"
             for aqm in self.aqms
@@ -180,7 +179,7 @@ class ComparedRuns(Tabular):
         ]
 
     def bounds(self, metric: Metric, aqm: str) -> list[float]:
-        """What a metric is above, per seed, where it is not known; else NaN."""
+        """Lower bound of a metric per seed, where the value is unknown; else NaN."""
         key = metric.key + ABOVE
         return [r.summary.get(key, math.nan) if r else math.nan for r in self.results[aqm]]
 
@@ -192,9 +191,9 @@ class ComparedRuns(Tabular):
 
     @cached_property
     def fixed(self) -> list[str]:
-        """AQMs whose runs are the same for every seed, because nothing they meet is random.
+        """AQMs whose runs are the same for every seed, because they involve no randomness.
 
-        Their runs are no replicas: there is one value, and no interval.
+        Their runs are not replicas, so there is one value without an interval.
         """
 
         def rows(aqm: str) -> list[list[tuple[str, str, str, float, str]]]:
@@ -223,9 +222,9 @@ class ComparedRuns(Tabular):
         return paired(differences, [0.0] * len(differences), error)
 
     def _differences(self, metric: Metric, aqm: str) -> list[float]:
-        """Value minus baseline, seed by seed: infinite where only its sign is known, NaN if none.
+        """Value minus baseline, seed by seed: infinite if only its sign is known, NaN if unknown.
 
-        A value that is not known is larger than one that does not exceed its bound.
+        An unknown value is larger than any value up to its lower bound.
         """
         against = self.baseline_of(aqm)
         columns = (
@@ -271,12 +270,12 @@ class ComparedRuns(Tabular):
 
     @cached_property
     def shaped(self) -> dict[str, str]:
-        """By contender the rate to which its AQM shapes, where these differ (see `shaping`)."""
+        """By contender the rate to which its AQM shapes, if these differ (see `shaping`)."""
         return {} if self.references else shaping.rates(self.results, self.link)
 
     @cached_property
     def zero_metrics(self) -> list[Metric]:
-        """Metrics that are zero in every run: neither shown nor tested."""
+        """Metrics that are zero in every run, which are neither shown nor tested."""
         return [
             metric
             for metric in self._all_metrics
@@ -290,7 +289,7 @@ class ComparedRuns(Tabular):
 
     @cached_property
     def cells(self) -> list[MetricEstimate]:
-        """Estimates, metric by metric, within a metric AQM by AQM."""
+        """Estimates, by metric, then by AQM."""
         return [
             MetricEstimate(metric, aqm, self._estimate(metric, aqm), *self._unknown(metric, aqm))
             for metric in self.metrics
@@ -298,7 +297,7 @@ class ComparedRuns(Tabular):
         ]
 
     def _unknown(self, metric: Metric, aqm: str) -> tuple[int, float]:
-        """How many seeds have a bound alone, and what the median over the seeds is above."""
+        """How many seeds have a bound only, and the lower bound of the median over the seeds."""
         bounds = self.bounds(metric, aqm)
         unknown = sum(not math.isnan(bound) for bound in bounds)
         if not unknown:
@@ -311,7 +310,7 @@ class ComparedRuns(Tabular):
     def tests(self) -> list[PairedDifference]:
         """Paired differences against the first AQM, in the order of `cells`.
 
-        Where engines are compared, of each AQM against itself on the last engine.
+        If engines are compared, of each AQM against itself on the last engine.
         """
         tested = list(self.references) or self.aqms[1:]
         pairs = [(metric, aqm) for metric in self.metrics for aqm in tested]
@@ -328,9 +327,9 @@ class ComparedRuns(Tabular):
     def table(self) -> pa.Table:
         """Estimates in long form, SI units.
 
-        Columns: metric, label, unit, aqm, mean (the median where centre says so), centre, low,
-        high (ends of the 95 % interval), n, unknown (seeds whose value is not known but for a
-        bound below), above (what the median is above, if there are such seeds).
+        Columns: metric, label, unit, aqm, mean (or the median, see centre), centre, low, high (ends
+        of the 95 % interval), n, unknown (seeds with a lower bound only), above (lower bound of the
+        median, if there are such seeds).
         """
         import pyarrow as pa
 
@@ -350,7 +349,7 @@ class ComparedRuns(Tabular):
 
 
 def _less(value: float, base: float) -> float:
-    """The difference of two known values; NaN where one is missing or not known."""
+    """The difference of two known values; NaN if one is missing or unknown."""
     return value - base if math.isfinite(value) and math.isfinite(base) else math.nan
 
 

@@ -45,14 +45,14 @@ class Comparison(ComparedRuns):
     """
 
     def figures(self) -> dict[str, Figure]:
-        """Every figure for which there are values, by name."""
+        """Every figure for which values exist, by name."""
         from sojourn import plots
 
         return plots.draw_all(self)
 
     @property
     def warnings(self) -> list[str]:
-        """What was probably not meant: by the scenario, between contenders, or in the runs."""
+        """Probable mistakes: in the scenario, between contenders, or in the runs."""
         return all_warnings(self)
 
     def words(self) -> list[str]:
@@ -71,14 +71,14 @@ class Comparison(ComparedRuns):
     ) -> list[str]:
         """Write ``report.html``, ``figures/``, and ``comparison.json`` last; returns their names.
 
-        Files of an earlier comparison are replaced by rename, other files stay. The runs themselves
+        Files of an earlier comparison are replaced by rename; other files stay. The runs themselves
         are saved by `compare` while it works, if it is given a folder.
 
         Args:
-            folder: where.
+            folder: the folder.
             formats: of the figures: ``svg``, ``png``, ``pdf``, ``pgf`` (needs LaTeX).
             size: whether the figures are as wide as a paper's page or as its column.
-            drawing: what `compare` was given, made for these formats and this size.
+            drawing: the drawers given to `compare`, for these formats and this size.
 
         Raises:
             InputError: there is no such format or size, LaTeX is needed and missing, the folder
@@ -91,7 +91,7 @@ class Comparison(ComparedRuns):
             return save(self, Path(folder), formats, size, drawing)
 
     def __repr__(self) -> str:
-        """The table, and what is significant."""
+        """The table and the conclusions."""
         from rich.console import Console
 
         from sojourn.cli.tables import print_comparison
@@ -103,10 +103,10 @@ class Comparison(ComparedRuns):
 
     @classmethod
     def open(cls, folder: str | Path, *, metrics: Sequence[str | OwnMetric] = ()) -> Comparison:
-        """Read back what `compare` saved in its folder, to draw it again without running.
+        """Read back what `compare` saved in its folder, to draw it again without new runs.
 
         Args:
-            folder: what `compare` was given as `out`.
+            folder: the `out` of `compare`.
             metrics: custom metrics, computed from the saved tables.
 
         Raises:
@@ -149,28 +149,28 @@ def compare(
         aqms: one text (``"pie:target=5ms,fq(codel)"``) or a sequence; the first is the baseline. A
             custom law is a file (``fq(mine.py:MyLaw):target=5ms``), a library, or a class.
         fair: parameters (``{"target": "20ms"}``, ``dialect``) of all AQMs that have them.
-        seeds: how many seeds, counting up from the scenario's own; or the seeds themselves.
+        seeds: number of seeds, counting up from the scenario's own; or the seeds themselves.
         link: the link that gets the AQM; by default the only one, or the one named ``bottleneck``.
-        jobs: runs at a time; the number of cores by default. Results do not depend on it.
+        jobs: concurrent runs; the number of cores by default. Results do not depend on it.
         sets: dotted keys with values that override the scenario file.
         out: folder in which every run is saved as soon as it is complete, as
             ``runs/contender=<aqm>/replica=<seed>/``; runs of an earlier comparison there are
             removed first.
         progress: receives how far the runs are.
-        store: where runs that were made before are found, and new ones kept; None for neither.
-        metrics: custom metrics, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`;
-            their differences are exploratory.
+        store: where earlier runs are found and new ones kept; None for neither.
+        metrics: custom metrics, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`; their
+            differences are exploratory.
         ccs: as for `sojourn.run`, like `apps` and `memory`; the same under every AQM.
-        memory: a size such as ``32GB``; by default what is free.
+        memory: a size such as ``32GB``; by default the free memory.
         apps: applications written in Python by the name of the flows.
         engine: one or several (``"sim,linux"``): every AQM runs on each, as ``codel on linux``.
-        drawing: what draws meanwhile, of `sojourn.plots.beside.drawers`, for `Comparison.save`.
+        drawing: drawers of `sojourn.plots.beside` that work meanwhile, for `Comparison.save`.
         **engine_options: options of the engines, as for `sojourn.run`.
 
     Raises:
-        InputError: there is no such file or link, no AQM, no seed, or too little memory.
+        InputError: the file or link does not exist, there is no AQM or seed, or too little memory.
         ScenarioError: the scenario, an AQM or the simulator's part of it is not legal.
-        LawError: a law of the user's own failed; with file, line and time.
+        LawError: a custom law failed; with file, line and time.
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
@@ -197,7 +197,7 @@ def compare(
 def _cells(
     aqms: list[str], seeds: list[int], link: str, drawing: Drawers | None
 ) -> list[tuple[str, int]]:
-    """Every run; the first ones of all AQMs come first, as what shows these alone is drawn then."""
+    """Every run; the first run of each AQM comes first, so its figures can be drawn meanwhile."""
     if drawing is not None:
         drawing.expect(link, aqms, seeds[0])
     return [(aqm, seed) for seed in seeds for aqm in aqms]
@@ -214,7 +214,7 @@ def _task(
 def _by_contender(
     cells: Sequence[tuple[str, int]], outcomes: Sequence[Result | str]
 ) -> tuple[dict[str, list[Result | None]], list[str]]:
-    """Results of each contender in the order of the seeds, None for a run that failed; and why."""
+    """Results of each contender in the order of the seeds, None for failed runs; reasons."""
     results: dict[str, list[Result | None]] = {}
     for (aqm, _), outcome in zip(cells, outcomes, strict=True):
         results.setdefault(aqm, []).append(None if isinstance(outcome, str) else outcome)
@@ -227,7 +227,7 @@ def _variants(
     """By the name of a contender, its scenario, engine and AQM."""
     if len({engine.name for engine in on}) < len(on):
         raise InputError("engine: contenders are named by engine and AQM; name each engine once")
-    # The scenario's own queue stays: as a text it has the limit that the link's buffer gives it.
+    # The scenario's own queue stays; its text includes the limit from the link's buffer.
     own = loaded.queue(link)
     return {
         f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
@@ -264,7 +264,7 @@ def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
 
 
 def _own_aqm(scenario: _core.Scenario, link: str, on: Sequence[EngineSelection]) -> Sequence[str]:
-    """The scenario's own AQM, where it is engines that are compared."""
+    """The scenario's own AQM, used when engines are compared."""
     return [scenario.queue(link)] if len(on) > 1 else []
 
 
@@ -281,9 +281,9 @@ def _distinct(aqms: Sequence[str], laws: list[_core.CustomLaw]) -> list[str]:
 def _finisher(
     cells: Sequence[tuple[str, int]], folder: Path | None, drawing: Drawers | None
 ) -> Callable[[int, Result], None]:
-    """What is done with each run when it is complete: it is saved, then drawn."""
+    """Save each run when it is complete, then draw it."""
     if folder is not None:
-        # Otherwise, if this were killed, the report of earlier runs would remain with new runs.
+        # Otherwise, if the process were killed, an old report would stand next to new runs.
         files.remove(folder / files.COMPARISON)
         saving.remove_runs(folder / "runs", TABLES)
 

@@ -1,4 +1,4 @@
-"""What a comparison shows, in sentences: the headline differences from the first AQM."""
+"""The conclusions of a comparison: the headline differences from the first AQM."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def method(comparison: ComparedRuns) -> list[str]:
 
 
 def _unknown(comparison: ComparedRuns) -> str:
-    """Which numbers are not known in some seeds; empty if none."""
+    """Which numbers are unknown in some seeds; may be empty."""
     of: dict[str, list[str]] = {}
     for cell in comparison.cells:
         if cell.unknown:

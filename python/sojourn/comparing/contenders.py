@@ -1,4 +1,4 @@
-"""What is compared: of every contender its engine, dialect, target and update interval."""
+"""The contenders of a comparison, each with engine, dialect, target and update interval."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Contender:
         name: the column's name: an AQM, with its engine where engines are compared.
         engine: where it ran.
         kind: of AQM, such as ``fq(pie)``.
-        dialect: the rules that it follows.
-        target: its target of delay; empty if it has none.
-        update: name and value of its update interval; empty if it has none.
-        hz: timer interrupts per second to which a dialect of a kernel rounds that; else empty.
+        dialect: the dialect that it follows.
+        target: its delay target; may be empty.
+        update: name and value of its update interval; may be empty.
+        hz: timer frequency to which a kernel dialect rounds that; else empty.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Contender:
 
 
 def contenders(comparison: ComparedRuns) -> list[Contender]:
-    """Every column in the order of the table, as its first run was resolved."""
+    """Every column in the order of the table, from the resolved scenario of its first run."""
     return [_contender(comparison, name) for name in comparison.aqms]
 
 
@@ -73,7 +73,7 @@ def _contender(comparison: ComparedRuns, name: str) -> Contender:
 
 
 def head(comparison: ComparedRuns) -> list[str]:
-    """What holds for all contenders: time, warm-up, seeds; and one line for each of them."""
+    """The common settings (time, warm-up, seeds), and one line for each contender."""
     resolved = json.loads(comparison.scenario.resolved_json())
     return [
         _span(comparison, resolved),

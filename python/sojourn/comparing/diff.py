@@ -27,17 +27,17 @@ OPEN_LOOP = (
 
 @dataclass(frozen=True)
 class Difference(Tabular):
-    """What `diff` found.
+    """The result of `diff`.
 
     Attributes:
         scenario: name of the scenario.
         seed: its seed; both AQMs draw from the same random stream.
         link: the link in question.
-        aqms: both, as they were given.
-        arrivals: how many packets arrived.
-        different: how many of them were dropped or marked by one AQM only, or at another stage, or
-            for another cause.
-        first: the first signal that only one gave, or none: ``side`` (0 or 1), ``packet`` (place in
+        aqms: both, as given.
+        arrivals: number of packets.
+        different: number of packets that were dropped or marked by one AQM only, or at another
+            stage, or for another cause.
+        first: the first signal that only one gave, or None: ``side`` (0 or 1), ``packet`` (index in
             the order of arrival), ``t_ns``, ``flow``, ``seq``, ``bytes``, ``sojourn_ns``, ``fate``,
             ``stage``, ``cause``, ``evidence`` (state of the law just before it) and ``states`` (of
             both disciplines before the event), as rows of (name, value, unit).
@@ -55,12 +55,12 @@ class Difference(Tabular):
 
     @property
     def how(self) -> str:
-        """What was done, in sentences."""
+        """The experiment, in sentences."""
         return OPEN_LOOP.format(link=self.link, first=self.aqms[0], second=self.aqms[1])
 
     @cached_property
     def fates(self) -> tuple[str, str]:
-        """What became of the packet of the first difference, under either AQM."""
+        """The fate of the first packet that differs, under each AQM."""
         if self.first is None:
             return ("", "")
         place = self.first["packet"]
@@ -69,14 +69,14 @@ class Difference(Tabular):
 
     @cached_property
     def counts(self) -> dict[str, tuple[int, int]]:
-        """Drops and marks by cause, under either AQM: ``{"dropped random": (40, 37)}``."""
+        """Drops and marks by cause, under each AQM: ``{"dropped random": (40, 37)}``."""
         sides = [_counts(result) for result in self.results]
         keys = sorted({*sides[0], *sides[1]})
         return {key: (sides[0].get(key, 0), sides[1].get(key, 0)) for key in keys}
 
     @cached_property
     def delays(self) -> dict[str, tuple[float | None, float | None]]:
-        """Mean and quantiles of the sojourn time in seconds, under either AQM."""
+        """Mean and quantiles of the sojourn time in seconds, under each AQM."""
         first, second = (result.summary for result in self.results)
         keys = {row.name: f"queue/{self.link}/{row.name}" for row in shown_in("diff")}
         return {metric: (first.get(key), second.get(key)) for metric, key in keys.items()}
@@ -126,20 +126,22 @@ def diff(
     seed: int | None = None,
     sets: Sets | None = None,
 ) -> Difference:
-    """Run a scenario with one AQM and replay its arrivals at a link under this one and another.
+    """Run a scenario with one AQM and replay its arrivals at a link under both AQMs.
 
     Args:
         first: the AQM of the run, such as ``pie@linux``, ``mine.py:MyLaw`` or a class.
-        second: the other one.
+        second: the other AQM.
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
-        link: whose arrivals; by default the only link, or the one named ``bottleneck``.
+        link: the link whose arrivals are replayed; by default the only link, or the one named
+            ``bottleneck``.
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
 
     Raises:
-        InputError: there is no such scenario or link, or there are several and none was named.
+        InputError: the scenario or link does not exist, or there are several links and none was
+            named.
         ScenarioError: the scenario or an AQM is not legal.
-        LawError: a law of the user's own failed.
+        LawError: a custom law failed.
         Interrupted: Ctrl-C.
     """
     loaded = load(scenario, sets)

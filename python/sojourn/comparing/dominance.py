@@ -1,9 +1,9 @@
 """Queue delay and utilisation judged together: which AQM dominates which, and how surely.
 
-Either of the two alone gives a prize for the wrong thing: an idle link has no delay, and a standing
-queue keeps a link busy. An AQM dominates another where it is at least as good in both and better in
-one. At least as good is not worse by more than the margin below which a difference is none in
-practice (`sojourn.comparing.equivalence`); better is better by more than it.
+Each of the two alone rewards the wrong thing: an idle link has no delay, and a standing queue keeps
+a link busy. An AQM dominates another where it is at least as good in both and better in one. At
+least as good means not worse by more than the margin of equivalence
+(`sojourn.comparing.equivalence`); better means by more than it.
 
 Two questions are answered. For the headline row *delay p95 at utilisation* each AQM is tested
 against the first: one of the two differences must be significant in its good direction after Holm's
@@ -37,8 +37,8 @@ PAIR = ("delay_p95", "utilisation")
 """The metrics of a queue that are judged together."""
 LABEL = "delay p95 at utilisation"
 SAMPLES = 9_999
-# Fewer seeds have one sign by chance in more than 5 % of all cases, 2^(1 - n), and then all samples
-# agree: 25 % of three seeds, 3.1 % of six.
+# With fewer seeds all differences have one sign by chance in more than 5 % of cases, 2^(1 - n), and
+# then all samples agree: 25 % for three seeds, 3.1 % for six.
 SURE_SEEDS = 6
 _FEW = (
     "Fewer than six seeds cannot say which AQM dominates another in queue delay p95 and "
@@ -53,13 +53,13 @@ class Dominance:
     """How surely one AQM dominates another on the plane of delay and utilisation.
 
     Attributes:
-        aqm: the one that would be as good in both and better in one.
-        over: the other.
+        aqm: the AQM that may dominate.
+        over: the other AQM.
         probability: share of bootstrap samples of the seeds in which it is; NaN with fewer than
             `SURE_SEEDS` seeds.
         delay: mean of the paired differences of queue delay p95, in seconds, `aqm` minus `over`.
         utilisation: the same of utilisation, 0 to 1.
-        seeds: how many seeds know both.
+        seeds: number of seeds with both values.
     """
 
     aqm: str
@@ -120,7 +120,7 @@ def verdict(
 
 
 def joint_verdicts(comparison: ComparedRuns) -> dict[str, JointVerdict]:
-    """Every AQM after the first judged against it, where both metrics are known."""
+    """Every AQM after the first judged against it, if both metrics are known."""
     return {
         aqm: verdict(*pair, seed_by_seed(comparison, aqm, comparison.baseline))
         for aqm, pair in judged_together(comparison).items()
@@ -128,7 +128,7 @@ def joint_verdicts(comparison: ComparedRuns) -> dict[str, JointVerdict]:
 
 
 DifferencesOfSeeds = tuple[list[float], list[float]]
-"""Differences of queue delay p95 and of utilisation, one a seed."""
+"""Differences of queue delay p95 and of utilisation, one per seed."""
 
 
 def seed_by_seed(comparison: ComparedRuns, aqm: str, over: str) -> DifferencesOfSeeds:
@@ -161,7 +161,7 @@ def _pairs(comparison: ComparedRuns) -> list[Dominance]:
 
 
 def sentence(comparison: ComparedRuns) -> str:
-    """Who dominates whom for sure, in one sentence; empty where nothing can be said."""
+    """Which AQMs surely dominate which, in one sentence; may be empty."""
     pairs = [pair for pair in plane(comparison) if not math.isnan(pair.probability)]
     if not pairs:
         return few_seeds(comparison)
@@ -176,7 +176,7 @@ def sentence(comparison: ComparedRuns) -> str:
 
 
 def few_seeds(comparison: ComparedRuns) -> str:
-    """That the seeds are too few to say who dominates whom; empty where they are not."""
+    """A note that there are too few seeds to decide dominance; empty otherwise."""
     seeds = [pair.seeds for pair in plane(comparison)]
     return _FEW if seeds and 1 < max(seeds) < SURE_SEEDS else ""
 
@@ -194,7 +194,7 @@ def _plane(comparison: ComparedRuns) -> list[Metric]:
 
 @lru_cache(maxsize=1)
 def _samples(n: int) -> NDArray[np.int64]:
-    """Places of seeds, shape ``(SAMPLES, n)``: the same for all pairs, which so fit together."""
+    """Indices of seeds, shape ``(SAMPLES, n)``: the same for all pairs, so they are consistent."""
     import numpy as np
 
     return np.random.default_rng(0).integers(0, n, (SAMPLES, n))

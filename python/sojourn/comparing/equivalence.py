@@ -1,6 +1,6 @@
 """No practical difference: two one-sided tests within a stated margin.
 
-A difference that is not significant is not thereby none. Two contenders are called equivalent where
+A difference that is not significant need not be zero. Two contenders are called equivalent where
 the 90 % interval of their paired difference lies within the margin: both one-sided t tests at 5 %
 reject a difference as large as the margin.
 
@@ -42,7 +42,7 @@ def _amount(row: MetricRow) -> str:
 
 
 def margin(metric: Metric, baseline_mean: float) -> float:
-    """The largest difference that is none in practice, in the metric's unit.
+    """The largest difference without practical relevance, in the metric's unit.
 
     Args:
         metric: what is compared.
@@ -68,7 +68,7 @@ def is_above(differences: Sequence[float], bound: float) -> bool:
 
     Args:
         differences: one per seed, shape ``(n_seeds,)``; NaN is left out. False with fewer than two,
-            or where one is not known.
+            or if one is unknown.
         bound: in the same unit.
     """
     finite = [value for value in differences if not math.isnan(value)]

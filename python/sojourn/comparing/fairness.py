@@ -1,4 +1,4 @@
-"""Whether contenders of one family differ in more than their law, and what would be fair."""
+"""Whether contenders of one family differ in more than their law, and how to make it fair."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
     from sojourn.running.result import Result
 
-# Laws that steer the same quantity to a target by the same means; their targets and update
-# intervals should be equal.
+# Laws that control the same quantity in the same way; their targets and update intervals should be
+# equal.
 _FAMILIES = (
     ("pie", "madpie", "pi2", "dualpi2"),
     ("codel", "cobalt", "cake"),
@@ -38,10 +38,10 @@ class Unfair:
     """Contenders of one family that differ in more than their law.
 
     Attributes:
-        names: of the contenders.
-        differing: in what: ``dialect``, ``target``, ``tupdate``, ``interval``.
+        names: names of the contenders.
+        differing: the settings that differ: ``dialect``, ``target``, ``tupdate``, ``interval``.
         sentence: the warning.
-        command: the command that would be fair; empty if none was found.
+        command: a command for a fair comparison; may be empty.
     """
 
     names: list[str]
@@ -65,7 +65,7 @@ def unfair(comparison: ComparedRuns) -> list[Unfair]:
 
 
 def warnings(comparison: ComparedRuns) -> list[str]:
-    """The warnings as sentences, each with the command that would be fair."""
+    """The warnings as sentences, each with the command for a fair comparison."""
     return [
         each.sentence + (f" A fair comparison: {each.command}" if each.command else "")
         for each in unfair(comparison)
@@ -73,7 +73,7 @@ def warnings(comparison: ComparedRuns) -> list[str]:
 
 
 def all_warnings(comparison: ComparedRuns) -> list[str]:
-    """What was probably not meant: by the scenario, between contenders, or in the runs."""
+    """Probable mistakes: in the scenario, between contenders, or in the runs."""
     of_scenario = comparison.scenario.warnings
     between = [shaping.warning(comparison.shaped, comparison.metrics), *_alike(comparison)]
     of_runs = {aqm: _kinds(comparison.of(aqm), of_scenario) for aqm in comparison.aqms}
@@ -86,7 +86,7 @@ def all_warnings(comparison: ComparedRuns) -> list[str]:
 
 
 def _alike(comparison: ComparedRuns) -> Iterator[str]:
-    """Contenders that give the same runs under all seeds, and so are not compared at all."""
+    """Contenders that give the same runs under all seeds."""
     groups: dict[str, list[str]] = {}
     for aqm in [] if comparison.references else comparison.aqms:
         runs = [(run.digest, run.summary_rows) for run in comparison.of(aqm)]
@@ -102,7 +102,7 @@ def _alike(comparison: ComparedRuns) -> Iterator[str]:
 
 
 def _kinds(results: Sequence[Result], known: Sequence[str]) -> Iterator[str]:
-    """One warning of each kind, and in how many more runs there is one that differs in numbers."""
+    """One warning of each kind, with the number of other runs that have a similar one."""
     kinds: dict[str, dict[int, str]] = {}
     for run, result in enumerate(results):
         for text in result.warnings:
@@ -122,12 +122,12 @@ def share(
     settings: Sequence[tuple[str, str]],
     laws: Sequence[_core.CustomLaw] = (),
 ) -> list[str]:
-    """AQMs with settings that all of them share, where they have them.
+    """AQMs with common settings, where they have them.
 
     Args:
         aqms: in their text form.
         settings: names and values of parameters, or ``dialect`` and its name.
-        laws: laws that the AQMs name and that are not built in.
+        laws: custom laws that the AQMs name.
 
     Raises:
         InputError: no AQM has such a parameter, or one sets it to another value.
@@ -154,7 +154,7 @@ def parse(text: str) -> list[tuple[str, str]]:
 
 
 def _differing(members: Sequence[Contender]) -> list[str]:
-    """In what contenders with different laws have no value in common."""
+    """Settings in which contenders with different laws have no value in common."""
     found = []
     for names in _VARIANTS:
         variants = [each for each in members if law(each.kind) in names]
@@ -168,7 +168,7 @@ def _differing(members: Sequence[Contender]) -> list[str]:
 
 
 def _in_common(members: Sequence[Contender], value: Callable[[Contender], str]) -> bool:
-    """Whether some value occurs with every kind; several of one kind are compared on purpose."""
+    """Whether some value occurs with every kind; variants of one kind are compared on purpose."""
     of_kind: dict[str, set[str]] = {}
     for each in members:
         of_kind.setdefault(each.kind, set()).add(value(each))
@@ -188,7 +188,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _command(comparison: ComparedRuns, members: Sequence[Contender]) -> str:
-    """The comparison again with what the family can share; empty if there is no such thing."""
+    """The command with the settings that the family can share; empty if there are none such."""
     if len({each.engine for each in members}) > 1:
         return ""
     scenario, link = comparison.scenario, comparison.link
@@ -210,7 +210,7 @@ def _command(comparison: ComparedRuns, members: Sequence[Contender]) -> str:
 
 
 def _with_file(comparison: ComparedRuns, aqm: str) -> str:
-    """An AQM as the command takes it: a custom law by its file; empty if it has no file."""
+    """An AQM as a command-line argument: a custom law by its file; empty without a file."""
     try:
         scenario = comparison.scenario.with_queue(comparison.link, aqm)
     except ScenarioError:  # read back, without the law
@@ -225,7 +225,7 @@ def _with_file(comparison: ComparedRuns, aqm: str) -> str:
 
 
 def _same_dialect(aqms: Sequence[str], members: Sequence[Contender]) -> list[str]:
-    """The AQMs with the dialect of the law that has the fewest, where its variants have it."""
+    """The AQMs with the dialect of the law that has the fewest, if its variants have it."""
     known = {entry["name"]: [d["name"] for d in entry["dialects"]] for entry in _core.aqms()}
     changed = dict(zip(aqms, aqms, strict=True))
     for names in _VARIANTS:
@@ -251,7 +251,7 @@ def _with(
     """An AQM with a parameter or dialect; None if it has no such parameter or dialect.
 
     Raises:
-        InputError: it says otherwise already.
+        InputError: it already has another value.
     """
     head, colon, params = aqm.partition(":")
     if key == "dialect":

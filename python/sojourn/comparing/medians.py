@@ -3,7 +3,7 @@
 A mean of ten values with a long tail has no interval that covers 95 %: those of Student's t, of
 the bootstrap and of a skewness correction all miss the tail that ten seeds did not show
 (docs/evidence/coverage.md). The median's interval lies between ordered values and needs no shape.
-It bears values of which only a lower bound is known, too: they are infinite here.
+It also allows values of which only a lower bound is known, which are infinite here.
 
 Sources: Hettmansperger and Sheather 1986 (interpolation between ordered values); Conover 1999 §3.4
 (sign test).
@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from sojourn.comparing.statistics import CONFIDENCE, Estimate
 
 LEAST = 6
-"""Of fewer values even the smallest and the largest do not enclose the median in 95 % of cases."""
+"""With fewer values even the extremes do not enclose the median in 95 % of cases."""
 
 
 def median_estimate(values: Sequence[float]) -> Estimate:
     """The median of values from independent replicas and its 95 % interval.
 
     Args:
-        values: one per replica, shape ``(n_seeds,)``; NaN means "no value" and is left out,
+        values: one per replica, shape ``(n_seeds,)``; NaN means "no value" and is left out;
             infinite means "longer than was observed".
     """
     ordered = sorted(value for value in values if not math.isnan(value))
@@ -51,7 +51,7 @@ def sign_test(differences: Sequence[float]) -> float:
 
 
 def _interval(ordered: Sequence[float]) -> tuple[float, float]:
-    """Between the k-th and the next value from either end, as far as 95 % allow."""
+    """Interpolated between the k-th and the next value from each end, for 95 % coverage."""
     n = len(ordered)
     k = max(k for k in range(1, n // 2 + 1) if _coverage(k, n) >= CONFIDENCE)
     wide, narrow = _coverage(k, n), _coverage(k + 1, n)
@@ -64,7 +64,7 @@ def _interval(ordered: Sequence[float]) -> tuple[float, float]:
 
 
 def _coverage(k: int, n: int) -> float:
-    """How often the k-th values from both ends enclose the median."""
+    """Probability that the k-th values from both ends enclose the median."""
     return 1.0 - 2.0 * _at_most(k - 1, n)
 
 
@@ -74,7 +74,7 @@ def _at_most(k: int, n: int) -> float:
 
 
 def _between(start: float, end: float, part: float) -> float:
-    """From one value so far towards another; one that is infinite wins."""
+    """Interpolate between two values; the result is infinite if one is."""
     if start == end or part == 0.0:
         return start
     return (1.0 - part) * start + part * end

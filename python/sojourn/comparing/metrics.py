@@ -11,7 +11,7 @@ from sojourn.describing.metrics import shown_in
 from sojourn.running.series import SummaryRow
 
 ABOVE = "_above"
-"""Ends the name of a bound below a number that is not known: ``completion_p95_above``."""
+"""Suffix of the name of a lower bound of an unknown number: ``completion_p95_above``."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class Metric:
 
     @property
     def better(self) -> Direction | Literal[""]:
-        """Which direction is an improvement; empty where neither is by itself."""
+        """Which direction is an improvement; empty if neither is by itself."""
         return self.row.better
 
     @property
     def is_headline(self) -> bool:
         """Whether it belongs to the headline family, declared before any result.
 
-        Holm's correction and verdicts are for that family. All other metrics are exploratory: their
-        differences are shown with unadjusted intervals and are no claims.
+        Holm's correction and verdicts apply to that family. All other metrics are exploratory:
+        their differences have unadjusted intervals and are not claims.
         """
         return bool(self.row.headline)
 
@@ -80,7 +80,7 @@ def headline_text(metrics: Iterable[Metric] | None = None) -> str:
     """The headline family in words: ``queue delay p95, utilisation and ...``.
 
     Args:
-        metrics: where it is another than that of all comparisons.
+        metrics: the family, if it is not that of all comparisons.
     """
     metrics = every() if metrics is None else metrics
     names = list(dict.fromkeys(each.row.headline for each in metrics if each.is_headline))
@@ -92,7 +92,7 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
 
     Args:
         rows: table ``summary`` as (scope, name, metric, value, unit).
-        link: the queue whose metrics are shown; classes are shown all.
+        link: the queue whose metrics are shown; all classes are shown.
 
     Returns:
         Metrics in the order of display; classes in the order of the summary.
@@ -105,7 +105,7 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
 
 
 def _named(of_kind: dict[tuple[str, str], list[str]], row: MetricRow) -> Iterable[str]:
-    """Names of what has a metric, or the bound of one that is not known."""
+    """Names of the queues or classes that have a metric, or a bound of it."""
     keys = ((row.scope, row.name), (row.scope, row.name + ABOVE))
     return dict.fromkeys(name for key in keys for name in of_kind.get(key, []))
 

@@ -1,4 +1,4 @@
-"""Metrics of a user's own: a function from a result to a number, with unit, direction and meaning.
+"""Custom metrics: a function from a result to a number, with unit, direction and meaning.
 
 ::
 
@@ -13,7 +13,7 @@
 
 ``sojourn compare traffic-mix --aqm pie,codel --metric mine.py:jitter_p99`` and
 ``sojourn.compare(..., metrics=[jitter_p99])`` show it next to the others. It belongs to no family
-that was declared before the results, so that its differences are exploratory.
+that was declared before the results, so its differences are exploratory.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ Better = Direction | Literal[""]
 
 @dataclass(frozen=True)
 class OwnMetric:
-    """A metric of a user's own.
+    """A custom metric.
 
     Attributes:
         name: name of the function.
         unit: of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
-        better: ``lower`` or ``higher``; empty where neither is better as such.
+        better: ``lower`` or ``higher``; empty if neither is better as such.
         doc: its meaning, one line.
         function: from the result of one run to the number; NaN if the run has none.
-        kind: ``share`` of a fraction from 0 to 1, shown in percent; by default what its unit says:
-            a time, a rate, a number without a unit, a count.
+        kind: ``share`` for a fraction from 0 to 1, shown in percent; by default the kind of its
+            unit: a time, a rate, a plain number, a count.
         centre: whether its mean or its median over seeds is shown.
     """
 
@@ -88,13 +88,14 @@ def metric(
     kind: MetricKind | None = None,
     centre: Centre = "mean",
 ) -> Callable[[Callable[[Result], float]], OwnMetric]:
-    """Make a function from a result to a number a metric of `compare`.
+    """Turn a function from a result to a number into a metric of `compare`.
 
     Args:
         unit: of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
-        better: ``lower`` or ``higher``; empty where neither is better as such.
+        better: ``lower`` or ``higher``; empty if neither is better as such.
         doc: its meaning, one line.
-        kind: ``share`` of a fraction from 0 to 1, shown in percent; by default what the unit says.
+        kind: ``share`` for a fraction from 0 to 1, shown in percent; by default the kind of the
+            unit.
         centre: whether its ``mean`` or, for tails and rare events, its ``median`` over seeds is
             shown.
 
@@ -121,7 +122,7 @@ def bring_metrics(wanted: Sequence[str | OwnMetric]) -> list[OwnMetric]:
     """Metrics by file (``mine.py:jitter_p99``) or as they are.
 
     Raises:
-        InputError: there is no such file or metric, or two have one name.
+        InputError: a file or metric does not exist, or two have the same name.
     """
     found = [_of_text(each) if isinstance(each, str) else each for each in wanted]
     for i, each in enumerate(found):

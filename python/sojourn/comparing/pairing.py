@@ -1,8 +1,8 @@
-"""What pairing by seed bought: how far two contenders' values rise and fall together.
+"""The correlation of paired runs, which decides how much pairing narrows the intervals.
 
-Runs of one seed share exogenous draws only: when flows start, sizes of transfers, think times,
-losses on wires. What a flow sends next depends on what the AQM did to it, so that arrivals differ
-from the first signal on, and values may be hardly correlated.
+Runs of one seed share exogenous draws only: start times, sizes of transfers, think times, wire
+losses. Senders react to the AQM, so arrivals differ from the first signal on, and values may be
+hardly correlated.
 
 Source: Law 2015 §11.2 (common random numbers): the variance of a difference is the sum of both
 variances less twice the covariance.
@@ -19,7 +19,7 @@ def correlation(values: Sequence[float], baseline: Sequence[float]) -> float:
 
     Args:
         values: one per seed, shape ``(n_seeds,)``.
-        baseline: of the same seeds, same shape; a pair that is not known is left out.
+        baseline: of the same seeds, same shape; unknown pairs are left out.
 
     Returns:
         -1 to 1; NaN with fewer than three pairs, or where one does not vary.

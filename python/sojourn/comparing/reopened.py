@@ -23,12 +23,12 @@ def reopen(cls: type[C], folder: Path, metrics: Sequence[str | OwnMetric]) -> C:
     """The comparison that was saved in a folder.
 
     Args:
-        cls: what is made.
-        folder: with ``comparison.json`` and ``runs``.
+        cls: the class to create.
+        folder: a folder with ``comparison.json`` and ``runs``.
         metrics: custom metrics.
 
     Raises:
-        InputError: there is no comparison, or a run of it is missing or damaged.
+        InputError: the folder holds no comparison, or a run of it is missing or damaged.
     """
     facts = _facts(folder)
     scenario = _core.Scenario.load(

@@ -1,8 +1,8 @@
-"""Contenders that send at different rates, because an AQM shapes: CAKE's ``bandwidth``.
+"""Contenders that send at different rates because an AQM shapes (CAKE's ``bandwidth``).
 
-A shaper moves the queue: one below the rate of the link makes packets wait in the AQM that would
-wait elsewhere, and leaves the link idle. Queue delay and utilisation then compare the rates that
-were chosen. Goodput and path delay, which include every queue, compare what a user gets.
+A shaper below the link's rate moves the queue into the AQM and leaves the link partly idle. Queue
+delay and utilisation then compare the chosen rates. Goodput and path delay include every queue and
+compare what a user gets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sojourn.comparing.metrics import Metric
     from sojourn.running.result import Result
 
-# What a packet counts for at the shaper; with the rate it decides how much goes through.
+# Framing of a packet at the shaper; with the rate it determines the throughput.
 _FRAMING = {"overhead": "0B", "mpu": "0B", "cells": "none"}
 _AT_THE_QUEUE = ("delay_p95", "utilisation")
 _OF_THE_PATH = {"owd_p95": "path delay p95", "rtt_p95": "path delay p95"}
@@ -26,7 +26,7 @@ REMEDY = "judge them by goodput and path delay"
 
 
 def shaped_rate(link: dict[str, Any]) -> str:
-    """The rate of an AQM that shapes below its link, with its framing; empty if it does not.
+    """The rate of an AQM that shapes below its link, with its framing; empty otherwise.
 
     Args:
         link: of a resolved scenario.
@@ -44,11 +44,11 @@ def shaped_rate(link: dict[str, Any]) -> str:
 
 
 def rates(results: Mapping[str, Iterable[Result | None]], link: str) -> dict[str, str]:
-    """The shaped rate of each contender, empty where the link decides; empty if all are equal.
+    """The shaped rate of each contender, empty if the link limits it; empty if all are equal.
 
     Args:
         results: by contender; None where a run failed.
-        link: whose AQM shapes.
+        link: the link whose AQM shapes.
     """
     found = {}
     for name, runs in results.items():
@@ -60,10 +60,10 @@ def rates(results: Mapping[str, Iterable[Result | None]], link: str) -> dict[str
 
 
 def warning(shaped: Mapping[str, str], metrics: Iterable[Metric]) -> str:
-    """That contenders send at different rates; empty if they do not.
+    """A warning that contenders send at different rates; empty if they do not.
 
     Args:
-        shaped: what `rates` gives.
+        shaped: the result of `rates`.
         metrics: those of the comparison.
     """
     if not shaped:

@@ -5,8 +5,8 @@ distribution, of a share on the scale of its logit, or of a median (`sojourn.com
 Two AQMs are compared by the differences between runs of the same seed: such runs have the same
 exogenous draws (common random numbers).
 
-No p-value is zero: where every seed shows the same difference it is ``2 ** (1 - n)``, the smallest
-that flipping the signs of n pairs can give.
+No p-value is zero: if every seed shows the same difference, it is ``2 ** (1 - n)``, the smallest of
+a sign-flip test of n pairs.
 
 Sources: Law 2015 §4.5 (t interval), §10.2.1 (paired t) and §11.2 (common random numbers); Holm
 1979; Agresti 2013 §16.1 (delta method).
@@ -22,9 +22,9 @@ from sojourn.comparing.distributions import t_cdf, t_quantile
 from sojourn.describing.metric_table import Centre
 
 CONFIDENCE = 0.95
-ALPHA = 0.05  # not 1 - CONFIDENCE, which is a little more
+ALPHA = 0.05  # not 1 - CONFIDENCE, which is slightly more
 
-# Spread below this part of the values is rounding of floating point.
+# A spread below this fraction of the values is floating-point rounding.
 _NOTHING = 1e-12
 
 
@@ -33,7 +33,7 @@ class Estimate:
     """A mean, or a median, over replicas with its interval.
 
     Attributes:
-        mean: in the unit of the values, or the median where `centre` says so; NaN without values.
+        mean: in the unit of the values, or the median, see `centre`; NaN without values.
         half_width: half of the 95 % interval; NaN with too few values: two for a mean, six for a
             median.
         n: number of values.
@@ -54,7 +54,7 @@ class Estimate:
 
     @property
     def high(self) -> float:
-        """Upper end of the interval; infinite where values beyond what was observed reach it."""
+        """Upper end of the interval; infinite if values beyond what was observed reach it."""
         return self.ends[1] if self.ends else self.mean + self.half_width
 
 
@@ -77,8 +77,8 @@ def estimate(values: Sequence[float], rounding: float = 0.0) -> Estimate:
 
     Args:
         values: one per replica, shape ``(n_seeds,)``; NaN means "no value" and is left out.
-        rounding: standard deviation of the error by which each value was rounded, in its unit; it
-            widens the interval, so that values in one bin of a histogram are not taken for equal.
+        rounding: standard deviation of the rounding error of each value, in its unit; it widens the
+            interval, so values in one bin of a histogram do not count as equal.
     """
     finite = [value for value in values if not math.isnan(value)]
     n = len(finite)
@@ -91,10 +91,10 @@ def estimate(values: Sequence[float], rounding: float = 0.0) -> Estimate:
 
 
 def share_estimate(values: Sequence[float]) -> Estimate:
-    """Mean and 95 % interval of shares, whose ends are shares too.
+    """Mean and 95 % interval of shares; its ends lie within 0 to 1.
 
-    Student's interval of the logit of the mean, its standard error by the delta method, taken back:
-    within 0 to 1, and for rare events longer above than below.
+    Student's interval of the logit of the mean, with a standard error by the delta method,
+    transformed back; for rare events it is longer above than below.
 
     Args:
         values: from 0 to 1, one per replica, shape ``(n_seeds,)``; NaN is left out.
@@ -103,14 +103,14 @@ def share_estimate(values: Sequence[float]) -> Estimate:
     mean, half = found.mean, found.half_width
     if math.isnan(half) or half == 0.0:
         return found
-    # Not all values are equal, so that the mean is neither 0 nor 1.
+    # Not all values are equal, so the mean is neither 0 nor 1.
     odds, reach = mean / (1.0 - mean), math.exp(half / (mean * (1.0 - mean)))
     low, high = (each / (1.0 + each) for each in (odds / reach, odds * reach))
     return Estimate(mean, (high - low) / 2.0, found.n, ends=(low, high))
 
 
 def paired(values: Sequence[float], baseline: Sequence[float], rounding: float = 0.0) -> PairedTest:
-    """Test whether the mean of values differs from a baseline that met the same seeds.
+    """Test whether the mean of values differs from a baseline under the same seeds.
 
     Args:
         values: one per seed, shape ``(n_seeds,)``.
@@ -126,7 +126,7 @@ def paired(values: Sequence[float], baseline: Sequence[float], rounding: float =
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values of one family of tests so that the family-wise error rate is kept.
+    """Adjust the p-values of one family of tests to control the family-wise error rate.
 
     Args:
         p_values: shape ``(n_tests,)``; NaN means that no test was made and stays NaN.
@@ -150,7 +150,7 @@ def _p_value(differences: Sequence[float], difference: Estimate, rounding: float
     finite = [value for value in differences if not math.isnan(value)]
     error = _standard_error(finite, difference.mean, rounding)
     if error == 0.0:
-        # Every seed shows the same difference: exactly none, or one.
+        # Every seed shows the same difference, which may be zero.
         return 1.0 if difference.mean == 0.0 else smallest
     p_value = 2.0 * t_cdf(difference.n - 1, -abs(difference.mean / error))
     return p_value or math.ulp(0.0)

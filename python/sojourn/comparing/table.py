@@ -61,7 +61,7 @@ class TableRow:
 
 
 def legend(comparison: ComparedRuns) -> str:
-    """What the signs mean; empty for one AQM alone."""
+    """What the signs mean; empty for a single AQM."""
     if comparison.references:
         return _ENGINE_LEGEND
     return _LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else ""
@@ -105,7 +105,7 @@ def _joint_rows(comparison: ComparedRuns) -> list[TableRow]:
 
 
 def dominance_table(comparison: ComparedRuns) -> list[TableRow]:
-    """A row and a column per AQM: how surely that of the row dominates that of the column."""
+    """A row and a column per AQM: the probability that the row's AQM dominates the column's."""
     pairs = {(pair.aqm, pair.over): pair for pair in dominance.plane(comparison)}
     if all(math.isnan(pair.probability) for pair in pairs.values()):
         return []
@@ -157,7 +157,7 @@ def zero_note(comparison: ComparedRuns) -> str:
 
 
 def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> str:
-    """``12.3 ± 0.4`` in the unit of display, the unit left out; without an interval the mean.
+    """``12.3 ± 0.4`` in the unit of display, without the unit; only the mean without an interval.
 
     A median is ``12.3 (11.8–14.0)``, as is a mean whose interval is not symmetric in the digits
     shown; an end beyond what was observed is ``∞``.
@@ -174,7 +174,7 @@ def show_estimate(estimate: Estimate, scale: Scale, *, sign: bool = False) -> st
 
 
 def _is_symmetric(estimate: Estimate, scale: Scale, decimals: int) -> bool:
-    """Whether an interval about a mean is so in the digits shown."""
+    """Whether an interval about a mean is symmetric in the digits shown."""
     ends = (estimate.mean - estimate.low, estimate.high - estimate.mean)
     below, above = (show(end * scale.factor, decimals) for end in ends)
     return estimate.centre == "mean" and below == above
@@ -186,7 +186,7 @@ def show_p(p_value: float) -> str:
 
 
 def _shown(cell: MetricEstimate, scale: Scale) -> str:
-    """A median that is not known is ``> 12.3``: above what the seeds' bounds allow."""
+    """An unknown median: ``> 12.3``, the lower bound that the seeds allow."""
     if math.isinf(cell.estimate.mean):
         above = cell.above * scale.factor
         return f"> {show(above, decimals_for(math.nan, above))}"
@@ -221,7 +221,7 @@ def _cell(text: str, row: PairedDifference | None, scale: Scale) -> TableCell:
 
 
 def _unknown_note(row: PairedDifference) -> str:
-    """Of a difference that has no amount, because a value is beyond what was observed."""
+    """A difference without an amount, because a value is beyond what was observed."""
     corrected = f", corrected {show_p(row.p_adjusted)}" if row.headline else ", exploratory"
     return (
         f"against {row.baseline}: no amount and no interval is known; sign test over "

@@ -89,7 +89,7 @@ def _lowest(comparison: ComparedRuns, known: list[str]) -> str:
 
 
 def _trades(comparison: ComparedRuns, aqms: list[str], *, in_full: bool) -> list[str]:
-    """A clause for those with less delay and less utilisation, and one for the reverse."""
+    """One clause for AQMs with less delay and less utilisation, and one for the reverse."""
     base = _delay(comparison, comparison.baseline)
     shorter = [aqm for aqm in aqms if _delay(comparison, aqm) < base]
     longer = [aqm for aqm in aqms if aqm not in shorter]

@@ -10,8 +10,8 @@ from sojourn.errors import InputError
 def split(text: str) -> list[str]:
     """Split a list of AQMs on its commas.
 
-    A comma also separates the parameters of one AQM, so an item ``name=value`` that carries no
-    ``:`` of its own continues the AQM before it. Commas inside parentheses never split.
+    A comma also separates the parameters of one AQM, so an item ``name=value`` without a ``:``
+    continues the AQM before it. Commas inside parentheses never split.
 
     Args:
         text: AQMs of the form ``kind[@dialect][:param=value,...]``, separated by commas.

@@ -25,10 +25,10 @@ _ROLES = {
 
 
 def find(topic: str) -> list[tuple[Entry, Entry | None]]:
-    """What a topic is about: entries, each with the parameter that was asked for, if one was.
+    """The entries of a topic, each with the parameter that was asked for, if any.
 
     Args:
-        topic: ``pie``, ``pie.target``, ``target``, ``pie@linux``, ``fq(pie)`` or ``cubic``. Where a
+        topic: ``pie``, ``pie.target``, ``target``, ``pie@linux``, ``fq(pie)`` or ``cubic``. If a
             dialect is named, the entry's key ``dialect`` holds it.
 
     Raises:
@@ -74,7 +74,7 @@ def declared(topic: str) -> list[Entry]:
 
 
 def _meant(topic: str) -> tuple[list[tuple[Entry, Entry | None]], Entry | None]:
-    """What `find` finds, and the TCP profile of that name; `madpie` is an AQM and a TCP."""
+    """The result of `find`, and the TCP profile of that name; `madpie` is an AQM and a TCP."""
     tcp = _tcps().get(topic)
     return ([] if tcp and not _is_entry(topic) else find(topic)), tcp
 
@@ -99,7 +99,7 @@ def _name_and_param(topic: str) -> tuple[str, str]:
 
 
 def _described(name: str) -> list[Entry]:
-    """The AQM behind ``pie@linux`` or ``fq(pie)``; none if the name has neither form."""
+    """The AQM in ``pie@linux`` or ``fq(pie)``; None if the name has neither form."""
     if not set("@(:") & set(name) and not names_code(name):
         return []
     try:
@@ -148,7 +148,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _by_dialect(entry: Entry, dialects: list[str]) -> list[str]:
-    """Every default in every dialect, and how else the dialects differ, with numbered sources."""
+    """Every default in every dialect, and other differences, with numbered sources."""
     if not entry["params"] and not entry["behaviours"]:
         return []
     sources: dict[str, int] = {}
@@ -214,7 +214,7 @@ def _defaults(params: list[Entry], dialects: list[str], cited: Any) -> list[str]
 
 
 def _is_idle(param: Entry, dialect: str) -> bool:
-    """Whether the parameter has no effect in that dialect, which then refuses it."""
+    """Whether the parameter has no effect in that dialect, which refuses it."""
     return dialect in param.get("without_effect", ())
 
 

@@ -1,4 +1,4 @@
-"""Values that JSON can hold."""
+"""Values that JSON can represent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers with units as people read them: ms, Mbit/s, percent, as many digits as are known."""
+"""Numbers with units for people: ms, Mbit/s, percent, with the digits that are known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def counted(number: float, noun: str) -> str:
     """A number and its noun: ``1 run``, ``1,000 runs``.
 
     Args:
-        number: how many; thousands are separated.
+        number: the number; thousands are separated.
         noun: in the singular; its plural ends in s.
     """
     text = f"{number:,}" if isinstance(number, int) else f"{number:g}"
@@ -39,8 +39,8 @@ def scale_of(row: MetricRow, values: Iterable[float] = ()) -> Scale:
 
     Args:
         row: the metric.
-        values: what will be shown in one row: long times from a second on are in seconds, rates
-            below 1 Mbit/s in kbit/s.
+        values: the values of one row: times from a second on are in seconds, rates below 1 Mbit/s
+            in kbit/s.
     """
     largest = max(map(abs, values), default=0.0)
     if row.kind == "time":
@@ -59,7 +59,7 @@ def axis_label(row: MetricRow) -> str:
 
 
 def decimals_for(half_width: float, value: float) -> int:
-    """Decimals for a value: what its half-width justifies, at most four digits in all.
+    """Decimals for a value: as its half-width justifies, at most four digits in total.
 
     Two digits of the half-width are shown, or one where two would make the value longer than four
     digits. Without a half-width the value gets three digits.

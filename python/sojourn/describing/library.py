@@ -60,11 +60,11 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
         source: a file (TOML, or JSON if it ends in ``.json``), ``-`` for TOML from standard input,
             the name of a shipped scenario, a `sojourn.scenario.Scenario`, or a scenario that is
             already loaded.
-        sets: dotted keys with values that override the file, such as
-            ``{"links.bottleneck.rate": "20mbit"}``; not for a loaded scenario.
+        sets: dotted keys with values that override the file, such as ``{"links.bottleneck.rate":
+            "20mbit"}``; not for a loaded scenario.
 
     Raises:
-        InputError: there is no such file and no such shipped scenario.
+        InputError: neither a file nor a shipped scenario has that name.
         ScenarioError: the content is not a legal scenario.
         OSError: the file, or a trace it names, cannot be read.
     """
@@ -112,7 +112,7 @@ def find(source: str | Path) -> Path:
     """The file of a scenario given by path or by shipped name.
 
     Raises:
-        InputError: there is neither; the nearest names are shown.
+        InputError: neither exists; the nearest names are shown.
     """
     path = Path(source)
     if path.is_dir():
@@ -135,7 +135,7 @@ def _hint(name: str, named: Iterable[str]) -> str:
 
 
 def _result_of(text: str) -> str:
-    """What a file of a result is, in words; empty if it is none."""
+    """A description of a result file; empty if it is not one."""
     try:
         facts = json.loads(text)
     except (ValueError, RecursionError):

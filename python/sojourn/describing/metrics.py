@@ -1,4 +1,4 @@
-"""Rows of the table of metrics by name, and the row of a metric that the table lacks."""
+"""Rows of the table of metrics by name, and rows for metrics that the table lacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def row_of(metric: str, unit: str = "1") -> MetricRow:
 
     Args:
         metric: its name or its key, such as ``queue/bottleneck/delay_p95``.
-        unit: its unit, where the table lacks it, as that of a store of another version.
+        unit: its unit, if the table lacks the metric, such as one in a store of another version.
     """
     scope, _, name = metric.rpartition("/")
     scope = scope.partition("/")[0]
@@ -26,13 +26,13 @@ def row_of(metric: str, unit: str = "1") -> MetricRow:
 
 
 def usual_row(scope: str, name: str, unit: str, kind: MetricKind | None = None) -> MetricRow:
-    """A row with what is usual of a kind: no direction, mean, exploratory.
+    """A row with the defaults of a kind: no direction, mean, exploratory.
 
     Args:
         scope: of the metric.
-        name: of the metric; its label too.
+        name: of the metric; also its label.
         unit: in tables.
-        kind: what kind of number it is; by default that of the unit.
+        kind: kind of number; by default that of the unit.
     """
     kind = kind or _KINDS.get(unit, "count")
     relative, least = USUAL_MARGINS[kind]

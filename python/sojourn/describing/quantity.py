@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sojourn.errors import InputError
 
-# Size of each unit in the first of its family.
+# Size of each unit in terms of the first of its family.
 _FAMILIES: tuple[dict[str, float], ...] = (
     {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
     {"bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9},
@@ -27,7 +27,7 @@ class Quantity:
 
     Attributes:
         number: in that unit.
-        unit: as it was written; empty for a plain number.
+        unit: as written; empty for a plain number.
     """
 
     number: float
@@ -55,7 +55,7 @@ class Quantity:
 
 
 def base_unit(unit: str) -> str:
-    """The unit in which `Quantity.size` is: ``s`` for ``ms``.
+    """The unit of `Quantity.size`: ``s`` for ``ms``.
 
     Args:
         unit: a known unit; empty for a plain number.
@@ -76,10 +76,10 @@ def quantity(value: object) -> Quantity | None:
 
 
 def required(place: str, value: object) -> Quantity:
-    """A quantity, or the error that says where it is missing.
+    """The quantity of a value, or an error that names its place.
 
     Raises:
-        InputError: the value is no number with a known unit.
+        InputError: the value is not a number with a known unit.
     """
     found = quantity(value)
     if found is None:
