@@ -1,8 +1,7 @@
-"""The end of this process at once: nobody is waited for, and nothing half-written is left.
+"""Ends this process at once, without waiting for threads or leaving half-written files.
 
-A command that is interrupted ends a tenth of a second later, whatever its threads compute or write.
-What they would remove at their own end, files under temporary names, folders, locks, processes, is
-registered here and removed then.
+An interrupted command ends within 0.1 s, whatever its threads compute or write. Temporary files,
+folders, locks and processes are registered here and removed then.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _PATIENCE_S = 1.0
 _AGAIN_S, _TIMES = 0.01, 3
 
 _actions: dict[object, Callable[[], object]] = {}
-# Held while files appear or get their names, and for ever once the process ends.
+# Held while files are created or renamed, and never released once the process ends.
 _changing = threading.RLock()
 _orderly = 0
 _reason: BaseException | None = None
@@ -27,11 +26,11 @@ _reason: BaseException | None = None
 
 @contextlib.contextmanager
 def before_end(action: Callable[[], object]) -> Iterator[None]:
-    """While this block runs, the end of the process is preceded by an action.
+    """Run an action before the process ends, if it ends within this block.
 
     Args:
-        action: what the block does at its own end too, in this or another thread; so it may happen
-            twice, and what it raises is dropped.
+        action: also run by the block at its own end, in this or another thread; it may run twice,
+            and its exceptions are dropped.
     """
     key = object()
     _actions[key] = action
@@ -43,14 +42,14 @@ def before_end(action: Callable[[], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def changing() -> Iterator[None]:
-    """A short step that the end of the process does not cut, and that does not begin after it."""
+    """A short step that the process's end does not interrupt; it does not start after that end."""
     with _changing:
         yield
 
 
 @contextlib.contextmanager
 def orderly() -> Iterator[None]:
-    """While this block runs, an interrupt does not end the process: the block hears it itself."""
+    """While this block runs, an interrupt does not end the process; the block handles it."""
     global _orderly  # noqa: PLW0603
     _orderly += 1
     try:
@@ -65,18 +64,18 @@ def is_orderly() -> bool:
 
 
 def expect(error: BaseException) -> None:
-    """Say what will be raised when the threads have ended, should the process end before that."""
+    """Announce the exception that will be raised when the threads have ended."""
     global _reason  # noqa: PLW0603
     _reason = error
 
 
 def reason() -> BaseException | None:
-    """What `expect` was given last."""
+    """The last argument of `expect`."""
     return _reason
 
 
 def end(code: int) -> None:
-    """Do what is registered, the latest first, and end this process; does not return."""
+    """Run the registered actions, the latest first, and end this process; does not return."""
     _changing.acquire(timeout=_PATIENCE_S)
     for action in reversed(list(_actions.values())):
         with contextlib.suppress(Exception):
@@ -86,7 +85,7 @@ def end(code: int) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder in which a process that is being killed may still make files."""
+    """Remove a folder in which a process that is being killed may still create files."""
     import shutil
 
     for _ in range(_TIMES):
@@ -97,10 +96,10 @@ def remove_tree(folder: Path) -> None:
 
 
 def _remove_semaphores() -> None:
-    """Those of pools of processes, of which `multiprocessing` would complain else."""
+    """Semaphores of process pools, about which `multiprocessing` would complain otherwise."""
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        # A finalizer that blocks on a thread there is not waited for.
+        # A finalizer that blocks on a thread is not waited for.
         finish = threading.Thread(target=util._run_finalizers, daemon=True)
         finish.start()
         finish.join(5 * _AGAIN_S)

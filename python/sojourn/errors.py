@@ -1,4 +1,4 @@
-"""The errors that a user can meet."""
+"""The errors that a user can cause."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-# What Python makes of bytes in a file's name, or in an argument, that are no UTF-8 (PEP 383).
+# Python's replacement for bytes of file names and arguments that are not UTF-8 (PEP 383).
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _BYTES_AT = 0xDC00
 
@@ -30,7 +30,7 @@ _BYTES_AT = 0xDC00
 def shortened(text: str) -> str:
     """The text for a terminal: very long words are cut, control characters are escaped.
 
-    Bytes that are no UTF-8 are written as escapes: a message about such a name is text.
+    Bytes that are not UTF-8 are escaped, so a message about such a name is text.
     """
     return _core.shortened(_NO_TEXT.sub(_escape, text))
 
@@ -42,10 +42,10 @@ def _escape(found: re.Match[str]) -> str:
 
 
 class InputError(ValueError):
-    """Something given to Sojourn, other than a scenario's content, is not what it should be.
+    """Invalid input other than the content of a scenario.
 
-    The text is one sentence: where, what, and what would be right. Very long words, which can only
-    be echoes of what was given, are cut.
+    The text is one sentence: where, what, and how to fix it. Very long words, which can only be
+    echoed input, are cut.
     """
 
     def __init__(self, text: str) -> None:
@@ -53,11 +53,11 @@ class InputError(ValueError):
 
 
 class NothingToPlot(ValueError):
-    """The results hold no values for a figure; the text says which are missing."""
+    """The results lack the values of a figure; the text says which."""
 
 
 class RunFailed(RuntimeError):
-    """A run ended in an error that is not the user's; please report it."""
+    """A run ended in an error that the user did not cause; please report it."""
 
 
 class Interrupted(Exception):

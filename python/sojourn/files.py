@@ -1,6 +1,6 @@
-"""Output folders and files that are whole or not there.
+"""Output folders, and files that are either complete or missing.
 
-Files are written under a temporary name and renamed. The manifest comes last, so a folder with a
+Files are written under a temporary name and renamed. The manifest is last, so a folder with a
 manifest is complete.
 """
 
@@ -27,21 +27,21 @@ FILES = "files"
 """Key of a saved manifest: the SHA-256 of every table in its folder, by the name of its file."""
 
 _CHECKSUM = "checksum"
-# Where and in which process a temporary file is written, and a part that nobody can foresee.
+# The name of a temporary file: host, process, and an unpredictable part.
 _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.[0-9a-f]{16}\.tmp")
 
 # The folder of a process for temporary files.
 _SCRATCH = re.compile(r"sojourn-(?P<host>.+)-(?P<process>\d+)-\w+")
 
-# A writer on another machine that has been silent for so long has ended.
+# A writer on another machine that has been silent for this long has ended.
 _SILENT_S = 3600.0
 
 
 def replace_between(path: Path, begin: str, end: str, text: str) -> None:
-    """Write a text between two lines of a page, for what was there.
+    """Replace the text between two lines of a page.
 
     Raises:
-        ValueError: the page has not both lines, once and in this order.
+        ValueError: the page does not have both lines, once and in this order.
         OSError: it cannot be read or written, or the disk is full.
     """
     page = path.read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def user_cache() -> Path:
     """The user's cache folder for Sojourn (XDG Base Directory Specification).
 
     Raises:
-        InputError: none is named, and the user has no home.
+        InputError: no folder is named, and the user has no home.
     """
     base = os.environ.get("XDG_CACHE_HOME")
     try:
@@ -74,10 +74,10 @@ def holds_result(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def writing_to(folder: Path | None) -> Iterator[None]:
-    """Make a folder, check before long work that files can be written there, and keep others out.
+    """Create and lock a folder, and check before long work that files can be written there.
 
-    An earlier result is not touched yet; saving replaces it file by file. What a writer that was
-    killed left half-written is removed.
+    An earlier result is not touched yet; saving replaces it file by file. Half-written files of
+    killed writers are removed.
 
     Args:
         folder: the value of ``--out``; None for no folder at all.
@@ -112,7 +112,7 @@ def writing_to(folder: Path | None) -> Iterator[None]:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Not one that holds something: what was refused leaves nothing behind."""
+    """Remove the folder if it is empty, so a refused command leaves nothing behind."""
     with contextlib.suppress(OSError):
         folder.rmdir()
 
@@ -122,7 +122,7 @@ def scratch() -> Iterator[Path]:
     """A private folder for temporary files, removed in any case.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     import tempfile
 
@@ -137,10 +137,10 @@ def scratch() -> Iterator[Path]:
 
 @functools.cache
 def _sweep(folder: Path) -> None:
-    """Remove what processes that were killed have left of theirs, once."""
+    """Remove the remains of killed processes, once."""
     for path in folder.glob("sojourn-*"):
         found = _SCRATCH.fullmatch(path.name)
-        # What another user has of that name is hers.
+        # Another user's folder of that name is left alone.
         with contextlib.suppress(FileNotFoundError):
             if (
                 found
@@ -153,8 +153,8 @@ def _sweep(folder: Path) -> None:
 def remove_leftovers(paths: Iterable[Path]) -> None:
     """Remove temporary files whose writer has ended.
 
-    Of a writer on this machine that is known. One on another machine, in a folder that machines
-    share, counts as ended when it has not written for an hour.
+    Writers on this machine are checked. One on another machine, in a shared folder, counts as ended
+    after an hour without writes.
     """
     for path in list(paths):
         found = _TEMPORARY.fullmatch(path.name)
@@ -174,8 +174,8 @@ def _has_ended(host: str, process: int, path: Path) -> bool:
 class Together:
     """Files that appear together: each is written under a temporary name, then all are renamed.
 
-    Used in a ``with`` block, at whose end everything that was not renamed is removed. Names are
-    unpredictable and must be new, so that nothing else is written through them.
+    Used in a ``with`` block, whose end removes everything that was not renamed. Names are
+    unpredictable and must be new, so nothing else can be written through them.
     """
 
     def __init__(self) -> None:
@@ -196,7 +196,7 @@ class Together:
 
     @contextlib.contextmanager
     def open(self, path: Path) -> Iterator[BinaryIO]:
-        """A file that will be `path`; at the end of the block the disk has confirmed it.
+        """A file that will be `path`; synced to disk at the end of the block.
 
         Raises:
             OSError: it cannot be written, or the disk is full; the error names `path`.
@@ -217,7 +217,7 @@ class Together:
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
     def forget(self, path: Path) -> None:
-        """Remove a file that shall not appear."""
+        """Discard a file."""
         self._pending.pop(path).unlink()
 
     def rename(self) -> list[Path]:
@@ -240,7 +240,7 @@ class Together:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file under a temporary name and rename it when whole.
+    """Write a file under a temporary name and rename it when complete.
 
     Raises:
         OSError: it cannot be written, or the disk is full; nothing is left behind then.
@@ -264,7 +264,7 @@ def unsealed(text: str) -> dict[str, Any]:
     """The facts of a text that was made by `sealed`.
 
     Raises:
-        ValueError: it is no such text, or has changed since.
+        ValueError: it is not such a text, or has changed since.
     """
     found = re.match(rf'{{\n *"{_CHECKSUM}": "([0-9a-f]{{64}})",\n', text)
     rest = text.replace(found[0], "{\n", 1) if found else text
@@ -282,7 +282,7 @@ def _sum(text: str) -> str:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, if it is there; the disk has confirmed that its name is gone.
+    """Remove a file, if it exists, and sync the folder to disk.
 
     Raises:
         OSError: it cannot be removed.
@@ -293,10 +293,10 @@ def remove(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it; the disk has confirmed the names of the new ones.
+    """Create a folder with its parents, and sync the new names to disk.
 
     Raises:
-        OSError: it cannot be made, or there is a file of that name.
+        OSError: it cannot be created, or a file has that name.
     """
     if folder.is_dir():
         return

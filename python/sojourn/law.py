@@ -64,7 +64,7 @@ class Cause(enum.IntEnum):
     RANDOM = 1
     """A random draw."""
     DETERMINISTIC = 2
-    """A rule without chance, such as CoDel's schedule."""
+    """A deterministic rule, such as CoDel's schedule."""
 
 
 RANDOM = Cause.RANDOM
@@ -72,7 +72,7 @@ DETERMINISTIC = Cause.DETERMINISTIC
 
 
 class Verdict(enum.IntEnum):
-    """The decision about the packet in hand; a hook that returns nothing lets it pass."""
+    """The decision about a packet; a hook that returns None lets it pass."""
 
     PASS = 0
     MARK_RANDOM = 0x11
@@ -100,19 +100,19 @@ _SIGNALS = {
 
 
 class Law(Protocol):
-    """What the class of a law may have; one object is made per queue, without arguments.
+    """The interface of a law's class; one object is created per queue, without arguments.
 
     Parameters are class attributes made by `time`, `frequency`, `number`, `whole`, `size`, `rate`,
     `flag` and `word`; state variables by `var`. In the object a parameter is its value: times are
-    whole numbers of nanoseconds, rates of bit/s, sizes of bytes. A state variable is a number that
-    the law sets; it starts at zero. Every hook is optional, but a law has `on_enqueue` or
-    `on_dequeue`. Objects passed to a hook are valid until it returns. Backlogs do not contain the
-    packet in hand. A class attribute ``is_limit_first = False`` lets `on_enqueue` see arrivals for
-    which there is no room, as RED's average needs.
+    integer nanoseconds, rates bit/s, sizes bytes. A state variable is a number that the law sets;
+    it starts at zero. Every hook is optional, but a law has `on_enqueue` or `on_dequeue`. Objects
+    passed to a hook are valid until it returns. Backlogs do not contain the packet being handled. A
+    class attribute ``is_limit_first = False`` lets `on_enqueue` see arrivals for which there is no
+    room, as RED's average needs.
     """
 
     def start(self, env: Env, /) -> None:
-        """Called once after ``__init__``, with what is known of the link."""
+        """Called once after ``__init__``, with the properties of the link."""
 
     def on_enqueue(
         self, now_ns: int, head: Head, queue: Backlog, random: Random, /
@@ -120,10 +120,10 @@ class Law(Protocol):
         """A packet arrives."""
 
     def on_overflow(self, now_ns: int, queue: Backlog, /) -> None:
-        """An arrival found no room and was dropped."""
+        """An arrival was dropped because the queue was full."""
 
     def on_eviction(self, now_ns: int, queue: Backlog, /) -> None:
-        """A waiting packet was evicted from the head; without this hook `on_overflow` is called."""
+        """A queued packet was evicted from the head; without this hook `on_overflow` is called."""
 
     def on_dequeue(
         self, now_ns: int, head: Head, queue: Backlog, random: Random, /
@@ -136,8 +136,8 @@ class Law(Protocol):
     def next_timer(self) -> int | None:
         """When `on_timer` is due, in nanoseconds; always later than its last call.
 
-        It changes in `on_timer`, `on_idle_timers` and `on_rate` only, so that all laws with the
-        same parameters share their times.
+        It changes in `on_timer`, `on_idle_timers` and `on_rate` only, so all laws with the same
+        parameters have the same times.
         """
 
     def on_head(self, enqueued_ns: int | None, /) -> None:
@@ -170,10 +170,10 @@ class Param:
         kind: the kind of value, such as ``time``.
         default: its default as text, with its unit.
         doc: its meaning, one line.
-        rule: what a value must obey.
+        rule: constraint on its value.
         source: where the default comes from.
-        absent: ``off`` or ``auto`` where that is a value too; the object then has None.
-        words: the words, where the kind is ``word``.
+        absent: ``off`` or ``auto`` if that is a value too; the object then has None.
+        words: the words, if the kind is ``word``.
     """
 
     kind: str
@@ -196,7 +196,7 @@ class Var:
 def time(
     default: str, doc: str, *, source: str, rule: Rule = "positive", absent: str | None = None
 ) -> Any:
-    """A time such as ``"5ms"``; the law sees whole nanoseconds."""
+    """A time such as ``"5ms"``; the law sees integer nanoseconds."""
     return Param("time", default, doc, rule, source, absent)
 
 
@@ -217,7 +217,7 @@ def number(
 def whole(
     default: str, doc: str, *, source: str, rule: Rule = "any", absent: str | None = None
 ) -> Any:
-    """A whole number such as ``"16"``."""
+    """An integer such as ``"16"``."""
     return Param("whole number", default, doc, rule, source, absent)
 
 

@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 
 LOCK = ".sojourn.lock"
 
-# The folders that this process holds, by their real path, with the thread that does.
+# The folders that this process has locked, by their real path, with the thread.
 _held: dict[Path, int] = {}
 _guard = threading.Lock()
 
@@ -26,11 +26,11 @@ def locked(folder: Path, what: str) -> Iterator[None]:
     The system releases it when the process ends, however it ends.
 
     Args:
-        folder: where; it exists.
+        folder: an existing folder.
         what: names the folder in the message.
 
     Raises:
-        InputError: somebody else holds it; the message says who, and since when.
+        InputError: another process holds it; the message says which, and since when.
     """
     real = folder.resolve()
     with _guard:
@@ -95,7 +95,7 @@ def _is(path: Path, descriptor: int) -> bool:
 
 def _own_name() -> str:
     now = datetime.datetime.now(datetime.UTC)
-    with contextlib.suppress(ValueError, OverflowError):  # TZ may name a zone that there cannot be
+    with contextlib.suppress(ValueError, OverflowError):  # TZ may name an invalid zone
         now = now.astimezone()
     since = now.isoformat(" ", "seconds")
     return f"process {os.getpid()} on {platforms.host_name()}, since {since},\n"

@@ -1,7 +1,7 @@
-"""What stands in an HTML page besides plain text: data, programs, styles, drawings, its policy.
+"""Content of an HTML page other than plain text: data, programs, styles, drawings, its policy.
 
-Plain text is escaped by the templates themselves; this is the one place that makes anything else
-safe, so that no template marks raw text as such.
+Templates escape plain text themselves; this is the only place that makes anything else safe, so no
+template marks text as raw.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-# Only these let a parser leave a script element or change its state (HTML Standard §13.2.5.4 and
+# Only these make a parser leave a script element or change its state (HTML Standard §13.2.5.4 and
 # §13.2.5.15), and JSON needs none of them outside strings.
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 # The same for program text, where the characters are operators too; HTML ignores their case.
@@ -30,10 +30,10 @@ _ACTIVE = re.compile(
 
 
 def json_in_html(value: Any) -> Markup:
-    """Data as JSON that may stand in a ``<script>`` element, whatever its strings contain.
+    """Data as JSON that is safe in a ``<script>`` element, whatever its strings contain.
 
     Args:
-        value: what `json.dumps` takes; NaN and infinities are refused.
+        value: an argument of `json.dumps`; NaN and infinities are refused.
 
     Raises:
         ValueError: a number is NaN or infinite.
@@ -44,9 +44,9 @@ def json_in_html(value: Any) -> Markup:
 
 
 def script_in_html(program: str) -> Markup:
-    r"""A JavaScript program of ours or of a library that may stand in a ``<script>`` element.
+    r"""A trusted JavaScript program, made safe for a ``<script>`` element.
 
-    ``</script``, ``<script`` and ``<!--`` can only stand in strings and regular expressions, where
+    ``</script``, ``<script`` and ``<!--`` can only occur in strings and regular expressions, where
     ``\x3c`` means the same.
     """
     from markupsafe import Markup
@@ -55,7 +55,7 @@ def script_in_html(program: str) -> Markup:
 
 
 def style_in_html(css: str) -> Markup:
-    """Styles of ours that may stand in a ``<style>`` element."""
+    """Our styles, made safe for a ``<style>`` element."""
     from markupsafe import Markup
 
     return Markup(css.replace("<", "\\3c "))
@@ -64,10 +64,10 @@ def style_in_html(css: str) -> Markup:
 def drawing_in_html(svg: str) -> Markup:
     """A drawing by matplotlib as an element of a page.
 
-    Its texts are paths, so that nothing a user wrote is left once its comments are removed.
+    Its texts are paths, so nothing that a user wrote remains once its comments are removed.
 
     Raises:
-        ValueError: it has a script, a handler of events, or an element that loads something.
+        ValueError: it has a script, an event handler, or an element that loads something.
     """
     from markupsafe import Markup
 
@@ -80,10 +80,10 @@ def drawing_in_html(svg: str) -> Markup:
 def policy(programs: Iterable[str] = (), *more: str) -> str:
     """The content of a page's ``Content-Security-Policy``: no network, only scripts that we wrote.
 
-    Styles are inline in every page, and drawings have some in attributes.
+    Styles are inline in every page, and drawings have style attributes.
 
     Args:
-        programs: what the script elements of the page hold, as `script_in_html` gave it.
+        programs: the content of the page's script elements, from `script_in_html`.
         more: further directives, and sources for ``script-src`` in quotation marks.
     """
     sources = [_hash(program) for program in programs]

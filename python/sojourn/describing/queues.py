@@ -10,7 +10,7 @@ from sojourn.errors import InputError
 
 
 def compared_link(links: Sequence[str]) -> str | None:
-    """The link whose AQM a run is about: the only one, or ``bottleneck``; None if neither is."""
+    """The link whose AQM is studied: the only one, or ``bottleneck``; None if neither exists."""
     if len(links) == 1:
         return links[0]
     return "bottleneck" if "bottleneck" in links else None
@@ -34,7 +34,7 @@ def link_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
 
 
 def left_out(resolved: dict[str, Any], link: str | None = None) -> list[str]:
-    """Which queues the queue delay of a link leaves out, one sentence for each.
+    """Queues that the queue delay of a link does not include, one sentence each.
 
     Args:
         resolved: the resolved scenario.
@@ -52,7 +52,7 @@ def choose_link(scenario: _core.Scenario, link: str | None) -> str:
     """The link that gets the AQM: the one given, the only one, or ``bottleneck``.
 
     Raises:
-        InputError: there is no such link, or there are several and none was given.
+        InputError: the link does not exist, or there are several and none was given.
     """
     links = scenario.links
     known = ", ".join(links)

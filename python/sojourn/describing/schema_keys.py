@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sojourn import _core
 
 Schema = dict[str, Any]
-# Described as AQMs and congestion controls, with dialects and sources.
+# These are explained as AQMs and congestion controls, with dialects and sources.
 _ELSEWHERE = {
     "Queue": "text, or table: see `sojourn list aqms`",
     "CongestionControl": "text, or table: see `sojourn list ccs`",
@@ -47,7 +47,7 @@ class SchemaKey(NamedTuple):
 
     @property
     def value(self) -> str:
-        """What may be written, and what holds when nothing is."""
+        """Allowed values, and the default."""
         default = self.schema.get("default")
         if self.required:
             return f"{_value(self.schema)}; must be given"
@@ -67,7 +67,7 @@ def find(topic: str) -> SchemaKey | None:
 
 
 def below(key: SchemaKey) -> list[SchemaKey]:
-    """The keys of its table, or the kinds that its table may be of."""
+    """The keys of its table, or the kinds of its table."""
     start = f"{key.path}."
     known = keys().values()
     return [k for k in known if k.path.startswith(start) and "." not in k.path[len(start) :]]
@@ -102,7 +102,7 @@ def _collect(path: str, schema: Schema, found: dict[str, SchemaKey]) -> None:
 
 
 def _tables(schema: Schema) -> list[Schema]:
-    """The tables that a value may be, at any depth of choices, lists and names."""
+    """The tables that a value may be, within choices, lists and maps."""
     name = schema.get("$ref", "").rpartition("/")[2]
     if name in _ELSEWHERE:
         return []
@@ -120,7 +120,7 @@ def _branches(schema: Schema) -> list[Schema]:
 
 
 def _value(schema: Schema) -> str:
-    """What a value may be, in short."""
+    """Allowed values, in short."""
     name = schema.get("$ref", "").rpartition("/")[2]
     if name:
         definition = _whole()["$defs"][name]

@@ -1,1 +1,1 @@
-"""What can run a scenario: an engine is a folder here and a name in `registry`."""
+"""Engines run scenarios; each is a folder here and a name in `registry`."""

@@ -1,7 +1,7 @@
-"""A child process that carries out one plan: its scratch folder, its supervision, its end.
+"""A child process that carries out one plan, with its scratch folder and supervision.
 
-All processes of a child are in one group that ends with this one (`supervise.py`). It writes what
-it has reached to ``progress`` and how it ended to ``status.json``.
+All processes of a child are in one group that ends with this one (`supervise.py`). It writes its
+progress to ``progress`` and its result to ``status.json``.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ SUPERVISOR = Path(__file__).with_name("supervise.py")
 # The log level before each line of a kernel's log.
 _LEVEL = re.compile(r"^<\d>")
 _LOOK_EVERY_S = 0.05
-# A child whose clock stands still this long hangs; in virtual time a step takes milliseconds.
+# A child whose clock stops this long hangs; in virtual time a step takes milliseconds.
 _PATIENCE_S = 180.0
 _NONE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a child's clock may stand still.
+    """How long a child's clock may stop.
 
     Attributes:
         cpu_s: CPU time that the child may use meanwhile.
-        remedy: what is wrong where it uses more.
+        remedy: the message if it uses more.
     """
 
     cpu_s: float = math.inf
@@ -61,8 +61,8 @@ class Folder:
     """The scratch folder of a run.
 
     Attributes:
-        shared: where the child works; a guest sees it as ``/run``.
-        console: what the child says.
+        shared: the child's working folder; a guest sees it as ``/run``.
+        console: the child's output.
     """
 
     shared: Path
@@ -90,13 +90,13 @@ def carry_out(
         plan: the plan, as JSON.
         watcher: receives its progress.
         what: its name in messages.
-        seen: what it may open, as `supervise.py` takes it; everything if empty.
-        remedies: messages of its kernel, and what helps.
-        patience: how long its clock may stand still.
+        seen: the files that it may open, as `supervise.py` takes them; everything if empty.
+        remedies: messages of its kernel, with remedies.
+        patience: how long its clock may stop.
 
     Raises:
         Cancelled: the watcher stopped it.
-        RunFailed: it did not come to its end; the message says why.
+        RunFailed: it failed; the message says why.
     """
     (folder.shared / PLAN).write_text(plan)
     with folder.console.open("wb") as console, group(command, folder, console, seen) as running:
@@ -108,7 +108,7 @@ def carry_out(
 def group(
     command: list[str], folder: Folder, console: BinaryIO, seen: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The child under its supervisor, in a session of its own that does not outlive the block."""
+    """The child under its supervisor, in a separate session that ends with the block."""
     supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), seen, *command]
     with subprocess.Popen(
         supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,
@@ -129,7 +129,7 @@ def _wait(
     running: subprocess.Popen[bytes], folder: Folder, watcher: Watcher, what: str,
     remedies: Mapping[str, str], patience: Patience,
 ) -> None:  # fmt: skip
-    """Wait for the program's end; report its progress, and end it when it makes none."""
+    """Wait for the program's end; report its progress, and kill it if it makes none."""
     reported, moved, used_s = 0, time.monotonic(), 0.0
     while running.poll() is None:
         if watcher.cancelled:
@@ -156,14 +156,14 @@ def _wait(
 
 
 def _cpu_s(group: int, patience: Patience) -> float:
-    """CPU time of all processes of a group, where that is asked for."""
+    """CPU time of all processes of a group, if needed."""
     if math.isinf(patience.cpu_s):
         return 0.0
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            # proc(5): behind the name are the state, parent, group, ..., and as 14th and 15th the
-            # time in user mode and in the kernel.
+            # proc(5): the name is followed by state, parent, group, ...; the 14th and 15th fields
+            # are user and system time.
             fields = path.read_text().rpartition(")")[2].split()
             ticks += sum(map(int, fields[11:13])) if int(fields[2]) == group else 0
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -187,7 +187,7 @@ def _judge(folder: Folder, what: str, remedies: Mapping[str, str]) -> None:
 
 
 def end_of_console(folder: Folder, remedies: Mapping[str, str] = _NONE) -> str:
-    """Why a child ended, by its console, and what helps."""
+    """Why a child ended, according to its console, with a remedy."""
     text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
     lines = [line for raw in text.splitlines() if (line := _LEVEL.sub("", raw).strip())]
     for message, remedy in remedies.items():

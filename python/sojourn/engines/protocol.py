@@ -1,7 +1,7 @@
-"""What an engine offers: `prepare` a scenario, `run` it, `collect` its results, and `doctor`.
+"""The interface of an engine: `prepare` a scenario, `run` it, `collect` its results, `doctor`.
 
 An engine is a folder in `sojourn.engines`: a package whose ``DECLARED`` is a `Declaration`, with a
-module ``engine`` whose ``ENGINE`` has the form of `Engine`.
+module ``engine`` whose ``ENGINE`` is an `Engine`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sojourn import _core
 from sojourn.control import CustomControl
 
 OptionValues = Mapping[str, Any]
-"""Values of an engine's own options by name; those that were not given are left out."""
+"""Values of an engine's options by name, without those that were not given."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class EngineOption:
 
     Attributes:
         name: on the command line ``--name``, in Python the argument ``name``.
-        noun: what it sets, with its article: ``a kernel``.
+        noun: the setting with its article: ``a kernel``.
         metavar: the placeholder for its value in help texts.
         help: its meaning in one sentence.
         kind: the type of its value.
@@ -40,7 +40,7 @@ class EngineOption:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What the command line says of an engine; its code is not loaded for that.
+    """What the command line shows of an engine without loading its code.
 
     Attributes:
         name: on the command line, in Python and in manifests.
@@ -61,7 +61,7 @@ class Availability:
         name: the engine, and the place if it has several: ``linux, host, real time``.
         works: whether `sojourn run` can use it.
         note: what it is, or what is missing.
-        remedy: the one command that helps; empty where none does, or none is needed.
+        remedy: the command that fixes it; empty if none can, or none is needed.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Job(Protocol):
     """One scenario that an engine has accepted."""
 
     def run(self, cancel: _core.Cancel) -> None:
-        """Run it to its end; `cancel` stops it and counts the simulated seconds.
+        """Run it to completion; `cancel` stops it and counts the simulated seconds.
 
         Raises:
             Cancelled: `cancel` was used.
             ControlError: a congestion control written in Python failed.
-            RunFailed: the run did not come to its end.
+            RunFailed: the run failed.
         """
 
     def collect(self) -> _core.Run:
@@ -99,7 +99,7 @@ class Engine(Protocol):
 
     @property
     def is_testbed(self) -> bool:
-        """Whether it is a real system: of papers it runs the testbed experiments only."""
+        """Whether it is a real system, which runs only the testbed experiments of papers."""
 
     @property
     def options(self) -> Sequence[EngineOption]:
@@ -111,7 +111,7 @@ class Engine(Protocol):
         options: OptionValues,
         controls: Sequence[CustomControl] = (),
     ) -> AbstractContextManager[Job]:
-        """Check that the engine can run a scenario; what the run needs exists within the context.
+        """Check that the engine can run a scenario; the context owns what the run needs.
 
         Args:
             scenario: what to run.
@@ -124,23 +124,23 @@ class Engine(Protocol):
         """
 
     def describe(self, options: OptionValues) -> str:
-        """The engine with what its results depend on, for people.
+        """The engine with everything that its results depend on, for people.
 
         Raises:
             InputError: the engine lacks something on this machine.
         """
 
     def digest(self, options: OptionValues) -> str:
-        """A digest of what its results depend on besides this package; empty if nothing.
+        """A digest of what its results depend on in addition to this package; empty if nothing.
 
         Raises:
             InputError: the engine lacks something on this machine.
         """
 
     def identity(self, scenario: _core.Scenario, options: OptionValues) -> str | None:
-        """What a run of this scenario depends on besides it and this package.
+        """What a run of this scenario depends on in addition to it and this package.
 
-        None where a second run may differ from the first, as in real time; such runs are not kept.
+        None if a second run may differ from the first, as in real time; such runs are not stored.
 
         Raises:
             InputError: the engine lacks something on this machine.

@@ -11,12 +11,12 @@ from sojourn.control import CustomControl
 from sojourn.engines.protocol import Declaration, Engine, EngineOption, OptionValues
 from sojourn.errors import InputError
 
-# The default first.
+# The default comes first.
 NAMES = ("sim", "linux", "ns3")
 
 
 _RENAMED = {"on": "engine", "engines": "engine", "cc": "ccs", "app": "apps", "aqm": "aqms"}
-"""Words that are easily taken for an argument of `run` and the like, and the argument."""
+"""Words that are easily mistaken for an argument of `run` and the like, and the argument."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class EngineSelection:
 
     Attributes:
         engine: the engine.
-        options: values of its own options.
+        options: values of its options.
     """
 
     engine: Engine
@@ -68,7 +68,7 @@ def find(name: str) -> Engine:
     """An engine by name; its module is loaded when it is first needed.
 
     Raises:
-        InputError: there is no such engine.
+        InputError: the engine does not exist.
     """
     if name not in NAMES:
         raise InputError(f"engine {name}: is unknown; known: {', '.join(NAMES)}")
@@ -82,13 +82,13 @@ def engines() -> list[Engine]:
 
 
 def declared() -> list[Declaration]:
-    """What every engine declares, the default first; no engine is loaded for that."""
+    """The declarations of all engines, the default first, without loading an engine."""
     found: list[Declaration] = [import_module(f"sojourn.engines.{name}").DECLARED for name in NAMES]
     return found
 
 
 def options() -> list[tuple[str, EngineOption]]:
-    """Every option that an engine has of its own, with the name of that engine."""
+    """Every option of an engine, with the name of that engine."""
     return [(engine.name, option) for engine in declared() for option in engine.options]
 
 
@@ -97,10 +97,10 @@ def select(engine: EngineLike, values: OptionValues | None = None) -> list[Engin
 
     Args:
         engine: one or several.
-        values: options by name; each goes to the engines that have it, None is not given.
+        values: options by name; each goes to the engines that have it; None means not given.
 
     Raises:
-        InputError: there is no such engine, one comes twice, or an option fits none of them.
+        InputError: an engine does not exist or occurs twice, or an option fits none of them.
         TypeError: no engine has an option of that name.
     """
     if isinstance(engine, str):
@@ -119,7 +119,7 @@ def select(engine: EngineLike, values: OptionValues | None = None) -> list[Engin
 
 
 def select_one(engine: EngineLike, values: OptionValues | None = None) -> EngineSelection:
-    """The engine where only one can run; arguments and errors are those of `select`.
+    """The single engine; arguments and errors are those of `select`.
 
     Raises:
         InputError: several are named.
@@ -136,7 +136,7 @@ def _fitting(selected: EngineSelection, given: OptionValues) -> OptionValues:
 
 
 def _check(selected: Sequence[Engine], names: Sequence[str], given: Sequence[str]) -> None:
-    """Refuse options that no engine has, and those that were given but are another engine's."""
+    """Refuse options that no engine has, and those of engines that are not selected."""
     owners = {option.name: (engine, option) for engine, option in options()} if names else {}
     for name in names:
         if name not in owners:

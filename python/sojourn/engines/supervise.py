@@ -1,17 +1,17 @@
-"""Runs a program in one process group that ends with whoever started it, and sees few files.
+"""Runs a program in a process group that ends with its parent and can open only some files.
 
-Started as ``python -I -S supervise.py SIGHT PROGRAM ARGUMENT...`` in a session of its own, with a
-pipe as standard input; this process becomes the program, and a child of it watches. However the
-other end of the pipe closes (the parent returns, is interrupted, crashes, is killed), or when the
-program ends, the whole group is killed. The program leads the group, so that it cannot leave it for
-a session of its own, as a User-Mode Linux kernel tries. Should the watcher be killed, the kernel
-kills the program with its parent.
+Started as ``python -I -S supervise.py SIGHT PROGRAM ARGUMENT...`` in a separate session, with a
+pipe as standard input; this process becomes the program, and its child watches. However the other
+end of the pipe closes (the parent returns, is interrupted, crashes, is killed), or when the program
+ends, the whole group is killed. The program leads the group, so it cannot leave it for a new
+session, as a User-Mode Linux kernel tries. If the watcher is killed, the kernel kills the program
+with its parent.
 
 The program's addresses are not randomised: the memory of a User-Mode Linux kernel depends on where
 its heap begins, and the kernel sizes tables by it.
 
-SIGHT is empty, or says in JSON which files the program may open: `{"read": [...], "write":
-[...]}`. This machine's kernel refuses it all others, and all TCP, by Landlock where it has that.
+SIGHT is empty, or lists in JSON the files that the program may open: `{"read": [...], "write":
+[...]}`. Landlock, if available, denies it all others, and all TCP.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
-# Linux include/uapi/linux/personality.h, and the argument of personality(2) that only asks.
+# Linux include/uapi/linux/personality.h, and the argument of personality(2) that only queries.
 _ADDR_NO_RANDOMIZE, _ASK_PERSONALITY = 0x0040000, 0xFFFFFFFF
 # Linux include/uapi/linux/landlock.h; the numbers of the calls are the same on all architectures.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -35,12 +35,12 @@ _ASK_VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
-# How many rights to files each version knows; later ones know more that are not used here.
+# Number of file rights of each version; later ones add rights that are not used here.
 _RIGHTS_OF_VERSION = {1: 13, 2: 14}
 _RIGHTS = 15
-# From version 4 on: to bind and to connect TCP.
+# From version 4 on: binding and connecting TCP.
 _TCP, _VERSION_OF_TCP = 0b11, 4
-# The guest's memory is a file in here that has no name; a folder of its own shows it no other.
+# The guest's memory is an unnamed file in here; a separate folder gives access to no other file.
 _MEMORY = "/dev/shm"
 
 
@@ -62,7 +62,7 @@ def landlock_version() -> int:
 
 
 def can_fix_addresses() -> bool:
-    """Whether this machine lets a program's addresses be fixed; some containers refuse it."""
+    """Whether address randomisation can be disabled; some containers refuse it."""
     if not sys.platform.startswith("linux"):
         return False
     before = _personality(_ASK_PERSONALITY)
@@ -72,7 +72,7 @@ def can_fix_addresses() -> bool:
 
 
 def main(sight: str, command: list[str]) -> None:
-    """Become the command; when it or the parent ends, its group ends."""
+    """Become the command; when it or the parent ends, its group is killed."""
     program = os.pidfd_open(os.getpid())
     memory = _memory() if sight else None
     if os.fork() == 0:
@@ -92,7 +92,7 @@ def main(sight: str, command: list[str]) -> None:
 
 
 def _fix_addresses() -> bool:
-    """Have the programs that this process becomes begin at the same addresses every time."""
+    """Disable address randomisation for the programs that this process becomes."""
     return _personality(_personality(_ASK_PERSONALITY) | _ADDR_NO_RANDOMIZE) != -1
 
 
@@ -102,7 +102,7 @@ def _personality(persona: int) -> int:
 
 
 def _memory() -> Path | None:
-    """A new folder for the guest's memory; none where the machine has no such place."""
+    """A new folder for the guest's memory; None if the machine has no suitable place."""
     folder = Path(_MEMORY, f"sojourn-{os.urandom(8).hex()}")
     with suppress(OSError):
         folder.mkdir(0o700)
@@ -126,7 +126,7 @@ def _confine(readable: list[str], writable: list[str]) -> None:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    """Allow what is at a path and beneath it; a path that is not there needs no right."""
+    """Allow access to a path and everything beneath it; missing paths are skipped."""
     with suppress(FileNotFoundError):
         folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
         if not stat.S_ISDIR(os.fstat(folder).st_mode):

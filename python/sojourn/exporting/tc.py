@@ -26,16 +26,16 @@ def exported(
     """Commands that set up the links of a scenario, and warnings.
 
     Args:
-        scenario: what is exported; a link ``down`` becomes the ifb of the device's arrivals.
+        scenario: what is exported; a link ``down`` becomes the ifb of the device's ingress.
         device: that gets the disciplines.
-        link: the only link to export, which is then the device's own; by default ``up`` and
-            ``down``, or the only link.
-        kernel: release of Linux, such as ``6.1``, that has to have the disciplines.
-        uci: whether lines of ``/etc/config/sqm`` are wanted.
+        link: the only link to export, as the device's egress; by default ``up`` and ``down``, or
+            the only link.
+        kernel: Linux release, such as ``6.1``, that must have the disciplines.
+        uci: whether to write lines of ``/etc/config/sqm``.
 
     Raises:
-        InputError: a link cannot be said in commands, or the names do not tell which it is.
-        ScenarioError: tc has no word for a parameter, or the kernel no such discipline.
+        InputError: a link cannot be expressed in commands, or the names do not identify it.
+        ScenarioError: tc has no option for a parameter, or the kernel lacks a discipline.
     """
     found = {entry["name"]: entry for entry in json.loads(scenario.resolved_json())["links"]}
     chosen = _chosen(list(found), link)

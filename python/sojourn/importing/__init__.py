@@ -1,8 +1,7 @@
-"""Measurement files of others, read into scenarios: `sojourn import FILE`.
+"""Converts measurement files of other tools to scenarios: `sojourn import FILE`.
 
-A reader takes what its file holds and lists what the file cannot say. Nothing is guessed in
-silence: a value that the scenario needs and the file has not is an option of the command, or an
-assumption that the scenario names.
+A reader takes what its file contains and lists what is missing. Nothing is guessed silently: a
+missing value is an option of the command, or an assumption that the scenario names.
 """
 
 from sojourn.importing.measured import Measurement, StepCurve

@@ -1,4 +1,4 @@
-"""The cells of a text of lines and columns."""
+"""The cells of a text in lines and columns."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from sojourn.errors import InputError
 
 Rows = list[tuple[int, list[str]]]
-"""Lines that hold something, with their numbers."""
+"""Lines that are not empty, with their numbers."""
 
 
 def of_lines(lines: Sequence[str], name: str) -> Rows:
     """The cells of each line; comments (#) and empty lines are passed over.
 
     Raises:
-        InputError: a line has a quotation mark without its other one, or a cell is too long.
+        InputError: a line has an unclosed quotation mark, or a cell is too long.
     """
     kept = [
         (number, line.strip())
@@ -52,7 +52,7 @@ def number(cell: str, place: str) -> float:
     """The number of a cell.
 
     Raises:
-        InputError: it holds none, or an infinite one.
+        InputError: it is not a finite number.
     """
     try:
         value = float(cell)
@@ -67,7 +67,7 @@ def all_numbers(rows: Rows, name: str) -> list[tuple[str, list[float]]]:
     """The numbers of each row with its place; all rows have as many as the first.
 
     Raises:
-        InputError: a row has another number of columns, or a cell is no number.
+        InputError: a row has another number of columns, or a cell is not a number.
     """
     wanted, found = len(rows[0][1]), []
     for line, cells in rows:

@@ -1,8 +1,8 @@
-"""Texts of lines and columns: CSV and TSV, and the logs of data sets that have a form of their own.
+"""Texts in lines and columns: CSV and TSV, and logs of data sets in other formats.
 
-A header names the columns; a unit stands in the name (`rate_mbps`, `rtt (ms)`) or is given. Logs
-without a header are recognised by their numbers: Mahimahi has one column of whole numbers, Pensieve
-two (seconds and Mbit/s), the 4G logs of Ghent and Oslo six.
+A header names the columns; units are in the names (`rate_mbps`, `rtt (ms)`) or given. Logs without
+a header are recognised by their numbers: Mahimahi has one column of integers, Pensieve two (seconds
+and Mbit/s), the 4G logs of Ghent and Oslo six.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def read(lines: Sequence[str], name: str, given: Mapping[str, str]) -> Measureme
     """Read a text of columns.
 
     Raises:
-        InputError: its columns are not known, a unit is missing, or a value is no number.
+        InputError: its columns are unknown, a unit is missing, or a value is not a number.
     """
     rows = of_lines(lines, name)
     if not rows:
@@ -86,13 +86,13 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
     """The column of each kind, by its name.
 
     Raises:
-        InputError: no column is a time, none holds a quantity, or two hold the same.
+        InputError: no column is a time, none is a quantity, or two are the same.
     """
     found: dict[str, str] = {}
     for column in header:
         words = re.split(r"[^a-z0-9%]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
         matching = [kind for kind, known in _WAYS.items() if any(map(known.fullmatch, words))]
-        # `upload rate` is of the way up; `rtt_time` is no clock.
+        # `upload rate` is of the uplink; `rtt_time` is not a clock.
         if "rtt" in matching and "time" in matching:
             matching.remove("time")
         if "up" in matching and "down" in matching:
@@ -138,7 +138,7 @@ def _table(
 
 
 def _time(cell: str, place: str) -> float:
-    """A number, or seconds since 1970 of a date with time in ISO 8601."""
+    """A number, or the seconds since 1970 of an ISO 8601 date and time."""
     if not is_number(cell):
         try:
             stamp = datetime.fromisoformat(cell)
@@ -155,7 +155,7 @@ def _clock(
     given: Mapping[str, str],
     result: Measurement,
 ) -> Callable[[dict[str, float]], float]:
-    """Seconds from the first row on, of a row."""
+    """Seconds of a row since the first row."""
     first = table[0][1]["time"]
     unit = given.get(column) or _unit(column, units.TIMES)
     scale = units.TIMES.get(unit) if unit else units.epoch_scale(first)
@@ -177,7 +177,7 @@ def _unit(column: str, known: Mapping[str, float]) -> str | None:
 
 
 def _scale(column: str, kind: str, name: str, given: Mapping[str, str]) -> float:
-    """What a value of the column is to be multiplied with, for bit/s, seconds or a share."""
+    """Factor from the column's unit to bit/s, seconds or a share."""
     text = given.get(column)
     scale: float | None
     if kind in ("down", "up"):
@@ -206,7 +206,7 @@ def _take(
     values: list[tuple[float, float, str]],
     name: str,
 ) -> None:
-    """Put one column into the result; times with no value are passed over and counted."""
+    """Put one column into the result; rows without a value are skipped and counted."""
     known = [(time, value * scale, place) for time, value, place in values if not isnan(value)]
     if kind == "rtt":
         known = [point for point in known if point[1] > 0]

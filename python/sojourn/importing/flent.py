@@ -94,7 +94,7 @@ def _pings(
 
 
 def _host(metadata: dict[str, Any], result: Measurement) -> None:
-    """What the metadata says of the sender's control and queueing discipline."""
+    """The sender's congestion control and queueing discipline from the metadata."""
     sysctls = metadata.get("SYSCTLS") or {}
     key = "tcp_congestion_control"
     if control := sysctls.get(key) or sysctls.get(f"net.ipv4.{key}"):

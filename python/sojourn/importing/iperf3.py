@@ -15,7 +15,7 @@ def from_stream(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
     """One report from the lines of `--json-stream`.
 
     Raises:
-        InputError: a line is no event of iperf3.
+        InputError: a line is not an event of iperf3.
     """
     report: dict[str, Any] = {"intervals": [], "end": {}}
     for number, event in enumerate(events, start=1):
@@ -30,7 +30,7 @@ def from_stream(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def read(report: dict[str, Any], name: str) -> Measurement:
-    """The rates over time of a report, with what it says of the round trip.
+    """The rates over time of a report, with its round-trip times.
 
     Raises:
         InputError: iperf3 failed, or there are no intervals.
@@ -75,7 +75,7 @@ def _rates(intervals: list[dict[str, Any]], key: str, name: str) -> StepCurve:
 
 
 def _transport(end: dict[str, Any], protocol: str, result: Measurement) -> None:
-    """What the end of a report says of control, round trip and losses."""
+    """Congestion control, round-trip time and losses from the end of a report."""
     if protocol == "UDP":
         lost = end.get("sum", {}).get("lost_percent")
         if lost is not None:

@@ -1,4 +1,4 @@
-"""Logs of data sets that have a form of their own."""
+"""Logs of data sets in other formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 def mahimahi(rows: Rows, name: str) -> Measurement:
-    """Whole milliseconds, one delivery opportunity for each line."""
+    """Integer milliseconds, one delivery opportunity per line."""
     times: list[int] = []
     for line, cells in rows:
         if len(cells) != 1 or not _WHOLE.fullmatch(cells[0]):

@@ -1,4 +1,4 @@
-"""What a measurement file holds, in one form for all formats."""
+"""The content of a measurement file, in one form for all formats."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def curve(points: Iterable[tuple[float, float, str]], name: str, end_s: float = 
         points: time in seconds, value, and the place in the file, such as ``line 12``.
         name: of the file.
         end_s: when the last value ends, from the first point; by default it lasts as long as the
-            others do, by their median.
+            median of the others.
 
     Raises:
         InputError: there are fewer than two points, or times do not increase.
@@ -64,14 +64,14 @@ def curve(points: Iterable[tuple[float, float, str]], name: str, end_s: float = 
 
 @dataclass
 class Measurement:
-    """What was read from a file."""
+    """The content of a file."""
 
     format: str
-    """In words, such as ``iperf3 report (TCP)``."""
+    """Its format in words, such as ``iperf3 report (TCP)``."""
     down: StepCurve | None = None
-    """Rate towards the one who measured, bit/s."""
+    """Rate towards the measuring host, bit/s."""
     up: StepCurve | None = None
-    """Rate away from the one who measured, bit/s."""
+    """Rate away from the measuring host, bit/s."""
     rtt: StepCurve | None = None
     """Round-trip time, s."""
     base_rtt_s: float | None = None
@@ -82,9 +82,9 @@ class Measurement:
     cc: str | None = None
     streams: int | None = None
     read: list[str] = field(default_factory=list)
-    """What the file said, a sentence each."""
+    """Information in the file, a sentence each."""
     unknown: list[str] = field(default_factory=list)
-    """What it cannot say, or what was left out and why, a sentence each."""
+    """Missing information, or what was left out and why, a sentence each."""
 
 
 def rate_curve(
@@ -93,7 +93,7 @@ def rate_curve(
     """`curve` for rates in bit/s.
 
     Raises:
-        InputError: as `curve`; a rate is negative or no number, or all are zero.
+        InputError: as `curve`; a rate is negative or not a number, or all are zero.
     """
     found = list(points)
     for _, rate, place in found:

@@ -1,4 +1,4 @@
-"""Rates as the Rust crate netem-trace writes them to JSON, which rattan reads.
+"""Rates in the JSON form of the Rust crate netem-trace, which rattan reads.
 
 Source: netem-trace 0.4, model::bw; bandwidths and durations as structures or, with its feature
 `human`, as text.
@@ -25,7 +25,7 @@ def is_trace(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any], name: str) -> Measurement:
-    """The rates of a model that holds a recording.
+    """The rates of a model that contains a recording.
 
     Raises:
         InputError: the model is random, or describes something other than a rate.

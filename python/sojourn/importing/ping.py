@@ -1,4 +1,4 @@
-"""The text that ping prints, of Linux, the BSDs, macOS and Windows."""
+"""The output of ping on Linux, the BSDs, macOS and Windows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _REPLY = re.compile(
 _SENT = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
 _INTERVAL_S = 1.0
 _LONGEST_LINE = 500
-"""No line of ping is longer; the patterns take quadratic time in the length of one."""
+"""No line of ping is longer; the patterns take time quadratic in the length of a line."""
 
 
 def is_ping(lines: Sequence[str]) -> bool:
-    """Whether the text holds replies, or the summary of a ping without any."""
+    """Whether the text contains replies, or the summary of a ping without any."""
     return any(_is_reply(line) or _sent(line) for line in lines)
 
 
@@ -59,7 +59,7 @@ def read(lines: Sequence[str], name: str) -> Measurement:
     values = [value for _, value, _ in points]
     if len(points) > 1:
         result.rtt = curve(points, name)
-    # `time<1ms` is how Windows writes a shorter time; as a bound it is no measurement of zero.
+    # Windows writes `time<1ms` for shorter times, an upper bound, not a measurement of zero.
     result.base_rtt_s = min(values)
     result.read.append(
         f"{len(values)} round trips of {min(values) * 1e3:.4g} to {max(values) * 1e3:.4g} ms"
@@ -78,7 +78,7 @@ def _losses(
     is_numbered: bool,
     result: Measurement,
 ) -> None:
-    """Take the losses from the summary, or from the sequence numbers that are missing."""
+    """Take the losses from the summary, or from missing sequence numbers."""
     if summary := next((found for line in lines if (found := _sent(line))), None):
         sent, received = int(summary[1]), int(summary[2])
     elif is_numbered:

@@ -1,4 +1,4 @@
-"""What kind of file this is, by its content."""
+"""Recognises the format of a file by its content."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def read(path: Path, units: Mapping[str, str] | None = None) -> Measurement:
         units: units of CSV columns whose names have none, by column: ``{"rate": "kbit/s"}``.
 
     Raises:
-        InputError: the file cannot be read, has no known format, or is damaged; the text says
-            where and what would be right.
+        InputError: the file cannot be read, has no known format, or is damaged; the text says where
+            and how to fix it.
     """
     name = reading.shown(path)
     found = _plain(reading.content(path, "measurement file"), name)
@@ -60,7 +60,7 @@ def _plain(found: bytes, name: str) -> bytes:
     """The content without its compression.
 
     Raises:
-        InputError: it is damaged, or has more than a text may have.
+        InputError: it is damaged, or too large.
     """
     limit = reading.LARGEST_BYTES
     try:

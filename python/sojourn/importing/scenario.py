@@ -17,23 +17,23 @@ _LONGEST_WARMUP_S = 10.0
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the user adds to a file; None leaves it to the file, or to an assumption named."""
+    """What the user adds to a file; None leaves it to the file, or to a stated assumption."""
 
     rate: str | None = None
-    """Of the link, such as ``50mbit``, where the file has none."""
+    """Rate of the link, such as ``50mbit``, if the file has none."""
     rtt: str | None = None
     """The base round-trip time, such as ``30ms``."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario, and what it rests on."""
+    """A scenario with its assumptions."""
 
     text: str
     """The scenario in TOML."""
     read: list[str]
     assumed: list[str]
-    """What the file could not say, with what stands in its place."""
+    """Assumptions in place of missing information."""
     trace: str | None = None
     """Content of the trace file that the scenario names, if it needs one."""
 
@@ -41,14 +41,14 @@ class Imported:
 def imported(
     measured: Measurement, name: str, source: str, given: Assumptions, trace_file: str
 ) -> Imported:
-    """Make a scenario of a measurement.
+    """Make a scenario from a measurement.
 
     Args:
-        measured: what the file holds.
+        measured: the content of the file.
         name: of the scenario.
-        source: the file's name, for its head.
+        source: the file's name, for the head of the scenario.
         given: what the user adds.
-        trace_file: how the scenario is to name the file of delivery opportunities.
+        trace_file: name of the file of delivery opportunities in the scenario.
 
     Raises:
         InputError: the measurement has no rate, and none was given.
@@ -129,7 +129,7 @@ def _links(
 
 
 def _schedule(rates: StepCurve) -> str:
-    """A schedule of whole bit/s; steps of equal rates are one."""
+    """A schedule in integer bit/s; successive equal rates are merged."""
     steps = [(time, round(value)) for time, value in zip(rates.times_s, rates.values, strict=True)]
     kept = [steps[0], *(now for before, now in pairwise(steps) if now[1] != before[1])]
     texts = [f'    ["{_span(time)}", "{rate}bit"],' for time, rate in kept]

@@ -1,4 +1,4 @@
-"""Set-ups of tc: texts, and what this machine runs."""
+"""Set-ups of tc, from a text or from this machine."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def text_of(source: str | None, device: str | None) -> str:
     """The text of a set-up.
 
     Args:
-        source: a file, ``-`` for standard input, or None for what this machine runs.
-        device: of this machine, if there is no file.
+        source: a file, ``-`` for standard input, or None for this machine's set-up.
+        device: of this machine, without a file.
 
     Raises:
-        InputError: there is neither a file nor a device, or it cannot be read.
+        InputError: neither a file nor a device is given, or it cannot be read.
     """
     if source is None:
         if device is None:
@@ -38,7 +38,7 @@ def text_of(source: str | None, device: str | None) -> str:
 
 
 def _of_machine(device: str) -> str:
-    """What tc prints of a device and of ifbs: exact JSON, unless there are classes."""
+    """The output of tc for a device and ifbs: JSON, unless there are classes."""
     classes = {
         name: _tc("-d", "class", "show", "dev", name) for name in (device, f"ifb4{device}")
         if name == device or Path("/sys/class/net", name).exists()

@@ -1,4 +1,4 @@
-"""Units of columns and values in files of others."""
+"""Units of columns and values in other tools' files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rate_bps(text: str) -> float:
     """A rate with its unit, such as ``12Mbps``, in bit/s.
 
     Raises:
-        InputError: it is not one.
+        InputError: it is not such a value.
     """
     found = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z/]+)\s*", text)
     factor = rate_factor(found[2]) if found else None
@@ -55,7 +55,7 @@ def seconds(text: str) -> float:
     """A time such as ``1s``, ``250ms`` or ``1m 30s``, in seconds.
 
     Raises:
-        InputError: it is not one.
+        InputError: it is not such a value.
     """
     units = {**TIMES, "m": 60.0, "min": 60.0, "h": 3600.0}
     parts = re.findall(r"([0-9.]+)\s*([a-z]+)\s*", text)
@@ -70,7 +70,7 @@ def seconds(text: str) -> float:
 
 
 def epoch_scale(value: float) -> float | None:
-    """Seconds per unit of a time since 1970, by its size; None if it is too small for one."""
+    """Seconds per unit of a time since 1970, by its magnitude; None if it is too small."""
     for least, scale in ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3), (5e8, 1.0)):
         if value >= least:
             return scale

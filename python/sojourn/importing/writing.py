@@ -1,4 +1,4 @@
-"""Where the scenario of a measurement goes."""
+"""Writes the scenario of a measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sojourn.reading import shown
 
 
 def write(result: Imported, source: Path, output: Path | None, stem: str) -> list[Path]:
-    """Write the scenario, and the trace that it names in the same folder.
+    """Write the scenario, and its trace into the same folder.
 
     Args:
         result: the scenario.
@@ -24,7 +24,7 @@ def write(result: Imported, source: Path, output: Path | None, stem: str) -> lis
         The files written.
 
     Raises:
-        InputError: a trace has no folder, a file cannot be written, or it is the source.
+        InputError: a trace has no folder, a file cannot be written, or would replace the source.
     """
     if output is None:
         if result.trace is not None:

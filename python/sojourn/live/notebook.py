@@ -11,7 +11,7 @@ from sojourn.errors import InputError
 from sojourn.live import page
 from sojourn.live.texts import written
 
-# The page in one file, in a frame of its own: its styles and the notebook's do not meet.
+# The page in one file, in a frame, which separates its styles from the notebook's.
 _SCRIPT = """
 function render({ model, el }) {
   const address = URL.createObjectURL(new Blob([model.get("page")], { type: "text/html" }));
@@ -35,7 +35,7 @@ def widget(
     """Two AQMs side by side under a scenario's seed, as `sojourn live` shows them.
 
     Args:
-        scenario: what `sojourn.load` takes.
+        scenario: an argument of `sojourn.load`.
         aqms: the AQMs of both sides in their text form.
         sets: dotted keys with values that override the scenario.
         height_px: height of the frame in pixels.

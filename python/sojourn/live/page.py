@@ -17,13 +17,13 @@ from sojourn.errors import InputError
 from sojourn.loading.bring import names_code
 
 FOLDER = Path(__file__).parent / "page"
-# All of the page in one file, which opens from disk.
+# The whole page in one file, which opens from disk.
 ONE_FILE = "sojourn-live.html"
 
 _STATE_VERSION = 1
 _STATE_NAME = "sojourn-state"
 _RAW_DEFLATE = -15
-# As web/src/url-state.ts: what it would refuse.
+# A longer address is refused by web/src/url-state.ts.
 _LONGEST = 60_000
 
 
@@ -45,8 +45,8 @@ def one_file(state: str = "") -> str:
     """The page in one file, which opens from disk without a server.
 
     Args:
-        state: what it opens with, as for `fragment`, where its address has no state; the page's own
-            beginning by default.
+        state: initial state, as for `fragment`, if its address has none; the page's default state
+            by default.
 
     Raises:
         InputError: this installation was built without it.

@@ -1,7 +1,7 @@
-"""The reports of a running router for a page on this machine: a WebSocket that asks for a token.
+"""The reports of a running router for a page on this machine, by a WebSocket with a token.
 
-Starlette and uvicorn (the extra ``live``) are kept by many and bring the WebSocket that the
-standard library has not.
+Starlette and uvicorn (the extra ``live``) are well maintained and have the WebSocket that the
+standard library lacks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from sojourn.errors import InputError
 from sojourn.live.server import LOOPBACK
 
-# Some ten minutes of two reports a second, for a page that is opened later.
+# Ten minutes of two reports per second, for a page that is opened later.
 _KEPT = 1200
 # The status code of a WebSocket for a message that a server's policy forbids.
 _REFUSED = 1008
@@ -30,8 +30,8 @@ class ReportServer:
     """Serves a folder's files, and reports to whoever has the token, on the loopback interface.
 
     Args:
-        folder: whose files are served; ``router.html`` is the page.
-        port: zero takes any that is free.
+        folder: its files are served; ``router.html`` is the page.
+        port: zero takes a free one.
 
     Raises:
         InputError: starlette or uvicorn is not installed, or the port is taken.
@@ -79,7 +79,7 @@ class ReportServer:
         self._listener.close()
 
     def publish(self, report: dict[str, Any]) -> None:
-        """Send a report to every page that is open, and keep it for those that come."""
+        """Send a report to every open page, and keep it for pages that are opened later."""
         text = json.dumps(report)
         assert self._loop is not None, "it is entered before something is published"
         self._loop.call_soon_threadsafe(self._send, text)
@@ -104,7 +104,7 @@ class ReportServer:
         from starlette.routing import Mount, WebSocketRoute
         from starlette.staticfiles import StaticFiles
 
-        # A name of another site that resolves to this machine is refused.
+        # Host names of other sites that resolve to this machine are refused.
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK])
         routes = [
             WebSocketRoute("/reports", self._reports),

@@ -1,4 +1,4 @@
-"""A server of the page's files for this machine alone."""
+"""A server of the page's files for this machine only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """The files of one folder, without a line per request."""
+    """The files of one folder, without a log line per request."""
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
         pass
@@ -37,7 +37,7 @@ class _Files(SimpleHTTPRequestHandler):
         return False
 
     def end_headers(self) -> None:
-        # Another version on the same port must not meet this one's files.
+        # Another version on the same port must not use this one's cached files.
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
 
@@ -46,8 +46,8 @@ def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
     """A server of a folder's files on the loopback interface.
 
     Args:
-        folder: whose files are served.
-        port: zero takes any that is free; `server_port` of the result says which.
+        folder: its files are served.
+        port: zero takes a free one, `server_port` of the result.
 
     Raises:
         OSError: the port is taken.

@@ -10,7 +10,7 @@ from sojourn.scenario import document_toml
 
 
 def written(scenario: _core.Scenario) -> str:
-    """A loaded scenario as TOML, with the words that ``--set`` gave it."""
+    """A loaded scenario as TOML, with the values of ``--set``."""
     return document_toml(json.loads(scenario.document_json()))
 
 
@@ -18,10 +18,10 @@ def changed(source: library.ScenarioLike, sets: library.Sets) -> str:
     """A scenario as TOML with keys replaced, like ``--set``.
 
     Args:
-        source: a name, a path, or anything else that `library.load` takes.
+        source: a name, a path, or another argument of `library.load`.
         sets: values by dotted key.
 
     Raises:
-        InputError: what `library.load` refuses.
+        InputError: as `library.load`.
     """
     return written(library.load(source, sets))

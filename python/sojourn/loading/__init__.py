@@ -1,1 +1,1 @@
-"""Loading what a user wrote: laws from files, classes and libraries."""
+"""Loads custom laws from files, classes and libraries."""

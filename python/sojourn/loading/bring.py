@@ -1,8 +1,8 @@
-"""AQMs as a user names them, laws of her own among them: the one place that loads such code.
+"""AQMs as a user names them, with custom laws; the only place that loads such code.
 
 ``mine.py:MyLaw:target=5ms`` and ``fq(mine.py:MyLaw)`` name a class in a file,
-``libmine.so:target=5ms`` a library; in Python a class stands for itself. The law's own name takes
-the place of the file, so that tables and figures do not depend on folders.
+``libmine.so:target=5ms`` a library; in Python a class may be passed. The law's name replaces the
+file, so tables and figures do not depend on folders.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _LIBRARY = re.compile(
 )
 
 
-# Some 30 ms of a law in Python, so that it is asked once per process and digest of its source.
+# It takes about 30 ms for a law in Python, so it runs once per process and source digest.
 _OPERATIONS = 10_000
 _REPEATING: set[tuple[str, ...]] = set()
 
 
 @dataclass(frozen=True)
 class Brought:
-    """AQMs in their text form, and the laws that those texts name besides the registered ones."""
+    """AQMs in their text form, and the custom laws that those texts name."""
 
     aqms: list[str]
     laws: list[CustomLaw]
@@ -55,7 +55,7 @@ def listed(aqms: AqmsLike) -> list[AqmLike]:
     """Every AQM of an argument ``aqms``.
 
     Raises:
-        InputError: a text is no list of AQMs, see `sojourn.describing.aqm_list.split`.
+        InputError: a text is not a list of AQMs, see `sojourn.describing.aqm_list.split`.
     """
     if isinstance(aqms, str):
         return [*aqm_list.split(aqms)]
@@ -67,15 +67,14 @@ def bring(aqms: Iterable[AqmLike], *, runs: bool = False) -> Brought:
 
     Args:
         aqms: AQMs in text form, or classes.
-        runs: whether they are to run: then a law that does not decide the same twice is refused, as
-            far as 10,000 random operations show it; `sojourn check` tries more.
+        runs: whether they will run: then a law that does not repeat its decisions over 10,000
+            random operations is refused; `sojourn check` tests more.
 
     Returns:
         The AQMs in canonical text form, in the same order, and the laws.
 
     Raises:
-        InputError: a file or class is not there, or is not a law, or does not decide the same
-            twice.
+        InputError: a file or class does not exist, is not a law, or does not repeat its decisions.
         ScenarioError: an AQM is not legal, or two laws have one name.
     """
     found = [bring_one(aqm) for aqm in aqms]
@@ -88,7 +87,7 @@ def bring(aqms: Iterable[AqmLike], *, runs: bool = False) -> Brought:
 
 
 def _check_repeats(text: str, law: CustomLaw, laws: list[CustomLaw]) -> None:
-    """Refuse a law that does not decide the same twice."""
+    """Refuse a law that does not repeat its decisions."""
     known = (text, *(each.source for each in laws))
     if known in _REPEATING:
         return
@@ -108,10 +107,10 @@ def names_code(aqm: str) -> bool:
 
 
 def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
-    """An AQM as text in which the law's name stands for its file, and the law; unchecked.
+    """An AQM as text with the law's name in place of its file, and the law; unchecked.
 
     Raises:
-        InputError: a file or class is not there, or is not a law.
+        InputError: a file or class does not exist, or is not a law.
     """
     if not isinstance(aqm, str):
         law = custom_law(aqm)
@@ -123,17 +122,18 @@ def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
     else:
         return _of_tc(aqm), None
     rest = found["rest"].strip()
-    # A list of AQMs separates with commas what follows a file: `fq(mine.py:Law),target=5ms`.
+    # In a list of AQMs a comma separates parameters that follow a file:
+    # `fq(mine.py:Law),target=5ms`.
     rest = re.sub(r"^(\)?),", r"\1:", rest)
     return f"{found['head'].strip()}{law.name}{rest}", law
 
 
 def _of_tc(aqm: str) -> str:
-    """A text after ``tc:`` as an AQM of ours; another text as it is.
+    """Convert a text after ``tc:`` to our text form; return other texts unchanged.
 
     Raises:
-        InputError: the text is in the words of tc, without ``tc:``.
-        ScenarioError: tc has no such discipline or option, or ours has no counterpart.
+        InputError: the text is in tc's syntax, without ``tc:``.
+        ScenarioError: tc has no such discipline or option, or there is no counterpart.
     """
     head, colon, rest = aqm.partition(":")
     if colon and head.strip() == "tc":
@@ -148,9 +148,9 @@ def _of_tc(aqm: str) -> str:
 
 
 def code_file(aqm: AqmLike) -> Path | None:
-    """The file with the code of a law, absolute; None if no file can be loaded again.
+    """The absolute path of a law's code; None if it cannot be loaded again.
 
-    A class of the program that runs, whose file does more than define it, is none.
+    That is so for a class of the main program, whose file does more than define it.
     """
     if isinstance(aqm, str):
         found = _PYTHON.match(aqm) or _LIBRARY.match(aqm)
@@ -161,7 +161,7 @@ def code_file(aqm: AqmLike) -> Path | None:
 
 
 def imported_files(file: Path) -> list[str]:
-    """Modules that a law in Python imports and its digest does not cover: not those installed."""
+    """Modules that a law imports and its digest does not cover, without installed ones."""
     if file.suffix != ".py":
         return []
     names: list[str] = []
@@ -175,7 +175,7 @@ def imported_files(file: Path) -> list[str]:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether a module is of Python itself, an installed package, or Sojourn."""
+    """Whether a module belongs to Python, an installed package, or Sojourn."""
     if module in sys.stdlib_module_names or module == "sojourn":
         return True
     spec = importlib.util.find_spec(module)
@@ -223,16 +223,16 @@ def _known(names: Sequence[str]) -> str:
 
 
 def load(file: str, name: str, source: str) -> CustomLaw:
-    """A law that a plan names, loaded again by the process that carries the plan out.
+    """A law that a plan names, loaded again by the process that carries out the plan.
 
     Args:
         file: with its code.
-        name: of the class; that of a library says itself.
-        source: its code and digest, as the plan was made.
+        name: of the class; a library declares its own.
+        source: its code and digest when the plan was written.
 
     Raises:
-        InputError: the file is not there, or has changed since.
-        ScenarioError: it is no law any more.
+        InputError: the file does not exist, or has changed since.
+        ScenarioError: it is no longer a law.
     """
     if file.endswith(".py"):
         law = _of_file(Path(file), name)
@@ -247,7 +247,7 @@ def load_module(file: Path) -> ModuleType:
     """The module in a file; an unchanged file is loaded once per process.
 
     Raises:
-        InputError: there is no such file, or it cannot be imported; with line and reason.
+        InputError: the file does not exist or cannot be imported; with line and reason.
     """
     if not file.exists():
         raise InputError(f"{file}: there is no such file; give its path from this folder")

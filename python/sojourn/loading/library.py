@@ -1,12 +1,12 @@
-"""A law in a shared library: what is digested is what is loaded.
+"""A law in a shared library; the loaded code is exactly the digested code.
 
-The system's loader compares paths: it hands out the library that it loaded from a path before,
-whatever the file holds now. So a library is read once, digested, and loaded from a copy in memory
-whose name no other content has. One digest is loaded once per process.
+The system's loader compares paths: it returns the library that it has loaded from a path before,
+even if the file has changed. So a library is read once, digested, and loaded from a copy in memory
+with a unique name. Each digest is loaded once per process.
 
-A library that needs others outside the system's folders is loaded where it is, since it finds them
-from there. They are part of its digest, and the loader knows them by name: once one has been
-loaded, a process refuses another content under that name.
+A library that needs others outside the system's folders is loaded in place, because it finds them
+from there. They are part of its digest. The loader identifies them by name, so a process refuses
+other content under the name of a loaded one.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _TRIAL = (
 )
 
 _COPIES: dict[str, str] = {}
-"""What the loader was given, by digest."""
+"""Loaded libraries, by digest."""
 _NAMES: dict[str, str] = {}
-"""Digests of what the loader knows by path or by name."""
+"""Digests of the libraries that the loader knows by path or by name."""
 _TRIED: set[str] = set()
 
 
@@ -45,12 +45,12 @@ def law_of(file: Path, *, is_tried: bool) -> CustomLaw:
 
     Args:
         file: the library.
-        is_tried: whether loading it was tried in a process of its own before.
+        is_tried: whether loading it has been tried in a separate process.
 
     Raises:
-        InputError: there is no such file, loading it ends the process, or a library that it needs
-            has been loaded with another content.
-        ScenarioError: it is no library, or no law.
+        InputError: the file does not exist, loading it ends the process, or a library that it needs
+            has been loaded with other content.
+        ScenarioError: it is not a library, or not a law.
     """
     if not file.exists():
         raise InputError(f"{file}: there is no such library; `sojourn build` makes one")
@@ -77,7 +77,7 @@ def _sum(content: bytes) -> str:
 
 
 def _digest(content: bytes, others: dict[Path, bytes]) -> str:
-    """Of a library and of those that it needs, in the order in which it names them."""
+    """The digest of a library and of those that it needs, in the order in which it names them."""
     if not others:
         return _sum(content)
     lines = [_sum(content), *(f"{path.name} {_sum(other)}" for path, other in others.items())]
@@ -104,7 +104,7 @@ def _others(file: Path, content: bytes) -> dict[Path, bytes]:
 
 
 def _found(name: str, origin: Path, folders: str) -> Path | None:
-    """Where the loader finds a library (ld.so(8)); None where that is a folder of the system."""
+    """The path where the loader finds a library (ld.so(8)); None in a folder of the system."""
     if "/" in name:
         candidates = [Path(name)]
     else:
@@ -124,7 +124,7 @@ def _by_name(others: dict[Path, bytes]) -> dict[str, str]:
 
 
 def _check_names(file: Path, names: dict[str, str]) -> None:
-    """Refuse what the loader would take for what it has loaded under the same name."""
+    """Refuse a library that the loader would confuse with one of the same name."""
     for name, digest in names.items():
         if _NAMES.get(name, digest) != digest:
             raise InputError(
@@ -135,11 +135,11 @@ def _check_names(file: Path, names: dict[str, str]) -> None:
 
 
 def _copied(file: Path, content: bytes, digest: str) -> str:
-    """A path that leads to these bytes and to no others for as long as the process lives."""
+    """A path that refers to exactly these bytes for the lifetime of the process."""
     if digest in _COPIES:
         return _COPIES[digest]
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
-        # Stays open: the loader takes one path for one library.
+        # It stays open, because the loader identifies libraries by path.
         descriptor = os.memfd_create(file.name)
         with os.fdopen(descriptor, "wb", closefd=False) as copy:
             copy.write(content)
@@ -154,7 +154,7 @@ def _copied(file: Path, content: bytes, digest: str) -> str:
 
 
 def _try(file: Path, opened: str, source: str) -> None:
-    """Load a library in a process of its own first: what it begins with may end the process.
+    """Load a library in a separate process first, because its initialisers may end the process.
 
     Raises:
         InputError: it does, or takes too long.

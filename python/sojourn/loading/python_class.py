@@ -1,4 +1,4 @@
-"""A Python class as a law: what it declares, checked."""
+"""Checks the declarations of a Python class that is a law."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def custom_law(cls: type) -> CustomLaw:
 
     Raises:
         InputError: it is not a law; the text says what is missing.
-        ScenarioError: a parameter or a state variable is not declared as it should be.
+        ScenarioError: the declaration of a parameter or state variable is invalid.
     """
     if not inspect.isclass(cls):
         raise InputError(f"law {cls!r}: is not a class; give the class itself, not an object")
@@ -44,14 +44,14 @@ def custom_law(cls: type) -> CustomLaw:
 
 
 def is_law(cls: object) -> bool:
-    """Whether an object is a class with a hook that judges packets."""
+    """Whether an object is a class with a hook that decides about packets."""
     return inspect.isclass(cls) and any(
         callable(getattr(cls, hook, None)) for hook in ("on_enqueue", "on_dequeue")
     )
 
 
 def _hooks(cls: type, place: str) -> list[str]:
-    """The hooks that a class has, checked for what is missing or misspelled."""
+    """The hooks of a class, checked for missing and misspelled ones."""
     found = [hook for hook in HOOKS if callable(getattr(cls, hook, None))]
     for name in dir(cls):
         if name.startswith("on_") and name not in HOOKS:
@@ -70,7 +70,7 @@ def _hooks(cls: type, place: str) -> list[str]:
 
 
 def _check_texts(place: str, member: Param | Var) -> None:
-    """Refuse what is not a text where a declaration has one: ``law.time(5, ...)`` has no unit."""
+    """Refuse declarations whose text is not a string: ``law.time(5, ...)`` has no unit."""
     for field in dataclasses.fields(member):
         value = getattr(member, field.name)
         if field.name == "words":
@@ -108,13 +108,13 @@ def _place(cls: type) -> str:
 
 
 def _file(cls: type) -> str | None:
-    """The file that a class was loaded from, for another process that loads it again."""
+    """The file of a class, for another process that loads it again."""
     file: str | None = getattr(sys.modules.get(cls.__module__), "__sojourn_file__", None)
     return file
 
 
 def _source(cls: type) -> str:
-    """What a manifest says of the code: the digest covers the class, or the file named by it."""
+    """The manifest's description of the code; the digest covers the class, or the named file."""
     file = _file(cls)
     if file is not None:
         text = hashlib.sha256(Path(file).read_bytes()).hexdigest()

@@ -1,1 +1,1 @@
-"""The papers that Sojourn makes again: one module each, with a `PAPER`."""
+"""The papers that Sojourn reproduces: one module each, with a `PAPER`."""

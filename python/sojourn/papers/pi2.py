@@ -46,8 +46,8 @@ COLOURS = {aqm: style.colour_of(aqm) for aqm in AQMS}
 RATE_MBPS = 10.0
 QD = "queuing delay [ms]"
 _BUFFER_MS = 160.0
-# TCP segments of 1000 B payload, headers on top (our choice); delayed ACKs as in ns-3; the
-# initial window of ns-3 before 2017 is 1 segment (profile `pi2-ns3`).
+# TCP segments of 1000 B payload, plus headers (our choice); delayed ACKs as in ns-3; the initial
+# window of ns-3 before 2017 is 1 segment (profile `pi2-ns3`).
 _TCP = {"tcp": "pi2-ns3", "packet": "1040B", "header": "40B", "ack_every": 2}
 
 

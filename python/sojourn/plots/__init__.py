@@ -25,14 +25,14 @@ KINDS = {
     "delay_time": "queue delay over time with drops and marks, one panel per AQM",
     "completion": "completion times of short transfers as boxes",
 }
-# Kinds that read an AQM's first run alone: they are drawn while the others are under way.
+# Kinds that read an AQM's first run only; they are drawn during the other runs.
 OF_FIRST_RUN = ("delay_time",)
 
 
 def _check_matplotlibrc() -> None:
-    """Refuse the settings that matplotlib would not get over, before it is imported.
+    """Refuse settings on which the import of matplotlib would fail.
 
-    It takes the first of these files that exists (`matplotlib.matplotlib_fname`).
+    Matplotlib takes the first of these files that exists (`matplotlib.matplotlib_fname`).
 
     Raises:
         InputError: it is not a regular file of UTF-8 text, or cannot be read.
@@ -57,7 +57,7 @@ def kind(name: str) -> Callable[..., Figure]:
     """The function that draws figures of a kind: ``(results per AQM, link) -> Figure``.
 
     Raises:
-        KeyError: there is no such kind.
+        KeyError: the kind does not exist.
     """
     if name not in KINDS:
         raise KeyError(f"there is no figure `{name}`; known: {', '.join(KINDS)}")

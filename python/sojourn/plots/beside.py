@@ -1,9 +1,8 @@
-"""Figures are drawn in processes that get ready while the runs are under way.
+"""Draws figures in processes that start during the runs.
 
-To import matplotlib and to draw takes as long as many a comparison runs, and Python does it on one
-core. Such a process is begun before the runs; what it draws first reads first runs alone. Where
-there is one core, or a process cannot be begun, or it has ended, this process draws: the files are
-the same.
+Importing matplotlib and drawing takes as long as many comparisons run, on one core. These processes
+start before the runs and first draw figures of the first runs only. With one core, or if a process
+cannot be started or has ended, this process draws the same files.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
     from sojourn.running.result import Result
 
-# With more, one would wait for the slowest figure all the same.
+# More would not help, because of the slowest figure.
 _MOST = 4
 _PATIENCE_S = 2.0
 _BEGIN = "import sys; sys.path[:] = {path!r}; from sojourn.plots import worker; worker.main({of})"
@@ -58,13 +57,13 @@ class Drawers:
         self._begun: dict[str, Future[Written | None]] = {}
 
     def ask(self, connections: Sequence[Connection]) -> None:
-        """Have processes draw, where this one would else; the caller ends them before `close`."""
+        """Use these processes; the caller ends them before `close`."""
         self._threads = ThreadPoolExecutor(len(connections))
         for each in connections:
             self._idle.put(_Process(each))
 
     def expect(self, link: str, aqms: Sequence[str], first_seed: int) -> None:
-        """Say which runs will come, before the first one does."""
+        """Announce the runs, before the first one."""
         self._link, self._aqms, self._first_seed = link, list(aqms), first_seed
 
     def add(self, aqm: str, seed: int, result: Result) -> None:
@@ -83,7 +82,7 @@ class Drawers:
             self._begun = self._submit(plots.OF_FIRST_RUN, self._link, first)
 
     def begin(self, comparison: ComparedRuns) -> Begun:
-        """Have all figures drawn; what is drawn already is not drawn again."""
+        """Draw all figures that have not been drawn yet."""
         link, runs = comparison.link, {aqm: comparison.of(aqm) for aqm in comparison.aqms}
         first = {aqm: results[0] for aqm, results in runs.items() if results}
         is_known = bool(self._begun) and link == self._link and first == self._first
@@ -97,7 +96,7 @@ class Drawers:
         return Begun(begun, drawings, excerpts, self._release)
 
     def _release(self) -> None:
-        """Nothing more is drawn: the processes end while this one goes on."""
+        """No more figures will be drawn: the processes end in the background."""
         while not self._idle.empty():
             self._idle.get().leave()
 
@@ -124,7 +123,7 @@ class Drawers:
             self._idle.put(process)
 
     def close(self) -> None:
-        """Wait for the threads, whose processes have ended."""
+        """Wait for the threads after their processes have ended."""
         if self._threads is not None:
             self._threads.shutdown(cancel_futures=True)
 
@@ -133,9 +132,9 @@ class Begun:
     """Figures that are being drawn.
 
     Args:
-        begun: by kind, what a process draws; None if it has ended.
+        begun: by kind, the result of a process; None if it has ended.
         drawings: all figures.
-        results: what they show.
+        results: the results to draw.
         release: called when all are drawn.
     """
 
@@ -147,7 +146,7 @@ class Begun:
         self._release = release
 
     def figures(self) -> dict[str, Written]:
-        """By kind, the files of every figure for which there are values.
+        """By kind, the files of every figure for which values exist.
 
         Raises:
             InputError: there is no such format or size.
@@ -163,7 +162,7 @@ class Begun:
 
 
 class _Process:
-    """A process that draws; it keeps what it was sent for its next drawing."""
+    """A process that draws; it keeps the data that it has received."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -184,7 +183,7 @@ class _Process:
         return answer
 
     def leave(self) -> None:
-        """Ask nothing more, so that the process ends."""
+        """Close the connection, so the process ends."""
         self._connection.close()
 
 
@@ -222,7 +221,7 @@ def drawers(
 
 @contextlib.contextmanager
 def _processes(count: int) -> Iterator[list[Connection]]:
-    """Connections to as many processes, in a session of their own, which end with the block."""
+    """Connections to `count` processes in a separate session, which end with the block."""
     pairs = [Pipe() for _ in range(count)]
     descriptors = [theirs.fileno() for _, theirs in pairs]
     command = [sys.executable, "-c", _BEGIN.format(path=sys.path, of=descriptors)]
@@ -245,7 +244,7 @@ def _processes(count: int) -> Iterator[list[Connection]]:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:
-    """Wait for a process that nobody asks any more, so that it ends by itself, soon or else."""
+    """Wait for a process to end by itself; kill it after a while."""
     try:
         process.wait(_PATIENCE_S)
     except subprocess.TimeoutExpired:

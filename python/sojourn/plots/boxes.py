@@ -22,7 +22,7 @@ class BoxPanel:
         title: above it.
         groups: names along the horizontal axis, in order.
         boxes: per series, per group, five quantiles; a group without values may be left out.
-        x_label: what the groups are.
+        x_label: label of the groups.
         y_label: with the unit.
         y_lim: ends of the vertical axis; from the data if None.
         log_y: whether the vertical axis is logarithmic.

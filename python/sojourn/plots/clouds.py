@@ -1,4 +1,4 @@
-"""Clouds of points, one per AQM and a dot per seed, over queue delay: what the planes share."""
+"""Common parts of the planes: a cloud per AQM, with a dot per seed, over queue delay."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from sojourn.plots import style
 from sojourn.plots.data import Floats, Results
 
-_HALF_LETTER = 3.2  # points, of bold type of 9 points
-# A name this many lines away from its cloud is joined to it.
+_HALF_LETTER = 3.2  # line height in points of 9-point bold type
+# A name at least this many lines from its cloud is joined to it by a line.
 _FAR = 1.7
-# By this factor the axis of delay is longer than the points at either end.
+# Factor by which the delay axis extends beyond the points at each end.
 _ROOM = 1.35
 
 Clouds = Mapping[str, Floats]
@@ -25,8 +25,8 @@ def begin(clouds: Clouds, results: Results, title: str) -> tuple[Figure, Axes, d
     """A figure with the dots, its axes, and the colours of all AQMs.
 
     Args:
-        clouds: one point or more of each AQM.
-        results: all AQMs, which have the colours.
+        clouds: one or more points of each AQM.
+        results: all AQMs, which determine the colours.
         title: of the figure.
     """
     drawing, (axes,) = style.new(3.9, title)
@@ -41,7 +41,7 @@ def begin(clouds: Clouds, results: Results, title: str) -> tuple[Figure, Axes, d
 
 
 def finish(drawing: Figure, axes: Axes, clouds: Clouds, colours: Mapping[str, str]) -> None:
-    """Lay the figure out, for good, and name the clouds where there is room."""
+    """Compute the final layout, and name the clouds where there is room."""
     style.lay_out(drawing)
     _name(axes, clouds, colours)
 
@@ -57,7 +57,7 @@ def _limit(axes: Axes, every: Floats) -> None:
 
 
 def _name(axes: Axes, points: Clouds, colours: Mapping[str, str]) -> None:
-    """Write every AQM above or below its points, off other names and points, within the axes."""
+    """Write every AQM above or below its points, within the axes, without overlaps."""
     point = axes.figure.dpi / 72.0
     line = 13.0 * point
     dots = {aqm: axes.transData.transform(cloud) for aqm, cloud in points.items()}
@@ -82,15 +82,15 @@ def _name(axes: Axes, points: Clouds, colours: Mapping[str, str]) -> None:
 def _free(
     name: tuple[float, float, float], ends: tuple[float, float], axes: Axes, taken: Floats
 ) -> tuple[float, float]:
-    """The nearest place, in pixels, at which a name overlaps nothing and is within the axes.
+    """The nearest position, in pixels, at which a name overlaps nothing and is within the axes.
 
-    Above or below its cloud if there is room, else next to that too.
+    Above or below its cloud if there is room, else also to its sides.
 
     Args:
         name: its middle over the cloud, half of its width, and the height of a line.
         ends: lower and upper end of the cloud.
         axes: where it is written.
-        taken: boxes as middle (x, y) and half (width, height), shape ``(n, 4)``.
+        taken: occupied boxes as middle (x, y) and half (width, height), shape ``(n, 4)``.
     """
     middle, half, line = name
     low, high = axes.bbox.x0 + half, axes.bbox.x1 - half

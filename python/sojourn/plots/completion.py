@@ -1,7 +1,7 @@
 """Completion times of short transfers as boxes: 5, 25, 50, 75 and 95 percent.
 
-Transfers that did not finish count (Kaplan and Meier 1958). A quantile that is not known, because
-too few finished, is drawn as a triangle at the longest time seen, which it exceeds.
+Unfinished transfers are included (Kaplan and Meier 1958). A quantile that is unknown because too
+few finished is drawn as a triangle at the longest observed time, which it exceeds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def completion(results: Results, link: str) -> Figure:
         _panel(axes, per_aqm, colours)
         axes.set_title(name, pad=3)
     _scale(panels, [one for per_aqm in found.values() for one in per_aqm.values() if one])
-    # Centred under the figure: names next to the axes leave too little room under them.
+    # Centred under the figure, because names next to the axes leave too little room under them.
     said = "completion time [s]; whiskers 5 and 95 %, box 25 to 75 %, line median; ▸ at least"
     drawing.supxlabel(style.filled(said), fontsize=rcParams["axes.labelsize"])
     return drawing

@@ -1,7 +1,7 @@
 """Crosses with a box: two quantities of a run at once, each with five quantiles.
 
-The form of Kuhn and Ros 2016, Fig. 6: lines from 5 to 95 %, the box from 25 to 75 %, the lines meet
-at the medians.
+As in Kuhn and Ros 2016, Fig. 6: lines from 5 to 95 % that cross at the medians, a box from 25 to 75
+%.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 
 def thinned(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A long series with fewer points: minimum and maximum of each stretch stay, so peaks do."""
+    """Thin out a long series; minimum and maximum of each stretch remain, so peaks stay visible."""
     if len(x) <= _MOST_POINTS:
         return x, y
     per = -(-2 * len(x) // _MOST_POINTS)

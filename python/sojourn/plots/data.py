@@ -21,10 +21,10 @@ _LEAST_S = 5e-4
 
 
 class Distribution:
-    """A distribution in bins, within which values count as evenly spread.
+    """A distribution in bins, with values uniformly distributed within a bin.
 
-    Bins may overlap, as those of several runs do at their smallest and largest values. A bin
-    without width holds values that are all the same.
+    Bins may overlap, as those of several runs do at their smallest and largest values. The values
+    of a bin without width are equal.
 
     Args:
         lower_s: lower edges in seconds, shape ``(n,)``.
@@ -32,16 +32,16 @@ class Distribution:
         counts: values per bin, same shape.
 
     Attributes:
-        lower_s: lower edges of parts of bins that do not overlap and have values, increasing, in
-            seconds, shape ``(n_parts,)``.
+        lower_s: lower edges of disjoint parts of bins with values, increasing, in seconds, shape
+            ``(n_parts,)``.
         upper_s: their upper edges, same shape.
-        counts: values in each, same shape; not always whole numbers.
+        counts: values in each, same shape; possibly fractional.
     """
 
     def __init__(self, lower_s: Floats, upper_s: Floats, counts: Floats) -> None:
         edges = np.unique(np.concatenate([lower_s, upper_s]))
         first, last = np.searchsorted(edges, lower_s), np.searchsorted(edges, upper_s)
-        # Places 2i are the edges themselves, places 2i + 1 what lies between them.
+        # Indices 2i are the edges, indices 2i + 1 the intervals between them.
         parts = np.zeros(max(2 * len(edges) - 1, 0))
         whole = last - first <= 1
         np.add.at(parts, first[whole] + last[whole], counts[whole])
@@ -71,7 +71,7 @@ class Distribution:
         return shares
 
     def quantile_s(self, q: float) -> float:
-        """The value in seconds that the fraction ``q`` (0 to 1) of all values do not exceed.
+        """The quantile ``q`` (0 to 1) in seconds.
 
         It is interpolated within its bin, as table ``summary`` does it; 0 gives the smallest value
         and 1 the largest.
@@ -84,7 +84,7 @@ class Distribution:
 
     @property
     def mean_s(self) -> float:
-        """The mean in seconds, to a part of the width of a bin (0.1 %)."""
+        """The mean in seconds, with an error below the width of a bin (0.1 %)."""
         return float(np.average((self.lower_s + self.upper_s) / 2, weights=self.counts))
 
     @property
@@ -100,7 +100,7 @@ class Completions:
 
     Attributes:
         finished: times of those that finished.
-        unfinished: how long the others were seen; they took longer.
+        unfinished: how long the others were observed; they took longer.
     """
 
     def __init__(self, finished: Distribution, unfinished: Distribution) -> None:
@@ -112,7 +112,7 @@ class Completions:
 
     @property
     def longest_s(self) -> float:
-        """The longest time seen, in seconds."""
+        """The longest observed time, in seconds."""
         edges = [one.upper_s[-1] for one in (self.finished, self.unfinished) if one]
         return float(max(edges))
 
@@ -168,12 +168,12 @@ def series(run: Run, queue: str, var: str) -> tuple[Floats, Floats]:
 
 
 def summaries(runs: Sequence[Run], key: str) -> Floats:
-    """A number of the summary by ``scope/name/metric``, one per run; NaN where it is missing."""
+    """A number of the summary by ``scope/name/metric``, one per run; NaN if missing."""
     return np.asarray([r.summary.get(key, np.nan) for r in runs], np.float64)
 
 
 def delay_grid(found: Sequence[Distribution]) -> Floats:
-    """Delays in seconds at which to draw on a logarithmic axis, which figures have throughout."""
+    """Delays in seconds at which to draw on the logarithmic axis of all figures."""
     low = max([_LEAST_S, min(one.quantile_s(0.05) for one in found)])
     high = max([2 * low, *(one.quantile_s(0.9995) for one in found)])
     return np.geomspace(low, high * 1.15, _POINTS)
@@ -204,6 +204,6 @@ def bulk_points(results: Results, link: str) -> dict[str, Floats]:
 
 
 def cloud_of_delay(delay_s: Floats, other: Floats) -> Floats:
-    """A point for each seed that knows both; no delay has a place on a logarithmic axis too."""
+    """A point for each seed with both values; zero delay is moved onto the logarithmic axis."""
     cloud: Floats = np.column_stack([np.maximum(delay_s * 1e3, FLOOR_MS), other])
     return cloud[np.isfinite(cloud).all(1)]

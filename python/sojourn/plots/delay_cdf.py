@@ -20,7 +20,7 @@ def delay_cdf(results: Results, link: str) -> Figure:
 
     Args:
         results: per AQM one result per seed.
-        link: whose queue.
+        link: the link whose queue is shown.
 
     Raises:
         NothingToPlot: no run has delays of this queue.

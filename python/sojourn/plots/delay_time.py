@@ -27,7 +27,7 @@ def delay_time(results: Results, link: str) -> Figure:
 
     Args:
         results: per AQM one result per seed; the first is drawn.
-        link: whose queue.
+        link: the link whose queue is shown.
 
     Raises:
         NothingToPlot: no run recorded the state of this queue.
@@ -68,7 +68,7 @@ def delay_time(results: Results, link: str) -> Figure:
 
 
 def _limits(delays: list[tuple[Floats, Floats]]) -> tuple[float, float]:
-    """Lower and upper end in ms; what is below is drawn at the lower end."""
+    """Lower and upper end in ms; smaller values are drawn at the lower end."""
     high_ms = max(2 * _FLOOR_MS, *(float(np.nanmax(d)) * 1e3 for _, d in delays)) * 1.1
     low_ms = max(_FLOOR_MS, min(float(np.nanquantile(d, 0.02)) for _, d in delays) * 1e3)
     room_for_ticks = (high_ms / low_ms) ** 0.12
@@ -76,7 +76,7 @@ def _limits(delays: list[tuple[Floats, Floats]]) -> tuple[float, float]:
 
 
 def _rugs(axes: Axes, result: Run, link: str) -> None:
-    """One path per edge: thousands of single ticks would make a large file."""
+    """One path per edge, because thousands of single ticks would make a large file."""
     for var, colour, edge in (("drops", style.LOSS, (0.0, 0.05)), ("marks", style.MARK, (0.95, 1))):
         t_s, counts = data.series(result, link, var)
         ticks_s = np.repeat(t_s[counts > 0], 3)
@@ -86,7 +86,7 @@ def _rugs(axes: Axes, result: Run, link: str) -> None:
 
 
 def _legend(drawing: Figure) -> str:
-    """What the ticks mean; returns where it stands."""
+    """Write what the ticks mean; return the position."""
     place = style.legend_place()
     handles = [
         Line2D([], [], color=style.LOSS, marker="|", ls="", label="drops, below"),

@@ -15,10 +15,10 @@ _BINS = 600
 
 @style.figure
 def difference(found: Difference) -> Figure:
-    """Draw both delays; a line is the mean over a 600th of the time between first and last packet.
+    """Draw both delays, as means over 1/600 of the time between first and last packet.
 
     Args:
-        found: what `sojourn.diff` returned.
+        found: a result of `sojourn.diff`.
     """
     drawing, panels = style.new(
         2.6, f"{found.link}: {found.aqms[0]} and {found.aqms[1]} on the same arrivals", 1, 1

@@ -1,4 +1,4 @@
-"""What figures read of runs, as arrays, which another process can be given."""
+"""The data of runs that figures read, as arrays, which can be sent to another process."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Series = dict[str, tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What figures read of a run; the tables themselves stay where they are.
+    """The data of a run that figures read, without the tables themselves.
 
     Attributes:
         summary_rows: table ``summary``.
         histograms: table ``histograms``.
-        queue: the queue of `series`; None where they were left out.
+        queue: the queue of `series`; None if they were left out.
         series: of table ``states``.
     """
 
@@ -42,7 +42,7 @@ class Excerpt:
 
     @cached_property
     def summary(self) -> Mapping[str, float]:
-        """As that of a result."""
+        """The same as of a result."""
         return {"/".join(filter(None, row[:3])): row[3] for row in self.summary_rows}
 
     def series_of(self, queue: str) -> Series:
@@ -56,11 +56,11 @@ Results = Mapping[str, Sequence[Run]]
 
 
 def excerpt(result: Result, queue: str | None) -> Excerpt:
-    """What figures read of a run.
+    """Extract what figures read of a run.
 
     Args:
         result: of the run.
-        queue: whose series they read too; None for none.
+        queue: the queue whose series are extracted; None for none.
     """
     found = states(result, queue) if queue is not None else {}
     return Excerpt(result.summary_rows, histograms(result), queue, found)
@@ -72,7 +72,7 @@ _read: WeakKeyDictionary[Result, Histograms] = WeakKeyDictionary()
 def histograms(run: Run) -> Histograms:
     """Table ``histograms`` in arrays.
 
-    It is read once per run: a filter for each of several distributions takes five times as long.
+    It is read once per run, because filtering for each distribution takes five times as long.
     """
     if isinstance(run, Excerpt):
         return run.histograms
@@ -82,7 +82,7 @@ def histograms(run: Run) -> Histograms:
         columns = [_encoded(table[name]) for name in ("scope", "name", "metric")]
         codes = np.array([column.indices for column in columns])
         words = [column.dictionary.to_pylist() for column in columns]
-        # The bins of a distribution are neighbours.
+        # The bins of a distribution are adjacent rows.
         begins = np.flatnonzero(np.any(np.diff(codes, prepend=-1) != 0, axis=0))
         parts = np.split(numbers, begins[1:], axis=1)
         keys = [tuple(map(list.__getitem__, words, codes[:, place])) for place in begins]
@@ -105,7 +105,7 @@ def states(result: Result, queue: str) -> Series:
 
 
 def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """A column of texts as numbers and what they stand for, however its table has it."""
+    """A column of texts as codes and dictionary, in whatever encoding."""
     import pyarrow as pa
 
     whole = column.combine_chunks()

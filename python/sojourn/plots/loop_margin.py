@@ -19,13 +19,13 @@ class LoopCurve:
     """One loop over frequency.
 
     Attributes:
-        label: what it is.
+        label: name of the loop.
         frequency_rad_per_s: shape ``(n,)``.
         gain_db: same shape.
-        phase_deg: followed, same shape.
+        phase_deg: unwrapped, same shape.
         crossover_rad_per_s: where the gain is 1; NaN if nowhere.
         phase_margin_deg: there.
-        note: text in the legend behind the margin.
+        note: text in the legend after the margin.
     """
 
     label: str

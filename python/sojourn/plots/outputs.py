@@ -15,20 +15,20 @@ _ARM_TEX = "apt-get install --no-install-recommends texlive-latex-extra texlive-
 
 
 def check_size(size: str) -> None:
-    """Whether figures can be so wide.
+    """Check the width of figures.
 
     Raises:
-        InputError: there is no such size.
+        InputError: the size does not exist.
     """
     if size not in SIZES_IN:
         raise InputError(f"--size {size}: is none of {', '.join(SIZES_IN)}")
 
 
 def check_format(form: str) -> None:
-    """Whether figures can be saved so.
+    """Check that figures can be saved in a format.
 
     Raises:
-        InputError: there is no such format, or it needs LaTeX, which is not on this machine.
+        InputError: the format does not exist, or needs LaTeX, which is not installed.
     """
     if form not in FORMATS:
         raise InputError(f"--format {form}: is none of {', '.join(FORMATS)}")
@@ -37,7 +37,7 @@ def check_format(form: str) -> None:
 
 
 def tex_system() -> str:
-    """The program that measures texts for PGF: the user's own, else the first that is there.
+    """The TeX program that measures texts for PGF: the user's choice, else the first installed.
 
     Raises:
         InputError: no such program is installed.

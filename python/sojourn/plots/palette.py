@@ -1,7 +1,7 @@
 """Colours, dashes and markers of all figures and of the report, without matplotlib.
 
 AQMs have the colours of Okabe and Ito (Color Universal Design, 2008), which colour-blind people can
-distinguish; yellow, too pale on white, is left out. The first AQM, the baseline, is dark grey.
+distinguish, without yellow, which is too pale on white. The first AQM, the baseline, is dark grey.
 """
 
 INK = "#22262b"
@@ -12,12 +12,12 @@ LOSS = "#b3261e"
 MARK = "#8250df"
 PALETTE = (
     "#4d5561", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
-    # From the eighth on: Paul Tol's muted set (SRON technical note, 2021), but for what is near.
+    # From the eighth on: Paul Tol's muted set (SRON technical note, 2021), without similar ones.
     "#332288", "#882255", "#999933", "#44aa99", "#661100", "#aa4499", "#117733",
 )  # fmt: skip
-# Lengths of strokes and gaps in widths of the line; empty for a solid line.
+# Lengths of strokes and gaps in line widths; empty for a solid line.
 DASHES = ((), (5, 1.5), (1.5, 1.2), (6, 1.5, 1.5, 1.5), (10, 2), (5, 1.5, 1, 1.5, 1, 1.5))
-# As matplotlib names them; `sojourn.report.keys` has the same shapes.
+# Matplotlib's names; `sojourn.report.keys` has the same shapes.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # In figures of papers, where an AQM has the same colour throughout.
 AQM_COLOURS = {

@@ -1,7 +1,7 @@
 """The plane of queue delay p95 and utilisation: up and to the right is better.
 
-The line joins the AQMs whose means no other beats in both, the Pareto front of the means. Whether
-one dominates another beyond the noise of the seeds is in `sojourn.comparing.dominance`.
+The line joins the Pareto front of the means: AQMs that no other beats in both. Whether one
+dominates another beyond the noise of the seeds is in `sojourn.comparing.dominance`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def draw(number: int) -> Figure:
     """Compute and draw one of the figures 13 to 16.
 
     Raises:
-        KeyError: it is another one.
+        KeyError: it is not one of these.
     """
     return {
         13: lambda: draw_13(figure_13()),

@@ -1,4 +1,4 @@
-"""The engine ``linux``: the real kernel's TCP, with its or our discipline at the bottleneck."""
+"""The engine ``linux``: the kernel's TCP, with its or our discipline at the bottleneck."""
 
 from sojourn.engines.protocol import Declaration, EngineOption
 

@@ -1,4 +1,4 @@
-"""The real kernel as an engine: in a guest in virtual time, on this host, or in Debian's guest."""
+"""The kernel as an engine: in a guest in virtual time, on this host, or in Debian's guest."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Place(Protocol):
         where: its name in manifests.
         virtual_time: whether its clock stops while programs compute.
         version: of the kernel.
-        identity: a digest of what its results depend on; None in real time.
-        confined: whether this machine refuses it files that it does not need.
+        identity: a digest of everything its results depend on; None in real time.
+        confined: whether it is denied files that it does not need.
     """
 
     where: str
@@ -50,7 +50,7 @@ class Place(Protocol):
     def identity(self) -> str | None: ...  # noqa: D102
 
     def plan(self, scenario: _core.Scenario) -> str:
-        """What is done there, as JSON.
+        """The plan of the run, as JSON.
 
         Raises:
             ScenarioError: this engine cannot do what the scenario asks for.
@@ -61,7 +61,7 @@ class Place(Protocol):
 
 
 class Linux:
-    """The kernel where a scenario asks for it, or where this machine can run it."""
+    """The kernel in the place that a scenario asks for, or where this machine can run it."""
 
     name = DECLARED.name
     about = DECLARED.about
@@ -79,7 +79,7 @@ class Linux:
 
         Raises:
             ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
-            InputError: there is no kernel to run it on, or a package is missing.
+            InputError: no kernel is available, or a package is missing.
         """
         platforms.require_linux("engine linux")
         if controls:
@@ -105,13 +105,13 @@ class Linux:
     def identity(self, scenario: _core.Scenario, options: OptionValues) -> str | None:
         """The digest of the kernel's program; None in real time."""
         if options.get("programs") is not None:
-            # They are files of this machine, which nothing names by their content.
+            # They are files of this machine without a digest of their content.
             return None
         place = _place(scenario, options.get("kernel"))
         return place.identity
 
     def doctor(self) -> list[Availability]:
-        """Where the real kernel can run on this machine, the best place first."""
+        """The places where the kernel can run on this machine, the best first."""
         places = (_guest(), host.availability(), uml.availability())
         return [replace(place, name=f"{self.name}, {place.name}") for place in places]
 
@@ -147,7 +147,7 @@ class _LinuxJob:
 
 
 class _Guest:
-    """The guest kernel of ours, in virtual time."""
+    """Our guest kernel, in virtual time."""
 
     where = "guest, virtual time"
     virtual_time = True
@@ -232,7 +232,7 @@ def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:
 
 @contextmanager
 def _exclusive(place: Place, cancel: _core.Cancel) -> Iterator[None]:
-    """One run of this user at a time in real time: side by side they would disturb each other."""
+    """Serialise this user's runs in real time, because concurrent runs would disturb each other."""
     if place.virtual_time:
         yield
         return

@@ -1,8 +1,8 @@
-"""A guest: a User-Mode Linux kernel that carries out one plan, in virtual time where it can.
+"""A guest: a User-Mode Linux kernel that carries out one plan, in virtual time if possible.
 
-The guest's root is this machine's file system, read-only, of which it may open only what it needs
-(:func:`sight`); its `/run` is a private scratch folder. It has no network, and asks for no
-capability and no device. All its processes are in one group that ends with this one.
+The guest's root is this machine's file system, read-only and limited to the files that it needs
+(:func:`sight`); its `/run` is a private scratch folder. It has no network and needs no capability
+and no device. All its processes are in one group that ends with this one.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ NAME = "guest"
 INIT = "init"
 # Only touched pages count. A gigabit for half a second is some 250 MB of packets.
 _MEMORY = "2G"
-# All memory may hold packets of TCP (pages): a share of it, which the kernel would choose, stops
-# flows where the path is long and fast (docs/facts/linux.md, linux-18).
+# All memory may hold packets of TCP (pages): the share that the kernel would choose stops flows on
+# long, fast paths (docs/facts/linux.md, linux-18).
 _TCP_MEMORY = f"echo '{' '.join(['524288'] * 3)}' > /proc/sys/net/ipv4/tcp_mem"
-# Our program is scheduled first in, first out (docs/facts/linux.md, linux-35); the kernel would
-# hold it back after 0.95 s of work in a second.
+# Our program runs under SCHED_FIFO (docs/facts/linux.md, linux-35); the kernel would throttle it
+# after 0.95 s of work in a second.
 _NO_THROTTLE = "echo -1 > /proc/sys/kernel/sched_rt_runtime_us"
-# The guest's clock begins here, in nanoseconds, so that no date of the host gets in: a multiple of
-# BEGIN_STEP_NS in crates/router/src/host/mod.rs, so that every run begins in the same second.
+# Start of the guest's clock in nanoseconds, independent of the host's date: a multiple of
+# BEGIN_STEP_NS in crates/router/src/host/mod.rs, so every run begins in the same second.
 _EPOCH_NS = 1_600_000_000_000_000_000
-# Else interfaces would send packets of their own when they come up (Linux addrconf.c,
-# disable_ipv6). Sockets of IPv6 work all the same, with addresses of IPv4.
+# Otherwise interfaces would send IPv6 packets when they come up (Linux addrconf.c, disable_ipv6).
+# IPv6 sockets still work, with IPv4 addresses.
 _NO_IPV6 = "ipv6.disable_ipv6=1"
-# Messages of a kernel that ends early, and what helps.
+# Messages of a kernel that ends early, with remedies.
 REMEDIES = {
     "Out of memory": f"the scenario needs more than its {_MEMORY}: take fewer flows, a lower rate "
     "or a shorter duration",
@@ -62,19 +62,19 @@ REMEDIES = {
     "Kernel panic": "take the kernel that `sojourn kernel build` makes, or with --kernel look at "
     "yours",
 }
-# Programs of the user may compute, which takes no time of the guest, but not for ever.
+# Programs of the user may compute, which takes no virtual time, but not for ever.
 OF_PROGRAMS = Patience(
     cpu_s=60.0,
     remedy="one of the programs computes, or starts others, without end: where it waits, let it "
     "sleep, or make system calls",
 )
-# Programs, libraries and what they read of the machine's settings.
+# Programs, libraries and the system settings that they read.
 _SYSTEM = (
     "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/bin", "/sbin",
     "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache", "/etc/ld.so.preload",
     "/etc/iproute2", "/usr/share/iproute2", "/proc/cpuinfo", "/proc/self",
 )  # fmt: skip
-# The kernel's command line goes into its pool of random numbers, so it names no path that changes.
+# The kernel's command line feeds its random pool, so it contains no path that changes.
 _INIT = "mount -t hostfs -o /proc/self/cwd hostfs /run && . /run/init"
 
 
@@ -90,12 +90,12 @@ def run(
         plan: the plan, as JSON.
         seed: of the kernel's random numbers.
         watcher: receives its progress.
-        seccomp: whether a kernel that can switches to programs without ptrace.
-        programs: those of the user, which see more of this machine.
+        seccomp: whether a capable kernel switches to programs without ptrace.
+        programs: those of the user, which may open more files.
 
     Raises:
         Cancelled: the watcher stopped it.
-        RunFailed: the guest did not come to its end; the message says why.
+        RunFailed: the guest failed; the message says why.
     """
     write_script(folder, NAME, [_TCP_MEMORY, _NO_THROTTLE])
     command = command_of(kernel, seed, seccomp=seccomp)
@@ -105,12 +105,12 @@ def run(
 
 
 def can_confine() -> bool:
-    """Whether this machine's kernel can refuse a guest all files but those it needs."""
+    """Whether this machine's kernel can deny a guest all files except those it needs."""
     return landlock_version() > 0
 
 
 def with_warning_of_addresses(plan: str) -> str:
-    """A plan, with a warning where two runs of it may differ because addresses are randomised."""
+    """A plan, with a warning if runs may differ because addresses are randomised."""
     if can_fix_addresses():
         return plan
     rows = json.loads(plan)
@@ -122,14 +122,14 @@ def with_warning_of_addresses(plan: str) -> str:
 
 
 def sight(kernel: Path, folder: Folder, plan: str, more: Sequence[str] = ()) -> str:
-    """What a guest may open of this machine's files, for the supervisor.
+    """The files of this machine that a guest may open, for the supervisor.
 
-    That is the kernel, system programs and libraries, the interpreter and this package; where the
-    plan has laws in files, these files and what they may import too; and `more`. It writes to its
-    scratch folder alone.
+    These are the kernel, system programs and libraries, the interpreter, this package, the files of
+    laws in the plan with their possible imports, and `more`. It may write to its scratch folder
+    only.
     """
     laws: list[str] = []
-    with suppress(json.JSONDecodeError):  # the guest itself says what is wrong with a plan
+    with suppress(json.JSONDecodeError):  # the guest itself reports errors in a plan
         laws = [law["file"] for law in json.loads(plan).get("laws", [])]
     read = [
         *_SYSTEM, str(kernel), *(f"{prefix}/lib" for prefix in {sys.prefix, sys.base_prefix}),
@@ -141,7 +141,7 @@ def sight(kernel: Path, folder: Folder, plan: str, more: Sequence[str] = ()) -> 
 
 
 def paths() -> str:
-    """Where this process finds modules, for one that may load a law."""
+    """The module search path of this process, for one that may load a law."""
     return ":".join(os.path.realpath(path) for path in sys.path if path)
 
 
@@ -152,7 +152,7 @@ def write_script(folder: Folder, place: str, before: Sequence[str] = ()) -> None
         paths(), place,
     ]  # fmt: skip
     lines = [
-        # Else a law in Python would see the elements of a set in another order in each guest.
+        # Otherwise a Python law would see the elements of a set in a different order in each guest.
         "export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONHASHSEED=0",
         "mount -t proc proc /proc && mount -t sysfs sysfs /sys",
         *before,
@@ -164,7 +164,7 @@ def write_script(folder: Folder, place: str, before: Sequence[str] = ()) -> None
 def command_of(
     kernel: Kernel, seed: int, *, seccomp: bool = True, memory: str = _MEMORY
 ) -> list[str]:
-    """How a guest kernel is started in virtual time, with that much memory."""
+    """The command that starts a guest kernel in virtual time."""
     faster = _seccomp(kernel.path) if seccomp else []
     return command(kernel.path, [
         "time-travel=inf-cpu", f"time-travel-start={_EPOCH_NS}",
@@ -176,13 +176,13 @@ def _seccomp(kernel: Path) -> list[str]:
     """The option that makes a capable kernel switch to programs without ptrace, which is faster.
 
     Linux 6.16 and later can (arch/um/os-Linux/start_up.c, uml_seccomp_config). An older one would
-    take the option into its pool of random numbers.
+    feed the option into its random pool.
     """
     return ["seccomp=on"] if b"seccomp=<on" in kernel.read_bytes() else []
 
 
 def command(kernel: Path, options: list[str], memory: str = _MEMORY) -> list[str]:
-    """How a guest kernel is started."""
+    """The command that starts a guest kernel."""
     return [
         str(kernel), f"mem={memory}", "rootfstype=hostfs", "rootflags=/", "ro",
         "uml_dir=/proc/self/cwd/", "umid=guest", "con=none", *options, "quiet",
@@ -191,7 +191,7 @@ def command(kernel: Path, options: list[str], memory: str = _MEMORY) -> list[str
 
 
 def trial(command: list[str], seconds: float) -> str:
-    """Start a guest that should end at once; returns why it did not, or nothing."""
+    """Start a guest that should end at once; return the error, or an empty text."""
     with scratch() as folder:
         (folder.shared / INIT).write_text("echo yes > /run/started\n")
         with folder.console.open("wb") as console, group(command, folder, console, "") as running:

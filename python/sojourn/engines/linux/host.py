@@ -25,7 +25,7 @@ _SWITCHES = (
     ("/proc/sys/kernel/unprivileged_userns_clone", "0", "1"),
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
 )
-# What a bottleneck of the kernel's own needs besides its discipline, and the modules with it.
+# What the kernel's own bottleneck needs in addition to its discipline, with the modules.
 _MODULES = {
     "cbs": "sch_cbs", "clsact": "sch_ingress", "netem": "sch_netem",
     "matchall": "cls_matchall", "mirred": "act_mirred",
@@ -37,7 +37,7 @@ _PATIENCE_S = 10.0
 
 
 def missing() -> tuple[str, str] | None:
-    """What this machine lacks for namespaces with TUN devices, and the one command that helps."""
+    """What this machine lacks for namespaces with TUN devices, with the command that fixes it."""
     if platform.system() != "Linux":
         return "network namespaces need Linux", ""
     for program, package in (("ip", "iproute2"), ("tc", "iproute2"), ("unshare", "util-linux")):
@@ -57,10 +57,10 @@ def missing() -> tuple[str, str] | None:
 
 
 def require() -> None:
-    """Refuse to continue where something is missing.
+    """Raise an error if something is missing.
 
     Raises:
-        InputError: with what is missing and the remedy.
+        InputError: names what is missing and the remedy.
     """
     lacks = missing()
     if lacks is not None:
@@ -70,14 +70,14 @@ def require() -> None:
 
 @cache
 def offers(kind: str) -> bool:
-    """Whether this kernel has a queueing discipline, which may refuse to work without arguments."""
+    """Whether this kernel has a queueing discipline, even if it needs arguments."""
     failure = _try("tc", "qdisc", "add", "dev", "lo", "root", *kind.split())
     return "Specified qdisc kind is unknown" not in failure and "qdisc not found" not in failure
 
 
 @cache
 def lacks_for_filters() -> tuple[str, ...]:
-    """Which of ``matchall`` and ``mirred`` this kernel lacks, which move packets or copy them."""
+    """Which of ``matchall`` and ``mirred`` this kernel lacks; they redirect and copy packets."""
     hook, action = "tc qdisc add dev lo clsact", "action mirred egress mirror dev lo"
     filtered = _try("sh", "-c", f"{hook} && tc filter add dev lo egress matchall {action}")
     acted = _try("tc", "actions", "add", *action.split())
@@ -86,7 +86,7 @@ def lacks_for_filters() -> tuple[str, ...]:
 
 
 def _absent(kinds: set[str]) -> list[str]:
-    """Which of these disciplines are not there, nor what filters at ``clsact`` need."""
+    """Missing disciplines, and missing parts of filters at ``clsact``."""
     absent = [kind for kind in sorted(kinds) if not offers(kind)]
     return absent + (list(lacks_for_filters()) if "clsact" in kinds else [])
 
@@ -121,7 +121,7 @@ class Host:
         self.version = platform.release()
 
     def plan(self, scenario: _core.Scenario) -> str:
-        """What is done; our router delays packets itself, so that no delay element is needed.
+        """The plan; our router delays packets itself, so no delay element is needed.
 
         Raises:
             ScenarioError: this engine cannot do what the scenario asks for.
@@ -178,7 +178,7 @@ def _try(*command: str) -> str:
 
 
 def _permission() -> str:
-    """The switch that keeps a user from making namespaces, or else root."""
+    """The setting that forbids user namespaces, or else the advice to use root."""
     for path, closed, opened in _SWITCHES:
         switch = Path(path)
         if os.geteuid() != 0 and switch.exists() and switch.read_text().strip() == closed:

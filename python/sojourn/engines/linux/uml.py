@@ -20,9 +20,9 @@ NAME = "uml"
 INSTALL = "apt-get install user-mode-linux kmod"
 _DEBIAN = Path("/usr/bin/linux.uml")
 _MODULES = Path("/usr/lib/uml/modules")
-# arch/um/Kconfig: config HZ, default 100; Debian leaves it.
+# arch/um/Kconfig: config HZ, default 100, which Debian keeps.
 _DEBIAN_HZ = 100
-# Only touched pages count; what is free must hold them, or the guest is killed while it runs.
+# Only touched pages count; they must fit into free memory, or the guest is killed.
 _MEMORY_MIB = 512
 _MEMORY = f"{_MEMORY_MIB}M"
 _ALWAYS = ("tun", "veth")
@@ -33,7 +33,7 @@ _OPTIONS = ["console=stderr0"]
 
 
 def availability() -> Availability:
-    """Whether it works here, for `sojourn doctor`; the kernel is started once."""
+    """Whether it works here, for `sojourn doctor`; tested by starting the kernel once."""
     name = f"{NAME}, real time"
     what, remedy = _missing()
     if what:
@@ -45,7 +45,7 @@ def availability() -> Availability:
 
 @cache
 def _missing() -> tuple[str, str]:
-    """Why Debian's kernel does not run here, and the remedy; empty if it does."""
+    """Why Debian's kernel does not run here, with the remedy; empty if it does."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         return "a guest kernel needs Linux on x86-64", ""
     if not _DEBIAN.exists() or not _MODULES.is_dir() or shutil.which("insmod") is None:
@@ -61,7 +61,7 @@ def _missing() -> tuple[str, str]:
 
 
 class Uml:
-    """A guest kernel in real time: that of Debian's package, or one of the user's own."""
+    """A guest kernel in real time: that of Debian's package, or the user's."""
 
     where = "uml, real time"
     virtual_time = False
@@ -77,7 +77,7 @@ class Uml:
         self.confined = guest.can_confine()
 
     def plan(self, scenario: _core.Scenario) -> str:
-        """What is done.
+        """The plan.
 
         Raises:
             ScenarioError: this engine cannot do what the scenario asks for.
@@ -107,7 +107,7 @@ def _wanted(plan: dict[str, object]) -> list[str]:
 
 
 def _in_order(names: list[str], version: str) -> list[Path]:
-    """The files of modules, each after those that it needs."""
+    """The files of modules, each after its dependencies."""
     folder = _MODULES / version
     needs: dict[str, list[str]] = {}
     for line in (folder / "modules.dep").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""ns-3 as an engine: one compiled runner, which reads what the core makes of a scenario."""
+"""ns-3 as an engine: a compiled runner, which reads the plan that the core writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Ns3:
         _options: OptionValues,
         controls: Sequence[CustomControl] = (),
     ) -> Iterator[_Ns3Job]:
-        """Translate the scenario, find the runner, make a scratch folder.
+        """Translate the scenario, find the runner, create a scratch folder.
 
         Raises:
             ScenarioError: ns-3, or this engine, cannot do what the scenario asks for.
@@ -56,7 +56,7 @@ class Ns3:
         return runner.require().sources
 
     def identity(self, _scenario: _core.Scenario, options: OptionValues) -> str:
-        """As `digest`: every run can be repeated."""
+        """The same as `digest`, because every run can be repeated."""
         return self.digest(options)
 
     def doctor(self) -> list[Availability]:

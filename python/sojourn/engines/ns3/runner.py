@@ -1,7 +1,7 @@
-"""The runner: a program of ns-3 that runs scenarios, compiled once per user and found again.
+"""The runner: a program with ns-3 that runs scenarios, compiled once per user and cached.
 
 It is compiled from ``ns3`` and the crates of the source tree, against an unpacked wheel of ns-3.
-Like ns-3 it is under the GPL, version 2; no part of it is in this package.
+Like ns-3 it is under the GPL, version 2; this package contains no part of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MADE = (PROGRAM, _LIBRARY)
 _ABOUT = "about.json"
 _WHEEL = "ns3"
 _TOOLS = {"cmake": "cmake", "c++": "g++", "cargo": "cargo, or https://rustup.rs"}
-# What the runner is made of: folders, then files.
+# The sources of the runner: folders, then files.
 _FOLDERS = (
     "ns3/model", "ns3/helper", "ns3/runner", "crates/aqm/src", "crates/capi/src",
     "crates/capi/include",
@@ -45,9 +45,9 @@ _FILES = (
     "crates/capi/Cargo.toml",
 )  # fmt: skip
 _HEADER = "include/ns3/core-module.h"
-# As ns-3 names the library of its core, and as Debian does.
+# The name of ns-3's core library, and Debian's name.
 _CORE = re.compile(r"libns3\.(\d+)-core|libns3-core\.so\.(\d+)")
-# As CMake says it.
+# CMake's output.
 _NO_COMPILER = "is not able to compile a simple test program"
 Say = Callable[[str], None]
 
@@ -59,7 +59,7 @@ class Runner:
     Attributes:
         path: the program.
         ns3: the version of ns-3 that it was compiled against.
-        sources: a digest of what it was made of.
+        sources: a digest of its sources.
     """
 
     path: Path
@@ -72,17 +72,17 @@ class Runner:
 
 
 def cache() -> Path:
-    """Where this package keeps what it makes for this user."""
+    """The folder in which this package keeps what it builds for this user."""
     return files.user_cache()
 
 
 def prefix() -> Path | None:
     """The folder of ns-3's headers and libraries; None if it is not found.
 
-    It is where ``NS3_PREFIX`` says; else it is looked for in the installed wheel and in the cache.
+    ``NS3_PREFIX`` names it; otherwise the installed wheel and the cache are searched.
 
     Raises:
-        InputError: ``NS3_PREFIX`` names no such folder.
+        InputError: ``NS3_PREFIX`` does not name such a folder.
     """
     if given := os.environ.get("NS3_PREFIX"):
         if (Path(given) / _HEADER).is_file():
@@ -98,7 +98,7 @@ def version_of(place: Path) -> str:
     """The version of an unpacked ns-3, such as ``3.44``.
 
     Raises:
-        InputError: it is another one than this package supports.
+        InputError: this package does not support it.
     """
     supported = VERSION.removesuffix(".post0")
     names = sorted(path.name for path in place.glob("lib*/**/libns3*-core*.so*"))
@@ -114,9 +114,9 @@ def version_of(place: Path) -> str:
 
 
 def find() -> Runner | None:
-    """The runner made of today's sources; None if it was not made yet, or from others.
+    """The runner built from the present sources; None if there is no such build.
 
-    One that is damaged is not used, which a warning says.
+    A damaged one is not used, with a warning.
     """
     tree = source_tree()
     abouts = cache().glob(f"ns3-runner-*/{_ABOUT}")
@@ -136,7 +136,7 @@ def find() -> Runner | None:
 
 
 def _digest(path: Path) -> str:
-    """The checksum of a file, read once per process unless it changes; empty if it is not there."""
+    """The checksum of a file, read once per process unless it changes; empty if it is missing."""
     try:
         facts = path.stat()
         return _digest_of(path, facts.st_mtime_ns, facts.st_size)
@@ -154,7 +154,7 @@ def require() -> Runner:
     """The runner.
 
     Raises:
-        InputError: it was not made yet, or from other sources than those of this tree.
+        InputError: it has not been built, or from other sources than those of this tree.
     """
     platforms.require_linux("engine ns3")
     found = find()
@@ -164,7 +164,7 @@ def require() -> Runner:
 
 
 def sources(tree: Path) -> str:
-    """A digest of what the runner is made of."""
+    """A digest of the runner's sources."""
     digest = hashlib.sha256(VERSION.encode())
     inside = [path for folder in _FOLDERS for path in (tree / folder).rglob("*") if path.is_file()]
     for path in sorted([*inside, *(tree / name for name in _FILES)]):
@@ -177,7 +177,7 @@ def build(say: Say, source: Path | None = None) -> Runner:
     """Compile the runner; it is kept in the cache, by the digest of its sources.
 
     Args:
-        say: receives what is being done, a sentence at a time.
+        say: receives each step as a sentence.
         source: a checkout of Sojourn; None for the one that this package is used from.
 
     Raises:
@@ -197,14 +197,14 @@ def build(say: Say, source: Path | None = None) -> Runner:
     place = prefix() or _download(say)
     version = version_of(place)
     made_of = sources(tree)
-    # What did not change since the last runner is not compiled again; CMake binds a folder to the
-    # tree that it was first used for.
+    # Unchanged files are not compiled again; CMake binds a build folder to the source tree that it
+    # was first used for.
     of_tree = hashlib.sha256(str(tree).encode()).hexdigest()[:8]
     work, folder = cache() / f"ns3-build-{of_tree}", cache() / f"ns3-runner-{made_of[:16]}"
     say(f"compiling the runner against {place}")
     _run([
         "cmake", "-S", str(tree / "ns3"), "-B", str(work), f"-DCMAKE_PREFIX_PATH={place}",
-        "-Uns3_*",  # where another ns-3 was found the last time
+        "-Uns3_*",  # another ns-3 was found the last time
         "-DSOJOURN_RUNNER=ON",
     ])  # fmt: skip
     _run(["cmake", "--build", str(work), "--parallel", "2", "--target", PROGRAM])
@@ -218,7 +218,7 @@ def build(say: Say, source: Path | None = None) -> Runner:
 
 
 def _download(say: Say) -> Path:
-    """Fetch the wheel and unpack it: pip would compile its Python binding for minutes."""
+    """Download the wheel and unpack it; pip would compile its Python binding for minutes."""
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise InputError(
             "ns3 build: the wheel of ns-3 is for Linux on x86-64; install ns-3 "

@@ -34,11 +34,11 @@ class Simulator:
         return self.name
 
     def digest(self, _options: OptionValues) -> str:
-        """Nothing: the simulator is a part of this package."""
+        """Empty, because the simulator is part of this package."""
         return ""
 
     def identity(self, _scenario: _core.Scenario, options: OptionValues) -> str:
-        """As `digest`: every run can be repeated."""
+        """The same as `digest`, because every run can be repeated."""
         return self.digest(options)
 
     def doctor(self) -> list[Availability]:

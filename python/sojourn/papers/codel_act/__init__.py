@@ -1,8 +1,8 @@
 """Schwarzkopf, Veith and Menth 2016: CoDel and PIE for saturated TCP sources; CoDel-ACT.
 
 `common` has AQMs and the dumbbell; `start`, `distributions`, `sweeps`, `states`, `windows` and
-`utilisation` the experiments; `claims` and `claims_levels` the paper's claims; `differs` says why
-some do not hold here.
+`utilisation` the experiments; `claims` and `claims_levels` the paper's claims; `differs` explains
+why some do not hold here.
 """
 
 from __future__ import annotations

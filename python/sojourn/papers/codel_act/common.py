@@ -1,4 +1,4 @@
-"""What all experiments of the paper use: AQMs, the dumbbell, grids of cases over n."""
+"""Common parts of the paper's experiments: AQMs, the dumbbell, grids of cases over n."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 FLOWS = (1, 4, 16, 64)
 AQMS = {"codel": "CoDel", "codel_act": "CoDel-ACT", "pie": "PIE"}
 KIND = {"codel": "codel@draft", "codel_act": "codel@act", "pie": "pie@ietf_draft"}
-# §II: PIE was never deactivated; it does not wait for a third of the buffer either.
+# §II: PIE was never deactivated; nor does it start only at a third of the buffer.
 SETTINGS = {"pie": {"on_off": "false"}}
 TARGET_MS = 5.0
 RATE_BPS = 10e6
@@ -19,7 +19,7 @@ RATE_BPS = 10e6
 PACKET_S = 1507 * 8 / RATE_BPS
 COLOURS = {aqm: style.colour_of(aqm) for aqm in AQMS}
 OF_FLOWS = dict(zip((1, 4, 8, 16, 64), style.PALETTE, strict=False))
-# Only data after 10 s enter averages.
+# Averages exclude the first 10 s.
 WARMUP_S = 10.0
 QD = "queuing delay [ms]"
 # More than one flow.

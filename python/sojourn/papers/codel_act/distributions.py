@@ -32,7 +32,7 @@ def _f2_cases(_profile: Profile) -> dict[str, Case]:
 def _seen(packets: Packets) -> Floats:
     """Queue length in packets at the arrival of each accepted packet that left after 10 s.
 
-    Packets that CoDel drops at the head count too; they found a longer queue than most.
+    Packets that CoDel drops at the head are included; they found a longer queue than most.
     """
     accepted = packets.left_s != packets.arrived_s
     arrived = packets.arrived_s[accepted & (packets.left_s >= WARMUP_S)]

@@ -35,7 +35,7 @@ def _f6_cases(_profile: Profile) -> dict[str, Case]:
 
 
 def _phases(packets: Packets, start_s: float, end_s: float) -> list[Floats]:
-    """Drop phases: drops between which no packet left with less delay than the target."""
+    """Drop phases: successive drops without a packet below the target in between."""
     drops = measures.losses_s(packets, overflow=False)
     drops = drops[(drops >= start_s) & (drops < end_s)]
     t_s, delay_s = measures.departures(packets, start_s, end_s)
@@ -45,7 +45,7 @@ def _phases(packets: Packets, start_s: float, end_s: float) -> list[Floats]:
 
 
 def phase_ends(t_s: Floats, delay_s: Floats, phases: list[Floats], end_s: float) -> Floats:
-    """When each phase is left: the first packet below the target leaves (fact papers-17)."""
+    """The end of each phase: the first packet below the target leaves (fact papers-17)."""
     low = np.append(t_s[delay_s < TARGET_MS * 1e-3], end_s)
     return np.asarray(low[np.searchsorted(low[:-1], [phase[-1] for phase in phases])])
 
@@ -99,7 +99,7 @@ def _delay_at(t_s: Floats, delay_s: Floats, at_s: list[float]) -> Floats:
 
 
 def _fall_after_loss(packets: Packets, start_s: float, end_s: float) -> float:
-    """Median time from a loss until the delay is 2 ms below what it was then, in ms."""
+    """Median time in ms from a loss until the delay has fallen by 2 ms."""
     drops = measures.losses_s(packets, overflow=False)
     drops = drops[(drops >= start_s) & (drops < end_s - 1)]
     t_s, delay_s = measures.departures(packets, start_s, end_s)
@@ -124,7 +124,7 @@ def _profile_after_phase(packets: Packets, start_s: float, end_s: float) -> dict
     }
 
 
-# A window of one second holds few phases; numbers come from a longer stretch that ends with it.
+# A window of one second has few phases; numbers are from a longer window that ends with it.
 _STRETCH_S = {5: (4.0, 6.0), 50: (41.0, 51.0), 500: (491.0, 501.0)}
 
 

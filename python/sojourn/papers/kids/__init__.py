@@ -1,9 +1,9 @@
 """Khademi, Ros and Welzl 2013: the new AQM kids on the block; CoDel, PIE and Adaptive RED.
 
 `common` has AQMs and scenarios; `wired`, `flows` and `wlan` the experiments; `claims`,
-`claims_single` and `claims_flows` the report's claims about the wired ones; `differs` says why some
-do not hold here; `testbed` has what runs on today's kernel, `differs_kernel` why some claims do not
-hold there.
+`claims_single` and `claims_flows` the report's claims about the wired ones; `differs` explains why
+some do not hold here; `testbed` has the experiments on today's kernel, `differs_kernel` explains
+why some claims do not hold there.
 """
 
 from __future__ import annotations

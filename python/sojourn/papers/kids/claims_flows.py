@@ -103,7 +103,7 @@ _CELLS = [(n, aqm, value) for n, row in _T5.items() for aqm, value in zip(AQMS, 
 
 
 def _apart(n: int, aqm: str) -> Measure:
-    """By how many percent medians with and without ECN differ."""
+    """Difference of the medians with and without ECN, in percent."""
     with_ecn, without = (f"n{n}.{case}.{aqm}.qd.p50_ms" for case in ("ecn", "without"))
     return lambda v: 100 * abs(v[with_ecn] / v[without] - 1)
 

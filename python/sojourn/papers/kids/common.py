@@ -1,4 +1,4 @@
-"""What all experiments of the report use: AQMs, the wired dumbbell, measures and boxes."""
+"""Common parts of the report's experiments: AQMs, the wired dumbbell, measures and boxes."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ NAMES = {"codel": "CoDel", "pie": "PIE", "ared": "ARED", "fq_codel": "FQ_CoDel"}
 AQMS = ("codel", "pie", "ared")
 COLOURS = {name: style.colour_of(aqm) for aqm, name in NAMES.items()}
 TARGETS_MS = (1, 5, 10, 20, 30)
-# Flows in all: 1, 4 and 16 per sender, 4 senders.
+# Total number of flows: 1, 4 and 16 per sender, 4 senders.
 LEVELS = {"light": 4, "moderate": 16, "heavy": 64}
-# A packet's path RTT less base RTT and queuing delay: its transmission at the bottleneck and on the
-# access link, and that of its acknowledgement (fact papers-5).
+# Path RTT minus base RTT and queuing delay: transmission of a packet at the bottleneck and on the
+# access link, and of its acknowledgement (fact papers-5).
 ACK_S = 40 * 8 / 100e6
 TRANSMISSION_S = 1500 * 8 / 10e6 + 1500 * 8 / 100e6 + ACK_S
 BIN_S = 5
-# Flows in all where flow queues are compared (our choice).
+# Total number of flows in comparisons of flow queues (our choice).
 FLOWS = (4, 16, 32, 64)
 
 
-# Weights of RED's average. "auto" is what tc computes from the thresholds where no burst is given,
-# 1/4 at 5 ms: judged, for the report's Table 5 excludes the other (fact papers-12). That is the one
-# of Floyd, Gummadi and Shenker (2001), whose recommendations the report follows: 1 - exp(-1/C),
-# 0.0012 at the 833 packets per second of 10 Mbit/s, of which 2^-10 is the nearest that Linux has.
+# Weights of RED's average. "auto" is the weight that tc computes from the thresholds without a
+# burst, 1/4 at 5 ms; claims judge it, because the report's Table 5 excludes the other (fact
+# papers-12). The other is that of Floyd, Gummadi and Shenker (2001), whose recommendations the
+# report follows: 1 - exp(-1/C), 0.0012 at the 833 packets per second of 10 Mbit/s; Linux's nearest
+# value is 2^-10.
 FLOYD_WEIGHT, TC_WEIGHT = "0.0009765625", "auto"
 
 
 def with_floyd_weight(case: Scenario) -> Scenario:
-    """The scenario with Floyd's weight in place of the one that tc computes by itself."""
+    """The scenario with Floyd's weight instead of the one that tc computes."""
     links = {
         name: replace(
             link, queue=str(link.queue).replace(f"w_q={TC_WEIGHT}", f"w_q={FLOYD_WEIGHT}")
@@ -74,10 +75,10 @@ def queue(
     tupdate_ms: int = 30,
     ecn: str = "",
 ) -> str:
-    """The AQM with 1000 packets of room.
+    """The AQM with a limit of 1000 packets.
 
-    The report's PIE is a module that its authors gave out; PIE here is that module as published two
-    months later, with ECN by an author of the report (fact papers-19). A kernel of 1000 Hz, as
+    The report's PIE is a module that PIE's authors distributed; PIE here is the version published
+    two months later, with ECN by an author of the report (fact papers-19). A kernel of 1000 Hz, as
     Fedora's, is our choice.
     """
     text = {
@@ -138,7 +139,7 @@ def measure_pool(pool: Pool, rtt_ms: int = 100) -> dict[str, float]:
 
 
 def measure(pools: Pools) -> dict[str, float]:
-    """The same of every case."""
+    """The same for every case."""
     values: dict[str, float] = {}
     for key, pool in pools.items():
         values |= measures.under(key, measure_pool(pool))
@@ -170,7 +171,7 @@ def panel(
         title: above the panel.
         metric: ``rtt``, ``qd`` or ``goodput5s``.
         groups: labels by the part of the key that names the group.
-        x_label: what the groups are.
+        x_label: label of the groups.
         series: AQMs.
         top_mbps: upper end of the goodput's axis; None to fit the data.
     """
@@ -195,5 +196,5 @@ GOODPUT = "goodput5s.p50_mbps"
 
 
 def change_pct(values: Values, before: str, after: str) -> float:
-    """By how many percent a value falls."""
+    """Decrease of a value in percent."""
     return 100.0 * (1.0 - values[after] / values[before])

@@ -1,4 +1,4 @@
-"""Why claims of the report do not hold on the real kernel of today; numbers are filled in.
+"""Why claims of the report do not hold on today's kernel; numbers are filled in.
 
 Templates are those of `sojourn.reproduce.reasons`, filled with what was measured on the kernel.
 Delays as in `differs`, ARED's weight as there.

@@ -1,4 +1,4 @@
-"""The report's experiments on the kernel of today: what runs there, and what differs."""
+"""The report's experiments on today's kernel: which ones run there, and what differs."""
 
 from sojourn.papers.kids.differs_kernel import KERNEL, PARAGRAPHS
 from sojourn.reproduce.testbed import Testbed

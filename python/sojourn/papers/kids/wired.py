@@ -157,7 +157,7 @@ def _f6_cases(_profile: Profile) -> dict[str, Case]:
 
 
 def _scale_measure(name: str, aqm: str, base: int) -> Callable[[Pools], dict[str, float]]:
-    """Values, and by how many percent medians fall against the default time scale."""
+    """Values, and the decrease of medians in percent from the default time scale."""
 
     def measured(pools: Pools) -> dict[str, float]:
         values = measure(pools)

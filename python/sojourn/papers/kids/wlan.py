@@ -48,12 +48,12 @@ from sojourn.scenario import (
 
 STATIONS = 4
 RTT_S = 0.1
-# Socket buffers hold what 27 Mbit/s deliver in the base RTT (fact papers-13).
+# Socket buffers hold the BDP of 27 Mbit/s and the base RTT (fact papers-13).
 WINDOW = f"{27_000_000 * 0.1 / 8:.0f}B"
 # ath5k holds 50 frames per queue (base.h: ATH5K_TXQ_LEN_MAX, a quarter of ATH_TXBUF = 200).
 DRIVER = Device(packets=50)
-# Minstrel, as the report says, near the access point: 1 to 5 % of frames fail on such a channel,
-# whatever their rate (our choice: the middle, for the report gives no error rate).
+# Minstrel, as in the report, near the access point: 1 to 5 % of frames fail on such a channel at
+# any rate (our choice: the middle, because the report gives no error rate).
 CELL = Wlan(rate="minstrel", error_rate=0.03)
 # The report sizes ARED by 27 Mbit/s (fact papers-6).
 _ARED = f"ared@kids:min_th=8437B,max_th=25312B,target_delay=5ms,w_q={TC_WEIGHT},limit=1000p"
@@ -66,7 +66,7 @@ def scenario(aqm: str, flows: int, *, mixed: bool = False) -> Scenario:
 
     Args:
         aqm: at the access point, target 5 ms.
-        flows: downloads in all.
+        flows: total number of downloads.
         mixed: whether there are uploads.
     """
     air = Wireless(wlan="cell")
@@ -162,7 +162,7 @@ def _topology(_values: Values) -> list[Table]:
 
 
 def _with_floyd_weight(case: Scenario) -> Scenario:
-    """1 - exp(-1/C) at 2250 packets per second is 0.00044; the nearest that Linux has is 2^-11."""
+    """1 - exp(-1/C) at 2250 packets per second is 0.00044; Linux's nearest value is 2^-11."""
     link = case.links["access-point"]
     queue = str(link.queue).replace(f"w_q={TC_WEIGHT}", "w_q=0.00048828125")
     return replace(case, links={**case.links, "access-point": replace(link, queue=queue)})

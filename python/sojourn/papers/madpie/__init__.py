@@ -1,7 +1,7 @@
 """Kuhn and Ros 2016: MADPIE against PIE, DropTail and CoDel on long paths.
 
 `common` has AQMs and scenarios; `topologies`, `bulk`, `mix` and `rtts` the experiments, `values`
-the measures of a traffic mix; `claims` the paper's claims; `differs` says why some do not hold.
+the measures of a traffic mix; `claims` the paper's claims; `differs` explains why some do not hold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all experiments of the paper use: AQMs, flows, the three scenarios."""
+"""Common parts of the paper's experiments: AQMs, flows, the three scenarios."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ QD = "queuing delay [ms]"
 _CUBIC = "cubic:friendly_counts_acks=true"
 
 
-# The PIE under MADPIE. The paper's is ns-2 code that a handful of lines change (§VI): its authors'
-# of 2014 (fact papers-14). Of Figure 3 the paper says that with PIE the delay often exceeds 100 ms
-# because of the burst allowance, after the buffer has just been empty: Pan et al. 2013, §III,
-# grants it again as soon as the queue is idle, the code only after 1.5 s of calm. So the PIE of Pan
+# The PIE under MADPIE. The paper's is the ns-2 code of PIE's authors of 2014 with a handful of
+# changed lines (§VI, fact papers-14). The paper says of Figure 3 that PIE's delay often exceeds 100
+# ms because of the burst allowance, after the buffer has just been empty. Pan et al. 2013, §III,
+# grants it again as soon as the queue is idle, the code only after 1.5 s of calm, so the PIE of Pan
 # et al. 2013 is measured too.
 PIE_2013, PIE_NS2 = "paper2013", "ns2"
 
@@ -61,7 +61,7 @@ PIES = (ItemVariant("pie_2013", "the PIE of Pan et al. 2013, also under MADPIE",
 
 
 def _bottleneck(queue: str, largest_rtt_ms: int, delay_ms: int) -> dict[str, Link]:
-    """10 Mbit/s; the limit is the BDP in bytes (our choice: the unit is not printed)."""
+    """10 Mbit/s; the limit is the BDP in bytes (our choice: the paper does not give the unit)."""
     return {
         "bottleneck": Link(
             rate="10mbit", delay=f"{delay_ms}ms", buffer=f"{largest_rtt_ms * 1250}B", queue=queue
@@ -70,7 +70,7 @@ def _bottleneck(queue: str, largest_rtt_ms: int, delay_ms: int) -> dict[str, Lin
 
 
 def _access(rtt_ms: int, link_ms: int) -> Access:
-    """Access links of 1 ms; what makes the RTT of a group in S3 longer lies with its sender."""
+    """Access links of 1 ms; the longer RTT of a group in S3 is on its sender's side."""
     return Access(sender=f"{rtt_ms // 2 - link_ms - 1}ms", receiver="1ms")
 
 

@@ -24,7 +24,7 @@ def cbr(pool: Pool, traffic: str, rtt_ms: int) -> dict[str, float]:
     values = measures.under("qd", measures.delays(one_way, -base_s))
     values |= measures.under("owd", measures.delays(one_way))
     values |= measures.under("goodput", measures.samples(_cbr_goodput(pool, traffic), "kbps", 1e-3))
-    # 50 datagrams in a second are no excess (fact papers-3).
+    # 50 datagrams in a second do not exceed the rate (fact papers-3).
     excess = np.mean(_cbr_goodput(pool, traffic) > 50.5 * 218 * 8)
     return values | {"goodput.above_87kbps_pct": 100 * float(excess)}
 

@@ -1,7 +1,7 @@
 """Pan et al. 2013: PIE, a lightweight control scheme against bufferbloat.
 
 `common` has AQMs and the dumbbell; `loads`, `burst`, `changes`, `testbed` and `loop` the
-experiments; `claims` and `claims_loop` the paper's claims; `differs` says why some do not hold.
+experiments; `claims` and `claims_loop` the paper's claims; `differs` explains why some do not hold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all experiments of the paper use: AQMs, flows, the dumbbell."""
+"""Common parts of the paper's experiments: AQMs, flows, the dumbbell."""
 
 from __future__ import annotations
 

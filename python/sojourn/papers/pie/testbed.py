@@ -1,4 +1,4 @@
-"""Figures 9 to 11: the Linux testbed, emulated, and what of it runs on the kernel of today."""
+"""Figures 9 to 11: the Linux testbed, emulated, and the part that runs on today's kernel."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 def _scenario(aqm: str, reference_ms: int, udp: int, tcp: int, plain: bool = False) -> Scenario:
     """Linux 3.5 hosts and router; packets of 1000 B, 200 of them (160 ms) in the queue.
 
-    The module of that time is not published: its heuristics are those of the first mainline version
-    (our choice); `plain` leaves them out.
+    The module of that time is not public; its heuristics here are those of the first mainline
+    version (our choice); `plain` leaves them out.
     """
     extra = "" if plain else ",heuristics=linux2013"
     queue = {

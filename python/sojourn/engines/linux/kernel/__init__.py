@@ -1,8 +1,8 @@
-"""The guest kernel: built once per user from Debian's kernel sources, found again in the cache.
+"""The guest kernel: built once per user from Debian's kernel sources and cached.
 
-Nothing here needs root: installing packages is the user's act, and the message names the line. The
-sources and the resulting program are the kernel's, under the GPL, version 2; no part of them is in
-this package.
+Nothing here needs root: the user installs packages, with the command that the message names. The
+sources and the resulting program are the kernel's, under the GPL, version 2; this package contains
+no part of them.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from sojourn.errors import InputError
 DEFAULT_HZ = 1000
 _HERE = Path(__file__).parent
 _OPTIONS = _HERE / "options.config"
-# Over them, for a kernel that looks for errors.
+# Added to them for a debug kernel.
 _DEBUG_OPTIONS = _HERE / "debug.config"
 PROGRAM = "linux"
 _ABOUT = "about.json"
-# In the name of the folder of a kernel that looks for errors.
+# Part of the name of a debug kernel's folder.
 _DEBUG = "-debug"
-# In the help of every User-Mode Linux kernel.
+# A text in the help of every User-Mode Linux kernel.
 _UML_OPTION = b"uml_dir="
 _TOOLS = ("bc", "bison", "flex", "gcc", "make", "tar", "xz")
 _PACKAGES = "linux-source bc bison flex gcc libc6-dev make tar xz-utils"
 INSTALL = f"apt-get install {_PACKAGES}"
-# Sources, objects and the program.
+# Disk space of sources, objects and the program.
 _DISK_BYTES = 2_500_000_000
-# Lines of make that begin with two blanks, one per file that it makes.
+# Number of make's output lines that begin with two blanks, one per file.
 _STEPS = 1200
-# The same bytes from every build: the version text goes into the kernel's pool of random numbers.
+# Makes builds identical: the version text feeds the kernel's random pool.
 _FIXED = {
     "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
     "KBUILD_BUILD_USER": "sojourn",
@@ -56,10 +56,10 @@ class Kernel:
 
     Attributes:
         path: the program.
-        version: what it was built from, such as ``6.1.192-2``; ``own`` where the user names a file.
-        hz: timer interrupts per second; None where unknown.
-        source: package of the sources and SHA-256 of its archive; empty where unknown.
-        release: of the sources, such as ``6.1``; empty where unknown.
+        version: version of its sources, such as ``6.1.192-2``; ``own`` if the user names a file.
+        hz: timer interrupts per second; None if unknown.
+        source: package of the sources and SHA-256 of its archive; empty if unknown.
+        release: of the sources, such as ``6.1``; empty if unknown.
     """
 
     path: Path
@@ -70,7 +70,7 @@ class Kernel:
 
     @property
     def is_debug(self) -> bool:
-        """Whether it looks for errors, as the name of its folder says."""
+        """Whether it is a debug kernel, according to the name of its folder."""
         return f"{_DEBUG}-" in self.path.parent.name
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ def built(hz: int = DEFAULT_HZ, *, debug: bool = False) -> list[Kernel]:
 
     Args:
         hz: timer interrupts per second.
-        debug: those that look for errors instead.
+        debug: debug kernels instead.
     """
     abouts = sorted(cache().glob(f"*/{_ABOUT}"), key=lambda path: path.stat().st_mtime)
     configuration = _configuration(hz, debug)
@@ -109,9 +109,9 @@ def find(hz: int = DEFAULT_HZ, release: str | None = None, *, debug: bool = Fals
 
     Args:
         hz: timer interrupts per second.
-        release: of its sources, such as ``6.12``; by default
-            :data:`~archives.DEFAULT_RELEASE` if it is there, else the one that was built last.
-        debug: one that looks for errors instead.
+        release: of its sources, such as ``6.12``; by default :data:`~archives.DEFAULT_RELEASE` if
+            it was built, else the one built last.
+        debug: a debug kernel instead.
     """
     fitting = [kernel for kernel in built(hz, debug=debug) if release in (None, kernel.release)]
     return fitting[-1] if fitting else None
@@ -148,7 +148,7 @@ def given(asked: Path, hz: int = DEFAULT_HZ) -> Kernel:
     """The kernel that ``--kernel`` names: the release of one in the cache, or a program.
 
     Raises:
-        InputError: there is no such kernel.
+        InputError: the kernel does not exist.
     """
     release = str(asked)
     if asked.exists() or re.fullmatch(r"\d+(\.\d+)+", release) is None:
@@ -167,7 +167,7 @@ def own(path: Path) -> Kernel:
     """A kernel that the user built.
 
     Raises:
-        InputError: there is no such program, or it is another one.
+        InputError: the program does not exist, or is not such a kernel.
     """
     if not (path.is_file() and os.access(path, os.X_OK)):
         raise InputError(f"--kernel {path}: is not a program; give a User-Mode Linux kernel")
@@ -182,7 +182,7 @@ def own(path: Path) -> Kernel:
 
 
 def missing() -> str:
-    """The packages that a build lacks, with the one line that installs them; empty if none."""
+    """The packages that a build lacks, with the command that installs them; may be empty."""
     lacks = [tool for tool in _TOOLS if shutil.which(tool) is None]
     if archives.usual() is None:
         lacks.append("Debian's kernel sources (linux-source)")
@@ -198,8 +198,8 @@ def build(
     Args:
         meter: receives the progress.
         hz: timer interrupts per second.
-        jobs: compilers at a time.
-        archive: of the kernel's sources, from :func:`archives.sources`; by default that of
+        jobs: concurrent compilers.
+        archive: archive of the kernel's sources, from :func:`archives.sources`; by default that of
             :data:`~archives.DEFAULT_RELEASE`, or the newest.
         debug: with the kernel's own checks for errors, which make it slow.
 
@@ -221,7 +221,7 @@ def build(
     try:
         changes.adapt(source, hz)
     except InputError:
-        # Nothing can come of these sources.
+        # These sources are unusable.
         shutil.rmtree(work)
         raise
     _configure(source, _options(debug))
@@ -242,7 +242,7 @@ def build(
 
 
 def _keep(program: Path, folder: Path, about: Mapping[str, object]) -> None:
-    """Put a program and what is known of it into a folder of the cache."""
+    """Put a program and its description into a folder of the cache."""
     with files.Together() as together:
         with together.open(folder / PROGRAM) as file, program.open("rb") as made:
             shutil.copyfileobj(made, file)
@@ -262,7 +262,7 @@ def _options(debug: bool) -> bytes:
 
 
 def _configuration(hz: int, debug: bool = False) -> str:
-    """A fingerprint of all that goes into a build besides the sources."""
+    """A digest of all inputs of a build other than the sources."""
     parts = [
         _options(debug),
         *(path.read_bytes() for path in changes.OURS),
@@ -305,7 +305,7 @@ def _unpack(tarball: Path, work: Path, meter: Meter) -> Path:
 
 
 def _configure(source: Path, options: bytes) -> None:
-    """The smallest configuration with our options over it; make decides what is stale."""
+    """The smallest configuration with our options added; make decides what is stale."""
     config = source / ".config"
     stamp = source / ".sojourn-options"
     if config.exists() and stamp.exists() and stamp.read_bytes() == options:
@@ -331,9 +331,9 @@ def _run(command: list[str], folder: Path, remedy: str = "") -> None:
 
 
 def _lines(command: list[str], folder: Path, remedy: str = "") -> Iterator[str]:
-    """The output of a program by lines; it ends with us, and its last lines go into the error.
+    """The output of a program by lines; it is killed when we end, and errors quote its last lines.
 
-    With them goes a remedy, by default to continue or to start again.
+    The error has a remedy, by default to continue or to start again.
     """
     environment = os.environ | _FIXED
     with subprocess.Popen(

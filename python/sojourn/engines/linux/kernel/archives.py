@@ -11,8 +11,7 @@ from pathlib import Path
 
 from sojourn.errors import InputError
 
-# The release whose runs docs/results/agreement.md shows: where there are several, it is taken
-# unless another is asked for.
+# The release of docs/results/agreement.md, the default if several are available.
 DEFAULT_RELEASE = "6.1"
 FOLDER = Path("/usr/src")
 
@@ -24,7 +23,7 @@ def sources(release: str) -> Path:
         release: such as ``6.12``, or the path of such an archive.
 
     Raises:
-        InputError: it is not there; the message names the line of apt.
+        InputError: it does not exist; the message names the apt command.
     """
     if "/" in release:
         archive = Path(release)
@@ -56,7 +55,7 @@ def _is_release(text: str) -> bool:
 
 
 def usual() -> Path | None:
-    """That of the default release if it is there, else the newest; None without any."""
+    """The archive of the default release if it exists, else the newest; None without any."""
     found = _all()
     usual = [path for path in found if release_of(path.name) == DEFAULT_RELEASE]
     return next(iter(usual or found[::-1]), None)
@@ -67,10 +66,10 @@ def _all() -> list[Path]:
 
 
 def release_asked(text: str) -> str:
-    """The release that a text names, by itself or as the path of an archive.
+    """The release that a text names, directly or by the path of an archive.
 
     Raises:
-        InputError: it is no release, or there is no archive of that path.
+        InputError: it is not a release, or the archive does not exist.
     """
     return text if _is_release(text) else release_of(sources(text))
 
@@ -82,7 +81,7 @@ def release_of(archive: Path | str) -> str:
 
 
 def _release(tarball: Path) -> tuple[int, ...]:
-    """The numbers of its version, by which 6.10 comes after 6.9."""
+    """The numbers of its version, so that 6.10 sorts after 6.9."""
     return tuple(map(int, re.findall(r"\d+", tarball.name)))
 
 
@@ -90,7 +89,7 @@ def version_of(tarball: Path) -> str:
     """The version of the installed package that it comes from, or that of the sources in it.
 
     Raises:
-        InputError: it is no archive of a kernel's sources.
+        InputError: it is not an archive of a kernel's sources.
     """
     if tarball.parent == FOLDER:
         query = ["dpkg-query", "-W", "-f", "${Version}", tarball.name.removesuffix(".tar.xz")]

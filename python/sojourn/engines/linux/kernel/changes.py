@@ -1,4 +1,4 @@
-"""What is changed in the kernel's sources before a guest kernel is built from them."""
+"""Changes of the kernel's sources before a guest kernel is built from them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from sojourn.errors import InputError
 
 _HERE = Path(__file__).parent
-# Ours, compiled into the kernel: seeded random numbers, and ptrace on the processors of today.
+# Our files, compiled into the kernel: seeded random numbers, and ptrace on current CPUs.
 OURS = (_HERE / "rngseed_user.c", _HERE / "ptrace_user.c")
-# Changes of the sources: file, text, and what replaces it.
+# Changes of the sources: file, text, replacement.
 CHANGES = (
     (
         "arch/um/os-Linux/Makefile",
@@ -33,8 +33,8 @@ CHANGES = (
         "config HZ\n\tint\n\tdefault 100\n",
         "config HZ\n\tint\n\tdefault {hz}\n",
     ),
-    # Every random number is drawn from the seed: those of the kernel, single ones and of a batch,
-    # and those of programs. The times of interrupts are not mixed in, which takes a timer.
+    # Every random number of the kernel (single and in batches) and of programs is drawn from the
+    # seed. Interrupt times are not mixed in, which would need a timer.
     (
         "drivers/char/random.c",
         "static void crng_make_state(",
@@ -71,32 +71,32 @@ CHANGES = (
         "\tunsigned int new_count;\n\n\tfast_mix(",
         "\tunsigned int new_count;\n\n\tif (rng_seeded)\n\t\treturn;\n\tfast_mix(",
     ),
-    # In virtual time a timer expires at a multiple of 256 ns, the step of the clock's readings:
-    # where between two steps the clock stands would depend on all timers since the start.
+    # In virtual time timers expire at multiples of 256 ns, the clock's resolution; otherwise the
+    # offset within a step would depend on all timers since the start.
     (
         "arch/um/kernel/time.c",
         "\t\t\t\t      time_travel_time + delta);\n",
         "\t\t\t\t      roundup(time_travel_time + delta, TIMER_MULTIPLIER));\n",
     ),
-    # sched_yield takes a microsecond of virtual time, as a call that fails does. A program that
-    # yields until another one has gone on would otherwise do so for ever: no time would pass in
-    # which the scheduler prefers the other.
+    # sched_yield takes a microsecond of virtual time, as a failed call does. Otherwise a program
+    # that yields until another one has run would yield forever, because no time passes after which
+    # the scheduler would prefer the other.
     (
         "arch/um/kernel/skas/syscall.c",
         "\t\tif (IS_ERR_VALUE(ret) &&\n",
         "\t\tif ((IS_ERR_VALUE(ret) || syscall == __NR_sched_yield) &&\n",
     ),
 )
-# How makefiles of 6.1 include their rules, and how those of 6.12 do.
+# How makefiles of 6.1 and of 6.12 include their rules.
 _INCLUDE = "include arch/um/scripts/Makefile.rules"
 _INCLUDE_OF_6_12 = "include $(srctree)/arch/um/scripts/Makefile.rules"
 
 
 def adapt(source: Path, hz: int) -> None:
-    """Add our files and make the changes, each only once.
+    """Add our files and apply the changes, each only once.
 
     Raises:
-        InputError: the sources are not those that they were made for.
+        InputError: the sources do not match the changes.
     """
     for name in dict.fromkeys(name for name, *_ in CHANGES):
         if not (source / name).is_file():

@@ -1,7 +1,7 @@
 """The module ``sch_sojourn``: our AQMs as a queueing discipline of a kernel.
 
 It is compiled from the crates of this tree and from ``kmod``, which is under the GPL, version 2,
-for the guest kernel or for the one that runs this machine; no module is in the package.
+for the guest kernel or for this machine's kernel; the package contains no module.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sojourn.engines.linux.kernel import archives, module_tree, rust
 from sojourn.errors import InputError
 
 NAME = "sch_sojourn.ko"
-# The words of tc for it.
+# Its plug-in for tc.
 TC_WORDS = "q_sojourn.so"
 BOTTLENECK = "sojourn-module"
 _ABOUT = "sch_sojourn.json"
@@ -32,14 +32,14 @@ _GLUE = "kmod"
 _HEADER = "crates/capi/include/sojourn_aqm.h"
 _LIBRARY = "libsojourn_aqm_c.a"
 _LINKED = "sojourn_aqm.o"
-# What the library is made of.
+# The sources of the library.
 _SOURCES = ("crates/aqm/src", "crates/capi/src", "crates/capi/include", _GLUE)
 _SINGLE_SOURCES = ("Cargo.lock", "Cargo.toml", "crates/aqm/Cargo.toml", "crates/capi/Cargo.toml")
-# No unwinding, no position independence, no table of addresses: the loader of modules on x86-64
-# knows no relocation against one (Linux 6.1 arch/x86/kernel/module.c, __apply_relocate_add). No red
-# zone: an interrupt would overwrite it.
+# No unwinding, position independence or global offset table, whose relocations the module loader of
+# x86-64 does not support (Linux 6.1 arch/x86/kernel/module.c, __apply_relocate_add). No red zone,
+# because an interrupt would overwrite it.
 _FLAGS = ("-C panic=abort", "-C relocation-model=static", "-C no-redzone=yes", "-Z plt=yes")
-# Of its compilation.
+# The environment of its compilation.
 WORDS_FLAGS = ("-std=gnu11", "-Wall", "-O2", "-shared", "-fPIC")
 _MODELS = {"um": "large", "x86": "kernel"}
 _CALLED = re.compile(r"^\S.*?\b(sojourn_\w+)\(", re.MULTILINE)
@@ -52,7 +52,7 @@ class Target:
     Attributes:
         tree: its headers, scripts and symbols.
         arch: as the kernel's Makefile names it.
-        folder: where the module is put.
+        folder: destination of the module.
     """
 
     tree: Path
@@ -64,7 +64,7 @@ def of_guest(folder: Path) -> Target:
     """The guest kernel in a folder of the cache.
 
     Raises:
-        InputError: its build has left nothing to compile modules with.
+        InputError: its build did not keep the files to compile modules.
     """
     tree = folder / module_tree.NAME
     if not (tree / "Module.symvers").is_file():
@@ -79,7 +79,7 @@ def of_this_machine(cache: Path) -> Target:
     """The kernel that runs this machine.
 
     Raises:
-        InputError: it is not of x86-64, or its headers are not installed.
+        InputError: it is not an x86-64 kernel, or its headers are not installed.
     """
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise InputError("kernel module: a module needs Linux on x86-64")
@@ -94,12 +94,12 @@ def of_this_machine(cache: Path) -> Target:
 
 
 def of_headers(tree: Path, cache: Path) -> Target:
-    """A kernel of x86-64 by its headers, such as those of Debian's ``linux-headers-...``.
+    """An x86-64 kernel by its headers, such as those of Debian's ``linux-headers-...``.
 
     Raises:
-        InputError: they are none.
+        InputError: they are not such headers.
     """
-    # What `uname -r` says of that kernel; Debian's include/config/kernel.release may say another.
+    # The kernel's `uname -r`; Debian's include/config/kernel.release may differ.
     header = tree / "include/generated/utsrelease.h"
     release = re.search(r'"(.+)"', header.read_text()) if header.is_file() else None
     if release is None:
@@ -114,7 +114,7 @@ def require(folder: Path) -> Path:
     """The module for the guest kernel in ``folder``.
 
     Raises:
-        InputError: it was not made yet, or from other sources than those of this tree.
+        InputError: it has not been built, or from other sources than those of this tree.
     """
     remedy = f"`{_command(folder)}` makes it in about a minute"
     try:
@@ -135,7 +135,7 @@ def require(folder: Path) -> Path:
 
 
 def _command(folder: Path) -> str:
-    """What makes the module for the guest kernel in ``folder``."""
+    """The command that builds the module for the guest kernel in ``folder``."""
     words = ["sojourn kernel module"]
     with suppress(InputError):
         found = kernel.own(folder / kernel.PROGRAM)
@@ -149,7 +149,7 @@ def _command(folder: Path) -> str:
 
 
 def find(folder: Path) -> Path | None:
-    """The module for the guest kernel in ``folder``, if it is there and made of today's sources."""
+    """The module for the guest kernel in ``folder``, if it was built from the present sources."""
     try:
         return require(folder)
     except InputError:
@@ -164,7 +164,7 @@ def build(target: Target, compilers: Path) -> Path:
         compilers: where :func:`rust.unpack` has put a compiler.
 
     Raises:
-        InputError: there is no source tree or compiler, or a step failed.
+        InputError: the source tree or compiler is missing, or a step failed.
     """
     tree = source_tree()
     if tree is None:
@@ -216,7 +216,7 @@ def _library(tree: Path, compiler: rust.Compiler, model: str, folder: Path) -> P
 
 
 def _link(library: Path, work: Path) -> None:
-    """One object of what the glue calls, directly or not."""
+    """One object with everything that the glue calls, directly or indirectly."""
     glue = (work / "glue.c").read_text()
     declared = _CALLED.findall((work / "sojourn_aqm.h").read_text())
     called = [name for name in declared if f"{name}(" in glue]
@@ -229,7 +229,7 @@ def _link(library: Path, work: Path) -> None:
 
 
 def _make(target: Target, work: Path) -> None:
-    # Kbuild asks how every object was made.
+    # Kbuild requires the command of every object.
     (work / ".sojourn_aqm.o.cmd").touch()
     arch = ["ARCH=um"] if target.arch == "um" else []
     _run(["make", "-C", str(target.tree), *arch, f"M={work}", "modules"], work, {})
@@ -246,7 +246,7 @@ def _run(command: Sequence[str], folder: Path, environment: dict[str, str]) -> N
 
 
 def _sources(tree: Path) -> str:
-    """A digest of all that goes into the module besides compiler and kernel."""
+    """A digest of all inputs of the module other than compiler and kernel."""
     parts = hashlib.sha256(" ".join(_FLAGS).encode())
     for path in _source_files(tree):
         parts.update(f"{path.relative_to(tree)}\0".encode())

@@ -1,6 +1,6 @@
-"""What is kept of a built kernel so that modules can be compiled for it: headers, scripts, symbols.
+"""Files of a built kernel that are kept to compile modules: headers, scripts, symbols.
 
-The kernel's own packages of headers hold the same. The tree may be moved.
+The kernel's header packages contain the same. The tree can be moved.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ NAME = "build"
 # Written by the kernel's build: its configuration, and the symbols that modules may use.
 _SINGLE = (".config", "Makefile", "Module.symvers")
 _WHOLE = ("include", "scripts")
-# Of these only what says how to compile, and headers.
+# Only makefiles and headers of these are kept.
 _SPARSE = ("arch/um", "arch/x86")
 _SPARSE_NAMES = ("*.h", "Makefile*", "Kconfig*", "Kbuild*", "*.sh", "*.lds", "*.S", "*.tbl")
 
 
 def keep(source: Path, folder: Path) -> None:
-    """Copy from the kernel's sources what modules need, into ``folder/build``.
+    """Copy what modules need from the kernel's sources into ``folder/build``.
 
     Raises:
         OSError: a file is missing or cannot be written.
@@ -42,5 +42,5 @@ def _wanted(source: Path) -> Iterator[Path]:
 
 
 def _is_leaf(path: Path) -> bool:
-    """A file, or a link whatever it points to; of objects only the tools of the build remain."""
+    """Files and links; of objects only the build tools are kept."""
     return path.is_symlink() or path.is_file()

@@ -1,7 +1,7 @@
-"""A Rust compiler that can make code for a kernel: one whose core library is there as source.
+"""A Rust compiler that can compile for a kernel: one with the sources of its core library.
 
-Neither Debian's plain ``rustc`` nor a toolchain of rustup has that at once. Debian's packages of
-the compiler for web browsers do, and can be unpacked without root next to any other.
+Neither Debian's plain ``rustc`` nor a default rustup toolchain has them. Debian's packages of the
+compiler for web browsers do, and can be unpacked without root next to any other.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Compiler:
 
     Attributes:
         path: ``rustc``.
-        environment: what it needs to start.
-        version: its line about itself.
+        environment: variables that it needs.
+        version: output of ``--version``.
     """
 
     path: Path
@@ -40,8 +40,8 @@ class Compiler:
 def find(folder: Path) -> Compiler | None:
     """The compiler of rustup if it has the sources, else the one unpacked in ``folder``.
 
-    ``web/toolchain.sh`` unpacks the same packages, and more of them, into a sibling folder: where
-    that is there, nothing is fetched twice.
+    ``web/toolchain.sh`` unpacks the same packages, and more, into a sibling folder; if that exists,
+    nothing is downloaded twice.
     """
     usual = shutil.which("rustc")
     unpacked = [each / "usr/bin/rustc" for each in (folder, folder.with_name("web"))]
@@ -75,7 +75,7 @@ def unpack(folder: Path) -> Compiler:
     """Download Debian's packages with apt and unpack them into ``folder``.
 
     Raises:
-        InputError: apt has no such packages, or what was unpacked does not start.
+        InputError: apt lacks the packages, or the compiler does not start.
     """
     if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
         raise InputError(
@@ -98,7 +98,7 @@ def unpack(folder: Path) -> Compiler:
 
 
 def _with_libraries() -> list[str]:
-    """The packages, and those that they need of the same source or of LLVM."""
+    """The packages, with their dependencies from the same source or LLVM."""
     wanted = list(PACKAGES)
     for package in wanted:
         for line in _run(["apt-cache", "depends", package], Path("/")).splitlines():
