@@ -1,4 +1,4 @@
-"""Files that a user names: one place opens them all, and refuses what no text of ours can be."""
+"""Opens all files that a user names, and refuses what cannot be a text for Sojourn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from sojourn.errors import InputError
 
 LARGEST_BYTES = 100_000_000
-"""No text that is read has more; a scenario of a million steps takes a third of this."""
+"""Limit of texts; a scenario of a million steps takes a third of this."""
 
 _BLOCK_BYTES = 1 << 20
 
@@ -24,17 +24,17 @@ def content(path: Path, what: str = "file") -> bytes:
 
     Args:
         path: the file.
-        what: it should be, for messages: ``scenario``.
+        what: what it should be, for messages: ``scenario``.
 
     Raises:
-        InputError: there is no such file, it is a folder, a pipe or a device, it is too large, or
-            it cannot be read.
+        InputError: the file does not exist, is a folder, a pipe or a device, is too large, or
+            cannot be read.
     """
     if path.exists() and not path.is_file():
         hint = "; for what a pipe brings, give - as the file" if what == "scenario" else ""
         raise InputError(f"{shown(path)}: is not a regular file{hint}")
     try:
-        # A pipe that took the place of the file meanwhile would block without the flag.
+        # Without the flag, a pipe that has replaced the file meanwhile would block.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
             return all_of(file, what, shown(path))
@@ -45,18 +45,18 @@ def content(path: Path, what: str = "file") -> bytes:
 
 
 def all_of(file: BinaryIO, what: str = "file", name: str = "") -> bytes:
-    """What an open file holds, at most `LARGEST_BYTES`.
+    """The content of an open file, at most `LARGEST_BYTES`.
 
     Args:
         file: the file.
-        what: it should be, for messages.
-        name: of the file, where it was opened by its descriptor.
+        what: what it should be, for messages.
+        name: of the file, if it was opened by its descriptor.
 
     Raises:
-        InputError: there is more.
+        InputError: it is larger.
     """
     found = bytearray()
-    # Python makes room for all that it is asked to read, whatever there is.
+    # Python allocates the requested size, whatever the size of the file.
     while block := file.read(_BLOCK_BYTES):
         found += block
         if len(found) > LARGEST_BYTES:
@@ -104,5 +104,5 @@ def toml(path: Path, what: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{shown(path)}: is not TOML: {error}") from None
     except ValueError:
-        # Python reads no whole number of more than 4,300 digits.
+        # Python reads no integer of more than 4,300 digits.
         raise InputError(f"{shown(path)}: has a number of thousands of digits") from None

@@ -1,4 +1,4 @@
-"""What every result has: its main table for Arrow, pandas and polars."""
+"""Base classes of results: the main table for Arrow, pandas and polars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _HasArrow(Protocol):
 
 
 class Tabular:
-    """A result with a main table; the class says in `to_arrow` which rows and columns it has."""
+    """A result with a main table; `to_arrow` of the class documents its rows and columns."""
 
     def to_pandas(self: _HasArrow) -> Any:
         """The table of `to_arrow` as a pandas data frame.
@@ -41,18 +41,18 @@ class _HasTables(Protocol):
 
 
 class TabularByName:
-    """A result with several tables, one of which is meant where none is named."""
+    """A result with several tables, one of them the default."""
 
     main_table: ClassVar[str]
 
     def to_arrow(self: _HasTables, name: str | None = None) -> pa.Table:
-        """A table as an Arrow table, as `table` gives it.
+        """A table as an Arrow table, the same as `table`.
 
         Args:
             name: of the table; `main_table` by default.
 
         Raises:
-            KeyError: there is no such table.
+            KeyError: the table does not exist.
         """
         return self.table(self.main_table if name is None else name)
 
@@ -74,7 +74,7 @@ class TabularByName:
 
 
 def known(value: float) -> float | None:
-    """A number for a table; None where it is not known."""
+    """A number for a table; None if unknown."""
     return None if math.isnan(value) else value
 
 
@@ -85,7 +85,7 @@ def as_pandas(table: pa.Table) -> Any:
         ImportError: pandas is not installed.
     """
     try:
-        import_module("pandas")  # its absence is said here: the message of pyarrow names no remedy
+        import_module("pandas")  # checked here, because the message of pyarrow names no remedy
     except ImportError:
         raise ImportError("to_pandas: pandas is not installed; pip install pandas") from None
     return table.to_pandas()

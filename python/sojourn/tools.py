@@ -1,4 +1,4 @@
-"""Programs of this machine that are waited for, such as compilers."""
+"""Runs programs of this machine, such as compilers, to completion."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sojourn import ending
 def run(
     command: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; it ends with this process.
+    """Run a program to completion; it is killed if this process ends.
 
     Args:
         command: the program and its arguments.
-        cwd: where; the working folder by default.
+        cwd: its working folder; this process's by default.
         env: its environment; that of this process by default.
 
     Returns:

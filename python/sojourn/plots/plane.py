@@ -1,8 +1,8 @@
 """The plane of delay and goodput: up and to the right is better.
 
-One ellipse per AQM covers one standard deviation of the seeds and the axis of delay runs to the
-left, the form of Winstein and Balakrishnan (SIGCOMM 2013) that RFC 7928 takes up for the trade-off
-between latency and goodput.
+An ellipse per AQM covers one standard deviation of the seeds, and the delay axis runs to the left,
+as in Winstein and Balakrishnan (SIGCOMM 2013); RFC 7928 uses this form for the trade-off between
+latency and goodput.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def plane(results: Results, link: str) -> Figure:
 
     Args:
         results: per AQM one result per seed.
-        link: whose queue.
+        link: the link whose queue is shown.
 
     Raises:
         NothingToPlot: no run has both a queue delay and a goodput.

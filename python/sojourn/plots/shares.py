@@ -1,6 +1,6 @@
 """Proportions of causes against the delay at which they occurred, as bars of percentiles.
 
-The form of Kuhn and Ros 2016, Fig. 4: a mark at the median of the delay, a bar from 5 to 95 %.
+As in Kuhn and Ros 2016, Fig. 4: a mark at the median of the delay, a bar from 5 to 95 %.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Share:
 
     Attributes:
         label: in the legend.
-        proportion: 0 to 1, the vertical place.
+        proportion: 0 to 1, the vertical position.
         delay_ms: 5th, 50th and 95th percentile, the horizontal extent.
         colour: of `style`.
         marker: a marker of matplotlib.
@@ -56,7 +56,7 @@ def shares(title: str, marks: Sequence[Share]) -> Figure:
 
 
 def spread(places: Sequence[float], gap: float = 0.03) -> list[float]:
-    """Places at least `gap` apart, in their order: what lies closer is moved around its middle."""
+    """Positions at least `gap` from each other; closer ones are spread around their mean."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     groups: list[list[int]] = []
     for i in order:
@@ -71,7 +71,7 @@ def spread(places: Sequence[float], gap: float = 0.03) -> list[float]:
 
 
 def _low(group: Sequence[int], places: Sequence[float], gap: float) -> float:
-    """The lowest place of a group that is spread around its mean."""
+    """The lowest position of a group that is spread around its mean."""
     middle = sum(places[i] for i in group) / len(group)
     return middle - (len(group) - 1) * gap / 2
 

@@ -32,7 +32,7 @@ def stability_map(of: MarginGrid, links: Sequence[str] = ()) -> Figure:
 
     Args:
         of: the map.
-        links: where each observed point's dot leads in SVG, or nothing.
+        links: the link of each observed point's dot in SVG, if any.
     """
     panels = len(of.rate_bps)
     columns = min(2, panels)
@@ -83,7 +83,7 @@ def _margins(panel: Axes, of: MarginGrid, i: int) -> ScalarMappable:
 
 
 def _border(margin: Floats, x: Floats, y: Floats) -> list[list[tuple[float, float]]]:
-    """The edges between cells with and without margin; step scaling makes them ragged in truth."""
+    """The edges between cells with and without margin, which step scaling makes ragged."""
     known, stable = np.isfinite(margin), margin > 0.0
     beside = known[:, 1:] & known[:, :-1] & (stable[:, 1:] != stable[:, :-1])
     above = known[1:] & known[:-1] & (stable[1:] != stable[:-1])
@@ -93,7 +93,7 @@ def _border(margin: Floats, x: Floats, y: Floats) -> list[list[tuple[float, floa
 
 
 def _edges(values: Floats) -> Floats:
-    """Edges of cells around values, in logarithmic steps; a lone value gets a third each way."""
+    """Edges of cells around values in logarithmic steps; a lone value gets a third each way."""
     if len(values) == 1:
         return np.asarray([values[0] / 1.33, values[0] * 1.33])
     logs = np.log(values)
@@ -131,7 +131,7 @@ def _scales(panel: Axes, of: MarginGrid) -> None:
 
 @style.figure
 def point_series(point: Point) -> Figure:
-    """Draw the queue delay of an observed point over time, and the equilibrium of the theory."""
+    """Draw the queue delay of an observed point over time, and the predicted equilibrium."""
     seen = point.observation
     assert seen is not None, "only an observed point has a series"
     drawing, (panel,) = style.new(3.0, f"{point.aqm}: {point}")

@@ -2,8 +2,8 @@
 
 Its colours are in `palette`, formats and widths in `outputs`, which do not need matplotlib.
 
-A user's matplotlibrc, style file or rcParams have the last word on everything set here; `sized`
-makes figures as wide as a paper's column or page.
+A user's matplotlibrc, style file or rcParams override everything set here; `sized` makes figures as
+wide as a paper's column or page.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
     "share_axes", "shared_legend", "sized", "styled", "svg",
 ]  # fmt: skip
 
-# Above a title, in points.
+# Space above a title, in points.
 _EDGE = 4.0
 _width_in = ContextVar("width_in", default=WIDTH_IN)
 
@@ -88,7 +88,7 @@ _RC_OF_COLUMN: dict[Any, Any] = {
     "lines.linewidth": 1.2,
 }
 
-# What writes a format, and what `savefig` would change of a figure if these were otherwise.
+# The canvas of a format, and settings with which `savefig` would write another file than it.
 _CANVASES = {"svg": FigureCanvasSVG, "png": FigureCanvasAgg}
 _PLAIN: dict[Any, Any] = {
     "savefig.bbox": None,
@@ -103,7 +103,7 @@ P = ParamSpec("P")
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The settings of this module while figures are drawn or saved, unless the user has her own."""
+    """The settings of this module, unless the user overrides them, while figures are drawn."""
     free = [key for key in _RC if mpl.rcParams[key] == mpl.rcParamsDefault[key]]
     settings = {key: _RC[key] for key in free}
     if _width_in.get() < WIDTH_IN:
@@ -114,10 +114,10 @@ def styled() -> Iterator[None]:
 
 @contextmanager
 def sized(size: str) -> Iterator[None]:
-    """Figures drawn within are as wide as a ``page`` or a ``column`` of a paper.
+    """Figures drawn within the block are as wide as a ``page`` or a ``column`` of a paper.
 
     Raises:
-        InputError: there is no such size.
+        InputError: the size does not exist.
     """
     check_size(size)
     token = _width_in.set(SIZES_IN[size])
@@ -130,7 +130,7 @@ def sized(size: str) -> Iterator[None]:
 def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """Make a function draw its figure with the settings of this module.
 
-    The layout is computed once and kept: computed again for every file it would differ slightly.
+    The layout is computed once, because it would differ slightly between files.
     """
 
     @functools.wraps(draw)
@@ -144,7 +144,7 @@ def figure(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def lay_out(drawing: Figure) -> None:
-    """Put everything in its place, once; drawing would do that too, but costs three times."""
+    """Compute the layout once; drawing would do so too, but takes three times as long."""
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)
@@ -152,13 +152,13 @@ def lay_out(drawing: Figure) -> None:
 
 
 def lay_out_grid(drawing: Figure, axes: Sequence[Axes], rows: int, columns: int) -> None:
-    """Put panels that share both scales in their places, once their limits are known.
+    """Lay out panels that share both scales, once their limits are known.
 
-    Their margins follow from the sizes of type: to measure all texts of six panels, as `lay_out`
-    does twice, takes half of the time of such a figure.
+    Margins follow from font sizes: measuring all texts of six panels, as `lay_out` does twice,
+    would take half of the time of such a figure.
 
     Args:
-        drawing: with a title above, and labels of both scales at its edges.
+        drawing: with a title above, and axis labels at its edges.
         axes: row by row.
         rows: of panels.
         columns: of panels.
@@ -184,7 +184,7 @@ def lay_out_grid(drawing: Figure, axes: Sequence[Axes], rows: int, columns: int)
 
 
 def _points(size: float | str) -> float:
-    """A size of type, which may be a word such as ``medium``, in points."""
+    """A font size in points; it may be a word such as ``medium``."""
     return float(FontProperties(size=size).get_size_in_points())
 
 
@@ -193,12 +193,12 @@ def _title_points() -> float:
 
 
 def colours(aqms: Iterable[str]) -> dict[str, str]:
-    """One colour per AQM, by its place in the comparison, so that all figures agree."""
+    """One colour per AQM, by its index in the comparison, so all figures agree."""
     return {aqm: PALETTE[i % len(PALETTE)] for i, aqm in enumerate(aqms)}
 
 
 def dashes(aqms: Iterable[str]) -> dict[str, object]:
-    """One line style per AQM, so that curves differ without their colours too."""
+    """One line style per AQM, so curves also differ without colours."""
     return {
         aqm: (0, DASHES[i % len(DASHES)]) if DASHES[i % len(DASHES)] else "solid"
         for i, aqm in enumerate(aqms)
@@ -206,12 +206,12 @@ def dashes(aqms: Iterable[str]) -> dict[str, object]:
 
 
 def markers(aqms: Iterable[str]) -> dict[str, str]:
-    """One marker per AQM, so that points differ without their colours too."""
+    """One marker per AQM, so points also differ without colours."""
     return {aqm: MARKERS[i % len(MARKERS)] for i, aqm in enumerate(aqms)}
 
 
 def markers_of_curves(aqms: Iterable[str]) -> dict[str, str]:
-    """One marker per AQM where there are more of them than dashes; else none."""
+    """One marker per AQM if there are more AQMs than dashes; else none."""
     found = markers(aqms)
     return found if len(found) > len(DASHES) else dict.fromkeys(found, "")
 
@@ -231,7 +231,7 @@ def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figur
         title: of the figure.
         rows: of axes.
         columns: of axes.
-        height_in: height of a row in inches; title and legend come on top.
+        height_in: height of a row in inches, without title and legend.
     """
     drawing = Figure(figsize=(_width_in.get(), height_in * rows + 0.7), layout="constrained")
     _title(drawing, title)
@@ -239,7 +239,7 @@ def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figur
 
 
 def share_axes(axes: Sequence[Axes]) -> None:
-    """Give axes of one figure that show the same quantity, by their labels, the same limits."""
+    """Give axes of one figure with the same quantity, by their labels, the same limits."""
     for label, limits, put in (
         (Axes.get_xlabel, Axes.get_xlim, Axes.set_xlim),
         (Axes.get_ylabel, Axes.get_ylim, Axes.set_ylim),
@@ -262,12 +262,12 @@ def _title(drawing: Figure, title: str, y: float | None = None) -> None:
 
 
 def filled(text: str) -> str:
-    """A long label in as many lines as the width of the figure needs."""
+    """Wrap a long label to the width of the figure."""
     return textwrap.fill(text, int(92 * _width_in.get() / WIDTH_IN))
 
 
 def legend_place() -> Literal["outside upper right", "outside lower right"]:
-    """Where a small legend goes that stands next to the title of a page: below it in a column."""
+    """Position of a small legend: next to the title on a page, below it in a column."""
     is_page = _width_in.get() >= WIDTH_IN
     return "outside upper right" if is_page else "outside lower right"
 
@@ -329,7 +329,7 @@ def saved(drawing: Figure, form: str) -> bytes:
     """A figure in one of `outputs.FORMATS`; the same figure gives the same bytes.
 
     Raises:
-        InputError: there is no such format, or it needs LaTeX, which is not on this machine.
+        InputError: the format does not exist, or needs LaTeX, which is not installed.
     """
     check_format(form)
     if form == "svg":
@@ -347,8 +347,8 @@ def png(drawing: Figure) -> bytes:
 def _written(drawing: Figure, form: str, metadata: dict[str, None]) -> bytes:
     """The bytes of a figure.
 
-    `Figure.savefig` draws every figure twice, first for a layout that is fixed here already. So
-    the two usual formats are written by their canvas, unless the user asks matplotlib for more.
+    `Figure.savefig` draws every figure twice, first for a layout that is already fixed here. So the
+    two usual formats are written by their canvas, unless the user's settings need `savefig`.
     """
     buffer = io.BytesIO()
     with styled():
@@ -363,7 +363,7 @@ def _written(drawing: Figure, form: str, metadata: dict[str, None]) -> bytes:
 
 
 def _draw_once(drawing: Figure, form: str, metadata: dict[str, None], buffer: io.BytesIO) -> None:
-    """As `savefig` does without a bounding box of its own."""
+    """As `savefig` does without a bounding box."""
     canvas, dpi, wanted = drawing.canvas, drawing.dpi, mpl.rcParams["savefig.dpi"]
     drawing.set_dpi(dpi if wanted == "figure" else wanted)
     try:

@@ -1,4 +1,4 @@
-"""What a margin costs: speed against phase margin, and the margin away from the worst case."""
+"""The cost of a margin: speed against phase margin, and the margin away from the worst case."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The other side of `beside`: processes that draw what they are sent.
+"""The worker side of `beside`: processes that draw what they receive.
 
-One process imports matplotlib, and splits into as many as have connections: the import is paid
-once. It has no threads then. Each ends when the other side of its connection is closed, however
-that process has ended.
+One process imports matplotlib, then forks once per connection, so the import is done once. It has
+no threads then. Each process ends when the other side of its connection is closed.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from sojourn.plots import written
 
 
 def main(descriptors: list[int]) -> None:
-    """Get ready, then serve each connection in a process of its own.
+    """Prepare, then serve each connection in a separate process.
 
     Args:
         descriptors: of the connections.
@@ -27,17 +26,17 @@ def main(descriptors: list[int]) -> None:
     try:
         _get_ready()
     except (ImportError, MemoryError, OSError):
-        os._exit(1)  # the process that asks draws itself, and says why if it cannot either
+        os._exit(1)  # the caller then draws itself, and reports an error if it cannot either
     mine, *others = descriptors
-    # Where there is no process for one more, its connection ends with this one's service.
+    # If no further process can be started, this process closes that connection.
     with contextlib.suppress(OSError):
         for each in others:
             if os.fork() == 0:
                 _serve(each, descriptors)
                 os._exit(0)
     _serve(mine, descriptors)
-    # What is to be done at the end is done once, by the process that began. To take all modules
-    # separately as well would make the caller wait.
+    # Exit handlers run once, in the first process. Tearing down all modules in each process would
+    # make the caller wait.
     atexit._run_exitfuncs()
     os._exit(0)
 
@@ -59,7 +58,7 @@ def _get_ready() -> None:
 
 
 def _serve(mine: int, descriptors: list[int]) -> None:
-    """Answer drawings with their files, or with what they raised, until nobody asks."""
+    """Answer requests with files or exceptions, until the connection is closed."""
     for each in descriptors:
         if each != mine:
             os.close(each)

@@ -1,4 +1,4 @@
-"""A figure as files: drawn in this process, or in another."""
+"""Writes figures as files, in this process or another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Drawing", "Form", "Results", "Written", "wanted", "write"]
 Form = tuple[str, str]
 """Width and format, such as ``("page", "svg")``."""
 Written = dict[Form, bytes]
-"""A figure in each form; empty where there is nothing to plot."""
+"""A figure in each form; empty if there is nothing to plot."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Drawing:
 
     Attributes:
         kind: one of `plots.KINDS`.
-        link: whose queue.
-        forms: in which it is written.
+        link: the link whose queue is shown.
+        forms: forms in which it is written.
     """
 
     kind: str
@@ -48,7 +48,7 @@ def write(drawing: Drawing, results: Results) -> Written:
         results: per AQM one result, or its excerpt, per seed.
 
     Raises:
-        InputError: there is no such format or size.
+        InputError: the format or size does not exist.
     """
     from sojourn.plots import style
 

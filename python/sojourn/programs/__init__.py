@@ -1,8 +1,8 @@
 """Unmodified programs on the guest kernel, in virtual time, behind any AQM.
 
 They take the place of one group of flows of a scenario, which gives their path: the link with its
-AQM, the way back, delays and ECN. A host whose name begins with ``server`` is in front of the link,
-one whose name begins with ``client`` behind it::
+AQM, the reverse path, delays and ECN. A host whose name begins with ``server`` is in front of the
+link, one whose name begins with ``client`` behind it::
 
     import sojourn
 

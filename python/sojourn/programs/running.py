@@ -1,4 +1,4 @@
-"""Running programs once; the engine with programs, for everything that takes an engine."""
+"""Runs programs once; also provides an engine with programs, for every call that takes one."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ OUTPUTS = "programs"
 def engine(
     commands: Commands | Programs, *, kernel: Path | None = None, **choices: Any
 ) -> EngineSelection:
-    """The engine ``linux`` with programs, as `sojourn.compare` and the like take it.
+    """The engine ``linux`` with programs, as an argument of `sojourn.compare` and the like.
 
     Args:
         commands: as for `run_programs`.
-        kernel: the guest kernel of another release, or of the user's own.
+        kernel: the guest kernel of another release, or a path.
         **choices: ``group``, ``folders``, ``see``, ``environment``, as for `run_programs`, and
             ``may_be_stopped``, whether the end of the run may stop commands behind the link.
 
@@ -64,25 +64,24 @@ def run_programs(
     Args:
         scenario: as for `sojourn.run`. One of its groups of flows gives the path of the programs,
             and does not run itself.
-        commands: by host, such as ``server`` or ``client-2``, or by host and start
-            (``client@2s``), a command of the shell, or several.
+        commands: by host, such as ``server`` or ``client-2``, or by host and start (``client@2s``),
+            a command of the shell, or several.
         group: that group; by default the one named ``programs``, or the only one.
         folders: by host, the folder in which its programs start, which they can only read. By
             default it is a private one that is empty.
-        see: folders and files of the machine that they may read besides the system's.
+        see: folders and files of the machine that they may read, in addition to the system's.
         environment: variables of their environment.
         until: a time such as ``60s`` at which commands that have not ended are stopped.
         sets: as for `sojourn.run`.
         aqms: as for `sojourn.run`.
         link: the link that gets it; by default that from servers to clients.
-        kernel: the guest kernel of another release, or of the user's own.
-        out: folder for the result and for what the programs wrote.
+        kernel: the guest kernel of another release, or a path.
+        out: folder for the result and the programs' output.
         **choices: ``seed``, ``progress`` and ``memory`` of `sojourn.run`.
 
     Raises:
-        InputError: a host, a start, a folder or a variable is not what it should be, or there is
-            no guest kernel.
-        RunFailed: programs used up what a run has room for, or computed without end.
+        InputError: a host, a start, a folder or a variable is invalid, or there is no guest kernel.
+        RunFailed: programs exceeded the limits of a run, or computed without end.
         ScenarioError, LawError, Interrupted, OSError: as `sojourn.run`.
     """
     programs = gather(
@@ -102,12 +101,12 @@ def run_programs(
 def with_bottleneck(
     scenario: ScenarioLike, sets: Sets | None = None, until: str | None = None
 ) -> _core.Scenario:
-    """A scenario whose bottleneck is our router, which runs every AQM, unless it names another.
+    """A scenario whose bottleneck is our router, which runs every AQM, unless it names another one.
 
     Args:
         scenario: as for `sojourn.run`.
         sets: as for `sojourn.run`.
-        until: a time such as ``60s`` in place of its duration.
+        until: a time such as ``60s`` that replaces its duration.
     """
     given = set_pairs(sets or {}) + ([("duration", f'"{until}"')] if until else [])
     loaded = load(scenario, given)

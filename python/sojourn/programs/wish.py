@@ -1,4 +1,4 @@
-"""What the user asks for: hosts, commands, and what programs may see of the machine."""
+"""The user's request: hosts, commands, and files of the machine that programs may read."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Commands = Mapping[str, str | Sequence[str]]
 
 SIDES = ("server", "client")
 GROUP = "programs"
-"""The group of flows whose place programs take, where the scenario has one of this name."""
+"""The group of flows that programs replace, if the scenario has one of this name."""
 _HOST = re.compile(r"(server|client)(-?[a-z0-9]+)*")
 _MOST_NAME = 60
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Servers start at once; clients when these listen.
+# Servers start at once, clients when these listen.
 _CLIENTS_START_NS = 1_000_000_000
 _LATEST_NS = 2**62
 FOLDER_BYTES = 256_000_000
@@ -49,11 +49,11 @@ class Programs:
     """The programs of a run.
 
     Attributes:
-        commands: in the order in which they were given.
-        group: the group of flows whose place they take; None for the one named ``programs``, or
-            the only one.
+        commands: in the given order.
+        group: the group of flows that they replace; None for the one named ``programs``, or the
+            only one.
         folders: by host, the folder in which its programs start; a private one by default.
-        see: folders and files of the machine that programs may read besides the system's.
+        see: folders and files of the machine that programs may read, in addition to the system's.
         environment: variables of their environment.
         may_be_stopped: whether the end of the run may stop commands behind the link.
     """
@@ -71,13 +71,13 @@ class Programs:
         return list(dict.fromkeys(command.host for command in self.commands))
 
     def seen(self) -> list[str]:
-        """What they may read of the machine besides what every guest may."""
+        """Files that they may read in addition to those of every guest."""
         java = sorted(Path("/etc").glob("java-*-openjdk"))
         return [*_SYSTEM, *map(str, java), *map(str, self.visible)]
 
     @property
     def visible(self) -> list[Path]:
-        """What the user lets them read."""
+        """Files that the user lets them read."""
         return [*(folder for _, folder in self.folders), *self.see]
 
     def link(self, scenario: _core.Scenario) -> str:
@@ -102,11 +102,11 @@ class Programs:
         return by_name[chosen]
 
     def to_json(self, scenario: _core.Scenario) -> str:
-        """The wish as the compiled core reads it.
+        """The request in the form that the compiled core reads.
 
         Raises:
-            InputError: the scenario has several groups of flows and none is named, or it has none
-                of that name.
+            InputError: the scenario has several groups of flows and none is named, or the named one
+                does not exist.
         """
         hosts, folders = self.hosts, dict(self.folders)
         wish = {
@@ -132,7 +132,7 @@ class Programs:
         return json.dumps(wish)
 
 
-# Programs, what they are made of, and the settings that name no user.
+# Programs, libraries, and settings that contain no personal data.
 _SYSTEM = ("/usr", "/etc/alternatives", "/etc/ssl", "/etc/ca-certificates", "/etc/mime.types",
            "/etc/services", "/etc/protocols", "/opt")  # fmt: skip
 
@@ -145,16 +145,16 @@ def gather(
     """The programs that a user asks for.
 
     Args:
-        commands: by host, such as ``server`` or ``client-2``, or by host and start
-            (``client@2s``), a command of the shell, or several.
-        group: the group of flows whose place they take.
+        commands: by host, such as ``server`` or ``client-2``, or by host and start (``client@2s``),
+            a command of the shell, or several.
+        group: the group of flows that they replace.
         folders: by host, the folder in which its programs start, which they can only read.
-        see: folders and files of the machine that they may read besides the system's.
+        see: folders and files of the machine that they may read, in addition to the system's.
         environment: variables of their environment.
         may_be_stopped: whether the end of the run may stop commands behind the link.
 
     Raises:
-        InputError: a host, a start, a folder or a variable is not what it should be.
+        InputError: a host, a start, a folder or a variable is invalid.
     """
     listed = [
         _command(name, text)

@@ -47,7 +47,7 @@ __all__ = [
 
 FORMAT = 1
 _HERE = Path(__file__).parent
-# What the verdict is about stands first; the other figures follow in their usual order.
+# The figures of the verdict come first; the others follow in their usual order.
 _FIRST = "pareto"
 _CAPTIONS = {
     "delay_cdf": "Packets of all seeds pooled; the band spans the seeds.",
@@ -71,14 +71,14 @@ def save(
     """Write figures, ``report.html`` and, last, ``comparison.json``; returns their names.
 
     Args:
-        comparison: what it is about.
-        folder: where.
+        comparison: the comparison.
+        folder: the folder.
         formats: of the figures; see `sojourn.plots.outputs.FORMATS`.
         size: ``page`` or ``column``, the width of the figures; those of the report are a page wide.
-        drawing: made for these formats and this size; by default it is begun now.
+        drawing: made for these formats and this size; by default it is started now.
 
     Raises:
-        InputError: there is no such format or size.
+        InputError: the format or size does not exist.
         OSError: the folder cannot be written, or the disk is full.
     """
     from sojourn.plots.beside import drawers
@@ -120,15 +120,15 @@ def page(
     drawings: Mapping[str, Mapping[str, str]],
     context: Mapping[str, Any] | None = None,
 ) -> str:
-    """The report as one HTML page, without an address outside the page.
+    """The report as one HTML page, without external addresses.
 
-    It is whole without script; where `make web` has built the live page, script adds plots to
+    It is complete without JavaScript; if `make web` has built the live page, scripts add plots to
     explore and a button that plays a run.
 
     Args:
-        comparison: what it is about.
+        comparison: the comparison.
         drawings: figures as SVG, by kind and by size, see `sojourn.plots.outputs.SIZES_IN`.
-        context: what `context_of` gave; by default it is asked now.
+        context: the result of `context_of`; by default it is called now.
     """
     order = sorted(drawings, key=lambda name: name != _FIRST)
     inlined = [
@@ -158,7 +158,7 @@ def page(
 
 
 def page_style(more: str = "") -> Markup:
-    """The style of every page, and more of one of them."""
+    """The style of every page, with additions for one of them."""
     return style_in_html((_HERE / "page.css").read_text(encoding="utf-8") + more)
 
 
@@ -168,7 +168,7 @@ def fragment(comparison: ComparedRuns) -> str:
 
 
 def to_json(comparison: ComparedRuns) -> dict[str, Any]:
-    """The comparison for machines: SI units, null where there is no value."""
+    """The comparison for machines: SI units, null for missing values."""
     data = {
         "format": FORMAT,
         "name": comparison.scenario.name,
@@ -199,7 +199,7 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
 
 
 def context_of(comparison: ComparedRuns) -> dict[str, Any]:
-    """What the table and the conclusions say, for templates."""
+    """The content of the table and the conclusions, for templates."""
     return {
         "title": comparison.scenario.name,
         "link": comparison.link,
@@ -245,7 +245,7 @@ def _facts(comparison: ComparedRuns) -> list[tuple[str, str]]:
 
 
 def _engine(manifest: Mapping[str, Any]) -> str:
-    """The engine of a run, with the kernel and the place where it has one."""
+    """The engine of a run, with kernel and place if it has them."""
     name = manifest["engine"]
     own = manifest.get(name, {})
     kernel = [f"kernel {own['kernel']}"] if "kernel" in own else []
@@ -269,7 +269,7 @@ def _runs(comparison: ComparedRuns) -> list[dict[str, Any]]:
 
 @functools.cache
 def template(folder: Path, name: str) -> Any:
-    """A template for a page; its texts are escaped and every name in it must be given."""
+    """A template of a page; texts are escaped, and undefined names are errors."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

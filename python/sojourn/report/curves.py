@@ -1,4 +1,4 @@
-"""The numbers behind the figures of a report, for plots to explore: what is printed, and its bands.
+"""The data of a report's interactive plots: the curves of the printed figures and their bands.
 
 Axes are logarithmic where those of the printed figures are (`sojourn.plots`).
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sojourn.plots.data import Floats, Results, Run
 
 _DIGITS = 4
-# As many points of a series as a screen has columns, about; and of all other runs together.
+# Points of a series, about as many as a screen has columns; and of all other runs together.
 _MOST_POINTS = 2000
 _ALL_POINTS = 200_000
 
@@ -28,14 +28,14 @@ _ALL_POINTS = 200_000
 def figures(comparison: ComparedRuns) -> list[dict[str, Any]]:
     """Every figure with values: labels, scales, and the curves or points of each AQM.
 
-    Plots with the same ``cursor`` have the same quantity along their horizontal axis.
+    Plots with the same ``cursor`` share the quantity of their horizontal axis.
     """
     found = [_distribution(comparison), _delay_over_time(comparison), *_planes(comparison)]
     return [each for each in found if each["curves"]]
 
 
 def runs(comparison: ComparedRuns) -> list[dict[str, Any]]:
-    """The delay over time of every run, which a point of a plane opens."""
+    """The delay over time of every run, which opens from a point of a plane."""
     from sojourn.plots import data
 
     pairs = [pair for aqm in comparison.aqms for pair in _runs(comparison, aqm)]
@@ -56,7 +56,7 @@ def _runs(comparison: ComparedRuns, aqm: str) -> Iterator[tuple[str, int, Run]]:
 
 
 def _distribution(comparison: ComparedRuns) -> dict[str, Any]:
-    """Shares of packets, and the least and largest of any seed as a band."""
+    """Shares of packets, with minimum and maximum over the seeds as a band."""
     from sojourn.plots import data
 
     def of(some: list[Run]) -> data.Distribution:
@@ -82,7 +82,7 @@ def _distribution(comparison: ComparedRuns) -> dict[str, Any]:
 
 
 def _delay_over_time(comparison: ComparedRuns) -> dict[str, Any]:
-    """Of the first seed; every n-th sample where there are more than a screen shows."""
+    """The series of the first seed; every n-th sample if there are more than a screen shows."""
     from sojourn.plots import data
 
     curves = []

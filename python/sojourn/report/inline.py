@@ -1,4 +1,4 @@
-"""SVG for use inside a page: ids of its own, colours that follow the light and dark themes."""
+"""SVG for use inside a page: unique ids, and colours that follow the light and dark themes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def inline_svg(svg: str, name: str) -> Markup:
     """An SVG drawing as an element of an HTML page.
 
     Args:
-        svg: what `style.svg` gave.
+        svg: the result of `style.svg`.
         name: unique within the page; ids and references get it as a prefix.
     """
     text = _METADATA.sub("", _HEAD.sub("", svg))

@@ -1,7 +1,7 @@
-"""What a report offers where the browser runs script: figures to explore, runs to play.
+"""The parts of a report that need JavaScript: figures to explore, runs to play.
 
-The script and the live page come from `make web`; an installation without them writes the report
-without this part, and a browser without script shows the report without it.
+The script and the live page are built by `make web`; an installation without them writes reports
+without this part, and a browser without JavaScript does not show it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MODULE = re.compile(r'<script type="module">(.*?)</script>', re.DOTALL)
 
 
 def parts(comparison: ComparedRuns) -> dict[str, Markup | str] | None:
-    """Script, style, data and live page of a report; None where `make web` has not run."""
+    """Script, style, data and live page of a report; None if `make web` has not run."""
     if not (page.FOLDER / "report.js").is_file():
         return None
     play = _play(comparison)
@@ -52,8 +52,8 @@ def parts(comparison: ComparedRuns) -> dict[str, Markup | str] | None:
 def policy_of(parts: dict[str, Markup | str]) -> str:
     """The policy of a report with these parts.
 
-    A page inherits the policy of the one that opens it from a blob, so that this one allows what
-    the live page needs: its own program, a worker, WebAssembly.
+    A page opened from a blob inherits the policy of its opener, so this policy allows what the live
+    page needs: its own program, a worker, WebAssembly.
     """
     if not parts["page"]:
         return policy([parts["script"]])
@@ -66,7 +66,7 @@ def _live_page() -> str:
 
 
 def _play(comparison: ComparedRuns) -> dict[str, Any] | None:
-    """What the live page needs to repeat a run; None where it cannot, as with a custom law.
+    """What the live page needs to repeat a run; None if it cannot, as with a custom law.
 
     Only runs of the engine `sim` are repeated: the page has no other.
     """

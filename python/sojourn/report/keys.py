@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sojourn.plots.palette import DASHES, MARKERS, PALETTE
 
-# The markers of matplotlib as paths of SVG, about the origin and four units to each side.
+# The markers of matplotlib as SVG paths around the origin, four units to each side.
 _SHAPES = {
     "o": "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
     "s": "M-3.2-3.2h6.4v6.4h-6.4z",
@@ -21,12 +21,12 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Key:
-    """What marks one AQM.
+    """The key of one AQM.
 
     Attributes:
-        colour: its place in the palette, ``--series-N`` of the page.
-        dash: lengths of strokes and gaps in widths of a line; empty for a solid line.
-        shape: its marker as a path of SVG about the origin.
+        colour: its index in the palette, ``--series-N`` of the page.
+        dash: lengths of strokes and gaps in line widths; empty for a solid line.
+        shape: its marker as an SVG path around the origin.
     """
 
     colour: int
@@ -40,7 +40,7 @@ class Key:
 
 
 def keys(aqms: Iterable[str]) -> dict[str, Key]:
-    """One key per AQM, by its place in the comparison, as `sojourn.plots.style` draws it."""
+    """One key per AQM, by its index in the comparison, as in `sojourn.plots.style`."""
     return {
         aqm: Key(i % len(PALETTE), DASHES[i % len(DASHES)], _SHAPES[MARKERS[i % len(MARKERS)]])
         for i, aqm in enumerate(aqms)

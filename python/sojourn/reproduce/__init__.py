@@ -1,8 +1,8 @@
-"""Papers reproduced: run what is not stored, measure, judge claim by claim, write a dossier.
+"""Reproduces papers: runs what is not stored, measures, judges claims, writes a dossier.
 
-The papers are in `sojourn.papers`; nothing here knows one of them by name. Runs are stored by
+The papers are in `sojourn.papers`; no code here depends on a particular paper. Runs are stored by
 content, reduced to the arrays that an item needs. A measure is one function, called with all seeds
-pooled and with each seed alone, so that every value has a spread.
+pooled and with each seed alone, so every value has a spread.
 """
 
 from sojourn.reproduce.export import export

@@ -1,4 +1,4 @@
-"""One run of a reproduction: what is run, what is kept of it, and where."""
+"""One run of a reproduction: its scenario, the kept results, and their place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CaseRun:
     Attributes:
         label: for people: ``madpie F2 rtt100.pie, seed 3``.
         scenario: resolved.
-        keep: what is kept of it.
+        keep: names of the kept results.
         path: its file in the store.
         engine: where it runs.
     """

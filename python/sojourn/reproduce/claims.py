@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from sojourn.reproduce.paper import Claim, Measure, Part, Published, Side, Tag, Values
 
-# What "similar", "about equal" and "do not differ noticeably" mean where a paper gives no number:
-# the tolerance of [approx] numbers, or 1 ms or 1 percentage point if that is more.
+# Meaning of "similar", "about equal" and "do not differ noticeably" if a paper gives no number: the
+# tolerance of [approx] numbers, at least 1 ms or 1 percentage point.
 SIMILAR = 0.25
-# What "no loss" and "not worse" allow.
+# Tolerance of "no loss" and "not worse".
 NOTICEABLE = 0.05
-# The unit of a share of a whole. A change in percent has another: `LESS` or `MORE`.
+# The unit of a share of a whole. Changes in percent have `LESS` or `MORE`.
 SHARE, LESS, MORE = "%", "% less", "% more"
 
 Quantity = str | float | Measure
@@ -39,7 +39,7 @@ def between(
     name: str, tag: Tag, what: str, quantity: Quantity, low: float | None, high: float | None,
     unit: str,
 ) -> Claim:  # fmt: skip
-    """A claim of a range, or of a bound where one end is None."""
+    """A claim of a range, or of a bound if one end is None."""
     return Claim(name, tag, what, (is_within(what, quantity, low, high, unit),))
 
 
@@ -102,7 +102,7 @@ def _relation(label: str, margin: Measure, a: Quantity, b: Quantity, unit: str =
     return Part(label, margin, unit=unit, sides=sides)
 
 
-# The end of a key and the unit that it stands for.
+# Suffixes of keys, and their units.
 _UNITS = {
     "ms": "ms", "s": "s", "mbps": "Mbit/s", "kbps": "kbit/s", "pct": "%", "packets": "packets",
     "bytes": "B", "deg": "°", "db": "dB",
@@ -115,7 +115,7 @@ _NAMES = {
 
 
 def unit_of(key: str) -> str:
-    """The unit at the end of a key; empty for a count, a ratio or a probability."""
+    """The unit of a key's suffix; empty for a count, a ratio or a probability."""
     for end, unit in _COMPOUND.items():
         if key.endswith(end):
             return unit
@@ -123,7 +123,7 @@ def unit_of(key: str) -> str:
 
 
 def side_names(label: str, a: Quantity, b: Quantity) -> tuple[str, str]:
-    """What the sides of a relation are called: by what distinguishes their keys, else by its label.
+    """The names of the sides of a relation: the parts in which their keys differ, else its label.
 
     ``rtt500.pie.p90_ms`` and ``rtt500.madpie.p90_ms`` are PIE and MADPIE.
     """
@@ -146,7 +146,7 @@ def _words(parts: Sequence[str], others: Sequence[str]) -> str:
 def more(
     a: Quantity, b: Quantity, factor: float = 1.0, label: str = "", unit: str = ""
 ) -> Part:  # fmt: skip
-    """``a > factor * b``; both have `unit`, where no key says it."""
+    """``a > factor * b``; both have `unit`, if their keys have none."""
     first, second = value(a), value(b)
     times = "" if factor == 1.0 else f"{factor:g} x "
     return _relation(
@@ -157,12 +157,12 @@ def more(
 
 
 def not_less(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
-    """``a >= b`` but for a part of `b` that does not count."""
+    """``a >= b``, with a tolerance relative to `b`."""
     return more(a, b, 1.0 - within, label or _told(a, "{} not noticeably below {}", b))
 
 
 def not_more(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
-    """``a <= b`` but for a part of `b` that does not count."""
+    """``a <= b``, with a tolerance relative to `b`."""
     first, second = value(a), value(b)
     return _relation(
         label or _told(a, "{} not noticeably above {}", b),
@@ -174,7 +174,7 @@ def not_more(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = 
 def alike(
     a: Quantity, b: Quantity, within: float = SIMILAR, floor: float = 1.0, label: str = ""
 ) -> Part:
-    """``a`` and ``b`` differ by less than a part of `b`, or than `floor` in their unit."""
+    """``a`` and ``b`` differ by less than a fraction of `b`, or than `floor` in their unit."""
     first, second = value(a), value(b)
 
     def margin(values: Values) -> float:
@@ -185,12 +185,12 @@ def alike(
 
 
 def growing(*quantities: Quantity) -> tuple[Part, ...]:
-    """Each is more than the one before."""
+    """Each is larger than the one before."""
     return tuple(more(b, a) for a, b in pairwise(quantities))
 
 
 def each(keys: Sequence[str], make: Callable[[str], Part]) -> tuple[Part, ...]:
-    """The same part for every key."""
+    """The same part of a claim for every key."""
     return tuple(make(key) for key in keys)
 
 
@@ -200,7 +200,7 @@ def not_measured(name: str, tag: Tag, what: str) -> Claim:
 
 
 def explained(claims: Sequence[Claim], differs: Mapping[str, str]) -> tuple[Claim, ...]:
-    """The claims, those that do not hold with the reason.
+    """The claims, with reasons for those that do not hold.
 
     Args:
         claims: of a paper.

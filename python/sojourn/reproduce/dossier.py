@@ -79,7 +79,7 @@ def _save_paper(reproduction: Reproduction, made: MeasuredPaper, folder: Path) -
 
 
 class Once:
-    """Texts of a page: what stands on it already is referred to."""
+    """Texts of a page; a text that the page already has is replaced by a reference."""
 
     def __init__(self) -> None:
         self._where: dict[str, str] = {}
@@ -93,7 +93,7 @@ class Once:
         return " ".join([*new, *(f"See also {one}." for one in dict.fromkeys(there))])
 
     def reasons(self, found: Sequence[tuple[JudgedClaim, str]]) -> list[tuple[str, str]]:
-        """Reasons with the claims that they explain, one that stands above as a reference."""
+        """Reasons with the claims that they explain; repeated reasons become references."""
         grouped: dict[str, list[JudgedClaim]] = {}
         for judged, text in found:
             grouped.setdefault(text or "No reason is known.", []).append(judged)

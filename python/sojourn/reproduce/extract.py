@@ -1,6 +1,6 @@
 """Extracts of runs: small arrays that are kept instead of the whole result.
 
-Eight thousand runs with all their tables would fill a disk; an item needs a few columns of them.
+Eight thousand runs with all their tables would fill a disk; an item needs only a few columns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sojourn.errors import RunFailed
 if TYPE_CHECKING:
     from sojourn.running.result import Result
 
-# Counts up whenever a function of this file changes what it keeps.
+# Incremented whenever a function of this file changes what it keeps.
 FORMAT = 2
 
 Arrays = dict[str, Any]
@@ -43,10 +43,10 @@ def extract(result: Result, keep: tuple[str, ...]) -> Arrays:
 
 
 def packed(result: Result, keep: tuple[str, ...]) -> bytes:
-    """What is kept of a run as the content of an entry of the store.
+    """The kept arrays of a run as the content of an entry of the store.
 
     Raises:
-        RunFailed: the run is no valid experiment.
+        RunFailed: the run is not a valid experiment.
     """
     if result.invalid:
         raise RunFailed(f"not a valid experiment: {'; '.join(result.invalid)}")
@@ -68,7 +68,7 @@ def unpack(content: bytes) -> Arrays:
 
 
 def packets_of(arrays: Arrays) -> int:
-    """How many packets went through the queues of a run that was kept."""
+    """The number of packets through the queues of a stored run."""
     return int(arrays["summary/facts"][1])
 
 
@@ -138,7 +138,7 @@ def _transfers(result: Result) -> Arrays:
 
 
 def _packets(result: Result) -> Arrays:
-    """Every packet at the first queue in the order of fates: times (ns), bytes, flow, fate code."""
+    """Every packet at the first queue by time of its fate: times (ns), bytes, flow, fate code."""
     table = result.packets
     first = np.asarray(table["queue"].combine_chunks().indices) == 0
     fates = table["fate"].cast("string").to_numpy(zero_copy_only=False)[first]
@@ -163,5 +163,5 @@ EXTRACTORS: dict[str, Callable[[Result], Arrays]] = {
     "transfers": _transfers,
     "packets": _packets,
 }
-# What a scenario has to record for each of them.
+# What a scenario must record for each of them.
 RECORDS = {"states": "states", "goodput": "flows", "packets": "packets"}

@@ -1,4 +1,4 @@
-"""Measures that several papers share, as values with their unit at the end of the key.
+"""Measures that several papers share, as values whose keys end in the unit.
 
 Suffixes: ``_ms``, ``_s``, ``_mbps`` and ``_kbps`` (10^6 and 10^3 bit/s), ``_pct`` (percent),
 ``_packets``, ``_bytes``, ``_per_s``; a key without one is a count, a ratio or a probability.
@@ -34,7 +34,7 @@ def delays(found: Distribution, offset_s: float = 0.0) -> dict[str, float]:
 
     Args:
         found: delays in seconds.
-        offset_s: added to each, for example the base RTT to make path RTTs of queue delays.
+        offset_s: added to each, for example the base RTT to get path RTTs.
     """
     if not found:
         return {}
@@ -81,7 +81,7 @@ def departures(
 
 
 def binned(t_s: Floats, values: Floats, width_s: float, end_s: float) -> tuple[Floats, Floats]:
-    """Means of values in bins of time: middles of the bins and means, NaN where a bin is empty."""
+    """Means of values in bins of time: centres of the bins and means, NaN for empty bins."""
     edges = np.arange(0.0, end_s + width_s / 2, width_s)
     count, _ = np.histogram(t_s, edges)
     total, _ = np.histogram(t_s, edges, weights=values)
@@ -90,10 +90,10 @@ def binned(t_s: Floats, values: Floats, width_s: float, end_s: float) -> tuple[F
 
 
 def backlog_s(packets: Packets, at_s: Floats, rate_bps: float) -> Floats:
-    """The time that the queue would take to drain, at given times: waiting bytes over the rate.
+    """The time to drain the queue, at given times: queued bytes over the rate.
 
-    A packet is waiting from its arrival until it leaves or is dropped; one that was refused on
-    arrival never is.
+    A packet is queued from its arrival until it leaves or is dropped; a packet dropped on arrival
+    never is.
     """
     waited = packets.left_s != packets.arrived_s
     arrived = packets.arrived_s[waited]
@@ -124,7 +124,7 @@ def reached_s(t_s: Floats, values: Floats, level: float) -> float:
 
 
 def settled_s(t_s: Floats, values: Floats, limit: float, after_s: float = 0.0) -> float:
-    """Seconds after `after_s` until a series that was above a limit falls below; or NaN."""
+    """Seconds after `after_s` until a series that exceeded a limit falls below it; or NaN."""
     later = t_s >= after_s
     t_s, values = t_s[later], values[later]
     above = np.flatnonzero(values > limit)
@@ -151,7 +151,7 @@ def slope(t_s: Floats, values: Floats) -> tuple[float, float]:
 
 
 def configured(scenario: Scenario, link: str = "bottleneck") -> dict[str, str]:
-    """What a scenario resolves to at a link: its values and the settings of its AQM, as texts."""
+    """The resolved values of a link and the settings of its AQM, as texts."""
     plan = json.loads(load(scenario).resolved_json())
     row = next(row for row in plan["links"] if row["name"] == link)
     queue = row["queue"]
@@ -164,7 +164,7 @@ def seconds(text: str) -> float:
     """A span such as ``30ms`` in seconds.
 
     Raises:
-        ValueError: the text is no span.
+        ValueError: the text is not a span.
     """
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)):
         if text.endswith(unit):

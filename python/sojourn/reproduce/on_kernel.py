@@ -1,9 +1,9 @@
-"""Experiments of papers on Linux testbeds, translated to the real kernel of today.
+"""Experiments of papers on Linux testbeds, translated to today's kernel.
 
 A paper's scenarios are written for the simulator, which has the stacks and modules of the paper's
-year. On the kernel its own disciplines and TCP run: queues are translated here, parameter by
-parameter, and what the engine has no setting for, such as a device below a queue, is left out. What
-that changes is in the paper's `Testbed`, which its pages show.
+year. The kernel runs its own disciplines and TCP: queues are translated here, parameter by
+parameter, and settings that the engine lacks, such as a device below a queue, are left out. The
+paper's `Testbed`, which its pages show, states what that changes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _ELSEWHERE = "was not measured on a Linux testbed"
 
 
 def on_kernel(paper: Paper) -> Paper:
-    """The paper with the kernel's scenarios; what did not run on a testbed is not covered.
+    """The paper with the kernel's scenarios; items without a testbed are not covered.
 
     Raises:
-        InputError: nothing of it did.
+        InputError: no item has a testbed.
     """
     testbed = paper.testbed
     if testbed is None:
@@ -64,7 +64,7 @@ def kernel_queue(text: str) -> str:
     """A queue in the kernel's dialect: parameters of other variants are left out.
 
     Raises:
-        InputError: the kernel cannot be set to the weight of its average.
+        InputError: the kernel cannot use the weight of its average.
     """
     head, _, rest = text.partition(":")
     kind = head.partition("@")[0]
@@ -78,15 +78,15 @@ def kernel_queue(text: str) -> str:
     return ":".join([name, ",".join(kept)]) if kept else name
 
 
-# tc-red(8): the mean packet that thresholds are divided by.
+# tc-red(8): the mean packet size, by which thresholds are divided.
 _MEAN_PACKET_BYTES = 1000
 
 
 def _burst(weight: float, min_th: str) -> int:
-    """The burst from which tc computes this weight of RED's average: tc has no parameter for it.
+    """The burst from which tc computes this weight of RED's average; tc has no parameter for it.
 
     Source: iproute2 tc_red.c, tc_red_eval_ewma: the first exponent for which a burst leaves the
-    average below `min_th`. It grows with the burst, so the least burst is taken.
+    average below `min_th`. It grows with the burst, so the smallest burst is used.
     """
     wanted = -math.log2(weight)
     thinnest = float(min_th.removesuffix("B")) / _MEAN_PACKET_BYTES
@@ -103,7 +103,7 @@ def _burst(weight: float, min_th: str) -> int:
 
 
 def _weight_log(burst: int, min_packets: float) -> int:
-    """The exponent that tc takes, 0 for none."""
+    """The exponent that tc computes, 0 for none."""
     allowed = burst + 1 - min_packets
     if allowed < 1:
         return 0

@@ -40,7 +40,7 @@ class MeasuredItem:
     """One figure or table, measured.
 
     Attributes:
-        item: what it is.
+        item: the item.
         plan: its runs.
         values: measured values by key, all seeds pooled.
         by_seed: the same seed by seed.
@@ -76,7 +76,7 @@ class MeasuredItem:
         return estimate([values.get(key, math.nan) for values in self.by_seed])
 
     def mean(self, key: str) -> float:
-        """The mean of a value over the seeds; the value where nothing is left to chance."""
+        """The mean of a value over the seeds; the value itself without randomness."""
         return self.spread(key).mean if self.by_seed else self.values.get(key, math.nan)
 
 
@@ -109,11 +109,11 @@ class MeasuredPaper:
         return Counter(judged.verdict for judged in self.judged())
 
     def reason(self, judged: JudgedClaim) -> str:
-        """Why a claim does not hold, with the numbers measured; empty if none is given."""
+        """Why a claim does not hold, with measured numbers; may be empty."""
         return reasons.fill(judged.claim.differs, partial(self._look, judged))
 
     def paragraphs(self) -> dict[str, str]:
-        """By title, what the reasons of claims that do not hold refer to."""
+        """By title, the paragraphs to which reasons refer."""
         shown = [one.claim.differs for one in self.judged() if one.verdict not in GOOD]
         titles = dict.fromkeys(title for text in shown for title in reasons.paragraphs(text))
         return {
@@ -124,7 +124,7 @@ class MeasuredPaper:
     def _look(self, judged: JudgedClaim | None, name: str) -> float:
         """A value that a reason names, or half of its interval; NaN if it was not measured.
 
-        Which value it is, of all seeds pooled or the mean over them, stands in `reasons`.
+        `reasons` documents which value it is: of all seeds pooled, or the mean over seeds.
         """
         wants_interval = name.startswith(reasons.INTERVAL)
         item, slash, key = name.removeprefix(reasons.INTERVAL).rpartition("/")
@@ -149,15 +149,15 @@ class MeasuredPaper:
 
 @dataclass(frozen=True)
 class Reproduction(Tabular):
-    """What `sojourn reproduce` found.
+    """The result of `sojourn reproduce`.
 
     Attributes:
         profile: quick or full.
-        engine: where the runs took place.
-        papers: in the order requested.
+        engine: the engine of the runs.
+        papers: in the requested order.
         tally: runs made and found.
         damaged: sentences about entries of the store whose runs were repeated.
-        store: where the runs are kept.
+        store: the store of the runs.
     """
 
     profile: Profile
@@ -172,8 +172,8 @@ class Reproduction(Tabular):
 
         Returns:
             Columns ``paper``, ``item`` (such as ``F4``), ``key`` (of the value, with its unit),
-            ``value`` (all seeds pooled), and ``mean`` and ``half_width`` (over the seeds, of the
-            95 % interval; null where an item ran under one seed).
+            ``value`` (all seeds pooled), and ``mean`` and ``half_width`` (over the seeds, of the 95
+            % interval; null for an item with one seed).
         """
         import pyarrow as pa
 
@@ -212,9 +212,9 @@ def reproduce(
     Args:
         names: ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by default.
         profile: ``quick`` (few seeds, shorter sweeps) or ``full`` (the papers' numbers of runs).
-        seeds: seeds per case; by default what each item states.
-        jobs: runs at a time; the number of cores by default.
-        store: where finished runs are kept; the user's own by default.
+        seeds: seeds per case; by default those of each item.
+        jobs: concurrent runs; the number of cores by default.
+        store: where finished runs are kept; the user's store by default.
         progress: receives how far the runs are.
         engine: one engine; ``linux``, the real kernel, has the testbed experiments only.
         executor: workers as for `sojourn.study.run_study`, which must see the store; by default
@@ -287,7 +287,7 @@ def to_json(reproduction: Reproduction) -> dict[str, Any]:
 
     ``values`` has every measured value of every item by ``paper.item.key``, all seeds pooled;
     ``run_means`` and ``half_widths`` have the mean over the seeds and half of its 95 % interval for
-    those items that were run under more than one seed.
+    items with more than one seed.
     """
     values: dict[str, float] = {}
     means: dict[str, float] = {}

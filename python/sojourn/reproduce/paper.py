@@ -57,11 +57,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Cell:
-    """A measured value in a table; the published one, if any, stands next to it.
+    """A measured value in a table, next to the published one, if any.
 
     Attributes:
         key: of the item's values.
-        form: how both are written, a format of Python.
+        form: format of both, as in Python.
     """
 
     key: str
@@ -101,7 +101,7 @@ class Published:
         return self.low == self.high
 
     def error(self, value: float) -> float:
-        """How far a value lies outside, in the unit of both; 0 within, NaN of NaN."""
+        """Distance of a value from the range, in the unit of both; 0 within, NaN for NaN."""
         if math.isnan(value):
             return math.nan
         below = self.low - value if self.low is not None else 0.0
@@ -126,7 +126,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a relation: what it is, and its value in a unit."""
+    """One side of a relation: its name, and its value in a unit."""
 
     name: str
     measure: Measure
@@ -139,11 +139,11 @@ class Part:
 
     Attributes:
         label: a sentence or a predicate.
-        measure: from an item's values to a number; of an order it is a margin: positive where the
+        measure: from an item's values to a number; of an order it is a margin, positive if the
             relation holds.
         published: what the paper prints; None for an order.
         unit: of both; ``%`` is a share of a whole, ``% less`` and ``% more`` are changes.
-        key: of the item's values, where a number is one of them.
+        key: of the item's values, if the number is one of them.
         sides: of a relation, in its order.
     """
 
@@ -214,11 +214,11 @@ def as_written(scenario: Scenario) -> Scenario:
 
 @dataclass(frozen=True)
 class ItemVariant:
-    """All cases of an item under another reading of the paper, measured as well.
+    """All cases of an item under another reading of the paper, also measured.
 
     Attributes:
         key: first part of the keys of its cases and values, such as ``tc_weight``.
-        what: what is different, as a phrase.
+        what: the difference, as a phrase.
         change: from the scenario of a case to that of the variant.
         edit: what else is changed, for a variant that a reader asks for; None for a paper's own.
         cases: a pattern for the keys of the cases that `edit` changes; the others stay.
@@ -246,15 +246,15 @@ class Item:
         title: what it shows.
         kind: whether it is simulated, computed, or only shown.
         cases: the scenarios by key, for a profile; keys become parts of the measured keys.
-        seeds: under how many seeds each case is run.
-        published_runs: how often the paper ran each case, as text; empty if unstated.
+        seeds: number of seeds of each case.
+        published_runs: number of runs of each case in the paper, as text; empty if unstated.
         measure: from pooled replicas to values.
         figures: from pooled replicas and values to figures by name.
         tables: from values to tables.
-        note: for readers: our choices, what differs and why.
+        note: for readers: our choices, differences and their reasons.
         missing: why it is not covered; empty if it is.
-        variants: other readings, measured as well; claims judge the first.
-        engine_scenario: from a case's scenario to what the engine is given.
+        variants: other readings, also measured; claims judge the first.
+        engine_scenario: from a case's scenario to the engine's.
     """
 
     id: str
@@ -322,7 +322,7 @@ class Mark:
         panel: number of the pair of axes, from 0.
         claim: the end of the claim's name, such as ``F10-2``.
         part: number of its part.
-        x: place along the horizontal axis; None where the published value is that place.
+        x: position on the horizontal axis; None if the published value is that position.
         y: the same for the vertical axis.
         level: instead of both, ``y`` for a line at the published height, ``x`` for an upright one.
         scale: from the unit of the claim to that of the axis.
@@ -352,11 +352,11 @@ class Paper:
         key: short name, as in ``sojourn reproduce pie``.
         title: of the paper.
         source: authors, place, year.
-        about: what was done, in two sentences.
+        about: the paper's experiments, in two sentences.
         items: in the paper's order.
         claims: in the order of the items.
-        testbed: what of it was measured on a Linux testbed, if anything.
-        paragraphs: by title, what several reasons refer to (`sojourn.reproduce.reasons`).
+        testbed: the part that was measured on a Linux testbed, if any.
+        paragraphs: by title, texts that several reasons refer to (`sojourn.reproduce.reasons`).
         marks: where published values belong in the figures.
     """
 

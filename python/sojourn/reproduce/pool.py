@@ -1,4 +1,4 @@
-"""The replicas of one case that a measure gets: all seeds pooled, or one alone."""
+"""The replicas of one case as a measure gets them: all seeds pooled, or a single one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Packets:
 
     Attributes:
         arrived_s: arrival, shape ``(n,)``, like all others.
-        left_s: when it left or was dropped; 0 while it waits.
+        left_s: when it left or was dropped; 0 while it is queued.
         bytes: size on the link.
         flow: number of its flow.
         fate: one of the codes of `sojourn.reproduce.extract`.
@@ -54,7 +54,7 @@ class Pool:
     """Replicas of one case.
 
     Args:
-        runs: what was kept of each, one per seed.
+        runs: the kept arrays, one per seed.
         plan: the resolved scenario of the first.
     """
 

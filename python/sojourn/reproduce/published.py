@@ -1,7 +1,7 @@
-"""Published values in the figures: the numbers of claims, drawn where the paper has them.
+"""Published values in the figures: the numbers of claims, drawn at their place in the paper.
 
-A number is a hollow diamond, a range a bar between its ends, a bound a triangle that points to
-where it is met, a level a dotted line across the axes.
+A number is a hollow diamond, a range a bar between its ends, a bound a triangle that points to the
+values that meet it, a level a dotted line across the axes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def at(
     scale: float = 1.0,
     offset: float = 0.0,
 ) -> Mark:
-    """A published value above a place of the horizontal axis."""
+    """A published value at a position of the horizontal axis."""
     return Mark(figure, panel, claim, part, x=x, scale=scale, offset=offset)
 
 
@@ -35,7 +35,7 @@ def level(figure: str, panel: int, claim: str, part: int = 0, scale: float = 1.0
 
 
 def draw(figure: Figure, name: str, paper: Paper) -> None:
-    """Draw what the paper publishes of a figure.
+    """Draw the paper's published values into a figure.
 
     Args:
         figure: drawn; changed in place.
@@ -70,7 +70,7 @@ def _draw(axes: Axes, mark: Mark, part: Part) -> None:
 
 
 def _is_upright(mark: Mark) -> bool:
-    """Whether the published value is a height."""
+    """Whether the published value is on the vertical axis."""
     return mark.level == "y" or (not mark.level and mark.y is None)
 
 

@@ -1,17 +1,17 @@
-"""Reasons why claims do not hold: templates whose numbers are filled in from what was measured.
+"""Reasons why claims do not hold: templates whose numbers are filled in from measured values.
 
-In braces stands what is measured, with a format as in Python:
+Measured values are in braces, with a format as in Python:
 
 * ``{light.pie.qd.p50_ms:.1f}``: a value of the claim's item; ``{F3/light...:.1f}`` of another one.
   In reasons of orders, in paragraphs, and where its interval stands in the same reason, it is the
   mean over the seeds, as both sides of an order are; else that of all seeds pooled;
-* ``{a - b:.1f}``, ``{a / b:.2f}``: of two values; ``{a falls to b:.0f}``: by how many percent;
+* ``{a - b:.1f}``, ``{a / b:.2f}``: of two values; ``{a falls to b:.0f}``: the decrease in percent;
 * ``{± a:.1f}``: half of the value's 95 % interval over the seeds;
 * ``{worst:.2f}``: the value of the part that decided the verdict, ``{± worst:.2f}`` its interval;
 * ``{see a title}``: a paragraph that several reasons share, printed once;
-* ``{=64}``: no value but a parameter or a citation, which stands as it is written.
+* ``{=64}``: a parameter or a citation, which is kept as written.
 
-A number outside braces would age unseen: tests refuse it.
+Tests refuse numbers outside braces, because they would become outdated unnoticed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def fill(template: str, look: Lookup) -> str:
 
 
 def names(template: str) -> list[str]:
-    """What the reason takes from the measurement, without ``± ``."""
+    """The measured values that the reason uses, without ``± ``."""
     fields = [name for name in _fields(template) if not name.startswith(("=", SEE))]
     return [one.removeprefix(INTERVAL) for name in fields for one in _operands(name)[1]]
 
@@ -61,7 +61,7 @@ def paragraphs(template: str) -> list[str]:
 
 
 def parameters(template: str) -> list[str]:
-    """What stands in the reason as written: parameters and citations."""
+    """The literal parts of the reason: parameters and citations."""
     return [name[1:] for name in _fields(template) if name.startswith("=")]
 
 

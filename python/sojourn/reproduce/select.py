@@ -30,12 +30,12 @@ def select(
     """The papers and items of names such as ``pie``, ``pie:F4`` or ``pie:F4,F5``.
 
     Args:
-        names: papers and items; for none all that the engine can run.
-        engine: where the runs take place.
+        names: papers and items; if empty, all that the engine can run.
+        engine: the engine of the runs.
 
     Raises:
-        InputError: there is no such paper or item, or the engine cannot run it; the message lists
-            what there is.
+        InputError: the paper or item does not exist, or the engine cannot run it; the message lists
+            the existing ones.
     """
     selected: dict[str, dict[str, None]] = {}
     everything = [key for key, paper in known().items() if paper.testbed or not engine.is_testbed]

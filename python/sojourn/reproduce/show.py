@@ -15,7 +15,7 @@ _ORDER = ("match", "near", "differs", "holds", "weak", "fails", "no value", "not
 
 
 def measured(part: JudgedPart) -> str:
-    """A value with half of its 95 % interval over the seeds; of an order both sides and a margin.
+    """A value with half of its 95 % interval over the seeds; for an order both sides and a margin.
 
     ``12.3 ± 0.5 ms``; ``PIE 148 ms, PI2 110 ms; margin +38 ± 4 ms``.
     """
@@ -77,7 +77,7 @@ def table_rows(made: MeasuredItem, table: Table) -> list[list[str]]:
 
 
 def published_values(made: MeasuredItem) -> dict[str, str]:
-    """What the paper prints, by the key of the value that is measured against it."""
+    """The published numbers, by the key of the measured value."""
     parts = [part for claim in made.claims for part in claim.claim.parts]
     return {part.key: str(part.published) for part in parts if part.published and part.key}
 
@@ -103,13 +103,13 @@ def counts(made: MeasuredPaper) -> str:
 
 @dataclass(frozen=True)
 class Score:
-    """How many claims of a group are as the paper has them.
+    """How many claims of a group agree with the paper.
 
     Attributes:
-        label: the group and what counts.
+        label: the group and the verdicts that count.
         good: by the rule.
         first: by the first rule.
-        of: how many there are that are covered.
+        of: number of covered claims.
     """
 
     label: str
@@ -141,7 +141,7 @@ def _score(label: str, judged: Sequence[JudgedClaim], good: tuple[str, ...]) -> 
 
 
 def score_text(score: Score) -> str:
-    """``41 of 102``, and in brackets the number by the first rule where it differs."""
+    """``41 of 102``, and in brackets the number by the first rule if it differs."""
     if not score.of:
         return "–"
     by_first = f" ({score.first})" if score.first != score.good else ""
@@ -149,7 +149,7 @@ def score_text(score: Score) -> str:
 
 
 def against(judged: JudgedClaim) -> str:
-    """What the worst part has against what is published."""
+    """The worst part's measured and published value."""
     part = judged.worst()
     if part is None:
         return "–"
@@ -159,13 +159,13 @@ def against(judged: JudgedClaim) -> str:
 
 
 def failed(made: MeasuredPaper) -> list[JudgedClaim]:
-    """Claims that are covered and do neither hold nor match, the worst first."""
+    """Covered claims that neither hold nor match, the worst first."""
     bad = [one for one in made.judged() if one.verdict not in (*GOOD, "not covered")]
     return sorted(bad, key=lambda one: one.verdict in ("weak", "near"))
 
 
 def seeds(made: MeasuredItem) -> str:
-    """How often each case was run here and in the paper; empty where nothing is run."""
+    """Number of runs of each case here and in the paper; empty without runs."""
     count = made.plan.seeds
     if not count:
         return ""
@@ -174,7 +174,7 @@ def seeds(made: MeasuredItem) -> str:
 
 
 def value_table(made: MeasuredItem) -> Table:
-    """Every measured value of an item with mean over the seeds and half of its interval."""
+    """Every measured value of an item, with mean over the seeds and half of its interval."""
     rows = []
     known = published_values(made)
     for key, value in made.values.items():

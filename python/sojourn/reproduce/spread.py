@@ -1,7 +1,7 @@
 """Runs of reproductions by the workers of a study: its executors, batches and retries.
 
-Workers write what is kept of a run into the same store as threads of this process do, which they
-must see: on this machine, or on a file system that machines share.
+Workers write the kept results of a run into the same store as threads of this process, so they need
+access to it: on this machine, or on a shared file system.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from sojourn.study.executors import Workers
 
 @dataclass(frozen=True)
 class CaseWork:
-    """What a worker does with a batch.
+    """The work of a batch.
 
     Attributes:
-        keeps: what is kept of a run, by its address.
+        keeps: names of the kept results, by the run's address.
     """
 
     keeps: Mapping[str, tuple[str, ...]]
 
     def __call__(self, batch: Batch) -> BatchOutcome:
-        """Make the runs of a batch and write what is kept of them.
+        """Execute the runs of a batch and write their kept results.
 
         Raises:
             InputError: this worker has another version of Sojourn than the client.
@@ -76,12 +76,12 @@ class CaseWork:
 def spread(
     runs: Sequence[CaseRun], store: Store, workers: Workers, progress: Progress | None
 ) -> None:
-    """Make runs on workers; each is in the store afterwards.
+    """Execute runs on workers; each is in the store afterwards.
 
     Args:
         runs: of the simulator; every path once.
         store: where they are kept.
-        workers: where they are made; ended here.
+        workers: execute them; ended here.
         progress: receives how far the runs are.
 
     Raises:
@@ -112,7 +112,7 @@ def spread(
 
 @dataclass
 class _Done:
-    """How far the runs are."""
+    """The progress of the runs."""
 
     runs: Sequence[CaseRun]
     progress: Progress

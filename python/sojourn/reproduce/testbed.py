@@ -12,11 +12,11 @@ class Testbed:
 
     Attributes:
         items: those that run on the kernel.
-        note: how the kernel of today differs from the paper's, and what it cannot be set to.
+        note: how today's kernel differs from the paper's, and which settings it lacks.
         notes: by item, the note for readers instead of the simulator's.
         missing: by item, why it does not run; the others were not measured on a testbed.
         differs: by claim, such as ``F2-6``, why it does not hold on the kernel.
-        paragraphs: what several of these reasons refer to.
+        paragraphs: texts that several of these reasons refer to.
     """
 
     items: Sequence[str]

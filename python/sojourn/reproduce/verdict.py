@@ -1,25 +1,25 @@
-"""The rule by which claims are judged, fixed before the results it judges were looked at.
+"""The rule by which claims are judged; it was fixed before its results were seen.
 
 Numbers (`exact`, `approx`): *match* within 15 % of the published value (exact) or 25 % (approx), or
 within 1 ms or 0.05 Mbit/s if that is more; *near* within twice that; otherwise *differs*. The value
 is that of all seeds pooled.
 
 Shares of a whole (unit ``%``), also numbers, are judged in percentage points: *match* within 3
-points (exact) or 5 (approx), towards 0 and 100 % within half of the distance to that end, but at
-least 1 point; *near* within twice that. Changes (``% less``, ``% more``) are numbers like others.
+points (exact) or 5 (approx), near 0 and 100 % within half of the distance to that end, but at least
+1 point; *near* within twice that. Changes (``% less``, ``% more``) are numbers like others.
 
-Bounds ("more than 90 %") and ranges, whose ends are bounds: *match* only where they are met; *near*
-if they are missed by at most 5 % of the bound, or by 1 ms, 0.05 Mbit/s or, of shares, 1 point.
+Bounds ("more than 90 %") and ranges, whose ends are bounds: *match* only if met; *near* if missed
+by at most 5 % of the bound, or by 1 ms, 0.05 Mbit/s or, of shares, 1 point.
 
 Orders: *holds* if the margin is positive in the mean over the seeds and its 95 % interval does not
 reach zero; *weak* if it is positive but the interval reaches zero, or if there is one seed and so
-no interval; otherwise *fails*. What is computed without chance holds or fails.
+no interval; otherwise *fails*. Results without randomness hold or fail.
 
 A claim of several parts is as good as its worst part.
 
-Until November 2026 shares, bounds and ranges were judged like other numbers, by their distance from
-the published value or from the nearer end. That first rule is kept, so that the scores by both can
-be shown side by side.
+The first rule, used until November 2026, judged shares, bounds and ranges like other numbers, by
+their distance from the published value or from the nearer end. It is kept to show the scores by
+both rules side by side.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FLOORS = {"ms": 1.0, "s": 1e-3, "Mbit/s": 0.05, "kbit/s": 50.0}
 # Of shares, in percentage points.
 SHARE_TOLERANCE = {"exact": 3.0, "approx": 5.0}
 SHARE_FLOOR = 1.0
-# What a paper's claim should be; for numbers, near is close.
+# Verdicts that count as agreement; for numbers, near counts as close.
 GOOD: tuple[ClaimVerdict, ...] = ("match", "holds")
 _RANK: tuple[ClaimVerdict, ...] = (
     "holds", "match", "weak", "near", "fails", "differs", "no value", "not covered"
@@ -55,7 +55,7 @@ class JudgedPart:
     """A part of a claim, measured.
 
     Attributes:
-        part: what was claimed.
+        part: the claimed part.
         value: of all seeds pooled; of an order the mean margin over the seeds.
         spread: mean and 95 % interval over the seeds.
         verdict: by the rule of this module.
@@ -74,7 +74,7 @@ class JudgedClaim:
     """A claim, measured: the verdict is that of its worst part.
 
     Attributes:
-        claim: what was claimed.
+        claim: the claim.
         parts: each with its value.
         verdict: by the rule of this module.
         first_verdict: by the first rule, for comparison.
@@ -94,9 +94,9 @@ def judge(claim: Claim, pooled: Values, by_seed: Sequence[Values]) -> JudgedClai
     """Measure and judge a claim.
 
     Args:
-        claim: what is claimed.
+        claim: the claim.
         pooled: the item's values, all seeds pooled.
-        by_seed: the item's values seed by seed; none where nothing is left to chance.
+        by_seed: the item's values seed by seed; empty without randomness.
     """
     parts = tuple(_judge_part(claim.tag, part, pooled, by_seed) for part in claim.parts)
     first = [_by_first_rule(claim.tag, part) for part in parts]
@@ -136,7 +136,7 @@ def _by_first_rule(tag: Tag, judged: JudgedPart) -> ClaimVerdict:
 
 
 def _measured(measure: Measure, values: Values) -> float:
-    """A value; NaN where one it needs could not be measured."""
+    """A value; NaN if one that it needs could not be measured."""
     try:
         return float(measure(values))
     except (KeyError, ZeroDivisionError):
@@ -160,7 +160,7 @@ def _of_number(tag: Tag, part: Part, found: float) -> ClaimVerdict:
 
 
 def _tolerance(tag: Tag, unit: str, published: float) -> float:
-    """How far a number may be from the published one."""
+    """Tolerance of a number around the published one."""
     if unit == SHARE:
         to_end = min(published, 100.0 - published)
         return max(min(SHARE_TOLERANCE[tag], to_end / 2), SHARE_FLOOR)
@@ -168,7 +168,7 @@ def _tolerance(tag: Tag, unit: str, published: float) -> float:
 
 
 def _missed(part: Part, found: float) -> float:
-    """By how much a bound may be missed to be near."""
+    """By how much a bound may be missed and still be near."""
     assert part.published is not None, "bounds are published"
     if part.unit == SHARE:
         return SHARE_FLOOR
@@ -178,7 +178,7 @@ def _missed(part: Part, found: float) -> float:
 def _of_error(error: float, matches: float, is_near: float) -> ClaimVerdict:
     if math.isnan(error):
         return "no value"
-    # A rounding of binary fractions is no error.
+    # Rounding of binary fractions does not count.
     error *= 1.0 - 1e-12
     if error <= matches:
         return "match"

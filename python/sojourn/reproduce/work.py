@@ -1,4 +1,4 @@
-"""The runs that items need: those not in the store are simulated in parallel, each once."""
+"""The runs of items; those not in the store are simulated in parallel, each once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Plan:
     """The runs of one item.
 
     Attributes:
-        item: what they are for.
+        item: the item.
         cases: runs by the case's key, one per seed.
     """
 
@@ -75,11 +75,11 @@ def plan_item(
 
     Args:
         paper: key of its paper, for labels.
-        item: what to run.
+        item: the item to run.
         profile: quick or full.
-        seeds: seeds per case; the item's own number by default.
-        store: where finished runs are.
-        engine: where the runs take place.
+        seeds: seeds per case; the item's number by default.
+        store: where finished runs are kept.
+        engine: the engine of the runs.
     """
     depends_on = engine.digest()
     count = seeds or getattr(item.seeds, profile)
@@ -131,24 +131,24 @@ def make(
     progress: Progress | None,
     workers: Workers | None = None,
 ) -> Tally:
-    """Simulate what is not in the store yet; a run that several items share is made once.
+    """Simulate what is not in the store yet; shared runs are executed once.
 
     Args:
-        runs: what is wanted.
-        store: where finished runs are, and new ones are kept.
-        jobs: runs at a time, in threads; the number of cores by default.
+        runs: the wanted runs.
+        store: where finished runs are found and new ones kept.
+        jobs: concurrent runs, in threads; the number of cores by default.
         progress: receives how far the runs are.
-        workers: those of a study, in place of threads.
+        workers: those of a study, instead of threads.
 
     Raises:
         InputError: the store cannot be written.
         Interrupted: Ctrl-C; runs that were complete are in the store.
-        RunFailed: a run ended in an error that is not the user's.
+        RunFailed: a run ended in an error that the user did not cause.
         OSError: the disk is full.
     """
     wanted = {run.path: run for run in runs}
     missing = [run for run in wanted.values() if not run.path.exists()]
-    # The longest first, so that no core is left alone with a long run at the end.
+    # The longest first, so no single core is busy with a long run at the end.
     missing.sort(key=lambda run: -run.scenario.duration_s)
     packets = 0
     if missing:

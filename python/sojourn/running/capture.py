@@ -24,10 +24,10 @@ class Capture:
     """The captures of one run."""
 
     files: list[Path]
-    """One for each end of the flows (``sender``, ``receiver``), and for each side of every queue
-    (``LINK-in``, ``LINK-out``)."""
+    """One file for each end of the flows (``sender``, ``receiver``), and for each side of every
+    queue (``LINK-in``, ``LINK-out``)."""
     digest: str
-    """Of the run; that of `sojourn.run` of the same scenario."""
+    """Digest of the run, the same as from `sojourn.run`."""
 
 
 def capture(
@@ -41,7 +41,7 @@ def capture(
     file_format: Literal["pcapng", "pcap"] = "pcapng",
     memory: str | None = None,
 ) -> Capture:
-    """Simulate a scenario, and write what tcpdump would have captured at each place.
+    """Simulate a scenario, and write captures of each place, as tcpdump would.
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
@@ -50,13 +50,13 @@ def capture(
         link: the link that gets it.
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
-        file_format: ``pcapng``, in which a dropped or marked packet says why in a comment where it
-            arrives at the queue, or ``pcap`` for older tools. Times are in nanoseconds in both.
-        memory: a size such as ``8GB`` that the run may take, instead of what the machine has free.
+        file_format: ``pcapng``, in which a dropped or marked packet has the reason in a comment
+            where it arrives at the queue, or ``pcap`` for older tools. Times are in nanoseconds in
+            both.
+        memory: a size such as ``8GB`` that the run may take, instead of the free memory.
 
     Raises:
-        InputError: there is no such scenario, AQM or format, or the packets need more memory than
-            there is.
+        InputError: the scenario, AQM or format does not exist, or the packets need too much memory.
         ScenarioError: the scenario is not legal.
         Interrupted: Ctrl-C.
         OSError: a file cannot be written.

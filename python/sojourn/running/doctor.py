@@ -23,10 +23,10 @@ class Check:
     """One finding.
 
     Attributes:
-        name: what was looked at.
+        name: what was checked.
         state: ``ok``, ``missing`` (something does not work) or ``later`` (not here yet).
-        found: what was found.
-        remedy: what to do about it; empty if nothing.
+        found: the finding.
+        remedy: how to fix it; may be empty.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Check:
 
 
 def examine() -> list[Check]:
-    """Look at everything; nothing is changed."""
+    """Check everything, without changes."""
     return [
         Check("sojourn", "ok", _core.__version__),
         Check("python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}"),
@@ -67,7 +67,7 @@ def _library(name: str, without: str, package: str) -> Check:
 
 
 def _cache() -> Path:
-    """Where matplotlib keeps its list of fonts."""
+    """The folder of matplotlib's font cache."""
     given = os.environ.get("MPLCONFIGDIR")
     return Path(given) if given else files.user_cache().parent
 

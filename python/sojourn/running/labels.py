@@ -1,4 +1,4 @@
-"""The columns that say of which run a row is; every table that is saved has them."""
+"""The columns that identify the run of a row; every saved table has them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def labels(
     """The labels of a run, column by column.
 
     Args:
-        scenario: what was run, with its seed.
+        scenario: the scenario, with its seed.
         engine: the engine's name.
         link: the link whose AQM is named; by default the only one, or ``bottleneck``.
-        aqm: that AQM as the user wrote it; by default as the scenario has it.
+        aqm: that AQM as the user wrote it; by default the scenario's.
 
     Returns:
         ``scenario``, ``scenario_digest``, ``engine``, ``aqm``, ``dialect``, ``seed``, and
@@ -42,7 +42,7 @@ def labels(
 
 
 def digest(resolved: dict[str, Any], link: str | None) -> str:
-    """What runs of one comparison share: 16 hexadecimal digits.
+    """A digest that the runs of one comparison share: 16 hexadecimal digits.
 
     Args:
         resolved: the resolved scenario.

@@ -1,7 +1,7 @@
-"""Whether the machine has the memory that runs will need, asked before they begin.
+"""Checks before runs begin whether the machine has the memory that they need.
 
-Without this a scenario of a hundred million flows would be ended by the system without a word, or
-take other programs with it.
+Otherwise the system would kill a scenario of a hundred million flows, or other programs, without a
+message.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from sojourn.describing.quantity import quantity
 from sojourn.errors import InputError
 
 PROGRAM_BYTES = 38e6
-"""Of a process that has run the smallest scenario: interpreter, numpy, the core."""
+"""Memory of a process that has run the smallest scenario: interpreter, numpy, the core."""
 
-# Of a result besides its rows: summary, histograms, manifest.
+# Memory of a result in addition to its rows: summary, histograms, manifest.
 _RESULT_BYTES = 150e3
 
 
 def expected(scenario: _core.Scenario, runs: int = 1, at_once: int = 1) -> float:
-    """The bytes that this process will hold at most.
+    """The peak memory of this process in bytes.
 
     Args:
-        scenario: what is run.
-        runs: how many runs of it there are, whose results are all kept.
-        at_once: how many run at a time.
+        scenario: the scenario.
+        runs: number of runs, whose results are all kept.
+        at_once: number of concurrent runs.
     """
     while_it_runs, result = _parts(scenario)
     return PROGRAM_BYTES + min(at_once, runs) * while_it_runs + runs * result
@@ -37,31 +37,31 @@ def expected(scenario: _core.Scenario, runs: int = 1, at_once: int = 1) -> float
 def check(
     scenario: _core.Scenario, runs: int = 1, at_once: int = 1, allowed: str | None = None
 ) -> None:
-    """Refuse runs that need more memory than there is.
+    """Refuse runs that need more memory than is available.
 
     Args:
-        scenario: what is run.
-        runs: how many runs of it there are, whose results are all kept.
-        at_once: how many run at a time.
-        allowed: a size such as ``32GB`` that counts instead of what the machine has free.
+        scenario: the scenario.
+        runs: number of runs, whose results are all kept.
+        at_once: number of concurrent runs.
+        allowed: a size such as ``32GB`` that replaces the free memory.
 
     Raises:
-        InputError: they need more; with the word of the scenario that drives it.
+        InputError: they need more; names the key of the scenario that causes it.
     """
     needed = expected(scenario, runs, at_once)
     check_bytes(lambda: f"{_driver(scenario, runs, at_once)}; in all", needed, allowed)
 
 
 def check_bytes(what: Callable[[], str], bytes_needed: float, allowed: str | None = None) -> None:
-    """Refuse work that needs more memory than there is.
+    """Refuse work that needs more memory than is available.
 
     Args:
-        what: says what needs it, for the message.
-        bytes_needed: how much.
-        allowed: a size such as ``32GB`` that counts instead of what the machine has free.
+        what: names the work in the message.
+        bytes_needed: its memory.
+        allowed: a size such as ``32GB`` that replaces the free memory.
 
     Raises:
-        InputError: there is less.
+        InputError: less is available.
     """
     limit = _size(allowed) if allowed is not None else _free_bytes()
     if limit is None or bytes_needed <= limit:
@@ -87,12 +87,12 @@ def check_listed(place: str, runs: int, bytes_each: float) -> None:
     """Refuse a list of runs that does not fit into memory, before any of them is made.
 
     Args:
-        place: the word that asks for them.
-        runs: how many.
-        bytes_each: what one takes in the list.
+        place: the key that asks for them.
+        runs: number of runs.
+        bytes_each: memory of one in the list.
 
     Raises:
-        InputError: they need more than there is.
+        InputError: they need more than is available.
     """
     limit = _free_bytes()
     if limit is not None and runs * bytes_each > limit:
@@ -110,7 +110,7 @@ def _parts(scenario: _core.Scenario) -> tuple[float, float]:
 
 
 def _driver(scenario: _core.Scenario, runs: int, at_once: int) -> str:
-    """What takes most of it."""
+    """What takes most of the memory."""
     while_it_runs, result = _parts(scenario)
     place, what, size, _ = max(scenario.memory_needs(), key=lambda need: need[2])
     if runs * result > max(min(at_once, runs) * while_it_runs, 2 * result):
@@ -136,13 +136,13 @@ def _text(size: float) -> str:
 
 
 def _free_bytes() -> float | None:
-    """What this process may still take; None where the system does not say."""
+    """What this process may still allocate; None if unknown."""
     bounds = (_available(), _of_control_group(), _of_process())
     return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _available() -> float | None:
-    """What the machine has free, on Linux with what caches would give back."""
+    """The free memory of the machine, on Linux including reclaimable caches."""
     with contextlib.suppress(OSError, StopIteration, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found = next(line for line in lines if line.startswith("MemAvailable:"))

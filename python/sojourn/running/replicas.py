@@ -1,4 +1,4 @@
-"""Many runs at once: one per core, in threads, because the core releases the interpreter's lock.
+"""Concurrent runs: one per CPU core, in threads, because the compiled core releases the GIL.
 
 What a run computes does not depend on the others, so results are the same for any number of jobs.
 """
@@ -39,12 +39,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Task:
-    """One run to do; the label is for people: ``pie, seed 3``.
+    """One run; the label is for people: ``pie, seed 3``.
 
     Attributes:
         label: names the run.
-        scenario: what is run.
-        engine: where.
+        scenario: the scenario.
+        engine: the engine.
         controls: congestion controls written in Python.
         link: the link whose AQM the columns of saved tables name; see `sojourn.running.labels`.
         aqm: that AQM as the user wrote it.
@@ -97,8 +97,8 @@ def run_all(
 
     Args:
         tasks: what to run.
-        jobs: runs at a time; the number of cores by default.
-        finish: called in the run's thread with the task's place and its result as soon as it is
+        jobs: concurrent runs; the number of cores by default.
+        finish: called in the run's thread with the task's index and its result as soon as it is
             complete, for example to save it.
         progress: receives how far the runs are.
         store: where runs that were made before are found, and new ones kept.
@@ -106,7 +106,8 @@ def run_all(
             has free.
 
     Returns:
-        In the order of the tasks, the result; or a sentence about a failure that is not the user's.
+        In the order of the tasks, the result; or a sentence about a failure that the user did not
+        cause.
 
     Raises:
         Interrupted: Ctrl-C; runs that were complete have been passed to `finish`.
@@ -133,11 +134,11 @@ def run_each(
     store: Store | None = None,
     memory: str | None = None,
 ) -> list[T | str]:
-    """Run all tasks and keep only what `work` makes of each result, for series too long to hold.
+    """Run all tasks and keep only what `work` returns for each, for results that do not fit.
 
     Args:
         tasks: what to run.
-        work: called in the run's thread with the task's place and its result.
+        work: called in the run's thread with the task's index and its result.
         jobs: as for `run_all`.
         progress: as for `run_all`.
         store: as for `run_all`.
@@ -153,7 +154,7 @@ def run_each(
     switch = bounded(memory)
     futures: list[Future[T]] = []
     with ThreadPoolExecutor(_checked(jobs, len(tasks))) as pool:
-        # From the first run on, whatever ends this must stop the runs, too.
+        # From the first run on, any exit must also stop the runs.
         try:
             progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
             for i, task in enumerate(tasks):
@@ -200,7 +201,7 @@ def _one(
 
 
 def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
-    """A run that was kept, or a new one; code in Python may import more than we can name."""
+    """A stored run, or a new one; runs of Python code are not stored (unknown imports)."""
     sources = [*task.scenario.law_sources, *task.scenario.app_sources]
     in_python = any(source.startswith("python:") for source in sources)
     is_named = store is not None and not task.controls and not in_python
@@ -218,7 +219,7 @@ def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
 
 
 def _watch(futures: list[Future[T]], switch: _core.Cancel, progress: Progress) -> None:
-    """Wait for all; look at least every `_LOOK_EVERY_S` so that Ctrl-C takes effect soon."""
+    """Wait for all; wake up at least every `_LOOK_EVERY_S` so that Ctrl-C takes effect soon."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)

@@ -35,11 +35,11 @@ TABLES = (
 )
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
-"""In the store of runs, the table ``summary`` once more: to read Parquet takes 0.1 s to begin."""
+"""A second copy of table ``summary`` in the store of runs: loading Parquet takes 0.1 s."""
 
 
 class RunLike(Protocol):
-    """What a result reads: a run of the compiled core, or a folder."""
+    """The source of a result: a run of the compiled core, or a folder."""
 
     @property
     def digest(self) -> str: ...  # noqa: D102
@@ -61,8 +61,9 @@ class Result(TabularByName):
 
     Args:
         run: what is read.
-        labels: columns that saved tables have besides their own; see `sojourn.running.labels`.
-        cancel: a switch that ends `save`, too.
+        labels: columns that saved tables have in addition to their own; see
+            `sojourn.running.labels`.
+        cancel: also ends `save`.
     """
 
     main_table = "summary"
@@ -91,12 +92,12 @@ class Result(TabularByName):
 
     @property
     def warnings(self) -> list[str]:
-        """What was legal but probably not meant, one sentence each."""
+        """Probable mistakes in a legal scenario, one sentence each."""
         return self._run.warnings
 
     @property
     def invalid(self) -> list[str]:
-        """Why the run is no valid experiment, one sentence each; empty if it is one."""
+        """Why the run is not a valid experiment, one sentence each; empty if it is."""
         return list(self.manifest.get("invalid", []))
 
     @cached_property
@@ -122,7 +123,7 @@ class Result(TabularByName):
         """One of the tables in `TABLES` as an Arrow table.
 
         Raises:
-            KeyError: there is no such table.
+            KeyError: the table does not exist.
         """
         import pyarrow as pa
 
@@ -143,7 +144,7 @@ class Result(TabularByName):
 
         Args:
             variables: names of state variables, such as ``drop_prob`` (`sojourn explain pie` lists
-                them); null where the AQM of that queue has none of that name.
+                them); null if the AQM of that queue has none of that name.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -187,15 +188,14 @@ class Result(TabularByName):
             scope: ``flow``, ``class`` or ``queue``.
             name: name of that flow, class or queue.
             metric: such as ``goodput``.
-            bins: how many recorded bins make one of the series, by their mean: 5 makes bins of 5 s
-                of those of 1 s. Rates of drops and marks are of packets and have no such mean.
+            bins: number of recorded bins that are averaged into one: 5 turns bins of 1 s into bins
+                of 5 s. Rates of drops and marks are relative to packets and cannot be averaged.
 
         Returns:
-            When each bin began in seconds, and the values. What remains and does not make a whole
-            bin is left out.
+            When each bin began in seconds, and the values. An incomplete last bin is left out.
 
         Raises:
-            InputError: there is no such series, or it has no mean over bins.
+            InputError: the series does not exist, or cannot be averaged over bins.
         """
         return series(self.bins.to_pylist(), scope, name, metric, bins=bins)
 
@@ -218,7 +218,7 @@ class Result(TabularByName):
     def histograms(self) -> pa.Table:
         """Distributions of delays: edges of the bin in nanoseconds, count.
 
-        Packets that were dropped are not in the delays of queues; see `drop_delays`.
+        The delays of queues do not include dropped packets; see `drop_delays`.
         """
         return self.table("histograms")
 
@@ -230,14 +230,14 @@ class Result(TabularByName):
     def save(self, folder: str | Path) -> list[str]:
         """Write the tables as Parquet and the manifest; returns the names of the files.
 
-        Every table says in columns of its own of which run it is: scenario, digest of the scenario,
-        engine, AQM, dialect, seed, and each key that was set. Every file is renamed into place when
-        whole, the manifest last. Files of an earlier run in the folder are replaced, other files
+        Every table has columns that identify the run: scenario, digest of the scenario, engine,
+        AQM, dialect, seed, and each key that was set. Every file is renamed into place when
+        complete, the manifest last. Files of an earlier run in the folder are replaced, other files
         stay.
 
         Raises:
             OSError: the folder cannot be written, or the disk is full.
-            Cancelled: the series of runs of which it is was interrupted meanwhile.
+            Cancelled: its series of runs was interrupted meanwhile.
         """
         from sojourn.running.saving import save
 
@@ -267,13 +267,13 @@ class StoredTables:
     """A result read back, with the interface of a run of the core.
 
     Args:
-        files: content by name of the file: the manifest and the tables that have rows.
+        files: content by file name: the manifest and the tables that have rows.
         where: its place, for messages.
         damaged: called when a file turns out to be damaged.
 
     Raises:
         KeyError: there is no manifest.
-        ValueError: the manifest is damaged, or its content or that of the summary is none.
+        ValueError: the manifest is damaged, or its content or that of the summary is invalid.
     """
 
     def __init__(
@@ -342,7 +342,7 @@ class StoredTables:
 
 
 def _is_manifest(facts: Mapping[str, Any]) -> bool:
-    """Whether facts have what readers ask every manifest for."""
+    """Whether facts have the keys that readers of manifests need."""
     kinds: dict[str, type] = {"digest": str, "warnings": list, "name": str, "seed": int}
     return all(isinstance(facts.get(key), kind) for key, kind in kinds.items())
 
@@ -351,7 +351,7 @@ def _summary_of(files: Mapping[str, bytes]) -> list[SummaryRow]:
     """The rows of a summary in JSON.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not such a text.
     """
     rows = json.loads(files[SUMMARY])
     kinds = (str, str, str, int | float, str)

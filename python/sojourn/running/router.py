@@ -1,6 +1,6 @@
 """The router in real time: our AQMs between two network namespaces of this machine.
 
-Packets of any program pass it. It is a process of its own, in a group that ends with this one.
+Packets of any program pass it. It is a separate process, in a group that ends with this one.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _REAL_TIME = ("chrt", "--fifo", "--reset-on-fork", "10")
 
 @dataclass(frozen=True)
 class Direction:
-    """What packets meet in one direction through the router, as text with units.
+    """The settings of one direction through the router, as text with units.
 
     Attributes:
         aqm: the AQM, such as ``pie@linux:target=15ms`` or ``mine.py:MyLaw``; ``taildrop`` by
             default.
-        rate: its rate, such as ``100mbit``; without one nothing waits.
-        delay: propagation delay of every packet, behind the queue.
-        limit: how much may wait, such as ``500p``; that of the AQM by default.
+        rate: its rate, such as ``100mbit``; without one there is no queue.
+        delay: propagation delay of every packet, after the queue.
+        limit: queue limit, such as ``500p``; that of the AQM by default.
         framing: bytes that the link adds to every packet.
     """
 
@@ -50,21 +50,21 @@ class Direction:
 
 @dataclass(frozen=True)
 class Options:
-    """What the router is to do.
+    """The options of a run of the router.
 
     Attributes:
         forward: from the near to the far end.
         reverse: from the far to the near end.
-        near: where the near end is: ``new``, ``host``, the name of a namespace or its file.
+        near: place of the near end: ``new``, ``host``, the name of a namespace or its file.
         far: the same for the far end.
-        duration: how long; without one until a command at the near end has ended, or for ever.
-        spin: how long it stays awake before a packet is due: exact, at the price of a busy core.
+        duration: duration; without one until a command at the near end has ended, or for ever.
+        spin: how long it polls before a packet is due: precise, at the price of a busy core.
         stall: a packet that leaves later than this makes the run invalid; ``5ms`` by default.
         mtu: the largest IP packet; ``1500B`` by default.
-        command: what is run at the near end, its arguments as they are.
+        command: the program at the near end with its arguments.
         far_command: the same for the far end.
-        packets: whether every packet is written down.
-        signals: whether every drop and mark is, with the AQM's state before it.
+        packets: whether every packet is recorded.
+        signals: whether every drop and mark is recorded, with the AQM's state before it.
         seed: of the AQMs' random numbers.
     """
 
@@ -96,18 +96,18 @@ def route(
     """Route packets until the time is over, the near command has ended, or Ctrl-C.
 
     Args:
-        options: what to do.
+        options: the options.
         out: folder for the result tables and the manifest.
         realtime: whether the router runs at a real-time priority (`chrt`), which needs root.
-        listener: receives the router's reports, two a second.
+        listener: receives the router's reports, two per second.
 
     Returns:
         The final report: ``summary`` rows, ``facts``, ``invalid``, ``warnings`` (sentences),
         ``command`` (how that ended).
 
     Raises:
-        ScenarioError: an option means nothing.
-        InputError: this machine, or this user, does not allow what the options need.
+        ScenarioError: an option is invalid.
+        InputError: this machine does not allow this user what the options need.
         RunFailed: the router ended before it should.
     """
     platforms.require_linux("sojourn router")
@@ -120,7 +120,7 @@ def route(
 
 
 def warnings(options: Options, passed_bytes: Sequence[int]) -> list[str]:
-    """What makes a run doubtful: most bytes went the way that has no rate, so that none waited.
+    """Warnings about a run: most bytes took the direction without a rate, hence without a queue.
 
     Args:
         options: of the run.
@@ -169,7 +169,7 @@ def _carry_out(
 
 
 def _settings(options: Options) -> tuple[dict[str, Any], list[_core.CustomLaw]]:
-    """The options as data, and the laws that their AQMs name besides the registered ones."""
+    """The options as data, and the custom laws that their AQMs name."""
     settings = asdict(options)
     laws: list[_core.CustomLaw] = []
     for name in ("forward", "reverse"):
@@ -183,7 +183,7 @@ def _settings(options: Options) -> tuple[dict[str, Any], list[_core.CustomLaw]]:
 
 
 def _space(text: str | None) -> str | None:
-    """A name that `ip netns` knows becomes its file."""
+    """Replace a name that `ip netns` knows by its file."""
     if text in (None, "new", "host") or "/" in str(text):
         return text
     return str(_NAMED / str(text))
@@ -199,7 +199,7 @@ def _priority() -> tuple[str, ...]:
 
 
 def _listen(reports: BinaryIO, control: BinaryIO, listener: Listener) -> dict[str, Any]:
-    """Pass on the router's reports until the final one, which Ctrl-C asks for."""
+    """Pass on the router's reports until the final one, which Ctrl-C requests."""
     interrupted = False
     while True:
         try:

@@ -55,23 +55,23 @@ def run(
             scenario's own; see `sojourn.app`.
         out: folder to save the result in; it is checked before the work begins.
         progress: receives how far the run is.
-        store: where the run is found if it was made before, and kept; None to do it in any case.
-        memory: a size such as ``32GB`` that the run may take, instead of what the machine has free.
+        store: where earlier runs are found and new ones kept; None to run in any case.
+        memory: a size such as ``32GB`` that the run may take, instead of the free memory.
         engine: ``sim``, the packet simulator, ``linux``, the real kernel, or ``ns3``; one.
-        **engine_options: options of the engine; ``linux`` has ``kernel``, the path of a
-            User-Mode Linux kernel.
+        **engine_options: options of the engine; ``linux`` has ``kernel``, the path of a User-Mode
+            Linux kernel.
 
     Raises:
-        InputError: there is no such scenario or engine, `out` cannot be written, or the run needs
-            more memory than there is.
-        ScenarioError: the scenario is not legal, or more than the engine can do.
+        InputError: the scenario or engine does not exist, `out` cannot be written, or the run needs
+            too much memory.
+        ScenarioError: the scenario is not legal, or not supported by the engine.
         ControlError: a congestion control of `ccs` failed; with flow, time and cause.
         AppError: an application of `apps` failed; with flow, time and cause.
         LawError: the law of `aqms` failed; with file, line and time.
         Interrupted: Ctrl-C.
         MemoryError: the run took more memory than it may.
         OSError: a trace cannot be read, `out` cannot be written, or the disk is full.
-        RunFailed: the run did not come to its end.
+        RunFailed: the run failed.
         TypeError: no engine has an option of that name.
     """
     selected = registry.select_one(engine, engine_options)
@@ -96,7 +96,8 @@ def with_aqm(scenario: _core.Scenario, aqms: AqmsLike | None, link: str | None) 
     """A scenario with another AQM on a link; itself if `aqms` is None.
 
     Raises:
-        InputError: there is no such link or law, `link` is given alone, or there are several AQMs.
+        InputError: the link or law does not exist, `link` is given without an AQM, or there are
+            several AQMs.
         ScenarioError: the AQM is not legal.
     """
     if aqms is None:

@@ -1,8 +1,7 @@
 """A run on disk: tables with their labels as Parquet, then ``manifest.json``.
 
-Every file is first written whole under a temporary name. Only when all are, an old manifest is
-removed, the tables are renamed into place, and the new manifest comes last. A folder with a
-manifest is complete.
+Every file is first written completely under a temporary name. Then an old manifest is removed, the
+tables are renamed into place, and the new manifest is last. A folder with a manifest is complete.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from sojourn.running.labels import Labels
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# As many as the core gives at a time.
+# The batch size of the core.
 _ROWS_PER_GROUP = 1 << 16
 
 
@@ -29,22 +28,22 @@ def save(
 ) -> list[str]:  # fmt: skip
     """Write the tables that have rows, then the manifest; tables of an earlier run are removed.
 
-    The manifest says what every table's checksum is, and has one of its own, so that damage is
-    found when the result is read back.
+    The manifest has the checksum of every table and of itself, so damage is found when the result
+    is read back.
 
     Args:
-        folder: where.
+        folder: the folder.
         manifest: of the run.
         tables: name and Arrow stream of every table, with or without rows.
-        labels: columns that every table gets besides its own.
-        cancel: looked at before every group of rows.
+        labels: columns that every table gets in addition to its own.
+        cancel: checked before every group of rows.
 
     Returns:
         The names of the files.
 
     Raises:
-        OSError: the folder cannot be written, or the disk is full. Nothing of this run is left
-            behind then, and an earlier run in the folder is as it was.
+        OSError: the folder cannot be written, or the disk is full. No files of this run remain
+            then, and an earlier run in the folder is unchanged.
         Cancelled: it was cancelled; the same holds.
     """
     with files.Together() as together:
@@ -91,7 +90,7 @@ class _Hashed:
 
 
 def remove_runs(folder: Path, tables: Iterable[str]) -> None:
-    """Remove every run two levels below a folder; files that no run has stay.
+    """Remove every run two levels below a folder; other files stay.
 
     Args:
         folder: the folder ``runs`` of a comparison.
@@ -107,10 +106,10 @@ def remove_runs(folder: Path, tables: Iterable[str]) -> None:
 
 
 def _write_table(file: _Hashed, stream: Any, labels: Labels, cancel: _core.Cancel | None) -> int:
-    """The number of rows written; group by group, so that no table is in memory twice.
+    """Write group by group, so no table is in memory twice; return the number of rows.
 
-    The bytes depend on the rows alone: not on how a new run and one from the store cut them into
-    batches, nor on unused words in their dictionaries.
+    The bytes depend only on the rows, not on their batches, which differ between a new and a stored
+    run, nor on unused words in dictionaries.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -128,7 +127,7 @@ def _write_table(file: _Hashed, stream: Any, labels: Labels, cancel: _core.Cance
 
 
 def _groups(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
-    """The rows in tables of `_ROWS_PER_GROUP`, the last of what remains."""
+    """The rows in tables of `_ROWS_PER_GROUP`; the last may be smaller."""
     import pyarrow as pa
 
     waiting, rows = list[pa.RecordBatch](), 0
@@ -145,7 +144,7 @@ def _groups(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
 
 
 def _with_own_words(table: pa.Table) -> pa.Table:
-    """The same rows; each dictionary has the words that occur, in the order in which they do."""
+    """The same rows; each dictionary has the words that occur, in order of occurrence."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Series and rates over time, losses of several flows at once, backlogs: from rows of tables."""
+"""Series and rates over time, synchronised losses and backlogs, computed from rows of tables."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def tewma(
 ) -> list[float]:
     """A rate of events as a time-exponentially weighted moving average (TEWMA).
 
-    An event weighs ``exp(-age / memory) / memory``, so that a constant rate of events gives that
-    rate once the memory is full (Martin and Menth 2004). Schwarzkopf, Veith and Menth 2016,
-    Figure 5, shows drop rates with a memory of 500 ms, the default.
+    An event weighs ``exp(-age / memory) / memory``, so a constant rate of events gives that rate
+    once the memory is full (Martin and Menth 2004). Schwarzkopf, Veith and Menth 2016, Figure 5,
+    shows drop rates with a memory of 500 ms, the default.
 
     Args:
         events_s: times of events such as drops, in seconds, not decreasing.
-        at_s: times at which the rate is wanted, in seconds, not decreasing.
+        at_s: times at which to compute the rate, in seconds, not decreasing.
         memory_s: the memory, in seconds.
 
     Returns:
@@ -72,14 +72,14 @@ def tewma(
 def loss_synchronisation(
     drops: Iterable[tuple[float, str]], flows: int, *, window_s: float
 ) -> float:
-    """How much of all flows lose together: 1 when every flow loses in every episode.
+    """Synchronisation of losses: 1 if every flow loses in every episode.
 
-    An episode begins with a drop outside of the one before and lasts ``window_s``, for example a
+    An episode begins with a drop outside of the previous one and lasts ``window_s``, for example a
     base RTT plus the queue.
 
     Args:
         drops: (time in seconds, flow) of each drop, in the order of time.
-        flows: how many flows there are.
+        flows: number of flows.
         window_s: length of an episode in seconds.
 
     Returns:
@@ -111,13 +111,13 @@ def backlog_seen(
 
     Args:
         arrived_ns: column ``arrived_ns`` of packets at one queue.
-        left_ns: column ``left_ns``; ``None`` for a packet that still waits. Dropped packets count
-            until they are dropped.
+        left_ns: column ``left_ns``; ``None`` for a packet that is still queued. Dropped packets
+            count until they are dropped.
         by: seen by each packet as it arrives, or by each that left as it leaves.
 
     Returns:
-        One number for each packet, itself not counted: those that came before and have not left
-        before it, in the order of the rows (without those that still wait, for departures).
+        One number per packet, which counts packets that arrived before it and have not left before
+        it, in the order of the rows (for departures, without packets that are still queued).
     """
     import numpy as np
 
@@ -131,6 +131,6 @@ def backlog_seen(
     else:
         at = left[left != never]
         before = np.searchsorted(came, at, side="right") - 1
-    # Departures at this very moment have left, except the packet itself.
+    # Departures at this instant count as left, except the packet itself.
     after = np.searchsorted(gone, at, side="right" if by == "arrival" else "left")
     return [int(n) for n in np.maximum(before - after, 0)]

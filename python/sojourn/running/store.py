@@ -1,13 +1,13 @@
-"""The store of runs: each is kept once, by content, and found again by every command.
+"""The store of runs: each is kept once, by content, and found by every command.
 
 One file per run in the user's cache folder (``$SOJOURN_CACHE``, else ``$XDG_CACHE_HOME/sojourn``,
-else ``~/.cache/sojourn``). Its name is the digest of all that the content depends on: the resolved
-scenario with its seed, the engine, and the bytes of the compiled core, so that a rebuilt one never
-answers with old runs.
+else ``~/.cache/sojourn``). Its name is the digest of everything the content depends on: the
+resolved scenario with its seed, the engine, and the bytes of the compiled core, so a rebuilt core
+never returns old runs.
 
 An entry is a line with the format version, a line with the SHA-256 of its name and the rest, and
-the rest. One that does not match, or whose content is not a run, is reported, removed, and its run
-is done again.
+the rest. An entry that does not match, or whose content is not a run, is reported and removed, and
+its run is repeated.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def warn(text: str) -> None:
 def entry_name(
     resolved_json: str, parts: Sequence[str] = (), engine: str = "", kind: str = ""
 ) -> str:
-    """The digest of all that an entry depends on, 40 hexadecimal digits.
+    """The digest of everything an entry depends on, 40 hexadecimal digits.
 
     Args:
-        resolved_json: of the scenario that is run.
+        resolved_json: of the scenario.
         parts: as in `Store.path`, like the next two.
-        engine: where it is run.
-        kind: what is kept.
+        engine: the engine.
+        kind: the kind of entry.
     """
     text = "\n".join([str(FORMAT), engine, simulator(), kind, *parts, resolved_json])
     return hashlib.sha256(text.encode()).hexdigest()[:40]
@@ -60,7 +60,7 @@ class Store:
     """A folder of finished runs.
 
     Args:
-        folder: where; the user's cache folder by default.
+        folder: the folder; in the user's cache by default.
         report: called with a sentence about every damaged entry.
     """
 
@@ -71,19 +71,19 @@ class Store:
 
     @property
     def folder(self) -> Path:
-        """Where the entries are."""
+        """The folder of the entries."""
         return (self._given or default_folder()) / "runs"
 
     def path(
         self, scenario: _core.Scenario, parts: Sequence[str] = (), engine: str = "", kind: str = ""
     ) -> Path:
-        """The file of an entry: its name is the digest of all that the content depends on.
+        """The file of an entry, named by the digest of everything the content depends on.
 
         Args:
-            scenario: what is run.
-            parts: what else the content depends on, such as what is extracted of the run.
-            engine: what of the engine the results depend on; see `Engine.identity`.
-            kind: ending of the name.
+            scenario: the scenario.
+            parts: further inputs of the content, such as what is extracted from the run.
+            engine: the engine's part of what results depend on; see `Engine.identity`.
+            kind: suffix of the name.
         """
         return self.entry(entry_name(scenario.resolved_json(), parts, engine, kind), kind)
 
@@ -92,7 +92,7 @@ class Store:
         return self.folder / name[:2] / f"{name}.{kind}"
 
     def read(self, path: Path) -> bytes | None:
-        """The content of an entry; None if it is not there, or was damaged and is now removed."""
+        """The content of an entry; None if it is missing, or was damaged and has been removed."""
         try:
             data = path.read_bytes()
         except FileNotFoundError:
@@ -107,7 +107,7 @@ class Store:
         return None
 
     def write(self, path: Path, content: bytes) -> None:
-        """Keep an entry; the file is renamed into place when whole.
+        """Keep an entry; the file is renamed into place when complete.
 
         Raises:
             OSError: the folder cannot be written, or the disk is full.
@@ -118,7 +118,7 @@ class Store:
         files.write(path, _header(path.name, content) + content)
 
     def check(self) -> None:
-        """Whether entries can be kept, for work that needs them.
+        """Check that entries can be kept, for work that needs them.
 
         Raises:
             InputError: the folder cannot be made or written.
@@ -141,7 +141,7 @@ class Store:
         path.unlink(missing_ok=True)
 
     def run(self, path: Path) -> StoredTables | None:
-        """A whole run; None if it is not there or damaged."""
+        """A complete run; None if it is missing or damaged."""
         content = self.read(path)
         if content is None:
             return None
@@ -152,9 +152,9 @@ class Store:
             return None
 
     def keep(self, path: Path, run: RunLike, switch: _core.Cancel) -> None:
-        """Keep a whole run, unless it is larger than `LARGEST_BYTES` or the switch is cancelled.
+        """Keep a complete run, unless it is larger than `LARGEST_BYTES` or was cancelled.
 
-        A store that cannot be written is reported and does not end the run.
+        An unwritable store is reported and does not end the run.
         """
         try:
             with files.scratch() as folder:
@@ -173,7 +173,7 @@ DEFAULT_STORE = Store()
 
 
 def default_folder() -> Path:
-    """The folder of runs that are kept: ``$SOJOURN_CACHE``, else as `files.user_cache`."""
+    """The folder of stored runs: ``$SOJOURN_CACHE``, else as `files.user_cache`."""
     own = os.environ.get("SOJOURN_CACHE")
     return Path(own) if own else files.user_cache()
 
@@ -182,8 +182,8 @@ def default_folder() -> Path:
 def simulator() -> str:
     """Version of the simulator and digest of its compiled code.
 
-    To read all of it takes as long as a short run, so that the digest is kept with the file's
-    place, size, number and time of change, as Python keeps those of a module's source.
+    Reading all of it takes as long as a short run, so the digest is cached with the file's path,
+    size, inode and modification time, as Python does for a module's source.
     """
     code = Path(_core.__file__)
     facts = code.stat()
@@ -204,7 +204,7 @@ def simulator() -> str:
 def _packed(tables: Mapping[str, bytes]) -> bytes:
     """Files as one: a line of JSON with their names and sizes, then their content.
 
-    Not an archive: what reads those takes 10 ms to import.
+    This is not an archive format, because importing a reader takes 10 ms.
     """
     sizes = json.dumps({name: len(content) for name, content in tables.items()})
     return b"".join([sizes.encode(), b"\n", *tables.values()])
@@ -214,7 +214,7 @@ def _unpacked(content: bytes) -> dict[str, bytes]:
     """The files of a content that was made by `_packed`.
 
     Raises:
-        ValueError: it was not.
+        ValueError: it is not such a content.
     """
     line, _, rest = content.partition(b"\n")
     tables, at = {}, 0
@@ -231,6 +231,6 @@ def _unpacked(content: bytes) -> dict[str, bytes]:
 
 
 def _header(name: str, content: bytes) -> bytes:
-    """What an entry begins with: a copy under another name does not match."""
+    """The header of an entry, which does not match if the file is copied to another name."""
     digest = hashlib.sha256(f"{name}\n".encode() + content).hexdigest()
     return _MAGIC + digest.encode() + b"\n"

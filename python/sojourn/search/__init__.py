@@ -1,4 +1,4 @@
-"""Searches: `tune` finds parameters of an AQM for a goal, `attack` a scenario in which it is bad.
+"""Searches: `tune` finds parameters of an AQM for a goal, `attack` its bad scenarios.
 
 ::
 

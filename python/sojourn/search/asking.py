@@ -1,7 +1,7 @@
-"""Points from Optuna, as a search's ranges and lists of values.
+"""Points from Optuna, within a search's ranges and lists of values.
 
-Optuna, because its samplers (TPE, NSGA-II) are kept by many and its ask-and-tell leaves the running
-to us (extra ``sojourn[tune]``).
+We use Optuna because its samplers (TPE, NSGA-II) are well maintained and its ask-and-tell interface
+leaves the runs to us (extra ``sojourn[tune]``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.study.axes import StudyAxis, Value
 
 TOGETHER = 8
-"""Points that are asked for at a time, whatever the number of workers."""
+"""Points per request, whatever the number of workers."""
 DIGITS = 3
 
 
@@ -22,7 +22,7 @@ def sampler(directions: int, seed: int) -> Any:
     """An Optuna study with a sampler: TPE for one direction, NSGA-II for several.
 
     Args:
-        directions: how many values a point is judged by; less is better.
+        directions: number of objectives; smaller is better.
         seed: of the sampler.
 
     Raises:
@@ -62,9 +62,9 @@ def tell(study: Any, trial: Any, values: Sequence[float], limits: Mapping[str, f
 
     Args:
         study: of `sampler`.
-        trial: what was asked.
-        values: what it is judged by.
-        limits: constraints by name, kept where at most 0.
+        trial: the point.
+        values: its objectives.
+        limits: constraints by name, met if at most 0.
     """
     import optuna
 

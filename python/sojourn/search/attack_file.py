@@ -1,4 +1,4 @@
-"""The file of `sojourn attack`: AQM, scenario, bounds of its words, and what shall be bad."""
+"""The file of `sojourn attack`: AQM, scenario, bounds of its keys, and what to maximise."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ BADNESS: dict[str, tuple[_Badness, str]] = {
     "unfairness": (_unfairness, "1 - Jain's index over the flows of all classes"),
     "starvation": (_starvation, "1 - goodput per flow of the poorest class / that of all"),
 }
-"""What can be made bad: how a run shows it (larger is worse), and what that number is."""
+"""What can be maximised: the measure of a run (larger is worse), and its description."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,16 @@ class AttackSearch:
     Attributes:
         name: its name.
         aqm: the AQM that is attacked.
-        against: AQMs that shall do better in the same scenario; none for the worst as such.
+        against: AQMs that should do better in the same scenario; empty to maximise badness itself.
         link: the link that has it.
-        scenario: the base scenario; its words as they are count as plain.
+        scenario: the base scenario; the values of its keys count as simple.
         worst: one of `BADNESS`.
         classes: classes of flows that unfairness and starvation are of.
-        words: scenario words with the bounds within which they are searched.
-        trials: how many scenarios are tried.
+        words: scenario keys with the bounds of the search.
+        trials: number of scenarios to try.
         seeds: seeds of each, from 1 on.
         seed: of the sampler.
-        document: the search as it was written, with the AQMs that were given.
+        document: the search as written, with the given AQMs.
         laws: custom laws among its AQMs.
     """
 
@@ -114,11 +114,11 @@ class AttackSearch:
     laws: tuple[LawFile, ...] = ()
 
     def badness(self, run: Numbers) -> float:
-        """How bad a run is; NaN where it failed."""
+        """The badness of a run; NaN if it failed."""
         return BADNESS[self.worst][0](run, f"queue/{self.link}", self.classes)
 
     def sets(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The scenario words of some values."""
+        """The scenario keys and values of a point."""
         keys = {axis.name: axis.keys for axis in self.words}
         return {key: value for name, value in values.items() for key in keys[name]}
 
@@ -131,7 +131,7 @@ def read_attack(source: str | Path, *, aqms: AqmsLike | None = None) -> AttackSe
         aqms: as for `parse_attack`.
 
     Raises:
-        InputError: there is no such file or name, or its content is not such a search.
+        InputError: the file or name does not exist, or its content is not such a search.
     """
     return read_search(source, "attack", parse_attack, aqms)
 
@@ -143,12 +143,12 @@ def parse_attack(
 
     Args:
         document: as TOML reads the file.
-        folder: what relative files are relative to; the working folder by default.
-        aqms: the AQM that is attacked and then those of `against`, in place of the file's; custom
-            laws are ``mine.py:MyLaw``.
+        folder: base of relative paths; the working folder by default.
+        aqms: the AQM that is attacked, then those of `against`, instead of the file's; custom laws
+            are ``mine.py:MyLaw``.
 
     Raises:
-        InputError: a key or a value is not what it should be.
+        InputError: a key or a value is invalid.
     """
     known_keys("attack", document, _KEYS)
     laws: tuple[LawFile, ...] = ()

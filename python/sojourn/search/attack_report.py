@@ -1,6 +1,6 @@
-"""What an attack has found, in units that people read: milliseconds, percent, ratios.
+"""The result of an attack in readable units: milliseconds, percent, ratios.
 
-The search itself works with a number that is larger where an AQM is worse (`attack_file.BADNESS`).
+The search itself uses a number that is larger if an AQM is worse (`attack_file.BADNESS`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Measure:
     """How badness is shown.
 
     Attributes:
-        what: is shown, such as ``queue delay p95``.
+        what: the shown quantity, such as ``queue delay p95``.
         shown: a badness as text.
         beyond: how much worse one badness is than another, as text, from their difference.
-        words: stand behind `beyond`.
-        is_score: whether what is shown falls as badness rises.
+        words: text after `beyond`.
+        is_score: whether the shown number falls as badness rises.
     """
 
     what: str
@@ -68,11 +68,11 @@ MEASURES = {
         "share of a fair goodput that the poorest class lacks", _percent, _points, "points more"
     ),
 }  # fmt: skip
-"""By what shall be bad, one of `attack_file.BADNESS`."""
+"""By measure, one of `attack_file.BADNESS`."""
 
 
 def lines(result: AttackResult) -> Iterator[str]:
-    """The result for people, line by line; whether anything was found is in `is_found`."""
+    """The result for people, line by line; see `is_found`."""
     search = result.search
     measure = MEASURES[search.worst]
     yield f"{search.name}: {measure.what} under {search.aqm}"
@@ -95,7 +95,7 @@ def lines(result: AttackResult) -> Iterator[str]:
 
 
 def is_found(result: AttackResult) -> bool:
-    """Whether anything within the bounds is worse than the base scenario."""
+    """Whether a scenario within the bounds is worse than the base scenario."""
     return bool(result.small.variant.values)
 
 

@@ -1,8 +1,8 @@
-"""`attack`: a scenario within stated bounds in which an AQM is bad, found by search, made small.
+"""`attack`: searches, within stated bounds, a scenario in which an AQM does badly; simplifies it.
 
 The score of a scenario is how bad the AQM is there, or how much worse than the best of the AQMs
 that it is compared with, as a mean over seeds. A search that tries many scenarios under few seeds
-flatters what it finds, so that what is left in the end is judged under seeds of its own.
+overestimates its result, so the final scenario is judged under separate seeds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ JUDGED_SEEDS = 10
 
 @dataclass(frozen=True)
 class Judged:
-    """What was found, under seeds that the search has not seen.
+    """The result under seeds that the search has not used.
 
     Attributes:
         badness: mean by AQM with its 95 % interval.
@@ -52,18 +52,18 @@ class Judged:
 
 @dataclass(frozen=True)
 class AttackResult(Tabular):
-    """What an attack has found.
+    """The result of an attack.
 
     Attributes:
-        search: what was asked.
+        search: the search.
         base: the base scenario.
         tried: every scenario, in order.
         worst: the worst of these.
-        small: the same, with nothing in it that does not matter.
+        small: the worst, simplified.
         judged: the small one under other seeds.
         scenario: the small one.
-        runs: how many runs were made, not found in the store.
-        failed: reason by run, of those that could not be made.
+        runs: number of runs that were not found in the store.
+        failed: reason by run, of failed runs.
     """
 
     search: AttackSearch
@@ -80,9 +80,9 @@ class AttackResult(Tabular):
         """One row per scenario that was tried and AQM.
 
         Returns:
-            Columns ``variant`` (its place among those tried), each key that was varied (null where
-            it is the base scenario's), ``aqm``, ``badness`` (mean over seeds) and ``score`` (of the
-            variant, larger is worse).
+            Columns ``variant`` (its index among those tried), each varied key (null for the base
+            scenario's value), ``aqm``, ``badness`` (mean over seeds) and ``score`` (of the variant,
+            larger is worse).
         """
         import pyarrow as pa
 
@@ -109,13 +109,13 @@ def attack(
     progress: Progress | None = None,
     report: Callable[[str], None] = warn,
 ) -> AttackResult:
-    """Search a bad scenario and make it small.
+    """Search a bad scenario and simplify it.
 
     Args:
-        search: what is asked.
-        store: folder, or any address that fsspec reads; a search goes on where it stopped.
-        executor: where runs are made; processes of this machine by default.
-        jobs: how many of these processes; one per core by default.
+        search: the search.
+        store: folder, or any address that fsspec reads; an interrupted search continues.
+        executor: executes the runs; processes of this machine by default.
+        jobs: number of these processes; one per core by default.
         progress: receives how far the runs of each step are.
         report: called with a sentence about every damaged file of the store.
 
@@ -165,7 +165,7 @@ def judge(found: Mapping[str, Sequence[float]], aqm: str, against: Sequence[str]
     Args:
         found: badness by AQM, one value per seed, of the same seeds.
         aqm: the AQM that is attacked.
-        against: the others; may be none.
+        against: the others; may be empty.
     """
     badness = {name: estimate(values) for name, values in found.items()}
     if not against:
@@ -215,7 +215,7 @@ def save(result: AttackResult, folder: Path) -> Path:
 
 
 def judged_facts(judged: Judged) -> dict[str, Any]:
-    """What the file of a finding says of its judgement."""
+    """The judgement in the file of a finding."""
     return {
         "judged": {aqm: _ends(each) for aqm, each in judged.badness.items()},
         "judged_score": _ends(judged.score),
@@ -228,7 +228,7 @@ def _ends(found: Estimate) -> list[float]:
 
 
 def _written(document: dict[str, Any], search: AttackSearch) -> dict[str, Any]:
-    """The document without what is so by default."""
+    """The document without default values."""
     whole = _resolved(document, search)
 
     def visit(table: Any) -> None:
@@ -247,7 +247,7 @@ def _written(document: dict[str, Any], search: AttackSearch) -> dict[str, Any]:
 
 
 def _resolved(document: dict[str, Any], search: AttackSearch) -> str | None:
-    """The scenario that a document makes, all defaults filled in; None if it makes none."""
+    """The scenario of a document, all defaults filled in; None if it is invalid."""
     try:
         text, folder = json.dumps(document), search.scenario.base.folder
         return _core.Scenario.load(text, format="json", folder=folder).document_json()

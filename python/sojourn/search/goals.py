@@ -1,4 +1,4 @@
-"""What a search aims at, as text: ``minimise delay_p95 subject to utilisation >= 0.95``.
+"""The goal of a search, as text: ``minimise delay_p95 subject to utilisation >= 0.95``.
 
 Metrics are keys of table ``summary``; one without a slash is of the queue that is tuned. Bounds are
 in the units of scenarios (``20ms``, ``5mbit``), or plain numbers.
@@ -25,7 +25,7 @@ _CONDITION = re.compile(r"(\S+?)\s*(<=|>=)\s*(\S+)")
 
 @dataclass(frozen=True)
 class Aim:
-    """A metric that shall be as small, or as large, as possible.
+    """A metric to minimise or maximise.
 
     Attributes:
         metric: key of table ``summary``.
@@ -36,19 +36,19 @@ class Aim:
     is_least: bool
 
     def loss(self, value: float, default: float) -> float:
-        """How much worse than the default: a logarithm of the ratio; below 0 is better."""
+        """How much worse than the default: logarithm of the ratio; below 0 is better."""
         return math.log(value / default) * (1.0 if self.is_least else -1.0)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A bound that a metric must keep in every scenario, as a mean over seeds.
+    """A bound that a metric must meet in every scenario, as a mean over seeds.
 
     Attributes:
         metric: key of table ``summary``.
-        is_most: whether the bound is the largest value, else the smallest.
+        is_most: whether the bound is an upper bound.
         bound: in the SI unit of the metric.
-        text: as it was written.
+        text: as written.
     """
 
     metric: str
@@ -57,19 +57,19 @@ class Condition:
     text: str
 
     def excess(self, value: float) -> float:
-        """By how much of the bound a value is beyond it; at most 0 where it is kept."""
+        """Excess of a value over the bound, relative to the bound; at most 0 if it is met."""
         beyond = value - self.bound if self.is_most else self.bound - value
         return beyond / (abs(self.bound) or 1.0)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted of an AQM.
+    """The goal for an AQM.
 
     Attributes:
-        text: as it was written.
+        text: as written.
         aims: one or two.
-        conditions: what must hold besides.
+        conditions: bounds that must hold.
     """
 
     text: str
@@ -123,10 +123,10 @@ def _key(metric: str, link: str) -> str:
 
 
 def check_numbers(place: str, numbers: Sequence[Numbers], goal: Goal) -> None:
-    """Refuse a goal that the default's runs of a scenario cannot be judged by.
+    """Refuse a goal that cannot be computed from the default's runs of a scenario.
 
     Raises:
-        InputError: a metric is not there, or is 0 where a ratio is needed.
+        InputError: a metric is missing, or is 0 where a ratio is needed.
     """
     from sojourn.study.keys import near
 

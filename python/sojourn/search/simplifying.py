@@ -1,8 +1,8 @@
-"""Making a scenario that an attack has found small enough to be understood.
+"""Simplifies a scenario that an attack has found.
 
-Step by step, as long as four fifths of what the search has gained over the base scenario remain:
-groups of flows are left out, words get the value of the base scenario back, the run becomes
-shorter, and numbers become round. What is left is what matters.
+Step by step, as long as four fifths of the gain over the base scenario remain: groups of flows are
+removed, keys return to the value of the base scenario, the run becomes shorter, and numbers are
+rounded.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from sojourn.search.variants import Attacked, ScenarioVariant, Variants, is_of
 from sojourn.study.axes import StudyAxis, Value
 
 KEPT = 0.8
-"""Share of the gain over the base scenario that making it small must leave."""
+"""Share of the gain over the base scenario that must remain."""
 _Fewer = Callable[[ScenarioVariant], list[ScenarioVariant]]
 _ROUND = (1.0, 2.0, 5.0)
 
 
 def simplify(variants: Variants, base: Attacked, worst: Attacked) -> Attacked:
-    """The scenario that was found, with nothing in it that does not matter.
+    """The simplified scenario.
 
     Args:
         variants: tries scenarios.
         base: the base scenario.
-        worst: what was found.
+        worst: the scenario that was found.
     """
     if not worst.variant.values:
         return worst
@@ -40,7 +40,7 @@ def simplify(variants: Variants, base: Attacked, worst: Attacked) -> Attacked:
 
 @dataclass(frozen=True)
 class _Simplifying:
-    """One scenario on its way.
+    """The state of a simplification.
 
     Attributes:
         variants: tries scenarios.
@@ -55,7 +55,7 @@ class _Simplifying:
     def shed(
         self, small: Attacked, fewer: Callable[[ScenarioVariant], list[ScenarioVariant]]
     ) -> Attacked:
-        """Leave out one thing after the other, each time the one that costs least."""
+        """Remove one part after the other, each time the one that costs least."""
         while candidates := fewer(small.variant):
             best = max(self.variants.attacked(candidates), key=lambda one: _or_less(one.score))
             if not best.score >= self.least:
@@ -64,7 +64,7 @@ class _Simplifying:
         return small
 
     def without_a_group(self, variant: ScenarioVariant) -> list[ScenarioVariant]:
-        """The variant without one more group of flows, for every one that can be spared."""
+        """The variants with one more group of flows removed."""
         there = [each for each in self.variants.groups if each not in variant.without]
         spare = [each for each in there if each not in self.variants.search.classes]
         return [self._without(variant, each) for each in spare] if len(there) > 1 else []
@@ -80,7 +80,7 @@ class _Simplifying:
         return replace(variant, values=values, without=gone)
 
     def without_a_word(self, variant: ScenarioVariant) -> list[ScenarioVariant]:
-        """The variant with one more word as in the base scenario."""
+        """The variants with one more key as in the base scenario."""
         return [
             replace(variant, values={n: v for n, v in variant.values.items() if n != left})
             for left in variant.values
@@ -97,7 +97,7 @@ class _Simplifying:
         return small
 
     def rounded(self, small: Attacked) -> Attacked:
-        """Give every number as few digits as it needs."""
+        """Round every number as far as possible."""
         for axis in self.variants.search.words:
             if axis.name not in small.variant.values:
                 continue

@@ -1,8 +1,8 @@
-"""Runs that a search asks for, made and kept as those of a study.
+"""The runs of a search, executed and stored like those of a study.
 
-`tune` and `attack` ask for points as they go. A point that was asked for before, by an earlier call
-with the same store too, is not run again: since samplers draw from a seed, a search that was
-interrupted goes on where it stopped.
+`tune` and `attack` request points step by step. A point that was requested before, also by an
+earlier call with the same store, is not run again; because samplers draw from a seed, an
+interrupted search continues where it stopped.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ Numbers = Mapping[str, float]
 
 
 class SearchScenario:
-    """A base scenario in which a search sets words.
+    """A base scenario in which a search sets keys.
 
     Args:
         source: file or shipped name.
         sets: dotted keys and values that hold for every point.
-        folder: what a relative file is relative to.
+        folder: base of relative paths.
         laws: custom laws that queues may have.
 
     Raises:
-        InputError: there is no such scenario.
+        InputError: the scenario does not exist.
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class SearchScenario:
         self.base: BaseScenario = read_base(path, source)
 
     def point(self, sets: Mapping[str, object]) -> PointScenario:
-        """The scenario with more words set.
+        """The scenario with further keys set.
 
         Raises:
-            InputError: the scenario refuses a word.
+            InputError: the scenario refuses a value.
         """
         every = self.sets | dict(sets)
         point = StudyPoint(0, {}, every, registry.NAMES[0], self.laws)
@@ -93,7 +93,7 @@ class Wish:
     Attributes:
         place: the base scenario.
         point: the point.
-        seeds: the seeds that are wanted.
+        seeds: the wanted seeds.
     """
 
     place: SearchScenario
@@ -106,13 +106,13 @@ def opened(
     store: str, search: Mapping[str, Any], executor: Executor | Workers | None, jobs: int | None,
     progress: Progress | None, report: Callable[[str], None],
 ) -> Iterator[Trials]:  # fmt: skip
-    """The runs of a search, made by these workers; both end with the block.
+    """The runs of a search on these workers; both end with the block.
 
     Args:
         store: folder, or any address that fsspec reads.
-        search: what is noted of the search in its store: name and document.
-        executor: where runs are made; processes of this machine by default.
-        jobs: how many of these processes; one per core by default.
+        search: description of the search in its store: name and document.
+        executor: executes the runs; processes of this machine by default.
+        jobs: number of these processes; one per core by default.
         progress: receives how far each call is.
         report: called with a sentence about every damaged file.
 
@@ -130,8 +130,8 @@ class Trials:
 
     Args:
         store: folder, or any address that fsspec reads.
-        search: what is noted of the search in its store: name and document.
-        workers: where runs are made.
+        search: description of the search in its store: name and document.
+        workers: execute the runs.
         progress: receives how far each call is.
         report: called with a sentence about every damaged file.
 
@@ -156,13 +156,13 @@ class Trials:
         self._numbers: dict[str, dict[str, float]] = {}
         self._files: set[str] = set()
         self.failed: dict[str, str] = {}
-        """Reason by run, of those that could not be made."""
+        """Reason by run, of failed runs."""
         self.made = 0
-        """Runs that were made, not found."""
+        """Number of runs that were executed, not found in the store."""
         self._read()
 
     def numbers(self, wishes: Sequence[Wish]) -> list[list[Numbers]]:
-        """The summaries of the runs of each wish, by its seeds; empty where a run failed."""
+        """The summaries of the runs of each request, by its seeds; empty for a failed run."""
         runs = {
             address: run_of(wish.point, wish.place.base, seed, index)
             for index, wish in enumerate(wishes)
@@ -178,7 +178,7 @@ class Trials:
         ]
 
     def close(self) -> None:
-        """End the workers and move what they made into the table of the store."""
+        """End the workers and move their results into the table of the store."""
         self._dispatcher.close()
         if self.store.fragments():
             self.store.compact()
@@ -186,7 +186,7 @@ class Trials:
     def _make(self, runs: Sequence[BatchRun], wishes: Sequence[Wish]) -> None:
         self._durations_s = [wish.point.scenario.duration_s for wish in wishes]
         self._done, self._simulated_s = 0, 0.0
-        # What the point of an earlier call cost says nothing of the one with its index now.
+        # The cost of a point of an earlier call does not apply to the point with that index now.
         self._dispatcher.costs.by_point.clear()
         self._progress.start(len(runs), math.fsum(map(self._duration_s, runs)))
         try:
@@ -209,7 +209,7 @@ class Trials:
         self.failed[run.address] = reason
 
     def _read(self) -> None:
-        """Read what the store has beyond what was read before."""
+        """Read new entries of the store."""
         columns = ["run", "scope", "name", "metric", "value"]
         for rows in self.store.tables(columns, self._files):
             for run, scope, name, metric, value in zip(

@@ -1,4 +1,4 @@
-"""The file of `sojourn tune`: an AQM, the parameters that are searched, the goal, the scenarios."""
+"""The file of `sojourn tune`: an AQM, its searched parameters, the goal, the scenarios."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEYS = (
     "held_out_seeds", "seed",
 )  # fmt: skip
 FIRST_HELD_OUT = 1_000_001
-"""The first seed that the search does not see."""
+"""The first seed that is held out from the search."""
 _SHIPPED = Path(__file__).parent / "shipped"
 
 
@@ -37,15 +37,15 @@ class TuneSearch:
         name: its name.
         aqm: the AQM with the settings that are its default here.
         link: the link that has it.
-        goal: what is wanted.
-        parameters: what varies: names of parameters with ranges or lists of values.
-        scenarios: the search sees these.
-        held_out: the result is judged by these.
-        trials: how many settings are tried.
+        goal: the goal.
+        parameters: names of varied parameters with ranges or lists of values.
+        scenarios: scenarios of the search.
+        held_out: scenarios that judge the result.
+        trials: number of settings to try.
         seeds: seeds per setting and scenario, from 1 on.
         held_out_seeds: seeds of the judgement, from `FIRST_HELD_OUT` on.
         seed: of the sampler.
-        document: the search as it was written, with the AQM that was given.
+        document: the search as written, with the given AQM.
         laws: the AQM, if it is a custom law.
     """
 
@@ -64,7 +64,7 @@ class TuneSearch:
     laws: tuple[LawFile, ...] = ()
 
     def text(self, settings: Mapping[str, Value]) -> str:
-        """The AQM with settings, as a scenario takes it."""
+        """The AQM with settings, in text form."""
         if not settings:
             return self.aqm
         more = ",".join(f"{name}={value}" for name, value in settings.items())
@@ -82,7 +82,7 @@ def read_search(
     """Read the file of a search, or a shipped one by name.
 
     Raises:
-        InputError: there is no such file or name, or its content is not such a search.
+        InputError: the file or name does not exist, or its content is not such a search.
     """
     document, folder = _document_of(source, kind)
     try:
@@ -113,7 +113,7 @@ def read_tune(source: str | Path, *, aqms: AqmsLike | None = None) -> TuneSearch
         aqms: as for `parse_tune`.
 
     Raises:
-        InputError: there is no such file or name, or its content is not such a search.
+        InputError: the file or name does not exist, or its content is not such a search.
     """
     return read_search(source, "tune", parse_tune, aqms)
 
@@ -125,11 +125,11 @@ def parse_tune(
 
     Args:
         document: as TOML reads the file.
-        folder: what relative files are relative to; the working folder by default.
-        aqms: the AQM, exactly one, in place of the file's; a custom law is ``mine.py:MyLaw``.
+        folder: base of relative paths; the working folder by default.
+        aqms: the AQM, exactly one, instead of the file's; a custom law is ``mine.py:MyLaw``.
 
     Raises:
-        InputError: a key or a value is not what it should be.
+        InputError: a key or a value is invalid.
     """
     known_keys("tune", document, _KEYS)
     laws: tuple[LawFile, ...] = ()

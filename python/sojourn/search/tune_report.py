@@ -1,4 +1,4 @@
-"""What a search for parameters has found, as text and as plain data."""
+"""The result of a search for parameters, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROLES = {
 
 
 def tc_line(result: TuneResult, aqm: str) -> str:
-    """The discipline as ``tc qdisc`` takes it, or why the kernel does not have it.
+    """The discipline as arguments of ``tc qdisc``, or why the kernel does not have it.
 
     The limit of the queue belongs to the link of the first scenario, and is left out.
     """
@@ -98,7 +98,7 @@ def _times(ratio: Estimate) -> str:
 
 
 def plain(result: TuneResult) -> dict[str, Any]:
-    """The result as JSON has it."""
+    """The result as JSON."""
     return {
         "search": dict(result.search.document),
         "judged": [

@@ -1,12 +1,12 @@
-"""`tune`: parameters of an AQM for a goal, by search; judged on scenarios that it has not seen.
+"""`tune`: searches parameters of an AQM for a goal, and judges them on held-out scenarios.
 
 A setting is compared with the default under the same seeds. Its loss in a scenario is the mean
-over seeds of the logarithm of the ratio to the default, so that scenarios with long and with short
-queues count alike; its loss in all is the mean over scenarios.
+over seeds of the logarithm of the ratio to the default, so scenarios with long and with short
+queues count alike; its total loss is the mean over scenarios.
 
-A setting gets no more than the first seeds if it loses to the best so far, or breaks a condition,
-with the 95 % interval of the (paired) differences above 0. What such a race says is a guide for the
-search alone: the result is judged by runs that the search has not seen.
+A setting is stopped after the first seeds if it loses to the best so far, or breaks a condition,
+with the 95 % interval of the (paired) differences above 0. This only guides the search; the result
+is judged by held-out runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIRST_SEEDS = 3
-"""Seeds after which losers are stopped."""
+"""Number of seeds after which losers are stopped."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Tried:
         text: the AQM with it.
         settings: its parameters.
         losses: by aim, scenario and seed, shape ``(n_aims, n_scenarios, n_seeds)``.
-        excess: by condition and scenario, of the means over seeds; at most 0 where it is kept.
+        excess: by condition and scenario, of the means over seeds; at most 0 if it is met.
         is_stopped: whether it was stopped after the first seeds.
     """
 
@@ -61,7 +61,7 @@ class Tried:
 
     @property
     def worst(self) -> float:
-        """The largest loss of a scenario in any aim."""
+        """One scenario's worst shortfall over all aims."""
         return max(_mean(seeds) for places in self.losses for seeds in places)
 
     @property
@@ -72,14 +72,14 @@ class Tried:
 
 @dataclass(frozen=True)
 class PlaceJudgement:
-    """A setting in one scenario that the search has not seen.
+    """A setting in one held-out scenario.
 
     Attributes:
         scenario: its name.
         ratios: of the setting to the default by metric of an aim, with a 95 % interval: a geometric
             mean over paired seeds.
         conditions: mean of the metric by text of a condition, with a 95 % interval.
-        is_kept: whether every mean keeps its condition.
+        is_kept: whether every mean meets its condition.
     """
 
     scenario: str
@@ -90,11 +90,11 @@ class PlaceJudgement:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A setting on all scenarios that the search has not seen.
+    """A setting in all held-out scenarios.
 
     Attributes:
         role: ``best``, ``robust`` or ``front``.
-        tried: the setting, with what the search knows of it.
+        tried: the setting, with its results in the search.
         overall: as `PlaceJudgement.ratios`, the geometric mean over scenarios.
         places: scenario by scenario.
     """
@@ -107,16 +107,16 @@ class Judgement:
 
 @dataclass(frozen=True)
 class TuneResult(Tabular):
-    """What a search for parameters has found.
+    """The result of a search for parameters.
 
     Attributes:
-        search: what was asked.
+        search: the search.
         tried: every setting, in order.
-        judged: the best, the robust one, and with two aims the front; empty if no setting keeps
-            the conditions.
-        default: the default in the scenarios that were held out, its conditions.
-        runs: how many runs were made, not found in the store.
-        failed: reason by run, of those that could not be made.
+        judged: the best, the robust one, and with two aims the front; empty if no setting keeps the
+            conditions.
+        default: the default in the held-out scenarios, with its conditions.
+        runs: number of runs that were not found in the store.
+        failed: reason by run, of failed runs.
     """
 
     search: TuneSearch
@@ -155,13 +155,13 @@ def tune(
     progress: Progress | None = None,
     report: Callable[[str], None] = warn,
 ) -> TuneResult:
-    """Search parameters, and judge what was found.
+    """Search parameters, and judge the result.
 
     Args:
-        search: what is asked.
-        store: folder, or any address that fsspec reads; a search goes on where it stopped.
-        executor: where runs are made; processes of this machine by default.
-        jobs: how many of these processes; one per core by default.
+        search: the search.
+        store: folder, or any address that fsspec reads; an interrupted search continues.
+        executor: executes the runs; processes of this machine by default.
+        jobs: number of these processes; one per core by default.
         progress: receives how far the runs of each step are.
         report: called with a sentence about every damaged file of the store.
 
@@ -301,7 +301,7 @@ class _Tuning:
 
 
 def _losses(aim: Aim, runs: Sequence[Numbers], default: Sequence[Numbers]) -> list[float]:
-    """By seed; NaN where the run failed or its value has no ratio."""
+    """By seed; NaN if the run failed or its value has no ratio."""
     pairs = [(_of(run, aim.metric), base[aim.metric])
              for run, base in zip(runs, default, strict=False)]  # fmt: skip
     return [aim.loss(*pair) if 0.0 < pair[0] < math.inf else math.nan for pair in pairs]
@@ -320,7 +320,7 @@ def _ratio(aim: Aim, losses: Sequence[float]) -> Estimate:
 
 
 def _differences(own: list[list[float]], other: list[list[float]]) -> list[float]:
-    """Paired by scenario and seed, of the seeds that both have."""
+    """Paired by scenario and seed, for seeds that both have."""
     return [
         a - b
         for mine, theirs in zip(own, other, strict=True)
@@ -344,7 +344,7 @@ def _is_beaten(loss: tuple[float, ...], others: Sequence[tuple[float, ...]]) -> 
 
 
 def _choice(tried: Sequence[Tried]) -> list[tuple[str, Tried]]:
-    """What is judged: the front (with one aim, the best), and the robust setting."""
+    """The settings to judge: the front (with one aim, the best) and the robust one."""
     front = sorted(_leaders(tried), key=lambda one: one.loss)
     legal = [one for one in tried if one.is_legal and not one.is_stopped and one.worst == one.worst]
     if not legal:

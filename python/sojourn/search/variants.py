@@ -1,4 +1,4 @@
-"""Variants of the scenario that an attack varies, and how bad AQMs are in each."""
+"""Variants of an attack's scenario, and the badness of AQMs in each."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sojourn.study.axes import Value
 
 @dataclass(frozen=True)
 class ScenarioVariant:
-    """What is different from the base scenario.
+    """Differences from the base scenario.
 
     Attributes:
-        values: value by word of the search; words that are not here are the base scenario's.
-        times: ``duration`` and ``warmup``, where they are not the base scenario's.
+        values: value by key of the search; other keys are as in the base scenario.
+        times: ``duration`` and ``warmup``, if they differ from the base scenario's.
         without: groups of flows that are left out.
     """
 
@@ -40,8 +40,8 @@ class Attacked:
     """A variant that was tried.
 
     Attributes:
-        variant: what was tried.
-        score: how bad the AQM is, beyond the best of the others; larger is worse.
+        variant: the variant.
+        score: badness of the AQM, relative to the best of the others; larger is worse.
         badness: mean over seeds by AQM.
     """
 
@@ -55,7 +55,7 @@ class Variants:
 
     Args:
         search: the attack.
-        trials: makes the runs.
+        trials: executes the runs.
     """
 
     def __init__(self, search: AttackSearch, trials: Trials) -> None:
@@ -83,11 +83,11 @@ class Variants:
     def badness(
         self, variants: Sequence[ScenarioVariant], seeds: Sequence[int]
     ) -> list[dict[str, list[float]]]:
-        """How bad each AQM is: for every variant, by AQM, one number per seed.
+        """Badness by AQM for every variant, one number per seed.
 
         Args:
-            variants: what to try.
-            seeds: under which seeds.
+            variants: the variants.
+            seeds: the seeds.
         """
         aqms = (self.search.aqm, *self.search.against)
         wishes = [self._wish(each, aqm, seeds) for each in variants for aqm in aqms]
@@ -121,5 +121,5 @@ class Variants:
 
 
 def is_of(key: str, groups: Sequence[str]) -> bool:
-    """Whether a scenario word belongs to one of some groups of flows."""
+    """Whether a scenario key belongs to one of some groups of flows."""
     return any(key.startswith(f"flows.{group}.") for group in groups)

@@ -1,8 +1,8 @@
-"""Axes of a study: what varies, and its values as a list, a range or samples.
+"""Axes of a study: varied keys, with values from a list, a range or samples.
 
-An axis has a name, which is a column of the results, and the scenario words that it sets. Axes of
+An axis has a name, which is a column of the results, and the scenario keys that it sets. Axes of
 one ``zip`` advance together; all others are multiplied. An axis with ends but without a number of
-points is sampled, together with all others of that kind, by `scipy.stats.qmc`.
+points is sampled, together with all such axes, by `scipy.stats.qmc`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENGINE = "engine"
 AXIS_KEYS = ("name", "key", "values", "from", "to", "points", "scale", "zip")
 SAMPLE_KEYS = ("method", "points", "seed")
 MOST_VALUES = 1_000_000
-"""More values of an axis, or samples, are refused before they are made."""
+"""More values of an axis, or samples, are refused before they are computed."""
 _RESERVED = ("run", "point", "seed", "wall_s")
 
 
@@ -38,7 +38,7 @@ class RangeEnds:
         low: the first value.
         high: the last value; of the same family of units, and larger.
         log: whether ratios are equal, not differences.
-        is_whole: whether only whole numbers are values.
+        is_whole: whether values are integers.
     """
 
     low: Quantity
@@ -47,7 +47,7 @@ class RangeEnds:
     is_whole: bool
 
     def at(self, shares: NDArray[np.float64]) -> list[Value]:
-        """The values at shares of the way from the low end (0) to the high one (1)."""
+        """The values at fractions of the way from the low end (0) to the high one (1)."""
         low, high = self.low.size, self.high.size
         sizes = low * (high / low) ** shares if self.log else low + (high - low) * shares
         if self.is_whole:
@@ -56,7 +56,7 @@ class RangeEnds:
         return [self._value(float(size)) for size in sizes]
 
     def rounded(self, size: float, digits: int) -> Value:
-        """A size within the ends, as people would write it.
+        """A size within the ends, in readable form.
 
         Args:
             size: in the first unit of the family, see `Quantity.size`.
@@ -78,9 +78,9 @@ class StudyAxis:
 
     Attributes:
         name: the column of the results.
-        keys: the scenario words that it sets, dotted; or ``engine``.
+        keys: the scenario keys that it sets, dotted; or ``engine``.
         values: its values; empty if it is sampled.
-        ends: the ends of an axis that is sampled.
+        ends: the ends of a sampled axis.
         zip: axes with the same word advance together; empty if it is multiplied.
     """
 
@@ -125,7 +125,7 @@ def read_sampling(table: Mapping[str, Any]) -> Sampling:
     """Read table ``sample``.
 
     Raises:
-        InputError: a key or a value is not what it should be.
+        InputError: a key or a value is invalid.
     """
     known_keys("sample", table, SAMPLE_KEYS)
     method = choice("sample.method", table.get("method"), METHODS)
@@ -142,12 +142,12 @@ def read_axis(index: int, table: Mapping[str, Any], among: str = "axes") -> Stud
     """Read one of ``[[axes]]``.
 
     Args:
-        index: its place, from 0.
+        index: its index, from 0.
         table: the table.
         among: the key of the list.
 
     Raises:
-        InputError: a key or a value is not what it should be.
+        InputError: a key or a value is invalid.
     """
     place = f"{among}[{index}]"
     known_keys(place, table, AXIS_KEYS)
@@ -215,7 +215,7 @@ def _ends(place: str, table: Mapping[str, Any]) -> RangeEnds:
 
 
 def zips(axes: Sequence[StudyAxis]) -> list[list[StudyAxis]]:
-    """The axes that are multiplied, those of one zip together, in the order of the file.
+    """Axes to take the product of; zipped axes form one group. File order.
 
     Raises:
         InputError: axes of one zip differ in their number of values.

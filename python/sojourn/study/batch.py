@@ -1,6 +1,6 @@
-"""What a worker does: some runs one after the other, their summaries into the store.
+"""The work of a worker: executes some runs and writes their summaries into the store.
 
-A batch is plain data, so that any executor can send it to any machine.
+A batch is plain data, so any executor can send it to any machine.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ NOT_MADE = (ScenarioError, ControlError, LawError, RunFailed, InputError, Memory
 
 @dataclass(frozen=True)
 class BaseScenario:
-    """The base scenario as text, since a worker may not see the file.
+    """The base scenario as text, because a worker may not have the file.
 
     Attributes:
         text: the content.
         format: ``toml`` or ``json``.
         origin: its name for messages.
-        folder: what traces are relative to; workers must see them.
+        folder: base of relative trace paths; workers need access to them.
     """
 
     text: str
@@ -75,17 +75,17 @@ def read_base(path: Path, origin: str) -> BaseScenario:
 
 @dataclass(frozen=True)
 class BatchRun:
-    """One run to make.
+    """One run to execute.
 
     Attributes:
         address: its name in the store.
-        base: the base scenario; the runs of a batch share it when they are sent.
+        base: the base scenario; the runs of a batch share it.
         sets: dotted keys and TOML values over the base scenario.
         seed: its seed.
-        engine: where.
+        engine: the engine.
         point: index of its point.
         queues: by link the text of a queue that has a custom law.
-        laws: these laws; the worker must see their files.
+        laws: these laws; the worker needs access to their files.
     """
 
     address: str
@@ -107,7 +107,7 @@ def run_of(
         place: the point.
         base: the base scenario.
         seed: the seed.
-        index: of the point among those of a search; the point's own by default.
+        index: of the point among those of a search; the point's index by default.
     """
     point = place.point
     sets, queues = split(point.sets, point.laws)
@@ -123,8 +123,8 @@ class Batch:
 
     Attributes:
         store: address of the study's store.
-        runs: what to run.
-        simulator: the version that the client has; the worker must have the same.
+        runs: the runs.
+        simulator: the client's version; the worker must have the same.
     """
 
     store: str
@@ -134,16 +134,16 @@ class Batch:
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """What became of a batch.
+    """The outcome of a batch.
 
     Attributes:
         made: runs that are in the store now.
-        failed: reason by run, of those that cannot be made.
-        busy_s: time that it took, wall clock.
+        failed: reason by run, of failed runs.
+        busy_s: wall-clock time.
         memory_bytes: largest resident size of the worker so far.
-        units: of the first run that was made, the unit of every metric by its key, such as
+        units: of the first executed run, the unit of every metric by its key, such as
             ``queue/bottleneck/delay_p95``.
-        unwritable: (errno, reason) if the store could not be written; nothing is made then.
+        unwritable: (errno, reason) if the store could not be written; then no run is executed.
     """
 
     made: tuple[str, ...]
@@ -155,7 +155,7 @@ class BatchOutcome:
 
 
 def work(batch: Batch) -> BatchOutcome:
-    """Make the runs of a batch.
+    """Execute the runs of a batch.
 
     Raises:
         InputError: this worker has another version of Sojourn than the client.
@@ -197,7 +197,7 @@ def check_simulator(batch: Batch) -> None:
 class _Rows:
     """Tables ``summary`` of the runs of a batch as one, with the columns of the store.
 
-    A table for each run would cost a twentieth of a short one.
+    A table for each run would take 5 % of the time of a short run.
     """
 
     def __init__(self) -> None:
@@ -223,7 +223,7 @@ class _Rows:
 
 
 def _made(run: BatchRun, store: Store) -> tuple[RunLike, float]:
-    """A run that `compare` or `reproduce` has kept, or a new one; and how long it took."""
+    """A run that `compare` or `reproduce` has stored, or a new one; and its duration."""
     path = store.entry(run.address, "run")
     kept = store.run(path) if path.exists() else None
     if kept is not None:

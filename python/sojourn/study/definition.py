@@ -1,4 +1,4 @@
-"""A study as its file says it: base scenario, axes, filters, metrics, seeds, stopping rule."""
+"""The definition of a study: base scenario, axes, filters, metrics, seeds, stopping rule."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STUDY_KEYS = (
     "until", "max_points",
 )  # fmt: skip
 MOST_POINTS = 100_000
-"""The largest number of points of a study, unless it states another one as ``max_points``."""
+"""The largest number of points of a study, unless it sets ``max_points``."""
 DEFAULT_SEEDS = 3
 _SHIPPED = Path(__file__).parent / "shipped"
 
@@ -36,18 +36,18 @@ class Study:
     Attributes:
         name: its name.
         scenario: file or shipped name of the base scenario.
-        axes: what varies.
+        axes: the axes.
         sets: dotted keys and values that hold for every point.
         only: if there are any, a point must match one of these filters.
         skip: a point must match none of these.
         metrics: keys of table ``summary`` that tables and pages show, such as
             ``queue/bottleneck/delay_p95``.
         seeds: seeds per point, from 1 on; with `until` the rule decides.
-        until: the stopping rule, if there is one.
+        until: the stopping rule, if any.
         sampling: how axes without a number of points are sampled.
         max_points: more points are refused.
-        folder: what a relative file of the scenario is relative to.
-        document: the study as it was written, with what `aqms` and `engine` have changed.
+        folder: base of a relative path of the scenario.
+        document: the study as written, with the changes by `aqms` and `engine`.
         laws: custom laws that an axis names.
     """
 
@@ -93,7 +93,7 @@ def read(
         engine: replaces the engines of the file.
 
     Raises:
-        InputError: there is no such file or name, or its content is not a study.
+        InputError: the file or name does not exist, or its content is not a study.
     """
     path = Path(source)
     if not path.is_file():
@@ -121,14 +121,14 @@ def parse(
 
     Args:
         document: as TOML reads the file.
-        folder: what a relative file of the scenario is relative to; the working folder by default.
-        aqms: values of the axis that sets the queue of a link, in place of the file's; an axis
-            ``aqm`` is added if the study has none. A custom law is a file, ``mine.py:MyLaw``: a
-            study names no code, a call does.
+        folder: base of a relative path of the scenario; the working folder by default.
+        aqms: values of the axis that sets the queue of a link, instead of the file's; an axis
+            ``aqm`` is added if the study has none. A custom law is a file, ``mine.py:MyLaw``: only
+            a call names code, never a study.
         engine: values of the axis ``engine`` in the same way, such as ``"sim,linux"``.
 
     Raises:
-        InputError: a key or a value is not what it should be.
+        InputError: a key or a value is invalid.
         ScenarioError: an AQM is not legal.
     """
     known_keys("study", document, STUDY_KEYS)

@@ -1,8 +1,8 @@
-"""Runs go to workers in batches of measured cost; what kills a worker is retried and set aside.
+"""Sends runs to workers in batches of measured cost; sets aside runs that kill workers.
 
-A batch that fails because its worker died is sent again, since another batch of the same pool may
-have been the cause. The second time its runs go one by one, with nothing else running, so that it
-is certain which of them kills; one that does so `ALONE` times is set aside.
+A batch that fails because its worker died is sent again, because another batch of the same pool may
+have been the cause. The second time its runs are executed one by one, with nothing else running, to
+identify the one that kills; a run that does so `ALONE` times is set aside.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sojourn.study.executors import Workers
 
 BATCH_S = 2.0
 ALONE = 2
-_IN_FLIGHT = 2  # batches per worker: one runs, one waits
+_IN_FLIGHT = 2  # batches per worker: one runs, one is queued
 _LARGEST = 5000
 _LOOK_EVERY_S = 0.2
 
@@ -29,10 +29,10 @@ Work = Callable[[Batch], BatchOutcome]
 
 @dataclass
 class Costs:
-    """What runs cost, as measured.
+    """The measured cost of runs.
 
     Attributes:
-        runs: how many were made.
+        runs: number of executed runs.
         busy_s: time of all workers in batches.
         memory_bytes: the largest resident size of a worker.
         by_point: mean seconds of a run by point.
@@ -60,7 +60,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class _Sent:
-    """A batch, how often its worker died, and the executor that has it."""
+    """A batch, the number of times its worker died, and its executor."""
 
     batch: Batch
     deaths: int
@@ -71,12 +71,12 @@ class Dispatcher:
     """Sends runs to workers.
 
     Args:
-        workers: where.
+        workers: the workers.
         store: address of the study's store.
         simulator: the version that workers must have.
         finish: called in this thread with every batch and its outcome.
-        set_aside: called with a run and the reason why it cannot be made.
-        work: what a worker does.
+        set_aside: called with a failed run and the reason.
+        work: executes a batch.
         keeps: whether workers stay for the next call of `run`, until `close`.
     """
 
@@ -102,10 +102,10 @@ class Dispatcher:
         self._alone: deque[_Sent] = deque()
 
     def run(self, runs: Iterable[BatchRun]) -> None:
-        """Make all runs; returns when each is in the store or set aside.
+        """Execute all runs; return when each is in the store or set aside.
 
         Raises:
-            OSError: the store cannot be written, or the disk is full; what was made is kept.
+            OSError: the store cannot be written, or the disk is full; finished runs are kept.
             InputError: a worker has another version.
         """
         waiting = iter(runs)
@@ -128,13 +128,13 @@ class Dispatcher:
     def _kill(self) -> None:
         """End workers in their batches, which may take minutes.
 
-        The file of a batch is in the store when it is whole, or not at all.
+        The file of a batch is in the store completely or not at all.
         """
         if self._executor is not None:
             executors.kill(self._executor)
 
     def _fill(self, waiting: Iterator[BatchRun]) -> bool:
-        """Send what may be sent; whether anything is under way."""
+        """Send batches while allowed; return whether any is in progress."""
         while len(self._flying) < _IN_FLIGHT * self._workers.count:
             if self._again:
                 self._send(self._again.popleft())
@@ -147,7 +147,7 @@ class Dispatcher:
         return bool(self._flying)
 
     def _cut(self, waiting: Iterator[BatchRun]) -> list[BatchRun]:
-        """Runs of about `BATCH_S` in all; one alone while costs are unknown."""
+        """Runs of about `BATCH_S` in total; a single one while costs are unknown."""
         runs: list[BatchRun] = []
         cost_s = 0.0
         if self._alone:
@@ -171,7 +171,7 @@ class Dispatcher:
             future = executor.submit(self._work, sent.batch)
             self._flying[future] = _Sent(sent.batch, sent.deaths, executor)
         except BrokenExecutor:
-            # A worker died since the last look; this batch has nothing to do with it.
+            # A worker died since the last check, not because of this batch.
             self._renew(executor)
             self._again.appendleft(sent)
 
@@ -204,13 +204,13 @@ class Dispatcher:
             self._again.append(sent)
 
     def _renew(self, broken: Executor | None) -> None:
-        """Give up an executor whose workers died; its other batches report the same."""
+        """Abandon an executor whose workers died; its other batches report the same."""
         if broken is not None and broken is self._executor:
             broken.shutdown(wait=False)
             self._executor = None
 
     def close(self) -> None:
-        """End the workers; what they have not begun is not made."""
+        """End the workers; batches that have not started are dropped."""
         for future in self._flying:
             future.cancel()
         if self._executor is not None:

@@ -1,4 +1,4 @@
-"""What is doubtful about a study: warnings of its scenarios, and runs that exercised nothing."""
+"""Doubts about a study: warnings of its scenarios, and points at which no AQM acted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IDLE = ("drop_rate", "mark_rate", "delay_p95")
 
 
 def doubts(results: Results) -> list[str]:
-    """One sentence for each kind of doubt about a study, with the points that it concerns."""
+    """One sentence for each kind of doubt about a study, with its points."""
     resolved = {
         each.point.index: json.loads(each.scenario.resolved_json()) for each in results.points
     }
@@ -33,7 +33,7 @@ def doubts(results: Results) -> list[str]:
 
 
 def _of_scenarios(points: Iterable[PointScenario]) -> Iterator[str]:
-    """One warning of each kind, and at how many more points there is one."""
+    """One warning of each kind, with the number of other points that have it."""
     kinds: dict[str, list[tuple[str, str]]] = {}
     for each in points:
         for text in each.scenario.warnings:
@@ -76,7 +76,7 @@ def _seeds(results: Results) -> Iterator[str]:
 
 
 def _idle(results: Results, resolved: Mapping[int, dict[str, Any]]) -> Iterator[str]:
-    """Points at which no AQM of any link had anything to do under any seed."""
+    """Points at which no AQM of any link acted under any seed."""
     links = {link["name"] for scenario in resolved.values() for link in scenario["links"]}
     numbers = results.numbers([f"queue/{link}/{name}" for link in links for name in _IDLE])
     idle, made = 0, 0
@@ -107,7 +107,7 @@ def _has_decided(numbers: Mapping[str, float], scenario: dict[str, Any]) -> bool
 
 
 def _packet_time_s(link: dict[str, Any]) -> float:
-    """How long a packet of the largest size takes to send; 0 where the rate varies."""
+    """Transmission time of a packet of the largest size; 0 if the rate varies."""
     if not isinstance(link["rate"], str):
         return 0.0
     return 8.0 * required("mtu", link["mtu"]).size / required("rate", link["rate"]).size

@@ -1,4 +1,4 @@
-"""Where batches run: processes of this machine, Dask, or any executor of `concurrent.futures`."""
+"""Executors of batches: processes of this machine, Dask, or any of `concurrent.futures`."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Workers:
     """Something that runs batches.
 
     Attributes:
-        make: makes the executor; called again when its workers have died.
-        count: batches that it runs at a time.
+        make: creates the executor; called again when its workers have died.
+        count: number of concurrent batches.
         close: ends what `make` does not own, such as a cluster.
-        dashboard: address of a page about the workers; empty without such a page.
+        dashboard: address of a page about the workers; may be empty.
     """
 
     make: Callable[[], Executor]
@@ -45,15 +45,15 @@ def processes(jobs: int | None = None) -> Workers:
     """Processes of this machine.
 
     Args:
-        jobs: how many; one per core by default.
+        jobs: number of processes; one per core by default.
 
     Raises:
-        InputError: there must be at least one.
+        InputError: the number is not positive.
     """
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs: {jobs} is not a number of processes; at least 1")
     count = jobs or default_jobs()
-    # A new interpreter has nothing of this process: no threads, no open files, no locks.
+    # A new interpreter inherits no threads, open files or locks of this process.
     context = multiprocessing.get_context("spawn")
     return Workers(
         lambda: ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker), count
@@ -61,7 +61,7 @@ def processes(jobs: int | None = None) -> Workers:
 
 
 def kill(executor: Executor) -> None:
-    """End processes of this machine in the middle of their batches; others go on."""
+    """Kill processes of this machine in the middle of their batches; other workers continue."""
     if isinstance(executor, ProcessPoolExecutor):
         # `kill_workers` does this from Python 3.14 on.
         running: dict[int, multiprocessing.Process] = getattr(executor, "_processes", None) or {}
@@ -73,12 +73,12 @@ def kill(executor: Executor) -> None:
 
 
 def given(executor: Executor, count: int | None = None) -> Workers:
-    """An executor that the caller made, and ends.
+    """An executor that the caller owns.
 
     Args:
         executor: anything with the interface of `concurrent.futures`.
-        count: batches that it runs at a time; by default what the pools of the standard library
-            say, else one per core.
+        count: number of concurrent batches; by default the size of a pool of the standard library,
+            else one per core.
     """
     return Workers(
         lambda: _Lent(executor), count or getattr(executor, "_max_workers", 0) or default_jobs()
@@ -86,10 +86,10 @@ def given(executor: Executor, count: int | None = None) -> Workers:
 
 
 def chosen(executor: Executor | Workers | None, jobs: int | None) -> Workers:
-    """What a caller asks for: workers, an executor, or processes of this machine.
+    """The workers of a call: as given, from an executor, or processes of this machine.
 
     Raises:
-        InputError: there must be at least one process.
+        InputError: the number of processes is not positive.
     """
     if isinstance(executor, Workers):
         return executor
@@ -104,16 +104,16 @@ def cluster(
     Args:
         where: ``local``, ``slurm``, ``pbs``, ``sge``, ``lsf``, or the address of a scheduler such
             as ``tcp://host:8786``.
-        workers: how many workers to start, or to wait for; one per core by default.
+        workers: number of workers to start, or to wait for; one per core by default.
         options: arguments of the class of that batch system, such as ``queue`` and ``memory``.
 
     Raises:
         InputError: Dask is not installed, the word is unknown, or the cluster does not answer.
     """
     distributed = _module("distributed")
-    # A worker that dies three times with a batch has it sent back; it is set aside here then.
+    # Dask gives up a batch after its worker has died three times; it is set aside here then.
     if where == "local":
-        # Dask binds what has no address given to every interface, its dashboards included.
+        # Without an address Dask binds to every interface, also for its dashboards.
         usual = {
             "threads_per_worker": 1,
             "n_workers": workers or default_jobs(),
@@ -153,7 +153,7 @@ def cluster(
 
 
 def _started(kind: Callable[..., Any], where: str, options: Mapping[str, Any]) -> Any:
-    """A cluster of a class of Dask's, whose arguments only that class knows."""
+    """A cluster of one of Dask's classes, which checks its own arguments."""
     try:
         return kind(**options)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -183,7 +183,7 @@ def _module(name: str) -> Any:
 
 
 class _Lent(Executor):
-    """An executor whose end is somebody else's business."""
+    """An executor that is ended elsewhere."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -196,7 +196,7 @@ class _Lent(Executor):
 
 
 def _begin_worker() -> None:
-    """Ctrl-C is the client's; without a client, even a killed one, there is no worker."""
+    """Ctrl-C is left to the client; a worker ends with its client, even a killed one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""The table of a study as a file, by the ending of its name."""
+"""Writes the table of a study as a file, by its extension."""
 
 from __future__ import annotations
 

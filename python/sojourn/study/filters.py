@@ -17,7 +17,7 @@ from sojourn.study.axes import StudyAxis, Value
 from sojourn.study.keys import near
 
 Filter = Mapping[str, Any]
-# The longer first, so that `<=` is not read as `<`.
+# Longer ones first, so `<=` is not read as `<`.
 _COMPARISONS: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
     ("<=", operator.le), (">=", operator.ge), ("<", operator.lt), (">", operator.gt),
 )  # fmt: skip
@@ -27,8 +27,8 @@ def check(place: str, filters: object, axes: Sequence[StudyAxis]) -> tuple[Filte
     """The filters of a list, checked.
 
     Raises:
-        InputError: it is no list of tables, names an unknown axis, or a value that its axis lacks:
-            a misspelt one would keep or leave out other points than were meant, without a word.
+        InputError: it is not a list of tables, or names an unknown axis or a value that its axis
+            lacks, because a misspelt value would silently select other points.
     """
     if not isinstance(filters, list) or not all(isinstance(one, Mapping) for one in filters):
         raise InputError(f'{place}: must be a list of tables such as {{ rtt = "<= 50ms" }}')

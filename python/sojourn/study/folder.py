@@ -1,7 +1,7 @@
-"""Where a study's files are: a local folder, or any address that fsspec reads (``s3://...``).
+"""The folder of a study: a local one, or any address that fsspec reads (``s3://...``).
 
-Both give whole files only: a local one is renamed into place, an object of an object store appears
-when it is complete.
+Both contain only complete files: a local file is renamed into place, an object of an object store
+appears when it is complete.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ class StudyFolder(Protocol):
         """The text that `open_folder` reads."""
 
     def names(self, below: str) -> list[str]:
-        """Names of the files in a folder, sorted; empty if there is no such folder."""
+        """Names of the files in a folder, sorted; empty if the folder does not exist."""
 
     def read(self, name: str) -> bytes:
         """The content of a file; raises FileNotFoundError."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a whole file; raises OSError."""
+        """Write a complete file; raises OSError."""
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
 
     def remove_leftovers(self) -> None:
-        """Remove what killed writers left half-written."""
+        """Remove half-written files of killed writers."""
 
     def lock(self) -> Any:
-        """A context that one process at a time is in; ends with the process."""
+        """A lock for one process at a time; released when the process ends."""
 
 
 class LocalFolder:
-    """A folder of this machine, or of a file system that machines share.
+    """A folder of this machine, or of a shared file system.
 
     Args:
         path: where.
@@ -76,7 +76,7 @@ class LocalFolder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Wait for the lock of the folder; what killed writers left is removed within."""
+        """Wait for the lock of the folder; then remove the remains of killed writers."""
         files.make_folder(self._path)
         with (self._path / ".lock").open("w") as file:
             platforms.lock(file.fileno())
@@ -134,7 +134,7 @@ class RemoteFolder:
 
     @contextmanager
     def _reached(self, *usual: type[Exception]) -> Iterator[None]:
-        """Each protocol's library has errors of its own for a network, an address or a key."""
+        """Each protocol's library has its own errors for networks, addresses and keys."""
         try:
             yield
         except usual:
@@ -148,7 +148,7 @@ class RemoteFolder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Object stores have no locks: one client at a time may compact, which the docs say."""
+        """Object stores have no locks; only one client at a time may compact, see the docs."""
         yield
 
 

@@ -1,4 +1,4 @@
-"""What a caller gives in place of a study's own: AQMs, custom laws among them, and engines."""
+"""AQMs, with custom laws, and engines that a caller gives instead of a study's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what a study file says; each error names the place and what would be right."""
+"""Checks of a study file; each error names the place and how to fix it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from sojourn.errors import InputError
 
 MOST_SEEDS = 1_000_000
-"""Of one point of a search; all of a call are listed at once."""
+"""Limit for one point of a search, because all runs of a call are listed at once."""
 
 
 def known_keys(place: str, table: object, known: Sequence[str]) -> None:
     """Refuse a table with a key that it does not have.
 
     Raises:
-        InputError: it is no table, or a key is unknown; the nearest is shown.
+        InputError: it is not a table, or a key is unknown; the nearest is shown.
     """
     if not isinstance(table, Mapping):
         raise InputError(f"{place}: must be a table with {', '.join(known)}")
@@ -26,7 +26,7 @@ def known_keys(place: str, table: object, known: Sequence[str]) -> None:
 
 
 def title(place: str, value: object) -> str:
-    """A name that is shown and nothing else."""
+    """A name that is only shown."""
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{place}: is missing; it is a text")
     if not value.isprintable():
@@ -35,7 +35,7 @@ def title(place: str, value: object) -> str:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """What may have been meant, or what there is."""
+    """Suggestions, or all allowed words."""
     names = list(known)
     found = difflib.get_close_matches(name, names, n=1)
     return f"; did you mean `{found[0]}`?" if found else f"; known: {', '.join(names)}"
@@ -49,14 +49,14 @@ def choice(place: str, value: object, words: Sequence[str]) -> str:
 
 
 def whole(place: str, value: object) -> int:
-    """A whole number from 0 on."""
+    """An integer from 0 on."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise InputError(f"{place}: must be a whole number from 0 on, not `{value}`")
     return value
 
 
 def at_least_one(place: str, value: object) -> int:
-    """A whole number from 1 on."""
+    """An integer from 1 on."""
     if value is None:
         raise InputError(f"{place}: is missing; it is a whole number from 1 on")
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -65,7 +65,7 @@ def at_least_one(place: str, value: object) -> int:
 
 
 def seeds(place: str, value: object) -> int:
-    """How many seeds of one point a search asks for at once."""
+    """The number of seeds of one point that a search requests at once."""
     found = at_least_one(place, value)
     if found > MOST_SEEDS:
         raise InputError(f"{place}: {found:,} are more than the {MOST_SEEDS:,} that a search takes")
@@ -73,7 +73,7 @@ def seeds(place: str, value: object) -> int:
 
 
 def file_name(place: str, value: object) -> str:
-    """A text that a file may be named after, in a folder that was given."""
+    """A text that is safe as the name of a file."""
     if not isinstance(value, str) or not value.strip(". ") or any(c in value for c in "/\\\0"):
         raise InputError(f"{place}: must be a text that can name a file, not `{value}`")
     return value

@@ -1,8 +1,8 @@
 """Custom laws in studies and searches: as plain data for workers, and set into scenarios.
 
-A scenario never names code, and neither does a study or a search: whoever calls gives it, as
-``--aqm mine.py:MyLaw`` or ``aqms=``. Workers load the law from its file and refuse one whose
-content has changed; the digest is part of the name of a run.
+A scenario, a study or a search never names code; the caller does, by ``--aqm mine.py:MyLaw`` or
+``aqms=``. Workers load the law from its file and refuse one whose content has changed; the digest
+is part of the name of a run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KIND = re.compile(r"\s*(?:fq\()?\s*([A-Za-z_]\w*)")
 
 @dataclass(frozen=True)
 class LawFile:
-    """A custom law, as any machine that sees its file loads it.
+    """A custom law, for any machine with access to its file.
 
     Attributes:
         name: of the law, in the text forms of AQMs.
@@ -38,7 +38,7 @@ class LawFile:
         """The law.
 
         Raises:
-            InputError: the file is not there, or has changed since.
+            InputError: the file does not exist, or has changed since.
         """
         return bring.load(self.file, self.name, self.source)
 
@@ -49,10 +49,10 @@ class LawFile:
 
 
 def named(aqms: AqmsLike) -> tuple[list[str], tuple[LawFile, ...]]:
-    """AQMs in canonical text form, in which a law's name stands for its file, and these laws.
+    """AQMs in canonical text form, with a law's name in place of its file, and these laws.
 
     Raises:
-        InputError: an AQM is no law or its file is not known; or it imports other files, which the
+        InputError: an AQM is not a law, its file is unknown, or it imports other files, which the
             digest would not cover.
         ScenarioError: an AQM is not legal.
     """
@@ -80,11 +80,11 @@ def _law_of(aqm: AqmLike) -> list[LawFile]:
 
 
 def same_laws(wanted: Sequence[Mapping[str, str]], aqms: AqmsLike | None) -> tuple[LawFile, ...]:
-    """The laws that a store notes, given again by the caller.
+    """The laws that a store needs, given again by the caller.
 
     Args:
         wanted: fields of each `LawFile`.
-        aqms: what the caller gives.
+        aqms: given by the caller.
 
     Raises:
         InputError: one is missing, or its code is not that of the store.
@@ -107,9 +107,9 @@ def same_laws(wanted: Sequence[Mapping[str, str]], aqms: AqmsLike | None) -> tup
 def split(
     sets: Mapping[str, object], laws: Sequence[LawFile]
 ) -> tuple[dict[str, object], tuple[tuple[str, str], ...]]:
-    """Keys that a scenario's text takes, and by link the queues that have a custom law.
+    """Keys of a scenario's text, and by link the queues that have a custom law.
 
-    A key of such a queue, as ``links.bottleneck.queue.target``, goes into its text.
+    A key of such a queue, such as ``links.bottleneck.queue.target``, becomes part of its text.
     """
     names = {law.name for law in laws}
     queues: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What a study will cost, from a few of its runs that are made to see."""
+"""Estimates the cost of a study from a few pilot runs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class StudyPlan:
     """The size of a study.
 
     Attributes:
-        grid: points that the axes make.
+        grid: points of the axes.
         points: of these, points that the filters keep.
-        runs: the number of runs; with a stopping rule the least.
+        runs: the number of runs; with a stopping rule the minimum.
         most_runs: the largest number of runs; with a stopping rule more than `runs`.
         simulated_s: simulated seconds of `runs`.
-        pilots: runs that were made for the estimate.
+        pilots: runs for the estimate.
         run_s: mean CPU time of a pilot in seconds; NaN without pilots.
-        memory_bytes: largest resident size of this process with pilots; a worker's is about it.
+        memory_bytes: largest resident size of this process with pilots, about that of a worker.
     """
 
     grid: int
@@ -47,11 +47,11 @@ class StudyPlan:
 
 
 def plan_study(study: Study, pilots: int = PILOTS) -> StudyPlan:
-    """Count the runs of a study and estimate what they cost.
+    """Count the runs of a study and estimate their cost.
 
     Args:
-        study: the study; every point is resolved, so that an illegal one is found now.
-        pilots: runs to make for the estimate, spread evenly over the points.
+        study: the study; every point is resolved, so an illegal one is found now.
+        pilots: number of runs for the estimate, spread evenly over the points.
 
     Raises:
         InputError: a point is not a legal scenario, or no pilot has a metric of the study.

@@ -24,10 +24,10 @@ class StudyPoint:
     """One point.
 
     Attributes:
-        index: its place among the points of the study, from 0.
+        index: its index among the points of the study, from 0.
         values: its value by axis.
         sets: dotted keys and values that it sets in the base scenario.
-        engine: where it runs.
+        engine: the engine.
         laws: custom laws that queues in `sets` may name.
     """
 
@@ -44,7 +44,7 @@ class StudyPoint:
 
 
 class PointScenario:
-    """A point with its resolved scenario, which gives the addresses of its runs.
+    """A point with its resolved scenario, from which the addresses of its runs follow.
 
     Attributes:
         point: the point.
@@ -55,7 +55,8 @@ class PointScenario:
         self.point = point
         self.scenario = scenario
         (engine,) = registry.select([point.engine], {})
-        # A real-time engine has no identity: its runs are kept here, but are not for `compare`.
+        # A real-time engine has no identity: its runs are stored here, but not shared with
+        # `compare`.
         self._identity = f"{engine.name} {engine.identity(scenario)}"
         self._addresses: dict[int, str] = {}
         self._around_seed: tuple[str, str] | None = None
@@ -67,7 +68,7 @@ class PointScenario:
     def address(self, seed: int) -> str:
         """The name of its run under a seed, as in the store of runs.
 
-        It is the digest of all that a run depends on, 40 hexadecimal digits.
+        It is the digest of everything a run depends on, 40 hexadecimal digits.
         """
         if seed not in self._addresses:
             text = self._resolved_json(seed)
@@ -76,7 +77,7 @@ class PointScenario:
         return self._addresses[seed]
 
     def _resolved_json(self, seed: int) -> str:
-        """The resolved scenario under a seed, written once and not for every seed.
+        """The resolved scenario under a seed; serialised once, not for every seed.
 
         The first such key is the scenario's own: quotes within its name are escaped.
         """
@@ -89,7 +90,7 @@ class PointScenario:
 
 
 def count(study: Study) -> int:
-    """How many points the axes make, before filters."""
+    """The number of points of the axes, before filters."""
     found = math.prod(len(members[0].values) for members in zips(study.axes))
     return found * (study.sampling.points if study.sampling else 1)
 
@@ -98,7 +99,8 @@ def points(study: Study) -> list[StudyPoint]:
     """The points of a study: the last axis advances first.
 
     Raises:
-        InputError: the study has no point, or more than `max_points`; or an axis names no engine.
+        InputError: the study has no point, or more than `max_points`; or an axis names an unknown
+            engine.
     """
     total = count(study)
     if total > study.max_points:
@@ -120,7 +122,7 @@ def resolve(study: Study) -> list[PointScenario]:
     """The points of a study with their scenarios, in the order of `points`.
 
     Raises:
-        InputError: as for `points`; or the scenario refuses a key that an axis or `set` gives it.
+        InputError: as for `points`; or the scenario refuses a key of an axis or `set`.
         OSError: a trace cannot be read.
     """
     return [_resolved(study, point) for point in points(study)]

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PointEstimates:
-    """What is known of one point.
+    """The results of one point.
 
     Attributes:
-        index: its place among the points of the study.
+        index: its index among the points of the study.
         values: its value by axis.
-        seeds: runs that are kept.
-        estimates: estimate with its 95 % interval by metric; of the metric of a stopping rule the
-            interval is the rule's, which holds in spite of its looks.
+        seeds: number of stored runs.
+        estimates: estimate with its 95 % interval by metric; for the metric of a stopping rule it
+            is the rule's interval, which accounts for repeated looks.
     """
 
     index: int
@@ -50,14 +50,14 @@ class PointEstimates:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """How far a study is.
+    """The progress of a study.
 
     Attributes:
-        points: its points.
-        wanted: runs that it needs, as far as is known: a stopping rule may want more later.
+        points: number of points.
+        wanted: runs that it needs as far as known; a stopping rule may need more later.
         made: of these, runs that are in the store.
         failed: of these, runs that were set aside.
-        fragments: files that wait for compaction.
+        fragments: files that are not compacted yet.
         unmet: points that have all seeds that the stopping rule allows, and do not meet it.
     """
 
@@ -70,12 +70,12 @@ class StudyStatus:
 
 
 class Results(TabularByName):
-    """The results of a study, read from its store when they are asked for.
+    """The results of a study, read from its store on demand.
 
     Args:
         study: the study.
         store: its store.
-        found: its points with their scenarios; made of the study by default.
+        found: its points with their scenarios; derived from the study by default.
     """
 
     main_table = "runs"
@@ -99,21 +99,21 @@ class Results(TabularByName):
         ``rtt_s``, ``rate_bps``, ``delay_p95_s``.
 
         Args:
-            name: ``runs`` (one row per run that is kept, by point and seed), ``points`` (one per
-                point), or ``values`` (one per number of a run).
+            name: ``runs`` (one row per stored run, by point and seed), ``points`` (one per point),
+                or ``values`` (one per number of a run).
 
         Returns:
             Columns ``point``, each axis, and
 
             - of ``runs``: ``seed``, ``run`` (its name in the store), and each metric of the study,
-              null where the run has no such value, infinite where only a lower bound is known;
-            - of ``points``: ``seeds`` (runs that are kept), and for each metric its mean or median
-              over them with the ends of its 95 % interval, ``..._low`` and ``..._high``;
+              null if the run has no such value, infinite if only a lower bound is known;
+            - of ``points``: ``seeds`` (number of stored runs), and for each metric its mean or
+              median over them with the ends of its 95 % interval, ``..._low`` and ``..._high``;
             - of ``values``: ``seed``, ``run``, and ``scope``, ``name``, ``metric``, ``value``,
               ``unit`` as in table ``summary`` of a run.
 
         Raises:
-            KeyError: there is no such table.
+            KeyError: the table does not exist.
         """
         return {"runs": runs_table, "points": points_table, "values": values_table}[name](self)
 
@@ -152,11 +152,11 @@ class Results(TabularByName):
         return found
 
     def wanted_seeds(self) -> list[int]:
-        """How many seeds each point needs, as far as its runs say."""
+        """The number of seeds that each point needs, as far as known."""
         return self._progress()[0]
 
     def _progress(self) -> tuple[list[int], int]:
-        """How many seeds each point needs, and how many points have all and miss the rule."""
+        """The seeds that each point needs; how many points have all and miss the rule."""
         rule = self.study.until
         if rule is None:
             return [self.study.seeds] * len(self.points), 0
@@ -166,7 +166,7 @@ class Results(TabularByName):
         return [rule.wanted(each) for each in values], unmet
 
     def _values_of(self, rule: Until) -> list[list[float]]:
-        """Of each point the values that its stopping rule sees, of seeds 1, 2, ... in order."""
+        """The values of each point for its stopping rule, of seeds 1, 2, ... in order."""
         numbers, failed = self.numbers([rule.metric]), self.store.failed()
         found = []
         for each in self.points:
@@ -223,16 +223,16 @@ def open_results(
     *,
     aqms: AqmsLike | None = None,
 ) -> Results:
-    """The results in a store, by the study that it notes.
+    """The results in a store, for its recorded study.
 
     Args:
         store: folder or address.
         report: called with a sentence about every damaged file.
-        aqms: the custom laws of the study, if it has any: a store names no code.
+        aqms: the custom laws of the study, if any, because a store names no code.
 
     Raises:
-        InputError: there is no study, its scenario is not there any more, or a custom law of it is
-            not given or has changed.
+        InputError: the store has no study, its scenario no longer exists, or a custom law is not
+            given or has changed.
     """
     kept = StudyStore(open_folder(store), report)
     facts = kept.facts()

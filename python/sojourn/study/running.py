@@ -1,4 +1,4 @@
-"""Running a study: what is missing in its store, until every point has seeds enough."""
+"""Runs a study: executes missing runs until every point has enough seeds."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from sojourn.study.results import Results
 from sojourn.study.storage import StudyStore
 
 _COMPACT_AT = 256
-"""Fragments that wait before they are compacted while the study runs."""
+"""Number of fragments that trigger compaction while the study runs."""
 
 RUNS = "runs.parquet"
-"""In the store of a study that has ended: table ``runs``, which says what the runs are of."""
+"""In the store of a finished study: table ``runs``, with the axes of each run."""
 _LISTED_BYTES = 750.0
-"""Of a run that is still to be made: address, scenario and seed (measured with 40,000)."""
+"""Memory of a pending run: address, scenario and seed (measured with 40,000)."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,15 @@ class StudyPart:
     """One of several shares of a study's points, for arrays of jobs without a scheduler.
 
     Attributes:
-        number: which, from 1.
-        of: how many there are.
+        number: its number, from 1.
+        of: number of shares.
     """
 
     number: int = 1
     of: int = 1
 
     def has(self, index: int) -> bool:
-        """Whether a point belongs to it."""
+        """Whether a point belongs to this share."""
         return index % self.of == self.number - 1
 
 
@@ -74,13 +74,13 @@ def run_study(
     progress: Progress | None = None,
     report: Callable[[str], None] = warn,
 ) -> Results:
-    """Make the runs of a study that its store does not have.
+    """Execute the runs of a study that its store lacks.
 
     Args:
-        study: what to run.
+        study: the study.
         store: folder, or any address that fsspec reads.
-        executor: where; processes of this machine by default.
-        jobs: how many of these processes; one per core by default.
+        executor: executes the runs; processes of this machine by default.
+        jobs: number of these processes; one per core by default.
         part: only these points, and no compaction; for arrays of jobs.
         progress: receives how far the runs are.
         report: called with a sentence about every damaged file of the store.
@@ -88,8 +88,8 @@ def run_study(
     Raises:
         InputError: a point is not a legal scenario, the store is of another version, or a worker
             is.
-        OSError: the store cannot be written, or the disk is full; what was made is kept.
-        KeyboardInterrupt: Ctrl-C; what was made is kept, another call goes on from there.
+        OSError: the store cannot be written, or the disk is full; finished runs are kept.
+        KeyboardInterrupt: Ctrl-C; finished runs are kept, and another call continues.
     """
     kept = StudyStore(open_folder(store), report)
     found = resolve(study)
@@ -112,7 +112,7 @@ def run_study(
 
 
 def describe(study: Study) -> dict[str, Any]:
-    """What the store notes about a study, so that it can go on without the study's file."""
+    """The study's record in the store, so it can be resumed without the study's file."""
     facts = {"study": dict(study.document), "folder": str(study.folder.absolute())}
     return facts | ({"laws": [vars(law) for law in study.laws]} if study.laws else {})
 
@@ -123,14 +123,14 @@ def base_scenario(study: Study) -> BaseScenario:
 
 
 def check_metrics(study: Study, units: Mapping[str, str]) -> None:
-    """Refuse a metric that runs do not have, nor a bound of it, and a rule in another unit.
+    """Refuse a metric that runs lack, bounds included, and a stopping rule in another unit.
 
     Args:
         study: whose metrics are checked.
         units: of runs of the study, the unit of every metric by its key.
 
     Raises:
-        InputError: there is such a metric.
+        InputError: a metric or the rule is refused.
     """
     for metric in study.metrics:
         if metric not in units and metric + ABOVE not in units:
@@ -162,11 +162,12 @@ class _Session:
         )  # fmt: skip
 
     def run(self, found: Sequence[PointScenario]) -> None:
-        """Run until no point wants more seeds."""
+        """Run until no point needs more seeds."""
         self._scenarios = {each.point.index: each for each in found}
         is_checked = not self._may_compact or self._has_metrics()
         while missing := self._missing(found):
-            # The ends of the axes first: they tell what runs cost and which metrics there are.
+            # The ends of the axes first, because they show the cost of runs and the existing
+            # metrics.
             missing[1:] = [missing[-1], *missing[1:-1]] if missing[1:] else []
             if not is_checked:
                 self._unchecked = {run.address for run in missing[:2]}
@@ -177,19 +178,19 @@ class _Session:
                 self._dispatcher.run(missing)
             finally:
                 self._progress.stop()
-        if not is_checked and self._units:  # without a run that was made nothing is known
+        if not is_checked and self._units:  # nothing is known before the first run
             check_metrics(self._study, self._units)
         self._compact(0)
         if self._may_compact:
             self._store.folder.write(RUNS, encoded(self._results.table("runs"), ".parquet"))
 
     def _has_metrics(self) -> bool:
-        """Whether runs in the store have all metrics of the study; their units are noted."""
+        """Whether runs in the store have all metrics of the study; records their units."""
         metrics = self._study.metrics
         self._units = self._results.units(metrics)
         if not self._units.keys() >= set(metrics):
             return False
-        if self._units:  # of what was made; all may be set aside
+        if self._units:  # of finished runs; all may be set aside
             check_metrics(self._study, self._units)
         return True
 
@@ -220,10 +221,10 @@ class _Session:
         self._compact(_COMPACT_AT)
 
     def _check_metrics(self, runs: Sequence[BatchRun], units: Mapping[str, str]) -> None:
-        """Refuse what `check_metrics` refuses, once the first and the last run are made.
+        """Call `check_metrics` once the first and the last run are finished.
 
-        One of both may lack a metric: Jain's index, for example, needs two flows. What runs in the
-        store have counts too.
+        One of both may lack a metric; Jain's index, for example, needs two flows. Metrics of runs
+        in the store count too.
         """
         self._unchecked -= {run.address for run in runs}
         self._units.update(units)

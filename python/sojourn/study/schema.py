@@ -1,7 +1,7 @@
 """The JSON Schema of a study's file, for editors; written by ``sojourn study schema``.
 
-It knows the form of a file. What depends on several keys (zips, samples, filters, metrics of the
-scenario) is checked by `sojourn.study.definition.parse` alone.
+It describes the form of a file. Rules that involve several keys (zips, samples, filters, metrics of
+the scenario) are checked only by `sojourn.study.definition.parse`.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _texts(text: dict[str, Any] = _TEXT) -> dict[str, Any]:
 
 
 def _metric() -> dict[str, Any]:
-    """The key of a metric that some engine writes; that of a run has no name between."""
+    """The key of a metric that some engine writes; that of a whole run has no name part."""
     names: dict[str, list[str]] = {}
     for row in TABLE.values():
         if not row.never:

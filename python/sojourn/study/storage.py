@@ -9,13 +9,13 @@
 ``damaged/*``             files whose content is not what their name says, or is not of runs
 ========================  =======================================================================
 
-The name of a Parquet file is the digest of its content, so that damage is seen. A digest says
-nothing of what was written: the columns are checked too.
+The name of a Parquet file is the digest of its content, so damage is detected. The columns are
+checked too, because a digest does not show that the content was right.
 
 A worker may die after it wrote a fragment and before its client learns of it, so two fragments may
-hold the same run. Compaction copies those runs that the table does not have, and removes fragments
-after that; whenever it dies, the table has each run once, and nothing is lost. Readers here take
-the table and what fragments have beyond it.
+hold the same run. Compaction copies the runs that the table lacks, and then removes the fragments;
+if it dies at any time, the table has each run once, and nothing is lost. Readers use the table and
+the additional runs of fragments.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class StudyStore:
     """The store of a study.
 
     Args:
-        folder: where it is.
+        folder: its folder.
         report: called with a sentence about every damaged file.
     """
 
@@ -66,15 +66,15 @@ class StudyStore:
         self._report = report
 
     def begin(self, facts: dict[str, Any]) -> None:
-        """Note the study; an earlier one of this store is replaced, its runs stay.
+        """Record the study; an earlier one of this store is replaced, its runs stay.
 
-        What writers that were killed left half-written is removed.
+        Half-written files of killed writers are removed.
 
         Args:
             facts: see `facts`.
 
         Raises:
-            InputError: another version of Sojourn made the runs of this store.
+            InputError: the runs of this store are from another version of Sojourn.
             OSError: the store cannot be written.
         """
         found = self._facts()
@@ -86,11 +86,11 @@ class StudyStore:
             self.folder.write(_STUDY, files.sealed(content).encode())
 
     def facts(self) -> dict[str, Any]:
-        """What `begin` noted.
+        """The record written by `begin`.
 
         Raises:
-            InputError: this is no store of a study, or of another format, or another version of
-                Sojourn made its runs.
+            InputError: this is not a store of a study, has another format, or runs of another
+                version of Sojourn.
         """
         found = self._facts()
         if found is None:
@@ -103,7 +103,7 @@ class StudyStore:
         return found
 
     def _check_version(self, found: dict[str, Any], remedy: str) -> None:
-        """Refuse the runs of another version: this one has other names for the same points."""
+        """Refuse the runs of another version, which names the same points differently."""
         if found["simulator"] != simulator():
             raise InputError(
                 f"{self.folder.address}: its runs are of {found['simulator']}, this is "
@@ -130,7 +130,7 @@ class StudyStore:
         return found
 
     def write(self, rows: pa.Table) -> str:
-        """Keep the runs of a batch; returns the name of the file.
+        """Store the runs of a batch; return the name of the file.
 
         Raises:
             OSError: the store cannot be written, or the disk is full.
@@ -144,17 +144,17 @@ class StudyStore:
         return name
 
     def set_aside(self, run: str, facts: dict[str, Any]) -> None:
-        """Note a run that cannot be made."""
+        """Record a failed run."""
         self.folder.write(f"failed/{run}.json", files.sealed(facts).encode())
 
     def failed(self) -> dict[str, dict[str, Any]]:
-        """What was set aside, by run."""
+        """The runs that were set aside."""
         found = {}
         for name in self.folder.names("failed"):
             try:
                 facts = files.unsealed(self.folder.read(name).decode())
             except FileNotFoundError:
-                continue  # another process tries it again
+                continue  # another process retries it
             except ValueError:
                 facts = {}
             if validity.is_note(facts):
@@ -165,7 +165,7 @@ class StudyStore:
         return found
 
     def retry(self) -> None:
-        """Forget what was set aside, so that it is tried again."""
+        """Forget the runs that were set aside, so they are retried."""
         for name in self.folder.names("failed"):
             self.folder.remove(name)
 
@@ -175,11 +175,11 @@ class StudyStore:
         """All rows, file by file; each run once.
 
         Args:
-            columns: those that are wanted, with ``run`` among them; all by default.
-            known: names of files that are left out; those that are read are added.
+            columns: the wanted ones, including ``run``; all by default.
+            known: names of files to leave out; files that are read are added.
         """
         seen: set[str] = set()
-        # Fragments first: one that is compacted meanwhile is found in the table then.
+        # Fragments first, because one that is compacted meanwhile is then found in the table.
         names = self.folder.names("fragments")
         for name in [*self.folder.names("table"), *names]:
             if known is not None and name in known:
@@ -191,14 +191,14 @@ class StudyStore:
                 yield _beyond(rows, seen)
 
     def runs(self) -> set[str]:
-        """The runs that are kept."""
+        """The stored runs."""
         found: set[str] = set()
         for rows in self.tables(["run"]):
             found.update(rows["run"].unique().to_pylist())
         return found
 
     def fragments(self) -> int:
-        """How many fragments wait for compaction."""
+        """The number of fragments that are not compacted yet."""
         return len(self.folder.names("fragments"))
 
     def compact(self) -> None:
@@ -235,7 +235,7 @@ class StudyStore:
             self.folder.remove(name)
 
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table | None:
-        """A file; None if it has been compacted meanwhile, or is none of runs and was put away."""
+        """A file; None if it has been compacted meanwhile, or was moved to `damaged`."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -268,7 +268,7 @@ class StudyStore:
 
 
 def _beyond(rows: pa.Table, seen: set[str]) -> pa.Table:
-    """The rows of runs that were not seen; they are now."""
+    """The rows of runs that were not seen before; marks them as seen."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,7 +1,7 @@
 """The tables of a study for other programs: typed columns with units in their names.
 
 Axes whose values are quantities of one kind are numbers in SI units (``rtt_s``, ``rate_bps``), so
-that other programs compare them as numbers; `docs/how-to/studies.md` lists the columns.
+other programs compare them as numbers; `docs/how-to/studies.md` lists the columns.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class _Results(Protocol):
 def value_columns(
     names: Sequence[str], rows: Sequence[Mapping[str, Value]]
 ) -> dict[str, pa.ChunkedArray | pa.Array]:
-    """Columns of values as scenarios write them, by the names of the columns.
+    """Columns of values in the notation of scenarios, by column name.
 
     Values of one kind with a unit become numbers in SI units, in a column that ends in the unit;
-    values of several types become texts; a value that a row does not have is null.
+    values of several types become texts; missing values are null.
 
     Args:
         names: of the values.
@@ -76,7 +76,7 @@ def metric_columns(
     Args:
         metrics: keys, such as ``queue/bottleneck/delay_p95``.
         units: unit by key.
-        taken: columns that are there already.
+        taken: names of existing columns.
     """
     found = {key: _word(_with_unit(key.rpartition("/")[2], units.get(key, ""))) for key in metrics}
     for depth in (2, 3):
@@ -150,7 +150,7 @@ def values_table(results: _Results) -> pa.Table:
 
 
 def _base(results: _Results) -> pa.Table:
-    """Point, axes, seed and name of every run that is kept, by point and seed."""
+    """Point, axes, seed and name of every stored run, by point and seed."""
     import pyarrow as pa
 
     kept = results.store.runs()
@@ -171,7 +171,7 @@ def _base(results: _Results) -> pa.Table:
 def _axes(results: _Results, points: Sequence[int]) -> dict[str, Any]:
     import pyarrow as pa
 
-    # Of all points, so that types do not depend on which of them have runs.
+    # Of all points, so types do not depend on which of them have runs.
     rows = [each.point.values for each in results.points]
     columns = value_columns([axis.name for axis in results.study.axes], rows)
     places = pa.array(points, pa.int64())
@@ -179,9 +179,9 @@ def _axes(results: _Results, points: Sequence[int]) -> dict[str, Any]:
 
 
 def _unit_of(values: Sequence[Value]) -> str | None:
-    """The first unit of the family that all values are of; None where they are no quantities.
+    """The first unit of the common family of all values; None if they are not quantities.
 
-    A plain 0 is of every family, as scenarios take it.
+    A plain 0 belongs to every family, as in scenarios.
     """
     found = [quantity(value) for value in values]
     units = set()
@@ -197,7 +197,7 @@ def _sizes(values: Sequence[Value | None]) -> pa.Array:
     import pyarrow as pa
 
     found = [None if value is None else quantity(value) for value in values]
-    # Twelve digits, so that 35ms is the number that a query writes: 0.035.
+    # Twelve digits, so 35ms equals 0.035 in a query.
     return pa.array([each and float(f"{each.size:.12g}") for each in found], pa.float64())
 
 

@@ -1,11 +1,11 @@
-"""The stopping rule: more seeds per point until an interval is narrow enough, looked at rightly.
+"""The stopping rule: more seeds per point until an interval is narrow enough.
 
-Looking again and again at a 95 % interval until it is narrow covers less than 95 %. Here a point is
-looked at after a fixed series of numbers of seeds, and the level of each look is such that all of
-its intervals together hold with the stated confidence: repeated confidence intervals (Jennison and
-Turnbull 1989) at Pocock's constant level (Pocock 1977). The constant is computed for these very
-looks by the recursion of Armitage, McPherson and Rowe 1969. The interval of a mean takes Student's
-t at that level (Jennison and Turnbull 2000 §4.4), that of a median the order statistics.
+Repeatedly testing a 95 % interval until it is narrow gives less than 95 % coverage. Here a point is
+tested after a fixed series of numbers of seeds, and the level of each look is such that all
+intervals together hold with the stated confidence: repeated confidence intervals (Jennison and
+Turnbull 1989) at Pocock's constant level (Pocock 1977). The constant is computed for these looks by
+the recursion of Armitage, McPherson and Rowe 1969. The interval of a mean uses Student's t at that
+level (Jennison and Turnbull 2000 §4.4), that of a median order statistics.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNTIL_KEYS = ("metric", "within", "confidence", "max_seeds")
 DEFAULT_CONFIDENCE = 0.95
 FIRST_LOOK = 8
 GROWTH = 1.5
-# How a study writes a unit of table `summary`.
+# A study's notation for a unit of table `summary`.
 _WRITTEN = {"s": "s", "bit/s": "bit"}
 # Nodes of the integration; more do not change the fourth digit of the bound.
 _GRID = 161
@@ -38,14 +38,14 @@ _GRID = 161
 
 @dataclass(frozen=True)
 class Until:
-    """When a point has seeds enough.
+    """When a point has enough seeds.
 
     Attributes:
         metric: key of table ``summary``.
-        within: half of the interval must be at most this, in the metric's SI unit, or as a share
-            of the estimate.
+        within: upper limit of the interval's half-width, in the metric's SI unit, or as a share of
+            the estimate.
         is_share: whether `within` is a share.
-        unit: of `within` as it was written; empty for a share and a plain number.
+        unit: of `within` as written; empty for a share and a plain number.
         confidence: probability with which the interval at the stop holds.
         max_seeds: no point gets more seeds than this.
     """
@@ -61,7 +61,7 @@ class Until:
         """Refuse a rule whose width is of another unit than its metric.
 
         Args:
-            unit: of the metric in table ``summary``; empty if it is not known.
+            unit: of the metric in table ``summary``; empty if unknown.
 
         Raises:
             InputError: ``within = "5mbit"`` for a delay, for example.
@@ -77,7 +77,7 @@ class Until:
 
     @functools.cached_property
     def looks(self) -> tuple[int, ...]:
-        """The numbers of seeds at which a point is looked at."""
+        """The numbers of seeds at which a point is tested."""
         counts = [min(FIRST_LOOK, self.max_seeds)]
         while counts[-1] < self.max_seeds:
             counts.append(min(self.max_seeds, math.ceil(counts[-1] * GROWTH)))
@@ -89,7 +89,7 @@ class Until:
         return pocock_level(self.looks, 1.0 - self.confidence)
 
     def interval(self, values: Sequence[float]) -> tuple[float, float, float]:
-        """Estimate and both ends of its interval at one look; NaN where there are too few values.
+        """Estimate and both ends of its interval at one look; NaN with too few values.
 
         Args:
             values: one per seed, shape ``(n_seeds,)``; NaN is left out.
@@ -105,16 +105,16 @@ class Until:
         return mean, mean - half, mean + half
 
     def is_met(self, values: Sequence[float]) -> bool:
-        """Whether the interval is narrow enough; never where it is not known."""
+        """Whether the interval is narrow enough; False if it is unknown."""
         centre, low, high = self.interval(values)
         most = self.within * abs(centre) if self.is_share else self.within
         return (high - low) / 2.0 <= most
 
     def wanted(self, values: Sequence[float]) -> int:
-        """How many seeds a point needs, as far as these values say.
+        """The number of seeds that a point needs, given these values.
 
         Args:
-            values: of seeds 1, 2, ... in order, shape ``(n_seeds,)``; NaN where a run failed.
+            values: of seeds 1, 2, ... in order, shape ``(n_seeds,)``; NaN for a failed run.
         """
         for look in self.looks:
             if len(values) < look or self.is_met(values[:look]):
@@ -126,7 +126,7 @@ def read_until(table: Mapping[str, Any], metrics: Sequence[str]) -> Until:
     """Read table ``until``.
 
     Raises:
-        InputError: a key or a value is not what it should be, or no number of seeds can meet it.
+        InputError: a key or a value is invalid, or no number of seeds can meet it.
     """
     known_keys("until", table, UNTIL_KEYS)
     metric = table.get("metric")
@@ -162,7 +162,7 @@ def fewest_seeds(rule: Until) -> int:
     """The smallest number of seeds that gives an interval at all."""
     if row_of(rule.metric).centre == "mean":
         return 2
-    # Smallest and largest of n values miss the median with probability 2 ** (1 - n).
+    # The extremes of n values miss the median with probability 2 ** (1 - n).
     return 1 + math.ceil(-math.log2(rule.level))
 
 
@@ -178,10 +178,10 @@ def _median(ordered: np.ndarray[Any, Any], level: float) -> tuple[float, float, 
 
 @functools.cache
 def pocock_level(looks: tuple[int, ...], alpha: float) -> float:
-    """The two-sided level of every look that makes them miss together with probability alpha.
+    """The two-sided level of every look with which any of them misses with probability alpha.
 
     Args:
-        looks: numbers of values at the looks, rising.
+        looks: numbers of values at the looks, increasing.
         alpha: probability that the interval of some look does not hold.
     """
     if len(looks) == 1:
@@ -195,7 +195,7 @@ def pocock_level(looks: tuple[int, ...], alpha: float) -> float:
 def _misses(looks: tuple[int, ...], bound: float) -> float:
     """Probability that a standardised mean of normal values leaves +-bound at one of the looks."""
     at, weights = np.polynomial.legendre.leggauss(_GRID)
-    # Density of the sum of the values so far, of those that have not left.
+    # Density of the sum of the values so far, for paths that have not left.
     scale = bound * math.sqrt(looks[0])
     sums = at * scale
     density = np.exp(-(sums**2) / (2 * looks[0])) / math.sqrt(2 * math.pi * looks[0])

@@ -1,4 +1,4 @@
-"""Whether the content of a study's files is what its readers expect: a checksum does not say so."""
+"""Checks the content of a study's files beyond their checksums."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTE = {"reason": str, "point": dict, "seed": int}
 
 
 def what_is_wrong(found: pa.Schema, expected: pa.Schema) -> str | None:
-    """Why a file has not the columns of runs; None if it has.
+    """Why a file lacks the columns of runs; None if it has them.
 
     Args:
         found: of the file; texts may be dictionaries.
@@ -31,7 +31,7 @@ def what_is_wrong(found: pa.Schema, expected: pa.Schema) -> str | None:
 
 
 def with_missing(rows: pa.Table) -> str | None:
-    """Why rows are not those of runs: a column with a missing value; None if all are whole."""
+    """Why rows are not those of runs: a column with a missing value; None if all are complete."""
     found = [name for name in rows.column_names if rows[name].null_count]
     return f"is not of runs: its column {found[0]} has missing values" if found else None
 

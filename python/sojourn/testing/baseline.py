@@ -1,6 +1,6 @@
 """Stored values that expectations with ``against = "baseline"`` are compared with.
 
-They lie next to the scenario, as ``NAME.baseline.json``, for the version control of its project.
+They are next to the scenario, as ``NAME.baseline.json``, for the version control of its project.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ def read(file: str | Path) -> Baseline:
 
 
 def write(file: str | Path, series: Mapping[str, Mapping[int, float]]) -> Path:
-    """Store the values of a scenario; returns where.
+    """Store the values of a scenario; return the file.
 
     Raises:
-        InputError: a value is not known.
+        InputError: a value is unknown.
         OSError: the file cannot be written.
     """
     path = path_of(file)

@@ -1,11 +1,11 @@
-"""What is decided of an expectation: passed, failed, undecided or invalid, and why.
+"""Decisions about expectations: passed, failed, undecided or invalid, and why.
 
-An expectation has passed once its interval lies within the bounds, and has failed once it lies
-outside. The intervals of all looks together hold with the stated confidence
-(`sojourn.study.until`), so that a further look is no second chance.
+An expectation passes once its interval lies within the bounds, and fails once it lies outside. The
+intervals of all looks together hold with the stated confidence (`sojourn.study.until`), so further
+looks do not raise the error rate.
 
-With a reference the value is the ratio to it, seed by seed, or the difference where the bound is an
-amount: runs of one seed share their exogenous draws.
+With a reference the value is the ratio to it, seed by seed, or the difference if the bound is an
+amount; runs of one seed share their exogenous draws.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Decision:
 
     Attributes:
         expected: the expectation.
-        outcome: what was decided.
+        outcome: the decision.
         centre: mean or median over seeds of the value, or of its ratio or difference.
         low: lower end of the interval.
         high: upper end of it.
@@ -49,7 +49,7 @@ class Decision:
 
     @property
     def severity(self) -> tuple[int, float]:
-        """Sorts the worst first: by outcome, then by how far the value is beyond its bounds."""
+        """Sorts the worst first: by outcome, then by the distance of the value from its bounds."""
         return _RANK[self.outcome], -_excess(self.expected, self.centre)
 
     @property
@@ -61,11 +61,11 @@ class Decision:
 
 
 def decide(expected: Expected, values: Sequence[float], first_seed: int) -> Decision:
-    """The decision at one look.
+    """The decision after some seeds.
 
     Args:
-        expected: what is expected.
-        values: one per seed, shape ``(n_seeds,)``, of which a ratio or difference has been taken.
+        expected: the expectation.
+        values: one per seed, shape ``(n_seeds,)``, ratios or differences already taken.
         first_seed: the seed of the first value.
     """
     centre, low, high = expected.rule.interval(values)
@@ -81,7 +81,7 @@ def decide(expected: Expected, values: Sequence[float], first_seed: int) -> Deci
 
 
 def _excess(expected: Expected, value: float) -> float:
-    """How far a value is beyond the nearer bound, as a part of it; negative within."""
+    """Distance of a value beyond the nearer bound, relative to it; negative within."""
     if math.isnan(value):
         return -math.inf
     beyond = [

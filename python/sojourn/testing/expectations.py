@@ -1,4 +1,4 @@
-"""The expectations of a scenario file, one for each case that it names."""
+"""The expectations of a scenario file, one for each of its cases."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class TestedScenario:
 
     Attributes:
         scenario: under its own seed.
-        engine: where it runs.
-        link: the link whose AQM the case names; None where it names none.
-        aqm: that AQM, as it was written; empty where it is the scenario's own.
+        engine: the engine.
+        link: the link whose AQM the case names; None without one.
+        aqm: that AQM, as written; empty for the scenario's own.
         sets: dotted keys and values that override the file.
     """
 
@@ -59,17 +59,17 @@ class Expected:
 
     Attributes:
         file: as the user named it.
-        line: of the expectation, from 1; 0 where it is not known.
+        line: of the expectation, from 1; 0 if unknown.
         key: of the metric in `Result.summary`.
         of: name of that queue or class; empty for the whole run.
-        text: the bounds as they were written: ``below 20ms``.
-        low: the value is above this; infinite if anything is.
-        high: the value is below this.
+        text: the bounds as written: ``below 20ms``.
+        low: lower bound; may be infinite.
+        high: upper bound.
         is_ratio: whether the value is divided by the reference's.
-        variant: what is run.
-        reference: what is run for the reference, where that is another AQM.
-        against: the reference as it was written; empty without one.
-        rule: when a number of seeds is enough to look, and the interval of a look.
+        variant: the variant to run.
+        reference: the variant of the reference, if that is another AQM.
+        against: the reference as written; may be empty.
+        rule: numbers of seeds at which to look, and the interval of a look.
     """
 
     file: str
@@ -105,15 +105,15 @@ class Expected:
 
     @property
     def series(self) -> str:
-        """Names its values in a stored baseline."""
+        """The name of its values in a stored baseline."""
         return f"{self.key} ({self.variant.label})" if self.variant.label else self.key
 
 
 def files(sources: Sequence[str | Path]) -> list[Path]:
-    """Scenario files, with those of folders in place of these.
+    """Scenario files, with folders replaced by their files.
 
     Raises:
-        InputError: there is no such file, or a folder has none.
+        InputError: a file does not exist, or a folder has none.
     """
     found: list[Path] = []
     for source in map(Path, sources):
@@ -134,11 +134,11 @@ def read(
 
     Args:
         source: the file.
-        engine: where all of them are run, in place of what they say.
+        engine: replaces the engines of all expectations.
         options: of engines.
 
     Raises:
-        InputError: it has none, or a case or a number of seeds means nothing.
+        InputError: it has none, or a case or a number of seeds is invalid.
         ScenarioError: the file is not a legal scenario.
     """
     scenario = load(source)
@@ -190,7 +190,7 @@ class _Reader:
         return InputError(f"{self._file}:{line}: {path}: {why}")
 
     def _keys(self) -> list[tuple[str, str]]:
-        """Names and keys of what the metric is of; the scenario has checked the names."""
+        """Names and keys of the metric's queues or classes; the scenario has checked the names."""
         metric, of = self._written["metric"], self._written.get("of", [])
         scope = row_of(metric).scope
         if scope == "run":
@@ -217,7 +217,7 @@ class _Reader:
         return TestedScenario(changed, engine, link, aqm, sets)
 
     def _fitting(self, name: str) -> dict[str, Any]:
-        """The options that an engine has; `sojourn test` has checked that some engine does."""
+        """This engine's options; `sojourn test` has checked that some engine has each."""
         has = {option.name for owner, option in registry.options() if owner == name}
         return {key: value for key, value in (self._options or {}).items() if key in has}
 
@@ -246,7 +246,7 @@ class _Reader:
 
 
 def _bounds(written: Mapping[str, Any]) -> tuple[str, float, float]:
-    """The bounds as text, and as the interval in which the compared value must lie."""
+    """The bounds as text, and as the interval of allowed values."""
     parts = []
     for key in _BOUNDS:
         if key in written:

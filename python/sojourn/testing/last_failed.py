@@ -1,4 +1,4 @@
-"""Which expectations did not pass the last time, for ``--last-failed``."""
+"""The expectations that did not pass the last time, for ``--last-failed``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FILE = "not-passed.json"
 
 
 def select(expected: Sequence[Expected]) -> list[Expected]:
-    """Those that did not pass the last time; all if none is known."""
+    """Those that did not pass the last time; all if unknown."""
     known = _read()
     found = [each for each in expected if each.name in known.get(_file(each), [])]
     return found or list(expected)
 
 
 def note(decisions: Sequence[Decision]) -> None:
-    """Note what did not pass; a cache that cannot be written is no error."""
+    """Record what did not pass; an unwritable cache is not an error."""
     known = _read()
     for decision in decisions:
         names = [n for n in known.get(_file(decision.expected), []) if n != decision.expected.name]

@@ -15,7 +15,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def junit(decisions: Sequence[Decision], wall_s: float) -> str:
-    """As JUnit XML: undecided is skipped, as the format has no other word, and invalid an error."""
+    """As JUnit XML; undecided becomes skipped, the nearest word, and invalid an error."""
     counts = {name: str(count) for name, count in _counts(decisions).items()}
     attributes = {
         "name": "sojourn", "tests": str(len(decisions)), "failures": counts["failed"],
@@ -41,7 +41,7 @@ def junit(decisions: Sequence[Decision], wall_s: float) -> str:
 
 
 def tap(decisions: Sequence[Decision]) -> str:
-    """As TAP 14: undecided is skipped; the exit code of the command says that it is not passed."""
+    """As TAP 14; undecided becomes skipped, but the command's exit code is not 0."""
     lines = ["TAP version 14", f"1..{len(decisions)}"]
     for number, decision in enumerate(decisions, 1):
         name = re.sub(r"([\\#])", r"\\\1", f"{decision.expected.place} {decision.expected.name}")
@@ -84,7 +84,7 @@ def step_summary(decisions: Sequence[Decision]) -> str:
 
 
 def headline(decisions: Sequence[Decision]) -> str:
-    """How many there are of each: ``1 failed, 3 passed``."""
+    """The number of each outcome: ``1 failed, 3 passed``."""
     counts = _counts(decisions)
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "none"
 

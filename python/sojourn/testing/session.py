@@ -21,11 +21,11 @@ from sojourn.testing.expectations import BASELINE, Expected, TestedScenario
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What is kept of one run.
+    """The kept results of one run.
 
     Attributes:
         summary: every number by its key.
-        invalid: why it is no valid experiment.
+        invalid: why it is not a valid experiment.
     """
 
     summary: dict[str, float]
@@ -37,9 +37,9 @@ class Session:
     """Decides expectations.
 
     Attributes:
-        jobs: runs at a time; the number of cores by default.
-        store: where runs that were made before are found.
-        progress: makes what receives how far the runs of a round are.
+        jobs: concurrent runs; the number of cores by default.
+        store: where earlier runs are found.
+        progress: creates the receiver of a round's progress.
     """
 
     jobs: int | None = None
@@ -53,8 +53,8 @@ class Session:
         """Decide all, the worst first.
 
         Args:
-            expected: what is decided.
-            at_first: end at the first failure; what is not decided then is left out.
+            expected: the expectations.
+            at_first: end at the first failure; undecided expectations are left out then.
 
         Raises:
             InputError: a metric has no value in any run, or a baseline does not fit.
@@ -79,10 +79,10 @@ class Session:
         return sorted(decided, key=lambda decision: decision.severity)
 
     def update_baselines(self, expected: Sequence[Expected]) -> list[str]:
-        """Store the values of what is compared with a baseline; returns the names of the files.
+        """Store the values of expectations with a baseline; return the names of the files.
 
         Raises:
-            InputError: nothing is, or a run is not valid or has no value.
+            InputError: no expectation has a baseline, or a run is not valid or has no value.
         """
         wanted = [each for each in expected if each.against == BASELINE]
         if not wanted:
@@ -98,7 +98,7 @@ class Session:
         return [str(baseline.write(file, series)) for file, series in stored.items()]
 
     def _make(self, wanted: Iterable[tuple[Expected, int]]) -> None:
-        """Make the runs of these expectations that are not there yet."""
+        """Execute the missing runs of these expectations."""
         missing: dict[tuple[str, int], Task] = {}
         for each, look in wanted:
             for variant in filter(None, (each.variant, each.reference)):
@@ -116,7 +116,7 @@ class Session:
         self._runs.update(zip(missing, made, strict=True))
 
     def _key(self, variant: TestedScenario) -> str:
-        """Names what is run, so that the same scenario is not run twice."""
+        """The identity of a run, so the same scenario is not run twice."""
         if id(variant) not in self._keys:
             resolved = json.loads(variant.scenario.resolved_json())
             parts = [variant.engine.name, *map(str, variant.engine.options.items())]
@@ -151,7 +151,7 @@ class Session:
         return self._values(each, each.reference, seeds)
 
     def _invalid(self, variant: TestedScenario, seeds: Sequence[int]) -> str:
-        """Why a run of these is no valid experiment; empty if all are."""
+        """Why a run of these is not a valid experiment; empty if all are."""
         for seed in seeds:
             run = self._runs[self._key(variant), seed]
             if isinstance(run, str):
@@ -161,7 +161,7 @@ class Session:
         return ""
 
     def _values(self, each: Expected, variant: TestedScenario, seeds: Sequence[int]) -> list[float]:
-        """One value per seed; NaN where it is missing, infinite where only a bound is known.
+        """One value per seed; NaN if missing, infinite if only a bound is known.
 
         Raises:
             InputError: no run has one.

@@ -1,4 +1,4 @@
 """Open loops: transfer functions, margins, and responses in time.
 
-Not called `loop`, since `sojourn.stability.loop` is the function.
+It is not called `loop`, because `sojourn.stability.loop` is a function.
 """

@@ -1,9 +1,9 @@
 """Integration of delay differential equations whose delays depend on the state.
 
 Classic Runge-Kutta of fourth order with a fixed step; the past is read by cubic Hermite
-interpolation, which is of the same order. Written here because no library serves: SciPy has no
-solver with delays, `ddeint` solves one point at a time and is unmaintained, `jitcdde` needs a C
-compiler at run time. All operating points of a grid advance together.
+interpolation, which is of the same order. No library is suitable: SciPy has no solver with delays,
+`ddeint` solves one point at a time and is unmaintained, `jitcdde` needs a C compiler at run time.
+All operating points of a grid advance together.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Past:
             t_s: one time per point, shape ``(n_points,)``.
 
         Returns:
-            Shape ``(n_states, n_points)``; held states do not move between steps.
+            Shape ``(n_states, n_points)``; held states do not change between steps.
         """
         place = np.maximum(t_s / self._step_s, 0.0)
         left = np.minimum(place.astype(np.intp), max(0, self.last - 1))
@@ -69,7 +69,7 @@ class System(Protocol):
         """The derivative of the state within step ``index``, shape ``(n_states, n_points)``."""
 
     def jump(self, index: int, t_s: float, state: Floats, past: Past) -> Floats:
-        """The state after what happens at the start of step ``index``, bounds included."""
+        """The state after the events at the start of step ``index``, bounds included."""
 
 
 def integrate(system: System, before: Floats, start: Floats, step_s: float, steps: int) -> Floats:
@@ -80,7 +80,7 @@ def integrate(system: System, before: Floats, start: Floats, step_s: float, step
         before: constant state before the start, shape ``(n_states, n_points)``.
         start: state at the start, same shape.
         step_s: step.
-        steps: how many.
+        steps: number of steps.
 
     Returns:
         Shape ``(steps + 1, n_states, n_points)``.

@@ -1,6 +1,6 @@
 """The open loop: windows, queue and controller around one operating point, evaluated exactly.
 
-Signals meet windows a round trip later; the queue sums what the windows send. With ``e =
+Signals reach the windows one round trip later; the queue sums their sending rates. With ``e =
 exp(-s R)``, and with populations i of ``N`` flows each (one for a plain AQM, two for DualPI2)::
 
     dW_i (s - w_i - w_late_i e_i) = (r_i + r_late_i e_i) dtau + c_i e_i F_i slope_i du
@@ -27,14 +27,14 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Variant:
-    """What a loop leaves out.
+    """A simplification of a loop.
 
     Attributes:
         doc: one line.
         inner_delay: whether windows and queue depend on their own past within the round trip;
             without, the plant is rational times one delay, as in Hollot, Misra, Towsley and Gong
             2001 and Pan et al. 2013.
-        held: whether the controller's output is held between updates and its measurement is late.
+        held: whether the controller's output is held between updates and its measurement delayed.
         gain: factor on the loop gain.
     """
 
@@ -73,7 +73,7 @@ def variant(name: str) -> Variant:
 
 
 class Loop(Protocol):
-    """What margins need of an open loop."""
+    """The interface of an open loop for margins."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -85,14 +85,14 @@ class Loop(Protocol):
 
     @property
     def scale_s(self) -> Floats:
-        """A time around whose inverse the frequency grid is laid, shape ``(n_points,)``."""
+        """A time scale; the frequency grid is around its inverse, shape ``(n_points,)``."""
 
     def without_delay(self, s: Complexes, points: Indices) -> Complexes:
         """The loop without its pure delay.
 
         Args:
             s: complex frequency in 1/s, shape ``(n, ...)``.
-            points: which loops, shape ``(n,)``.
+            points: indices of loops, shape ``(n,)``.
         """
 
 
@@ -102,12 +102,12 @@ class FluidLoop:
 
     Attributes:
         shape: of the grid of operating points; all arrays below are flat.
-        populations: who sends.
-        controller: what the AQM computes.
+        populations: the flows.
+        controller: of the AQM.
         capacity_pps: of the link, packets per second.
-        variant: what is left out.
-        with_delay: whether the pure delay counts (Figure 13 of Pan et al. 2013 seems to lack it,
-            fact stability-2).
+        variant: the simplification.
+        with_delay: whether the pure delay is included (Figure 13 of Pan et al. 2013 seems to lack
+            it, fact stability-2).
     """
 
     shape: tuple[int, ...]
@@ -139,7 +139,7 @@ class FluidLoop:
         return result
 
     def _plant(self, s: Complexes, points: Indices) -> Complexes:
-        """Queue delay per controller output, the pure delay left out."""
+        """Queue delay per controller output, without the pure delay."""
 
         def at(values: Floats) -> Floats:
             return values[points].reshape((len(points),) + (1,) * (s.ndim - 1))
@@ -192,7 +192,7 @@ class FluidLoop:
 
 
 def _only(part: Part, wanted: Bools) -> Part:
-    """A dataclass with its arrays cut to some points."""
+    """A dataclass with its arrays restricted to some points."""
     names = [field.name for field in fields(part)]  # type: ignore[arg-type]
     arrays = {name: getattr(part, name) for name in names}
     cut = {name: a[wanted] for name, a in arrays.items() if isinstance(a, np.ndarray)}

@@ -2,7 +2,7 @@
 
 The loop is evaluated on a frequency grid in units of its own time scale; sign changes of gain and
 phase are refined by Chandrupatla's method, all at once (`scipy.optimize.elementwise`). The phase is
-followed from low frequencies, the pure delay added exactly, so that a margin of -300 degrees is not
+unwrapped from low frequencies, and the pure delay added exactly, so a margin of -300 degrees is not
 mistaken for one of 60.
 """
 
@@ -25,7 +25,7 @@ except ImportError:
 # In units of 1/scale. Below a hundredth nothing bends sharply, so few points do.
 _GRID = np.concatenate([np.geomspace(1e-4, 1e-2, 16, endpoint=False), np.geomspace(1e-2, 1e2, 96)])
 _WIDE_GRID = np.geomspace(1e-12, 1e7, 1200)
-_CHUNK = 1024  # points whose grids fit into the cache together
+_CHUNK = 1024  # points whose grids fit into the cache
 _FINE = 1e-13  # relative error of a crossover
 
 
@@ -35,11 +35,11 @@ class Margins:
 
     Attributes:
         gain_margin_db: by how much the gain may grow before the loop oscillates; negative if it
-            does. Infinite without a phase crossing.
-        phase_margin_deg: 180 degrees plus the followed phase where the gain is 1, the least if
-            that happens more than once. Infinite if the gain stays below 1.
-        delay_margin_s: by how much the delay may grow, the least of phase margin over frequency.
-        crossover_rad_per_s: where the gain is 1, at the least phase margin; NaN if nowhere.
+            oscillates. Infinite without a phase crossing.
+        phase_margin_deg: 180 degrees plus the unwrapped phase where the gain is 1; the smallest of
+            several. Infinite if the gain stays below 1.
+        delay_margin_s: by how much the delay may grow: the smallest phase margin over frequency.
+        crossover_rad_per_s: where the gain is 1, at the smallest phase margin; NaN if nowhere.
         phase_crossover_rad_per_s: where the phase is -180 degrees, at the gain margin; NaN if
             nowhere.
     """
@@ -60,7 +60,7 @@ def margins(loop: Loop) -> Margins:
     """The margins of every loop of a grid.
 
     Args:
-        loop: open loops that are stable themselves but for an integrator, with negative feedback.
+        loop: open loops with negative feedback that are stable, except for an integrator.
     """
     n = len(loop.delay_s)
     found = _Found(n)
@@ -81,7 +81,7 @@ class _Sample:
 
     Attributes:
         loop: of all points.
-        points: those sampled, shape ``(n,)``.
+        points: the sampled ones, shape ``(n,)``.
         frequency: rad/s, shape ``(n, m)``.
         values: loops without pure delay, same shape.
     """
@@ -100,13 +100,13 @@ class _Sample:
         return _Sample(self.loop, self.points[wanted], self.frequency[wanted], self.values[wanted])
 
     def gain_crosses(self) -> Bools:
-        """Whether the gain passes 1 between neighbours, shape ``(n, m - 1)``."""
+        """Whether the gain crosses 1 between neighbours, shape ``(n, m - 1)``."""
         above = np.abs(self.values) > 1.0
         crosses: Bools = above[:, 1:] != above[:, :-1]
         return crosses
 
     def is_whole(self) -> Bools:
-        """Whether gain and, where there is a delay, phase cross within the grid; shape ``(n,)``."""
+        """Whether gain and, with a delay, phase cross within the grid; shape ``(n,)``."""
         turns = self.phase()[:, -1] < -np.pi
         whole: Bools = self.gain_crosses().any(1) & (turns | (self._delay == 0.0))
         return whole
@@ -116,7 +116,7 @@ class _Sample:
         return self.loop.delay_s[self.points]
 
     def phase(self) -> Floats:
-        """The followed phase, delay included, shape ``(n, m)``."""
+        """The unwrapped phase, delay included, shape ``(n, m)``."""
         without_delay = np.unwrap(np.angle(self.values))
         phase: Floats = without_delay - self.frequency * self._delay[:, None]
         return phase
@@ -147,7 +147,7 @@ class _Found:
         margin = np.pi + bracket.phase_at(frequency)
         points = sample.points[row]
         np.minimum.at(self.delay_s, points, margin / frequency)
-        # The last to be written is the worst.
+        # The worst is written last.
         order = np.argsort(-margin)
         self.phase_rad[points[order]] = margin[order]
         self.crossover[points[order]] = frequency[order]
@@ -159,7 +159,7 @@ class _Found:
             return
         row, column = _worth_refining(sample, row, column)
         bracket = _Bracket(sample, phase, row, column)
-        # The first odd multiple of pi that is passed, downwards or (under a lead) upwards.
+        # The first odd multiple of pi that is crossed, downwards or (with phase lead) upwards.
         passed = np.maximum(turns[row, column], turns[row, column + 1])
         goal = (2.0 * passed - 1.0) * np.pi
         frequency = bracket.refine(lambda _, phase, goal: phase - goal, goal)
@@ -182,7 +182,7 @@ class _Found:
 
 
 def _worth_refining(sample: _Sample, row: Indices, column: Indices) -> tuple[Indices, Indices]:
-    """The phase crossings at which a loop's gain can be highest, judged by their brackets' ends."""
+    """The phase crossings at which a loop's gain can be highest, by the ends of their brackets."""
     gain = np.abs(sample.values)
     left, right = gain[row, column], gain[row, column + 1]
     sure = np.zeros(len(sample.points))
@@ -192,7 +192,7 @@ def _worth_refining(sample: _Sample, row: Indices, column: Indices) -> tuple[Ind
 
 
 class _Bracket:
-    """Neighbours on the grid between which something passes a value, shapes ``(n_brackets,)``."""
+    """Neighbours on the grid between which a quantity crosses a value, shapes ``(n_brackets,)``."""
 
     def __init__(self, sample: _Sample, phase: Floats, row: Indices, column: Indices) -> None:
         self._loop = sample.loop
@@ -218,7 +218,7 @@ class _Bracket:
         return frequency
 
     def phase_at(self, frequency: Floats) -> Floats:
-        """The followed phase within the brackets."""
+        """The unwrapped phase within the brackets."""
         return self._evaluate(frequency, np.arange(len(frequency)))[1]
 
     def _evaluate(self, frequency: Floats, place: Indices) -> tuple[Complexes, Floats]:

@@ -18,18 +18,18 @@ from sojourn.stability.model.conditions import Rest
 from sojourn.stability.model.controllers import AverageControl, PiControl
 from sojourn.stability.model.population import Population
 
-# DualPI2 (RFC 9332 §4.2.2) keeps a sixteenth of the link for the classic queue.
+# DualPI2 (RFC 9332 §4.2.2) reserves a sixteenth of the link for the classic queue.
 _CLASSIC_SHARE = 1.0 / 16.0
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A time in which neither load nor link changes.
+    """A period in which neither load nor link changes.
 
     Attributes:
         from_step: its first step.
         model: the AQM on this link.
-        rest: where it would rest.
+        rest: its equilibrium.
     """
 
     from_step: int
@@ -38,7 +38,7 @@ class Phase:
 
 
 def start_at(rest: Rest, model: FluidAqm) -> Floats:
-    """The state of rest, shape ``(n_states, n_points)``."""
+    """The state at rest, shape ``(n_states, n_points)``."""
     windows = [population.packets for population in rest.populations]
     averages = [population.signal_prob for population in rest.populations]
     output = rest.output if isinstance(model, PiAqm) else rest.delay_s
@@ -68,7 +68,7 @@ class Whole:
         """Change of rate, update of a held controller, bounds."""
         phase, state = self._phase(index), state.copy()
         if index and phase.from_step == index:
-            # The backlog stays; the time it takes does not.
+            # The backlog stays, but its duration changes.
             before = self._phase(index - 1).rest.capacity_pps
             state[-2] *= before / phase.rest.capacity_pps
         state[-2] = np.maximum(state[-2], 0.0)

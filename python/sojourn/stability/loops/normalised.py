@@ -1,4 +1,4 @@
-"""Loops by round-trip time and signal probability alone: flows and rate enter by these only."""
+"""Loops by round-trip time and signal probability, the only way in which flows and rate enter."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def loop_at(
     Args:
         rtt_s: round-trip time at rest, queue included.
         signal_prob: probability of a signal at rest.
-        alpha_hz: integral gain that acts there.
-        beta_hz: proportional gain that acts there.
+        alpha_hz: effective integral gain.
+        beta_hz: effective proportional gain.
         period_s: time between updates.
         signal_slope: change of the probability per change of the controller's output.
-        late_s: by how much the delay is measured late.
+        late_s: lag of the delay measurement.
         window: congestion control.
         name: variant, see `feedback.VARIANTS`.
-        with_delay: whether the pure delay counts.
+        with_delay: whether the pure delay is included.
 
     Raises:
         InputError: a time or gain is not positive, or a probability not within 0 to 1.

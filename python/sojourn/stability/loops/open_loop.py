@@ -32,7 +32,7 @@ def loop(
 
     Raises:
         InputError: a point of the grid has no equilibrium, or an argument is wrong.
-        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+        ScenarioError: the AQM does not exist, or a parameter is out of range.
     """
     where = conditions(rtt_s, rate_bps, flows, **more)
     model = model_of(aqm, where, step_scaling=step_scaling)
@@ -74,7 +74,7 @@ class Bode:
     Attributes:
         frequency_rad_per_s: shape ``(n_frequencies,)``.
         gain_db: shape ``(*grid, n_frequencies)``.
-        phase_deg: followed from low frequencies, same shape.
+        phase_deg: unwrapped from low frequencies, same shape.
     """
 
     frequency_rad_per_s: Floats
@@ -88,7 +88,7 @@ def bode(open_loop: FluidLoop, frequency_rad_per_s: ArrayLike | None = None) -> 
     Args:
         open_loop: from `loop`.
         frequency_rad_per_s: increasing and dense enough that the phase without delay turns less
-            than 180 degrees from one to the next; by default two decades around 1/RTT each way.
+            than 180 degrees from one to the next; by default two decades on each side of 1/RTT.
     """
     if frequency_rad_per_s is None:
         scale_s = open_loop.scale_s

@@ -1,4 +1,4 @@
-"""How load and rate steps play out: the nonlinear fluid model in time, and its linearisation."""
+"""Responses to steps of load and rate: the nonlinear fluid model in time, and its linearisation."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Step:
     """A change of load or rate.
 
     Attributes:
-        at_s: when.
-        flows: how many there are from then on; broadcasts to the grid; None is no change.
-        rate_bps: rate of the link from then on; broadcasts too.
+        at_s: time of the step.
+        flows: number of flows from then on; broadcasts to the grid; None means no change.
+        rate_bps: rate of the link from then on; also broadcasts.
     """
 
     at_s: float
@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Response:
-    """What follows from steps; series have the shape ``(n_times, *grid)``.
+    """The response to steps; series have the shape ``(n_times, *grid)``.
 
     Attributes:
         aqm: canonical text.
@@ -48,7 +48,7 @@ class Response:
         delay_s: queue delay.
         window_packets: window (of the classic flows).
         signal_prob: probability of a signal (for the classic flows).
-        rest_s: queue delay at which it would rest after the last step, shape of the grid.
+        rest_s: queue delay at rest after the last step, shape of the grid.
         last_step_s: time of the last step.
     """
 
@@ -61,10 +61,10 @@ class Response:
     last_step_s: float
 
     def settling_s(self, band: float = 0.1) -> Floats:
-        """From the last step until the delay stays within a band around rest; NaN if never.
+        """Time from the last step until the delay stays within a band around rest; NaN if never.
 
         Args:
-            band: half its width, as a share of the delay at rest.
+            band: half of its width, relative to the delay at rest.
         """
         after = self.t_s >= self.last_step_s
         t_s, off = self.t_s[after], np.abs(self.delay_s[after] - self.rest_s) > band * self.rest_s
@@ -75,7 +75,7 @@ class Response:
         return np.where(off.any(axis=0), settled, 0.0)
 
     def overshoot(self) -> Floats:
-        """By how much the delay exceeds its rest after the last step, as a share of it."""
+        """By how much the delay exceeds its value at rest after the last step, relative to that."""
         after = self.t_s >= self.last_step_s
         share: Floats = self.delay_s[after].max(axis=0) / self.rest_s - 1.0
         return share
@@ -99,9 +99,9 @@ def respond(
     Args:
         aqm: text form.
         rtt_s: round-trip time without queue; this and the next two broadcast to the grid.
-        rate_bps: of the link at first.
-        flows: how many at first.
-        steps: what changes when, in order.
+        rate_bps: initial rate of the link.
+        flows: initial number of flows.
+        steps: changes, in order.
         duration_s: end.
         linearised: the equations linearised around the last rest, for a single step.
         variant: ``exact`` (updates held) or ``continuous``.
@@ -109,8 +109,8 @@ def respond(
         more: as in `conditions`.
 
     Raises:
-        InputError: a point rests nowhere before or after a step, or an argument is wrong.
-        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+        InputError: a point has no equilibrium before or after a step, or an argument is wrong.
+        ScenarioError: the AQM does not exist, or a parameter is out of range.
     """
     if not variant_of(variant).inner_delay:
         raise InputError(f"variant: `{variant}` has no equations of motion; exact or continuous")
@@ -135,7 +135,7 @@ def respond(
 def _scenes(
     where: Conditions, steps: Sequence[Step], duration_s: float
 ) -> list[tuple[float, Conditions]]:
-    """When which conditions begin."""
+    """Conditions with their start times."""
     times = [step.at_s for step in steps]
     if not times or sorted(times) != times or not 0.0 < times[0] <= times[-1] < duration_s:
         raise InputError(
@@ -164,7 +164,7 @@ def _rest(model: FluidAqm, where: Conditions) -> Rest:
 
 
 def _grid(model: FluidAqm, rests: list[Rest], *, held: bool) -> tuple[float, int]:
-    """The step, and how many make an update interval (0 if updates are not held)."""
+    """The step, and steps per update interval (0 if updates are not held)."""
     shortest = min(float(kind.base_rtt_s.min()) for rest in rests for kind in rest.populations)
     fine_s = shortest / _STEPS_PER_RTT
     if not held or isinstance(model, RedAqm):
@@ -174,7 +174,7 @@ def _grid(model: FluidAqm, rests: list[Rest], *, held: bool) -> tuple[float, int
 
 
 def _linear(phases: list[Phase], before: Floats, step_s: float, every: int, count: int) -> Floats:
-    """Deviations around the last rest, made absolute."""
+    """Convert deviations from the last rest to absolute values."""
     if len(phases) != 2:
         raise InputError(f"steps: {len(phases) - 1} of them; the linear response is of one")
     first, last = phases
@@ -183,7 +183,7 @@ def _linear(phases: list[Phase], before: Floats, step_s: float, every: int, coun
     rest = start_at(last.rest, last.model)
     scale = np.ones_like(rest)
     if isinstance(control, AverageControl):
-        scale[-1] = control.slope_per_s  # its output is a probability there
+        scale[-1] = control.slope_per_s  # its output is a probability
     past = (before - rest) * scale
     start = past.copy()
     start[-2] = before[-2] * first.rest.capacity_pps / last.rest.capacity_pps - rest[-2]

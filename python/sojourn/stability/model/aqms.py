@@ -1,8 +1,8 @@
 """The AQMs that have a fluid model, with the parameters of the registry.
 
 A model has two parts: the delay and output at equilibrium, and how output and signals change
-around it. Rules that act outside of small deviations (burst allowance, caps, exemptions,
-decay when idle) are not part of it; docs/how-to/stability.md lists them.
+around it. Rules for large deviations (burst allowance, caps, exemptions, decay when idle) are not
+part of it; docs/how-to/stability.md lists them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sojourn.stability.arrays import Floats
 from sojourn.stability.model.parameters import Settings, StepRows, settings, step_rows
 from sojourn.stability.model.windows import Window
 
-# RFC 8033 §5.4: after a signal none until the probabilities sum to this, then one with p each.
+# RFC 8033 §5.4: after a signal none until the probabilities sum to this, then each with p.
 _SILENT_SUM = 0.85
 
 
@@ -29,18 +29,18 @@ class PiAqm:
     """An AQM that moves its output by a PI controller of queue delay.
 
     Attributes:
-        settings: where it comes from.
-        target_s: queue delay aimed at; one value, or one per operating point.
+        settings: its source.
+        target_s: target queue delay; one value, or one per operating point.
         alpha_hz: integral gain on the output, same shape.
         beta_hz: proportional gain on the output, same shape.
         period_s: between updates.
         steps: rows of (output below which a row holds, factor on the steps of the controller), as
-            the registry has them; empty for no scaling.
+            in the registry; empty for no scaling.
         derandomised: whether signals are spaced, which makes them rarer than the output.
-        squared: whether the output is squared into the probability (PI2).
-        coupling: k, the probability of a mark for scalable traffic per output where squared.
-        stamped: whether the delay is measured on packets that leave.
-        two_queues: whether scalable traffic has a queue of its own (DualPI2).
+        squared: whether the probability is the square of the output (PI2).
+        coupling: k, the probability of a mark for scalable traffic per output if squared.
+        stamped: whether the delay is measured on departing packets.
+        two_queues: whether scalable traffic has a separate queue (DualPI2).
         largest_output: bound of the output.
     """
 
@@ -60,8 +60,8 @@ class PiAqm:
     def signal(self, output: Floats, window: Window) -> Floats:
         """The probability with which flows are signalled at an output.
 
-        Derandomised (RFC 8033 §5.4), signals are about max(1, 0.85/p) + 1/p - 1 packets apart,
-        which gives p/(1.85 - p) up to 0.85 and p above (fact stability-3).
+        Derandomised (RFC 8033 §5.4), the mean gap between signals is about max(1, 0.85/p) + 1/p - 1
+        packets, which gives p/(1.85 - p) up to 0.85 and p above (fact stability-3).
         """
         if self.squared:
             return self.coupling * output if window.scalable else output * output
@@ -104,11 +104,11 @@ class RedAqm:
     """RED: a probability that grows along a line with the averaged backlog.
 
     Attributes:
-        settings: where it comes from.
+        settings: its source.
         lower_s: queue delay at ``min_th``, one per operating point.
         upper_s: queue delay at ``max_th``, same shape.
         max_p: probability on the line at ``max_th``.
-        gentle: whether a second line leads on to 1 at twice ``max_th``.
+        gentle: whether a second line continues to 1 at twice ``max_th``.
         gap_mode: how signals are spread (`uniform`, `wait`, `geometric`).
         average_s: time constant of the average, one per operating point.
     """
@@ -123,7 +123,7 @@ class RedAqm:
 
     @property
     def largest_s(self) -> Floats:
-        """The queue delay above which all is dropped."""
+        """The queue delay above which all packets are dropped."""
         return 2.0 * self.upper_s if self.gentle else self.upper_s
 
     def signal(self, delay_s: Floats) -> Floats:
@@ -161,7 +161,7 @@ FluidAqm = PiAqm | RedAqm
 
 @dataclass(frozen=True)
 class Link:
-    """What automatic parameters depend on.
+    """The link, on which automatic parameters depend.
 
     Attributes:
         capacity_pps: packets per second, shape ``(n_points,)``.
@@ -199,10 +199,10 @@ def _period_s(found: Settings) -> float:
 
 
 def in_jiffies(found: Settings, period_s: Floats) -> Floats:
-    """Times between updates; where the kernel's timer is modelled, in whole jiffies.
+    """Times between updates; in whole jiffies if the kernel's timer is modelled.
 
-    PIE's timer expires a step of the kernel's timer wheel late (fact aqm-4), that of PI2, which is
-    of an older kernel, when it is due.
+    PIE's timer expires a step of the kernel's timer wheel late (fact aqm-4); that of PI2, from an
+    older kernel, expires on time.
     """
     hz = found.words.get("hz", "off")
     if hz == "off":
@@ -244,7 +244,7 @@ def _madpie(found: Settings, _link: Link) -> PiAqm:
 
 
 def _pi2(found: Settings, _link: Link) -> PiAqm:
-    # Linux moves p_s = k p', so its gains on p' are a k-th and p' stays below 1/k.
+    # Linux controls p_s = k p', so its gains on p' are 1/k of those, and p' stays below 1/k.
     k = found.number("coupling_k")
     per = k if found.dialect == "linux" else 1.0
     return PiAqm(
@@ -326,11 +326,11 @@ def fluid(aqm: str, link: Link, *, step_scaling: bool = True) -> FluidAqm:
 
     Args:
         aqm: text form, such as ``pie@linux:target=5ms``; defaults are those of its dialect.
-        link: that it manages.
+        link: link of the AQM.
         step_scaling: whether PIE scales its steps by the probability.
 
     Raises:
-        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+        ScenarioError: the AQM does not exist, or a parameter is out of range.
         InputError: it has no fluid model.
     """
     found = settings(aqm)

@@ -14,19 +14,19 @@ from sojourn.stability.model.windows import Window, window
 
 PACKET_BYTES = 1500.0
 
-_HALVINGS = 60  # of RED's interval of delays: to the last digit of a double
+_HALVINGS = 60  # of RED's interval of delays, to double precision
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Links and flows on a grid; make them with `conditions`.
+    """Links and flows on a grid, created by `conditions`.
 
     Attributes:
         shape: of the grid; the arrays below are flat, shape ``(n_points,)``.
         rtt_s: round-trip time without queue.
         rate_bps: of the link.
-        flows: how many.
-        scalable_flows: in addition, in DualPI2's low-latency queue.
+        flows: number of flows.
+        scalable_flows: additional flows in DualPI2's low-latency queue.
         packet_bytes: of every packet, on the wire.
         cc: their congestion control.
         scalable_cc: that of the scalable flows.
@@ -105,8 +105,8 @@ class Rest:
         delay_s: queue delay.
         output: of the controller, before squaring or thinning.
         capacity_pps: of the link, packets per second.
-        populations: who sends.
-        problem: why there is no equilibrium, or empty; texts.
+        populations: the flows.
+        problem: texts: why there is no equilibrium, or empty.
     """
 
     delay_s: Floats
@@ -124,7 +124,7 @@ class Rest:
 def at_rest(aqm: FluidAqm, where: Conditions) -> Rest:
     """The operating points of an AQM.
 
-    Points without an equilibrium are flagged, not dropped; their numbers mean nothing.
+    Points without an equilibrium are flagged, not dropped; their numbers are meaningless.
 
     Raises:
         InputError: the congestion controls do not suit the AQM.
@@ -163,7 +163,7 @@ def _one_queue(aqm: PiAqm, where: Conditions) -> Rest:
 def _too_much(
     where: Conditions, packets: Floats, signal: Floats, output: Floats, largest: float
 ) -> list[str]:
-    """Why points have no equilibrium: it needs a drop probability above 1 or the AQM's bound."""
+    """Why points have no equilibrium: a drop probability above 1 or the AQM's bound."""
     problems = [""] * len(packets)
     for i in np.flatnonzero((signal > 1.0) | (output > largest)):
         reason = f"a drop probability of {signal[i]:.3g}, above 1"
@@ -210,7 +210,7 @@ def _two_queues(aqm: PiAqm, where: Conditions) -> Rest:
 
 
 def _red(aqm: RedAqm, where: Conditions) -> Rest:
-    """RED's equilibrium is where its line meets what the windows need; found by bisection."""
+    """RED's equilibrium: where its line meets the windows' equation, by bisection."""
     low, high = aqm.lower_s.copy(), aqm.largest_s.copy()
 
     def needed(delay_s: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What an AQM computes from the queue delay: two shapes of controller as transfer functions.
+"""An AQM's response to the queue delay: two kinds of controller as transfer functions.
 
 Both map a deviation of the queue delay in seconds to one of the controller's output, a number.
 """
@@ -21,7 +21,7 @@ class Controller(Protocol):
 
         Args:
             s: complex frequency in 1/s, shape ``(n, ...)``.
-            points: which operating points, shape ``(n,)``.
+            points: indices of operating points, shape ``(n,)``.
             held: with the hold between two updates, or as if updates were continuous.
         """
 
@@ -72,5 +72,5 @@ class AverageControl:
 
 
 def _along(values: Floats, s: Complexes) -> Floats:
-    """Values of points, shaped to go with frequencies of points."""
+    """Values of points, shaped to broadcast with frequencies of points."""
     return values.reshape(values.shape + (1,) * (s.ndim - 1))

@@ -1,7 +1,7 @@
 """An AQM's parameters as numbers, from the registry that the simulator uses.
 
-All text goes through the compiled core, which knows units, rules and defaults per dialect; here
-its canonical words only become numbers.
+All text goes through the compiled core, which has units, rules and defaults per dialect; here its
+canonical texts are only converted to numbers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Settings:
         return required(name, self.words[name]).size
 
     def flag(self, name: str) -> bool:
-        """A parameter that is true or false."""
+        """A boolean parameter."""
         return self.words[name] == "true"
 
 
@@ -53,7 +53,7 @@ def settings(aqm: str) -> Settings:
         aqm: text form, ``kind[@dialect][:param=value,...]``.
 
     Raises:
-        ScenarioError: there is no such AQM, dialect or parameter, or a value breaks its rule.
+        ScenarioError: the AQM, dialect or parameter does not exist, or a value is out of range.
     """
     text = _core.check_aqm(aqm)
     queue = _resolved().with_queue(_LINK, aqm)
@@ -77,7 +77,7 @@ def rate_bps(text: str) -> float:
     """A rate such as ``10mbit`` in bits per second.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not such a value.
     """
     return _checked("rate", text, rate=text)
 
@@ -86,7 +86,7 @@ def seconds(text: str) -> float:
     """A time such as ``100ms`` in seconds.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not such a value.
     """
     return _checked("time", text, delay=text)
 
@@ -101,7 +101,7 @@ def _checked(what: str, text: str, **link: str) -> float:
 
 
 def _resolved(rate: str = "10mbit", delay: str = "1ms") -> _core.Scenario:
-    """The smallest scenario there is; it is never run."""
+    """A minimal scenario, which is never run."""
     link = {"rate": rate, "delay": delay, "buffer": "1MB", "queue": "taildrop"}
     flow = {"path": [_LINK], "rtt": "1000s", "app": {"kind": "bulk"}}
     words = {"name": "settings", "duration": "1s", "links": {_LINK: link}, "flows": [flow]}

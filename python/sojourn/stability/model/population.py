@@ -1,4 +1,4 @@
-"""Flows of one kind where they rest."""
+"""Flows of one kind at rest."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Population:
 
     Attributes:
         window: their congestion control.
-        flows: how many.
+        flows: number of flows.
         base_rtt_s: round-trip time without queue.
         rtt_s: round-trip time at rest.
         packets: window at rest.
-        signal_prob: what they are signalled with at rest.
+        signal_prob: probability of a signal at rest.
         signal_slope: change of that per change of the controller's output.
-        waits: whether they wait in the queue that is controlled.
-        late_s: by how much later than a round trip the queue delay is answered, since it is
-            measured late (a packet's sojourn time is as old as itself).
+        waits: whether they pass the controlled queue.
+        late_s: extra lag of the response beyond one round trip, because the queue delay is measured
+            late (a packet's sojourn time is as old as itself).
     """
 
     window: Window
@@ -38,7 +38,7 @@ class Population:
 
     @cached_property
     def sent_pps(self) -> Floats:
-        """What they send, packets per second."""
+        """Their sending rate, packets per second."""
         return self.flows * self.packets / self.rtt_s
 
     @cached_property

@@ -7,8 +7,8 @@ a suffix `late` means one round trip ago. Two families:
 
       W' = a/R - b W (W_late / R_late) p_late               equilibrium  p W^2 = a/b
 
-- scalable: a mark takes a fixed number of packets, so that marks per round trip do not depend on
-  the window; DCTCP (RFC 8257 §3.3) averages the marks with weight g once per round trip::
+- scalable: a mark removes a fixed number of packets, so marks per round trip do not depend on the
+  window; DCTCP (RFC 8257 §3.3) averages the marks with weight g once per round trip::
 
       W' = a/R - b W m/R,   m' = g (p_late - m)/R           equilibrium  p W = a/b
       W' = a/R - b (W_late / R_late) p_late                 without the average
@@ -45,12 +45,13 @@ class Window:
     """A congestion control.
 
     Attributes:
-        name: as in a scenario, where it exists there.
+        name: as in a scenario, if it exists there.
         doc: one line.
         increase: a, packets per round trip.
-        decrease: b, the share of the window that a signal takes; scalable: packets per mark.
-        scalable: whether the window is inversely proportional to the marking probability.
-        average_weight: g, the weight of one round trip in the average of marks; 0 is no average.
+        decrease: b, the share of the window that a signal removes;
+        scalable: packets per mark. scalable: whether the window is inversely proportional to the
+            marking probability.
+        average_weight: g, the weight of one round trip in the average of marks; 0 means no average.
     """
 
     name: str
@@ -82,7 +83,7 @@ class Window:
             rtt_s: round-trip time.
             late: window one round trip ago, packets.
             late_rtt_s: round-trip time one round trip ago.
-            signal: late probability; where marks are averaged, the average now.
+            signal: late probability; if marks are averaged, the average now.
         """
         growth = self.increase / rtt_s
         if self.average_weight:

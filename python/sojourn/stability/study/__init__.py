@@ -1,1 +1,1 @@
-"""Questions put to the theory: margins, maps, designs, and what the simulator shows."""
+"""Analyses: margins, maps, designs, and comparisons with the simulator."""

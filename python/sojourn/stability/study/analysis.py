@@ -27,10 +27,10 @@ class Stability(Tabular):
     Attributes:
         aqm: canonical text.
         cc: congestion control.
-        variant: what the loop leaves out, see `feedback.VARIANTS`.
+        variant: simplification of the loop, see `feedback.VARIANTS`.
         rtt_s: round-trip time without queue.
         rate_bps: of the link.
-        flows: how many.
+        flows: number of flows.
         delay_s: queue delay at rest.
         window_packets: window at rest (of the classic flows).
         signal_prob: probability of a signal at rest (of the classic flows).
@@ -64,8 +64,8 @@ class Stability(Tabular):
         """One row per point of the grid, in its flat order.
 
         Returns:
-            Columns ``aqm``, ``cc``, ``variant`` and every array of this class by its name; a
-            number that is not known is null.
+            Columns ``aqm``, ``cc``, ``variant`` and every array of this class by its name; unknown
+            numbers are null.
         """
         import pyarrow as pa
 
@@ -98,15 +98,15 @@ def analyse(
         aqm: text form; defaults are those of its dialect, as in the simulator.
         rtt_s: round-trip time without queue; this and the next two broadcast to the grid.
         rate_bps: rate of the link.
-        flows: how many.
+        flows: number of flows.
         variant: one of `feedback.VARIANTS`.
-        with_delay: whether the pure delay counts.
+        with_delay: whether the pure delay is included.
         step_scaling: whether PIE scales its steps.
         more: ``cc``, ``scalable_flows``, ``scalable_cc``, ``packet_bytes``, as in `conditions`.
 
     Raises:
         InputError: no point of the grid has an equilibrium, or an argument is wrong.
-        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+        ScenarioError: the AQM does not exist, or a parameter is out of range.
     """
     where = conditions(rtt_s, rate_bps, flows, **more)
     model = model_of(aqm, where, step_scaling=step_scaling)

@@ -13,17 +13,17 @@ from sojourn.stability.model import parameters
 
 
 def times_s(option: str, text: str, count: int) -> Floats:
-    """Times in seconds: a list, or a range in ``count`` equal ratios."""
+    """Times in seconds: a list, or a range of ``count`` values with equal ratios."""
     return _axis(option, text, parameters.seconds, count)
 
 
 def rates_bps(option: str, text: str, count: int) -> Floats:
-    """Rates in bits per second: a list, or a range in ``count`` equal ratios."""
+    """Rates in bits per second: a list, or a range of ``count`` values with equal ratios."""
     return _axis(option, text, parameters.rate_bps, count)
 
 
 def counts(option: str, text: str, count: int) -> Floats:
-    """Whole numbers, in the same form; a range has each of them once."""
+    """Integers, in the same form; a range has each of them once."""
     return np.unique(_axis(option, text, _whole, count).round())
 
 

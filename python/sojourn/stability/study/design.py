@@ -1,9 +1,9 @@
 """Gains for PIE and PI2: the strongest integral action that keeps a wanted phase margin.
 
-For a load step the area under the error of a PI loop is one over its integral gain, so the gains
-sought maximise alpha/tupdate under the margin (Åström, Panagopoulos and Hägglund 1998). For each
+For a load step the area under the error of a PI loop is one over its integral gain, so the best
+gains maximise alpha/tupdate under the margin (Åström, Panagopoulos and Hägglund 1998). For each
 integral time (beta tupdate/alpha) the phase of the loop is lowered by the wanted margin; its gain
-margin then is the factor by which both gains may grow (fact stability-5). The worst case is the
+margin is then the factor by which both gains may grow (fact stability-5). The worst case is the
 longest RTT with the fewest drops.
 """
 
@@ -29,18 +29,18 @@ _CURVE_DEG = np.arange(10.0, 81.0, 5.0)
 
 @dataclass(frozen=True)
 class Design:
-    """Gains for the worst case, and what they cost.
+    """Gains for the worst case, and their trade-offs.
 
     Attributes:
-        aqm: text form with the gains, as a scenario's ``queue`` takes it.
-        tc: words for ``tc qdisc``.
-        tc_note: what they mean, in words; PIE's are gains of their own, for tc's units are coarse.
+        aqm: text form with the gains, for a scenario's ``queue``.
+        tc: options of ``tc qdisc``.
+        tc_note: their meaning; PIE's gains are searched separately, because tc's units are coarse.
         alpha_hz: integral gain, as configured.
         beta_hz: proportional gain, as configured.
         tupdate_s: time between updates.
-        wanted_deg: phase margin wanted.
+        wanted_deg: wanted phase margin.
         worst: margins in the worst case.
-        drop_prob: drop probabilities from the least to 1, shape ``(n,)``.
+        drop_prob: drop probabilities from the smallest to 1, shape ``(n,)``.
         phase_margin_deg: margin with these gains at those, same shape.
         curve: trade-off of margin against speed.
         periods: trade-off of the update interval.
@@ -67,9 +67,9 @@ class TradeOff:
     Attributes:
         phase_margin_deg: wanted.
         tupdate_s: time between updates.
-        alpha_hz: best integral gain; NaN where no gain gives the margin.
-        beta_hz: with it.
-        integral_gain_per_s2: alpha over tupdate as it acts, after step scaling; larger is faster.
+        alpha_hz: best integral gain; NaN if no gain gives the margin.
+        beta_hz: its proportional gain.
+        integral_gain_per_s2: effective alpha over tupdate, after step scaling; larger is faster.
         crossover_rad_per_s: loop frequency.
     """
 
@@ -96,16 +96,16 @@ def design(
     Args:
         aqm: ``pie`` or ``pi2`` in any dialect; its target and rules are kept, its gains are not.
         longest_rtt_s: longest round-trip time without queue.
-        least_drop_prob: least drop probability at which the margin is to hold.
-        phase_margin_deg: margin wanted, 1 to 85 degrees.
-        tupdate_s: time between updates; by default the longest of common values that keeps 90 % of
-            the integral gain which the shortest of them allows.
+        least_drop_prob: smallest drop probability at which the margin must hold.
+        phase_margin_deg: wanted margin, 1 to 85 degrees.
+        tupdate_s: time between updates; by default the longest common value that keeps 90 % of the
+            integral gain of the shortest.
         cc: congestion control.
         variant: of the loop, see `feedback.VARIANTS`.
 
     Raises:
-        InputError: the AQM is another one, an argument is out of range, or no gain will do.
-        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+        InputError: the AQM is neither, an argument is out of range, or no gain is suitable.
+        ScenarioError: the AQM does not exist, or a parameter is out of range.
     """
     worst = worst_case(aqm, longest_rtt_s, least_drop_prob, phase_margin_deg, cc, variant)
     allowed = _PERIODS_S[longest_rtt_s / 2.0 > _PERIODS_S]
@@ -148,7 +148,7 @@ def design(
 
 @dataclass(frozen=True)
 class _Turned:
-    """A loop with its phase lowered; its gain margin is the gain that leaves that phase margin."""
+    """A loop with its phase lowered; its gain margin gives the gain for that phase margin."""
 
     loop: FluidLoop
     by_rad: Floats
@@ -177,7 +177,7 @@ def _best(worst: WorstCase, margin_deg: ArrayLike, period_s: ArrayLike) -> Trade
     """The best gains per wanted margin and period, which broadcast to one axis."""
     wanted, period = np.broadcast_arrays(np.atleast_1d(margin_deg), np.atleast_1d(period_s))
     wanted, period = floats(wanted), floats(period)
-    # Start from beta = 1: the loop is linear in both gains together, so `allowed` becomes beta.
+    # Start from beta = 1: the loop is linear in the pair of gains, so `allowed` becomes beta.
     alpha = period / (_INTEGRAL_TIMES[:, None] * worst.rtt_s)
     trial = worst.loop(alpha, 1.0, period, worst.drop_prob)
     turns = np.broadcast_to(np.radians(wanted), alpha.shape).ravel()

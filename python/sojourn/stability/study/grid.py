@@ -26,20 +26,20 @@ from sojourn.stability.study.observation import (
 
 @dataclass(frozen=True)
 class Point:
-    """One operating point of a map, from which its time series is one call away.
+    """One operating point of a map, which can be simulated.
 
     Attributes:
         aqm: text form.
         rtt_s: round-trip time without queue.
         rate_bps: of the link.
-        flows: how many.
+        flows: number of flows.
         cc: their congestion control.
         more: other arguments of `analysis.analyse`.
         phase_margin_deg: predicted; NaN without an equilibrium.
         gain_margin_db: predicted.
         delay_s: queue delay at rest, predicted.
         crossover_rad_per_s: loop frequency, predicted.
-        observation: what the simulator showed, if it was run.
+        observation: result of the simulator, if it was run.
     """
 
     aqm: str
@@ -65,10 +65,10 @@ class Point:
         return observe_all([scenario], jobs=1, warmup_s=min(WARMUP_S, duration_s / 3.0))[0]
 
     def scenario(self, *, seed: int = 1, duration_s: float = DURATION_S) -> _core.Scenario:
-        """The scenario that stands for the point.
+        """The scenario of the point.
 
         Raises:
-            InputError: the simulator has nothing like it.
+            InputError: the simulator lacks a part of it.
         """
         if not self.more.get("step_scaling", True):
             raise InputError("step_scaling: the simulator's PIE scales its steps; leave it on")
@@ -107,12 +107,12 @@ class MarginGrid:
     observed: list[Point] = field(default_factory=list)
 
     def point(self, rtt_s: float, flows: float, rate_bps: float | None = None) -> Point:
-        """The operating point at these values, margins computed there and not interpolated.
+        """The operating point at these values, with computed, not interpolated, margins.
 
         Args:
             rtt_s: round-trip time without queue.
-            flows: how many.
-            rate_bps: of the link; may be left out if the map has one rate only.
+            flows: number of flows.
+            rate_bps: of the link; optional if the map has only one rate.
 
         Raises:
             InputError: the rate is left out, or the point has no equilibrium.
@@ -141,14 +141,14 @@ class MarginGrid:
         """Simulate points of the grid that have an equilibrium, evenly spaced on every axis.
 
         Args:
-            per_axis: how many values of RTT and of flows; all rates.
+            per_axis: number of values of RTT and of flows; all rates.
             seed: of every run.
             duration_s: of every run; a third, at most 20 s, is warm-up.
-            jobs: runs at a time.
+            jobs: concurrent runs.
             progress: receives how far the runs are.
 
         Raises:
-            InputError: the congestion control is a model only.
+            InputError: the congestion control exists only as a model.
             Interrupted: Ctrl-C.
         """
         points = [

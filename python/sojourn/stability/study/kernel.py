@@ -1,8 +1,8 @@
-"""Gains as scenarios and as Linux take them.
+"""Gains in the form of scenarios and of Linux.
 
 The kernel's PIE takes its gains in sixteenths of a hertz, 0 to 32 (tc-pie(8); Linux 6.1 sch_pie.c,
 pie_calculate_probability), and its update interval in jiffies (pie_change). That is coarse, so its
-gains are searched among all possible ones and not rounded.
+gains are searched among all possible ones instead of rounded.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class KernelGains:
     """Gains of the kernel's PIE.
 
     Attributes:
-        alpha_sixteenths: as tc takes it.
-        beta_sixteenths: as tc takes it.
+        alpha_sixteenths: in tc's units.
+        beta_sixteenths: in tc's units.
         tupdate_s: time between updates.
         phase_margin_deg: in the worst case.
-        is_enough: whether that is what was wanted; if not, no gains of the kernel have more.
+        is_enough: whether that is the wanted margin; if not, no gains of the kernel have more.
     """
 
     alpha_sixteenths: int
@@ -54,12 +54,13 @@ class KernelGains:
 def kernel_gains(
     worst: WorstCase, wanted_deg: float, tupdate_s: float | None = None
 ) -> KernelGains:
-    """The largest alpha/tupdate of the kernel's PIE that keeps a margin, else the most margin.
+    """The largest alpha/tupdate of the kernel's PIE that keeps a margin, else the largest margin.
 
     Args:
-        worst: situation; of its AQM only the target counts.
+        worst: the situation; only its AQM's target is used.
         wanted_deg: phase margin.
-        tupdate_s: time between updates; by default whole jiffies up to half the round trip.
+        tupdate_s: time between updates; by default multiples of a jiffy up to half of the round
+            trip.
     """
     periods_s = _jiffies(worst.rtt_s) if tupdate_s is None else np.asarray([tupdate_s])
     target = worst.model.settings.words["target"]
@@ -69,7 +70,7 @@ def kernel_gains(
     loop = replace(worst, model=model).loop(alpha, beta, periods_s, worst.drop_prob)
     found = margins(loop)
     margin = found.phase_margin_deg
-    # Among equally fast ones the one with the most margin.
+    # Among equally fast ones the one with the largest margin.
     speed = alpha / in_jiffies(model.settings, periods_s) + 1e-9 * margin
     enough = found.is_stable & (margin >= wanted_deg)
     rank = np.where(enough, speed, -np.inf) if enough.any() else margin
@@ -88,7 +89,7 @@ def _jiffies(rtt_s: float) -> Floats:
 def tc_words(
     worst: WorstCase, alpha_hz: float, beta_hz: float, tupdate_s: float, kernel: KernelGains | None
 ) -> tuple[str, str]:
-    """Words for ``tc qdisc``, and a remark on them."""
+    """Options of ``tc qdisc``, and a remark on them."""
     target = worst.model.settings.words["target"]
     if worst.model.squared:
         gains = f"alpha {alpha_hz:.6g} beta {beta_hz:.6g}"
@@ -105,11 +106,11 @@ def tc_words(
 
 
 def scenario_words(model: PiAqm, alpha_hz: float, beta_hz: float, tupdate_s: float) -> str:
-    """The AQM with its gains as a scenario takes it; other parameters stay."""
+    """The AQM with its gains in text form; other parameters stay."""
     found = model.settings
     _, _, parameters = found.text.partition(":")
     words = dict(item.split("=", 1) for item in parameters.split(",") if item)
-    # Linux's PI2 has its gains on k p'.
+    # The gains of Linux's PI2 apply to k p'.
     per = 1.0 / model.largest_output if model.squared else 1.0
     words |= {
         "alpha": f"{alpha_hz * per:.6g}hz",

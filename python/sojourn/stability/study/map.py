@@ -1,4 +1,4 @@
-"""Predicted against observed: the map of a margin grid as figures, page and numbers."""
+"""The map of predicted margins and observations as figures, page and numbers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, 
 
     Raises:
         InputError: no point of the grid has an equilibrium, or an argument is wrong.
-        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+        ScenarioError: the AQM does not exist, or a parameter is out of range.
     """
     rtt, rate, count = (np.atleast_1d(floats(axis)) for axis in (rtt_s, rate_bps, flows))
     grid = rtt[None, :, None], rate[:, None, None], count[None, None, :]

@@ -1,12 +1,12 @@
-"""What the packet simulator shows at an operating point, by stated measures.
+"""Measurements of the packet simulator at an operating point.
 
-The queue delay is sampled every 10 ms as the mean over the packets that left, zero where none did.
+The queue delay is sampled every 10 ms as the mean over the packets that left, zero if none did.
 
 - `variation`: its coefficient of variation, standard deviation over mean.
 - `peak_share`: the normalised spectral peak: the share of its variance within one bin of the
   highest peak of Welch's estimate of its spectrum (Welch 1967; Hann windows of 2^n samples, a
-  quarter of the series at most, halved overlap). Noise spreads over many bins, a limit cycle fills
-  few.
+  quarter of the series at most, halved overlap). Noise spreads over many bins, a limit cycle
+  occupies few.
 - `peak_rad_per_s`: the frequency of that peak.
 """
 
@@ -31,10 +31,10 @@ LINK = "bottleneck"
 DURATION_S = 60.0
 WARMUP_S = 20.0
 SAMPLE_S = 0.01
-# Large enough for every transient, so that the limit never acts.
+# Large enough for every transient, so the limit never acts.
 _BUFFER_RTTS = 8.0
 _LEAST_BUFFER_BYTES = 150_000.0
-_LINK_SHARE = 0.48  # of the round-trip time; the rest lies on access links
+_LINK_SHARE = 0.48  # of the round-trip time; the rest is on access links
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Observation:
     Attributes:
         t_s: since the start, shape ``(n_samples,)``.
         delay_s: queue delay, same shape.
-        from_s: end of the warm-up, which the measures leave out.
+        from_s: end of the warm-up, which the measures exclude.
         delay_mean_s: mean.
         variation: coefficient of variation.
         peak_share: normalised spectral peak, see the module.
@@ -77,10 +77,11 @@ def scenario_of(
     seed: int = 1,
     duration_s: float = DURATION_S,
 ) -> _core.Scenario:
-    """The scenario that stands for an operating point: long flows over one link.
+    """The scenario of an operating point: long flows over one link.
 
     Raises:
-        InputError: a number of flows is not whole, or a congestion control is a model only.
+        InputError: a number of flows is not an integer, or a congestion control exists only as a
+            model.
         ScenarioError: the AQM is not legal.
     """
     buffer = max(_BUFFER_RTTS * rtt_s * rate_bps / 8.0, _LEAST_BUFFER_BYTES)
@@ -126,7 +127,7 @@ def _whole(flows: float) -> int:
 
 
 def _simulated(cc: str) -> str:
-    """A congestion control of the model that the simulator has too."""
+    """A congestion control that both model and simulator have."""
     known = [entry["name"] for entry in _core.ccs() if entry["name"] in WINDOWS]
     if cc not in known:
         raise InputError(f"cc: `{cc}` exists as a model only; simulate {', '.join(known)}")

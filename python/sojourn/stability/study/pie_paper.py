@@ -24,11 +24,11 @@ LEAST_DROP_PROB = 1e-4
 
 
 class Reading(NamedTuple):
-    """How the paper's loop is read.
+    """A reading of the paper's loop.
 
     Attributes:
         variant: ``derived`` or ``printed``.
-        with_delay: whether the factor exp(-s R0) counts.
+        with_delay: whether the factor exp(-s R0) is included.
     """
 
     variant: str
@@ -140,9 +140,9 @@ class BodeCurve:
 
 
 def figure_14(gains: Gains = PAIRS[-1]) -> list[BodeCurve]:
-    """Compute Figure 14: R0 of 100 and 50 ms, the latter with p0 kept and with p0 times four.
+    """Compute Figure 14: R0 of 100 and 50 ms, the latter with the same p0 and with four times p0.
 
-    With flows and rate constant half the RTT halves the window, which takes four times the drops.
+    At constant flows and rate, half the RTT halves the window, which needs four times the drops.
     """
     frequency = np.geomspace(0.05, 100.0, 600)
     cases = (
@@ -169,7 +169,7 @@ def figure_14(gains: Gains = PAIRS[-1]) -> list[BodeCurve]:
 
 @dataclass(frozen=True)
 class OverDropProb:
-    """Figures 15 and 16: what three pairs of gains give over the drop probability.
+    """Figures 15 and 16: margins of three pairs of gains over the drop probability.
 
     Attributes:
         sqrt_drop_prob: square root of p0, shape ``(n,)``.

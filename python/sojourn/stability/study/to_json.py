@@ -1,4 +1,4 @@
-"""Dataclasses and arrays as JSON has them."""
+"""Dataclasses and arrays as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def to_json(value: Any) -> Any:
-    """A value in dicts, lists, numbers and texts; None for what is not finite."""
+    """A value in dicts, lists, numbers and texts; None for non-finite numbers."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The situation that gains are chosen for: longest round trip, fewest drops."""
+"""The situation for which gains are chosen: longest round trip, fewest drops."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from sojourn.stability.model.windows import Window, window
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The situation that gains are chosen for.
+    """The situation for which gains are chosen.
 
     Attributes:
-        model: the AQM; its target and rules count, its gains do not.
+        model: the AQM; its target and rules are used, its gains are not.
         rtt_s: round-trip time without queue.
         drop_prob: drop probability.
         window: congestion control.
@@ -56,7 +56,7 @@ class WorstCase:
 
     @property
     def step_factor(self) -> float:
-        """By what the AQM scales its steps here."""
+        """The factor by which the AQM scales its steps here."""
         output = self.model.output(floats(self.drop_prob), self.window)
         return float(self.model.step_factor(output))
 
@@ -67,8 +67,8 @@ def worst_case(
     """The worst case for which gains are designed, checked.
 
     Raises:
-        InputError: an argument is out of range, or the AQM's gains are not chosen here.
-        ScenarioError: there is no such AQM, or a parameter breaks its rule.
+        InputError: an argument is out of range, or the AQM's gains cannot be chosen.
+        ScenarioError: the AQM does not exist, or a parameter is out of range.
     """
     if not rtt_s > 0.0:
         raise InputError(f"longest_rtt_s: {rtt_s:g} is refused; it must be positive")

@@ -1,4 +1,4 @@
-"""The page of a study: figures with one selection, and what is behind each point."""
+"""The page of a study: figures with a common selection, and details of each point."""
 
 from sojourn.study.page.page import save
 

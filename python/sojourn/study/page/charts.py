@@ -1,9 +1,9 @@
 """The figures of a study's page as Vega-Lite specifications, drawn by Altair.
 
 All share the parameter ``chosen``, the index of the selected point or -1, which the page sets in
-every figure at once. A figure with several panels has ``columns``, which the page sets to what its
-width has room for. ``ink`` is the colour of text, ``fixed0``, ``fixed1``, ... are the values of the
-axes that have neither colour, nor panel, nor scale.
+every figure at once. A figure with several panels has ``columns``, which the page sets according to
+its width. ``ink`` is the colour of text, ``fixed0``, ``fixed1``, ... are the values of the axes
+that are not shown by colour, panel or scale.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sojourn.describing.quantity import quantity
 from sojourn.study.page.metric_axes import MetricAxis, robust_ends
 from sojourn.study.results import PointEstimates
 
-# As `sojourn.plots.palette.PALETTE`, but the first readable on dark paper too.
+# As `sojourn.plots.palette.PALETTE`, except that the first is also readable on dark paper.
 PALETTE = (
     "#7b8494", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
     "#6a5acd", "#b0446f", "#999933", "#44aa99", "#a0522d", "#aa4499", "#2e8b57",
@@ -27,7 +27,7 @@ STROKES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (12, 3), (6, 2, 1, 2, 1, 2))
 _AS_LINES: dict[str, Any] = {"symbolType": "stroke", "symbolSize": 500}
 _CHOSEN = "datum.point === chosen"
 _PANEL, _HEIGHT = 190, 150
-# Labels of this many letters stand upright below an axis.
+# Labels of at least this many letters are vertical below an axis.
 _UPRIGHT = 6
 
 
@@ -53,14 +53,14 @@ class Charts:
         }
         texts = [name for name, order in self.orders.items() if quantity(order[0]) is None]
         self._series = texts[0] if texts else axes[0]
-        # The longest axes of numbers first: along the curves, then over the panels.
+        # The longest numeric axes first: along the curves, then over the panels.
         rest = sorted(
             (name for name in axes if name != self._series), key=lambda n: -len(self.orders[n])
         )
         self._x = rest[0] if rest else self._series
         self._y = rest[1] if len(rest) > 1 else ""
         self.fixed = rest[2:]
-        """Axes of which the figures by metric show one value at a time."""
+        """Axes of which the figures show one value at a time."""
         self.rows = [self._row(each, margins.get(each.index)) for each in found]
         self.lines = self._lines()
         self._data = altair.Data(name="points")
@@ -73,7 +73,7 @@ class Charts:
         ]
 
     def of_metric(self, index: int) -> list[dict[str, Any]]:
-        """Response curves with intervals, and heat maps where there are two axes for them."""
+        """Response curves with intervals, and heat maps if there are two axes for them."""
         metric = self.metrics[index]
         known = [row[f"m{index}"] for row in self.rows if row[f"m{index}"] is not None]
         ends = robust_ends(known)
@@ -82,7 +82,7 @@ class Charts:
         return [self._curves(index), *heat]
 
     def stability(self) -> list[dict[str, Any]]:
-        """The predicted phase margin, and next to it how much the delay varied in the runs."""
+        """The predicted phase margin, next to the variation of the delay in the runs."""
         if not self._y or all(row["margin"] is None for row in self.rows):
             return []
         rows = [row for row in self.rows if row["margin"] is not None]
@@ -99,7 +99,7 @@ class Charts:
         ]
 
     def trade_off(self) -> dict[str, Any]:
-        """The first two metrics against each other; points that no other beats have a ring."""
+        """The first two metrics against each other; points of the Pareto front have a ring."""
         alt = self._alt
         first, second = self.metrics[:2]
         chart = (
@@ -119,7 +119,7 @@ class Charts:
         return self._whole(chart)
 
     def parallel(self) -> dict[str, Any]:
-        """One line per point over all axes and metrics, each from its least to its largest."""
+        """One line per point over all axes and metrics, each from its minimum to its maximum."""
         alt = self._alt
         names = [*self.orders, *(metric.title for metric in self.metrics)]
         axis = alt.Axis(
@@ -156,7 +156,7 @@ class Charts:
         return row
 
     def mark_front(self) -> None:
-        """Note on every row whether no other point beats it in the first two metrics."""
+        """Mark on every row whether it is on the Pareto front of the first two metrics."""
         pairs = [(row["m0"], row["m1"]) for row in self.rows]
         keys = [metric.key for metric in self.metrics[:2]]
         for row, is_front in zip(self.rows, front(pairs, keys), strict=True):
@@ -192,7 +192,7 @@ class Charts:
         return alt.Color(f"{column}:N", scale=scale, legend=self._legend(**more))
 
     def _marked(self, kind: Any, marks: Sequence[Any], **more: Any) -> Any:
-        """A shape or dash for each value that has a colour, so that they differ in greyscale."""
+        """A shape or dash for each value that has a colour, so they differ in greyscale."""
         order = self.orders[self._series]
         scale = self._alt.Scale(
             domain=order, range=[marks[i % len(marks)] for i in range(len(order))]
@@ -209,7 +209,7 @@ class Charts:
         return self._alt.condition(test, self._alt.value(yes), self._alt.value(no))
 
     def _faded(self, rest: float, usual: float = 1.0) -> Any:
-        """Everything as usual until a point is chosen; the others fade then."""
+        """When a point is chosen, the others fade."""
         return self._alt.value({"expr": f"chosen < 0 ? {usual} : {_CHOSEN} ? 1 : {rest}"})
 
     def _filtered(self, chart: Any) -> Any:
@@ -248,7 +248,7 @@ class Charts:
             x=self._ordinal(alt.X, self._x), color=self._colour(**_AS_LINES)
         )
         rows = self.rows
-        # An interval of what cannot be negative is cut at zero, where it reaches below.
+        # Intervals of non-negative metrics are cut at zero.
         is_cut = all((row[f"m{index}"] or 0.0) >= 0.0 for row in rows) and any(
             (row[f"m{index}low"] or 0.0) < 0.0 for row in rows
         )
@@ -257,7 +257,7 @@ class Charts:
         lines = base.mark_line(opacity=0.6).encode(
             y=value, strokeDash=self._marked(alt.StrokeDash, STROKES, **_AS_LINES)
         )
-        # Its dots say the same to who listens.
+        # For screen readers, the dots have the same content.
         bars = base.mark_rule(strokeWidth=2, aria=False, clip=True).encode(
             y=alt.Y(f"m{index}low:Q", title=metric.title, scale=scale), y2=f"m{index}high:Q",
             opacity=self._faded(0.25),
@@ -309,7 +309,7 @@ class Charts:
         return min(known, default=0.0), max(known, default=0.0), is_log
 
     def _ends(self) -> list[tuple[str, str]]:
-        """What stands below and above each of the parallel axes."""
+        """The labels below and above each of the parallel axes."""
         ends = [(order[0], order[-1]) for order in self.orders.values()]
         ranges = [self._range(i) for i in range(len(self.metrics))]
         return ends + [(f"{low:.3g}", f"{high:.3g}") for low, high, _ in ranges]
@@ -339,7 +339,7 @@ def _spread(each: PointEstimates) -> float | None:
 
 
 def _ordered(values: Iterable[Any]) -> list[str]:
-    """Values of an axis as texts: by size if all have one, else as the study lists them."""
+    """Values of an axis as texts: sorted by size if all have one, else in the study's order."""
     listed = list(values)
     found = [quantity(value) for value in listed]
     sizes = [each.size for each in found if each is not None]
@@ -349,7 +349,7 @@ def _ordered(values: Iterable[Any]) -> list[str]:
 
 
 def front(pairs: Sequence[tuple[Any, Any]], metrics: Sequence[str]) -> list[bool]:
-    """Which points no other beats in both metrics; none where a metric has no direction.
+    """The points of the Pareto front of both metrics; none if a metric has no direction.
 
     Args:
         pairs: the values of both, None if a point has none.

@@ -1,4 +1,4 @@
-"""Tests between AQMs in a study: paired differences with intervals at every point of other axes."""
+"""Tests between AQMs in a study: paired differences at every point of the other axes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Differences:
         baseline: the first AQM.
         aqms: the others.
         rows: in the order of the study.
-        summary: how many are significant.
+        summary: the number of significant ones.
     """
 
     title: str
@@ -62,7 +62,7 @@ def aqm_axis(results: Results) -> str:
 
 
 def differences(results: Results, metrics: Sequence[MetricAxis]) -> list[Differences]:
-    """A table for each metric; none without an axis of AQMs, or with one AQM alone.
+    """A table for each metric; none without an axis of at least two AQMs.
 
     Args:
         results: of the study.
@@ -90,7 +90,7 @@ def differences(results: Results, metrics: Sequence[MetricAxis]) -> list[Differe
 def _values(
     results: Results, metrics: Sequence[str]
 ) -> list[tuple[Mapping[str, Value], int, Mapping[str, float]]]:
-    """Of every run that is kept its point, its seed and its numbers."""
+    """Point, seed and numbers of every stored run."""
     numbers = results.numbers(metrics)
     return [
         (each.point.values, seed, numbers[run])

@@ -1,4 +1,4 @@
-"""Metrics as the figures of a study show them: in words, with units, on scales that fit."""
+"""Labels, units and scales of metrics in the figures of a study."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sojourn.comparing.statistics import Estimate
 from sojourn.describing.formatting import scale_of
 from sojourn.describing.metrics import row_of
 
-# From this ratio of the largest to the least value on, a scale is logarithmic.
+# From this ratio of the largest to the smallest value on, a scale is logarithmic.
 _WIDE = 30.0
-# The part of all values beyond either end of a scale of colours, and from how many values on one
+# The share of values beyond each end of a colour scale, and the number of values from which on one
 # at each end may be an outlier.
 _TAIL = 0.02
 _FEW = 12
@@ -25,10 +25,10 @@ class MetricAxis:
     Attributes:
         key: as in the study.
         label: in words.
-        unit: that is shown: ms where the store has s.
+        unit: the shown unit: ms if the store has s.
         scale: factor from the unit of the store.
         is_log: whether its scale is logarithmic.
-        has_log_ends: whether that of its intervals can be, too: none reaches 0.
+        has_log_ends: whether the scale of its intervals can be, too, because none reaches 0.
     """
 
     key: str
@@ -40,12 +40,12 @@ class MetricAxis:
 
     @property
     def title(self) -> str:
-        """With its unit: ``queue delay p95 of bottleneck (ms)``."""
+        """The label with its unit: ``queue delay p95 of bottleneck (ms)``."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
 
 def metric_axis(key: str, unit: str, values: Sequence[Estimate]) -> MetricAxis:
-    """How a metric is shown.
+    """The form in which a metric is shown.
 
     Args:
         key: of the metric.
@@ -61,13 +61,13 @@ def metric_axis(key: str, unit: str, values: Sequence[Estimate]) -> MetricAxis:
 
 
 def _label(key: str, name: str) -> str:
-    """A metric in words, as comparisons have it: ``queue delay p95 of bottleneck``."""
+    """The label of a metric, as in comparisons: ``queue delay p95 of bottleneck``."""
     label = row_of(key).label.replace("_", " ")
     return f"{label} of {name}" if name else label
 
 
 def robust_ends(values: Sequence[float]) -> tuple[float, float]:
-    """Both ends of a scale of colours: quantiles, so that one outlier does not flatten the rest."""
+    """Both ends of a colour scale: quantiles, so a single outlier does not flatten the rest."""
     ordered = sorted(values) or [0.0]
     place = _TAIL * (len(ordered) - 1)
     low, high = ordered[math.floor(place)], ordered[math.ceil(len(ordered) - 1 - place)]

@@ -1,7 +1,7 @@
-"""One page about a study that works from disk: figures with one selection, and what is behind it.
+"""A page about a study that works from disk: figures with a common selection, and details.
 
-Drawn by Vega-Lite through Altair (extra ``sojourn[pages]``), because it has small multiples and
-conditions on a selection as declarations, and vl-convert puts its library into the page.
+It is drawn by Vega-Lite through Altair (extra ``sojourn[pages]``), which has declarative small
+multiples and conditions on a selection; vl-convert embeds its library into the page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sojourn.study.results import PointEstimates, Results
 _HERE = Path(__file__).parent
 _SPREAD = ("delay_mean", "delay_p50", "delay_p95")
 MOST_POINTS = 5000
-"""More points are more than a browser draws."""
+"""A browser cannot draw more points."""
 
 
 def save(
@@ -48,13 +48,13 @@ def save(
     Args:
         results: of the study.
         path: the page.
-        with_series: whether the first seed of every point is run again, so that the page has time
-            series; what was run once is kept in the user's store.
-        jobs: of these runs at a time; one per core by default.
+        with_series: whether the first seed of every point is run again for time series; these runs
+            are kept in the user's store.
+        jobs: concurrent runs; one per core by default.
         progress: receives how far these runs are.
 
     Raises:
-        InputError: Altair or vl-convert is not installed, no run is there yet, or there are more
+        InputError: Altair or vl-convert is not installed, there is no run yet, or there are more
             than `MOST_POINTS` points.
         OSError: the file cannot be written.
     """
@@ -108,7 +108,7 @@ def save(
 
 
 def _link(results: Results) -> str:
-    """The link whose queue is meant: that of the first metric of a queue, else the first link."""
+    """The link whose queue is shown: that of the first metric of a queue, else the first link."""
     for metric in results.study.metrics:
         scope, _, rest = metric.partition("/")
         if scope == "queue":
@@ -133,7 +133,7 @@ def _charts(
 
 
 def _figures(charts: Charts, metrics: Sequence[str]) -> dict[str, Any]:
-    """Every figure by the id of its place in the page."""
+    """Every figure by the id of its element in the page."""
     found: dict[str, Any] = {}
     for index in range(len(metrics)):
         found |= {f"m{index}-{i}": spec for i, spec in enumerate(charts.of_metric(index))}
@@ -163,7 +163,7 @@ def _sections(figures: Mapping[str, Any], metrics: Sequence[MetricAxis]) -> list
 
 
 def _front_text(metrics: Sequence[str]) -> str:
-    """Which way is better in the trade-off of two metrics."""
+    """The better direction in the trade-off of two metrics."""
     rows = [row_of(metric) for metric in metrics]
     if undirected := [row for row in rows if not row.together]:
         return f"No Pareto front: {undirected[0].label} has no better direction."
@@ -177,7 +177,7 @@ def _details(
     series: Mapping[int, PointSeries],
     metrics: Sequence[MetricAxis],
 ) -> dict[int, dict[str, Any]]:
-    """What the page shows of a point that is selected."""
+    """The content of the page for a selected point."""
     points = {each.point.index: each for each in results.points}
     details = {}
     for each in found:

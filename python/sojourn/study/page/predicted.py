@@ -1,7 +1,7 @@
-"""What control theory predicts at the points of a study, next to what the runs show.
+"""Predictions of control theory at the points of a study, for comparison with the runs.
 
 The prediction is the phase margin of the fluid model (docs/how-to/stability.md): below 0 the loop
-of senders and AQM is unstable. It exists where the model has the AQM and only long flows of one
+of senders and AQM is unstable. It exists if the model has the AQM and only long flows of one
 congestion control and one RTT share a link of constant rate.
 """
 
@@ -23,7 +23,7 @@ def phase_margins_deg(points: Sequence[PointScenario], link: str) -> dict[int, f
 
     Args:
         points: of a study.
-        link: the link whose AQM is meant.
+        link: the link of the AQM.
 
     Returns:
         Degrees by index of the point; without points that have no model or no equilibrium.

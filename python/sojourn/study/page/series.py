@@ -1,4 +1,4 @@
-"""The time series that a page shows of each point: its first seed, run again with samples."""
+"""Time series of each point for the page: its first seed, run again with samples."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _VARIABLES = ("delay_mean", "rate")
 
 @dataclass(frozen=True)
 class PointSeries:
-    """What one run of a point shows over time.
+    """The time series of one run of a point.
 
     Attributes:
         step_s: time between samples; the first is at 0.
-        delay_ms: mean delay of the packets that left a queue since the last sample, in ms; None
-            where none left. Shape ``(n_samples,)``.
+        delay_ms: mean delay of the packets that left a queue since the last sample, in ms; None if
+            none left. Shape ``(n_samples,)``.
         rate_mbps: rate at which they left, in Mbit/s; same shape.
     """
 
@@ -42,11 +42,11 @@ def record(
     Args:
         results: of the study.
         link: whose queue is shown.
-        jobs: runs at a time; one per core by default.
+        jobs: concurrent runs; one per core by default.
         progress: receives how far the runs are.
 
     Returns:
-        By index of the point; points of other engines, and what could not be run, are left out.
+        By index of the point; points of other engines and failed runs are left out.
     """
     chosen = [each for each in results.points if each.point.engine == registry.NAMES[0]]
     steps_ms = [max(1, math.ceil(1000.0 * each.scenario.duration_s / SAMPLES)) for each in chosen]
