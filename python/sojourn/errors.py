@@ -18,6 +18,7 @@ __all__ = [
     "NothingToPlot",
     "RunFailed",
     "ScenarioError",
+    "Unavailable",
     "shortened",
 ]
 
@@ -50,6 +51,10 @@ class InputError(ValueError):
 
     def __init__(self, text: str) -> None:
         super().__init__(shortened(text))
+
+
+class Unavailable(InputError):
+    """This machine lacks a kernel, a compiler or a permission; the text names the remedy."""
 
 
 class NothingToPlot(ValueError):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sojourn import files, tools
-from sojourn.errors import InputError
+from sojourn.errors import InputError, Unavailable
 
 INCLUDE = Path(__file__).parent
 _COMPILERS = {".c": ("CC", "cc"), ".cc": ("CXX", "c++"), ".cpp": ("CXX", "c++")}
@@ -80,7 +80,7 @@ def _kept(built: Path, made: Path) -> Path:
 
 def _run(command: Sequence[str], source: Path) -> None:
     if shutil.which(command[0]) is None:
-        raise InputError(f"{source}: `{command[0]}` is not on this machine; install it to build")
+        raise Unavailable(f"{source}: `{command[0]}` is not on this machine; install it to build")
     done = tools.run(command)
     if done.returncode:
         raise InputError(f"{source}: does not compile:\n{done.stderr.strip()}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,15 @@ class Expected:
     against: str
     rule: Until
 
+    def with_max_seeds(self, seeds: int) -> Expected:
+        """The same with another number of seeds at most.
+
+        Raises:
+            InputError: so few seeds give no interval.
+        """
+        rule = rule_of(self.key, self.rule.confidence, seeds)
+        return replace(self, rule=rule)
+
     @property
     def metric(self) -> str:
         """Name of the metric, such as ``delay_p95``."""
@@ -128,14 +137,16 @@ def files(sources: Sequence[str | Path]) -> list[Path]:
 
 
 def read(
-    source: str | Path, *, engine: str | None = None, options: OptionValues | None = None
-) -> list[Expected]:
+    source: str | Path, *, engine: str | None = None, options: OptionValues | None = None,
+    needed: bool = True,
+) -> list[Expected]:  # fmt: skip
     """The expectations of a scenario file.
 
     Args:
         source: the file.
         engine: replaces the engines of all expectations.
         options: of engines.
+        needed: whether a file without expectations is refused.
 
     Raises:
         InputError: it has none, or a case or a number of seeds is invalid.
@@ -143,7 +154,7 @@ def read(
     """
     scenario = load(source)
     written = json.loads(scenario.document_json()).get("expect", [])
-    if not written:
+    if not written and needed:
         raise InputError(f"{source}: has no [[expect]]; write one with metric and below")
     found = [
         each
@@ -234,15 +245,25 @@ class _Reader:
         return TestedScenario(scenario, variant.engine, link, against, variant.sets)
 
     def _rule(self, key: str) -> Until:
-        confidence, most = self._written["confidence"], self._written["max_seeds"]
-        rule = Until(key, math.inf, False, confidence, most)
-        if most < (needed := fewest_seeds(rule)):
-            raise self._refuse(
-                "max_seeds",
-                f"no interval of {100 * confidence:g} % for {self._written['metric']} comes of "
-                f"{counted(most, 'seed')}; at least {needed} are needed",
-            )
-        return rule
+        try:
+            return rule_of(key, self._written["confidence"], self._written["max_seeds"])
+        except InputError as error:
+            raise self._refuse("max_seeds", str(error)) from None
+
+
+def rule_of(key: str, confidence: float, max_seeds: int) -> Until:
+    """When a number of seeds is enough to look at a metric.
+
+    Raises:
+        InputError: so few seeds give no interval.
+    """
+    rule = Until(key, math.inf, False, confidence, max_seeds)
+    if max_seeds < (needed := fewest_seeds(rule)):
+        raise InputError(
+            f"no interval of {100 * confidence:g} % for {key.rpartition('/')[2]} comes of "
+            f"{counted(max_seeds, 'seed')}; at least {needed} are needed"
+        )
+    return rule
 
 
 def _bounds(written: Mapping[str, Any]) -> tuple[str, float, float]:

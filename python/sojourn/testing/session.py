@@ -46,7 +46,8 @@ class Session:
     store: Store | None = DEFAULT_STORE
     progress: Callable[[], Progress | None] = lambda: None
     _runs: dict[tuple[str, int], RunSummary | str] = field(default_factory=dict)
-    _keys: dict[int, str] = field(default_factory=dict)
+    # By identity, with the variant, which must live as long as its identity is known.
+    _keys: dict[int, tuple[TestedScenario, str]] = field(default_factory=dict)
     _baselines: dict[str, baseline.Baseline] = field(default_factory=dict)
 
     def decide_all(self, expected: Sequence[Expected], *, at_first: bool = False) -> list[Decision]:
@@ -120,8 +121,8 @@ class Session:
         if id(variant) not in self._keys:
             resolved = json.loads(variant.scenario.resolved_json())
             parts = [variant.engine.name, *map(str, variant.engine.options.items())]
-            self._keys[id(variant)] = "\n".join([*parts, json.dumps(resolved)])
-        return self._keys[id(variant)]
+            self._keys[id(variant)] = (variant, "\n".join([*parts, json.dumps(resolved)]))
+        return self._keys[id(variant)][1]
 
     def _look(self, each: Expected, look: int) -> Decision:
         seeds = _seeds(each.variant, look)

@@ -19,7 +19,7 @@ from sojourn.engines.child import Folder, Watcher, scratch
 from sojourn.engines.linux import DECLARED, guest, host, kernel, uml
 from sojourn.engines.linux.kernel import module
 from sojourn.engines.protocol import Availability, Engine, OptionValues
-from sojourn.errors import Cancelled, InputError, RunFailed
+from sojourn.errors import Cancelled, InputError, RunFailed, Unavailable
 
 if TYPE_CHECKING:
     from sojourn.programs.wish import Programs
@@ -224,7 +224,7 @@ def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:
     if found is not None:
         return found
     option = "" if hz == kernel.DEFAULT_HZ else f" --hz {hz}"
-    raise InputError(
+    raise Unavailable(
         f"engine linux: there is no guest kernel of {hz} Hz yet; "
         f"`sojourn kernel build{option}` makes it in about 5 minutes"
     )

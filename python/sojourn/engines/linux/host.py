@@ -17,7 +17,7 @@ from sojourn import _core
 from sojourn.engines.child import Folder, Watcher, carry_out
 from sojourn.engines.linux import guest
 from sojourn.engines.protocol import Availability
-from sojourn.errors import InputError
+from sojourn.errors import InputError, Unavailable
 
 NAME = "host"
 _TUN = Path("/dev/net/tun")
@@ -65,7 +65,7 @@ def require() -> None:
     lacks = missing()
     if lacks is not None:
         what, remedy = lacks
-        raise InputError(f"host: {what}" + (f"; {remedy}" if remedy else ""))
+        raise Unavailable(f"host: {what}" + (f"; {remedy}" if remedy else ""))
 
 
 @cache

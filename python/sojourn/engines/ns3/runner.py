@@ -25,7 +25,7 @@ from pathlib import Path
 import sojourn
 from sojourn import ending, files, platforms, tools
 from sojourn.authoring.new import checked_tree, source_tree
-from sojourn.errors import InputError
+from sojourn.errors import InputError, Unavailable
 
 VERSION = "3.44.post0"
 BUILD = "`sojourn ns3 build` makes it, in about two minutes"
@@ -159,7 +159,7 @@ def require() -> Runner:
     platforms.require_linux("engine ns3")
     found = find()
     if found is None:
-        raise InputError(f"engine ns3: its runner is not built from today's sources; {BUILD}")
+        raise Unavailable(f"engine ns3: its runner is not built from today's sources; {BUILD}")
     return found
 
 

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from sojourn import ending, files
 from sojourn.engines.linux.kernel import archives, changes, module_tree
-from sojourn.errors import InputError
+from sojourn.errors import InputError, Unavailable
 
 DEFAULT_HZ = 1000
 _HERE = Path(__file__).parent
@@ -156,7 +156,7 @@ def given(asked: Path, hz: int = DEFAULT_HZ) -> Kernel:
     found = find(hz, release)
     if found is None:
         there = ", ".join(sorted({kernel.release for kernel in built(hz)})) or "none"
-        raise InputError(
+        raise Unavailable(
             f"--kernel {release}: there is no guest kernel of that release and {hz} Hz (there: "
             f"{there}); `sojourn kernel build --source {release}` makes it"
         )
@@ -208,7 +208,7 @@ def build(
             failed.
     """
     if (lacks := missing()) != "":
-        raise InputError(f"kernel build: {lacks}")
+        raise Unavailable(f"kernel build: {lacks}")
     tarball = archive or archives.usual()
     assert tarball is not None, "missing() has looked for it"
     version = archives.version_of(tarball)

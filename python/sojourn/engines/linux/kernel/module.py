@@ -21,7 +21,7 @@ from sojourn import files, tools
 from sojourn.authoring.new import source_tree
 from sojourn.engines.linux import kernel
 from sojourn.engines.linux.kernel import archives, module_tree, rust
-from sojourn.errors import InputError
+from sojourn.errors import InputError, Unavailable
 
 NAME = "sch_sojourn.ko"
 # Its plug-in for tc.
@@ -122,7 +122,7 @@ def require(folder: Path) -> Path:
         made_from, digest = about["sources"], about["sha256"]
         found = _digest((folder / NAME).read_bytes())
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(
+        raise Unavailable(
             f'engine.linux.bottleneck = "{BOTTLENECK}": there is no module for the kernel in '
             f"{folder} yet; {remedy}"
         ) from None

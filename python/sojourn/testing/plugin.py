@@ -1,0 +1,191 @@
+"""The plugin for pytest: expectations in ``*.scenario.toml`` as tests, and fixtures.
+
+pytest imports this module in every project of an environment with Sojourn, so that nothing else of
+the package is imported until a scenario is collected or a fixture used.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from sojourn.running.result import Result
+    from sojourn.testing.assertions import SeededRuns
+    from sojourn.testing.expectations import Expected
+    from sojourn.testing.session import Session
+
+_PATTERN = "*.scenario.toml"
+_OURS = ("sojourn_run", "sojourn_compare", "virtual_link")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--sojourn-seeds``."""
+    group = parser.getgroup("sojourn")
+    group.addoption(
+        "--sojourn-seeds", type=int, metavar="N",
+        help="The most seeds of a decision, in place of max_seeds: fewer for a quick look, more "
+        "for a night.",
+    )  # fmt: skip
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect the expectations of a scenario."""
+    if not fnmatch.fnmatch(file_path.name, _PATTERN):
+        return None
+    return ScenarioFile.from_parent(parent, path=file_path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Skip a test of ours, with the reason, where this machine lacks a kernel or a compiler."""
+    if not isinstance(item, ExpectationItem) and not _uses_ours(item):
+        return (yield)
+    from sojourn.errors import Unavailable
+
+    try:
+        return (yield)
+    except Unavailable as lacks:
+        pytest.skip(str(lacks))
+
+
+class ScenarioFile(pytest.File):
+    """A scenario file; its tests share their runs."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The expectations, of which a file may have none: fixtures use such files."""
+        from sojourn.errors import ScenarioError
+        from sojourn.testing import expectations
+
+        try:
+            found = expectations.read(self._shown(), needed=False)
+            limited = [_limited(each, self.config) for each in found]
+        except (ScenarioError, ValueError, OSError) as error:
+            raise self.CollectError(_one_line(error)) from None
+        runs = _session()
+        for each in limited:
+            yield ExpectationItem.from_parent(self, name=each.name, expected=each, runs=runs)
+
+    def _shown(self) -> str:
+        try:
+            return str(self.path.relative_to(Path.cwd()))
+        except ValueError:
+            return str(self.path)
+
+
+class ExpectationItem(pytest.Item):
+    """One expectation."""
+
+    def __init__(self, *, expected: Expected, runs: Session, **rest: Any) -> None:
+        super().__init__(**rest)
+        self._expected, self._runs = expected, runs
+
+    def runtest(self) -> None:
+        """Decide it; only what has passed passes."""
+        from sojourn.testing.assertions import require_passed
+
+        (decision,) = self._runs.decide_all([self._expected])
+        self.user_properties.append(("measured", decision.measured))  # JUnit has them
+        require_passed(decision)
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> Any:  # fmt: skip
+        """The decision or the bad input, without a traceback."""
+        from sojourn.errors import InputError, ScenarioError
+
+        if isinstance(excinfo.value, AssertionError | InputError | ScenarioError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The line of the expectation."""
+        line = self._expected.line
+        return self.path, line - 1 if line else None, self.name
+
+
+@pytest.fixture
+def sojourn_run(request: pytest.FixtureRequest) -> Any:
+    """The runs of a scenario, whose metrics are compared with bounds.
+
+    ``sojourn_run("home.toml", aqm="pie").metric("delay_p95") < ms(20)``. Other arguments are
+    ``engine`` with its options, ``link``, ``sets``, ``confidence`` and ``max_seeds``.
+    """
+
+    def run(
+        scenario: Any, *, aqm: str | None = None, engine: str = "sim", **more: Any
+    ) -> SeededRuns:
+        return _runs(request.config, scenario, [aqm], engine, more)[0]
+
+    return run
+
+
+@pytest.fixture
+def sojourn_compare(request: pytest.FixtureRequest) -> Any:
+    """The runs of a scenario under several AQMs, which are paired by seed.
+
+    ``pie, tail = sojourn_compare("home.toml", ["pie", "taildrop"])``.
+    """
+
+    def compare(
+        scenario: Any, aqms: list[str], *, engine: str = "sim", **more: Any
+    ) -> list[SeededRuns]:
+        return _runs(request.config, scenario, aqms, engine, more)
+
+    return compare
+
+
+@pytest.fixture
+def virtual_link() -> Any:
+    """Programs in virtual time: ``virtual_link("line.toml", {"server": ..., "client": ...})``.
+
+    It is `sojourn.run_programs`, and fails where a program fails or the run is invalid.
+    """
+
+    def run(*arguments: Any, **more: Any) -> Result:
+        import sojourn
+
+        result = sojourn.run_programs(*arguments, **more)
+        if result.invalid:
+            pytest.fail("; ".join(result.invalid), pytrace=False)
+        return result
+
+    return run
+
+
+def _runs(
+    config: pytest.Config, scenario: Any, aqms: list[Any], engine: str, more: dict[str, Any]
+) -> list[SeededRuns]:
+    from sojourn.engines import registry
+    from sojourn.testing.assertions import of_scenarios
+
+    own = {option.name for _, option in registry.options()} & more.keys()
+    selected = registry.select_one(engine, {name: more.pop(name) for name in own})
+    if (seeds := config.getoption("sojourn_seeds")) is not None:
+        more["max_seeds"] = seeds
+    return of_scenarios(scenario, aqms, selected, _session(), **more)
+
+
+def _session() -> Session:
+    """A session; under xdist, whose workers fill the cores, it makes one run at a time."""
+    from sojourn.testing.session import Session
+
+    return Session(jobs=1 if "PYTEST_XDIST_WORKER" in os.environ else None)
+
+
+def _limited(expected: Expected, config: pytest.Config) -> Expected:
+    seeds = config.getoption("sojourn_seeds")
+    return expected if seeds is None else expected.with_max_seeds(seeds)
+
+
+def _uses_ours(item: pytest.Item) -> bool:
+    return any(name in _OURS for name in getattr(item, "fixturenames", ()))
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,161 @@
+"""The plugin for pytest, in sessions of its own: what passes, fails, is skipped or is one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from guests import needs_kernel
+from test_expectations import BAD, GOOD
+from test_expectations import HOME as LONGER
+
+HOME = LONGER.replace('"4s"', '"2s"')
+NAME = "home.scenario.toml"
+ASSERTIONS = """
+import pytest
+from sojourn.testing import NotDecided, assert_metric, mbit, ms
+
+
+def test_bounds(sojourn_run):
+    run = sojourn_run("home.scenario.toml", aqm="pie")
+    assert run.metric("goodput", of="bulk") > mbit(5)
+    assert 1e-3 < run.metric("delay_p95") < "200ms"
+    assert_metric(run, "goodput", above="5mbit", below="11mbit")
+
+
+def test_pairs(sojourn_compare):
+    pie, tail = sojourn_compare("home.scenario.toml", ["pie", "taildrop"])
+    assert pie.metric("delay_mean") < 0.8 * tail.metric("delay_mean")
+    assert not pie.metric("delay_mean") > tail.metric("delay_mean")
+
+
+def test_undecided(sojourn_run):
+    run = sojourn_run("home.scenario.toml", max_seeds=3)
+    mean = sum(run.result(seed).summary["class/bulk/goodput"] for seed in (1, 2, 3)) / 3
+    with pytest.raises(NotDecided, match="undecided: .*3 seeds"):
+        assert run.metric("goodput") < mean
+"""
+FAILING = """
+from sojourn.testing import assert_metric, ms
+
+
+def test_delay(sojourn_run):
+    assert sojourn_run("home.scenario.toml").metric("delay_p95") < ms(1)
+
+
+def test_helper(sojourn_run):
+    assert_metric(sojourn_run("home.scenario.toml", aqm="pie"), "delay_p95", below=ms(1))
+"""
+
+
+@pytest.fixture
+def session(tmp_path, monkeypatch):
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+
+    def session(*options):
+        command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *options]
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    session.folder = tmp_path
+    return session
+
+
+def test_expectations_are_tests_of_their_file_and_line(session):
+    (session.folder / NAME).write_text(HOME + GOOD + BAD)
+    done = session("--junit-xml", "report.xml")
+    assert done.returncode == 1, done.stderr
+    assert "1 failed, 2 passed" in done.stdout
+    assert f"failed: {NAME}:20: delay_p95 of bottleneck below 1ms: " in done.stdout
+    assert "sojourn live home.scenario.toml" in done.stdout
+    assert "Traceback" not in done.stdout
+    (suite,) = ET.parse(session.folder / "report.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+
+
+@pytest.mark.slow
+def test_workers_of_xdist_decide_the_same(session):
+    (session.folder / NAME).write_text(HOME + GOOD + BAD)
+    assert "1 failed, 2 passed" in session("-n", "2").stdout
+
+
+def test_assertions_in_python_are_decided_over_seeds(session):
+    (session.folder / NAME).write_text(HOME)
+    (session.folder / "test_home.py").write_text(ASSERTIONS)
+    done = session()
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
+
+
+def test_a_failed_assertion_says_what_was_measured(session):
+    (session.folder / NAME).write_text(HOME)
+    (session.folder / "test_home.py").write_text(FAILING)
+    done = session()
+    assert "2 failed" in done.stdout
+    assert "assert delay_p95 of bottleneck: " in done.stdout
+    assert "8 seeds < 0.001" in done.stdout
+    assert "sojourn diff pie" in done.stdout
+
+
+def test_fewer_seeds_can_be_asked_for(session):
+    (session.folder / NAME).write_text(HOME + GOOD)
+    done = session("--sojourn-seeds", "3", "--junit-xml", "report.xml")
+    assert done.returncode == 0, done.stdout
+    assert "3 seeds" in (session.folder / "report.xml").read_text()
+    assert "comes of 1 seed; at least" in session("--sojourn-seeds", "1").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name = [\n", NAME),
+        (HOME + BAD.replace("p95", "p59"), "there is no metric `delay_p59`"),
+    ],
+)
+def test_a_wrong_scenario_is_one_line(session, text, message):
+    (session.folder / NAME).write_text(text)
+    done = session()
+    assert done.returncode == 2
+    errors = done.stdout.partition("ERRORS")[2].partition("short test summary")[0]
+    heading, line, end = [line for line in errors.splitlines() if line.strip("_= ")][:3]
+    assert "ERROR collecting" in heading
+    assert message in line
+    assert end.startswith("!!!")
+
+
+def test_what_this_machine_lacks_is_a_skip_with_the_remedy(session, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(session.folder / "empty"))
+    on_linux = GOOD.replace('["pie", "codel"]', '[{ engine = "linux" }]')
+    (session.folder / NAME).write_text(HOME + on_linux)
+    (session.folder / "test_home.py").write_text(
+        "def test_programs(virtual_link):\n"
+        f"    virtual_link({NAME!r}, {{'server': 'true', 'client': 'true'}})\n"
+    )
+    done = session()
+    assert "2 skipped" in done.stdout, done.stdout
+    assert "there is no guest kernel" in done.stdout
+    assert "sojourn kernel build" in done.stdout
+
+
+@needs_kernel
+def test_a_program_that_fails_in_virtual_time_fails_the_test(session):
+    (session.folder / NAME).write_text(HOME)
+    (session.folder / "test_home.py").write_text(
+        "def test_programs(virtual_link):\n"
+        f"    virtual_link({NAME!r}, {{'server': 'sleep 3', 'client': 'false'}})\n"
+    )
+    done = session()
+    assert "1 failed" in done.stdout, done.stdout
+    assert "client: `false` ended with exit code 1" in done.stdout
+
+
+def test_the_plugin_imports_nothing_heavy(session):
+    code = "import sys, sojourn.testing.plugin; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = {name for name in done.stdout.split() if name.startswith("sojourn")}
+    assert ours == {"sojourn", "sojourn.testing", "sojourn.testing.plugin"}
