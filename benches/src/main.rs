@@ -4,11 +4,14 @@
 //! Times on a shared machine drift. Every figure is therefore the best of several runs, and figures
 //! to be compared are measured alternately.
 
+mod cliffs;
 mod controls;
 mod dumbbell;
 mod entries;
+mod instructions;
 mod laws;
 mod loading;
+mod measured;
 mod reference;
 mod window;
 
@@ -16,6 +19,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use dumbbell::Dumbbell;
+use measured::Measured as _;
 use window::Window;
 
 /// Runs of each scenario; the fastest counts.
@@ -55,11 +59,11 @@ fn main() {
         ["laws", ref files @ ..] => laws::table(files),
         ["law", name, packets, ref files @ ..] => laws::once(name, packets, files),
         ["count", program, ref arguments @ ..] => count(program, arguments),
-        ["reference", "check"] => reference::check(),
-        ["reference", "write"] => reference::write(),
-        ["reference", "write-wheel"] => reference::write_wheel(),
+        ["reference", "check", ref only @ ..] => instructions::check(only),
+        ["reference", "write"] => instructions::write(),
+        ["reference", "write-wheel"] => instructions::write_wheel(),
         ["reference", case, milliseconds] => {
-            println!("packets {}", reference::Case::of(case).run(number(milliseconds)));
+            println!("packets {}", instructions::case(case).run(number(milliseconds)));
             print_peak();
         }
         [name] if PARTS.iter().any(|part| part.0 == name) => {
@@ -68,7 +72,7 @@ fn main() {
         _ => {
             let parts = PARTS.map(|part| part.0).join(" | ");
             eprintln!(
-                "usage: sojourn-benches [{parts} | reference check | reference write | \
+                "usage: sojourn-benches [{parts} | reference check CASE... | reference write | \
                  reference write-wheel | reference CASE MILLISECONDS | load steps | \
                  load groups | entries AQM... | \
                  laws LIBRARY... | law LAW PACKETS LIBRARY... | count PROGRAM ARGUMENT... | \
@@ -228,7 +232,7 @@ fn memory() {
         println!("| {} | {seconds} s | {peak} |", bench.name());
     }
     for case in &reference::FAST {
-        let milliseconds = case.between_ms.1;
+        let milliseconds = case.between_ms().1;
         let peak = peak_kb_of(&mut case.child(milliseconds));
         let peak = peak.map_or("not known".to_owned(), |peak| {
             format!("{peak} kB, at most 500,000: {}", verdict(peak <= 500_000))

@@ -1,32 +1,20 @@
 //! The reference cases: those on which simulators of the field were compared, and what those leave
-//! out. Valgrind counts instructions per bottleneck packet, because they do not drift, and
-//! `benches/instructions.toml` is the limit. The build of wheels has its own table, which limits
-//! nothing.
+//! out.
 
-use std::collections::BTreeMap;
-use std::process::Command;
-
-use sojourn_record::rows::{Run, SummaryRow};
 use sojourn_scenario::{Resolved, Scenario, Source};
 
-use super::{Counted, collected, verdict};
+use super::measured::{Measured, both_tables};
+use super::verdict;
 
 const TEXT: &str = include_str!("dumbbell-reno.toml");
 const UPLOADS: &str = include_str!("uploads-reno.toml");
-const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.toml");
-const WHEEL_TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions-wheel.toml");
-
-/// The check fails if a count exceeds the table by more than this fraction, and asks for a new
-/// table if it is lower by more than this.
-const ALLOWANCE: f64 = 0.03;
-
 /// The loss on the wire of a lossy case.
 const LOSS: &str = "{ kind = \"bernoulli\", rate = 0.1 }";
 
 /// One case. Times are in milliseconds.
 pub struct Case {
     /// Its name in `instructions.toml`.
-    pub name: &'static str,
+    name: &'static str,
     aqm: &'static str,
     flows: u32,
     mbit: u64,
@@ -39,7 +27,7 @@ pub struct Case {
     /// Flows in the other direction. With any, the way back has the queue of the bottleneck.
     uploads: u32,
     /// Simulated time of the two runs between which packets and instructions are counted.
-    pub between_ms: (u64, u64),
+    between_ms: (u64, u64),
     /// The goal in instructions per packet, and the speeds of other simulators in thousand
     /// packets/s.
     goal: Option<(f64, Peers)>,
@@ -135,15 +123,20 @@ const F1: Case = Case {
 /// Fast links with large packets, for memory.
 pub const FAST: [Case; 2] = [F1, Case { name: "F2", mbit: 400_000, ..F1 }];
 
-impl Case {
-    /// The case of a name.
-    pub fn of(name: &str) -> &'static Case {
-        let mut all = CASES.iter().chain(&FAST);
-        all.find(|case| case.name == name).expect("the name of a reference case")
+impl Measured for Case {
+    fn name(&self) -> &str {
+        self.name
     }
 
-    /// What it is, in words.
-    pub fn describe(&self) -> String {
+    fn between_ms(&self) -> (u64, u64) {
+        self.between_ms
+    }
+
+    fn goal(&self) -> Option<f64> {
+        self.goal.map(|(goal, _)| goal)
+    }
+
+    fn describe(&self) -> String {
         let Case { aqm, flows, mbit, packet_bytes, rtt_ms, buffer, tcp, uploads, .. } = self;
         let uploads = match uploads {
             0 => String::new(),
@@ -158,9 +151,9 @@ impl Case {
         )
     }
 
-    /// The scenario, lasting `milliseconds`. In each direction 38 % of the RTT is on the bottleneck
-    /// and 6 % on each access link, which is ten times as fast.
-    pub fn plan(&self, milliseconds: u64) -> Resolved {
+    /// In each direction 38 % of the RTT is on the bottleneck and 6 % on each access link, which is
+    /// ten times as fast.
+    fn plan(&self, milliseconds: u64) -> Resolved {
         let share = |percent: u64| format!("{}us", self.rtt_ms * percent * 10);
         let (near, fast) = (share(6), format!("{}mbit", 10 * self.mbit));
         let access = format!(
@@ -201,129 +194,6 @@ impl Case {
         let scenario = Scenario::load(&text, &source, &no_traces);
         scenario.expect("the reference dumbbell takes these").resolved().clone()
     }
-
-    /// A process that runs it for `milliseconds` and reports its memory.
-    pub fn child(&self, milliseconds: u64) -> Command {
-        let program = std::env::current_exe().expect("this program has a path");
-        let mut command = Command::new(program);
-        command.args(["reference", self.name, &milliseconds.to_string()]);
-        command
-    }
-
-    /// Packets through the bottleneck in a run of `milliseconds`.
-    pub fn run(&self, milliseconds: u64) -> u64 {
-        let run = sojourn_sim::run(&self.plan(milliseconds), &|_| true);
-        packets_sent(&run.expect("a reference case is a valid scenario"))
-    }
-
-    /// Instructions per packet in the steady part; `None` without valgrind.
-    fn instructions(&self) -> Option<f64> {
-        let counted = |milliseconds: u64| Counted {
-            packets: self.run(milliseconds),
-            instructions: collected(&self.child(milliseconds)),
-        };
-        let (short, long) = self.between_ms;
-        counted(long).per_packet_beyond(&counted(short))
-    }
-}
-
-/// What left through the bottleneck.
-fn packets_sent(run: &Run) -> u64 {
-    let is_sent = |row: &&SummaryRow| row.name == "bottleneck" && row.metric == "sent";
-    run.summary.iter().find(is_sent).expect("every link counts what it has sent").value as u64
-}
-
-/// The committed instructions per packet, by case.
-fn committed(table: &str) -> BTreeMap<String, f64> {
-    let text = std::fs::read_to_string(table).expect("the table is committed");
-    text.parse::<toml::Table>()
-        .expect("the table is TOML")
-        .into_iter()
-        .map(|(name, value)| (name, value.as_integer().expect("a whole number") as f64))
-        .collect()
-}
-
-/// Counts all cases in order, two at a time.
-fn count_all() -> Vec<f64> {
-    let valgrind = "valgrind counts the instructions (`apt-get install valgrind`)";
-    let count = |case: &Case| case.instructions().expect(valgrind);
-    std::thread::scope(|scope| {
-        let half = |first: usize| {
-            scope.spawn(move || CASES.iter().skip(first).step_by(2).map(count).collect())
-        };
-        let halves: [std::thread::ScopedJoinHandle<'_, Vec<f64>>; 2] = [half(0), half(1)];
-        let [even, odd] = halves.map(|half| half.join().expect("a count"));
-        (0..CASES.len()).map(|place| [&even, &odd][place % 2][place / 2]).collect()
-    })
-}
-
-/// Fails if a case takes more instructions than the committed table allows, or so few that the
-/// table must be rewritten.
-pub fn check() {
-    let committed = committed(TABLE);
-    let mut is_ok = true;
-    for (case, found) in CASES.iter().zip(count_all()) {
-        let known = committed.get(case.name).copied();
-        let known = known.expect("every case is in benches/instructions.toml");
-        let change = found / known - 1.0;
-        println!("{} {found:.0} instructions per packet, {:+.1} %", case.name, 100.0 * change);
-        is_ok &= change.abs() <= ALLOWANCE;
-    }
-    if !is_ok {
-        eprintln!(
-            "more than {:.0} % from benches/instructions.toml: find out why, then write the table \
-             with `make instructions-write`. This is {}; the table names the compiler that it was \
-             counted with.",
-            100.0 * ALLOWANCE,
-            compiler()
-        );
-        std::process::exit(1);
-    }
-}
-
-/// The compiler of this machine, such as `rustc 1.95.0`.
-fn compiler() -> String {
-    let output = Command::new("rustc").arg("--version").output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    text.unwrap_or_default().split(' ').take(2).collect::<Vec<_>>().join(" ")
-}
-
-/// Writes the committed table.
-pub fn write() {
-    let about = "`make instructions` holds every change against these;\n\
-                 # `make instructions-write` writes them.";
-    print!("{}", write_table(TABLE, about, &count_all()));
-}
-
-/// Writes the table for the build of wheels, which is this program's build, and prints how far each
-/// case is from its goal.
-pub fn write_wheel() {
-    let usual = committed(TABLE);
-    let counts = count_all();
-    for (case, found) in CASES.iter().zip(&counts) {
-        let (name, usual) = (case.name, usual[case.name]);
-        let goal = case.goal.map_or(String::new(), |(goal, _)| {
-            format!(", goal {goal:.0}: {}", verdict(*found <= goal))
-        });
-        println!("{name} {found:.0} instructions per packet, {usual:.0} as usual{goal}");
-    }
-    let about = "The bench is compiled by a profile as\n\
-                 # wheels are (docs/design/speed.md), by `make instructions-wheel`.";
-    write_table(WHEEL_TABLE, about, &counts);
-}
-
-/// Writes a table and returns its text.
-fn write_table(table: &str, about: &str, counts: &[f64]) -> String {
-    let mut text = format!(
-        "# Instructions per packet that leaves the bottleneck, counted by valgrind in the steady\n\
-         # part of a run. {about} Counted with {}.\n",
-        compiler()
-    );
-    for (case, found) in CASES.iter().zip(counts) {
-        text += &format!("\n# {}\n{} = {found:.0}\n", case.describe(), case.name);
-    }
-    std::fs::write(table, &text).expect("the table can be written");
-    text
 }
 
 /// Prints the tables: committed instructions, then times.
@@ -334,7 +204,7 @@ pub fn tables() {
          wheels are (`make instructions-wheel`).\n"
     );
     println!("| case | instructions per packet | in wheels | goal |\n|---|---:|---:|---:|");
-    let (usual, wheel) = (committed(TABLE), committed(WHEEL_TABLE));
+    let [usual, wheel] = both_tables();
     for case in &CASES {
         let found = usual[case.name];
         let in_wheels = wheel.get(case.name).map_or("-".to_owned(), |count| format!("{count:.0}"));

@@ -1,0 +1,80 @@
+//! What the cases of `benches/instructions.toml` have in common.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use sojourn_record::rows::{Run, SummaryRow};
+use sojourn_scenario::Resolved;
+
+use super::{Counted, collected};
+
+/// Instructions as usual.
+pub const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.toml");
+/// Instructions in the build of wheels.
+pub const WHEEL_TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions-wheel.toml");
+
+/// A case of the table.
+pub trait Measured: Sync {
+    /// Its key in the table.
+    fn name(&self) -> &str;
+
+    /// What it is, in words.
+    fn describe(&self) -> String;
+
+    /// Simulated time of the two runs between which packets and instructions are counted, in
+    /// milliseconds.
+    fn between_ms(&self) -> (u64, u64);
+
+    /// The scenario, lasting `milliseconds`.
+    fn plan(&self, milliseconds: u64) -> Resolved;
+
+    /// The goal in instructions per packet.
+    fn goal(&self) -> Option<f64> {
+        None
+    }
+
+    /// A process that runs it for `milliseconds` and reports its memory.
+    fn child(&self, milliseconds: u64) -> Command {
+        let program = std::env::current_exe().expect("this program has a path");
+        let mut command = Command::new(program);
+        command.args(["reference", self.name(), &milliseconds.to_string()]);
+        command
+    }
+
+    /// Packets through the bottleneck in a run of `milliseconds`.
+    fn run(&self, milliseconds: u64) -> u64 {
+        let run = sojourn_sim::run(&self.plan(milliseconds), &|_| true);
+        packets_sent(&run.expect("a case is a valid scenario"))
+    }
+
+    /// Instructions per packet in the steady part; `None` without valgrind.
+    fn instructions(&self) -> Option<f64> {
+        let counted = |milliseconds: u64| Counted {
+            packets: self.run(milliseconds),
+            instructions: collected(&self.child(milliseconds)),
+        };
+        let (short, long) = self.between_ms();
+        counted(long).per_packet_beyond(&counted(short))
+    }
+}
+
+/// What left through the bottleneck.
+fn packets_sent(run: &Run) -> u64 {
+    let is_sent = |row: &&SummaryRow| row.name == "bottleneck" && row.metric == "sent";
+    run.summary.iter().find(is_sent).expect("every link counts what it has sent").value as u64
+}
+
+/// The committed instructions per packet, by case.
+pub fn committed(table: &str) -> BTreeMap<String, f64> {
+    let text = std::fs::read_to_string(table).expect("the table is committed");
+    text.parse::<toml::Table>()
+        .expect("the table is TOML")
+        .into_iter()
+        .map(|(name, value)| (name, value.as_integer().expect("a whole number") as f64))
+        .collect()
+}
+
+/// The committed counts, as usual and in wheels.
+pub fn both_tables() -> [BTreeMap<String, f64>; 2] {
+    [TABLE, WHEEL_TABLE].map(committed)
+}
