@@ -4,13 +4,83 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::ways::Ways;
+use crate::rng::Rng;
+
+/// The places of the two hosts of a queue, in one word: a turn compares them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct HostPair(u64);
+
+impl HostPair {
+    pub(super) fn new(source: u32, destination: u32) -> HostPair {
+        HostPair(u64::from(source) << 32 | u64::from(destination))
+    }
+
+    pub(super) fn source(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    pub(super) fn destination(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// What flows are given per turn, which depends on the load of their hosts.
+#[derive(Debug)]
+pub(super) struct Shares {
+    quantum: u64,
+    pub(super) sources: Hosts,
+    pub(super) destinations: Hosts,
+}
+
+impl Shares {
+    /// Shares of a quantum in bytes.
+    pub(super) fn new(quantum: u64, sources: Hosts, destinations: Hosts) -> Shares {
+        Shares { quantum, sources, destinations }
+    }
+
+    /// Adds `more` to the number of bulk queues of both hosts.
+    pub(super) fn count_bulk(&mut self, hosts: HostPair, more: i32) {
+        self.sources.count_bulk(hosts.source(), more);
+        self.destinations.count_bulk(hosts.destination(), more);
+    }
+
+    /// A flow's share of the quantum.
+    pub(super) fn of(&self, hosts: HostPair) -> Share {
+        let loads =
+            [self.sources.load(hosts.source()), self.destinations.load(hosts.destination())];
+        let load = loads[0].max(loads[1]).max(1);
+        Share::of(self.quantum * u64::from(65_535 / load))
+    }
+}
+
+/// A share of the quantum, to be rounded at random.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    bytes: i64,
+    /// In units of 2^-64 of a byte.
+    rest: u64,
+}
+
+impl Share {
+    /// From 1/65,536 of a byte.
+    pub(super) fn of(exact: u64) -> Share {
+        Share { bytes: (exact >> 16) as i64, rest: exact << 48 }
+    }
+
+    /// Bytes (Linux 6.1 sch_cake.c, cake_get_flow_quantum). The kernel adds 16
+    /// random bits to the exact share and cuts off the rest: another byte is the carry of a sum.
+    #[inline]
+    pub(super) fn rounded(self, rng: &mut Rng) -> i64 {
+        self.bytes + i64::from(self.rest.overflowing_add(rng.next_u64()).1)
+    }
+}
 
 /// Hosts of one side.
 #[derive(Debug)]
 pub(super) struct Hosts {
     ways: Ways,
     /// By place: queues that are bulk.
-    pub(super) bulk: Vec<u32>,
+    bulk: Vec<u32>,
     counts_for_fairness: bool,
 }
 
@@ -21,12 +91,17 @@ impl Hosts {
     }
 
     /// The place of a host, by its hash.
-    pub(super) fn place(&mut self, hash: u64) -> usize {
-        self.ways.place(hash, |place| self.bulk[place] == 0).index
+    pub(super) fn place(&mut self, hash: u64) -> u32 {
+        self.ways.place(hash, |place| self.bulk[place] == 0).index as u32
+    }
+
+    fn count_bulk(&mut self, place: u32, more: i32) {
+        let bulk = &mut self.bulk[place as usize];
+        *bulk = bulk.checked_add_signed(more).expect("a bulk queue has been counted");
     }
 
     /// The number by which the quantum of a flow of this host is divided.
-    pub(super) fn load(&self, place: usize) -> u32 {
-        if self.counts_for_fairness { self.bulk[place] } else { 0 }
+    pub(super) fn load(&self, place: u32) -> u32 {
+        if self.counts_for_fairness { self.bulk[place as usize] } else { 0 }
     }
 }

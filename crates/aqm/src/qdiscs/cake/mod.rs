@@ -11,20 +11,23 @@
 //! takes over the hash of the queue that it shares: its previous flow may then get another queue,
 //! and its packets may be reordered.
 
+mod decaying;
 mod heap;
 mod hosts;
-mod lists;
 mod params;
+mod round;
 mod shaper;
+mod sizes;
 mod ways;
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
 pub use params::{CakeParams, Cells, Isolation};
 
-use crate::law::{Cause, Env, Evidence, Stage, Var};
+use crate::law::{Cause, Env, Stage, Var};
 use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
@@ -33,10 +36,12 @@ use crate::qdiscs::queues::total::Ceiling;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
+use decaying::Decaying;
 use heap::OverflowHeap;
-use hosts::Hosts;
-use lists::{List, Lists};
+use hosts::{HostPair, Hosts, Shares};
+use round::{Round, Turn};
 use shaper::{Framing, Shaper};
+use sizes::NotesSizes;
 use ways::{Place, Ways};
 
 /// CAKE, as the registry knows it.
@@ -69,15 +74,18 @@ impl Scheme for Cake {
 struct CakeQueues<P> {
     flows: FlowQueues<P, Cobalt>,
     states: Vec<QueueState>,
-    lists: Lists,
+    /// Queues that became active since they were last served.
+    new: VecDeque<u32>,
+    /// The other active queues.
+    old: Round,
+    /// Empty queues whose COBALT is not at rest yet.
+    decaying: Decaying,
     heap: OverflowHeap,
     flow_ways: Ways,
     isolation: Isolation,
-    sources: Hosts,
-    destinations: Hosts,
+    shares: Shares,
     shaper: Shaper,
     limit: Limit,
-    quantum: u64,
     /// For the hashes of flows, sources and destinations.
     salts: [u64; 3],
     held: Option<Time>,
@@ -85,32 +93,21 @@ struct CakeQueues<P> {
     dropped_sizes: Vec<u32>,
 }
 
-/// Records the sizes of dropped packets and forwards all calls.
-struct NotesSizes<'a, P> {
-    sink: &'a mut dyn Sink<P>,
-    sizes: &'a mut Vec<u32>,
-}
-
-impl<P: Packet> Sink<P> for NotesSizes<'_, P> {
-    fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause) {
-        self.sizes.push(packet.bytes());
-        self.sink.dropped(packet, enqueued, stage, cause);
-    }
-    fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause) {
-        self.sink.marked(packet, enqueued, stage, cause);
-    }
-    fn evidence(&mut self, evidence: Evidence<'_>) {
-        self.sink.evidence(evidence);
-    }
-}
-
-/// The state of a queue in deficit round robin, and the places of its hosts.
+/// The state of a queue.
 #[derive(Clone, Copy, Debug)]
 struct QueueState {
     phase: Phase,
+    /// While it is new; later those of its turn count.
     credits: i64,
-    source: usize,
-    destination: usize,
+    hosts: HostPair,
+}
+
+/// The list from which a queue is served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum List {
+    New,
+    Old,
+    Decaying,
 }
 
 /// ```text
@@ -128,12 +125,6 @@ enum Phase {
     Decaying,
 }
 
-/// A share, rounded at random (Linux 6.1 sch_cake.c, cake_get_flow_quantum; fact qdisc-11).
-#[inline]
-fn rounded(exact_share: u64, rng: &mut Rng) -> i64 {
-    ((exact_share + (rng.next_u64() >> 48)) >> 16) as i64
-}
-
 impl<P: Packet> CakeQueues<P> {
     fn new(params: &CakeParams, env: &Env) -> Self {
         let places = params.flows as usize;
@@ -144,7 +135,7 @@ impl<P: Packet> CakeQueues<P> {
             law.set_frame_time(frame_time);
             law
         };
-        let rest = QueueState { phase: Phase::Idle, credits: 0, source: 0, destination: 0 };
+        let rest = QueueState { phase: Phase::Idle, credits: 0, hosts: HostPair::default() };
         let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
         let framing =
             Framing { overhead: params.overhead.0, mpu: params.mpu.0, cells: params.cells };
@@ -152,15 +143,19 @@ impl<P: Packet> CakeQueues<P> {
         CakeQueues {
             flows: FlowQueues::new(places, Some(memory_limit), law),
             states: vec![rest; places],
-            lists: Lists::new(places),
+            new: VecDeque::with_capacity(places),
+            old: Round::new(places),
+            decaying: Decaying::new(places),
             heap: OverflowHeap::new(places),
             flow_ways: Ways::new(places),
             isolation: params.isolation,
-            sources: Hosts::new(places, is(Isolation::Src)),
-            destinations: Hosts::new(places, is(Isolation::Dst)),
+            shares: Shares::new(
+                params.quantum(),
+                Hosts::new(places, is(Isolation::Src)),
+                Hosts::new(places, is(Isolation::Dst)),
+            ),
             shaper: Shaper::new(params.bandwidth.0, framing),
             limit,
-            quantum: params.quantum(),
             salts: [0, 1, 2].map(|side| splitmix(env.salt ^ side)),
             held: None,
             dropped_sizes: Vec::new(),
@@ -187,49 +182,40 @@ impl<P: Packet> CakeQueues<P> {
         let Place { index, is_taken_over } = self.flow_ways.place(hash, is_free);
         let phase = self.states[index].phase;
         if phase == Phase::Idle || is_taken_over {
-            self.count_bulk(index, -i32::from(phase == Phase::Bulk));
-            let source = self.sources.place(source());
-            let destination = self.destinations.place(destination());
-            let queue = &mut self.states[index];
-            (queue.source, queue.destination) = (source, destination);
-            self.count_bulk(index, i32::from(phase == Phase::Bulk));
+            self.shares.count_bulk(self.states[index].hosts, -i32::from(phase == Phase::Bulk));
+            let source = self.shares.sources.place(source());
+            let hosts = HostPair::new(source, self.shares.destinations.place(destination()));
+            self.states[index].hosts = hosts;
+            if phase != Phase::Idle {
+                self.old.set_hosts(index as u32, hosts);
+            }
+            self.shares.count_bulk(hosts, i32::from(phase == Phase::Bulk));
         }
         index as u32
     }
 
-    /// Adds `more` to the number of bulk queues of this queue's hosts.
-    fn count_bulk(&mut self, index: usize, more: i32) {
-        let QueueState { source, destination, .. } = self.states[index];
-        for bulk in [&mut self.sources.bulk[source], &mut self.destinations.bulk[destination]] {
-            *bulk = bulk.checked_add_signed(more).expect("a bulk queue has been counted");
-        }
-    }
-
-    /// A flow's share of the quantum in 1/65,536 of a byte.
-    fn exact_share(&self, (source, destination): (usize, usize)) -> u64 {
-        let load = self.sources.load(source).max(self.destinations.load(destination)).max(1);
-        self.quantum * u64::from(65_535 / load)
-    }
-
     fn share(&self, index: u32, rng: &mut Rng) -> i64 {
-        let QueueState { source, destination, .. } = self.states[index as usize];
-        rounded(self.exact_share((source, destination)), rng)
+        self.shares.of(self.states[index as usize].hosts).rounded(rng)
     }
 
     fn set_phase(&mut self, index: u32, phase: Phase) {
         let queue = &mut self.states[index as usize];
         let was = core::mem::replace(&mut queue.phase, phase);
         let more = i32::from(phase == Phase::Bulk) - i32::from(was == Phase::Bulk);
-        self.count_bulk(index as usize, more);
+        self.shares.count_bulk(queue.hosts, more);
     }
 
     /// A packet was appended to a queue.
     fn activate(&mut self, index: u32, rng: &mut Rng) {
-        match self.states[index as usize].phase {
+        let phase = self.states[index as usize].phase;
+        match phase {
             Phase::Idle | Phase::Decaying => {
+                if phase == Phase::Decaying {
+                    self.decaying.remove(index);
+                }
                 self.set_phase(index, Phase::Sparse);
                 self.states[index as usize].credits = self.share(index, rng);
-                self.lists.move_to(List::New, index);
+                self.new.push_back(index);
             }
             Phase::SparseWait => self.set_phase(index, Phase::Bulk),
             Phase::Sparse | Phase::Bulk => {}
@@ -242,39 +228,37 @@ impl<P: Packet> CakeQueues<P> {
             true => [List::Decaying, List::New, List::Old],
             false => [List::New, List::Old, List::Decaying],
         };
-        order.into_iter().find_map(|list| Some((list, self.lists.head(list)?)))
+        order.into_iter().find_map(|list| Some((list, self.head(list)?)))
     }
 
-    /// A new queue has used up its credits: to the end of the old ones with a new share.
+    fn head(&self, list: List) -> Option<u32> {
+        match list {
+            List::New => self.new.front().copied(),
+            List::Old => self.old.head().map(|turn| turn.queue),
+            List::Decaying => self.decaying.head(),
+        }
+    }
+
+    /// The credits of the head of a list; those of decaying queues do not count.
+    fn credits(&mut self, list: List, index: u32) -> Option<&mut i64> {
+        match list {
+            List::New => Some(&mut self.states[index as usize].credits),
+            List::Old => self.old.head_mut().map(|turn| &mut turn.credits),
+            List::Decaying => None,
+        }
+    }
+
+    /// The head of the new queues has used up its credits: to the end of the old ones with a new
+    /// share.
     fn step_back(&mut self, index: u32, rng: &mut Rng) {
         if self.states[index as usize].phase == Phase::Sparse {
             let is_empty = self.flows.is_empty(index);
             self.set_phase(index, if is_empty { Phase::SparseWait } else { Phase::Bulk });
         }
-        let share = self.share(index, rng);
-        self.states[index as usize].credits += share;
-        self.lists.move_to(List::Old, index);
-    }
-
-    /// Gives old queues a share, in order, until one has credits. With n flows of one host a packet
-    /// takes about n turns; each draws a random number. No turn changes the load of a host.
-    fn turn_old(&mut self, rng: &mut Rng) {
-        let mut hosts = (usize::MAX, usize::MAX);
-        let mut share = 0;
-        let mut lists = core::mem::take(&mut self.lists);
-        lists.turn_while(List::Old, |index| {
-            let QueueState { credits, source, destination, .. } = self.states[index as usize];
-            if credits > 0 {
-                return false;
-            }
-            if hosts != (source, destination) {
-                hosts = (source, destination);
-                share = self.exact_share(hosts);
-            }
-            self.states[index as usize].credits = credits + rounded(share, rng);
-            true
-        });
-        self.lists = lists;
+        self.new.pop_front();
+        let QueueState { credits, hosts, .. } = self.states[index as usize];
+        let credits = credits + self.share(index, rng);
+        self.old.push(Turn { queue: index, hosts, credits });
     }
 
     /// Asks COBALT about the heads of a queue until one passes. The heap moves a queue for each
@@ -300,14 +284,18 @@ impl<P: Packet> CakeQueues<P> {
         passes
     }
 
-    /// A queue was found empty.
-    fn retire(&mut self, now: Time, index: u32) {
-        if !self.flows.law(index).is_at_rest(now) {
-            self.set_phase(index, Phase::Decaying);
-            return self.lists.move_to(List::Decaying, index);
+    /// The head of a list was found empty.
+    fn retire(&mut self, now: Time, list: List, index: u32) {
+        match list {
+            List::New => _ = self.new.pop_front(),
+            List::Old => self.old.pop(),
+            List::Decaying => self.decaying.remove(index),
         }
-        self.set_phase(index, Phase::Idle);
-        self.lists.remove(index);
+        let is_at_rest = self.flows.law(index).is_at_rest(now);
+        self.set_phase(index, if is_at_rest { Phase::Idle } else { Phase::Decaying });
+        if !is_at_rest {
+            self.decaying.push(index);
+        }
     }
 
     fn is_over_limit(&self) -> bool {
@@ -357,20 +345,23 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         while self.flows.total().packets > 0 {
             let (list, index) = self.next(is_first).expect("a queue that holds packets is listed");
             is_first = false;
-            if list != List::Decaying && self.states[index as usize].credits <= 0 {
+            let credits = self.credits(list, index);
+            if credits.is_some_and(|credits| *credits <= 0) {
                 match list {
-                    List::Old => self.turn_old(rng),
+                    List::Old => self.old.turn(|hosts| self.shares.of(hosts), rng),
                     _ => self.step_back(index, rng),
                 }
             } else if let Some(bytes) = self.judge(now, index, rng, sink) {
-                self.states[index as usize].credits -= i64::from(bytes);
+                if let Some(credits) = self.credits(list, index) {
+                    *credits -= i64::from(bytes);
+                }
                 self.shaper.charge(bytes);
                 let departure = self.flows.pop(index, bytes);
                 self.heap.shrank(index, |index| self.flows.bytes(index));
                 self.heap.count_departure();
                 return departure;
             } else {
-                self.retire(now, index);
+                self.retire(now, list, index);
             }
         }
         None
@@ -389,11 +380,11 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        let listed = self.lists.walk(List::New).chain(self.lists.walk(List::Old));
+        let listed = self.new.iter().copied().chain(self.old.queues());
         let is_bulk = |&index: &u32| self.states[index as usize].phase == Phase::Bulk;
         out[1] = listed.filter(is_bulk).count() as f64;
-        out[0] = f64::from(self.lists.length(List::New) + self.lists.length(List::Old)) - out[1];
-        out[2] = f64::from(self.lists.length(List::Decaying));
+        out[0] = (self.new.len() + self.old.length()) as f64 - out[1];
+        out[2] = f64::from(self.decaying.length());
     }
 }
 

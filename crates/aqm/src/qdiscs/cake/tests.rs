@@ -115,7 +115,7 @@ fn an_empty_queue_decays_one_step_at_each_visit() {
         cake.states[busy].phase == Phase::Idle
     });
     assert!(visits.unwrap() > 1, "one step at a time");
-    assert_eq!(cake.sources.bulk[cake.states[busy].source], 0);
+    assert_eq!(cake.shares.sources.load(cake.states[busy].hosts.source()), 0);
 }
 
 #[test]
@@ -227,8 +227,8 @@ fn flows_and_hosts_of_different_numbers_have_places_of_their_own() {
         let mut places = [const { Vec::new() }; 3];
         for flow in 0..8 {
             let index = cake.place(&Addressed { flow, source: flow }) as usize;
-            let queue = &cake.states[index];
-            let of = [index, queue.source, queue.destination];
+            let hosts = cake.states[index].hosts;
+            let of = [index, hosts.source() as usize, hosts.destination() as usize];
             places.iter_mut().zip(of).for_each(|(places, place)| places.push(place));
         }
         for mut places in places {
