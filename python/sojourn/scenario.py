@@ -76,6 +76,7 @@ __all__ = [
     "Step",
     "Taildrop",
     "Trace",
+    "Transfers",
     "UniformJitter",
     "UniformSizes",
     "Varying",
@@ -1940,6 +1941,30 @@ class Files(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Transfers(_Part):
+    """Transfers over TCP that begin whether or not earlier ones have ended: one for each flow of
+    the group.
+
+    Attributes:
+        sizes: The sizes: a list such as ``["15kB", "44kB"]``, with equal probabilities, or a
+            distribution.
+        every: Mean time between the starts of two transfers, such as ``50ms``. The first comes one
+            such time after ``start``; ``count`` is the number of transfers.
+        arrivals: How datagrams are spaced. Default: ``"poisson"``.
+        file: Instead of the three: a file, relative to the scenario's folder. Each line is
+            ``time,bytes``, one transfer that begins that many seconds after ``start``. Times must
+            not decrease; a header line ``time,bytes`` is allowed.
+    """
+
+    _kind: ClassVar[str | None] = "transfers"
+
+    sizes: Sizes | None = None
+    every: str | None = None
+    arrivals: Literal["constant"] | Literal["uniform"] | Literal["poisson"] | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Web(_Part):
     """A user who reads web pages over TCP: a main object, then its embedded objects over several
     connections.
@@ -2095,7 +2120,19 @@ class Replay(_Part):
 
 
 # The application of a flow: a table tagged by its `kind`.
-App: TypeAlias = Bulk | Files | Web | Chunks | Cbr | Voice | OnOff | Bursts | Video | Replay
+App: TypeAlias = (
+    Bulk
+    | Files
+    | Transfers
+    | Web
+    | Chunks
+    | Cbr
+    | Voice
+    | OnOff
+    | Bursts
+    | Video
+    | Replay
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Rng, Span, Time};
 
-use crate::resolved::{Shape, Sizes};
+use crate::resolved::{App, Arrivals, FlowGroup, Shape, Sizes, Transfers};
 
 /// How often a size outside its limits is drawn again before the nearest limit is used. A
 /// distribution whose mean is within the limits hardly ever needs that.
@@ -31,10 +31,68 @@ pub fn size(rng: &mut Rng, sizes: &Sizes) -> u64 {
 
 /// Draws a start time, uniform from the first time (inclusive) to the second (exclusive). If they
 /// are equal, returns that time.
-pub fn start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
+fn start((earliest, latest): (Span, Span), rng: &mut Rng) -> Time {
     let range = (latest - earliest).as_nanos();
     let drawn = if range > 0 { rng.below(range) } else { 0 };
     Time::ZERO + earliest + Span::from_nanos(drawn)
+}
+
+/// Draws the time between two arrivals of the given mean.
+pub fn gap(rng: &mut Rng, mean: Span, arrivals: Arrivals) -> Span {
+    match arrivals {
+        Arrivals::Constant => mean,
+        Arrivals::Uniform => mean.half() + Span::from_nanos(rng.below(mean.as_nanos())),
+        Arrivals::Poisson => exponential(rng, mean),
+    }
+}
+
+/// Draws an exponential time of the given mean.
+pub fn exponential(rng: &mut Rng, mean: Span) -> Span {
+    Span::from_secs_f64(rng.exponential(mean.as_secs()))
+}
+
+/// The start times of the flows of a group, member by member.
+#[derive(Debug)]
+pub struct Starts<'a> {
+    group: &'a FlowGroup,
+    seed: u64,
+    member: u32,
+    /// The last arrival, and the random stream of the gaps.
+    arrival: (Time, Rng),
+}
+
+impl Starts<'_> {
+    /// Those of a group in a run with the given seed.
+    pub fn new(seed: u64, group: &FlowGroup) -> Starts<'_> {
+        let gaps = Rng::stream(seed, &format!("{}/arrivals", group.name), 0);
+        Starts { group, seed, member: 0, arrival: (Time::ZERO + group.start.0, gaps) }
+    }
+}
+
+impl Iterator for Starts<'_> {
+    type Item = Time;
+
+    fn next(&mut self) -> Option<Time> {
+        let Starts { group, seed, member, arrival: (arrival, gaps) } = self;
+        let place = *member;
+        if place == group.count {
+            return None;
+        }
+        *member += 1;
+        Some(match &group.app {
+            App::Transfers { plan: Transfers::Drawn { every, arrivals, .. }, .. } => {
+                *arrival = *arrival + gap(gaps, *every, *arrivals);
+                *arrival
+            }
+            App::Transfers { plan: Transfers::Recorded(recording), .. } => {
+                *arrival + recording.amounts[place as usize].0
+            }
+            _ => {
+                let purpose = format!("{}/start", group.name);
+                start(group.start, &mut Rng::stream(*seed, &purpose, u64::from(place)))
+            }
+        })
+    }
 }
 
 /// Draws a Pareto number of the given shape, at least `scale`.
@@ -62,6 +120,18 @@ mod tests {
     use super::*;
 
     const DRAWS: usize = 200_000;
+
+    #[test]
+    fn gaps_have_their_mean_and_the_variation_of_their_kind() {
+        let every = Span::from_millis(20);
+        let of = |arrivals| moments(|rng| gap(rng, every, arrivals).as_secs() / 0.02);
+        assert_eq!(of(Arrivals::Constant), (1.0, 0.0));
+        let (mean, deviation) = of(Arrivals::Poisson);
+        assert!((mean - 1.0).abs() < 0.01 && (deviation - 1.0).abs() < 0.02, "{mean} {deviation}");
+        let (mean, deviation) = of(Arrivals::Uniform);
+        let even = 1.0 / libm::sqrt(12.0);
+        assert!((mean - 1.0).abs() < 0.01 && (deviation - even).abs() < 0.01, "{deviation}");
+    }
 
     fn moments(draw: impl Fn(&mut Rng) -> f64) -> (f64, f64) {
         let mut rng = Rng::stream(1, "draw", 0);

@@ -38,12 +38,14 @@ slot = "20us"
 eifs = "100us"
 "#;
 
-const APPS: [&str; 10] = [
+const APPS: [&str; 12] = [
     r#"{ kind = "bulk", bytes = "1MB" }"#,
     r#"{ kind = "files", sizes = ["1kB", "7B"], think = "2s" }"#,
     r#"{ kind = "web", main = { kind = "pareto", shape = 1.5, min = "1B", max = "9B" }, objects = 3,
          object = { kind = "uniform", min = "2B", max = "8B" }, parallel = 4, request = "300B",
          reading = "3s", parsing = "4ms" }"#,
+    r#"{ kind = "transfers", sizes = ["1kB"], every = "20ms" }"#,
+    r#"{ kind = "transfers", file = "x.csv" }"#,
     r#"{ kind = "chunks", every = "4s", rates = ["1mbit", "2mbit"] }"#,
     r#"{ kind = "cbr", rate = "1mbit", packet = "200B", arrivals = "poisson" }"#,
     r#"{ kind = "voice", codec = "g729" }"#,
@@ -197,6 +199,10 @@ fn applications_have_every_key_with_its_unit() {
             "object": { "kind": "uniform", "min": "2B", "max": "8B" }, "objects": 3, "parallel": 4,
             "request": "300B", "reading": "3s", "parsing": "4ms",
         }),
+        json!({
+            "kind": "transfers", "sizes": ["1kB"], "every": "20ms", "arrivals": "poisson",
+        }),
+        json!({ "kind": "transfers", "file": "x.csv", "lines": 2 }),
         json!({ "kind": "chunks", "every": "4s", "rates": ["1mbit", "2mbit"] }),
         json!({
             "kind": "cbr", "rate": "1mbit", "packet": "200B", "ecn": true, "arrivals": "poisson",
@@ -256,9 +262,12 @@ fn applications_reach_another_process_unchanged_as_numbers() {
     let number =
         |index: usize| -> Value { serde_json::to_value(&resolved.flows[index].app).unwrap() };
     assert_eq!(number(1)["Files"]["think"], json!(2_000_000_000u64));
-    assert_eq!(number(3)["Chunks"]["rates"], json!([1_000_000, 2_000_000]));
-    assert_eq!(number(7)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
-    assert_eq!(number(9)["Replay"]["recording"]["amounts"], json!([[0, 100], [500_000_000, 1200]]));
+    assert_eq!(number(5)["Chunks"]["rates"], json!([1_000_000, 2_000_000]));
+    assert_eq!(number(9)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
+    assert_eq!(
+        number(11)["Replay"]["recording"]["amounts"],
+        json!([[0, 100], [500_000_000, 1200]])
+    );
 }
 
 #[test]

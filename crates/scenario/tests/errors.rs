@@ -644,3 +644,22 @@ fn ip_fields_that_no_sender_sets_are_refused() {
     refused(&with("dscp = \"cs8\""), "demo.toml:9: flows[0].dscp", "from 0 to 63");
     refused(&with("dscp = \"gold\""), "demo.toml:9: flows[0].dscp", "from 0 to 63");
 }
+
+#[test]
+fn transfers_are_drawn_or_recorded_and_not_both() {
+    let app = |keys: &str| edited("kind = \"bulk\"", &format!("kind = \"transfers\"{keys}"));
+    let (sizes, every) = (", sizes = [\"9kB\"]", ", every = \"20ms\"");
+    refused(&app(every), "demo.toml:10: flows[0].app.sizes", "or `file`");
+    refused(&app(sizes), "demo.toml:10: flows[0].app.every", "or `file`");
+    let never = format!("{sizes}, every = \"0s\"");
+    refused(&app(&never), "demo.toml:10: flows[0].app.every", "must be positive");
+    let recorded = ", file = \"good.csv\"";
+    let both = app(&format!("{recorded}{every}"));
+    refused(&both, "demo.toml:10: flows[0].app.every", "remove one of the two");
+    let with = |line: &str| app(recorded).replace("rtt = ", &format!("{line}\nrtt = "));
+    refused(&with("count = 2"), "demo.toml:9: flows[0].count", "the file has 2 transfers");
+    refused(&with("start = \"0s..1s\""), "demo.toml:9: flows[0].start", "\"0s\"");
+    let late = with("start = \"10s\"");
+    refused(&late, "demo.toml:11: flows[0].app.file", "subtract the first from all");
+    assert_eq!(load(&app(recorded), &[]).unwrap().resolved().flows[0].count, 2);
+}

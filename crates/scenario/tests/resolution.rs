@@ -513,6 +513,15 @@ fn a_replay_with_times_beyond_the_run_is_refused_and_one_that_is_cut_warns() {
 }
 
 #[test]
+fn more_transfers_than_the_run_has_time_for_are_a_warning() {
+    let app = "{ kind = \"transfers\", sizes = [\"9kB\"], every = \"1s\" }";
+    let of = |count| base(&[BOTH_WAYS, ("flows[0].app", app), ("flows[0].count", count)]).warnings;
+    assert_eq!(of("10"), [""; 0]);
+    let [warning] = &of("11")[..] else { panic!() };
+    assert!(warning.contains("the last of the 11 transfers"), "{warning}");
+}
+
+#[test]
 fn links_without_flows_and_flows_after_the_end_are_warnings() {
     assert_eq!(base(&[BOTH_WAYS]).warnings, [""; 0], "a way back is a use");
     assert_eq!(base(&[]).warnings, ["links.b: no flow uses this link"]);

@@ -101,7 +101,10 @@ fn beyond_ordinary_window(group: &FlowGroup) -> f64 {
             let asked = bytes.unwrap_or(u64::MAX) as f64 / f64::from(tcp.payload_bytes);
             window.min(asked.ceil()) - ORDINARY_WINDOW
         }
-        App::Files { tcp, .. } | App::Web { tcp, .. } | App::Chunks { tcp, .. } => {
+        App::Files { tcp, .. }
+        | App::Transfers { tcp, .. }
+        | App::Web { tcp, .. }
+        | App::Chunks { tcp, .. } => {
             f64::from(tcp.initial_window.unwrap_or(10)).min(10_000.0) - ORDINARY_WINDOW
         }
         _ => 0.0,

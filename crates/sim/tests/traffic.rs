@@ -6,7 +6,7 @@ use sojourn_aqm::{Ecn, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Datagrams, FlowGroup, Recording, Sizes, Tcp, Web,
+    App, Arrivals, Capacity, Datagrams, FlowGroup, Recording, Sizes, Tcp, Transfers, Web,
 };
 
 use crate::common::*;
@@ -141,6 +141,35 @@ fn frames_of_video_come_evenly_in_as_many_datagrams_as_they_need() {
     assert_eq!(sizes, [1_200, 1_200, 100, 1_200, 1_200, 100]);
     assert_eq!(run.packets.len(), 25 * 3);
     assert_eq!(arrivals(&run)[3], 40_000);
+}
+
+#[test]
+fn recorded_transfers_begin_at_their_times_whether_or_not_others_have_ended() {
+    let amounts = vec![(ms(0), 500_000), (ms(5), 1_000), (ms(80), 2_000)];
+    let recording = Recording { file: String::new(), sha256: String::new(), amounts };
+    let plan = Transfers::Recorded(Arc::new(recording));
+    let mut flow = group("downloads", 3, App::Transfers { tcp: tcp("cubic"), plan });
+    flow.start = (ms(100), ms(100));
+    let run = run(&scenario(20, vec![link("b", "taildrop", 100_000)], vec![flow]));
+    let mut rows: Vec<(u64, u64)> =
+        run.transfers.iter().map(|row| (row.start.as_nanos() / 1_000_000, row.bytes)).collect();
+    // The first, of 500 kB, is the last to end.
+    assert_eq!(rows.last(), Some(&(100, 500_000)));
+    rows.sort_unstable();
+    assert_eq!(rows, [(100, 500_000), (105, 1_000), (180, 2_000)]);
+}
+
+#[test]
+fn drawn_transfers_are_one_for_each_flow() {
+    let sizes = Sizes::List(vec![10_000]);
+    let (every, arrivals) = (ms(50), Arrivals::Poisson);
+    let plan = Transfers::Drawn { sizes, every, arrivals };
+    let flow = group("downloads", 300, App::Transfers { tcp: tcp("cubic"), plan });
+    let run = run(&scenario(60, vec![link("b", "taildrop", 100_000)], vec![flow]));
+    assert_eq!(run.transfers.len(), 300);
+    // The last of 300 starts at 15 s, with a standard deviation of 0.05 s sqrt(300).
+    let last = run.transfers.iter().map(|row| row.start).max().unwrap().as_secs();
+    assert!((last - 15.0).abs() < 3.0 * 0.87, "{last}");
 }
 
 #[test]

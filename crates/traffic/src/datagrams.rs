@@ -51,7 +51,7 @@ impl DatagramSource {
                 Pattern::Steady { pacer: pacer(datagrams), arrivals: *arrivals }
             }
             App::OnOff { datagrams, on, off } => {
-                let off_at = start + exponential(&mut rng, *on);
+                let off_at = start + draw::exponential(&mut rng, *on);
                 Pattern::OnOff { pacer: pacer(datagrams), on: *on, off: *off, off_at }
             }
             App::Bursts { datagrams, at, length } => {
@@ -68,9 +68,11 @@ impl DatagramSource {
                 next = recording.amounts.first().map_or(Time::NEVER, |&(at, _)| start + at);
                 Pattern::Replay { recording: Arc::clone(recording), start, place: 0, sent: 0 }
             }
-            App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => {
-                return None;
-            }
+            App::Bulk { .. }
+            | App::Files { .. }
+            | App::Transfers { .. }
+            | App::Web { .. }
+            | App::Chunks { .. } => return None,
         };
         Some(DatagramSource { packet_bytes: app.packet_bytes(), pattern, rng, next, stop })
     }
@@ -122,18 +124,14 @@ impl Pattern {
         match self {
             Pattern::Steady { pacer, arrivals } => {
                 let even = pacer.next(bytes);
-                now + match arrivals {
-                    Arrivals::Constant => even,
-                    Arrivals::Uniform => even.half() + Span::from_nanos(rng.below(even.as_nanos())),
-                    Arrivals::Poisson => exponential(rng, even),
-                }
+                now + draw::gap(rng, even, *arrivals)
             }
             Pattern::OnOff { pacer, on, off, off_at } => {
                 let mut next = now + pacer.next(bytes);
                 while next >= *off_at {
-                    let on_again = *off_at + exponential(rng, *off);
+                    let on_again = *off_at + draw::exponential(rng, *off);
                     next = next.max(on_again);
-                    *off_at = on_again + exponential(rng, *on);
+                    *off_at = on_again + draw::exponential(rng, *on);
                 }
                 next
             }
@@ -173,13 +171,9 @@ impl Pattern {
     }
 }
 
-fn exponential(rng: &mut Rng, mean: Span) -> Span {
-    Span::from_secs_f64(rng.exponential(mean.as_secs()))
-}
-
 #[cfg(test)]
 mod tests {
-    use sojourn_aqm::Rate;
+    use sojourn_aqm::{Ecn, Rate};
 
     use super::*;
 
@@ -189,7 +183,7 @@ mod tests {
 
     /// 1000 B at 1 Mbit/s: 8 ms apart.
     fn datagrams() -> Datagrams {
-        Datagrams { rate: Rate::from_bps(1_000_000), packet_bytes: 1_000, ecn: false }
+        Datagrams { rate: Rate::from_bps(1_000_000), packet_bytes: 1_000, ecn: Ecn::NotEct }
     }
 
     /// When the datagrams of a source leave that starts at 10 ms and stops at `stop`.

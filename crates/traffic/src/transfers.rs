@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Rate, Rng, Span, Time};
 use sojourn_scenario::draw;
-use sojourn_scenario::resolved::{App, Sizes};
+use sojourn_scenario::resolved::{App, Sizes, Transfers};
 
 use crate::CustomApp;
 
@@ -17,6 +17,11 @@ pub enum TransferPlan {
         sizes: Sizes,
         /// Mean think time.
         think: Span,
+    },
+    /// One file.
+    One {
+        /// Sizes in bytes.
+        sizes: Sizes,
     },
     /// Chunks of video.
     Chunks {
@@ -34,12 +39,16 @@ pub enum TransferPlan {
 }
 
 impl TransferPlan {
-    /// The plan of an application over one connection at a time.
+    /// The plan of an application over one connection at a time, as one flow has it
+    /// ([`App::of_member`]).
     pub fn of(app: &App) -> Option<TransferPlan> {
         Some(match app {
             App::Bulk { bytes, .. } => TransferPlan::Bulk(*bytes),
             App::Files { sizes, think, .. } => {
                 TransferPlan::Files { sizes: sizes.clone(), think: *think }
+            }
+            App::Transfers { plan: Transfers::Drawn { sizes, .. }, .. } => {
+                TransferPlan::One { sizes: sizes.clone() }
             }
             App::Chunks { every, rates, .. } => {
                 TransferPlan::Chunks { every: *every, rates: rates.clone(), rung: 0 }
@@ -52,7 +61,9 @@ impl TransferPlan {
     pub fn next_bytes(&mut self, now: Time, rng: &mut Rng) -> Option<u64> {
         match self {
             TransferPlan::Bulk(bytes) => *bytes,
-            TransferPlan::Files { sizes, .. } => Some(draw::size(rng, sizes)),
+            TransferPlan::Files { sizes, .. } | TransferPlan::One { sizes } => {
+                Some(draw::size(rng, sizes))
+            }
             TransferPlan::Chunks { every, rates, rung } => {
                 Some(rates[*rung].bytes_in(*every).max(1))
             }
@@ -64,7 +75,9 @@ impl TransferPlan {
     /// When the next connection opens after a transfer that is finished now.
     pub fn next_start(&mut self, finished: &FinishedTransfer, now: Time, rng: &mut Rng) -> Time {
         match self {
-            TransferPlan::Bulk(_) | TransferPlan::OnDemand => Time::NEVER,
+            TransferPlan::Bulk(_) | TransferPlan::One { .. } | TransferPlan::OnDemand => {
+                Time::NEVER
+            }
             TransferPlan::Custom(app) => app.next_start(finished, now, rng),
             TransferPlan::Files { think, .. } => {
                 now + Span::from_secs_f64(rng.exponential(think.as_secs()))

@@ -16,13 +16,13 @@ mod text;
 mod transport;
 
 use sojourn_aqm::{Rate, Span, Time};
-use sojourn_scenario::resolved::{App, Capacity, Link, Ns3Bottleneck, Resolved};
+use sojourn_scenario::draw;
+use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Link, Ns3Bottleneck, Resolved};
 use sojourn_traffic::UDP_HEADER_BYTES;
 
 use crate::plan::{
     Bottleneck, Direction, FIRST_PORT, Flow, Plan, ReverseLink, RouterCapacity, RouterLinkPlan,
 };
-use crate::planning::flows::start_ns;
 use crate::planning::refusal::Planned;
 pub use disc::parameters;
 pub use transport::SocketRules;
@@ -149,22 +149,24 @@ fn rates(capacity: &Capacity) -> Vec<(u64, u64)> {
 /// The flows in the simulator's order.
 fn flows(scenario: &Resolved) -> Vec<Flow> {
     let groups = scenario.flows.iter().enumerate();
-    let members =
-        groups.flat_map(|(index, group)| (0..group.count).map(move |m| (index, group, m)));
-    let flow = |(number, (index, group, member)): (usize, _)| {
-        let group: &sojourn_scenario::resolved::FlowGroup = group;
+    let members = groups.flat_map(|(index, group)| {
+        let starts = (0..).zip(draw::Starts::new(scenario.seed, group));
+        starts.map(move |(member, start)| (index, group, member, start))
+    });
+    let flow = |(number, (index, group, member, start)): (usize, _)| {
+        let (group, start): (&FlowGroup, Time) = (group, start);
         Flow {
             group: index,
             index: member,
             name: group.name.clone(),
             port: FIRST_PORT + number as u16,
-            start_ns: start_ns(scenario, group, member),
+            start_ns: start.as_nanos(),
             stop_ns: group.stop.map(Span::as_nanos),
             cc: None,
             paced: false,
             payload_bytes: payload(&group.app),
             dscp: group.dscp,
-            app: group.app.clone(),
+            app: group.app.of_member(member),
         }
     };
     members.enumerate().map(flow).collect()

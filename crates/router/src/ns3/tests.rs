@@ -179,6 +179,19 @@ fn datagrams_leave_when_the_simulator_sends_them() {
     assert_eq!(lines(&run, "datagram"), expected);
 }
 
+/// Each is a flow with one transfer, at the times and with the sizes of the simulator.
+#[test]
+fn transfers_begin_whether_or_not_earlier_ones_have_ended() {
+    let flows = "count = 3\nstart = \"1s\"\napp = { kind = \"transfers\", sizes = [\"20kB\"], \
+                 every = \"500ms\", arrivals = \"constant\" }";
+    let run = planned("", flows, "").unwrap();
+    assert_eq!(lines(&run, "transfer"), ["0 20000 0", "1 20000 0", "2 20000 0"]);
+    let starts: Vec<String> = lines(&run, "flow");
+    let at = |line: &String| line.split(' ').nth(3).unwrap().to_owned();
+    let starts: Vec<String> = starts.iter().map(at).collect();
+    assert_eq!(starts, ["1500000000", "2000000000", "2500000000"]);
+}
+
 #[test]
 fn a_user_has_more_files_than_there_is_time_for() {
     let flows = "app = { kind = \"files\", sizes = [\"10kB\"], think = \"200ms\" }";

@@ -109,8 +109,8 @@ fn of_flow(plan: &Plan, index: usize, flow: &Flow, line: &mut impl FnMut(String)
     }
 }
 
-/// Files one after the other: sizes, and the pause after each. There are as many as could be
-/// fetched if each took only its pause and the transmission time of its bytes on the link.
+/// Files one after the other, or one: sizes, and the pause after each. There are as many as could
+/// be fetched if each took only its pause and the transmission time of its bytes on the link.
 fn files(
     plan: &Plan,
     index: usize,
@@ -124,6 +124,10 @@ fn files(
         let Some(bytes) = transfers.next_bytes(now, rng) else { return };
         let finished = FinishedTransfer { start: now, bytes };
         let next = transfers.next_start(&finished, now, rng);
+        if next == Time::NEVER {
+            line(format!("transfer {index} {bytes} 0"));
+            return;
+        }
         line(format!("transfer {index} {bytes} {}", next.since(now).as_nanos()));
         let on_link_ns = (u128::from(bytes) * 8_000_000_000 / u128::from(fastest)).max(1) as u64;
         now = Time::from_nanos(next.as_nanos().saturating_add(on_link_ns));

@@ -1,7 +1,6 @@
 //! The scenario's flows as flows of a run: what the kernel's TCP can do, and what our programs
 //! need.
 
-use sojourn_aqm::Rng;
 use sojourn_aqm::params::SpecText;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
 use sojourn_scenario::{ScenarioError, draw};
@@ -57,7 +56,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
     let mut flows = Vec::new();
     for (index, group) in scenario.flows.iter().enumerate() {
         let cc = group.app.tcp().map(|tcp| congestion_control(index, tcp)).transpose()?;
-        for member in 0..group.count {
+        for (member, start) in (0..).zip(draw::Starts::new(scenario.seed, group)) {
             if flows.len() >= MAX_FLOWS {
                 return refuse("flows", format!("engine linux has room for {MAX_FLOWS} flows"));
             }
@@ -66,13 +65,13 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
                 index: member,
                 name: group.name.clone(),
                 port: FIRST_PORT + flows.len() as u16,
-                start_ns: start_ns(scenario, group, member),
+                start_ns: start.as_nanos(),
                 stop_ns: group.stop.map(|stop| stop.as_nanos()),
                 cc: cc.clone(),
                 paced: group.app.tcp().is_some_and(is_paced),
                 payload_bytes: payload(index, &group.app)?,
                 dscp: group.dscp,
-                app: group.app.clone(),
+                app: group.app.of_member(member),
             });
         }
     }
@@ -107,13 +106,6 @@ pub(super) fn other_tcp(group: &FlowGroup, release: Option<(u32, u32)>) -> Optio
              `tcp = \"{own}\"` the simulator has it too"
         )
     })
-}
-
-/// The start time, drawn as in the simulator, so that the flows start at the same times.
-pub(crate) fn start_ns(scenario: &Resolved, group: &FlowGroup, member: u32) -> u64 {
-    let purpose = format!("{}/start", group.name);
-    let mut rng = Rng::stream(scenario.seed, &purpose, u64::from(member));
-    draw::start(group.start, &mut rng).as_nanos()
 }
 
 /// The name of a group's congestion control on a host that has its own controls; the default is the

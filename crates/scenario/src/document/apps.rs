@@ -19,6 +19,10 @@ pub enum App {
     /// the user thinks between files.
     #[schemars(title = "Files")]
     Files(Files),
+    /// Transfers over TCP that begin whether or not earlier ones have ended: one for each flow of
+    /// the group.
+    #[schemars(title = "Transfers")]
+    Transfers(Transfers),
     /// A user who reads web pages over TCP: a main object, then its embedded objects over
     /// several connections.
     #[schemars(title = "Web")]
@@ -66,6 +70,30 @@ pub struct Files {
     /// Mean of the exponential time between the end of one file and the start of the next, such as
     /// `9.5s`.
     pub think: SpanText,
+}
+
+/// Transfers over TCP that begin whether or not earlier ones have ended: one for each flow of the
+/// group. Their starts and sizes are drawn, or recorded in a file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transfers {
+    /// The sizes: a list such as `["15kB", "44kB"]`, with equal probabilities, or a distribution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
+    /// Mean time between the starts of two transfers, such as `50ms`. The first comes one such time
+    /// after `start`; `count` is the number of transfers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<SpanText>,
+    /// How the starts are spaced: exponentially (`poisson`, the default), with uniform gaps between
+    /// 0.5 and 1.5 times the mean (`uniform`), or evenly (`constant`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "poisson"))]
+    pub arrivals: Option<Arrivals>,
+    /// Instead of the three: a file, relative to the scenario's folder. Each line is `time,bytes`,
+    /// one transfer that begins that many seconds after `start`. Times must not decrease; a header
+    /// line `time,bytes` is allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// Datagrams at a constant mean rate.
@@ -224,10 +252,11 @@ pub struct Replay {
     pub packet: SizeText,
 }
 
-tagged!(App, "a table with `kind`: bulk, files, web, chunks, cbr, voice, onoff, bursts, video or \
-              replay", {
+tagged!(App, "a table with `kind`: bulk, files, transfers, web, chunks, cbr, voice, onoff, bursts, \
+              video or replay", {
     "bulk" => Bulk(Bulk),
     "files" => Files(Files),
+    "transfers" => Transfers(Transfers),
     "web" => Web(Web),
     "chunks" => Chunks(Chunks),
     "cbr" => Cbr(Cbr),
@@ -244,6 +273,7 @@ impl App {
         match self {
             App::Bulk(_) => "bulk",
             App::Files(_) => "files",
+            App::Transfers(_) => "transfers",
             App::Web(_) => "web",
             App::Chunks(_) => "chunks",
             App::Cbr(_) => "cbr",

@@ -14,24 +14,28 @@ use crate::document::flows::FlowGroup;
 use crate::document::quantities::{RateText, SizeText, SpanText};
 use crate::error::ScenarioError;
 use crate::recorded::traffic;
-use crate::resolved::{App, Codec, Datagrams, Recording, Web};
+use crate::resolved::{App, Codec, Datagrams, Recording, Transfers, Web};
 
-/// The recordings of groups with the application `replay`, by the index of the group.
+/// The recordings that applications name, by the index of the group.
 pub(crate) type Recordings = BTreeMap<usize, Arc<Recording>>;
 
-/// Reads the recordings of groups with the application `replay`.
+/// Reads the recordings that applications name.
 pub(super) fn recordings(document: &Document, read: &ReadFile<'_>) -> Checked<Recordings> {
     let mut recordings = Recordings::new();
     for (index, group) in document.flows.iter().enumerate() {
-        let apps::App::Replay(written) = &group.app else { continue };
+        let file = match &group.app {
+            apps::App::Replay(replay) => &replay.file,
+            apps::App::Transfers(apps::Transfers { file: Some(file), .. }) => file,
+            _ => continue,
+        };
         let place = format!("flows[{index}].app.file");
-        if written.file.is_empty() {
+        if file.is_empty() {
             return refuse(&place, "no file is named; write its path");
         }
-        let text = read(&written.file)
-            .map_err(|error| ScenarioError::unreadable(place.clone(), &written.file, &error))?;
-        let recording = traffic::parse(&written.file, &text)
-            .map_err(|message| ScenarioError::new(place, message))?;
+        let text =
+            read(file).map_err(|error| ScenarioError::unreadable(place.clone(), file, &error))?;
+        let recording =
+            traffic::parse(file, &text).map_err(|message| ScenarioError::new(place, message))?;
         recordings.insert(index, Arc::new(recording));
     }
     Ok(recordings)
@@ -44,6 +48,10 @@ pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> C
     match &written.app {
         apps::App::Bulk(_) | apps::App::Files(_) | apps::App::Web(_) | apps::App::Chunks(_) => {
             over_tcp(place, written)
+        }
+        apps::App::Transfers(transfers) => {
+            let (tcp, recorded) = (tcp(place, written)?, recorded.get(&index));
+            Ok(App::Transfers { tcp, plan: self::transfers(place, written, transfers, recorded)? })
         }
         apps::App::Cbr(cbr) => {
             let datagrams = datagrams(place, written, cbr.rate, cbr.packet)?;
@@ -128,6 +136,46 @@ fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
         }
         _ => unreachable!("the other kinds send datagrams"),
     }
+}
+
+/// The transfers of a group, drawn or recorded.
+fn transfers(
+    place: &str,
+    written: &FlowGroup,
+    transfers: &apps::Transfers,
+    recorded: Option<&Arc<Recording>>,
+) -> Checked<Transfers> {
+    let in_app = |key: &str| format!("{place}.app.{key}");
+    if written.start.0.earliest != written.start.0.latest {
+        let message = "is a range, and the transfers have their own starts after one time; write \
+                       for example \"0s\"";
+        return refuse(&format!("{place}.start"), message);
+    }
+    let Some(recording) = recorded else {
+        let (Some(sizes), Some(every)) = (&transfers.sizes, transfers.every) else {
+            let key = if transfers.sizes.is_none() { "sizes" } else { "every" };
+            let message = "is missing; write `sizes` and `every`, or `file` for recorded transfers";
+            return refuse(&in_app(key), message);
+        };
+        positive(place, &[("every", every)], "it separates transfers")?;
+        let sizes = sizes::of(&in_app("sizes"), sizes)?;
+        let arrivals = transfers.arrivals.unwrap_or(Arrivals::Poisson);
+        return Ok(Transfers::Drawn { sizes, every: every.0, arrivals });
+    };
+    let keys = [
+        ("sizes", transfers.sizes.is_some()),
+        ("every", transfers.every.is_some()),
+        ("arrivals", transfers.arrivals.is_some()),
+    ];
+    if let Some((key, _)) = keys.iter().find(|(_, is_written)| *is_written) {
+        return refuse(&in_app(key), "says again what `file` says; remove one of the two");
+    }
+    if written.count != 1 {
+        let lines = recording.amounts.len();
+        let message = format!("the file has {lines} transfers, each of them a flow; leave it out");
+        return refuse(&format!("{place}.count"), message);
+    }
+    Ok(Transfers::Recorded(Arc::clone(recording)))
 }
 
 /// The most connections for one page: our choice, more than browsers open.

@@ -10,7 +10,7 @@ use crate::document::Document;
 use crate::document::flows;
 use crate::document::quantities::SpanText;
 use crate::document::wire::Jitter;
-use crate::resolved::{App, Capacity, FlowGroup, Link};
+use crate::resolved::{App, Capacity, FlowGroup, Link, Transfers};
 
 /// Resolves all groups of flows.
 pub(super) fn all(
@@ -129,9 +129,10 @@ fn group(
     let delays = delays::of(place, written, document)?;
     check_order(place, written, document)?;
     let start = (written.start.0.earliest, written.start.0.latest);
+    let app = app::app(index, written, around.recorded)?;
     Ok(FlowGroup {
         class,
-        count: written.count,
+        count: count(written, &app),
         access_rate: access_rate(place, written, &path, around.capacities)?,
         sender_downlink: written.access.and_then(|a| a.sender_rate).map(|rate| rate.0),
         receiver_rate: written.access.and_then(|a| a.receiver_rate).map(|rate| rate.0),
@@ -144,11 +145,21 @@ fn group(
         stop: stop(place, written, document.duration.0)?,
         hosts: None,
         dscp: written.dscp.0,
-        app: app::app(index, written, around.recorded)?,
+        app,
         name,
         path,
         reverse,
     })
+}
+
+/// How many flows: as written, or one for each recorded transfer.
+fn count(written: &flows::FlowGroup, app: &App) -> u32 {
+    match app {
+        App::Transfers { plan: Transfers::Recorded(recording), .. } => {
+            u32::try_from(recording.amounts.len()).unwrap_or(u32::MAX)
+        }
+        _ => written.count,
+    }
 }
 
 /// The indices of links, by their names.
@@ -249,14 +260,15 @@ pub(super) fn check_packet_numbers(
     Ok(())
 }
 
-/// A replay of which nothing falls within the run has other times than those since its start.
+/// A recording of which nothing falls within the run has other times than those since its start.
 pub(super) fn check_replays(flows: &[FlowGroup], duration: Span) -> Checked<()> {
     for (index, group) in flows.iter().enumerate() {
-        let App::Replay { recording, .. } = &group.app else { continue };
+        let Some(recording) = group.app.recording() else { continue };
         let first = recording.amounts.iter().map(|&(at, _)| at).min().unwrap_or(Span::ZERO);
+        let what = if group.app.tcp().is_some() { "transfer" } else { "packet" };
         if group.start.0 + first >= duration {
             let message = format!(
-                "{} sends nothing in the run of {duration}: its first packet is at {first}; times \
+                "{} sends nothing in the run of {duration}: its first {what} is at {first}; times \
                  count from the start of the flow, so subtract the first from all",
                 recording.file
             );
@@ -269,7 +281,8 @@ pub(super) fn check_replays(flows: &[FlowGroup], duration: Span) -> Checked<()> 
 /// A lower bound on the mean packet size; a file takes at least one packet.
 fn smallest_packet(app: &App) -> u32 {
     match app {
-        App::Files { tcp, sizes, .. } => {
+        App::Files { tcp, sizes, .. }
+        | App::Transfers { tcp, plan: Transfers::Drawn { sizes, .. } } => {
             tcp.header_bytes + sizes.smallest().min(u64::from(tcp.payload_bytes)) as u32
         }
         App::Video { packet_bytes, frames, .. } => {

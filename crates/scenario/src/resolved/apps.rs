@@ -30,6 +30,13 @@ pub enum App {
         #[serde(with = "as_numbers::span")]
         think: Span,
     },
+    /// One transfer for each flow of the group.
+    Transfers {
+        /// The transport.
+        tcp: Tcp,
+        /// When they begin, and how large they are.
+        plan: Transfers,
+    },
     /// A user who reads web pages.
     Web {
         /// The transport.
@@ -111,8 +118,18 @@ impl App {
         match self {
             App::Bulk { tcp, .. }
             | App::Files { tcp, .. }
+            | App::Transfers { tcp, .. }
             | App::Web { tcp, .. }
             | App::Chunks { tcp, .. } => Some(tcp),
+            _ => None,
+        }
+    }
+
+    /// What was recorded, if it follows a recording.
+    pub fn recording(&self) -> Option<&Recording> {
+        match self {
+            App::Replay { recording, .. }
+            | App::Transfers { plan: Transfers::Recorded(recording), .. } => Some(recording),
             _ => None,
         }
     }
@@ -132,9 +149,22 @@ impl App {
             | App::OnOff { datagrams, .. }
             | App::Bursts { datagrams, .. } => datagrams.ecn,
             App::Video { ecn, .. } | App::Replay { ecn, .. } => *ecn,
-            App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => {
-                Ecn::NotEct
+            App::Bulk { .. }
+            | App::Files { .. }
+            | App::Transfers { .. }
+            | App::Web { .. }
+            | App::Chunks { .. } => Ecn::NotEct,
+        }
+    }
+
+    /// The application of one flow of its group.
+    pub fn of_member(&self, member: u32) -> App {
+        match self {
+            App::Transfers { tcp, plan: Transfers::Recorded(recording) } => {
+                let bytes = Some(recording.amounts[member as usize].1);
+                App::Bulk { tcp: tcp.clone(), bytes }
             }
+            other => other.clone(),
         }
     }
 
@@ -143,6 +173,7 @@ impl App {
         match self {
             App::Bulk { tcp, .. }
             | App::Files { tcp, .. }
+            | App::Transfers { tcp, .. }
             | App::Web { tcp, .. }
             | App::Chunks { tcp, .. } => tcp.payload_bytes + tcp.header_bytes,
             App::Cbr { datagrams, .. }
@@ -151,6 +182,23 @@ impl App {
             App::Video { packet_bytes, .. } | App::Replay { packet_bytes, .. } => *packet_bytes,
         }
     }
+}
+
+/// Transfers that begin whether or not earlier ones have ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Transfers {
+    /// Starts and sizes are drawn.
+    Drawn {
+        /// Sizes in bytes.
+        sizes: Sizes,
+        /// Mean time between two starts.
+        #[serde(with = "as_numbers::span")]
+        every: Span,
+        /// How the starts are spaced.
+        arrivals: Arrivals,
+    },
+    /// Starts, counted from that of the group, and sizes are recorded; one for each flow.
+    Recorded(#[serde(with = "as_numbers::shared")] Arc<Recording>),
 }
 
 /// A voice codec for which the narrow-band E-model (ITU-T G.107) has parameters.

@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 
 use sojourn_aqm::Span;
 
-pub use self::apps::{App, Codec, Datagrams, Recording, Shape, Sizes, Web};
+pub use self::apps::{App, Codec, Datagrams, Recording, Shape, Sizes, Transfers, Web};
 pub use self::flows::FlowGroup;
 pub use self::links::{Bucket, Capacity, Device, Extra, Jitter, Link, Loss, Trace};
 pub use self::schedule::Schedule;

@@ -6,7 +6,7 @@ use sojourn_aqm::{Ecn, QdiscSpec, Rate, Span, Time, registry, units};
 
 use super::{
     App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl, Resolved,
-    Shape, Sizes, Tcp, Trace, Wlan,
+    Shape, Sizes, Tcp, Trace, Transfers, Wlan,
 };
 use crate::document::ip_fields::code_name;
 use crate::document::quantities::OffloadText;
@@ -201,6 +201,7 @@ fn app(app: &App) -> Value {
             "think": text(think),
             "tcp": transport(tcp),
         }),
+        App::Transfers { tcp, plan } => transfers(tcp, plan),
         App::Web { tcp, web } => json!({
             "kind": "web",
             "main": sizes(&web.main),
@@ -242,6 +243,25 @@ fn app(app: &App) -> Value {
             "lines": recording.amounts.len(),
             "packet": size(*packet_bytes),
             "ecn": datagram_ecn(*ecn),
+        }),
+    }
+}
+
+fn transfers(tcp: &Tcp, plan: &Transfers) -> Value {
+    match plan {
+        Transfers::Drawn { sizes, every, arrivals } => json!({
+            "kind": "transfers",
+            "sizes": self::sizes(sizes),
+            "every": text(every),
+            "arrivals": arrivals,
+            "tcp": transport(tcp),
+        }),
+        Transfers::Recorded(recording) => json!({
+            "kind": "transfers",
+            "file": recording.file,
+            "sha256": recording.sha256,
+            "lines": recording.amounts.len(),
+            "tcp": transport(tcp),
         }),
     }
 }

@@ -212,7 +212,7 @@ fn add_flows(
     let transport = transport.transpose()?;
     let transport = tcp.zip(transport);
     let app = custom.apps.get(&group.name);
-    for i in 0..group.count {
+    for (i, start) in (0..).zip(draw::Starts::new(plan.seed, group)) {
         if i % FLOWS_PER_LOOK == 0 && !keep_going(Time::ZERO) {
             return Err(SimError::Cancelled);
         }
@@ -220,11 +220,10 @@ fn add_flows(
         let stream = |purpose: &str| {
             Rng::stream(plan.seed, &format!("{}/{purpose}", group.name), u64::from(i))
         };
-        let start = draw::start(group.start, &mut stream("start"));
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         let ends = build_flow(
             (index as u32, plan.record.latency),
-            group,
+            &group.app.of_member(i),
             app.map(|app| (app.factory)(i, group.app.packet_bytes())),
             transport.as_ref(),
             (start, stop),
@@ -284,14 +283,14 @@ fn check_custom(plan: &Resolved, custom: &Custom) -> Result<(), SimError> {
 
 fn build_flow(
     (index, observed): (u32, bool),
-    group: &FlowGroup,
+    app: &App,
     mut custom: Option<Box<dyn CustomApp>>,
     transport: Option<&(&Tcp, Transport)>,
     times: (Time, Time),
     stream_of: &dyn Fn(&str) -> Rng,
 ) -> FlowEnds {
-    if group.app.tcp().is_none() {
-        let flow = DatagramFlow::new(index, &group.app, custom, times, stream_of("app"));
+    if app.tcp().is_none() {
+        let flow = DatagramFlow::new(index, app, custom, times, stream_of("app"));
         return FlowEnds::Datagrams(Box::new(flow.expect("it has no TCP")));
     }
     let (tcp, Transport { profile, window, cc }) = transport.expect("a TCP flow has a transport");
@@ -326,10 +325,10 @@ fn build_flow(
         Stream::new(setup, plan, times, stream_of(&purpose("app")))
     };
     let alone = |plan: TransferPlan| FlowEnds::Stream(Box::new(stream(plan, (0, 1))));
-    match &group.app {
-        App::Bulk { .. } | App::Files { .. } | App::Chunks { .. } => {
+    match app {
+        App::Bulk { .. } | App::Files { .. } | App::Transfers { .. } | App::Chunks { .. } => {
             let own = custom.take().map(TransferPlan::Custom);
-            let plan = own.or_else(|| TransferPlan::of(&group.app));
+            let plan = own.or_else(|| TransferPlan::of(app));
             alone(plan.expect("it has one connection at a time"))
         }
         App::Web { web, .. } => {

@@ -37,7 +37,11 @@ pub(super) fn packets(group: &FlowGroup, duration: Span) -> f64 {
     let rate = group.access_rate.as_bps() as f64;
     let mut waiting = Waiting { rate, bits: 0.0, most_bits: 0.0 };
     let (sent, packet_bits) = match &group.app {
-        App::Bulk { .. } | App::Files { .. } | App::Web { .. } | App::Chunks { .. } => return 0.0,
+        App::Bulk { .. }
+        | App::Files { .. }
+        | App::Transfers { .. }
+        | App::Web { .. }
+        | App::Chunks { .. } => return 0.0,
         App::Cbr { datagrams, .. }
         | App::OnOff { datagrams, .. }
         | App::Bursts { datagrams, .. } => {

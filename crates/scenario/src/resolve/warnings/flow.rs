@@ -2,7 +2,7 @@
 
 use super::queue::Queue;
 use crate::resolve::NEED_ECN;
-use crate::resolved::{App, FlowGroup, Resolved};
+use crate::resolved::{App, FlowGroup, Resolved, Transfers};
 
 /// Fewer round trips than these show slow start and little else.
 const FEW_ROUND_TRIPS: u64 = 10;
@@ -33,17 +33,37 @@ pub(super) fn stops_before_it_counts(
     ))
 }
 
-/// A replay that is longer than the run.
+/// A recording that is longer than the run.
 pub(super) fn cut_replay(resolved: &Resolved, index: usize, flow: &FlowGroup) -> Option<String> {
-    let App::Replay { recording, .. } = &flow.app else { return None };
+    let recording = flow.app.recording()?;
     let duration = resolved.duration;
     let all = recording.amounts.len();
     let late = recording.amounts.iter().filter(|(at, _)| flow.start.0 + *at >= duration).count();
+    let what = if flow.app.tcp().is_some() { "transfers" } else { "packets" };
     (late > 0).then(|| {
         format!(
-            "flows[{index}].app.file: {late} of the {all} packets of {} are due after the run of \
+            "flows[{index}].app.file: {late} of the {all} {what} of {} are due after the run of \
              {duration}; lengthen the duration",
             recording.file
+        )
+    })
+}
+
+/// More drawn transfers than the run has time for.
+pub(super) fn transfers_after_the_end(
+    resolved: &Resolved,
+    index: usize,
+    flow: &FlowGroup,
+) -> Option<String> {
+    let App::Transfers { plan: Transfers::Drawn { every, .. }, .. } = &flow.app else {
+        return None;
+    };
+    let last = flow.start.0 + every.times(u64::from(flow.count));
+    (last > resolved.duration).then(|| {
+        format!(
+            "flows[{index}].count: the last of the {} transfers of `{}` begins at {last} on \
+             average, when the run of {} is over; lengthen the duration or write fewer",
+            flow.count, flow.name, resolved.duration
         )
     })
 }

@@ -30,10 +30,11 @@ const OF_LINKS: [Check<Link>; 3] =
     [link::unused, link::changes_after_the_end, link::jitter_beyond_rtt];
 
 /// Checks of a group of flows.
-const OF_FLOWS: [Check<FlowGroup>; 5] = [
+const OF_FLOWS: [Check<FlowGroup>; 6] = [
     flow::starts_after_the_end,
     flow::stops_before_it_counts,
     flow::cut_replay,
+    flow::transfers_after_the_end,
     flow::too_few_round_trips,
     flow::waits_for_marks,
 ];
