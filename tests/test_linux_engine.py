@@ -466,6 +466,11 @@ def test_a_wireless_lan_is_refused() -> None:
         _core.linux_plan(load("wlan"))
 
 
+def test_a_host_that_sends_datagrams_back_is_refused() -> None:
+    with pytest.raises(ScenarioError, match=r"flows\[8\]\.app: engine linux has no host that sends"):
+        _core.linux_plan(load("rrul"))
+
+
 def test_a_timer_frequency_that_no_kernel_has_is_refused() -> None:
     with pytest.raises(ScenarioError, match="100, 250, 300 or 1000"):
         scenario(**{"engine.linux.hz": "123"})

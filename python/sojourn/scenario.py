@@ -34,6 +34,7 @@ __all__ = [
     "Device",
     "Drawn",
     "Dualpi2",
+    "Echo",
     "Engines",
     "Expectation",
     "ExpectationCase",
@@ -2010,6 +2011,21 @@ class Chunks(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Echo(_Part):
+    """Requests in datagrams at even intervals, which the receiver sends back: ping under load.
+
+    Attributes:
+        interval: Time between requests, such as ``200ms``.
+        packet: Size of a request, headers included. Default: ``"84B"``.
+    """
+
+    _kind: ClassVar[str | None] = "echo"
+
+    interval: str
+    packet: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cbr(_Part):
     """Datagrams at a constant mean rate.
 
@@ -2126,6 +2142,7 @@ App: TypeAlias = (
     | Transfers
     | Web
     | Chunks
+    | Echo
     | Cbr
     | Voice
     | OnOff

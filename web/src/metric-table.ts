@@ -66,6 +66,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   rtt_p95: { kind: "time", label: "path RTT p95", quantile: 0.95 },
   rtt_p99: { kind: "time", label: "path RTT p99", quantile: 0.99 },
   rtt_max: { kind: "time", label: "path RTT max" },
+  round_trips_per_minute: { kind: "count", label: "round trips per minute", live: true },
   retransmitted: { kind: "share", label: "retransmitted" },
   drop_rate: { kind: "share", label: "drop rate", live: true },
   drop_rate_overflow: { kind: "share", label: "overflow drop rate" },

@@ -30,7 +30,9 @@ pub(crate) fn of(sighting: &Sighting, conversations: &Conversations) -> Vec<u8> 
     let conversation = conversations.get(packet);
     match packet.kind {
         // A request belongs to no connection: the server opens one to answer it.
-        PacketKind::Datagram | PacketKind::Request => datagram(packet, conversation),
+        PacketKind::Datagram | PacketKind::Request | PacketKind::Echo => {
+            datagram(packet, conversation)
+        }
         _ => segment(packet, conversation),
     }
 }

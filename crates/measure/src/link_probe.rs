@@ -7,7 +7,7 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::counters::WAITED;
 use crate::digest::event;
-use crate::{LinkStats, Measured, Notes, PacketKind, PacketView};
+use crate::{LinkStats, Measured, Notes, PacketView};
 
 /// A probe at one link at one time.
 pub struct LinkProbe<'a, const NOTES: bool> {
@@ -103,7 +103,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     }
 
     fn lose(&mut self, packet: &PacketView) {
-        if packet.kind == PacketKind::Datagram {
+        if packet.kind.is_datagram() {
             self.notes.losses.add(packet.flow, packet.seq);
         }
     }

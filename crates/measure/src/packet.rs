@@ -22,6 +22,15 @@ pub enum PacketKind {
     Request,
     /// The acknowledgement of the answer to the first packet of a connection.
     HandshakeAck,
+    /// The answer to a datagram, from receiver to sender; `seq` is that of the datagram.
+    Echo,
+}
+
+impl PacketKind {
+    /// Whether its loss counts as that of a datagram.
+    pub const fn is_datagram(self) -> bool {
+        matches!(self, PacketKind::Datagram | PacketKind::Echo)
+    }
 }
 
 /// The recorded fields of a packet.

@@ -286,6 +286,8 @@ fn push_delays(row: &mut impl FnMut(&Metric, f64), histogram: &Histogram, metric
     }
 }
 
+const MINUTE_NS: f64 = 60e9;
+
 fn summarise_class(
     rows: &mut Vec<SummaryRow>,
     plan: &Resolved,
@@ -309,6 +311,11 @@ fn summarise_class(
     push_completion(&mut row, stats);
     push_delays(&mut row, &stats.one_way, &metrics::OWD);
     push_delays(&mut row, &stats.rtt, &metrics::RTT);
+    let of_class = || plan.flows.iter().filter(|group| group.class == name);
+    let echoes = of_class().all(|group| matches!(group.app, App::Echo { .. }));
+    if let Some(mean_ns) = stats.rtt.mean_ns().filter(|_| echoes) {
+        row(&metrics::ROUND_TRIPS_PER_MINUTE, MINUTE_NS / mean_ns);
+    }
     let lost: u64 = counts.iter().map(|count| count.lost).sum();
     let received: u64 = counts.iter().map(|count| count.received).sum();
     if lost + received > 0 {

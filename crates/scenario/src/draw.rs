@@ -81,7 +81,7 @@ impl Iterator for Starts<'_> {
         *member += 1;
         Some(match &group.app {
             App::Transfers { plan: Transfers::Drawn { every, arrivals, .. }, .. } => {
-                *arrival = *arrival + gap(gaps, *every, *arrivals);
+                *arrival += gap(gaps, *every, *arrivals);
                 *arrival
             }
             App::Transfers { plan: Transfers::Recorded(recording), .. } => {

@@ -38,7 +38,7 @@ slot = "20us"
 eifs = "100us"
 "#;
 
-const APPS: [&str; 12] = [
+const APPS: [&str; 13] = [
     r#"{ kind = "bulk", bytes = "1MB" }"#,
     r#"{ kind = "files", sizes = ["1kB", "7B"], think = "2s" }"#,
     r#"{ kind = "web", main = { kind = "pareto", shape = 1.5, min = "1B", max = "9B" }, objects = 3,
@@ -46,6 +46,7 @@ const APPS: [&str; 12] = [
          reading = "3s", parsing = "4ms" }"#,
     r#"{ kind = "transfers", sizes = ["1kB"], every = "20ms" }"#,
     r#"{ kind = "transfers", file = "x.csv" }"#,
+    r#"{ kind = "echo", interval = "200ms" }"#,
     r#"{ kind = "chunks", every = "4s", rates = ["1mbit", "2mbit"] }"#,
     r#"{ kind = "cbr", rate = "1mbit", packet = "200B", arrivals = "poisson" }"#,
     r#"{ kind = "voice", codec = "g729" }"#,
@@ -203,6 +204,7 @@ fn applications_have_every_key_with_its_unit() {
             "kind": "transfers", "sizes": ["1kB"], "every": "20ms", "arrivals": "poisson",
         }),
         json!({ "kind": "transfers", "file": "x.csv", "lines": 2 }),
+        json!({ "kind": "echo", "interval": "200ms", "packet": "84B", "ecn": true }),
         json!({ "kind": "chunks", "every": "4s", "rates": ["1mbit", "2mbit"] }),
         json!({
             "kind": "cbr", "rate": "1mbit", "packet": "200B", "ecn": true, "arrivals": "poisson",
@@ -262,10 +264,10 @@ fn applications_reach_another_process_unchanged_as_numbers() {
     let number =
         |index: usize| -> Value { serde_json::to_value(&resolved.flows[index].app).unwrap() };
     assert_eq!(number(1)["Files"]["think"], json!(2_000_000_000u64));
-    assert_eq!(number(5)["Chunks"]["rates"], json!([1_000_000, 2_000_000]));
-    assert_eq!(number(9)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
+    assert_eq!(number(6)["Chunks"]["rates"], json!([1_000_000, 2_000_000]));
+    assert_eq!(number(10)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
     assert_eq!(
-        number(11)["Replay"]["recording"]["amounts"],
+        number(12)["Replay"]["recording"]["amounts"],
         json!([[0, 100], [500_000_000, 1200]])
     );
 }

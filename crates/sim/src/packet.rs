@@ -175,7 +175,8 @@ impl Packet {
 
     /// Whether it travels from receiver to sender.
     pub const fn is_reverse(&self) -> bool {
-        matches!(self.kind, PacketKind::Ack | PacketKind::SynAck | PacketKind::Request)
+        use PacketKind::{Ack, Echo, Request, SynAck};
+        matches!(self.kind, Ack | SynAck | Request | Echo)
     }
 }
 
@@ -214,7 +215,7 @@ impl AqmPacket for Packet {
     /// A TCP segment takes its payload plus 1280 bytes (facts tcp-31 and qdisc-20).
     fn buffer_bytes(&self) -> u32 {
         match self.kind {
-            PacketKind::Datagram => linear_buffer_bytes(self.ip_bytes),
+            PacketKind::Datagram | PacketKind::Echo => linear_buffer_bytes(self.ip_bytes),
             PacketKind::Data => self.ip_bytes.saturating_sub(HEADERS) + EMPTY_SEGMENT,
             _ => EMPTY_SEGMENT,
         }

@@ -6,7 +6,7 @@ use sojourn_aqm::{Ecn, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Datagrams, FlowGroup, Recording, Sizes, Tcp, Transfers, Web,
+    App, Arrivals, Capacity, Datagrams, FlowGroup, Loss, Recording, Sizes, Tcp, Transfers, Web,
 };
 
 use crate::common::*;
@@ -309,4 +309,39 @@ fn one_reno_flow_without_a_buffer_uses_three_quarters() {
 
 fn every_packet(cc: &str) -> Tcp {
     Tcp { ack_every: Some(1), ..tcp(cc) }
+}
+
+/// Pings of 1000 B every 100 ms at 8 Mbit/s each way: 1 ms on each of two links, 0.08 ms on the
+/// sender's access link of 100 Mbit/s, and 100 ms of propagation.
+fn pings(loss: Option<Loss>) -> Run {
+    let (mut there, mut back) = (link("b", "taildrop", 100_000), link("c", "taildrop", 100_000));
+    for link in [&mut there, &mut back] {
+        (link.capacity, link.loss) = (Capacity::Constant(mbit(8)), loss);
+    }
+    let app = App::Echo { packet_bytes: 1_000, ecn: Ecn::NotEct, interval: ms(100) };
+    let mut flow = group("ping", 2, app);
+    (flow.reverse, flow.return_delay) = (vec![1], ms(100) - flow.access_delay - flow.egress_delay);
+    for link in [&there, &back] {
+        flow.return_delay = flow.return_delay - link.delay;
+    }
+    run(&scenario(60, vec![there, back], vec![flow]))
+}
+
+#[test]
+fn an_echo_takes_the_propagation_delay_and_its_transmission_both_ways() {
+    let run = pings(None);
+    let of = |metric_name: &str| metric(&run, Scope::Class, "ping", metric_name);
+    // Both flows send at the same times; the second waits for the first on the first link.
+    assert!((of("rtt_max") - 0.103_08).abs() < 0.000_2, "{}", of("rtt_max"));
+    assert!((of("rtt_p50") - 0.102_58).abs() < 0.001, "{}", of("rtt_p50"));
+    assert_eq!(of("loss_rate"), 0.0);
+    assert!((of("round_trips_per_minute") - 60.0 / of("rtt_mean")).abs() < 1e-6);
+}
+
+#[test]
+fn an_echo_is_lost_on_the_way_there_or_back() {
+    let run = pings(Some(Loss::Bernoulli(0.2)));
+    let lost = metric(&run, Scope::Class, "ping", "loss_rate");
+    // 1 - 0.8^2 of 1200, within three standard deviations.
+    assert!((lost - 0.36).abs() < 3.0 * (0.36f64 * 0.64 / 1200.0).sqrt(), "{lost}");
 }

@@ -18,6 +18,8 @@ pub const UDP_HEADER_BYTES: u32 = 28;
 enum Pattern {
     /// At a mean rate (ns-2 `Traffic/CBR`; `random_` for uniform gaps).
     Steady { pacer: Transmitter, arrivals: Arrivals },
+    /// One at each interval.
+    Even { interval: Span },
     /// At a rate during exponential on periods, nothing during off periods (ns-2
     /// `Traffic/Exponential`).
     OnOff { pacer: Transmitter, on: Span, off: Span, off_at: Time },
@@ -50,6 +52,7 @@ impl DatagramSource {
             App::Cbr { datagrams, arrivals, .. } => {
                 Pattern::Steady { pacer: pacer(datagrams), arrivals: *arrivals }
             }
+            App::Echo { interval, .. } => Pattern::Even { interval: *interval },
             App::OnOff { datagrams, on, off } => {
                 let off_at = start + draw::exponential(&mut rng, *on);
                 Pattern::OnOff { pacer: pacer(datagrams), on: *on, off: *off, off_at }
@@ -111,7 +114,10 @@ impl Pattern {
     /// Size of the datagram that leaves now, of at most `most` bytes.
     fn bytes(&self, most: u32) -> u32 {
         let left = match self {
-            Pattern::Steady { .. } | Pattern::OnOff { .. } | Pattern::Bursts { .. } => return most,
+            Pattern::Steady { .. }
+            | Pattern::Even { .. }
+            | Pattern::OnOff { .. }
+            | Pattern::Bursts { .. } => return most,
             Pattern::Frames { left, .. } => *left,
             Pattern::Replay { recording, place, sent, .. } => recording.amounts[*place].1 - sent,
             Pattern::Custom { bytes, .. } => return *bytes,
@@ -126,6 +132,7 @@ impl Pattern {
                 let even = pacer.next(bytes);
                 now + draw::gap(rng, even, *arrivals)
             }
+            Pattern::Even { interval } => now + *interval,
             Pattern::OnOff { pacer, on, off, off_at } => {
                 let mut next = now + pacer.next(bytes);
                 while next >= *off_at {

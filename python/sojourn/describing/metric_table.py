@@ -733,7 +733,8 @@ ROWS: tuple[MetricRow, ...] = (
         headline="loss of real-time traffic",
         doc=(
             "The share that was lost of the datagrams that were sent in the counted time and whose "
-            "fate is known; what is under way when the run ends is on neither side."
+            "fate is known, those of `kind = \"echo\"` on the way there or back; what is under way "
+            "when the run ends is on neither side."
         ),
         relative=0.0,
         least=0.005,
@@ -797,7 +798,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
-        doc="Path RTT as an observer next to the sender sees it, with `record.latency`.",
+        doc=(
+            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
+            "of `kind = \"echo\"` always, from request to answer."
+        ),
         relative=0.05,
         least=0.001,
     ),
@@ -810,7 +814,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
-        doc="Path RTT as an observer next to the sender sees it, with `record.latency`.",
+        doc=(
+            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
+            "of `kind = \"echo\"` always, from request to answer."
+        ),
         relative=0.05,
         least=0.001,
         tables=("compare", "live",),
@@ -825,7 +832,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
-        doc="Path RTT as an observer next to the sender sees it, with `record.latency`.",
+        doc=(
+            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
+            "of `kind = \"echo\"` always, from request to answer."
+        ),
         relative=0.05,
         least=0.001,
         tables=("compare",),
@@ -840,7 +850,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
-        doc="Path RTT as an observer next to the sender sees it, with `record.latency`.",
+        doc=(
+            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
+            "of `kind = \"echo\"` always, from request to answer."
+        ),
         relative=0.05,
         least=0.001,
         quantile=0.99,
@@ -854,9 +867,30 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
-        doc="Path RTT as an observer next to the sender sees it, with `record.latency`.",
+        doc=(
+            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
+            "of `kind = \"echo\"` always, from request to answer."
+        ),
         relative=0.05,
         least=0.001,
+    ),
+    MetricRow(
+        scope="class",
+        name="round_trips_per_minute",
+        kind="count",
+        unit="1/min",
+        label="round trips per minute",
+        better="higher",
+        together="higher",
+        centre="median",
+        doc=(
+            "A minute divided by the mean RTT of a class of `kind = \"echo\"`. The responsiveness "
+            "of draft-ietf-ippm-responsiveness is in the same unit, of HTTP requests and "
+            "handshakes."
+        ),
+        relative=0.05,
+        least=0.0,
+        tables=("compare", "live",),
     ),
     MetricRow(
         scope="class",

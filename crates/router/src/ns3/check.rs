@@ -103,8 +103,9 @@ fn check_delays(scenario: &Resolved, index: usize, group: &FlowGroup) -> Planned
 
 fn check_app(index: usize, app: &App) -> Planned<()> {
     let place = format!("flows[{index}].app");
-    if matches!(app, App::Web { .. } | App::Chunks { .. }) {
-        let message = "engine ns3 has bulk data, files and datagrams; use engine sim";
+    if matches!(app, App::Web { .. } | App::Chunks { .. } | App::Echo { .. }) {
+        let message =
+            "engine ns3 has bulk data, files, transfers and datagrams one way; use engine sim";
         return refuse(place, message);
     }
     if app.tcp().is_none() && app.packet_bytes() < MIN_DATAGRAM {

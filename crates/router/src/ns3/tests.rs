@@ -13,6 +13,7 @@ fn scenario(link: &str, flows: &str, more: &str) -> Resolved {
 }
 
 const BULK: &str = "app = { kind = \"bulk\" }";
+const ECHO: &str = "app = { kind = \"echo\", interval = \"1s\" }";
 const CBR: &str = "app = { kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\" }";
 const THEIRS: &str = "[engine.ns3]\nbottleneck = \"ns3\"";
 
@@ -73,6 +74,7 @@ fn what_ns3_cannot_do_is_refused_with_its_place() {
         ("", "cc = \"prague\"\napp = { kind = \"bulk\" }", "", "flows[0].cc", "no `prague`"),
         ("", "cc = \"cubic:beta=0.5\"\napp = { kind = \"bulk\" }", "", "flows[0].cc", "\"cubic\""),
         ("", "app = { kind = \"web\" }", "", "flows[0].app", "use engine sim"),
+        ("", ECHO, "", "flows[0].app", "use engine sim"),
         ("", &format!("ecn = \"ect1\"\n{CBR}"), "", "flows[0].ecn", "use engine sim"),
         ("", &format!("dscp = \"ef\"\n{BULK}"), "", "flows[0].dscp", "use engine sim"),
         ("", BULK, "[record]\nlatency = true", "record.latency", "use engine sim"),

@@ -76,6 +76,10 @@ fn check_group(
                        `src_host` and `dst_host` out, or use engine sim";
         return refuse(format!("flows[{index}].src_host"), message);
     }
+    if matches!(group.app, App::Echo { .. }) {
+        let message = "engine linux has no host that sends datagrams back; use engine sim";
+        return refuse(format!("flows[{index}].app"), message);
+    }
     let window = group.app.tcp().and_then(|tcp| tcp.receive_window);
     let is_other = |link: &usize| Some(*link) != reverse || *link == forward;
     for (key, is_unsupported) in [

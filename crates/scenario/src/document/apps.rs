@@ -30,6 +30,9 @@ pub enum App {
     /// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder.
     #[schemars(title = "Chunks")]
     Chunks(Chunks),
+    /// Requests in datagrams at even intervals, which the receiver sends back: ping under load.
+    #[schemars(title = "Echo")]
+    Echo(Echo),
     /// Datagrams at a constant mean rate.
     #[schemars(title = "Cbr")]
     Cbr(Cbr),
@@ -94,6 +97,18 @@ pub struct Transfers {
     /// line `time,bytes` is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+}
+
+/// Requests in datagrams at even intervals, which the receiver sends back with the same size and
+/// ECN field: ping under load. Its flows have round-trip times and `round_trips_per_minute`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Echo {
+    /// Time between requests, such as `200ms`.
+    pub interval: SpanText,
+    /// Size of a request, headers included.
+    #[serde(default = "ping")]
+    pub packet: SizeText,
 }
 
 /// Datagrams at a constant mean rate.
@@ -252,13 +267,14 @@ pub struct Replay {
     pub packet: SizeText,
 }
 
-tagged!(App, "a table with `kind`: bulk, files, transfers, web, chunks, cbr, voice, onoff, bursts, \
-              video or replay", {
+tagged!(App, "a table with `kind`: bulk, files, transfers, web, chunks, echo, cbr, voice, onoff, \
+              bursts, video or replay", {
     "bulk" => Bulk(Bulk),
     "files" => Files(Files),
     "transfers" => Transfers(Transfers),
     "web" => Web(Web),
     "chunks" => Chunks(Chunks),
+    "echo" => Echo(Echo),
     "cbr" => Cbr(Cbr),
     "voice" => Voice(Voice),
     "onoff" => OnOff(OnOff),
@@ -276,6 +292,7 @@ impl App {
             App::Transfers(_) => "transfers",
             App::Web(_) => "web",
             App::Chunks(_) => "chunks",
+            App::Echo(_) => "echo",
             App::Cbr(_) => "cbr",
             App::Voice(_) => "voice",
             App::OnOff(_) => "onoff",
@@ -319,6 +336,11 @@ fn reading() -> SpanText {
 
 fn parsing() -> SpanText {
     SpanText(Span::from_millis(130))
+}
+
+/// What `ping` of iputils sends: 56 B of data, ICMP and IPv4 headers.
+fn ping() -> SizeText {
+    SizeText(84)
 }
 
 fn full_packet() -> SizeText {

@@ -53,6 +53,12 @@ pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> C
             let (tcp, recorded) = (tcp(place, written)?, recorded.get(&index));
             Ok(App::Transfers { tcp, plan: self::transfers(place, written, transfers, recorded)? })
         }
+        apps::App::Echo(echo) => {
+            positive(place, &[("interval", echo.interval)], "it separates requests")?;
+            let packet_bytes = datagram_bytes(place, written, echo.packet)?;
+            let (ecn, interval) = (written.ecn.of_datagrams(), echo.interval.0);
+            Ok(App::Echo { packet_bytes, ecn, interval })
+        }
         apps::App::Cbr(cbr) => {
             let datagrams = datagrams(place, written, cbr.rate, cbr.packet)?;
             let voice = cbr.voice.then_some(Codec::G711);

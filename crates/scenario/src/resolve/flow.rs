@@ -245,6 +245,10 @@ pub(super) fn check_packet_numbers(
             App::Cbr { datagrams, .. }
             | App::OnOff { datagrams, .. }
             | App::Bursts { datagrams, .. } => datagrams.rate,
+            App::Echo { packet_bytes, interval, .. } => {
+                let bits = u64::from(*packet_bytes) * 8;
+                Rate::from_bps((bits * 1_000_000_000 / interval.as_nanos()).max(1))
+            }
             // The highest rate that the path ever has.
             _ => group.path.iter().map(|&link| fastest[link]).fold(group.access_rate, Rate::min),
         };

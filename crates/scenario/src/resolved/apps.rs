@@ -55,6 +55,17 @@ pub enum App {
         #[serde(with = "as_numbers::rates")]
         rates: Vec<Rate>,
     },
+    /// Requests at even intervals, which the receiver sends back.
+    Echo {
+        /// Bytes of a request with its headers.
+        packet_bytes: u32,
+        /// The ECN field of requests.
+        #[serde(with = "as_numbers::ecn")]
+        ecn: Ecn,
+        /// Time between requests.
+        #[serde(with = "as_numbers::span")]
+        interval: Span,
+    },
     /// Datagrams at a constant mean rate.
     Cbr {
         /// The datagrams.
@@ -148,7 +159,7 @@ impl App {
             App::Cbr { datagrams, .. }
             | App::OnOff { datagrams, .. }
             | App::Bursts { datagrams, .. } => datagrams.ecn,
-            App::Video { ecn, .. } | App::Replay { ecn, .. } => *ecn,
+            App::Echo { ecn, .. } | App::Video { ecn, .. } | App::Replay { ecn, .. } => *ecn,
             App::Bulk { .. }
             | App::Files { .. }
             | App::Transfers { .. }
@@ -179,7 +190,9 @@ impl App {
             App::Cbr { datagrams, .. }
             | App::OnOff { datagrams, .. }
             | App::Bursts { datagrams, .. } => datagrams.packet_bytes,
-            App::Video { packet_bytes, .. } | App::Replay { packet_bytes, .. } => *packet_bytes,
+            App::Echo { packet_bytes, .. }
+            | App::Video { packet_bytes, .. }
+            | App::Replay { packet_bytes, .. } => *packet_bytes,
         }
     }
 }

@@ -219,6 +219,12 @@ fn app(app: &App) -> Value {
             "rates": rates.iter().map(text).collect::<Vec<_>>(),
             "tcp": transport(tcp),
         }),
+        App::Echo { packet_bytes, ecn, interval } => json!({
+            "kind": "echo",
+            "interval": text(interval),
+            "packet": size(*packet_bytes),
+            "ecn": datagram_ecn(*ecn),
+        }),
         App::Cbr { datagrams, arrivals, voice } => {
             at_rate("cbr", datagrams, json!({ "arrivals": arrivals, "voice": voice }))
         }

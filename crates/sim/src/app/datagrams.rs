@@ -17,9 +17,11 @@ pub struct DatagramFlow {
     pub sent: u32,
     /// Payload of the datagrams sent.
     pub sent_bytes: u64,
+    /// Whether the receiver sends datagrams back.
+    echoes: bool,
     /// The first datagram whose fate is counted.
     first_counted: u32,
-    /// Datagrams received since then.
+    /// Datagrams received, from that one on; where they are sent back, those that came back.
     pub received: u64,
     /// Payload of all datagrams received.
     pub received_bytes: u64,
@@ -47,6 +49,7 @@ impl DatagramFlow {
             flow,
             ecn: app.datagrams_ecn(),
             source,
+            echoes: matches!(app, App::Echo { .. }),
             sent: 0,
             sent_bytes: 0,
             first_counted: 0,
@@ -78,13 +81,26 @@ impl DatagramFlow {
         self.sent
     }
 
-    /// Handles an arriving datagram; returns its one-way delay.
-    pub fn on_arrival(&mut self, now: Time, packet: &Packet) -> Span {
-        let bytes = payload(packet.ip_bytes);
-        self.received += u64::from(packet.seq >= self.first_counted);
+    /// Handles a datagram that reaches the receiver; returns its one-way delay.
+    pub fn on_arrival(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Span {
+        let (now, bytes) = (out.now, payload(packet.ip_bytes));
+        if self.echoes {
+            let mut echo =
+                Packet::new(PacketKind::Echo, self.flow, 0, packet.seq, packet.ip_bytes, now);
+            (echo.ecn, echo.sent) = (self.ecn, packet.sent);
+            out.reply(&mut echo);
+        } else {
+            self.received += u64::from(packet.seq >= self.first_counted);
+        }
         self.last_arrival = now;
         self.received_bytes += bytes;
         self.ce_bytes += if packet.ecn == Ecn::Ce { bytes } else { 0 };
+        now.since(packet.sent)
+    }
+
+    /// Handles an echo that reaches the sender; returns the round-trip time.
+    pub fn on_echo(&mut self, now: Time, packet: &Packet) -> Span {
+        self.received += u64::from(packet.seq >= self.first_counted);
         now.since(packet.sent)
     }
 }

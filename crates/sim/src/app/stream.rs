@@ -221,7 +221,8 @@ impl Stream {
             | PacketKind::Ack
             | PacketKind::SynAck
             | PacketKind::Datagram
-            | PacketKind::Request => unreachable!("no receiver gets these"),
+            | PacketKind::Request
+            | PacketKind::Echo => unreachable!("no receiver gets these"),
         }
     }
 

@@ -338,7 +338,8 @@ fn build_flow(
             let rng = stream_of("pages");
             FlowEnds::Page(Box::new(Page::new(index, web.clone(), streams, times, rng)))
         }
-        App::Cbr { .. }
+        App::Echo { .. }
+        | App::Cbr { .. }
         | App::OnOff { .. }
         | App::Bursts { .. }
         | App::Video { .. }

@@ -49,6 +49,13 @@ pub(super) fn packets(group: &FlowGroup, duration: Span) -> f64 {
             steady(&group.app, (sent, active), &mut waiting);
             (sent, f64::from(datagrams.packet_bytes) * 8.0)
         }
+        App::Echo { packet_bytes, interval, .. } => {
+            let bits = f64::from(*packet_bytes) * 8.0;
+            let sent = bits / interval.as_secs();
+            waiting.send(sent * active, active);
+            waiting.send(bits, 0.0);
+            (sent, bits)
+        }
         App::Video { frames, interval, packet_bytes, .. } => {
             let (mean, largest, datagrams) = of_sizes(frames, *packet_bytes);
             let sent = mean * 8.0 / interval.as_secs();

@@ -7,7 +7,7 @@ use sojourn_measure::DatagramLosses;
 use super::agenda::Agenda;
 use super::route::{End, Hop};
 use super::wire::Wire;
-use crate::packet::{Packet, PacketKind};
+use crate::packet::Packet;
 use crate::sightings::{Point, Sightings};
 
 /// The wires behind the links.
@@ -64,7 +64,7 @@ impl Onward {
             packet.ecn = Ecn::NotEct;
         }
         match impairment.pass(now) {
-            None if packet.kind == PacketKind::Datagram => {
+            None if packet.kind.is_datagram() => {
                 self.losses.add(packet.flow, packet.seq);
             }
             None => {}

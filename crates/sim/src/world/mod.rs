@@ -239,7 +239,7 @@ impl World {
                     page.next_timer()
                 }
                 FlowEnds::Datagrams(flow) => {
-                    let delay = flow.on_arrival(now, packet);
+                    let delay = flow.on_arrival(packet, out);
                     if let Some(counted) = out.counted() {
                         counted.one_way.add(delay.as_nanos());
                     }
@@ -263,7 +263,10 @@ impl World {
                 page.observed().for_each(|rtt| note_rtt(rtt, out));
                 page.next_timer()
             }
-            FlowEnds::Datagrams(_) => unreachable!("datagrams are not answered"),
+            FlowEnds::Datagrams(flow) => {
+                note_rtt(flow.on_echo(now, packet), out);
+                Time::NEVER
+            }
         });
     }
 
