@@ -112,7 +112,7 @@ def loopback(seconds: str) -> dict:
 def ours(rate: str, seconds: str, *more: str) -> dict:
     """Through our router."""
     return said([
-        PYTHON, "-m", "sojourn", "router", "--rate", rate, "--delay", f"{DELAY_MS}ms",
+        PYTHON, "-m", "sojourn", "router", "--up", rate, "--delay", f"{DELAY_MS}ms",
         "--limit", "1000p", *more, "--far-run", f"{SYSTEM_PYTHON} {TRAFFIC} serve", "--",
         SYSTEM_PYTHON, TRAFFIC, "measure", "100.64.0.2", seconds,
     ])  # fmt: skip

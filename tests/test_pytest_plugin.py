@@ -11,6 +11,7 @@ import pytest
 from guests import needs_kernel
 from test_expectations import BAD, GOOD
 from test_expectations import HOME as LONGER
+from test_router import needs_spaces
 
 HOME = LONGER.replace('"4s"', '"2s"')
 NAME = "home.scenario.toml"
@@ -140,6 +141,25 @@ def test_what_this_machine_lacks_is_a_skip_with_the_remedy(session, monkeypatch)
     assert "2 skipped" in done.stdout, done.stdout
     assert "there is no guest kernel" in done.stdout
     assert "sojourn kernel build" in done.stdout
+
+
+REAL_TIME = """
+def test_valid(link):
+    on = link(rate="10mbit", delay="5ms", stall="9s")
+    assert on.near.run(["echo", on.far.address]).stdout == "100.64.0.2\\n"
+
+
+def test_stalled(link):
+    link(rate="10mbit", stall="1ns").near.run(["sleep", "0.3"])
+"""
+
+
+@needs_spaces
+def test_a_router_in_real_time_that_stalled_never_passes(session):
+    (session.folder / "test_link.py").write_text(REAL_TIME)
+    done = session()
+    assert "2 passed, 1 error" in done.stdout, done.stdout
+    assert "not a valid experiment: the host stalled" in done.stdout
 
 
 @needs_kernel

@@ -214,6 +214,78 @@ def test_a_download_is_shaped_by_the_reverse_rate_and_a_forward_rate_alone_warns
     assert warning.endswith("give --reverse-rate")
 
 
+def test_a_rate_is_of_both_ways_unless_one_has_its_own() -> None:
+    forward, reverse = router.both_ways("10mbit", aqm="pie", delay="5ms", limit="90p")
+    assert forward == reverse == router.Direction("pie", "10mbit", "5ms", "90p")
+    forward, reverse = router.both_ways("10mbit", down="50mbit", aqm="pie", reverse_aqm="codel")
+    assert (forward.rate, forward.aqm) == ("10mbit", "pie")
+    assert (reverse.rate, reverse.aqm) == ("50mbit", "codel")
+
+
+def test_an_aqm_is_for_the_ways_with_a_rate() -> None:
+    forward, reverse = router.both_ways(up="5mbit", aqm="pie", delay="1ms")
+    assert (forward.aqm, reverse) == ("pie", router.Direction(delay="1ms"))
+    forward, reverse = router.both_ways(down="5mbit", aqm="pie")
+    assert (forward, reverse.aqm) == (router.Direction(), "pie")
+    # Without any rate it stays where the core refuses it.
+    assert router.both_ways(aqm="pie")[0].aqm == "pie"
+
+
+@needs_spaces
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--", "sh", "-c", "exit 7"), 7),
+        (("--", "sh", "-c", "kill -9 $$"), 137),
+        (("--stall", "1ns", "--", "true"), 123),
+        (("--duration", "200ms", "--", "sleep", "9"), 124),
+        (("--near", "nonsuch", "--", "true"), 125),
+        (("--", "/"), 126),
+        (("--", "nonsuch-program"), 127),
+    ],
+)
+def test_the_exit_code_is_the_commands_or_names_a_state_of_the_router(
+    command: Any, words: tuple[str, ...], code: int
+) -> None:
+    stall = () if "--stall" in words else ("--stall", "9s")
+    assert command("router", "--rate", "10mbit", *stall, *words).returncode == code
+
+
+@needs_spaces
+def test_the_report_has_a_file_and_stdout_is_the_commands(command: Any) -> None:
+    done = command("router", "--rate", "1mbit", "--json", "r.json", "--", "echo", "only this")
+    assert done.stdout == "only this\n"
+    assert "B passed" in done.stderr
+    assert json.loads((command.folder / "r.json").read_text())["command"] == 0
+    assert "takes a file, or - for stdout" in command("router", "--json", "--", "true").stderr
+
+
+@needs_spaces
+def test_a_block_of_python_has_a_router_around_its_programs() -> None:
+    serve, fetch = ([sys.executable, "-c", DOWNLOAD, role] for role in ("serve", "fetch"))
+    with sojourn.router(rate="4mbit", delay="5ms", aqm="fq_codel", stall="9s") as link:
+        link.far.popen(serve)
+        link.near.run(fetch, timeout=60)
+        left = link.far.popen(["sleep", "1000"])
+        with pytest.raises(subprocess.CalledProcessError):
+            link.near.run(["false"])
+    assert link.ended["invalid"] == link.ended["warnings"] == []
+    assert link.value("arrived", "reverse") > 250
+    assert link.value("arrived") > 20
+    assert left.poll() is not None
+    with pytest.raises(TypeError, match="no argument `speed`"):
+        sojourn.router(speed="4mbit")
+
+
+@needs_spaces
+def test_a_router_that_cannot_start_is_an_error_of_its_block() -> None:
+    with (
+        pytest.raises(RunFailed, match="--near /run/netns/nonsuch"),
+        sojourn.router(near="nonsuch"),
+    ):
+        pass
+
+
 def test_a_router_without_rates_and_aqms_warns_of_nothing() -> None:
     assert router.warnings(router.Options(), (10, 1000)) == []
 
@@ -249,7 +321,7 @@ def test_nothing_of_a_router_outlives_its_killed_parent() -> None:
 
 @needs_spaces
 def test_ctrl_c_ends_it_with_a_summary() -> None:
-    with started("--rate", "1mbit", "--json", "--", "sleep", "1000") as parent:
+    with started("--rate", "1mbit", "--json", "-", "--", "sleep", "1000") as parent:
         family = _of(parent.pid)
         parent.send_signal(signal.SIGINT)
         text, _ = parent.communicate(timeout=30)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sojourn.programs.running import run_programs
     from sojourn.running.capture import Capture, capture
     from sojourn.running.result import Result
+    from sojourn.running.router_link import router
     from sojourn.running.runs import run
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "diff",
     "load",
     "metric",
+    "router",
     "run",
     "run_programs",
 ]
@@ -96,6 +98,7 @@ _MODULES = {
     "diff": "comparing.diff",
     "load": "describing.library",
     "metric": "comparing.own_metrics",
+    "router": "running.router_link",
     "run": "running.runs",
     "run_programs": "programs.running",
 }

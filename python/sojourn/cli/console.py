@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from sojourn import ending
 from sojourn.describing.formatting import about, counted
@@ -33,17 +33,27 @@ def warn(lines: list[str]) -> None:
 
 def show_json(value: Any) -> None:
     """A result for machines, to stdout; missing values are null."""
+    print(as_json(value))
+
+
+def as_json(value: Any) -> str:
+    """A result for machines; missing values are null."""
     from sojourn.describing.finite import without_nan
 
-    print(json.dumps(without_nan(value), indent=1, ensure_ascii=False))
+    return json.dumps(without_nan(value), indent=1, ensure_ascii=False)
 
 
 def stdout_console() -> Any:
     """A rich console for results; without a terminal it is wide and has no colours."""
+    return table_console(sys.stdout)
+
+
+def table_console(stream: TextIO) -> Any:
+    """The same for a stream."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else PIPE_WIDTH
-    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
 
 
 def meter() -> Progress:

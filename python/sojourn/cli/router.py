@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
+from sojourn import files
 from sojourn.cli import console, options
 from sojourn.describing.formatting import counted, scale_of
 from sojourn.describing.metrics import shown_in
+from sojourn.errors import RunFailed, Unavailable
 from sojourn.running import router as live
 from sojourn.running.series import SummaryRow
 
+# As timeout(1) and the shells have them, so that they are seldom a command's own.
+_NOT_VALID, _TIME_OVER, _FAILED, _NOT_EXECUTABLE, _NOT_FOUND = 123, 124, 125, 126, 127
 _INTERRUPTED = 130
 _SAY_EVERY = 10
+
+
+def _json_file(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    if value is not None and value.startswith("-") and value != "-":
+        raise click.BadParameter(f"takes a file, or - for stdout, not {value}.")
+    return value
 
 
 @click.command(
@@ -28,24 +39,32 @@ _SAY_EVERY = 10
 Examples:
   sojourn router --aqm pie@linux:target=15ms --rate 100mbit --delay 20ms \\
       --far-run "iperf3 -s" -- iperf3 -c 100.64.0.2
-  sojourn router --reverse-aqm fq_codel --reverse-rate 10mbit --far host -- \
-curl -O http://100.64.0.2:8000/file        (a download comes the reverse way)
+  sojourn router --aqm fq_codel --up 5mbit --down 50mbit --far host --json router.json -- \
+curl -O http://100.64.0.2:8000/file
   sojourn router --near lab1 --far lab2 --rate 1gbit --duration 60s --out out/live
 
 \b
 The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR of commands).
+
+\b
+Exit codes: that of COMMAND (128 + N after signal N). If it is 0: 123 the run is not valid, as
+after a stall of the machine. 124 --duration was over before COMMAND; 125 the router could not
+start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C; 2 bad options.
 """
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--aqm", metavar="AQM", shell_complete=options.complete_aqm,
-              help="AQM from the near to the far end; taildrop by default.")  # fmt: skip
-@click.option("--rate", metavar="RATE", help="Its rate, such as 100mbit; none: nothing waits.")
-@click.option("--delay", metavar="TIME", help="Delay, such as 20ms, of both ways.")
+              help="AQM of every way with a rate; taildrop by default.")  # fmt: skip
+@click.option("--rate", metavar="RATE",
+              help="Rate of both ways, such as 100mbit; without one nothing waits.")  # fmt: skip
+@click.option("--up", metavar="RATE", help="Rate from near to far, in place of --rate.")
+@click.option("--down", "--reverse-rate", "down", metavar="RATE",
+              help="Rate from far to near, in place of --rate.")  # fmt: skip
+@click.option("--delay", metavar="TIME", help="Delay, such as 20ms, of each way.")
 @click.option("--limit", metavar="LIMIT", help="How much may wait, such as 500p or 125kB.")
 @click.option("--framing", metavar="SIZE", help="Bytes that the link adds, such as 38B.")
 @click.option("--reverse-aqm", metavar="AQM", shell_complete=options.complete_aqm,
-              help="The same for the way back, which by default has no queue.")  # fmt: skip
-@click.option("--reverse-rate", metavar="RATE")
+              help="The same for the way from far to near alone.")  # fmt: skip
 @click.option("--reverse-delay", metavar="TIME")
 @click.option("--reverse-limit", metavar="LIMIT")
 @click.option("--reverse-framing", metavar="SIZE")
@@ -69,14 +88,49 @@ The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR 
 @click.option("--live-port", type=click.IntRange(0, 65535), metavar="N",
               help="The same at this port, opening no browser.")  # fmt: skip
 @options.out_option("Save the result tables in DIR.")
-@options.json_option
+@click.option("--json", "json_to", metavar="FILE", callback=_json_file,
+              help="Write the final report as JSON to FILE; - is stdout.")  # fmt: skip
 def router(**given: Any) -> int:
     """Put one of our AQMs between two network namespaces, in real time.
 
-    COMMAND runs at the near end, its arguments as they are; the router ends with it. Without one
-    it runs for --duration, or until Ctrl-C. Root is not needed if users may create namespaces.
+    COMMAND runs at the near end, its arguments as they are; the router ends with it, and its
+    stdout is left to it. Without one it runs for --duration, or until Ctrl-C. Root is not needed
+    if users may create namespaces.
     """
     wanted = _options(given)
+    if (code := _not_startable(wanted.command)) is not None:
+        return code
+    try:
+        ended = _route(wanted, given)
+    except (RunFailed, Unavailable) as error:
+        console.say(f"sojourn: the router failed: {error}")
+        return _FAILED
+    _report(ended, given)
+    return _code(ended, bool(wanted.command))
+
+
+def _not_startable(command: Sequence[str]) -> int | None:
+    """The exit code of a shell for a command that cannot be started; None where it can."""
+    if not command or shutil.which(command[0]) is not None:
+        return None
+    is_there = "/" in command[0] and Path(command[0]).exists()
+    why = "cannot be executed" if is_there else "there is no such program"
+    console.say(f"sojourn: error: {command[0]}: {why}")
+    return _NOT_EXECUTABLE if is_there else _NOT_FOUND
+
+
+def _code(ended: dict[str, Any], has_command: bool) -> int:
+    """The exit code: a command's own before the router's."""
+    if ended["interrupted"]:
+        return _INTERRUPTED
+    if ended["command"]:
+        return int(ended["command"])
+    if ended["invalid"]:
+        return _NOT_VALID
+    return _TIME_OVER if has_command and ended["command"] is None else 0
+
+
+def _route(wanted: live.Options, given: dict[str, Any]) -> dict[str, Any]:
     with ExitStack() as stack:
         is_live = sys.stderr.isatty() and not wanted.command
         show = stack.enter_context(_Screen(is_live)).show
@@ -86,18 +140,24 @@ def router(**given: Any) -> int:
             show(report)
             publish(report)
 
-        ended = live.route(wanted, out=given["out"], realtime=given["realtime"], listener=listener)
-    if given["as_json"]:
+        return live.route(wanted, out=given["out"], realtime=given["realtime"], listener=listener)
+
+
+def _report(ended: dict[str, Any], given: dict[str, Any]) -> None:
+    """Write the final report; stdout is the command's, where there is one."""
+    if given["json_to"] == "-":
         console.show_json(ended)
     else:
-        _show(ended, given["out"])
+        has_command = bool(given["command"] or given["far_run"])
+        _show(ended, given["out"], sys.stderr if has_command else sys.stdout)
+    if given["json_to"] not in (None, "-"):
+        files.write(Path(given["json_to"]), console.as_json(ended) + "\n")
     for warning in ended["warnings"]:
         console.say(f"sojourn: warning: {warning}")
     for reason in ended["invalid"]:
         console.say(f"sojourn: not a valid experiment: {reason}")
     if ended["command"]:
         console.say(f"sojourn: the command ended with exit code {ended['command']}")
-    return _INTERRUPTED if ended["interrupted"] else int(bool(ended["invalid"] or ended["command"]))
 
 
 def _page(stack: ExitStack, opens: bool, port: int | None) -> Callable[[dict[str, Any]], None]:
@@ -115,13 +175,12 @@ def _page(stack: ExitStack, opens: bool, port: int | None) -> Callable[[dict[str
 
 
 def _options(given: dict[str, Any]) -> live.Options:
-    keys = ("aqm", "rate", "delay", "limit", "framing")
-    forward = live.Direction(**{key: given[key] for key in keys})
-    back = {key: given[f"reverse_{key}"] for key in keys}
-    back["delay"] = back["delay"] or forward.delay
+    shared = ("aqm", "delay", "limit", "framing")
+    ways = {key: given[key] for name in shared for key in (name, f"reverse_{name}")}
+    forward, reverse = live.both_ways(given["rate"], given["up"], given["down"], **ways)
     same = ("near", "far", "duration", "spin", "stall", "mtu", "seed")
     return live.Options(
-        forward, live.Direction(**back), command=given["command"],
+        forward, reverse, command=given["command"],
         far_command=_split(given["far_run"]), packets="packets" in given["record"],
         signals="signals" in given["record"],
         **{key: given[key] for key in same},
@@ -215,14 +274,14 @@ def _ms(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:.2f}"
 
 
-def _show(ended: dict[str, Any], out: Path | None) -> None:
+def _show(ended: dict[str, Any], out: Path | None, stream: TextIO) -> None:
     from rich import box
     from rich.table import Table
 
     rows: list[SummaryRow] = ended["summary"]
     values = {(scope, name, metric): value for scope, name, metric, value, _unit in rows}
     names = [name for name in ("forward", "reverse") if ("queue", name, "throughput") in values]
-    to = console.stdout_console()
+    to = console.table_console(stream)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
     for name in names:

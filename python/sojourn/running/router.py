@@ -10,7 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -83,6 +84,34 @@ class Options:
     seed: int = 1
 
 
+_WAY_KEYS = ("aqm", "rate", "delay", "limit", "framing")
+
+
+def both_ways(
+    rate: str | None = None, up: str | None = None, down: str | None = None,
+    **given: str | None,
+) -> tuple[Direction, Direction]:  # fmt: skip
+    """What packets meet from near to far and back: the same, unless the way back has its own.
+
+    Args:
+        rate: of both ways.
+        up: that from near to far, in place of `rate`.
+        down: that from far to near, in place of `rate`.
+        given: the other values of `Direction` for both ways, and ``reverse_aqm`` and so on for the
+            way back alone. An AQM, a limit and a framing are for ways with a rate.
+    """
+    forward = {key: given.get(key) for key in _WAY_KEYS}
+    reverse = {key: given.get(f"reverse_{key}") for key in _WAY_KEYS}
+    forward["rate"], reverse["rate"] = up or rate, down or rate
+    reverse["delay"] = reverse["delay"] or forward["delay"]
+    for key in ("aqm", "limit", "framing"):
+        if reverse["rate"] is not None:
+            reverse[key] = reverse[key] or forward[key]
+            # With no rate of its own the way there has no queue for it.
+            forward[key] = forward[key] if forward["rate"] is not None else None
+    return Direction(**forward), Direction(**reverse)
+
+
 Listener = Callable[[dict[str, Any]], None]
 
 
@@ -110,12 +139,32 @@ def route(
         InputError: this machine does not allow this user what the options need.
         RunFailed: the router ended before it should.
     """
+    plan = planned(options)
+    with (
+        files.writing_to(out),
+        started(plan, out, _priority() if realtime else ()) as (reports, control),
+        ending.orderly(),
+    ):
+        ended = _listen(reports, control, listener)
+    return with_warnings(options, ended)
+
+
+def planned(options: Options) -> str:
+    """What the options mean, as JSON.
+
+    Raises:
+        ScenarioError: an option is invalid.
+        InputError: this machine does not allow this user a router.
+    """
     platforms.require_linux("sojourn router")
     settings, laws = _settings(options)
     plan = _core.router_plan(json.dumps(settings), laws)
     host.require()
-    with files.writing_to(out):
-        ended = _carry_out(plan, out, _priority() if realtime else (), listener)
+    return plan
+
+
+def with_warnings(options: Options, ended: dict[str, Any]) -> dict[str, Any]:
+    """The final report with what makes the run doubtful."""
     return {**ended, "warnings": warnings(options, [p["bytes"] for p in ended["facts"]["passed"]])}
 
 
@@ -142,9 +191,20 @@ def warnings(options: Options, passed_bytes: Sequence[int]) -> list[str]:
     ]
 
 
-def _carry_out(
-    plan: str, out: Path | None, prefix: tuple[str, ...], listener: Listener
-) -> dict[str, Any]:
+@contextmanager
+def started(
+    plan: str, out: Path | None = None, prefix: tuple[str, ...] = ()
+) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """A router in a group of processes that ends with this block.
+
+    Args:
+        plan: of `planned`.
+        out: folder for the results.
+        prefix: what the command of the router begins with.
+
+    Returns:
+        Its reports, a line of JSON each, and a pipe whose end asks for the final one.
+    """
     report_out, report_in = os.pipe()
     control_out, control_in = os.pipe()
     command = [
@@ -161,9 +221,9 @@ def _carry_out(
         finally:
             os.close(report_in)
             os.close(control_out)
-        with group, ending.orderly():
+        with group:
             try:
-                return _listen(reports, control, listener)
+                yield reports, control
             finally:
                 platforms.end_group(group)
 
@@ -203,17 +263,27 @@ def _listen(reports: BinaryIO, control: BinaryIO, listener: Listener) -> dict[st
     interrupted = False
     while True:
         try:
-            line = reports.readline()
-            if not line:
-                raise RunFailed("the router ended before it should; its messages are above")
-            report = json.loads(line)
+            report = next_report(reports)
             if "end" in report:
                 return {**report["end"], "interrupted": interrupted}
-            if "failure" in report:
-                raise RunFailed(report["failure"])
             listener(report)
         except KeyboardInterrupt:
             if interrupted:
                 raise
             interrupted = True
             control.close()
+
+
+def next_report(reports: BinaryIO) -> dict[str, Any]:
+    """The next line of a router.
+
+    Raises:
+        RunFailed: it is about a failure, or the router has ended without one.
+    """
+    line = reports.readline()
+    if not line:
+        raise RunFailed("the router ended before it should; its messages are above")
+    report: dict[str, Any] = json.loads(line)
+    if "failure" in report:
+        raise RunFailed(report["failure"])
+    return report

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,6 +139,33 @@ def sojourn_compare(request: pytest.FixtureRequest) -> Any:
         return _runs(request.config, scenario, aqms, engine, more)
 
     return compare
+
+
+@pytest.fixture
+def link() -> Iterator[Any]:
+    """Starts a router in real time that ends with the test.
+
+    ``on = link(rate="10mbit", delay="20ms", aqm="pie")`` has the arguments of `sojourn.router`,
+    and returns what that has in its block. A run that is not valid, as on a machine that stalls,
+    is an error and never passes.
+    """
+    from sojourn.errors import Unavailable
+    from sojourn.running.router_link import RouterLink, router
+
+    routers: list[RouterLink] = []
+
+    with ExitStack() as stack:
+
+        def start(**options: Any) -> RouterLink:
+            try:
+                routers.append(stack.enter_context(router(**options)))
+            except Unavailable as lacks:
+                pytest.skip(str(lacks))
+            return routers[-1]
+
+        yield start
+    if invalid := [reason for each in routers for reason in each.ended["invalid"]]:
+        pytest.fail(f"not a valid experiment: {'; '.join(invalid)}", pytrace=False)
 
 
 @pytest.fixture
