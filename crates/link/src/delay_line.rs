@@ -6,7 +6,7 @@ use sojourn_aqm::{Rate, Span, Time};
 
 use crate::Propagation;
 
-/// Packets in flight, in the order in which they leave.
+/// Packets in flight, in order of departure.
 #[derive(Debug)]
 pub struct DelayLine<P> {
     propagation: Propagation,
@@ -19,7 +19,7 @@ impl<P> DelayLine<P> {
         DelayLine { propagation: Propagation::new(delay), in_flight: VecDeque::new() }
     }
 
-    /// The same line with serial links of these rates, one after the other.
+    /// Adds serial links of these rates, one after the other.
     pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> DelayLine<P> {
         DelayLine { propagation: self.propagation.with_links(rates), ..self }
     }
@@ -33,9 +33,9 @@ impl<P> DelayLine<P> {
         is_next
     }
 
-    /// Adds a packet that enters at `start`, which may lie in the future, so it may overtake
-    /// others. Packets that leave at the same time do so in the order of these calls. Returns
-    /// whether it is the next to leave.
+    /// Adds a packet that enters at `start`, which may be in the future, so it may overtake others.
+    /// Packets with the same departure time leave in the order of these calls. Returns whether it
+    /// is the next to leave.
     pub fn insert(&mut self, start: Time, packet: P) -> bool {
         debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
         let arrival = start + self.propagation.delay();
@@ -45,12 +45,12 @@ impl<P> DelayLine<P> {
         place == 0
     }
 
-    /// When the next packet leaves; never, if the line is empty.
+    /// When the next packet leaves; `NEVER` if the line is empty.
     pub fn next_arrival(&self) -> Time {
         self.in_flight.front().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Takes the next packet and its departure time. The host must know whether that time has come;
+    /// Takes the next packet and its departure time. The host must check that this time has come;
     /// see [`DelayLine::next_arrival`].
     pub fn pop(&mut self) -> Option<(Time, P)> {
         self.in_flight.pop_front()

@@ -1,5 +1,5 @@
-//! Links, generic over the packet: the simulator sends its own packets through them, the user-space
-//! router real ones.
+//! Links, generic over the packet: the simulator sends its own packet type through them, the
+//! user-space router real packets.
 //!
 //! A [`Link`] is a queueing discipline and the [`Server`] that empties it. Behind it are an
 //! [`Impairment`] (random loss, jitter) and a [`DelayLine`] (propagation). Nothing here reads a

@@ -8,19 +8,19 @@ use crate::Transmitter;
 /// A line of one rate, or of a schedule.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// At the present rate; in an outage, at the one before.
+    /// At the current rate; in an outage, at the rate before.
     transmitter: Transmitter,
     is_out: bool,
-    /// In the order of time.
+    /// Ordered by time.
     changes: Vec<(Time, Option<Rate>)>,
-    /// How many changes the transmitter has made. While a packet is in service that is the number
-    /// at its end.
+    /// How many changes the transmitter has made. While a packet is in service, the number at its
+    /// end.
     made: usize,
     /// How many changes have been reported.
     reported: usize,
-    /// Fact link-2 says what the old rule does.
+    /// Fact link-2 describes the old rule.
     in_service: InService,
-    /// Whether it will send at the present rate for ever, and that has been reported.
+    /// Whether the current rate will never change and has been reported.
     is_settled: bool,
 }
 
@@ -59,7 +59,8 @@ impl Line {
         self.is_settled
     }
 
-    /// Makes the changes that are due by `now`, and reports their rates. No packet is in service.
+    /// Makes the changes due by `now`, and reports their rates. Requires that no packet is in
+    /// service.
     #[cold]
     pub(crate) fn change(&mut self, now: Time, mut report: impl FnMut(Rate)) {
         while let Some(&(_, rate)) = self.changes.get(self.made).filter(|(at, _)| *at <= now) {
@@ -72,15 +73,15 @@ impl Line {
         self.is_settled = self.made == self.changes.len() && !self.is_out;
     }
 
-    /// When the present outage ends, `NEVER` if it does not; `None` outside an outage.
+    /// When the current outage ends, `NEVER` if it does not; `None` outside an outage.
     pub(crate) fn outage_end(&self) -> Option<Time> {
         let ends = |&&(_, rate): &&(Time, Option<Rate>)| rate.is_some();
         let end = || self.changes[self.made..].iter().find(ends).map_or(Time::NEVER, |&(at, _)| at);
         self.is_out.then(end)
     }
 
-    /// When a packet of `bytes` will have been sent whose service begins now; `NEVER` if an outage
-    /// without end comes first.
+    /// When a packet of `bytes` whose service begins now will have been sent; `NEVER` if an endless
+    /// outage comes first.
     #[inline]
     pub fn send(&mut self, now: Time, bytes: u32) -> Time {
         if self.is_settled {
@@ -113,7 +114,7 @@ impl Line {
         }
     }
 
-    /// The next change is made.
+    /// Makes the next change.
     fn make(&mut self, rate: Option<Rate>) {
         self.made += 1;
         self.is_out = rate.is_none();
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(line.send(at(0), 100), at(700));
     }
 
-    /// What a schedule carries is exact but for a nanosecond per change.
+    /// The capacity of a schedule is exact except for a nanosecond per change.
     #[test]
     fn packets_back_to_back_carry_what_the_schedule_can() {
         let steps = (0..200).map(|i| (at(i * 777), Some(Rate::from_bps(1_000_003 * (1 + i % 7)))));

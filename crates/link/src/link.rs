@@ -34,8 +34,8 @@ impl<P: Packet> Link<P> {
         self.enqueue_with(now, bytes, || packet, observer)
     }
 
-    /// The same for a host that counts and so knows whether the queue was empty. `packet` gives the
-    /// packet, which has `bytes` bytes: creating it where it is handed on saves a copy.
+    /// [`Link::enqueue`] for a host that knows whether the queue was empty. `packet` creates the
+    /// packet, which has `bytes` bytes, in place, which saves a copy.
     #[inline(always)]
     pub fn enqueue_with<O: LinkObserver<P>>(
         &mut self,
@@ -100,13 +100,13 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When the server needs [`Link::on_service`]; never, while it is idle.
+    /// When the server needs [`Link::on_service`]; `NEVER` while it is idle.
     #[inline]
     pub fn next_service(&self) -> Time {
         self.next_service
     }
 
-    /// The server has finished something. Passes every packet that has left the link to `forward`.
+    /// Handles the end of a service. Passes every packet that has left the link to `forward`.
     #[inline]
     pub fn on_service<O: LinkObserver<P>>(
         &mut self,
@@ -134,12 +134,11 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The same where the server is one of a steady line, but the next packet is handed to
-    /// `forward` at once, with the time at which it will have left. That saves its place in the
-    /// server. From then on the host calls [`Link::settle`] as after [`Link::send_ahead`].
+    /// [`Link::on_service`] for the server of a steady line, except that the next packet is handed
+    /// to `forward` at once, with its departure time, so the server need not hold it. From then on
+    /// the host must call [`Link::settle`] as after [`Link::send_ahead`].
     ///
-    /// # Panics
-    /// With another server.
+    /// # Panics With another server.
     #[inline]
     pub fn serve_ahead<O: LinkObserver<P>>(
         &mut self,
@@ -161,10 +160,10 @@ impl<P: Packet> Link<P> {
         matches!(self.server, Server::Steady(_))
     }
 
-    /// Takes the packet in service ahead of time if nothing waits behind it, with the time at which
-    /// it will have left. That saves a service unless another packet arrives until then. From then
-    /// on the host calls [`Link::settle`] before whatever it does with this link or reads of it.
-    /// Always none if the server is not one of a steady line.
+    /// Takes the packet in service ahead of time, with its departure time, if the queue is empty.
+    /// That saves a service unless another packet arrives until then. From then on the host must
+    /// call [`Link::settle`] before any other use of this link. Always `None` if the server is not
+    /// that of a steady line.
     #[inline]
     pub fn send_ahead(&mut self) -> Option<(Time, P)> {
         let Server::Steady(server) = &mut self.server else { return None };
@@ -176,8 +175,8 @@ impl<P: Packet> Link<P> {
     }
 
     /// If a packet taken ahead has left by now, asks the discipline for the next packet at that
-    /// time. The queue is empty then, but a law may need to know: CoDel ends its drop state. A
-    /// discipline without such a law is not asked.
+    /// time. The queue is empty then, but a law may need the call: CoDel ends its drop state. A
+    /// discipline without such a law is not called.
     #[inline]
     pub fn settle<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) {
         if let Server::Steady(server) = &mut self.server
@@ -203,7 +202,7 @@ impl<P: Packet> Link<P> {
         debug_assert!(self.next_timer() > now, "a timer makes progress");
     }
 
-    /// Tells the discipline that a station of a wireless LAN has used this much airtime; see
+    /// Reports to the discipline that a station of a wireless LAN has used this much airtime; see
     /// [`Qdisc::on_airtime`].
     pub fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
         self.queue.discipline.on_airtime(now, station, airtime);
@@ -217,11 +216,10 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Returns the packet at the head of the ring, with which the shared medium is done, and
+    /// Returns the packet at the head of the ring once the shared medium is done with it, and
     /// refills the ring.
     ///
-    /// # Panics
-    /// Without such a packet.
+    /// # Panics Without such a packet.
     pub fn take_head<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> P {
         let Server::SharedMedium(ring) = &mut self.server else {
             panic!("the link has no shared medium");
@@ -244,9 +242,9 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Replaces the discipline. The old one sends its whole backlog at once; its drops and marks in
-    /// doing so are reported. The new one is given the packets with their arrival times, as if it
-    /// had been there since; its drops and marks are reported too.
+    /// Replaces the discipline. The old one sends its whole backlog at once, and drops and marks in
+    /// the process are reported. The new one receives the packets with their arrival times, as if
+    /// it had been there all along; its drops and marks are reported too.
     pub fn replace_discipline<O: LinkObserver<P>>(
         &mut self,
         now: Time,
@@ -283,7 +281,7 @@ impl<P: Packet> Link<P> {
         self.queue.discipline.vars()
     }
 
-    /// Their values.
+    /// Writes the values of the state variables.
     pub fn observe(&self, out: &mut [f64]) {
         self.queue.discipline.observe(out);
     }

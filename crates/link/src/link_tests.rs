@@ -6,7 +6,7 @@ use sojourn_scenario::resolved::{Bucket, Device, InService, Schedule, Trace};
 use super::*;
 use crate::{Shaper, TokenBucket, TokenReserve};
 
-/// A packet of 1500 bytes: its number.
+/// A packet of 1500 bytes, identified by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Numbered(u32);
 
@@ -23,7 +23,7 @@ impl Packet for Numbered {
     }
 }
 
-/// What a link has reported.
+/// Events reported by a link.
 #[derive(Default)]
 struct Report {
     departed: Vec<u32>,
@@ -79,7 +79,7 @@ fn fill(link: &mut Link<Numbered>, count: u32, report: &mut Report) {
     }
 }
 
-/// Calls the link when it asks to be called, until `end`: when each packet left, in microseconds.
+/// Calls the link whenever it asks, until `end`; returns when each packet left, in microseconds.
 fn run(link: &mut Link<Numbered>, end: Time, report: &mut Report) -> Vec<(u64, u32)> {
     let mut left = Vec::new();
     loop {
@@ -134,7 +134,7 @@ fn shaped(schedule: &Schedule) -> Server<Numbered> {
     Server::shaped(Shaper::new(Some(TokenBucket::new(&bucket)), None, schedule))
 }
 
-/// When four packets leave that come at once, from a line alone and from one below a bucket.
+/// When four packets that arrive at once leave a line alone, and one below a bucket.
 fn four(schedule: &Schedule) -> [Vec<(u64, u32)>; 2] {
     [Server::steady(schedule), shaped(schedule)].map(|server| {
         let (mut link, mut report) = (link("taildrop", server), Report::default());
@@ -208,7 +208,7 @@ fn opportunities_carry_parts_of_packets_and_pass_unused_while_the_queue_is_empty
     // 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B is through at the fifth.
     assert_eq!(run(&mut link, ms(99), &mut report), [(1_000, 0), (5_000, 1), (6_000, 2)]);
     assert_eq!(report.carried, 4_500);
-    // While nothing waited, the opportunity at 10 ms passed.
+    // The opportunity at 10 ms passed while the queue was empty.
     link.enqueue(ms(10), Numbered(3), &mut report);
     assert_eq!(link.next_service(), ms(11));
 }
@@ -310,8 +310,8 @@ fn a_queue_that_is_replaced_keeps_what_waits_and_its_law_is_as_if_it_had_been_th
     assert!(report.dropped.is_empty());
 }
 
-/// When packets left, in microseconds, and what a discipline said of itself at every arrival: with
-/// bursts and pauses, under a rate that falls.
+/// When packets left, in microseconds, and the variables of a discipline at every arrival: with
+/// bursts and pauses, under a falling rate.
 fn history(discipline: &str, ahead: bool) -> (Vec<(u64, u32)>, Vec<Vec<u64>>) {
     let mut link = link(
         discipline,
@@ -365,7 +365,7 @@ fn packets_taken_ahead_change_neither_departures_nor_what_a_law_learns() {
         "pie",
         "fq_codel",
         "red",
-        // An arrival may take the only packet that waits with it.
+        // An arrival may drop the only other queued packet together with itself.
         "choke:min_th=1,max_th=3,burst=1",
     ] {
         let (left, seen) = history(discipline, false);
@@ -385,7 +385,7 @@ fn a_packet_behind_one_taken_ahead_starts_when_that_has_left() {
     link.settle(half, &mut report);
     assert!(link.enqueue(half, Numbered(1), &mut report));
     assert_eq!(run(&mut link, ms(9), &mut report), [(2_000, 1)]);
-    // Two wait: nothing is sent ahead of the one behind.
+    // With two packets in the queue, the second is not sent ahead.
     fill(&mut link, 2, &mut report);
     assert_eq!(link.send_ahead(), None);
 }

@@ -1,13 +1,13 @@
-//! What a link reports.
+//! Events reported by a link.
 
 use sojourn_aqm::{Departure, Sink, Span};
 
-/// Receives everything that a link reports about packets offered to it: drops and marks through
-/// [`Sink`], departures and the server's work here. An observer is made for one instant.
+/// Receives the events of packets offered to a link: drops and marks through [`Sink`], departures
+/// and the server's work here. An observer is created for one instant.
 pub trait LinkObserver<P>: Sink<P> {
     /// A packet leaves the queue; its sojourn time ends.
     fn departed(&mut self, departure: &Departure<P>);
-    /// The server sends a packet of `bytes`, as the queue counts them, for `span` from now on. The
+    /// The server sends a packet of `bytes`, as counted by the queue, for `span` from now on. The
     /// line adds `overhead` bytes to it.
     fn busy(&mut self, bytes: u32, overhead: u32, span: Span);
     /// A delivery opportunity of a recorded link has carried `bytes`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::Trace;
 
-/// A place in an endless recording.
+/// A position in an endless recording.
 #[derive(Clone, Debug)]
 pub struct Opportunities {
     trace: Arc<Trace>,
@@ -27,12 +27,12 @@ impl Opportunities {
         self.trace.opportunity_bytes
     }
 
-    /// When the present opportunity is.
+    /// The time of the current opportunity.
     pub fn next(&self) -> Time {
         self.pass_start + Span::from_millis(u64::from(self.trace.opportunities_ms[self.place]))
     }
 
-    /// The present opportunity is over.
+    /// Moves on to the next opportunity.
     pub fn advance(&mut self) {
         self.place += 1;
         if self.place == self.trace.opportunities_ms.len() {

@@ -18,7 +18,7 @@ impl Propagation {
         Propagation { delay, links: Vec::new() }
     }
 
-    /// The same path with serial links of these rates, one after the other.
+    /// Adds serial links of these rates, one after the other.
     pub fn with_links(self, rates: impl IntoIterator<Item = Rate>) -> Propagation {
         Propagation { links: rates.into_iter().map(SerialLink::new).collect(), ..self }
     }
@@ -40,7 +40,7 @@ impl Propagation {
         self.links.len() > 1
     }
 
-    /// Handles a packet of `bytes` that enters now; returns when it leaves. Calls come in the order
+    /// Handles a packet of `bytes` that enters now; returns when it leaves. Calls must be in order
     /// of time. Most paths have at most one link, which needs no loop.
     #[inline]
     pub fn enter(&mut self, now: Time, bytes: u32) -> Time {

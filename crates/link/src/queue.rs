@@ -19,7 +19,7 @@ impl<P: Packet> Queue<P> {
         Some(departure.packet)
     }
 
-    /// The same, except that the caller reports the departure to the observer.
+    /// [`Queue::take`], except that the caller reports the departure to the observer.
     #[inline(always)]
     pub(crate) fn depart<O: LinkObserver<P>>(
         &mut self,
@@ -38,7 +38,7 @@ impl<P: Packet> Queue<P> {
         self.discipline.on_rate(now, rate);
     }
 
-    /// Handles every timer that was due by `now`.
+    /// Handles every timer due by `now`.
     pub(crate) fn catch_up(&mut self, now: Time) {
         while let Some(due) = self.discipline.next_timer().filter(|&due| due <= now) {
             self.discipline.on_timer(due);

@@ -1,11 +1,11 @@
-//! A link with an unlimited first-in, first-out queue. Departure times follow from arithmetic, so
-//! nothing is stored and no event is needed.
+//! A link with an unlimited FIFO queue. Departure times are computed, so nothing is stored and no
+//! event is needed.
 
 use sojourn_aqm::{Rate, Time};
 
 use crate::Transmitter;
 
-/// A link that drops nothing: each packet starts when the one before it has left.
+/// A link that drops nothing: each packet starts when the previous one has left.
 #[derive(Clone, Copy, Debug)]
 pub struct SerialLink {
     transmitter: Transmitter,
@@ -18,7 +18,7 @@ impl SerialLink {
         SerialLink { transmitter: Transmitter::new(rate), free_at: Time::ZERO }
     }
 
-    /// The departure time of a packet of `bytes` that arrives now. Calls come in the order of time.
+    /// The departure time of a packet of `bytes` that arrives now. Calls must be in order of time.
     #[inline]
     pub fn pass(&mut self, now: Time, bytes: u32) -> Time {
         self.free_at = self.free_at.max(now) + self.transmitter.next(bytes);

@@ -1,4 +1,4 @@
-//! How a link sends.
+//! How a link transmits.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{Line, LinkObserver, Opportunities, Shaper, TxRing};
 /// The server of a link.
 #[derive(Debug)]
 pub enum Server<P> {
-    /// Sends one packet after the other at the rate of a line.
+    /// Sends packets one after the other at the rate of a line.
     Steady(Steady<P>),
     /// At recorded delivery opportunities.
     Recorded(Recorded<P>),
@@ -24,8 +24,8 @@ pub enum Server<P> {
 }
 
 impl<P: Packet> Server<P> {
-    /// A server at a rate, or at those of a schedule. The discipline learns of a change when the
-    /// next packet starts. In an outage no packet is taken from the queue.
+    /// A server with a fixed rate or a schedule of rates. The discipline learns of a change when
+    /// the next packet starts. In an outage no packet is taken from the queue.
     pub fn steady(line: impl Into<Line>) -> Server<P> {
         Server::Steady(Steady { line: line.into(), in_service: None, ahead: Ahead::No })
     }
@@ -50,7 +50,7 @@ impl<P: Packet> Server<P> {
 #[derive(Debug)]
 pub struct Steady<P> {
     line: Line,
-    /// In the form that the discipline returned, which saves a copy.
+    /// As returned by the discipline, which saves a copy.
     in_service: Option<Departure<P>>,
     ahead: Ahead,
 }
@@ -73,14 +73,15 @@ impl Line {
     }
 }
 
-/// A packet that the host has taken ahead of the time at which it will have left.
+/// A packet that the host has taken before its departure time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ahead {
-    /// No packet was taken ahead.
+    /// No packet has been taken ahead.
     No,
-    /// Nothing came behind it: its service ends without a call.
+    /// The queue is empty behind it: its service ends without a call.
     Alone(Time),
-    /// Something waits or came behind it: its service ends with a call, whatever waits by then.
+    /// A packet was queued behind it at some time: its service ends with a call, even if the queue
+    /// is empty by then.
     Followed,
 }
 
@@ -90,13 +91,13 @@ impl<P: Packet> Steady<P> {
         self.in_service.is_none() && self.ahead == Ahead::No
     }
 
-    /// Whether a packet may go through an empty queue.
+    /// Whether a packet may pass through an empty queue.
     #[inline]
     pub(crate) fn lets_pass(&self) -> bool {
         self.is_idle() && self.line.is_settled()
     }
 
-    /// The packet in service, which will have left at `left`.
+    /// Takes the packet in service ahead; it will have left at `left`.
     #[inline]
     pub(crate) fn send_ahead(&mut self, left: Time) -> Option<P> {
         let packet = self.sent()?;
@@ -104,8 +105,8 @@ impl<P: Packet> Steady<P> {
         Some(packet)
     }
 
-    /// A packet waits behind one that was taken ahead: when that will have left, if nothing has
-    /// waited behind it before.
+    /// Notes that a packet is queued behind one taken ahead; returns when that one will have left,
+    /// if this is the first behind it.
     #[inline]
     pub(crate) fn follow(&mut self) -> Option<Time> {
         let Ahead::Alone(left) = self.ahead else { return None };
@@ -113,14 +114,14 @@ impl<P: Packet> Steady<P> {
         Some(left)
     }
 
-    /// When a packet that was taken ahead has left, if that is over by now.
+    /// When a packet taken ahead has left, if it has by now.
     #[inline]
     pub(crate) fn left_ahead(&mut self, now: Time) -> Option<Time> {
         let Ahead::Alone(left) = self.ahead else { return None };
         (left <= now).then_some(left)
     }
 
-    /// A packet that was taken ahead has left, and nothing waits.
+    /// Called when a packet taken ahead has left and the queue is empty.
     #[inline]
     pub(crate) fn forget_ahead(&mut self) {
         self.ahead = Ahead::No;
@@ -152,8 +153,7 @@ impl<P: Packet> Steady<P> {
         }
     }
 
-    /// Hands the next packet to `forward` with the time at which it will have left; returns when to
-    /// call again.
+    /// Hands the next packet to `forward` with its departure time; returns when to call again.
     #[inline(always)]
     pub(crate) fn start_ahead<O: LinkObserver<P>>(
         &mut self,
@@ -166,7 +166,7 @@ impl<P: Packet> Steady<P> {
             self.ahead = Ahead::No;
             return end;
         }
-        // It stays where the discipline has put it.
+        // The packet stays where the discipline has put it.
         let mut departure = queue.depart(now, observer);
         let Some(departure) = &mut departure else {
             self.ahead = Ahead::No;
@@ -179,7 +179,7 @@ impl<P: Packet> Steady<P> {
         if is_alone { Time::NEVER } else { left }
     }
 
-    /// Takes a packet into service that goes through an empty queue; returns when to call again.
+    /// Takes a packet that passes through an empty queue into service; returns when to call again.
     #[inline]
     pub(crate) fn pass<O: LinkObserver<P>>(
         &mut self,
@@ -192,7 +192,7 @@ impl<P: Packet> Steady<P> {
         self.line.begin(now, departure, observer)
     }
 
-    /// Makes the changes of rate that are due. In an outage: when to call again.
+    /// Makes the due changes of rate. In an outage, returns when to call again.
     #[inline]
     fn outage_end(&mut self, now: Time, queue: &mut Queue<P>) -> Option<Time> {
         if self.line.is_settled() {
@@ -204,7 +204,7 @@ impl<P: Packet> Steady<P> {
     }
 }
 
-/// Sends what each opportunity carries.
+/// Sends at delivery opportunities, each of which carries a number of bytes.
 #[derive(Debug)]
 pub struct Recorded<P> {
     opportunities: Opportunities,

@@ -16,14 +16,14 @@ use crate::{Line, LinkObserver, TokenBucket, TokenReserve, TxRing};
 #[derive(Debug)]
 pub struct Shaper<P> {
     bucket: Option<TokenBucket>,
-    /// The packet that waits for tokens.
+    /// The packet that lacks tokens.
     waiting: Option<P>,
     /// The packets in the device; the first one is being sent.
     ring: TxRing<P>,
-    /// Bytes that the line adds on top of those that the queue counts.
+    /// Bytes that the line adds to the size counted by the queue.
     overhead_bytes: u32,
     line: Line,
-    /// When the packet being sent has left.
+    /// When the packet being sent will have left.
     done: Option<Time>,
 }
 
@@ -79,7 +79,8 @@ impl<P: Packet> Shaper<P> {
         look_again.min(self.done.unwrap_or(Time::NEVER))
     }
 
-    /// Passes packets down while device and tokens allow; returns when tokens will allow more.
+    /// Passes packets down while the device and tokens allow it; returns when tokens will allow
+    /// more.
     fn fill<O: LinkObserver<P>>(
         &mut self,
         now: Time,

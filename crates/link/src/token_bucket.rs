@@ -1,6 +1,6 @@
 //! A token bucket as in Linux (sch_tbf.c; with an overdraft sch_htb.c), in integers. Tokens are
-//! bits, counted in billionths, so that a nanosecond at any integer rate yields an integer number
-//! of them.
+//! bits, counted in billionths, so that any integer rate yields an integer number of them per
+//! nanosecond.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::Bucket;
@@ -35,7 +35,7 @@ impl TokenBucket {
         }
     }
 
-    /// A packet leaves now.
+    /// Takes the tokens of a packet that leaves now.
     pub fn take(&mut self, now: Time, bytes: u32) {
         self.refill(now);
         self.tokens -= i64::from(bytes) * PER_BYTE;
@@ -47,7 +47,7 @@ impl TokenBucket {
         self.counted = now;
     }
 
-    /// The tokens at `now`, in billionths of a bit; negative if some are owed.
+    /// The tokens at `now`, in billionths of a bit; negative if in debt.
     pub(crate) fn tokens_at(&self, now: Time) -> i64 {
         let accrued = u128::from(self.bps) * u128::from(now.since(self.counted).as_nanos());
         let missing = (self.depth - self.tokens).unsigned_abs();
@@ -58,7 +58,7 @@ impl TokenBucket {
 /// What a link with a token bucket may send at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenReserve {
-    /// Tokens in the bucket, in billionths of a bit; negative if some are owed.
+    /// Tokens in the bucket, in billionths of a bit; negative if in debt.
     pub tokens: i64,
     /// Bytes of packets that have passed the bucket and are queued for the line.
     pub passed_bytes: u64,

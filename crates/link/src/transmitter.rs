@@ -1,5 +1,5 @@
-//! A transmitter computes transmission times at a rate. The remainder of each division is carried
-//! to the next, so that the long-run rate is exact.
+//! Computes transmission times at a rate. The remainder of each division is carried to the next, so
+//! the long-run rate is exact.
 
 use sojourn_aqm::{Rate, Span};
 
@@ -43,7 +43,7 @@ impl Transmitter {
         u64::from(bytes) * BITS_TIMES_NANOS + self.remainder
     }
 
-    /// Work done in a time in which it does not finish its packet.
+    /// Work done in a time that is too short to finish the packet.
     pub(crate) fn work_in(&self, span: Span) -> u64 {
         span.as_nanos() * self.rate.as_bps()
     }
@@ -53,8 +53,8 @@ impl Transmitter {
         Span::from_nanos(work / self.rate.as_bps())
     }
 
-    /// The next packet takes over what [`Transmitter::time_for`] has rounded off, unless the time
-    /// of a byte is a whole number.
+    /// Carries the remainder rounded off by [`Transmitter::time_for`] to the next packet, unless
+    /// the time of a byte is a whole number.
     pub(crate) fn carry_remainder_of(&mut self, work: u64) {
         self.remainder = if self.nanos_per_byte.is_some() { 0 } else { work % self.rate.as_bps() };
     }
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(total, 8_000_000_000); // 3 MB at 3 Mbit/s
     }
 
-    /// All packets together take the time of all bits, rounded down, whatever their sizes.
+    /// All packets together take the time of all bits, rounded down, regardless of their sizes.
     #[test]
     fn sizes_in_turns_carry_one_remainder() {
         let bps = 7_000_000_001;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use sojourn_aqm::{Limit, Packet};
 use sojourn_scenario::resolved::Device;
 
-/// Packets that a device has taken out of the queue; it is sending the first of them.
+/// Packets that a device has taken out of the queue; the first is being sent.
 #[derive(Debug)]
 pub struct TxRing<P> {
     limit: Limit,
@@ -52,7 +52,7 @@ impl<P: Packet> TxRing<P> {
         self.packets.front()
     }
 
-    /// The size of the first packet, as the link accounts it.
+    /// The size of the first packet, as accounted by the link.
     pub(crate) fn head_bytes(&self) -> Option<u32> {
         self.head().map(Packet::bytes)
     }

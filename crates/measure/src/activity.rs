@@ -1,11 +1,11 @@
-//! When flows were active: over this time their goodput is measured.
+//! When flows were active; their goodput is measured over this time.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::TransferRow;
 use sojourn_scenario::resolved::{App, Resolved};
 
-/// The start of a flow, when its application stops (never: with the run), and when the last of its
-/// datagrams arrived (zero for streams, which deliver nothing once they have stopped).
+/// The start of a flow, when its application stops (`NEVER` if at the end of the run), and when its
+/// last datagram arrived (zero for streams, which deliver nothing after they stop).
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTimes {
     /// When it starts.
@@ -16,8 +16,9 @@ pub struct FlowTimes {
     pub last_arrival: Time,
 }
 
-/// From when to when each flow was active in the counted time: from its start until it had stopped
-/// and its last datagram had arrived. A bulk transfer with an end stops when its last byte arrives.
+/// The interval in which each flow was active within the counted time: from its start until it had
+/// stopped and its last datagram had arrived. A bulk transfer of limited size stops when its last
+/// byte arrives.
 pub fn active(
     plan: &Resolved,
     flows: &[FlowTimes],
@@ -43,7 +44,7 @@ pub fn active(
     flows.iter().zip(ends).map(clip).collect()
 }
 
-/// For how long at least one of several flows was active.
+/// How long at least one of several flows was active.
 pub(crate) fn together(mut active: Vec<(Time, Time)>) -> Span {
     active.sort_unstable();
     let mut until = Time::ZERO;

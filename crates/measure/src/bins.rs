@@ -1,4 +1,4 @@
-//! Series bin by bin: what flows, classes and queues achieved in each of consecutive spans of time.
+//! Time series in bins: the rates and other metrics of flows, classes and queues per bin.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_link::TokenReserve;
@@ -16,9 +16,9 @@ pub struct Bins {
     delivered: Vec<u64>,
     links: Vec<LinkTotals>,
     rows: Vec<BinRow>,
-    /// The last row of each link's utilisation.
+    /// The index of each link's last row of utilisation.
     last_use: Vec<Option<usize>>,
-    /// Arrivals at each link, by bin.
+    /// Arrivals at each link, per bin.
     arrivals: Vec<Vec<Arrivals>>,
 }
 
@@ -28,7 +28,7 @@ struct Arrivals {
     arrived: u64,
     dropped: u64,
     marked: u64,
-    /// The row of their drop rate; that of the mark rate follows it. None where nothing arrived.
+    /// The index of their drop-rate row, which the mark rate follows; `None` if nothing arrived.
     row: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Arrivals {
 }
 
 impl Bins {
-    /// Before the first bin. Links with a bucket begin with [`Bins::with_reserves`].
+    /// The state before the first bin. Links with a bucket also need [`Bins::with_reserves`].
     pub fn new(width: Span, flows: usize, links: usize) -> Bins {
         Bins {
             width,
@@ -52,7 +52,7 @@ impl Bins {
         }
     }
 
-    /// The same where buckets hold these reserves.
+    /// Sets the initial reserves of token buckets.
     pub fn with_reserves(mut self, reserves: &[Option<TokenReserve>]) -> Bins {
         for (totals, reserve) in self.links.iter_mut().zip(reserves) {
             totals.reserve = *reserve;
@@ -60,12 +60,12 @@ impl Bins {
         self
     }
 
-    /// When the present bin is over.
+    /// When the current bin ends.
     pub fn over_at(&self) -> Time {
         self.began + self.width
     }
 
-    /// The rows of all bins that have ended, given what the links counted until the end.
+    /// The rows of all bins that have ended, given the links' final counters.
     pub fn into_rows(mut self, links: &[LinkStats]) -> Vec<BinRow> {
         for (link, stats) in links.iter().enumerate() {
             self.add_late(link, &stats.late);
@@ -78,11 +78,11 @@ impl Bins {
 pub struct Totals<'a> {
     /// Bytes delivered by each flow since the start.
     pub delivered: &'a [u64],
-    /// The class of each flow, by place.
+    /// The class of each flow, by index.
     pub class_of: &'a [usize],
     /// How many classes there are.
     pub classes: usize,
-    /// Whether events at the very end of the bin are counted.
+    /// Whether events exactly at the end of the bin are counted.
     pub includes_end: bool,
     /// The counters of each link.
     pub links: &'a mut [LinkStats],
@@ -93,7 +93,7 @@ pub struct Totals<'a> {
 }
 
 impl Bins {
-    /// The present bin is over, the next begins.
+    /// Ends the current bin and begins the next.
     pub fn end(&mut self, now: Time, mut totals: Totals<'_>) {
         self.end_flows(now, &totals);
         for link in 0..totals.links.len() {
@@ -127,7 +127,7 @@ impl Bins {
         let found = LinkTotals { includes_at: totals.includes_end, ..stats.totals(now, reserve) };
         let mut then = std::mem::replace(&mut self.links[link], found);
         let counts = found.counts.since(&then.counts);
-        // A frame is reported when it ends; the part before this bin belongs to the one before.
+        // A frame is reported when it ends; the part before this bin belongs to the previous one.
         then.carried.busy = then.carried.busy + airtime_before;
         if let Some(row) = self.last_use[link] {
             self.rows[row].value += airtime_before.as_secs() / self.width.as_secs();
@@ -139,7 +139,7 @@ impl Bins {
         self.end_arrivals(link, &counts, &late);
     }
 
-    /// Drops and marks belong to the bin in which their packet arrived.
+    /// Assigns drops and marks to the bin in which their packet arrived.
     fn end_arrivals(&mut self, link: usize, counts: &Counters, late: &[LateSignal]) {
         let (late_marks, late_drops): (Vec<_>, Vec<_>) = late.iter().partition(|it| it.is_mark);
         let of_bin =
@@ -156,7 +156,7 @@ impl Bins {
         }
     }
 
-    /// Adds drops and marks of packets that arrived in bins that have ended.
+    /// Adds drops and marks of packets that arrived in earlier bins.
     fn add_late(&mut self, link: usize, late: &[LateSignal]) {
         for signal in late {
             // Events at the end of a bin belong to it.
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use crate::Probe;
 
-    /// A bin of a link of 1 Mbit/s ends, and of flows of one class.
+    /// Ends a bin of a link of 1 Mbit/s and of flows of one class.
     fn end(bins: &mut Bins, now: Time, delivered: &[u64], links: &mut [LinkStats]) {
         let totals = Totals {
             delivered,
@@ -217,7 +217,8 @@ mod tests {
         assert_eq!(used.collect::<Vec<_>>(), [0.05, 0.05]);
     }
 
-    /// (scope, place, metric, value) of the rows of one bin of two seconds, all from given counts.
+    /// The rows of one bin of two seconds as (scope, index, metric, value), computed from given
+    /// counts.
     #[test]
     fn a_bin_has_what_was_added_within_it() {
         let at = |s: u64| Time::ZERO + Span::from_secs(s);
@@ -227,7 +228,7 @@ mod tests {
         link.total.arrived = 10;
         link.total.dropped = [1, 1, 0];
         link.total.marked = [0, 0, 5];
-        // Busy for a second and for another one that ends half a second after the bin.
+        // Busy for one second, and for another that ends half a second after the bin.
         link.transmissions.begin(at(2), (2_000, 0), Span::from_secs(1));
         let half = Span::from_millis(500);
         link.transmissions.begin(at(3) + half, (4_000, 0), Span::from_secs(1));

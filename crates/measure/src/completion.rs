@@ -1,8 +1,8 @@
-//! Quantiles of completion times where some transfers are still under way when the run ends.
+//! Quantiles of completion times when some transfers are unfinished at the end of the run.
 //!
-//! A transfer under way has taken at least as long as it has been seen: it is right-censored. To
-//! leave it out would make the network that finishes less look faster. The estimator of Kaplan and
-//! Meier 1958 keeps it among those at risk until then.
+//! An unfinished transfer has taken at least as long as it was observed: it is right-censored.
+//! Leaving it out would make a network that finishes fewer transfers look faster. The estimator of
+//! Kaplan and Meier 1958 counts it among those at risk until then.
 
 use sojourn_record::{Bin, Histogram};
 
@@ -11,18 +11,20 @@ use sojourn_record::{Bin, Histogram};
 pub enum Quantile {
     /// Its value.
     At(f64),
-    /// Too few transfers finished to know it; it is above the longest time seen.
+    /// Too few transfers finished to compute it; it is above the longest observed time.
     Above(u64),
 }
 
-/// Rounding of a product of fractions must not move a quantile to the next value.
+/// Tolerance, so that rounding in a product of fractions does not move a quantile to the next
+/// value.
 const ROUNDING: f64 = 1e-12;
 
-/// The quantile `q`, above 0 and below 1, of the completion times of all transfers; none where
-/// there are no transfers.
+/// The quantile `q`, above 0 and below 1, of the completion times of all transfers; `None` without
+/// transfers.
 ///
-/// It is the first time at which the share of transfers that take longer, by Kaplan and Meier, is
-/// at most `1 - q`, interpolated within its bin; a transfer that ended as another was given up
+/// It is the first time at which the share of transfers that take longer, according to Kaplan and
+/// Meier, is at most `1 - q`, interpolated within its bin. If one transfer ends when another is
+/// censored, the end counts as earlier.
 /// counts as ended before.
 pub fn quantile(finished: &Histogram, unfinished: &Histogram, q: f64) -> Option<Quantile> {
     assert!(q > 0.0 && q < 1.0, "a quantile is a fraction");
@@ -58,7 +60,7 @@ mod tests {
         histogram
     }
 
-    /// Whole seconds, to the bin.
+    /// Quantile in whole seconds, rounded to the bin.
     fn found(finished: &[u64], unfinished: &[u64], q: f64) -> Option<Result<u64, u64>> {
         let round = |ns: f64| (ns / 1e9).round() as u64;
         quantile(&of(finished), &of(unfinished), q).map(|quantile| match quantile {
@@ -69,8 +71,9 @@ mod tests {
 
     #[test]
     fn a_worked_example_of_kaplan_and_meier() {
-        // The group with 6-MP of Freireich et al. 1963, weeks, in every text on survival. Longer
-        // than 6: 18/21 = 0.857; 7: 0.807; 10: 0.753; 13: 0.690; 16: 0.627; 22: 0.538; 23: 0.448.
+        // The 6-MP group of Freireich et al. 1963, in weeks, a standard example of survival
+        // analysis. Longer than 6: 18/21 = 0.857; 7: 0.807; 10: 0.753; 13: 0.690; 16: 0.627; 22:
+        // 0.538; 23: 0.448.
         let finished = [6, 6, 6, 7, 10, 13, 16, 22, 23];
         let unfinished = [6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35];
         let at = |q| found(&finished, &unfinished, q).unwrap();
@@ -99,9 +102,9 @@ mod tests {
         assert_eq!(found(&ended, &[60, 60], 0.95), Some(Err(60)));
     }
 
-    /// Ten transfers within one bin, one of another that never ended behind them: the share that
-    /// lasts longer falls from 1 to 1/11 within the bin, evenly, so that 40 % have ended after
-    /// 0.4 / (10/11) of its width.
+    /// Ten transfers in one bin, and an eleventh that never ended: the share that takes longer
+    /// falls linearly from 1 to 1/11 within the bin, so 40 % have ended after 0.4 / (10/11) of its
+    /// width.
     #[test]
     fn a_quantile_lies_within_its_bin_where_the_share_says() {
         let (finished, unfinished) = (of(&[5; 10]), of(&[60]));

@@ -1,4 +1,4 @@
-//! Sums: of a link, of a class of traffic, of a flow.
+//! Counters of a link, of a class of traffic, and of a flow.
 
 use sojourn_aqm::{Backlog, CauseClass, Span, Stage, Time};
 use sojourn_link::TokenReserve;
@@ -9,7 +9,7 @@ use crate::Digest;
 use crate::delay_over_time::DelayOverTime;
 use crate::transmissions::{Carried, PacketInService, Transmissions};
 
-/// Sums since the start of the run.
+/// Counts since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
     /// Packets that arrived.
@@ -20,16 +20,16 @@ pub struct Counters {
     pub dropped: [u64; 3],
     /// Packets marked, by cause.
     pub marked: [u64; 3],
-    /// Frames that a wireless link sent at each rate, every attempt counted.
+    /// Frames sent by a wireless link at each rate, counting every attempt.
     pub frames: [u64; OfdmRate::COUNT],
-    /// Those of them that were not received.
+    /// Frames that were not received.
     pub failed: u64,
     /// Packets that a wireless link gave up.
     pub given_up: u64,
 }
 
 impl Counters {
-    /// The difference to an earlier value.
+    /// The difference from an earlier value.
     pub fn since(&self, then: &Counters) -> Counters {
         fn less<const N: usize>(now: [u64; N], then: [u64; N]) -> [u64; N] {
             std::array::from_fn(|i| now[i] - then[i])
@@ -46,18 +46,18 @@ impl Counters {
     }
 }
 
-/// The fates of the packets that arrived in a span of time, whenever they were decided.
+/// The fates of the packets that arrived in a span of time, whenever these were decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fates {
     /// Packets that arrived.
     pub arrived: u64,
-    /// Those of them that were dropped, by cause.
+    /// Arrivals that were dropped, by cause.
     pub dropped: [u64; 3],
-    /// Those of them that were marked, by cause.
+    /// Arrivals that were marked, by cause.
     pub marked: [u64; 3],
 }
 
-/// A drop or a mark of a packet that had arrived in an earlier bin of the series.
+/// A drop or mark of a packet that arrived in an earlier bin of the series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LateSignal {
     pub arrived: Time,
@@ -69,9 +69,9 @@ pub(crate) struct LateSignal {
 pub struct Interval {
     /// Packets that left.
     pub departed: u64,
-    /// The sum of their sojourn times, which passes 64 bits at 10^10 packets of 1.9 s.
+    /// The sum of their sojourn times, which can exceed 64 bits (10^10 packets of 1.9 s).
     pub delay_sum_ns: u128,
-    /// The largest of them.
+    /// The largest sojourn time.
     pub delay_max_ns: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -109,56 +109,56 @@ pub struct LinkStats {
     pub at_warmup: LinkTotals,
     /// Since the last sample.
     pub interval: Interval,
-    /// Sojourn times after the warm-up of packets that were sent.
+    /// Sojourn times, after the warm-up, of packets that were sent.
     pub delays: Histogram,
-    /// The same of packets that were dropped after they had waited, by stage ([`WAITED`]) and
-    /// cause.
+    /// Sojourn times of packets that were dropped after queueing, by stage ([`WAITED`]) and cause.
     pub drop_delays: [[Histogram; 3]; 2],
     /// The queue delay over time, after the warm-up.
     pub delay_over_time: DelayOverTime,
     /// The fingerprint of all events.
     pub(crate) digest: Digest,
-    /// The bytes that the server has carried.
+    /// The bytes carried by the server.
     pub(crate) transmissions: Transmissions,
-    /// When the present bin of the series began.
+    /// When the current bin of the series began.
     pub(crate) bin_began: Time,
-    /// Drops and marks in the present bin of packets that arrived in earlier ones.
+    /// Drops and marks in the current bin of packets that arrived in earlier bins.
     pub(crate) late: Vec<LateSignal>,
-    /// Airtime of frames that ended in the present bin, but was before it.
+    /// Airtime before the current bin of frames that ended in it.
     pub(crate) airtime_before_bin: Span,
     pub(crate) window: (Time, Time),
-    /// The number of the link.
+    /// The index of the link.
     pub(crate) place: u16,
-    /// Packets that have arrived and neither left nor been dropped; modulo 2^64, as an engine may
-    /// report a departure before the arrival.
+    /// Packets that have arrived and neither left nor been dropped; modulo 2^64, because an engine
+    /// may report a departure before the arrival.
     waiting: u64,
 }
 
-/// The stages at which a dropped packet has waited, in the order of [`LinkStats::drop_delays`].
+/// The stages at which a dropped packet has been in the queue, in the order of
+/// [`LinkStats::drop_delays`].
 pub const WAITED: [Stage; 2] = [Stage::Queued, Stage::Dequeue];
 
-/// The totals of a link by a time.
+/// The totals of a link up to a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkTotals {
     /// The time.
     pub at: Time,
-    /// Whether events at that very time are counted.
+    /// Whether events exactly at that time are counted.
     pub includes_at: bool,
     /// Since the start.
     pub counts: Counters,
-    /// The bytes that its server has carried.
+    /// The bytes carried by its server.
     pub carried: Carried,
     /// The last transmission that began.
     pub present: PacketInService,
-    /// Bits of it that are not carried yet, at an even rate.
+    /// Its bits not carried yet, assuming an even rate.
     pub bits_to_come: u64,
-    /// The reserve of its token bucket; `None` without one.
+    /// The reserve of its token bucket; `None` without a bucket.
     pub reserve: Option<TokenReserve>,
 }
 
 impl LinkStats {
-    /// Nothing counted yet at the link of this number; `window` is from the end of the warm-up to
-    /// the end of the run.
+    /// Zero counters for the link with this index; `window` is from the end of the warm-up to the
+    /// end of the run.
     pub fn new(place: u16, window: (Time, Time)) -> LinkStats {
         LinkStats {
             total: Counters::default(),
@@ -184,7 +184,7 @@ impl LinkStats {
         self.total.since(&self.at_warmup.counts)
     }
 
-    /// The totals at `at`, when its bucket holds `reserve`. No transmission may have begun later.
+    /// The totals at `at`, when its bucket holds `reserve`. No later transmission may have begun.
     pub fn totals(&self, at: Time, reserve: Option<TokenReserve>) -> LinkTotals {
         LinkTotals {
             at,
@@ -197,7 +197,7 @@ impl LinkStats {
         }
     }
 
-    /// A packet arrives.
+    /// Counts an arriving packet.
     #[inline]
     pub(crate) fn arrives(&mut self, now: Time) {
         self.total.arrived += 1;
@@ -205,13 +205,13 @@ impl LinkStats {
         self.fates.arrived += u64::from(self.counts_at(now));
     }
 
-    /// Whether events count in summaries now: the warm-up is over.
+    /// Whether summaries count events now, after the warm-up.
     #[inline]
     pub(crate) fn counts_at(&self, now: Time) -> bool {
         now >= self.window.0
     }
 
-    /// A packet that arrived at `arrived` was dropped or marked.
+    /// Counts a drop or mark of a packet that arrived at `arrived`.
     pub(crate) fn signals(&mut self, arrived: Time, is_mark: bool, cause: CauseClass) {
         let count = |dropped: &mut [u64; 3], marked: &mut [u64; 3]| {
             let counts = if is_mark { marked } else { dropped };
@@ -221,19 +221,19 @@ impl LinkStats {
         if self.counts_at(arrived) {
             count(&mut self.fates.dropped, &mut self.fates.marked);
         }
-        // The first bin begins with the run, and events at the end of a bin belong to it.
+        // The first bin begins with the run; events at the end of a bin belong to it.
         if self.bin_began > Time::ZERO && arrived <= self.bin_began {
             self.late.push(LateSignal { arrived, is_mark });
         }
     }
 
-    /// A packet leaves the queue or is dropped.
+    /// Counts a packet that leaves the queue or is dropped.
     #[inline]
     pub(crate) fn leaves(&mut self) {
         self.waiting = self.waiting.wrapping_sub(1);
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting == 0
@@ -245,25 +245,25 @@ impl LinkStats {
 pub struct ClassStats {
     /// One-way delays of datagrams, and of data packets if wanted.
     pub one_way: Histogram,
-    /// Round trips of data packets as an observer next to the sender sees them, if wanted.
+    /// Round trips of data packets seen by an observer at the sender, if wanted.
     pub rtt: Histogram,
     /// Completion times of short transfers that were requested after the warm-up.
     pub completion: Histogram,
-    /// How long those of them that did not finish were under way; none where it is not known.
+    /// How long transfers that did not finish were observed; `None` if unknown.
     pub unfinished: Option<Histogram>,
 }
 
 /// The results of a flow in the counted time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowCount {
-    /// Payload delivered: in order for streams, of datagrams otherwise.
+    /// Payload delivered: in-order payload of streams, all payload of datagrams.
     pub delivered_bytes: u64,
-    /// Datagrams that were sent in this time and received by the end of the run.
+    /// Datagrams sent in this time and received by the end of the run.
     pub received: u64,
-    /// Datagrams that were sent in this time and lost. Those still under way at the end are
-    /// neither.
+    /// Datagrams sent in this time and lost. Datagrams in flight at the end are in neither count.
     pub lost: u64,
-    /// From when to when it was active within this time; equal if it never was.
+    /// The interval in which it was active within this time; empty (both ends equal) if it never
+    /// was.
     pub active: (Time, Time),
 }
 

@@ -1,4 +1,4 @@
-//! The decisions of two AQMs on the same arrivals, compared.
+//! Compares the decisions of two AQMs on the same arrivals.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use sojourn_aqm::{CauseClass, Stage};
 use sojourn_record::Run;
 use sojourn_record::rows::SignalRow;
 
-/// A drop or a mark of a packet, which its `seq` names: in both runs every packet has a `seq` of
-/// its own.
+/// A drop or mark of a packet, identified by its `seq`, which is unique among the packets of both
+/// runs.
 type Decision = (u32, bool, Stage, CauseClass);
 
 fn decision(row: &SignalRow) -> Decision {
@@ -17,10 +17,10 @@ fn decision(row: &SignalRow) -> Decision {
 /// How the decisions of two runs differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Differences {
-    /// Packets that were treated differently: dropped or marked in one run only, or at another
-    /// stage, or for another cause.
+    /// Packets that were treated differently: dropped or marked in one run only, at a different
+    /// stage, or for a different cause.
     pub packets: usize,
-    /// The earliest signal that only one of the runs has: the run, and the place of its row.
+    /// The earliest signal that only one of the runs has: the run, and the index of its row.
     pub first: Option<(usize, usize)>,
 }
 

@@ -1,29 +1,29 @@
 //! The queue delay as a function of time: the sojourn time of the packet that leaves next, and zero
-//! while nothing waits.
+//! while the queue is empty.
 //!
-//! A mean over packets counts a span of time by the packets that left in it, so that fast times
-//! weigh more than slow ones, and idle times nothing. The mean over time is what a packet that
-//! comes at a random time finds.
+//! A mean over packets weights a span of time by the packets that left in it, so fast periods count
+//! more than slow ones, and idle periods not at all. The mean over time is the delay that a packet
+//! arriving at a random time would find.
 
 use sojourn_aqm::Time;
 
-/// The area below the queue delay as a function of time.
+/// The integral of the queue delay over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DelayOverTime {
-    /// Delay times time in square nanoseconds.
+    /// The integral in square nanoseconds.
     area: u128,
-    /// When the last packet left or, if the queue was empty then, the first one came.
+    /// When the last packet left, or when the first one arrived at an empty queue, if later.
     since: Time,
 }
 
 impl DelayOverTime {
-    /// A packet comes to an empty queue.
+    /// Records a packet that arrives at an empty queue.
     #[inline]
     pub(crate) fn begin(&mut self, now: Time) {
         self.since = now;
     }
 
-    /// A packet leaves that has waited so long; time before `from` does not count.
+    /// Records a packet that leaves after this sojourn time; time before `from` does not count.
     #[inline]
     pub(crate) fn end(&mut self, now: Time, sojourn_ns: u64, from: Time) {
         let lasted = now.since(self.since.max(from)).as_nanos();

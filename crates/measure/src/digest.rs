@@ -1,5 +1,5 @@
-//! A running fingerprint of the stream of events: one per link, combined in the order of the links.
-//! So what happens at one link may be worked out before what happens earlier at another.
+//! A running fingerprint of the events: one per link, combined in the order of the links. So events
+//! at one link may be computed before earlier events at another.
 
 use sojourn_aqm::Time;
 
@@ -18,7 +18,7 @@ impl Digest {
         self.0 = x ^ (x >> 32);
     }
 
-    /// Those of all links as a number: that of the first, into which the others are mixed.
+    /// Combines those of all links into a number, by mixing all others into the first.
     pub fn of_all(links: impl IntoIterator<Item = Digest>) -> u64 {
         let mixed = links.into_iter().reduce(|mut all, link| {
             all.mix(Time::ZERO, link.0);
@@ -28,7 +28,7 @@ impl Digest {
     }
 }
 
-/// One event of one packet, in 64 bits.
+/// Encodes one event of one packet in 64 bits.
 #[inline]
 pub(crate) fn event(packet: &PacketView, code: u64) -> u64 {
     u64::from(packet.seq) ^ u64::from(packet.flow) << 32 ^ code << 52 ^ (packet.kind as u64) << 49
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::PacketKind;
 
-    /// Computed with Python's integers, which do not wrap by themselves.
+    /// Computed with Python's integers, which do not wrap.
     #[test]
     fn two_events_give_the_number_that_was_computed_elsewhere() {
         let mut digest = Digest::default();

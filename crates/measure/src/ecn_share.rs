@@ -1,4 +1,4 @@
-//! How many connections got the ECN that they requested.
+//! How many connections obtained the ECN that they requested.
 
 use sojourn_record::Run;
 use sojourn_record::rows::{Scope, SummaryRow};
@@ -8,22 +8,22 @@ use crate::metrics;
 /// Connections that requested ECN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnConnections {
-    /// Those that were established.
+    /// Connections that were established.
     pub established: u32,
-    /// Those of them whose data is sent as ECN-capable.
+    /// Established connections whose data is ECN-capable.
     pub capable: u32,
 }
 
 impl EcnConnections {
-    /// Adds others.
+    /// Adds other connections.
     pub fn add(&mut self, others: EcnConnections) {
         self.established += others.established;
         self.capable += others.capable;
     }
 }
 
-/// Adds the share of each class to the summary, behind the class's other metrics, and a warning
-/// where it is below one.
+/// Adds the share of each class to the summary, after the class's other metrics, and a warning if
+/// it is below one.
 pub fn add_to_summary(run: &mut Run, connections: &[EcnConnections]) {
     let names = run.class_names.clone();
     for (name, ecn) in names.iter().zip(connections).filter(|(_, ecn)| ecn.established > 0) {

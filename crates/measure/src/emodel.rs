@@ -1,30 +1,30 @@
 //! How a voice call sounds: the E-model (ITU-T G.107), its delay impairment as reduced by Cole and
 //! Rosenbluth 2001, losses at random.
 //!
-//! A call at a constant rate is no call: only traffic that the scenario calls voice is rated.
+//! Only traffic that the scenario declares as voice is rated; constant-rate traffic alone is not.
 
 use sojourn_scenario::resolved::Codec;
 
 /// R of a perfect call (G.107, default settings).
 const BEST: f64 = 93.2;
-/// Milliseconds beyond which a conversation suffers.
+/// Delay in milliseconds beyond which a conversation suffers.
 const TOLERATED_MS: f64 = 177.3;
 
-/// What the E-model takes for a codec in packets of 20 ms.
+/// Parameters of the E-model for a codec in packets of 20 ms.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Equipment {
     /// Ie: the impairment by the codec itself.
     impairment: f64,
-    /// Bpl: percent of random loss at which half of what is left is impaired.
+    /// Bpl: percent of random loss at which half of the remaining quality is lost.
     loss_robustness: f64,
-    /// Time to fill a packet, and to look ahead of it.
+    /// Time to fill a packet, plus the codec's look-ahead.
     coding_s: f64,
 }
 
 /// ITU-T G.113 Appendix I, Table I.4 (edition of 09/2024): Ie and Bpl of G.711 with the packet-loss
-/// concealment of its Appendix I, published for packets of 10 ms and here taken for 20 ms, and of
-/// G.729A with voice activity detection, published for 20 ms. The appendix itself was not at hand:
-/// these are the values and conditions that other works quote from it.
+/// concealment of its Appendix I, published for packets of 10 ms and used here for 20 ms, and of
+/// G.729A with voice activity detection, published for 20 ms. We did not have the appendix itself;
+/// these are the values and conditions as quoted by other works.
 fn equipment(codec: Codec) -> Equipment {
     match codec {
         Codec::G711 => Equipment { impairment: 0.0, loss_robustness: 25.1, coding_s: 0.020 },
@@ -33,8 +33,8 @@ fn equipment(codec: Codec) -> Equipment {
     }
 }
 
-/// R of a call whose packets take `delay_s` seconds from leaving the sender to being played, and
-/// lose a part, 0 to 1, of their number.
+/// R of a call whose packets take `delay_s` seconds from sending to playout, with a fraction `loss`
+/// of them lost.
 pub fn rating(codec: Codec, delay_s: f64, loss: f64) -> f64 {
     rating_with(equipment(codec), delay_s, loss)
 }
@@ -43,14 +43,14 @@ fn rating_with(equipment: Equipment, delay_s: f64, loss: f64) -> f64 {
     debug_assert!(delay_s >= 0.0 && (0.0..=1.0).contains(&loss), "{delay_s} s, {loss}");
     let (delay_ms, percent) = ((delay_s + equipment.coding_s) * 1e3, loss * 100.0);
     let delay_impairment = 0.024 * delay_ms + 0.11 * (delay_ms - TOLERATED_MS).max(0.0);
-    // G.107 §3.5, formula 3-29, losses at random (BurstR = 1).
+    // G.107 §3.5, formula 3-29, with random losses (BurstR = 1).
     let Equipment { impairment, loss_robustness, .. } = equipment;
     let lost = (95.0 - impairment) * percent / (percent + loss_robustness);
     BEST - delay_impairment - impairment - lost
 }
 
-/// Mean opinion score of a rating, 1 to 4.5; for ratings between 0 and 6.5 the polynomial of G.107
-/// Annex B falls just below 1, to 0.98 at the least.
+/// Mean opinion score of a rating, 1 to 4.5. For ratings between 0 and 6.5 the polynomial of G.107
+/// Annex B falls slightly below 1, to 0.98 at the least.
 pub fn opinion(rating: f64) -> f64 {
     match rating {
         ..=0.0 => 1.0,

@@ -1,11 +1,11 @@
-//! Whether a run exercised what it is about: its flows, and any AQM.
+//! Whether a run exercised what it is meant to: its flows, and any AQM.
 
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::{App, FlowGroup, Link};
 
-/// Adds a warning for each class that delivered nothing; or, where all did, one where no AQM had
+/// Adds a warning for each class that delivered nothing; if all delivered, adds one if no AQM had
 /// anything to decide.
 pub fn warn(run: &mut Run, plan: &Resolved) {
     let idle: Vec<String> = plan.classes().into_iter().filter(|c| is_idle(run, c)).collect();
@@ -23,19 +23,20 @@ pub fn warn(run: &mut Run, plan: &Resolved) {
     }
 }
 
-/// Whether nothing of a class was delivered.
+/// Whether a class delivered nothing.
 fn is_idle(run: &Run, class: &str) -> bool {
     value(run, Scope::Class, class, "goodput") == 0.0
 }
 
-/// Whether the scenario lets flows run in the counted time; it warns of those that it does not.
+/// Whether the scenario lets these flows run in the counted time; otherwise the scenario warns
+/// itself.
 fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
     flow.start.1 < plan.duration && flow.stop.is_none_or(|stop| stop > plan.warmup)
 }
 
-/// Adds a warning where flows send all they can and yet no queue had anything to decide: nothing
-/// was dropped or marked, and at no link did more than one packet wait at the 95th percentile. A
-/// comparison of AQMs then says nothing about them, because the bottleneck is elsewhere.
+/// Adds a warning if flows send all they can and yet no queue had anything to decide: nothing was
+/// dropped or marked, and at every link the 95th percentile of the queue delay was at most the time
+/// of one packet. A comparison of AQMs is then meaningless, because the bottleneck is elsewhere.
 fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
     let is_greedy = |app: &App| matches!(app, App::Bulk { bytes: None, .. });
     let has_greedy = plan.flows.iter().any(|flow| is_greedy(&flow.app));
@@ -43,21 +44,21 @@ fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
         return;
     }
     run.warnings.push(
-        "no AQM had anything to do: nothing was dropped or marked and hardly a packet waited, \
+        "no AQM had anything to do: nothing was dropped or marked and queues were nearly empty, \
          although bulk flows send all they can; the bottleneck is elsewhere (look at access_rate, \
          receive_window, device and the rate of the link)"
             .to_owned(),
     );
 }
 
-/// Whether packets were signalled or waited at a link.
+/// Whether a link dropped, marked or noticeably delayed packets.
 fn has_decided(run: &Run, link: &Link) -> bool {
     let of = |metric: &str| value(run, Scope::Queue, &link.name, metric);
     let packet = link.capacity.initial_rate().time_for(u64::from(link.mtu_bytes));
     of("drop_rate") > 0.0 || of("mark_rate") > 0.0 || of("delay_p95") > packet.as_secs()
 }
 
-/// A value of the summary; zero where the run has none.
+/// A value of the summary; zero if it is absent.
 fn value(run: &Run, scope: Scope, name: &str, metric: &str) -> f64 {
     let mut rows = run.summary.iter();
     let found = rows.find(|row| row.scope == scope && row.name == name && row.metric == metric);

@@ -1,5 +1,5 @@
-//! Checks what only the table of metrics can tell of an expectation: whether its metric exists, of
-//! what it is, and whether its bounds have its unit.
+//! Checks expectations against the table of metrics: whether the metric exists, what it is about,
+//! and whether the bounds have its unit.
 
 use sojourn_aqm::{params, registry};
 use sojourn_record::rows::Scope;
@@ -11,7 +11,7 @@ use crate::metrics::{self, Metric, MetricKind, Written};
 /// Checks the expectations of a scenario.
 ///
 /// # Errors
-/// The first unknown metric, name or unit, with its dotted path as place.
+/// The first unknown metric, name or unit, with its dotted path.
 pub fn check(plan: &Resolved) -> Result<(), ScenarioError> {
     for (index, expectation) in plan.expect.iter().enumerate() {
         let place = format!("expect[{index}]");
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// The error of an expectation in a scenario with the links a and b and the classes x and y.
+    /// The error for an expectation in a scenario with the links a and b and the classes x and y.
     fn error(expectation: &str) -> String {
         let text = format!(
             "name = \"two\"\nduration = \"10s\"\n\

@@ -1,9 +1,10 @@
-//! What every engine counts with: the simulator, the user-space router, the replay of what was
-//! recorded of a kernel.
+//! Counters shared by all engines: the simulator, the user-space router, and the replay of kernel
+//! recordings.
 //!
-//! An engine shows its packets through [`Measured`] and reports what happens at each link to the
-//! [`LinkProbe`] that [`Probe::at_link`] gives. At the end it fills an [`Outcome`], from which
-//! [`summary`] makes the tables. Histograms live in `sojourn-record`, because they are a table too.
+//! An engine provides views of its packets through [`Measured`] and reports the events at each link
+//! to the [`LinkProbe`] returned by [`Probe::at_link`]. At the end it fills an [`Outcome`], from
+//! which [`summary`] builds the tables. Histograms are in `sojourn-record`, because they are also a
+//! table.
 
 #![warn(unreachable_pub)]
 

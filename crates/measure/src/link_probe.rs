@@ -1,4 +1,4 @@
-//! Counts what a link reports.
+//! Counts the events reported by a link.
 
 use sojourn_aqm::{Cause, Departure, Ecn, Evidence, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
@@ -17,13 +17,13 @@ pub struct LinkProbe<'a, const NOTES: bool> {
 }
 
 impl<const NOTES: bool> LinkProbe<'_, NOTES> {
-    /// What is reported from here on happens at that time.
+    /// Sets the time of the events reported from now on.
     #[inline]
     pub fn set_time(&mut self, now: Time) {
         self.now = now;
     }
 
-    /// A packet arrives.
+    /// Counts an arriving packet.
     #[inline]
     pub fn arrived(&mut self) {
         if self.stats.is_empty() {
@@ -32,13 +32,14 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.stats.arrives(self.now);
     }
 
-    /// A packet leaves the queue.
+    /// Counts a packet that leaves the queue.
     #[inline(always)]
     pub fn departed(&mut self, packet: &impl Measured, enqueued: Time) {
         let packet = packet.view();
         let sojourn = self.now.since(enqueued).as_nanos();
         let stats = &mut *self.stats;
-        // First, so that what it needs of the packet is not kept in memory over the histogram.
+        // First, so that the packet's fields need not be kept in registers during the histogram
+        // update.
         stats.digest.mix(self.now, event(&packet, 0));
         stats.leaves();
         stats.total.sent += 1;
@@ -62,14 +63,14 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.stats.transmissions.begin(self.now, (bytes, overhead), span);
     }
 
-    /// A recorded link has carried bytes.
+    /// Counts bytes carried by a recorded link.
     #[inline]
     pub fn carried(&mut self, bytes: u32) {
         self.stats.transmissions.add(bytes, Span::ZERO);
     }
 
-    /// A wireless link has sent a frame at a rate, which kept the medium busy until now; `received`
-    /// is the size of the packet in it, if it was received.
+    /// Counts a frame sent by a wireless link at a rate. It kept the medium busy until now;
+    /// `received` is the size of the packet in it, if it was received.
     #[inline]
     pub fn sent_frame(&mut self, airtime: Span, rate: OfdmRate, received: Option<u32>) {
         self.sent_other_frame(airtime, received);
@@ -77,7 +78,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.stats.total.failed += u64::from(received.is_none());
     }
 
-    /// The same of a frame at a rate that 802.11g does not have, which no rate counts.
+    /// Counts a frame at a rate that 802.11g lacks, which no per-rate counter includes.
     #[inline]
     pub fn sent_other_frame(&mut self, airtime: Span, received: Option<u32>) {
         let stats = &mut *self.stats;
@@ -90,7 +91,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// A wireless link has given up a packet.
+    /// Counts a packet that a wireless link has given up.
     #[inline]
     pub fn gave_up(&mut self, packet: &impl Measured) {
         self.gave_up_counted();
@@ -108,7 +109,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// A packet still waits at the end of the run; the one that would leave next comes first.
+    /// Counts a packet still in the queue at the end of the run. Call in the order of departure.
     pub fn waiting(&mut self, packet: &impl Measured, enqueued: Time) {
         let sojourn = self.now.since(enqueued).as_nanos();
         self.stats.delay_over_time.end(self.now, sojourn, self.stats.window.0);
@@ -117,7 +118,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// A packet was dropped.
+    /// Counts a dropped packet.
     pub fn dropped(&mut self, packet: &impl Measured, enqueued: Time, stage: Stage, cause: Cause) {
         let packet = packet.view();
         self.stats.leaves();
@@ -137,8 +138,8 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// A packet was marked. One that this queue marked before, on arrival say, counts once, for
-    /// the first reason; one that arrived marked counts where it was marked.
+    /// Counts a marked packet. If this queue marked it before (such as on arrival), only the first
+    /// mark counts. If it arrived marked, it counts where it was marked.
     pub fn marked(
         &mut self,
         packet: &mut impl Measured,
@@ -161,7 +162,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// The state of the law before the drop or mark that is reported next.
+    /// Records the state of the law before the next drop or mark to be reported.
     pub fn evidence(&mut self, evidence: Evidence<'_>) {
         if NOTES && self.notes.wants_signals {
             self.notes.evidence_vars[usize::from(self.stats.place)] = evidence.vars;
@@ -186,7 +187,8 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         });
     }
 
-    /// A mark or a drop: when the packet had been accepted, where, why.
+    /// Writes a row for a mark or drop. `made`: when the packet was accepted, the stage, and the
+    /// cause.
     fn write_signal(&mut self, packet: &PacketView, is_mark: bool, made: (Time, Stage, Cause)) {
         let (enqueued, stage, cause) = made;
         if !self.notes.wants_signals {
@@ -323,7 +325,7 @@ mod tests {
         assert_eq!(digests.len(), 2 * 9 + 1);
     }
 
-    /// The law `step` with both of its thresholds does that.
+    /// The law `step` with both of its thresholds does this.
     #[test]
     fn a_packet_marked_on_arrival_and_again_at_the_head_counts_once() {
         let mut probe = probe();
@@ -336,7 +338,7 @@ mod tests {
         assert_eq!((probe.links[0].interval.marks, probe.notes.signals.len()), (1, 1));
     }
 
-    /// A mark that the packet brought along is not one of this queue.
+    /// A mark that the packet had on arrival is not counted for this queue.
     #[test]
     fn a_packet_that_arrived_marked_is_not_marked_again() {
         let mut probe = probe();
@@ -421,8 +423,9 @@ mod tests {
         assert_eq!((total.failed, total.given_up), (1, 1));
     }
 
-    /// Packets come at 8 and 9 ms and leave at 12 and 16 ms; the next one comes at 17 ms and waits
-    /// until the end at 20 ms. Over the 10 ms: 2 ms at 4 ms, 4 ms at 7 ms, nothing, 3 ms at 3 ms.
+    /// Packets arrive at 8 and 9 ms and leave at 12 and 16 ms; the next arrives at 17 ms and is in
+    /// the queue until the end at 20 ms. Over the 10 ms: 2 ms at 4 ms, 4 ms at 7 ms, 1 ms empty, 3
+    /// ms at 3 ms.
     #[test]
     fn the_mean_over_time_weighs_each_delay_by_how_long_it_lasted() {
         let mut probe = probe();
@@ -477,7 +480,7 @@ mod tests {
         assert_eq!(total.dropped[overflow as usize], 1);
         let interval = probe.links[0].interval;
         assert_eq!((interval.marks, interval.drops), (1, 1));
-        // A mark alone decides nothing; a drop is the fate of a packet.
+        // A mark alone is not a fate; a drop is.
         let fates: Vec<_> = probe.notes.packets.iter().map(|row| (row.seq, row.fate)).collect();
         assert_eq!(fates, [(2, Fate::Dropped(Stage::Enqueue, overflow))]);
     }

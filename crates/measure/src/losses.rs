@@ -1,4 +1,4 @@
-//! Datagrams that were lost, counted by when they were sent: only those sent in the counted time.
+//! Lost datagrams, counted by send time: only those sent in the counted time.
 
 /// Lost datagrams by flow.
 #[derive(Clone, Debug, Default)]
@@ -8,23 +8,23 @@ pub struct DatagramLosses {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct FlowLosses {
-    /// The first datagram that counts; they are numbered from zero.
+    /// The first datagram that counts; datagrams are numbered from zero.
     first: u32,
     lost: u64,
 }
 
 impl DatagramLosses {
-    /// Counters for `flows` flows, without losses yet; every datagram counts.
+    /// Zero counters for `flows` flows; every datagram counts.
     pub fn new(flows: usize) -> DatagramLosses {
         DatagramLosses { flows: vec![FlowLosses::default(); flows] }
     }
 
-    /// From now on only datagrams of a flow from this number on count.
+    /// Counts only datagrams of a flow from this number on.
     pub fn count_from(&mut self, flow: usize, first: u32) {
         self.flows[flow] = FlowLosses { first, lost: 0 };
     }
 
-    /// A datagram was lost. Where no flows are counted, this does nothing.
+    /// Counts a lost datagram. Does nothing if no flows are counted.
     pub fn add(&mut self, flow: u32, seq: u32) {
         if let Some(of_flow) = self.flows.get_mut(flow as usize).filter(|f| f.first <= seq) {
             of_flow.lost += 1;

@@ -1,4 +1,4 @@
-//! Rows that are written down packet by packet.
+//! Rows recorded per packet.
 
 use sojourn_aqm::Var;
 use sojourn_record::rows::{PacketRow, SignalRow};
@@ -20,6 +20,6 @@ pub struct Notes {
     pub evidence: Vec<f64>,
     /// The variables of the evidence, by link.
     pub evidence_vars: Vec<&'static [Var]>,
-    /// Datagrams that were lost at links, by flow; empty where an engine finds them otherwise.
+    /// Datagrams lost at links, by flow; empty if an engine detects losses in another way.
     pub losses: DatagramLosses,
 }

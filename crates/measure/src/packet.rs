@@ -1,4 +1,4 @@
-//! A packet as measures see it, whatever an engine's packets are.
+//! A packet as seen by measurements, independent of an engine's packets.
 
 use sojourn_aqm::{Cause, Ecn, Stage};
 
@@ -8,19 +8,19 @@ use sojourn_aqm::{Cause, Ecn, Stage};
 pub enum PacketKind {
     /// A segment of data; `seq` is its number.
     Data,
-    /// A pure acknowledgement; `seq` is the next number expected.
+    /// A pure acknowledgement; `seq` is the next expected number.
     Ack,
     /// The first packet of a connection.
     Syn,
-    /// The answer to it.
+    /// The SYN-ACK.
     SynAck,
-    /// Asks for an acknowledgement where the receiver's window is closed.
+    /// Asks for an acknowledgement while the receiver's window is closed.
     WindowProbe,
     /// A datagram; `seq` counts them.
     Datagram,
     /// A request for an object, from receiver to sender; `seq` counts them.
     Request,
-    /// The acknowledgement of the answer to the first packet of a connection.
+    /// The acknowledgement of the SYN-ACK.
     HandshakeAck,
     /// The answer to a datagram, from receiver to sender; `seq` is that of the datagram.
     Echo,
@@ -42,7 +42,7 @@ pub struct PacketView {
     pub seq: u32,
     /// What it is for.
     pub kind: PacketKind,
-    /// Its size as the link accounts it.
+    /// Its size as accounted by the link.
     pub bytes: u32,
     /// The ECN field on arrival at the queue.
     pub ecn_in: Ecn,
@@ -52,13 +52,13 @@ pub struct PacketView {
 
 /// A packet that can be measured.
 pub trait Measured {
-    /// As it is now.
+    /// Its current fields.
     fn view(&self) -> PacketView;
     /// Records on the packet that the queue has marked it; see [`PacketView::marked`].
     fn note_mark(&mut self, stage: Stage, cause: Cause);
 }
 
-/// For engines that measure what was recorded.
+/// For engines that measure recordings.
 impl Measured for PacketView {
     fn view(&self) -> PacketView {
         *self

@@ -1,16 +1,16 @@
-//! The probe: every fate and sample of a run goes through it.
+//! The probe, which receives every fate and sample of a run.
 
 use sojourn_aqm::Time;
 use sojourn_record::rows::{StateRow, TransferRow};
 
 use crate::{ClassStats, Digest, LinkProbe, LinkStats, LinkTotals, Notes};
 
-/// Everything an engine writes down while it runs.
+/// All records of an engine during a run.
 #[derive(Debug)]
 pub struct Probe {
-    /// By link.
+    /// Indexed by link.
     pub links: Vec<LinkStats>,
-    /// By class.
+    /// Indexed by class.
     pub classes: Vec<ClassStats>,
     /// Records per packet.
     pub notes: Notes,
@@ -35,14 +35,14 @@ impl Probe {
         }
     }
 
-    /// Takes reports of what happens at one link now. Without `NOTES` nothing is written down
-    /// packet by packet, and nothing checks whether it should be.
+    /// The receiver of events at one link now. Without `NOTES` nothing is recorded per packet, and
+    /// the wanted records are not even checked.
     #[inline]
     pub fn at_link<const NOTES: bool>(&mut self, now: Time, link: usize) -> LinkProbe<'_, NOTES> {
         LinkProbe { now, stats: &mut self.links[link], notes: &mut self.notes }
     }
 
-    /// The warm-up is over: summaries count from here on. `totals` are those of each link.
+    /// Ends the warm-up: summaries count from now on. `totals` are those of each link.
     pub fn end_warmup(&mut self, totals: impl IntoIterator<Item = LinkTotals>) {
         self.counting = true;
         for (link, totals) in self.links.iter_mut().zip(totals) {
@@ -55,7 +55,7 @@ impl Probe {
         Digest::of_all(self.links.iter().map(|link| link.digest))
     }
 
-    /// The totals of each link at a time, none of which has a bucket.
+    /// The totals of each link at a time; for links without token buckets.
     pub fn totals(&self, at: Time) -> Vec<LinkTotals> {
         self.links.iter().map(|link| link.totals(at, None)).collect()
     }

@@ -1,26 +1,26 @@
-//! Round trips as a passive observer next to a sender finds them: for every data packet, the time
-//! until an acknowledgement that covers it passes. A packet that was sent again gives no sample, as
-//! one cannot know which copy was acknowledged (Karn and Partridge 1987).
+//! Round trips seen by a passive observer at a sender: for every data packet, the time until an
+//! acknowledgement that covers it. A retransmitted packet gives no sample, because it is unknown
+//! which copy was acknowledged (Karn and Partridge 1987).
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use sojourn_aqm::{Span, Time};
 
-/// What has passed and is not yet covered. What a connection carries has positions that only grow:
-/// packets are numbered in the simulator, bytes are on real hosts.
+/// Packets seen and not yet acknowledged. Positions within a connection only grow: they number
+/// packets in the simulator, and bytes on real hosts.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTrips {
     connection: u16,
-    /// Behind the last position that was sent.
+    /// One past the last position sent.
     next: u64,
-    /// Where each packet ends, and when it was sent; none where it was sent again.
+    /// Where each packet ends, and when it was sent; `None` if it was retransmitted.
     sent: VecDeque<(u64, Option<Time>)>,
     samples: Vec<Span>,
 }
 
 impl RoundTrips {
-    /// A packet of a connection that carries these positions is sent at `now`.
+    /// Records a packet with these positions of a connection, sent at `now`.
     pub fn sent(&mut self, now: Time, connection: u16, what: Range<u64>) {
         if connection != self.connection {
             (self.connection, self.next) = (connection, what.start);
@@ -40,7 +40,7 @@ impl RoundTrips {
         }
     }
 
-    /// Everything before a position is acknowledged.
+    /// Records an acknowledgement of everything before a position.
     pub fn acknowledged(&mut self, now: Time, connection: u16, before: u64) {
         if connection != self.connection {
             return;

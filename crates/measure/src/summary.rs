@@ -36,12 +36,12 @@ pub struct Outcome {
     pub probe: Probe,
     /// How each link was used after the warm-up.
     pub uses: Vec<LinkUse>,
-    /// The state variables of each queue, those of every queue first.
+    /// The state variables of each queue, starting with those of every queue.
     pub vars: Vec<Vec<Var>>,
     /// The results of each flow after the warm-up.
     pub counts: Vec<FlowCount>,
-    /// Packets offered to the path behind each link, and those of them that were lost at random;
-    /// none where no packet can be.
+    /// Packets offered to the path behind each link, and how many of them were lost at random;
+    /// `None` if the path has no losses.
     pub wire_losses: Vec<Option<(u64, u64)>>,
     /// Rows of the table `flows`.
     pub flow_samples: Vec<FlowRow>,
@@ -53,7 +53,7 @@ pub struct Outcome {
     pub events: u64,
 }
 
-/// Makes the tables of a run.
+/// Builds the tables of a run.
 pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     let mut summary = Vec::new();
     let mut histograms = Vec::new();
@@ -112,7 +112,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     }
 }
 
-/// The waiting times of the packets that each queue dropped.
+/// The sojourn times of the packets that each queue dropped.
 fn drop_delays(links: &[LinkStats]) -> Vec<DropDelaysOf> {
     let mut rows = Vec::new();
     for (queue, link) in links.iter().enumerate() {
@@ -128,17 +128,17 @@ fn drop_delays(links: &[LinkStats]) -> Vec<DropDelaysOf> {
     rows
 }
 
-/// A queue that was measured alone.
+/// A queue measured on its own.
 pub struct QueueSeen {
     /// Its name.
     pub name: String,
-    /// How its link was used; none where packets passed without a queue, which has no rows then.
+    /// How its link was used; `None` if packets passed without a queue, which then has no rows.
     pub used: Option<LinkUse>,
-    /// The state variables of its discipline, behind those of every queue.
+    /// The state variables of its discipline, following those of every queue.
     pub vars: Vec<Var>,
 }
 
-/// The tables of queues alone, one for each link of the probe, over `seconds`.
+/// The tables of standalone queues, one for each link of the probe, over `seconds`.
 pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run {
     let (mut summary, mut histograms) = (Vec::new(), Vec::new());
     for (stats, queue) in probe.links.iter().zip(&queues) {
@@ -190,8 +190,8 @@ fn push_histogram(
     }
 }
 
-/// A voice call plays out once this part of its packets has arrived; those later are not counted
-/// lost.
+/// A voice call plays out once this fraction of its packets has arrived; later packets are not
+/// counted as lost.
 const PLAYOUT_QUANTILE: f64 = 0.99;
 
 fn summarise_queue(
@@ -218,7 +218,7 @@ fn summarise_queue(
     row(&metrics::WAITING, waiting as f64);
     summarise_frames(&mut row, &counts);
     if fates.arrived == 0 {
-        return; // rates of nothing are not numbers
+        return; // no rates without packets
     }
     let rate = |count: u64| count as f64 / fates.arrived as f64;
     row(&metrics::DROP_RATE, rate(fates.dropped.iter().sum()));
@@ -232,7 +232,7 @@ fn summarise_queue(
     }
 }
 
-/// The shares that were dropped and marked for a cause; overflow marks nothing.
+/// The shares dropped and marked for a cause; overflow marks nothing.
 fn of_cause(cause: CauseClass) -> (&'static Metric, Option<&'static Metric>) {
     let [overflow, random, deterministic] = &metrics::DROP_RATES;
     let [random_mark, deterministic_mark] = &metrics::MARK_RATES;
@@ -243,7 +243,7 @@ fn of_cause(cause: CauseClass) -> (&'static Metric, Option<&'static Metric>) {
     }
 }
 
-/// The transmissions of a wireless transmitter.
+/// Writes the frame metrics of a wireless transmitter.
 fn summarise_frames(row: &mut impl FnMut(&Metric, f64), counts: &Counters) {
     const { assert!(metrics::FRAME_SHARES.len() == OfdmRate::COUNT) };
     let frames: u64 = counts.frames.iter().sum();
@@ -263,7 +263,7 @@ fn summarise_frames(row: &mut impl FnMut(&Metric, f64), counts: &Counters) {
     }
 }
 
-/// Random losses behind a link; these packets count as sent.
+/// Writes random losses behind a link; these packets count as sent.
 fn summarise_wire(rows: &mut Vec<SummaryRow>, name: &str, offered: u64, lost: u64) {
     rows.push(metrics::WIRE_LOST.row(name, lost as f64));
     if offered > 0 {
@@ -271,7 +271,7 @@ fn summarise_wire(rows: &mut Vec<SummaryRow>, name: &str, offered: u64, lost: u6
     }
 }
 
-/// The statistics of a distribution that the table of metrics declares; nothing where there are no
+/// Writes the statistics of a distribution that the table of metrics declares; nothing without
 /// values.
 fn push_delays(row: &mut impl FnMut(&Metric, f64), histogram: &Histogram, metrics: &[Metric]) {
     let Some(mean_ns) = histogram.mean_ns() else { return };
@@ -330,7 +330,7 @@ fn summarise_class(
     }
 }
 
-/// Mean and maximum are of finished transfers, quantiles of all.
+/// Mean and maximum include finished transfers, quantiles all.
 fn push_completion(row: &mut impl FnMut(&Metric, f64), stats: &ClassStats) {
     let (finished, none) = (&stats.completion, Histogram::default());
     let unfinished = stats.unfinished.as_ref().unwrap_or(&none);
@@ -358,7 +358,7 @@ fn push_completion(row: &mut impl FnMut(&Metric, f64), stats: &ClassStats) {
     }
 }
 
-/// The bound of a quantile of completion times that is not known.
+/// The metric for the bound of a quantile of completion times that cannot be computed.
 fn bound_of(q: f64) -> &'static Metric {
     let bound = metrics::COMPLETION_ABOVE.iter().find(|it| it.statistic == Statistic::Above(q));
     bound.expect("every quantile of completion times has a bound in the table")
@@ -371,15 +371,14 @@ fn codec_of(plan: &Resolved, class: &str) -> Option<Codec> {
     codecs.all(|codec| codec == Some(first)).then_some(first)
 }
 
-/// What a flow delivered per second of the time in which it was active, bit/s; none if it never
+/// Bytes delivered by a flow over the time in which it was active, in bit/s; `None` if it never
 /// was.
 fn goodput(count: &FlowCount) -> Option<f64> {
     let (from, to) = count.active;
     (from < to).then(|| count.delivered_bytes as f64 * 8.0 / to.since(from).as_secs())
 }
 
-/// Jain's index of fairness: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe
-/// 1984).
+/// Jain's index of fairness: 1 if all are equal, 1/n if one has everything (Jain, Chiu, Hawe 1984).
 fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
@@ -400,7 +399,7 @@ mod tests {
         assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), 0.25);
     }
 
-    /// Every counter has a different value, so that no two can be mistaken for each other.
+    /// Every counter has a different value, so that none can be mistaken for another.
     #[test]
     fn every_row_of_a_queue_is_made_of_its_own_counters() {
         let window = (Time::ZERO, Time::ZERO + Span::from_secs(2));
@@ -417,7 +416,7 @@ mod tests {
             failed: 400,
             given_up: 3,
         };
-        // Drops and marks of packets that arrived earlier are in the totals alone.
+        // Drops and marks of packets that arrived earlier are only in the totals.
         let (dropped, marked) = ([9, 19, 39], [0, 79, 159]);
         probe.links[0].fates = Fates { arrived: 1_000, dropped, marked };
         for micros in [100, 300, 200] {
@@ -505,7 +504,7 @@ mod tests {
         );
     }
 
-    /// Packets still queued at the end have waited, though nothing left.
+    /// Packets still queued at the end have been delayed, although none left.
     #[test]
     fn the_mean_over_time_is_known_of_a_queue_that_sent_nothing_and_not_of_one_without_packets() {
         let rows = |waited_ns: u64| {

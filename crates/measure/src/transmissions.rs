@@ -1,26 +1,26 @@
-//! What a server has carried: a transmission counts as far as it has come.
+//! Bytes carried by a server; a transmission in progress counts in part.
 
 use sojourn_aqm::{Span, Time};
 
 /// The transmissions of a server, one after the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transmissions {
-    /// All of them, the present one whole.
+    /// The time of all of them, counting the current one in full.
     busy: Span,
     bytes: u64,
-    /// What the line added to the bytes of all of them.
+    /// Bytes that the line added to all of them.
     overhead_bytes: u64,
     present: PacketInService,
 }
 
-/// A packet that a server sends.
+/// A packet being sent by a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketInService {
-    /// As the queue counts them.
+    /// Its size as counted by the queue.
     pub bytes: u32,
-    /// What the line adds to them.
+    /// Bytes added by the line.
     pub overhead: u32,
-    /// How long it takes.
+    /// Its transmission time.
     pub span: Span,
     /// When it began.
     pub began: Time,
@@ -33,19 +33,19 @@ impl PacketInService {
     }
 }
 
-/// What a server had carried by some time, or between two times.
+/// The work of a server up to some time, or between two times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Carried {
-    /// For how long it was busy.
+    /// How long it was busy.
     pub busy: Span,
-    /// Bits of packets, as the queue counts their sizes.
+    /// Bits of packets, by their sizes in the queue.
     pub bits: u64,
-    /// What the line added to all packets, the present one included.
+    /// Bits added by the line to all packets, including the current one.
     pub overhead_bits: u64,
 }
 
 impl Carried {
-    /// What was added since.
+    /// The difference from an earlier value.
     pub fn since(self, then: Carried) -> Carried {
         let busy = Span::from_nanos(self.busy.as_nanos() - then.busy.as_nanos());
         let overhead_bits = self.overhead_bits - then.overhead_bits;
@@ -54,7 +54,7 @@ impl Carried {
 }
 
 impl Transmissions {
-    /// A transmission of this many bytes begins now and takes `span`; the line adds `overhead`.
+    /// Starts a transmission of this many bytes that takes `span`; the line adds `overhead`.
     #[inline]
     pub(crate) fn begin(&mut self, now: Time, (bytes, overhead): (u32, u32), span: Span) {
         debug_assert!(self.present.end() <= now, "one transmission at a time");
@@ -66,14 +66,14 @@ impl Transmissions {
         self.present = PacketInService { bytes, overhead, span, began: now };
     }
 
-    /// What is reported when it has been carried: so many bytes in so much time.
+    /// Adds work reported after it was done: `bytes` carried in the time `busy`.
     #[inline]
     pub(crate) fn add(&mut self, bytes: u32, busy: Span) {
         self.busy = self.busy + busy;
         self.bytes += u64::from(bytes);
     }
 
-    /// What had been carried by `now`, which is not before the present transmission began.
+    /// The work done by `now`, which must not be before the start of the current transmission.
     pub(crate) fn until(&self, now: Time) -> Carried {
         let busy =
             Span::from_nanos(self.busy.as_nanos() - self.present.end().since(now).as_nanos());
@@ -81,12 +81,13 @@ impl Transmissions {
         Carried { busy, bits, overhead_bits: self.overhead_bytes * 8 }
     }
 
-    /// The last one that began.
+    /// The last transmission that began.
     pub(crate) fn present(&self) -> PacketInService {
         self.present
     }
 
-    /// Bits of the present transmission that were not carried by `now`; one in part counts as such.
+    /// Bits of the current transmission not carried by `now`; a partially carried bit counts in
+    /// full.
     pub(crate) fn bits_to_come(&self, now: Time) -> u64 {
         let PacketInService { bytes, span, .. } = self.present;
         let rest = u128::from(self.present.end().since(now).as_nanos());

@@ -1,4 +1,4 @@
-//! What part of a link's capacity was used, and how much it carried.
+//! The share of a link's capacity that was used, and the rate that it carried.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use sojourn_scenario::resolved::{Bucket, Capacity, InService, Link, Schedule};
 
 use crate::{LinkTotals, PacketInService};
 
-/// A link, and what its use is measured against.
+/// A link, and the capacity to which its use is compared.
 #[derive(Clone, Debug)]
 pub struct Utilisation {
     link: String,
@@ -17,31 +17,31 @@ pub struct Utilisation {
 
 #[derive(Clone, Debug)]
 enum Against {
-    /// The time that has passed, at a rate of at most `peak`.
+    /// The elapsed time, at a rate of at most `peak`.
     Time { peak: Rate },
-    /// The time that has passed, of a transmitter without a rate of its own.
+    /// The elapsed time, of a transmitter without a fixed rate.
     Airtime,
     /// The tokens of a bucket, or the time of the line behind it, whichever is scarcer.
     Tokens { rate: Rate, line: Rate },
-    /// What its rates could carry.
+    /// The capacity of its schedule of rates.
     Rates(Schedule),
-    /// What its recorded opportunities could carry.
+    /// The capacity of its recorded opportunities.
     Opportunities(Opportunities),
 }
 
 /// How a link was used between two times.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkUse {
-    /// Part of the capacity; at most 1.
+    /// Share of the capacity, at most 1.
     pub utilisation: f64,
-    /// What was carried, bit/s.
+    /// Carried rate in bit/s.
     pub throughput: f64,
 }
 
 const GIGA: i128 = 1_000_000_000;
 
 impl Utilisation {
-    /// How the use of a link is measured.
+    /// How to measure the use of a link.
     pub fn of(link: &Link) -> Utilisation {
         let capacity = match &link.capacity {
             Capacity::Trace(trace) => Against::Opportunities(Opportunities::new(Arc::clone(trace))),
@@ -55,20 +55,19 @@ impl Utilisation {
         Utilisation { link: link.name.clone(), capacity }
     }
 
-    /// The use of a link that sends at no more than a rate.
+    /// For a link that never exceeds a rate.
     pub fn of_rate(link: &str, peak: Rate) -> Utilisation {
         Utilisation { link: link.to_owned(), capacity: Against::Time { peak } }
     }
 
-    /// The use of a link that sends at recorded opportunities.
+    /// For a link that sends at recorded opportunities.
     pub fn of_recording(link: &str, opportunities: Opportunities) -> Utilisation {
         Utilisation { link: link.to_owned(), capacity: Against::Opportunities(opportunities) }
     }
 
-    /// How the link was used between two times, of which these are its totals.
+    /// How the link was used between two times, given its totals at both.
     ///
-    /// # Panics
-    /// If it has carried more than it can, which only a bug can cause.
+    /// # Panics If it carried more than it can, which only a bug can cause.
     pub fn used(&self, from: &LinkTotals, to: &LinkTotals) -> LinkUse {
         let seconds = to.at.since(from.at).as_secs();
         let carried = to.carried.since(from.carried);
@@ -105,14 +104,14 @@ impl Utilisation {
         LinkUse { utilisation, throughput: carried.bits as f64 / seconds }
     }
 
-    /// The use of what the rates of a schedule could carry, with what the line adds to packets. A
-    /// packet that finishes at its old rate may exceed that.
+    /// Use of the capacity of a schedule, including bytes added by the line. A packet that finishes
+    /// at its old rate may exceed the capacity.
     fn used_of(&self, schedule: &Schedule, from: &LinkTotals, to: &LinkTotals) -> LinkUse {
         let [(bits, on_line), (bits_before, on_line_before)] =
             [to, from].map(|totals| carried_by(schedule, totals));
         let (bits, on_line) = (bits - bits_before, on_line - on_line_before);
         let could = schedule.nanobits_between(from.at, to.at) as f64 / GIGA as f64;
-        // A transmission ends at a whole nanosecond, rounded down, and so may each change of rate.
+        // A transmission ends at a whole nanosecond, rounded down, and so does each change of rate.
         let nanos = 2 + schedule.steps().len();
         let allowed = could + 2.0 + nanos as f64 * schedule.highest_rate().as_bps() as f64 / 1e9;
         assert!(
@@ -126,8 +125,8 @@ impl Utilisation {
         LinkUse { utilisation, throughput: bits / to.at.since(from.at).as_secs() }
     }
 
-    /// A transmission takes whole nanoseconds, rounded down: one nanosecond more is allowed, and
-    /// one bit, as one that was carried in part before counts whole.
+    /// A transmission takes whole nanoseconds, rounded down, so one nanosecond more is allowed; and
+    /// one bit, as a bit partially carried before counts in full.
     fn check_rate(&self, bits: u64, peak: Rate, from: &LinkTotals, to: &LinkTotals) {
         let nanos = i128::from(to.at.since(from.at).as_nanos()) + 1;
         assert!(
@@ -141,8 +140,8 @@ impl Utilisation {
     }
 }
 
-/// Bits that a link with a schedule had carried by a time, as the queue counts them and as the line
-/// does. The present transmission counts by the work that is done.
+/// Bits that a link with a schedule had carried by a time, as counted by the queue and by the line.
+/// The current transmission counts by the work done.
 fn carried_by(schedule: &Schedule, totals: &LinkTotals) -> (f64, f64) {
     let PacketInService { bytes, overhead, began, .. } = totals.present;
     let end = totals.present.end();
@@ -160,8 +159,8 @@ fn carried_by(schedule: &Schedule, totals: &LinkTotals) -> (f64, f64) {
     (all - of_packet(bytes), on_line)
 }
 
-/// What a bucket allowed between two times, in billionths of a bit: what had passed it before and
-/// was not carried yet, what it held, what flowed in, and what it had lent at the end.
+/// Tokens available from a bucket between two times, in billionths of a bit: bytes that had passed
+/// it but were not carried yet, its contents, the inflow, and its debt at the end.
 fn tokens(rate: Rate, from: &LinkTotals, to: &LinkTotals) -> i128 {
     let before = from.reserve.expect("the reserve of a bucket is known");
     let after = to.reserve.expect("the reserve of a bucket is known");
@@ -179,7 +178,7 @@ mod tests {
     use super::*;
     use crate::Carried;
 
-    /// Totals at 1 s, and two seconds later, when so much has been carried.
+    /// Totals at 1 s, and two seconds later with these amounts carried.
     fn totals(busy_ms: u64, bits: u64) -> (LinkTotals, LinkTotals) {
         let at =
             |s: u64| LinkTotals { at: Time::ZERO + Span::from_secs(s), ..LinkTotals::default() };
@@ -202,7 +201,7 @@ mod tests {
         Utilisation { link: "b".into(), capacity: Against::Tokens { rate, line } }
     }
 
-    /// What a bucket holds, in bits.
+    /// A bucket with these contents, in bits.
     fn reserve(bits: i64, passed_bytes: u64) -> Option<TokenReserve> {
         Some(TokenReserve { tokens: bits * 1_000_000_000, passed_bytes })
     }
@@ -262,8 +261,8 @@ mod tests {
         assert_eq!(used(&link, totals(500, 8_000)).utilisation, 1.0);
     }
 
-    /// 1000 B begin at 0.5 s at 8 kbit/s, of which 500 B are sent when counting begins at 1 s with
-    /// an outage; the others follow from 2 s on.
+    /// 1000 B begin at 0.5 s at 8 kbit/s; 500 B of them are sent when counting begins at 1 s with
+    /// an outage; the rest follows from 2 s on.
     #[test]
     fn a_packet_in_service_counts_by_the_work_that_is_done() {
         let link = scheduled(&[(0, 8_000), (1, 0), (2, 8_000)], InService::NewRate);
@@ -286,7 +285,7 @@ mod tests {
         assert_eq!(found(2, 3), LinkUse { utilisation: 0.5, throughput: 4_000.0 });
     }
 
-    /// 400 kbit/s for two seconds, what the bucket held at first, and what it had lent at the end.
+    /// 400 kbit/s for two seconds, plus the initial contents of the bucket and its debt at the end.
     #[test]
     fn a_token_bucket_is_used_by_what_it_let_pass() {
         let of = |bits: u64, tokens: [i64; 2], passed_bytes, bits_to_come| {

@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use sojourn_aqm::{CauseClass, Stage};
 
-/// The words of [`Stage`], [`Cause`] and [`Ecn`](sojourn_aqm::Ecn), in the order of their keys.
+/// The words for [`Stage`], [`Cause`] and [`Ecn`](sojourn_aqm::Ecn), in the order of their keys.
 pub(crate) const STAGES: [&str; 3] =
     [Stage::Enqueue.word(), Stage::Queued.word(), Stage::Dequeue.word()];
 pub(crate) const CAUSES: [&str; 3] =
@@ -47,7 +47,7 @@ pub(crate) fn strings<'a>(values: impl Iterator<Item = &'a str>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(values))
 }
 
-/// One word of a fixed list per row, or none.
+/// One word of a fixed list per row, or null.
 pub(crate) fn words(keys: impl Iterator<Item = Option<i8>>, words: &[&str]) -> ArrayRef {
     let keys = Int8Array::from_iter(keys);
     let values = Arc::new(StringArray::from_iter_values(words));

@@ -36,11 +36,10 @@ pub fn write(
     write_while(run, manifest, folder, &|| true)
 }
 
-/// The same, as long as `keep_going`, which is called every few thousand rows, returns true.
+/// As [`write`], while `keep_going` returns true; it is called every few thousand rows.
 ///
-/// # Errors
-/// As [`write`]; of the kind [`io::ErrorKind::Interrupted`] if `keep_going` returned false, in
-/// which case nothing of this run is left behind.
+/// # Errors As [`write`]; of the kind [`io::ErrorKind::Interrupted`] if `keep_going` returned
+/// false, in which case nothing of this run is left behind.
 pub fn write_while(
     run: &Arc<Run>,
     manifest: &serde_json::Value,

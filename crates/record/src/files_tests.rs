@@ -73,7 +73,7 @@ fn run() -> Run {
     }
 }
 
-/// A new folder that is gone when the test ends.
+/// A new folder, removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -182,8 +182,8 @@ mod tests {
         assert_eq!(histogram.quantile_ns(0.999), Some(2e9));
     }
 
-    /// 15.000 to 15.008 ms is one bin. When each value counted as the middle of its bin, the
-    /// medians of these two were equal, and an interval over such seeds had no width.
+    /// 15.000 to 15.008 ms is one bin. When each value counted as the middle of its bin, these two
+    /// medians were equal, and an interval over such seeds had zero width.
     #[test]
     fn medians_in_one_bin_differ_where_the_values_do() {
         let one = of([14_000_000, 15_001_000, 15_002_000, 15_003_000, 16_000_000]);

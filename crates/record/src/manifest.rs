@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::rows::Run;
 use crate::tables::Table;
 
-/// Increased when a reader of older files would misunderstand newer ones.
+/// Incremented when a reader of older files would misunderstand newer ones.
 pub const FORMAT: u32 = 1;
 
 /// The facts of a run that are not in its rows.
@@ -25,7 +25,7 @@ pub struct Manifest {
     pub version: &'static str,
     /// Wall time of the run, in seconds.
     pub wall_s: f64,
-    /// Facts that only this engine has; null if it has no facts.
+    /// Facts specific to this engine; null if there are no such facts.
     pub facts: Value,
     /// Reasons why the run is not a valid experiment, one sentence each; empty if it is valid.
     pub invalid: Vec<String>,

@@ -1,4 +1,4 @@
-//! The tables of programs of the user.
+//! The tables of the user's programs.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The rows an engine hands over.
+//! The rows that an engine produces.
 
 use sojourn_aqm::{Cause, CauseClass, Ecn, Span, Stage, Time, Var};
 
@@ -43,7 +43,7 @@ pub struct Run {
     pub summary: Vec<SummaryRow>,
     /// Distributions, for quantiles and plots without per-packet rows.
     pub histograms: Vec<HistogramOf>,
-    /// How long dropped packets had waited.
+    /// Sojourn times of dropped packets.
     pub drop_delays: Vec<DropDelaysOf>,
     /// Fingerprint of the stream of events.
     pub digest: u64,
@@ -86,13 +86,13 @@ pub struct PacketRow {
     pub flow: u32,
     /// Sequence number within the flow, in packets; for an ACK the number acknowledged.
     pub seq: u32,
-    /// Size as the link accounts it.
+    /// Size as accounted by the link.
     pub bytes: u32,
     /// When it arrived.
     pub arrived: Time,
     /// When it left or was dropped; `None` while it is queued.
     pub left: Option<Time>,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
     /// The stage and cause of its mark here, if any.
     pub marked: Option<(Stage, Cause)>,
@@ -112,15 +112,15 @@ pub struct SignalRow {
     pub flow: u32,
     /// Sequence number within the flow, as in [`PacketRow`].
     pub seq: u32,
-    /// Size as the link accounts it.
+    /// Size as accounted by the link.
     pub bytes: u32,
     /// Its sojourn time at that moment.
     pub sojourn: Span,
     /// Whether it was marked (otherwise dropped).
     pub is_mark: bool,
-    /// Where.
+    /// The stage.
     pub stage: Stage,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
     /// The index in [`Run::evidence`] of its values, one for each of the queue's variables.
     pub evidence: usize,
@@ -156,7 +156,7 @@ pub struct StateRow {
     pub queue: u16,
     /// The sample's time.
     pub t: Time,
-    /// The variable's place in [`Run::vars`].
+    /// The variable's index in [`Run::vars`].
     pub var: u16,
     /// Its value, in the variable's unit.
     pub value: f64,
@@ -202,7 +202,7 @@ pub struct BinRow {
 pub struct TransferRow {
     /// The flow.
     pub flow: u32,
-    /// When the user asked for it.
+    /// When the user requested it.
     pub start: Time,
     /// Its size.
     pub bytes: u64,
@@ -210,16 +210,16 @@ pub struct TransferRow {
     pub completion: Span,
 }
 
-/// Table `programs`: one command of the user.
+/// Table `programs`: one command run by the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramRow {
     /// The host on which it ran.
     pub host: String,
     /// What the shell executed.
     pub command: String,
-    /// When it started; none if the run ended before.
+    /// When it started; `None` if the run ended earlier.
     pub start: Option<Time>,
-    /// When it ended by itself; none if it was stopped with the run.
+    /// When it ended by itself; `None` if it was stopped with the run.
     pub end: Option<Time>,
     /// Its exit code, if it had one.
     pub exit_code: Option<i32>,
@@ -231,12 +231,12 @@ pub struct ProgramRow {
     pub stderr: String,
 }
 
-/// Table `program_flows`: one flow of programs of the user.
+/// Table `program_flows`: one flow of the user's programs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramFlowRow {
     /// The flow.
     pub flow: u32,
-    /// The protocol's number: 6 is TCP, 17 UDP.
+    /// The protocol number: 6 is TCP, 17 UDP.
     pub protocol: u8,
     /// Host and port in front of the link.
     pub server: (String, u16),
@@ -309,7 +309,7 @@ pub struct DropDelaysOf {
     pub queue: u16,
     /// The stage; never enqueue, where packets have no sojourn time yet.
     pub stage: Stage,
-    /// Why.
+    /// The cause.
     pub cause: CauseClass,
     /// The distribution, in nanoseconds.
     pub histogram: Histogram,

@@ -20,7 +20,7 @@ use crate::rows::{BinRow, Fate, Run, Scope, SignalRow};
 /// Rows per record batch, so that a large table is never in memory twice.
 const ROWS_PER_BATCH: usize = 1 << 16;
 
-/// The words of [`Fate`] and of signals, in the order of their keys.
+/// The words for [`Fate`] and signals, in the order of their keys.
 const FATES: [&str; 3] = [
     Fate::Sent.word(),
     Fate::Dropped(Stage::Enqueue, Cause::Overflow).word(),
@@ -92,7 +92,7 @@ impl Table {
         }
     }
 
-    /// The table of that name.
+    /// The table with this name.
     pub fn named(name: &str) -> Option<Table> {
         Table::ALL.into_iter().find(|table| table.name() == name)
     }

@@ -7,7 +7,7 @@
 /// The deepest nesting of parentheses and signs.
 const DEPTH: u32 = 64;
 
-/// Why an assertion is false, or cannot be judged.
+/// Why an assertion fails or cannot be evaluated.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trouble {
     /// It is false; holds the values of its names.
@@ -16,10 +16,10 @@ pub enum Trouble {
     Beyond(String),
 }
 
-/// Judges every assertion. `value` returns the value of a name.
+/// Evaluates every assertion. `value` returns the value of a name.
 ///
-/// # Errors
-/// [`Trouble`] of the first assertion that is false or cannot be judged, with its text.
+/// # Errors [`Trouble`] for the first assertion that is false or cannot be evaluated, with its
+/// text.
 pub fn judge(code: &str, value: &dyn Fn(&str) -> Option<f64>) -> Result<(), (String, Trouble)> {
     for statement in statements(code) {
         let fails = |trouble| (statement.clone(), trouble);
@@ -60,13 +60,13 @@ fn statements(code: &str) -> Vec<String> {
     found
 }
 
-/// Parses an expression and computes it. Truth is 1 or 0.
+/// Parses an expression and evaluates it. Truth values are 1 or 0.
 struct Reader<'a> {
     text: &'a str,
     value: &'a dyn Fn(&str) -> Option<f64>,
     /// Names and their values, for messages.
     seen: Vec<(String, f64)>,
-    /// How deep it is.
+    /// The current nesting depth.
     depth: u32,
 }
 

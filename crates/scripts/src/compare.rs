@@ -1,7 +1,7 @@
 //! Compares the host's behaviour with a script.
 //!
-//! Some fields are not compared because the endpoint does not have them: PSH, the window in bytes,
-//! and on a SYN the values of `mss` and `wscale`.
+//! Some fields are not compared because the endpoint lacks them: PSH, the window in bytes, and the
+//! values of `mss` and `wscale` on a SYN.
 
 use sojourn_aqm::{Ecn, Span};
 
@@ -23,7 +23,7 @@ pub(crate) fn joined(first: SentSegment, second: &SentSegment) -> Option<SentSeg
     })
 }
 
-/// What a call returns.
+/// Compares the result of a call.
 pub(crate) fn returned(call: &Call, found: Returned) -> Result<(), StepError> {
     let value_holds = call.result.is_none_or(|expected| expected == found.value);
     let error_holds = call.errno.as_deref().is_none_or(|errno| Some(errno) == found.error);
@@ -37,7 +37,7 @@ pub(crate) fn returned(call: &Call, found: Returned) -> Result<(), StepError> {
     differs(text(call.result, call.errno.as_deref()), text(Some(found.value), found.error))
 }
 
-/// A segment that was sent.
+/// Compares a segment that was sent.
 pub(crate) fn sent(
     expected: &Segment,
     found: &SentSegment,

@@ -1,9 +1,9 @@
-//! TCP scripts in packetdrill's form, run against Sojourn's own sender and receiver.
+//! TCP scripts in packetdrill's format, run against Sojourn's sender and receiver.
 //!
-//! [`read`] turns a text into data, `host` is a connection around the endpoint, [`run`] steps it
-//! through the script and compares. What the endpoint has not got ends a script as not applicable,
-//! with the reason; it never passes. [tcp-scripts](../../../docs/evidence/tcp-scripts.md) says
-//! which scripts there are and what becomes of them.
+//! [`read`] parses a text, `host` is a connection around the endpoint, and [`run`] steps it through
+//! the script and compares. If a script needs something that the endpoint does not support, its
+//! result is "not applicable", with the reason; it never passes.
+//! [tcp-scripts](../../../docs/evidence/tcp-scripts.md) lists the scripts and their results.
 
 #![warn(unreachable_pub)]
 

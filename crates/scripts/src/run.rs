@@ -1,4 +1,4 @@
-//! A script is run: the host is stepped through its events, and what it does is compared.
+//! Runs a script: steps the host through its events and compares its behaviour.
 
 use sojourn_aqm::{Span, Time};
 
@@ -8,38 +8,37 @@ use crate::host::{SentSegment, Settings, StepError, TestedHost};
 use crate::read::{Action, Call, Event, ReadError, Script, Segment, SegmentDirection, When, read};
 use crate::shell::{self, FileTexts};
 
-/// How a script ends.
+/// The result of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ScriptOutcome {
     /// Everything in it holds.
     Passed,
-    /// The endpoint has not got what the script needs.
+    /// The endpoint lacks something that the script needs.
     NotApplicable {
         /// Line of the script.
         line: u32,
-        /// What that is.
+        /// What it lacks.
         reason: String,
     },
-    /// The endpoint does something else.
+    /// The endpoint behaves differently.
     Failed {
         /// Line of the script.
         line: u32,
-        /// What the script has.
+        /// The behaviour in the script.
         expected: String,
-        /// What happens here.
+        /// The behaviour of the endpoint.
         got: String,
     },
 }
 
-/// packetdrill's `--tolerance_usecs` and `--tolerance_percent`, if a script says nothing: how far a
-/// time may be off, and in eighths of the time since the event before.
+/// packetdrill's `--tolerance_usecs` and `--tolerance_percent`, unless a script sets them: how far
+/// a time may be off, in absolute terms and in eighths of the time since the previous event.
 const TOLERANCE: Span = Span::from_millis(4);
 const TOLERANCE_PARTS: u64 = 8;
 
-/// Runs a script. `files` finds the commands that it names.
+/// Runs a script. `files` returns the text of the commands that it names.
 ///
-/// # Errors
-/// [`ReadError`] if the text is no script.
+/// # Errors [`ReadError`] if the text is not a script.
 pub fn run(text: &str, files: FileTexts<'_>) -> Result<ScriptOutcome, ReadError> {
     let script = read(text)?;
     Ok(match run_script(&script, files) {
@@ -93,16 +92,16 @@ fn differs(expected: impl Into<String>, got: impl Into<String>) -> StepError {
     StepError::Differs { expected: expected.into(), got: got.into() }
 }
 
-/// A script under way.
+/// A script in progress.
 struct Run<'a> {
     host: TestedHost,
     files: FileTexts<'a>,
-    /// When the last event was over.
+    /// When the last event ended.
     now: Time,
     tolerance: Span,
-    /// How far a timestamp may be off, if they are looked at.
+    /// How far a timestamp may be off, if timestamps are compared.
     stamps: Option<Span>,
-    /// A call that has not returned.
+    /// A blocked call.
     blocked: Option<(u32, Call)>,
 }
 
@@ -122,7 +121,7 @@ impl Run<'_> {
         self.retry_blocked()
     }
 
-    /// The times between which an event happens.
+    /// The earliest and the latest time of an event.
     fn times(&self, when: When) -> (Time, Time) {
         match when {
             When::Any => (Time::ZERO, self.now + Span::from_secs(1_000)),
@@ -131,7 +130,7 @@ impl Run<'_> {
         }
     }
 
-    /// Lets time pass.
+    /// Advances time, and handles timers until then.
     fn advance(&mut self, until: Time) {
         while self.host.next_timer() <= until {
             let due = self.host.next_timer();
@@ -162,7 +161,7 @@ impl Run<'_> {
         }
     }
 
-    /// A call that blocks may return after every event.
+    /// Retries a blocked call; called after every event.
     fn retry_blocked(&mut self) -> Step {
         let Some((line, call)) = self.blocked.take() else { return Ok(()) };
         self.call(line, &call).map_err(|why| (line, why))
@@ -176,7 +175,7 @@ impl Run<'_> {
         })
     }
 
-    /// A segment must have been sent, or be sent in time.
+    /// Requires that a segment was sent, or is sent in time.
     fn expect(&mut self, when: When, expected: &Segment) -> Result<(), StepError> {
         if expected.flags.rst {
             return Err(StepError::not_modelled("a RST: the endpoint sends none"));
@@ -217,7 +216,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The next segment that is sent until some time.
+    /// The next segment sent until some time.
     fn next_sent(&mut self, until: Time) -> Option<SentSegment> {
         while self.host.sent().is_empty() && self.host.next_timer() <= until {
             let due = self.host.next_timer();

@@ -1,19 +1,19 @@
-//! Commands of the shell: those that change a setting of the endpoint, and those that do not matter
-//! to it. Nothing is executed.
+//! Shell commands: those that change a setting of the endpoint, and those that are irrelevant to
+//! it. Nothing is executed.
 
 use crate::host::{Settings, StepError};
 
-/// Linux `GSO_LEGACY_MAX_SIZE`: what a host hands down at once. Without pacing it makes no
-/// difference to what is compared.
+/// Linux `GSO_LEGACY_MAX_SIZE`: the most that a host hands down at once. Without pacing it does not
+/// affect the compared behaviour.
 const OFFLOAD_BYTES: u32 = 65_536;
 
-/// Files that name files.
+/// Nesting of files that refer to other files.
 const DEPTH: u32 = 8;
 
-/// Gives the text of a file that a script names, if there is one.
+/// Returns the text of a file named in a script, if it exists.
 pub type FileTexts<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Takes every command into the settings.
+/// Applies every command to the settings.
 pub(crate) fn apply(
     commands: &str,
     settings: &mut Settings,
@@ -75,7 +75,7 @@ fn command(
     }
 }
 
-/// `net.ipv4.NAME=VALUE`, also with slashes.
+/// `net.ipv4.NAME=VALUE`, or with slashes.
 fn set(assignment: &str, settings: &mut Settings) -> Result<(), StepError> {
     let (path, value) = assignment.split_once('=').unwrap_or((assignment, ""));
     let path = path.trim_start_matches("/proc/sys/").replace('/', ".");
@@ -85,8 +85,8 @@ fn set(assignment: &str, settings: &mut Settings) -> Result<(), StepError> {
     }
 }
 
-/// The words of a command, without its comment and what it does with its output. Quotes and
-/// `$((...))` keep theirs together.
+/// The words of a command, without comments and redirections. Quotes and `$((...))` keep their
+/// contents together.
 fn words(line: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let (mut quoted, mut depth) = (false, 0_i32);

@@ -1,4 +1,4 @@
-//! Our own scripts hold, and a script that is wrong never passes.
+//! Our own scripts pass, and an incorrect script never does.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ fn verdict(text: &str) -> ScriptOutcome {
     run(text, &|_| None).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A connection whose peer takes segments of 1000 bytes, then `events`.
+/// A connection whose peer accepts segments of 1000 bytes, then `events`.
 fn established(events: &str) -> ScriptOutcome {
     verdict(&format!(
         "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -69,7 +69,7 @@ fn a_fin_is_acknowledged_at_once_before_data_after_our_own_and_by_a_full_buffer(
     );
 }
 
-/// Linux 7.2 `tcp_fin` forgets what SACK blocks would report.
+/// Linux 7.2 `tcp_fin` discards pending SACK blocks.
 #[test]
 fn data_that_comes_again_with_a_fin_is_not_reported() {
     let events = "+0 < . 1:1001(1000) ack 1 win 32000\n+0 > . 1:1(0) ack 1001

@@ -23,13 +23,13 @@ enum Pattern {
     /// At a rate during exponential on periods, nothing during off periods (ns-2
     /// `Traffic/Exponential`).
     OnOff { pacer: Transmitter, on: Span, off: Span, off_at: Time },
-    /// At a rate during bursts; `to_come` has the start times of later ones, the next one last.
+    /// At a rate during bursts; `to_come` holds the start times of later ones, the next one last.
     Bursts { pacer: Transmitter, ends: Time, length: Span, to_come: Vec<Time> },
-    /// Frames at even intervals; `left` bytes of the present one are still to send.
+    /// Frames at even intervals; `left` bytes of the current one are unsent.
     Frames { sizes: Sizes, interval: Span, began: Time, left: u64 },
     /// Recorded amounts; the one at `place` is partly sent.
     Replay { recording: Arc<Recording>, start: Time, place: usize, sent: u64 },
-    /// As a custom application says; the next datagram has `bytes`.
+    /// As specified by a custom application; the next datagram has `bytes`.
     Custom { app: Box<dyn CustomApp>, bytes: u32 },
 }
 
@@ -44,7 +44,7 @@ pub struct DatagramSource {
 }
 
 impl DatagramSource {
-    /// A source that sends from `start` until before `stop`; none for an application over TCP.
+    /// A source that sends from `start` until before `stop`; `None` for an application over TCP.
     pub fn new(app: &App, (start, stop): (Time, Time), mut rng: Rng) -> Option<DatagramSource> {
         let pacer = |datagrams: &Datagrams| Transmitter::new(datagrams.rate);
         let mut next = start;
@@ -80,8 +80,7 @@ impl DatagramSource {
         Some(DatagramSource { packet_bytes: app.packet_bytes(), pattern, rng, next, stop })
     }
 
-    /// A source that sends what an application of the caller says, from `start` until before
-    /// `stop`.
+    /// A source that sends the datagrams of a custom application, from `start` until before `stop`.
     pub fn custom(
         mut app: Box<dyn CustomApp>,
         (start, stop): (Time, Time),
@@ -98,8 +97,8 @@ impl DatagramSource {
         if self.next < self.stop { self.next } else { Time::NEVER }
     }
 
-    /// The size of the datagram that leaves now in bytes, headers included, if one does. The next
-    /// one is scheduled from when this one was due, so that a late host keeps the rate.
+    /// Returns the size in bytes, with headers, of the datagram that is due, if one is. The next
+    /// one is scheduled relative to its due time, so a late host keeps the rate.
     pub fn take(&mut self, now: Time) -> Option<u32> {
         if self.next_timer() > now {
             return None;
@@ -125,7 +124,7 @@ impl Pattern {
         left.min(u64::from(most)) as u32
     }
 
-    /// When the next datagram leaves, after one has left now.
+    /// When the next datagram leaves, after one that leaves now.
     fn after(&mut self, now: Time, bytes: u32, rng: &mut Rng) -> Time {
         match self {
             Pattern::Steady { pacer, arrivals } => {
@@ -188,7 +187,7 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
-    /// 1000 B at 1 Mbit/s: 8 ms apart.
+    /// 1000 B at 1 Mbit/s: one datagram per 8 ms.
     fn datagrams() -> Datagrams {
         Datagrams { rate: Rate::from_bps(1_000_000), packet_bytes: 1_000, ecn: Ecn::NotEct }
     }

@@ -1,8 +1,8 @@
-//! Traffic models: what the users of a network transfer, and when. The simulator carries it over
-//! its own transport, the traffic programs of real hosts over sockets.
+//! Traffic models: what the users of a network transfer, and when. The simulator carries these
+//! transfers over its own transport, the traffic programs of real hosts over sockets.
 //!
-//! Nothing here sends a packet or reads a clock: the host passes the time in and does what it is
-//! returned. Randomness comes from streams of the host, so that two hosts with the same streams
+//! Nothing here sends a packet or reads a clock: the host passes the time in and performs the
+//! returned actions. Randomness comes from streams of the host, so two hosts with the same streams
 //! transfer the same files, frames and pages.
 
 #![warn(unreachable_pub)]

@@ -1,5 +1,5 @@
-//! TCP profiles as far as every host needs them: their names, and the congestion control of flows
-//! that name none. Their rules are the simulator's.
+//! The part of TCP profiles that every host needs: their names and default congestion controls.
+//! Their rules are in the simulator.
 
 use sojourn_aqm::params::nearest;
 
@@ -8,7 +8,7 @@ use sojourn_aqm::params::nearest;
 pub struct TcpProfile {
     /// Its name.
     pub name: &'static str,
-    /// The congestion control of flows that name none.
+    /// Its default congestion control.
     pub cc: &'static str,
 }
 
@@ -35,10 +35,9 @@ pub const TCP_PROFILES: [TcpProfile; 15] = [
     named("pie-3.5", "reno"),
 ];
 
-/// The profile of a name.
+/// Looks up a profile by name.
 ///
-/// # Errors
-/// A sentence with the nearest name.
+/// # Errors A sentence with the nearest name.
 pub fn tcp_profile(name: &str) -> Result<TcpProfile, String> {
     let found = TCP_PROFILES.iter().find(|profile| profile.name == name.trim());
     found.copied().ok_or_else(|| {

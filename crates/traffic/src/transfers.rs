@@ -29,12 +29,12 @@ pub enum TransferPlan {
         every: Span,
         /// The ladder of rates, increasing.
         rates: Vec<Rate>,
-        /// The place of the present rate in the ladder.
+        /// Index of the current rate in the ladder.
         rung: usize,
     },
-    /// Objects that others request, such as the objects of a page.
+    /// Objects requested by others, such as the objects of a page.
     OnDemand,
-    /// What an application of the caller says.
+    /// As specified by a custom application.
     Custom(Box<dyn CustomApp>),
 }
 
@@ -57,7 +57,7 @@ impl TransferPlan {
         })
     }
 
-    /// The bytes that the connection which opens now carries; none: unlimited.
+    /// The size in bytes of the connection that opens now; `None` if unlimited.
     pub fn next_bytes(&mut self, now: Time, rng: &mut Rng) -> Option<u64> {
         match self {
             TransferPlan::Bulk(bytes) => *bytes,
@@ -72,7 +72,7 @@ impl TransferPlan {
         }
     }
 
-    /// When the next connection opens after a transfer that is finished now.
+    /// When the next connection opens, after a transfer that finishes now.
     pub fn next_start(&mut self, finished: &FinishedTransfer, now: Time, rng: &mut Rng) -> Time {
         match self {
             TransferPlan::Bulk(_) | TransferPlan::One { .. } | TransferPlan::OnDemand => {
@@ -94,8 +94,8 @@ impl TransferPlan {
     }
 }
 
-/// A player requests at most this fraction of the last chunk's throughput (our choice: a margin for
-/// the variation of throughput).
+/// A player requests at most this fraction of the last chunk's throughput (our choice, a margin for
+/// variations).
 const SAFETY_MARGIN: f64 = 0.8;
 
 /// A finished transfer.
@@ -130,11 +130,11 @@ mod tests {
         let mut plan = player();
         let bytes = plan.next_bytes(Time::ZERO, &mut rng()).expect("a chunk is limited");
         assert_eq!(bytes, 250_000);
-        // 250 kB in 1 s are 2 Mbit/s, of which 0.8 afford 1 Mbit/s only.
+        // 250 kB in 1 s are 2 Mbit/s, of which 0.8 are enough for 1 Mbit/s only.
         let chunk = FinishedTransfer { start: Time::ZERO, bytes };
         assert_eq!(plan.next_start(&chunk, secs(1), &mut rng()), secs(2));
         assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(250_000));
-        // In 0.5 s they are 4 Mbit/s: 0.8 of that afford 2.
+        // In 0.5 s they are 4 Mbit/s: 0.8 of that are enough for 2.
         let half = Time::ZERO + Span::from_millis(500);
         assert_eq!(plan.next_start(&chunk, half, &mut rng()), secs(2));
         assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(500_000));

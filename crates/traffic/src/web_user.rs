@@ -1,7 +1,7 @@
 //! A user who reads web pages: requests the main object, parses it, requests the embedded objects
 //! over several connections at once, reads, and requests the next page (3GPP2 C.R1002-0 HTTP model,
-//! as in ns-3's `ThreeGppHttpClient`). It does no fetching, so that real connections can serve it
-//! too.
+//! as in ns-3's `ThreeGppHttpClient`). It does not fetch anything itself, so real connections can
+//! serve it too.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
@@ -9,16 +9,16 @@ use sojourn_scenario::resolved::Web;
 
 use crate::FinishedTransfer;
 
-/// The state of the user.
+/// The state of a user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// Reads before requesting the next page.
+    /// Reading before requesting the next page.
     Reading,
-    /// Waits for the main object.
+    /// Waiting for the main object.
     Main,
-    /// The browser parses the main object.
+    /// Parsing the main object.
     Parsing,
-    /// Waits for embedded objects.
+    /// Waiting for embedded objects.
     Objects,
 }
 
@@ -29,7 +29,7 @@ const OBJECTS: (f64, f64, f64) = (1.1, 2.0, 55.0);
 /// An object to fetch over one of the connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fetch {
-    /// Which connection, by place.
+    /// The index of the connection.
     pub lane: usize,
     /// Its size.
     pub bytes: u64,
@@ -41,11 +41,11 @@ pub struct WebUser {
     web: Web,
     rng: Rng,
     phase: Phase,
-    /// When the present pause ends.
+    /// When the current pause ends.
     wake: Time,
     began: Time,
     bytes: u64,
-    /// Objects still to request, and objects requested and not complete.
+    /// Objects not requested yet, and objects requested but incomplete.
     to_request: u32,
     under_way: u32,
 }
@@ -65,22 +65,22 @@ impl WebUser {
         }
     }
 
-    /// When the present pause ends.
+    /// When the current pause ends.
     pub fn next_timer(&self) -> Time {
         self.wake
     }
 
-    /// When the page that is not complete yet was requested.
+    /// When the incomplete page was requested.
     pub fn under_way_since(&self) -> Option<Time> {
         (self.phase != Phase::Reading).then_some(self.began)
     }
 
-    /// Ends all requests; a page under way never completes.
+    /// Ends all requests; an incomplete page never completes.
     pub fn stop(&mut self) {
         (self.wake, self.to_request) = (Time::NEVER, 0);
     }
 
-    /// A pause has ended: what to fetch now.
+    /// Ends a pause; returns what to fetch now.
     pub fn on_timer(&mut self, now: Time) -> Vec<Fetch> {
         self.wake = Time::NEVER;
         match self.phase {
@@ -98,8 +98,8 @@ impl WebUser {
         }
     }
 
-    /// An object is complete on a connection: what to fetch next on it, and the page, if that was
-    /// its last object.
+    /// Handles the completion of an object on a connection: returns what to fetch next on it, and
+    /// the page, if this was its last object.
     pub fn on_object(
         &mut self,
         now: Time,

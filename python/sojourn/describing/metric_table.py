@@ -80,9 +80,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="an idle link has the least; judged together with utilisation",
         doc=(
-            "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
-            "packets wait too, is left out; `owd` and `rtt` have it."
+            "Time in the queue, without transmission, of the packets that were sent; dropped "
+            "packets are in `drop_delays`. The queue of a `device` below is not included, but "
+            "`owd` and `rtt` include it."
         ),
         relative=0.05,
         least=0.001,
@@ -97,9 +97,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="an idle link has the least; judged together with utilisation",
         doc=(
-            "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
-            "packets wait too, is left out; `owd` and `rtt` have it."
+            "Time in the queue, without transmission, of the packets that were sent; dropped "
+            "packets are in `drop_delays`. The queue of a `device` below is not included, but "
+            "`owd` and `rtt` include it."
         ),
         relative=0.05,
         least=0.001,
@@ -116,9 +116,9 @@ ROWS: tuple[MetricRow, ...] = (
         why="an idle link has the least; judged together with utilisation",
         never="`sojourn agree` reads it from table `histograms`",
         doc=(
-            "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
-            "packets wait too, is left out; `owd` and `rtt` have it."
+            "Time in the queue, without transmission, of the packets that were sent; dropped "
+            "packets are in `drop_delays`. The queue of a `device` below is not included, but "
+            "`owd` and `rtt` include it."
         ),
         relative=0.05,
         least=0.001,
@@ -135,9 +135,9 @@ ROWS: tuple[MetricRow, ...] = (
         why="an idle link has the least; judged together with utilisation",
         headline="queue delay p95",
         doc=(
-            "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
-            "packets wait too, is left out; `owd` and `rtt` have it."
+            "Time in the queue, without transmission, of the packets that were sent; dropped "
+            "packets are in `drop_delays`. The queue of a `device` below is not included, but "
+            "`owd` and `rtt` include it."
         ),
         relative=0.05,
         least=0.001,
@@ -154,9 +154,9 @@ ROWS: tuple[MetricRow, ...] = (
         why="an idle link has the least; judged together with utilisation",
         centre="median",
         doc=(
-            "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
-            "packets wait too, is left out; `owd` and `rtt` have it."
+            "Time in the queue, without transmission, of the packets that were sent; dropped "
+            "packets are in `drop_delays`. The queue of a `device` below is not included, but "
+            "`owd` and `rtt` include it."
         ),
         relative=0.05,
         least=0.001,
@@ -173,9 +173,9 @@ ROWS: tuple[MetricRow, ...] = (
         why="an idle link has the least; judged together with utilisation",
         centre="median",
         doc=(
-            "Time in the queue, without transmission, of the packets that were sent; packets that "
-            "were dropped are not in it, see `drop_delays`. The queue of a `device` below, where "
-            "packets wait too, is left out; `owd` and `rtt` have it."
+            "Time in the queue, without transmission, of the packets that were sent; dropped "
+            "packets are in `drop_delays`. The queue of a `device` below is not included, but "
+            "`owd` and `rtt` include it."
         ),
         relative=0.05,
         least=0.001,
@@ -190,9 +190,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="an idle link has the least; judged together with utilisation",
         doc=(
-            "The same as a mean over time: at every moment the delay of the packet that leaves "
-            "next, zero while nothing waits. A mean over packets counts fast times more than slow "
-            "ones, and idle times not at all."
+            "Queue delay as a mean over time: at every moment the delay of the packet that leaves "
+            "next, zero while the queue is empty. A mean over packets weights fast periods more "
+            "than slow ones, and idle periods not at all."
         ),
         relative=0.05,
         least=0.001,
@@ -208,8 +208,8 @@ ROWS: tuple[MetricRow, ...] = (
         headline="utilisation",
         bins="mean",
         doc=(
-            "Bytes carried of those that the link could have carried in the counted time, as its "
-            "line counts them; never above 1; [below](#what-a-link-carried)."
+            "Bytes carried, as a share of those that the link could have carried in the counted "
+            "time, as its line counts them; never above 1; [below](#what-a-link-carried)."
         ),
         relative=0.0,
         least=0.01,
@@ -224,7 +224,7 @@ ROWS: tuple[MetricRow, ...] = (
         together="higher",
         why="a standing queue raises it too; judged together with delay",
         bins="mean",
-        doc="What the link carried in the counted time, framing included, never above its rate.",
+        doc="Rate carried by the link in the counted time, framing included, never above its rate.",
         relative=0.05,
         least=0.0,
         tables=("router",),
@@ -272,7 +272,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="packets",
         label="lost on the wire",
         why="the scenario sets it",
-        doc="Packets that a wire with `loss` lost; these count as sent.",
+        doc="Packets lost on a wire with `loss`; these count as sent.",
         relative=0.05,
         least=0.0,
     ),
@@ -283,7 +283,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="loss on the wire",
         why="the scenario sets it",
-        doc="The share of packets that a wire with `loss` lost.",
+        doc="The share of packets lost on a wire with `loss`.",
         relative=0.0,
         least=0.005,
     ),
@@ -444,7 +444,7 @@ ROWS: tuple[MetricRow, ...] = (
         headline="goodput per class",
         bins="mean",
         doc=(
-            "Payload delivered to applications, by streams in order, by all flows of the class "
+            "Payload delivered to applications (by streams, in order) by all flows of the class "
             "together, per second of the time in which at least one of them was active."
         ),
         relative=0.05,
@@ -472,7 +472,7 @@ ROWS: tuple[MetricRow, ...] = (
         better="higher",
         together="higher",
         centre="median",
-        doc="Jain's index of fairness between these goodputs of flows: 1 is equal; of bulk flows.",
+        doc="Jain's index of fairness of these per-flow goodputs, for bulk flows; 1 means equal.",
         relative=0.0,
         least=0.01,
         tables=("compare", "agree_wide",),
@@ -487,9 +487,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles are of all of "
-            "them; the unfinished took longer than they were seen (right-censored, Kaplan and "
-            "Meier 1958). Mean and maximum are of those that finished."
+            "Completion times of transfers requested after the warm-up. Quantiles include all of "
+            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
+            "and Meier 1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -505,9 +505,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles are of all of "
-            "them; the unfinished took longer than they were seen (right-censored, Kaplan and "
-            "Meier 1958). Mean and maximum are of those that finished."
+            "Completion times of transfers requested after the warm-up. Quantiles include all of "
+            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
+            "and Meier 1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -526,9 +526,9 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         headline="completion p95",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles are of all of "
-            "them; the unfinished took longer than they were seen (right-censored, Kaplan and "
-            "Meier 1958). Mean and maximum are of those that finished."
+            "Completion times of transfers requested after the warm-up. Quantiles include all of "
+            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
+            "and Meier 1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -546,9 +546,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles are of all of "
-            "them; the unfinished took longer than they were seen (right-censored, Kaplan and "
-            "Meier 1958). Mean and maximum are of those that finished."
+            "Completion times of transfers requested after the warm-up. Quantiles include all of "
+            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
+            "and Meier 1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -565,9 +565,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles are of all of "
-            "them; the unfinished took longer than they were seen (right-censored, Kaplan and "
-            "Meier 1958). Mean and maximum are of those that finished."
+            "Completion times of transfers requested after the warm-up. Quantiles include all of "
+            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
+            "and Meier 1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -583,8 +583,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Instead of a quantile that is not known, because too few finished: the longest time "
-            "seen, which it exceeds."
+            "Replaces a quantile that cannot be computed because too few transfers finished: the "
+            "longest observed time, which the quantile exceeds."
         ),
         relative=0.05,
         least=0.001,
@@ -600,8 +600,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Instead of a quantile that is not known, because too few finished: the longest time "
-            "seen, which it exceeds."
+            "Replaces a quantile that cannot be computed because too few transfers finished: the "
+            "longest observed time, which the quantile exceeds."
         ),
         relative=0.05,
         least=0.001,
@@ -618,8 +618,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Instead of a quantile that is not known, because too few finished: the longest time "
-            "seen, which it exceeds."
+            "Replaces a quantile that cannot be computed because too few transfers finished: the "
+            "longest observed time, which the quantile exceeds."
         ),
         relative=0.05,
         least=0.001,
@@ -750,8 +750,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="higher",
         centre="median",
         doc=(
-            "Connections whose data is ECN-capable, per connection that asked for ECN and was "
-            "established since the start of the run ([ECN](../how-to/ecn.md))."
+            "The share of connections with ECN-capable data among those that requested ECN and "
+            "were established since the start of the run ([ECN](../how-to/ecn.md))."
         ),
         relative=0.0,
         least=0.005,
@@ -765,13 +765,13 @@ ROWS: tuple[MetricRow, ...] = (
         better="higher",
         together="higher",
         doc=(
-            "Rating (ITU-T G.107, the E-model) of a class that is calls of one codec and nothing "
-            "else, `kind = \"voice\"` or `cbr` with `voice = true`; a call plays out when 99 % of "
-            "its packets have come. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for "
+            "Rating (ITU-T G.107, the E-model) of a class that consists only of calls with one "
+            "codec, `kind = \"voice\"` or `cbr` with `voice = true`; a call plays out when 99 % of "
+            "its packets have arrived. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for "
             "packets of 10 ms), 20 ms to fill a packet; G.729A: Ie 11, Bpl 19 (published with "
             "voice activity detection, which is not simulated), 25 ms; ITU-T G.113 Appendix I, "
-            "Table I.4 (09/2024), whose text was not at hand: Ie, Bpl and their conditions are as "
-            "other works quote them."
+            "Table I.4 (09/2024), as quoted by other works, because its text was not available to "
+            "us."
         ),
         relative=0.05,
         least=0.0,
@@ -901,7 +901,7 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="a drop is also how an AQM signals, and the queue that it shortens is judged",
         never="`sojourn agree` computes it from table `flows`",
-        doc="Payload that was sent again, as a share of what was sent after the first sample.",
+        doc="Retransmitted payload as a share of the payload sent after the first sample.",
         relative=0.0,
         least=0.005,
         tables=("agree_wide",),
@@ -916,9 +916,9 @@ ROWS: tuple[MetricRow, ...] = (
         why="a drop is also how an AQM signals, and the queue that it shortens is judged",
         bins="unknown",
         doc=(
-            "Of the packets that arrived in the counted time, the share that this queue dropped; a "
-            "drop after `warmup` of a packet that arrived before it does not count, and what still "
-            "waits at the end is not dropped."
+            "The share of the packets that arrived in the counted time that this queue dropped. A "
+            "drop after `warmup` of a packet that arrived before does not count, and packets in "
+            "the queue at the end are not dropped."
         ),
         relative=0.0,
         least=0.005,
@@ -933,7 +933,7 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="a drop is also how an AQM signals, and the queue that it shortens is judged",
         centre="median",
-        doc="The same, by cause.",
+        doc="The drop rate by cause.",
         relative=0.0,
         least=0.005,
         tables=("compare",),
@@ -947,7 +947,7 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="a drop is also how an AQM signals, and the queue that it shortens is judged",
         centre="median",
-        doc="The same, by cause.",
+        doc="The drop rate by cause.",
         relative=0.0,
         least=0.005,
         tables=("compare",),
@@ -961,7 +961,7 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="a drop is also how an AQM signals, and the queue that it shortens is judged",
         centre="median",
-        doc="The same, by cause.",
+        doc="The drop rate by cause.",
         relative=0.0,
         least=0.005,
         tables=("compare",),
@@ -976,8 +976,8 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         bins="unknown",
         doc=(
-            "Of the packets that arrived in the counted time, the share that this queue marked; "
-            "not those that arrived marked."
+            "The share of the packets that arrived in the counted time that this queue marked, "
+            "without those that arrived marked."
         ),
         relative=0.0,
         least=0.005,
@@ -991,7 +991,7 @@ ROWS: tuple[MetricRow, ...] = (
         label="random mark rate",
         why="a mark is a signal and costs no packet",
         centre="median",
-        doc="The same, by cause; overflow marks nothing.",
+        doc="The mark rate by cause; overflow marks nothing.",
         relative=0.0,
         least=0.005,
         tables=("compare",),
@@ -1004,7 +1004,7 @@ ROWS: tuple[MetricRow, ...] = (
         label="deterministic mark rate",
         why="a mark is a signal and costs no packet",
         centre="median",
-        doc="The same, by cause; overflow marks nothing.",
+        doc="The mark rate by cause; overflow marks nothing.",
         relative=0.0,
         least=0.005,
         tables=("compare",),
@@ -1040,7 +1040,10 @@ ROWS: tuple[MetricRow, ...] = (
         better="lower",
         together="lower",
         only="router",
-        doc="How late the router sent packets: the lateness of the machine, not of a queue.",
+        doc=(
+            "How late the router sent packets; this is the lateness of the machine, not of a "
+            "queue."
+        ),
         relative=0.05,
         least=0.001,
         quantile=0.5,
@@ -1054,7 +1057,10 @@ ROWS: tuple[MetricRow, ...] = (
         better="lower",
         together="lower",
         only="router",
-        doc="How late the router sent packets: the lateness of the machine, not of a queue.",
+        doc=(
+            "How late the router sent packets; this is the lateness of the machine, not of a "
+            "queue."
+        ),
         relative=0.05,
         least=0.001,
         quantile=0.99,
@@ -1068,7 +1074,10 @@ ROWS: tuple[MetricRow, ...] = (
         better="lower",
         together="lower",
         only="router",
-        doc="How late the router sent packets: the lateness of the machine, not of a queue.",
+        doc=(
+            "How late the router sent packets; this is the lateness of the machine, not of a "
+            "queue."
+        ),
         relative=0.05,
         least=0.001,
     ),

@@ -1,9 +1,9 @@
-//! Metrics: each declared once, as a row of [`table`].
+//! Metrics, each declared once, as a row of [`table`].
 //!
-//! From one row follow the name and unit in the tables of every engine, the Python module
+//! From this row follow the name and unit in the tables of every engine, the Python module
 //! `sojourn.describing.metric_table`, `web/src/metric-table.ts`, the tables of
-//! `docs/reference/tables.md` and the names that the schema of a study accepts. Comparisons read
-//! their direction, centre, margin and family from it, every output its label and format.
+//! `docs/reference/tables.md` and the names accepted by the schema of a study. Comparisons read
+//! their direction, centre, margin and family from it; all outputs read label and format.
 
 mod table;
 
@@ -14,29 +14,30 @@ pub use table::*;
 /// A metric of table `summary`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Metric {
-    /// What it is about.
+    /// The scope of the metric.
     pub scope: Scope,
-    /// Its name in tables. No two metrics share one.
+    /// Its name in tables, unique among all metrics.
     pub name: &'static str,
-    /// What kind of number it is, which decides unit and format.
+    /// The kind of number, which decides unit and format.
     pub kind: MetricKind,
-    /// Its name in sentences and on axes, without the unit; that of a class follows it.
+    /// Its name in sentences and on axes, without the unit; for a class metric, the class follows.
     pub label: &'static str,
     /// Which direction is an improvement.
     pub better: Better,
-    /// What is estimated over the seeds.
+    /// The statistic estimated over the seeds.
     pub centre: Centre,
-    /// The largest difference that is none in practice.
+    /// The largest difference without practical relevance.
     pub margin: Margin,
     /// Whether comparisons make claims about it.
     pub family: Family,
-    /// The outputs with a selection of metrics that show it.
+    /// The outputs with a selection of metrics that include it.
     pub tables: &'static [Output],
-    /// Whether table `bins` has it, and how it is put together from several bins.
+    /// Whether table `bins` has it, and how values of several bins are combined.
     pub bins: Option<OverBins>,
-    /// What it is of a distribution.
+    /// Which statistic of a distribution it is.
     pub statistic: Statistic,
-    /// Whether it is a time of seconds, shown in s from one second on and else in ms.
+    /// Whether it is a time of the order of seconds, shown in s from one second on, otherwise in
+    /// ms.
     pub is_long: bool,
     /// Which engines write it.
     pub written: Written,
@@ -51,16 +52,16 @@ pub enum MetricKind {
     Time,
     /// bit/s, shown in Mbit/s.
     Rate,
-    /// A fraction between 0 and 1, shown in percent; its mean has the interval of its logit.
+    /// A fraction between 0 and 1, shown in percent; intervals of its mean use the logit.
     Share,
     /// A count of something, or a pure number of things (`1`).
     Count(&'static str),
-    /// A number on a scale of its own, without a unit.
+    /// A number on its own scale, without a unit.
     Score,
 }
 
 impl MetricKind {
-    /// One of each; the unit of a count differs from metric to metric.
+    /// One of each kind; the unit of a count differs between metrics.
     pub const ALL: [MetricKind; 5] = [
         MetricKind::Time,
         MetricKind::Rate,
@@ -90,7 +91,8 @@ impl MetricKind {
         }
     }
 
-    /// The usual margin: 5 % of the baseline, of times at least 1 ms; half a point of a share.
+    /// The usual margin: 5 % of the baseline, but at least 1 ms for times; half a percentage point
+    /// for shares.
     pub const fn margin(self) -> Margin {
         match self {
             MetricKind::Time => Margin { relative: 0.05, least: 0.001 },
@@ -126,9 +128,9 @@ impl Improvement {
 pub enum Better {
     /// This one.
     Always(Improvement),
-    /// Neither by itself, because of this; this one where another metric is judged with it.
+    /// Neither in itself, for this reason; the given direction if another metric is judged with it.
     Together(Improvement, &'static str),
-    /// Neither, because of this.
+    /// Neither, for this reason.
     Neither(&'static str),
 }
 
@@ -137,8 +139,8 @@ pub enum Better {
 pub enum Centre {
     /// The mean.
     Mean,
-    /// The median: of metrics with a long tail, a bound or rare events, whose mean has no interval
-    /// that holds with ten seeds (docs/evidence/coverage.md).
+    /// The median: for metrics with a long tail, a bound or rare events, whose mean has no valid
+    /// interval with ten seeds (docs/evidence/coverage.md).
     Median,
 }
 
@@ -152,10 +154,10 @@ impl Centre {
     }
 }
 
-/// The larger of two amounts. Margins are our choice.
+/// A margin: the larger of two amounts. The values are our choice.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Margin {
-    /// Part of the baseline's value.
+    /// As a fraction of the baseline's value.
     pub relative: f64,
     /// In the metric's unit.
     pub least: f64,
@@ -171,9 +173,9 @@ impl Margin {
 /// The family of tests that a metric belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
-    /// Declared before any result, under this name: verdicts and Holm's correction.
+    /// Declared before any result, under this name, with verdicts and Holm's correction.
     Headline(&'static str),
-    /// Intervals, no verdicts.
+    /// Intervals without verdicts.
     Exploratory,
 }
 
@@ -211,43 +213,43 @@ impl Output {
     }
 }
 
-/// How a metric of several bins follows from those of each.
+/// How a metric over several bins follows from its values in each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OverBins {
-    /// It is their mean.
+    /// As their mean.
     Mean,
-    /// It does not: its denominator differs from bin to bin.
+    /// It cannot be computed: its denominator differs between bins.
     Unknown,
 }
 
-/// What a metric is of a distribution.
+/// Which statistic of a distribution a metric is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Statistic {
-    /// Of none.
+    /// It is not one.
     Single,
-    /// Its mean.
+    /// The mean.
     Mean,
     /// This quantile, interpolated within a bin of the histogram.
     Quantile(f64),
-    /// A bound that this quantile exceeds, where the quantile is not known.
+    /// A lower bound of this quantile, if the quantile cannot be computed.
     Above(f64),
-    /// Its maximum.
+    /// The maximum.
     Max,
 }
 
 /// Which engines write a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Written {
-    /// All.
+    /// All engines.
     Always,
-    /// One program alone, because of this.
+    /// One program only, for this reason.
     Only(&'static str, &'static str),
-    /// None, because of this.
+    /// None, for this reason.
     Never(&'static str),
 }
 
 impl Metric {
-    /// A metric with what is usual of its kind.
+    /// A metric with the usual settings of its kind.
     const fn usual(scope: Scope, kind: MetricKind) -> Metric {
         Metric {
             scope,
@@ -267,7 +269,7 @@ impl Metric {
         }
     }
 
-    /// A row of table `summary` about the queue, class or run of this name.
+    /// A row of table `summary` for the queue, class or run with this name.
     // tidy: allow(SummaryRow {) as this is the one place that makes them
     pub fn row(&self, name: &str, value: f64) -> SummaryRow {
         debug_assert!(!matches!(self.written, Written::Never(_)), "{} is written", self.name);
@@ -276,7 +278,7 @@ impl Metric {
         SummaryRow { scope, name, metric: self.name, value, unit }
     }
 
-    /// A row of table `bins` that is about the place `index` of a scope.
+    /// A row of table `bins` for the index `index` within a scope.
     pub(crate) fn bin(
         &self,
         scope: Scope,
@@ -306,8 +308,8 @@ pub fn all() -> impl Iterator<Item = &'static Metric> {
 }
 
 /// Declares metrics. A row is a single metric, `(name, label)`, or several with one meaning,
-/// `[(name, label), ...]`; fields in the braces behind the kind hold for all of them, those behind
-/// a label for one.
+/// `[(name, label), ...]`. Fields in the braces after the kind apply to all of them, those after a
+/// label to one.
 macro_rules! metrics {
     ($($(#[doc = $text:literal])+ $NAME:ident = $what:tt of $scope:ident, $kind:expr, {
         $($field:ident: $value:expr),* $(,)?
@@ -319,7 +321,7 @@ macro_rules! metrics {
             }, $($text)+
         })+
 
-        /// The rows of the table, in their order.
+        /// The rows of the table, in order.
         pub const GROUPS: &[&[Metric]] = &[$($crate::metrics::listed!($NAME $what)),+];
     };
 }

@@ -1,4 +1,4 @@
-//! The table of metrics: one row each, in the order in which comparisons show them.
+//! The table of metrics: one row each, in the order of comparisons.
 
 use sojourn_record::rows::Scope;
 
@@ -20,9 +20,9 @@ const LOAD: &str = "it says how much traffic there was";
 const RADIO: &str = "the rate control chooses it, for the channel";
 
 metrics! {
-    /// Time in the queue, without transmission, of the packets that were sent; packets that were
-    /// dropped are not in it, see `drop_delays`. The queue of a `device` below, where packets wait
-    /// too, is left out; `owd` and `rtt` have it.
+    /// Time in the queue, without transmission, of the packets that were sent; dropped packets are
+    /// in `drop_delays`. The queue of a `device` below is not included, but `owd` and `rtt` include
+    /// it.
     DELAY = [
         ("delay_mean", "queue delay mean") {
             statistic: Mean, tables: &[Compare, Live, Diff, Router, Agree, Atlas]
@@ -47,21 +47,21 @@ metrics! {
         },
     ] of Queue, MetricKind::Time, { better: Together(Lower, IDLE) };
 
-    /// The same as a mean over time: at every moment the delay of the packet that leaves next,
-    /// zero while nothing waits. A mean over packets counts fast times more than slow ones, and
-    /// idle times not at all.
+    /// Queue delay as a mean over time: at every moment the delay of the packet that leaves next,
+    /// zero while the queue is empty. A mean over packets weights fast periods more than slow ones,
+    /// and idle periods not at all.
     DELAY_TIME_MEAN = ("delay_time_mean", "queue delay over time") of Queue, MetricKind::Time, {
         better: Together(Lower, IDLE)
     };
 
-    /// Bytes carried of those that the link could have carried in the counted time, as its line
-    /// counts them; never above 1; [below](#what-a-link-carried).
+    /// Bytes carried, as a share of those that the link could have carried in the counted time, as
+    /// its line counts them; never above 1; [below](#what-a-link-carried).
     UTILISATION = ("utilisation", "utilisation") of Queue, MetricKind::Share, {
         better: Together(Higher, BUSY), margin: Margin::of(0.01), family: Headline("utilisation"),
         tables: &[Compare, Live, Router, Agree, Atlas], bins: Some(OverBins::Mean)
     };
 
-    /// What the link carried in the counted time, framing included, never above its rate.
+    /// Rate carried by the link in the counted time, framing included, never above its rate.
     THROUGHPUT = ("throughput", "throughput") of Queue, MetricKind::Rate, {
         better: Together(Higher, BUSY), tables: &[Router], bins: Some(OverBins::Mean)
     };
@@ -79,12 +79,12 @@ metrics! {
         better: Together(Lower, IDLE), centre: Median
     };
 
-    /// Packets that a wire with `loss` lost; these count as sent.
+    /// Packets lost on a wire with `loss`; these count as sent.
     WIRE_LOST = ("wire_lost", "lost on the wire") of Queue, MetricKind::Count("packets"), {
         better: Neither("the scenario sets it")
     };
 
-    /// The share of packets that a wire with `loss` lost.
+    /// The share of packets lost on a wire with `loss`.
     WIRE_LOSS_RATE = ("wire_loss_rate", "loss on the wire") of Queue, MetricKind::Share, {
         better: Neither("the scenario sets it")
     };
@@ -122,7 +122,7 @@ metrics! {
     /// Number of flows.
     FLOWS = ("flows", "flows") of Class, MetricKind::Count("1"), { better: Neither(LOAD) };
 
-    /// Payload delivered to applications, by streams in order, by all flows of the class together,
+    /// Payload delivered to applications (by streams, in order) by all flows of the class together,
     /// per second of the time in which at least one of them was active.
     GOODPUT = ("goodput", "goodput") of Class, MetricKind::Rate, {
         better: Always(Higher), family: Headline("goodput per class"),
@@ -134,15 +134,15 @@ metrics! {
         better: Always(Higher)
     };
 
-    /// Jain's index of fairness between these goodputs of flows: 1 is equal; of bulk flows.
+    /// Jain's index of fairness of these per-flow goodputs, for bulk flows; 1 means equal.
     JAIN = ("jain", "Jain's index") of Class, MetricKind::Score, {
         better: Always(Higher), centre: Median, margin: Margin::of(0.01),
         tables: &[Compare, AgreeWide]
     };
 
-    /// Completion times of transfers requested after the warm-up. Quantiles are of all of them; the
-    /// unfinished took longer than they were seen (right-censored, Kaplan and Meier 1958). Mean and
-    /// maximum are of those that finished.
+    /// Completion times of transfers requested after the warm-up. Quantiles include all of them;
+    /// the unfinished ones took longer than they were observed (right-censored, Kaplan and Meier
+    /// 1958). Mean and maximum include only the finished ones.
     COMPLETION = [
         ("completion_mean", "completion mean") { statistic: Mean },
         ("completion_p50", "completion p50") {
@@ -156,8 +156,8 @@ metrics! {
         ("completion_max", "completion max") { statistic: Max },
     ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median, is_long: true };
 
-    /// Instead of a quantile that is not known, because too few finished: the longest time seen,
-    /// which it exceeds.
+    /// Replaces a quantile that cannot be computed because too few transfers finished: the longest
+    /// observed time, which the quantile exceeds.
     COMPLETION_ABOVE = [
         ("completion_p50_above", "completion p50 above") { statistic: Above(0.5) },
         ("completion_p95_above", "completion p95 above") {
@@ -194,18 +194,18 @@ metrics! {
         tables: &[Compare, Live, AgreeWide]
     };
 
-    /// Connections whose data is ECN-capable, per connection that asked for ECN and was established
-    /// since the start of the run ([ECN](../how-to/ecn.md)).
+    /// The share of connections with ECN-capable data among those that requested ECN and were
+    /// established since the start of the run ([ECN](../how-to/ecn.md)).
     ECN_SHARE = ("ecn_share", "connections with ECN") of Class, MetricKind::Share, {
         better: Always(Higher), centre: Median
     };
 
-    /// Rating (ITU-T G.107, the E-model) of a class that is calls of one codec and nothing else,
+    /// Rating (ITU-T G.107, the E-model) of a class that consists only of calls with one codec,
     /// `kind = "voice"` or `cbr` with `voice = true`; a call plays out when 99 % of its packets
-    /// have come. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for packets of 10 ms), 20
-    /// ms to fill a packet; G.729A: Ie 11, Bpl 19 (published with voice activity detection, which
-    /// is not simulated), 25 ms; ITU-T G.113 Appendix I, Table I.4 (09/2024), whose text was not at
-    /// hand: Ie, Bpl and their conditions are as other works quote them.
+    /// have arrived. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for packets of 10 ms),
+    /// 20 ms to fill a packet; G.729A: Ie 11, Bpl 19 (published with voice activity detection,
+    /// which is not simulated), 25 ms; ITU-T G.113 Appendix I, Table I.4 (09/2024), as quoted by
+    /// other works, because its text was not available to us.
     VOICE_R = ("voice_r", "voice rating") of Class, MetricKind::Score, { better: Always(Higher) };
 
     /// Mean opinion score that follows from this rating, 1 to 4.5.
@@ -236,15 +236,15 @@ metrics! {
         written: Written::Never("`sojourn agree` computes it from table `flows`")
     };
 
-    /// Of the packets that arrived in the counted time, the share that this queue dropped; a drop
-    /// after `warmup` of a packet that arrived before it does not count, and what still waits at
-    /// the end is not dropped.
+    /// The share of the packets that arrived in the counted time that this queue dropped. A drop
+    /// after `warmup` of a packet that arrived before does not count, and packets in the queue at
+    /// the end are not dropped.
     DROP_RATE = ("drop_rate", "drop rate") of Queue, MetricKind::Share, {
         better: Together(Lower, DROP), bins: Some(OverBins::Unknown),
         tables: &[Compare, Live, Router, Agree, AgreeWide, Atlas]
     };
 
-    /// The same, by cause.
+    /// The drop rate by cause.
     DROP_RATES = [
         ("drop_rate_overflow", "overflow drop rate"),
         ("drop_rate_random", "random drop rate"),
@@ -253,14 +253,14 @@ metrics! {
         better: Together(Lower, DROP), centre: Median, tables: &[Compare]
     };
 
-    /// Of the packets that arrived in the counted time, the share that this queue marked; not those
-    /// that arrived marked.
+    /// The share of the packets that arrived in the counted time that this queue marked, without
+    /// those that arrived marked.
     MARK_RATE = ("mark_rate", "mark rate") of Queue, MetricKind::Share, {
         better: Neither(MARK), centre: Median, bins: Some(OverBins::Unknown),
         tables: &[Compare, Live, Router, AgreeWide, Atlas]
     };
 
-    /// The same, by cause; overflow marks nothing.
+    /// The mark rate by cause; overflow marks nothing.
     MARK_RATES = [
         ("mark_rate_random", "random mark rate"),
         ("mark_rate_deterministic", "deterministic mark rate"),
@@ -272,7 +272,7 @@ metrics! {
     /// Packets that the engine handled.
     PACKETS = ("packets", "packets") of Run, MetricKind::Count("1"), { better: Neither(LOAD) };
 
-    /// How late the router sent packets: the lateness of the machine, not of a queue.
+    /// How late the router sent packets; this is the lateness of the machine, not of a queue.
     LATE = [
         ("late_p50", "lateness p50") { statistic: Quantile(0.5) },
         ("late_p99", "lateness p99") { statistic: Quantile(0.99) },

@@ -8,13 +8,13 @@ use sojourn_sim::tcp::negotiation::Mode;
 use super::{Stage, StepError, TestedHost};
 use crate::read::{Field, Segment, TcpOption};
 
-/// Size of IP and TCP headers without options. No rule of a sender or receiver here depends on it.
+/// Size of IP and TCP headers without options; no rule of the sender or receiver depends on it.
 pub(super) const HEADER_BYTES: u32 = 40;
 
 /// Delay of the acknowledgement of a FIN (Linux 7.2 `TCP_ATO_MIN`).
 const FIN_DELAY: Span = Span::from_millis(40);
 
-/// The ECN field of an arriving segment; not ECN-capable unless the script says so.
+/// The ECN field of an arriving segment; Not-ECT unless the script says otherwise.
 pub(super) fn field(field: Field) -> Ecn {
     match field {
         Field::Unsaid | Field::NotEct => Ecn::NotEct,
@@ -25,7 +25,7 @@ pub(super) fn field(field: Field) -> Ecn {
 }
 
 impl TestedHost {
-    /// A segment arrives.
+    /// Handles an arriving segment.
     pub(crate) fn arrive(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         if let Some(ports) = &segment.ports {
             return Err(StepError::not_modelled(format!("ports {ports}: one connection only")));
@@ -52,7 +52,7 @@ impl TestedHost {
                 self.take(now, segment)
             }
             Stage::Open(_) if flags.syn => {
-                // A challenge ACK (RFC 5961 §4), or the answer to a retransmitted SYN-ACK.
+                // A challenge ACK (RFC 5961 §4), or the response to a retransmitted SYN-ACK.
                 self.answer_syn_ack(now, segment);
                 Ok(())
             }
@@ -63,7 +63,7 @@ impl TestedHost {
         }
     }
 
-    /// A segment of an established connection.
+    /// Handles a segment of an established connection.
     fn take(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         if segment.ack.is_none() || !segment.flags.ack {
             return Err(StepError::not_modelled("a segment without an acknowledgement"));
@@ -161,7 +161,7 @@ impl TestedHost {
         }
     }
 
-    /// Notes a FIN that completes the stream. Returns whether its acknowledgement is delayed. In
+    /// Records a FIN that completes the stream. Returns whether its acknowledgement is delayed. In
     /// state ESTABLISHED it starts the mode in which acknowledgements wait for our data (Linux 7.2
     /// `tcp_fin`), for as long as the last delay, which is zero before any data
     /// (`tcp_send_delayed_ack`). A full buffer is announced at once (`tcp_data_queue`). Here the
@@ -175,7 +175,7 @@ impl TestedHost {
         is_first && !ends.outgoing.closes() && arrived > 0 && has_room
     }
 
-    /// When we sent the timestamp that is echoed.
+    /// When we sent the echoed timestamp.
     pub(super) fn time_of(&self, echo: u32) -> Time {
         let written = self.written_stamps.iter().rfind(|(value, _)| *value == echo);
         if let Some((_, taken)) = written {

@@ -1,9 +1,9 @@
-//! Converts between bytes of a script and the whole segments in which the endpoint counts.
+//! Converts between the bytes of a script and the whole segments counted by the endpoint.
 
 use std::cmp::Ordering;
 
-/// The data that the host sends: the end of each segment, in bytes from the first. A FIN counts as
-/// one byte.
+/// The data sent by the host: the end of each segment, in bytes from the first. A FIN counts as one
+/// byte.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
     mss: u32,
@@ -44,7 +44,7 @@ impl Outgoing {
         self.start(self.count())
     }
 
-    /// The application writes. Segments from `unsent` on have not left; the last of them is filled
+    /// Appends written data. Segments from `unsent` on have not left; the last of them is filled
     /// first.
     pub(super) fn write(&mut self, bytes: u32, unsent: u32) {
         let end = self.end() + bytes;
@@ -56,7 +56,7 @@ impl Outgoing {
         }
     }
 
-    /// The application closes. The FIN travels with the last segment, if that has not left.
+    /// Closes the stream. The FIN is added to the last segment if that has not left.
     pub(super) fn close(&mut self, unsent: u32) {
         if self.fin.is_some() {
             return;
@@ -123,14 +123,14 @@ impl Outgoing {
     }
 }
 
-/// The data that the host receives: every place in the script at which a segment begins or ends.
+/// The data received by the host: every position in the script at which a segment begins or ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Incoming {
     edges: Vec<u32>,
 }
 
 impl Incoming {
-    /// Made from the first byte and the end of every segment in the script.
+    /// Built from the first byte and the end of every segment in the script.
     pub(super) fn new(segments: impl Iterator<Item = (u32, u32)>) -> Incoming {
         let ends = segments.flat_map(|(start, end)| [start, end]);
         let mut edges: Vec<u32> = std::iter::once(0).chain(ends).collect();

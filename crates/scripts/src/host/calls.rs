@@ -22,16 +22,15 @@ impl Returned {
     }
 }
 
-/// Socket options without effect here: they belong to other layers, or set limits that no test
+/// Socket options without effect here: they belong to other layers, or set limits that no script
 /// reaches.
 const OPTIONS_WITHOUT_EFFECT: [&str; 5] =
     ["SO_REUSEADDR", "SO_SNDBUF", "SO_RCVLOWAT", "SO_ERROR", "IP_TOS"];
 
 impl TestedHost {
-    /// Carries out a call. `None`: it blocks until something arrives.
+    /// Performs a call. `None` means that it blocks until something arrives.
     ///
-    /// # Errors
-    /// [`StepError`] for calls that the host does not support.
+    /// # Errors [`StepError`] for calls that the host does not support.
     pub(crate) fn call(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, StepError> {
         let first = call.args.first();
         if call.errno.as_deref() == Some("EFAULT") {
@@ -71,7 +70,7 @@ impl TestedHost {
         }
     }
 
-    /// In a script, the call that makes a socket has the socket's number as its result.
+    /// Creates the socket; the script's result of the call is the socket's number.
     fn socket(&mut self, call: &Call) -> Result<Option<Returned>, StepError> {
         if !self.sockets.is_empty() && !matches!(self.stage, Stage::Closed) {
             return Err(StepError::not_modelled("a second connection"));
@@ -85,7 +84,7 @@ impl TestedHost {
         Ok(Some(Returned::of(number)))
     }
 
-    /// Whether an argument names the connection, and not the socket that listens for it.
+    /// Whether an argument is the connection's socket, not the listening one.
     fn is_connection(&self, socket: Option<&Argument>) -> bool {
         let listens = self.sockets.len() > 1;
         let number = self.sockets.last().copied();

@@ -1,4 +1,4 @@
-//! Segments that leave the host.
+//! Segments sent by the host.
 
 use sojourn_aqm::{Ecn, Time};
 use sojourn_sim::packet::{Packet, PacketKind};
@@ -51,7 +51,7 @@ impl TestedHost {
         self.sent.push_back(sent);
     }
 
-    /// A segment without data that acknowledges what has arrived.
+    /// A segment without data that acknowledges everything received.
     fn acknowledgement(&mut self, now: Time) -> SentSegment {
         let ack = self.receiver.acknowledge(now, 0, 0, 0);
         self.fin_due = Time::NEVER;
@@ -69,7 +69,7 @@ impl TestedHost {
         };
         let byte = |segment| FIRST + self.incoming.byte(segment);
         let all_arrived = self.peer_fin_at == Some(self.incoming.byte(ack.seq));
-        // With the FIN nothing is left to report (Linux 7.2 `tcp_fin`, `tcp_sack_reset`).
+        // After the FIN there is nothing left to report (Linux 7.2 `tcp_fin`, `tcp_sack_reset`).
         let blocks = ack.sack.iter().filter(|block| !block.is_empty() && !all_arrived);
         SentSegment {
             at: now,
@@ -96,8 +96,8 @@ impl TestedHost {
         self.peer_stamp.max(received.as_nanos() as u32)
     }
 
-    /// The fields of an AccECN option, once one of the peer has shown that the path lets it pass
-    /// (RFC 9768 §3.2.3.2.4).
+    /// The fields of an AccECN option, once an option from the peer has shown that the path passes
+    /// it (RFC 9768 §3.2.3.2.4).
     fn option_fields(&self) -> Vec<(Counter, u32)> {
         let passes = self.peer_option && self.settings.option != OptionRule::Never;
         if passes { fields_of(self.receiver.option_fields()) } else { Vec::new() }
@@ -122,7 +122,7 @@ impl TestedHost {
     }
 }
 
-/// The fields in the order in which Linux writes them.
+/// The fields in the order written by Linux.
 pub(super) fn fields_of(fields: impl IntoIterator<Item = u32>) -> Vec<(Counter, u32)> {
     [Counter::Ect1, Counter::Ce, Counter::Ect0].into_iter().zip(fields).collect()
 }

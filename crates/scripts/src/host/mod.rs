@@ -1,8 +1,8 @@
-//! The host under test: our own sender and receiver, and what of a connection is around them in a
-//! script: its opening, its end, and the bytes of an application.
+//! The host under test: our sender and receiver, plus the parts of a connection that a script needs
+//! around them: setup, teardown, and the bytes of an application.
 //!
-//! The endpoint counts in segments and knows no FIN. A FIN is the last segment here, without data;
-//! what does not fit into whole segments is refused with the reason.
+//! The endpoint counts in segments and does not model FIN. Here a FIN is the last segment, without
+//! data; anything that does not fit into whole segments is refused with the reason.
 
 mod arriving;
 mod bytes;
@@ -23,16 +23,16 @@ use self::opening::Opening;
 pub(crate) use self::settings::Settings;
 use crate::read::Counter;
 
-/// Why an event cannot be carried out as the script has it.
+/// Why an event of the script cannot be performed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum StepError {
-    /// The endpoint has no such thing.
+    /// The endpoint does not model it.
     NotModelled(String),
-    /// It has, and does something else.
+    /// The endpoint models it, but behaves differently.
     Differs {
-        /// What the script has.
+        /// The behaviour in the script.
         expected: String,
-        /// What happens here.
+        /// The behaviour of the endpoint.
         got: String,
     },
 }
@@ -43,7 +43,7 @@ impl StepError {
     }
 }
 
-/// A segment that the host has sent.
+/// A segment sent by the host.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct SentSegment {
     pub(crate) at: Time,
@@ -52,12 +52,12 @@ pub(crate) struct SentSegment {
     /// Sequence number of the first byte; the SYN has zero.
     pub(crate) seq: u32,
     pub(crate) payload: u32,
-    /// The acknowledgement number; none on a first SYN.
+    /// The acknowledgement number; `None` on a first SYN.
     pub(crate) ack: Option<u32>,
     pub(crate) ace: u8,
     pub(crate) ecn: Ecn,
     pub(crate) sack: Vec<(u32, u32)>,
-    /// Argument and echo of the timestamps, if they were negotiated.
+    /// Value and echo of the timestamps, if negotiated.
     pub(crate) stamps: Option<(Time, u32)>,
     /// Fields of the AccECN option.
     pub(crate) accurate: Vec<(Counter, u32)>,
@@ -65,21 +65,21 @@ pub(crate) struct SentSegment {
     pub(crate) sack_permitted: bool,
 }
 
-/// Where the connection is.
+/// The state of the connection.
 enum Stage {
     /// No connection yet.
     Closed,
-    /// It listens for one.
+    /// The host listens.
     Listening,
-    /// A handshake is under way.
+    /// The handshake is in progress.
     Opening(Box<Opening>),
     /// Established.
     Open(Box<Ends>),
-    /// The peer has reset it.
+    /// The peer has reset the connection.
     Reset,
 }
 
-/// Both ends of an established connection, as the host has them.
+/// Both ends of an established connection, as kept by the host.
 struct Ends {
     sender: Sender,
     outgoing: Outgoing,
@@ -87,7 +87,7 @@ struct Ends {
     shift: u32,
     /// Bytes that the application has read.
     read: u32,
-    /// The peer's FIN, once everything before it has arrived.
+    /// Whether the peer's FIN has arrived, with everything before it.
     peer_fin: bool,
     /// Whether the application has accepted the connection.
     accepted: bool,
@@ -99,29 +99,29 @@ pub(crate) struct TestedHost {
     stage: Stage,
     receiver: Receiver,
     incoming: Incoming,
-    /// Where the peer's FIN is, in bytes from its first.
+    /// The position of the peer's FIN, in bytes from its first.
     peer_fin_at: Option<u32>,
-    /// When it is acknowledged at the latest.
+    /// The latest time at which it is acknowledged.
     fin_due: Time,
-    /// What it has agreed to use.
+    /// Whether SACK was negotiated.
     sack: bool,
     stamps: bool,
-    /// The timestamp of the script that stands for a time of ours.
+    /// A timestamp in the script, and our time to which it corresponds.
     clock: Option<(u32, Time)>,
-    /// Timestamps of ours as the script writes them, and when they were taken.
+    /// Our timestamps as written in the script, and when they were taken.
     written_stamps: Vec<(u32, Time)>,
-    /// The peer has sent an AccECN option, so that the path lets it pass.
+    /// Whether the peer has sent an AccECN option, which shows that the path passes it.
     peer_option: bool,
     /// The peer's newest timestamp.
     peer_stamp: u32,
-    /// Numbers of sockets: the one that listens, and that of the connection.
+    /// Numbers of sockets: the listening one, and that of the connection.
     sockets: Vec<i64>,
     sent: VecDeque<SentSegment>,
 }
 
 impl TestedHost {
-    /// A host without a connection. `arrivals`: first byte and end of every segment of data that
-    /// the script will bring.
+    /// A host without a connection. `arrivals` holds the first byte and the end of every data
+    /// segment that arrives in the script.
     pub(crate) fn new(
         settings: Settings,
         arrivals: impl Iterator<Item = (u32, u32)>,
@@ -145,7 +145,7 @@ impl TestedHost {
         }
     }
 
-    /// What it has sent and the script has not looked at.
+    /// Segments sent that the script has not examined yet.
     pub(crate) fn sent(&mut self) -> &mut VecDeque<SentSegment> {
         &mut self.sent
     }
@@ -155,13 +155,13 @@ impl TestedHost {
         &mut self.settings
     }
 
-    /// Notes that the script writes this timestamp where ours was taken at that time.
+    /// Records that the script writes this value for our timestamp taken at that time.
     pub(crate) fn set_clock(&mut self, value: u32, at: Time) {
         self.clock.get_or_insert((value, at));
         self.written_stamps.push((value, at));
     }
 
-    /// Our timestamp of a time, as the script writes it.
+    /// Our timestamp of a time, as written in the script.
     pub(crate) fn stamp(&self, at: Time) -> Option<u32> {
         const TICK_NS: u64 = 1_000_000;
         let (value, since) = self.clock?;
@@ -169,7 +169,7 @@ impl TestedHost {
         Some(value.wrapping_add(ticks as u32))
     }
 
-    /// The next of its timers.
+    /// The earliest of its timers.
     pub(crate) fn next_timer(&self) -> Time {
         match &self.stage {
             Stage::Closed | Stage::Listening | Stage::Reset => Time::NEVER,
@@ -180,7 +180,7 @@ impl TestedHost {
         }
     }
 
-    /// One of its timers is due.
+    /// Handles an expired timer.
     pub(crate) fn on_timer(&mut self, now: Time) {
         match &self.stage {
             Stage::Closed | Stage::Listening | Stage::Reset => {}

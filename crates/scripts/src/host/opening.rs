@@ -1,4 +1,4 @@
-//! The handshake, from both sides.
+//! The handshake, as client and as server.
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_sim::cc::{CongestionControl, Start, configure};
@@ -15,32 +15,32 @@ use super::leaving::fields_of;
 use super::{Ends, Stage, StepError, TestedHost};
 use crate::read::{Segment, TcpOption};
 
-/// RFC 9293 §3.7.1: of a peer that says nothing.
+/// RFC 9293 §3.7.1: assumed for a peer that sends no MSS.
 const DEFAULT_MSS: u32 = 536;
 
 /// Smaller segments would have no room for the options.
 const LEAST_MSS: u32 = 64;
-/// RFC 7323 §2.3: what a peer says above it counts as this.
+/// RFC 7323 §2.3: larger values from a peer count as this.
 const LARGEST_SHIFT: u32 = 14;
 
-/// A handshake under way.
+/// A handshake in progress.
 pub(super) struct Opening {
-    /// The host answers a SYN; otherwise it has sent one.
+    /// Whether the host is the server and has received a SYN.
     answers: bool,
     since: Time,
-    /// When the last SYN or SYN-ACK was sent, and how often one was.
+    /// When the last SYN or SYN-ACK was sent, and how many were sent.
     attempts: u32,
     pub(super) due: Time,
     timeout: Span,
     peer: Peer,
-    /// ECN: the field and the flags of a SYN-ACK.
+    /// ECN field and flags of the SYN-ACK.
     answer: (Ecn, Feedback),
     mode: Mode,
-    /// A SYN that asked for ECN was followed by one that did not.
+    /// Whether a SYN that requested ECN was followed by one that did not.
     lost_ecn: bool,
 }
 
-/// What the peer's SYN says.
+/// The options of the peer's SYN.
 #[derive(Clone, Copy, Default)]
 struct Peer {
     mss: u32,
@@ -74,7 +74,7 @@ impl Peer {
 }
 
 impl TestedHost {
-    /// The application connects.
+    /// Opens a connection for the application.
     pub(super) fn connect(&mut self, now: Time) {
         let timeout = self.settings.profile.rto.initial;
         self.stamps = self.settings.profile.timestamps;
@@ -92,7 +92,7 @@ impl TestedHost {
         self.send_opening(now);
     }
 
-    /// A SYN arrives where the host listens, or once more.
+    /// Handles a SYN, first or repeated, while listening.
     pub(super) fn on_syn(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         let peer = Peer::new(segment)?;
         let timeout = self.settings.profile.rto.initial;
@@ -156,8 +156,8 @@ impl TestedHost {
         (control.factory)()
     }
 
-    /// The timer of the handshake has expired: the timeout doubles (RFC 6298 §5.5), that of a SYN
-    /// after some times only (Linux 7.2 tcp_timer.c, `tcp_retransmit_timer`).
+    /// Handles the expired timer of the handshake: the timeout doubles (RFC 6298 §5.5), for a SYN
+    /// only after some retransmissions (Linux 7.2 tcp_timer.c, `tcp_retransmit_timer`).
     pub(super) fn open_again(&mut self, now: Time) {
         if let Stage::Opening(opening) = &mut self.stage {
             if opening.answers || opening.attempts > self.settings.syn_linear_timeouts {
@@ -178,8 +178,8 @@ impl TestedHost {
             self.receiver.on_syn_ack(now);
             (sent.ecn, sent.ace) = answer;
             if mode == Mode::Accurate {
-                // RFC 9768 §3.2.3.2.1, §3.1.4.2: a SYN-ACK sent again has no option, and after two
-                // no flags.
+                // RFC 9768 §3.2.3.2.1, §3.1.4.2: a retransmitted SYN-ACK has no option, and the
+                // third SYN-ACK and later ones have no flags.
                 if attempts == 1 && self.settings.option != OptionRule::Never {
                     sent.accurate = fields_of([1, 0, 1]);
                 }
@@ -191,8 +191,8 @@ impl TestedHost {
         self.sent.push_back(sent);
     }
 
-    /// The flags and the field of a SYN: accurate feedback is asked for twice (RFC 9768 §3.1.4.1),
-    /// classic feedback once (RFC 3168 §6.1.1.1).
+    /// The flags and the ECN field of a SYN: accurate feedback is requested twice (RFC 9768
+    /// §3.1.4.1), classic feedback once (RFC 3168 §6.1.1.1).
     fn request(&self, attempt: u32) -> (Feedback, Ecn) {
         let asks = self.settings.asks;
         let times = match asks {
@@ -208,7 +208,7 @@ impl TestedHost {
         }
     }
 
-    /// The SYN-ACK arrives.
+    /// Handles the SYN-ACK.
     pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) -> Result<(), StepError> {
         let peer = Peer::new(segment)?;
         self.agree_options(peer);
@@ -227,8 +227,8 @@ impl TestedHost {
         Ok(())
     }
 
-    /// The acknowledgement of a SYN-ACK reports in accurate mode how that arrived (RFC 9768
-    /// §3.2.2.1, Table 3).
+    /// Acknowledges a SYN-ACK; in accurate mode this reports the ECN field with which it arrived
+    /// (RFC 9768 §3.2.2.1, Table 3).
     pub(super) fn answer_syn_ack(&mut self, now: Time, segment: &Segment) {
         let accurate = match &self.stage {
             Stage::Open(ends) => ends.sender.ecn_mode() == Mode::Accurate,
@@ -244,7 +244,7 @@ impl TestedHost {
         }
     }
 
-    /// The last acknowledgement of the handshake arrives.
+    /// Handles the last acknowledgement of the handshake.
     pub(super) fn on_established(&mut self, now: Time, segment: &Segment) {
         let Stage::Opening(opening) = &self.stage else { return };
         let shift = opening.peer.shift.unwrap_or_default();
@@ -290,7 +290,7 @@ impl TestedHost {
         }));
     }
 
-    /// `capable`: whether the path leaves the ECN field of data alone.
+    /// `capable`: whether the path leaves the ECN field of data unchanged.
     fn new_sender(
         &self,
         now: Time,

@@ -1,4 +1,4 @@
-//! The settings of a host: what the shell commands of a script say of it.
+//! The settings of a host, from the shell commands of a script.
 
 use sojourn_sim::tcp::Profile;
 use sojourn_sim::tcp::accecn::OptionRule;
@@ -7,21 +7,21 @@ use sojourn_sim::tcp::profile::{Idle, LINUX};
 
 use super::StepError;
 
-/// The settings that the endpoint has.
+/// The settings supported by the endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// The rules of the TCP; at first those of `linux`.
+    /// The TCP profile; initially `linux`.
     pub(crate) profile: Profile,
     /// The congestion control.
     pub(crate) cc: String,
-    /// What it asks for as a client, and grants as a server.
+    /// The mode that it requests as a client, and grants as a server.
     pub(crate) asks: Mode,
     pub(crate) grants: Mode,
     /// When it sends the AccECN option.
     pub(crate) option: OptionRule,
-    /// The largest segment that it takes as a client or server.
+    /// The largest segment that it accepts as a client or server.
     pub(crate) mss: u32,
-    /// Bytes that may wait for the application before a FIN finds no memory.
+    /// Bytes the application may leave unread before there is no memory left for a FIN.
     pub(crate) receive_buffer: u32,
     /// Number of SYN timeouts before they start to double (Linux since 6.5,
     /// `tcp_syn_linear_timeouts`).
@@ -29,7 +29,7 @@ pub(crate) struct Settings {
 }
 
 impl Default for Settings {
-    /// Those of a kernel that nobody has changed: ECN only if the peer asks for it.
+    /// The defaults of a kernel: ECN only if the peer requests it.
     fn default() -> Settings {
         Settings {
             profile: LINUX,
@@ -44,8 +44,8 @@ impl Default for Settings {
     }
 }
 
-/// Settings that make no difference to the endpoint: sizes of buffers that no test fills, and what
-/// other layers do.
+/// Settings that do not affect the endpoint: sizes of buffers that no script fills, and behaviour
+/// of other layers.
 const WITHOUT_EFFECT: [&str; 16] = [
     "tcp_rmem",
     "tcp_wmem",
@@ -66,10 +66,9 @@ const WITHOUT_EFFECT: [&str; 16] = [
 ];
 
 impl Settings {
-    /// Takes `net.ipv4.NAME=VALUE`.
+    /// Applies `net.ipv4.NAME=VALUE`.
     ///
-    /// # Errors
-    /// [`StepError`] for a setting or a value that the endpoint has not.
+    /// # Errors [`StepError`] for a setting or a value that the endpoint does not support.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), StepError> {
         let refuse = || Err(StepError::not_modelled(format!("sysctl {name}={value}")));
         let is_on = value != "0";
@@ -94,7 +93,7 @@ impl Settings {
                 let Ok(count) = value.parse() else { return refuse() };
                 self.syn_linear_timeouts = count;
             }
-            // Linux ip-sysctl: never, sparingly, wherever it fits (3: whatever the path does).
+            // Linux ip-sysctl: never, sparingly, whenever it fits (3: regardless of the path).
             ("tcp_ecn_option", "0") => self.option = OptionRule::Never,
             ("tcp_ecn_option", "1") => self.option = OptionRule::Sparingly,
             ("tcp_ecn_option", "2" | "3") => self.option = OptionRule::Always,
@@ -103,7 +102,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Linux ip-sysctl, `tcp_ecn`: what is granted to a peer that asks, and what is asked for.
+    /// Linux ip-sysctl, `tcp_ecn`: the mode granted to a peer that requests it, and the mode
+    /// requested.
     fn set_ecn(&mut self, value: &str) -> Result<(), StepError> {
         (self.grants, self.asks) = match value {
             "0" => (Mode::NotEcn, Mode::NotEcn),

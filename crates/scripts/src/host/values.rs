@@ -1,4 +1,4 @@
-//! What assertions may ask of a connection: the fields of Linux's `tcp_info`.
+//! Values of a connection that assertions may use: the fields of Linux's `tcp_info`.
 
 use sojourn_aqm::Time;
 use sojourn_sim::tcp::sender::State;

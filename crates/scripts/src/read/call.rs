@@ -1,10 +1,10 @@
-//! Calls of the system: `setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0`.
+//! System calls: `setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0`.
 
 use super::cursor::Cursor;
 use super::limits::DEPTH;
 use super::{Argument, Call, ReadError};
 
-/// Reads a call after its time.
+/// Parses the part of a call after its time.
 pub(super) fn call(cursor: &mut Cursor<'_>, blocks: bool) -> Result<Call, ReadError> {
     let name = cursor.word().to_owned();
     if name.is_empty() {
@@ -38,7 +38,7 @@ fn result(cursor: &mut Cursor<'_>) -> Result<Option<i64>, ReadError> {
     }
 }
 
-/// An argument within this many brackets.
+/// An argument inside this many brackets.
 fn value(cursor: &mut Cursor<'_>, depth: usize) -> Result<Argument, ReadError> {
     if depth > DEPTH {
         return Err(cursor.error(format!("brackets are nested more than {DEPTH} deep")));
@@ -93,7 +93,7 @@ fn name(cursor: &mut Cursor<'_>, depth: usize) -> Result<Argument, ReadError> {
     Ok(Argument::Name(names.join("|")))
 }
 
-/// `{...}` with all that is in it.
+/// `{...}` with its contents.
 fn nested(cursor: &mut Cursor<'_>) -> Result<String, ReadError> {
     let mut depth = 0;
     let mut text = String::new();

@@ -1,13 +1,13 @@
-//! A place in the text of a script, and the small steps that a reader takes from it.
+//! A position in the text of a script, with the basic parsing steps.
 
 use super::ReadError;
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    /// A place before, and its line: lines are counted once.
+    /// An earlier position and its line, so that each line is counted once.
     counted: (usize, u32),
 }
 
@@ -23,26 +23,26 @@ impl<'a> Cursor<'a> {
     /// The line of the next token, counted from one.
     pub(super) fn line(&mut self) -> u32 {
         self.skip_space();
-        // An error may step back behind what was counted.
+        // An error may step back to before the counted position.
         let (place, line) = if self.counted.0 <= self.at { self.counted } else { (0, 1) };
         let line = line + self.text[place..self.at].matches('\n').count() as u32;
         self.counted = (self.at, line);
         line
     }
 
-    /// What the reader cannot take, and what would be right.
+    /// An error at the current position: what is wrong, and what would be right.
     pub(super) fn error(&mut self, message: String) -> ReadError {
         ReadError { line: self.line(), message }
     }
 
-    /// The same with the text that stands there.
+    /// [`Cursor::error`] including the text at this position.
     pub(super) fn expected(&mut self, what: &str) -> ReadError {
         self.skip_space();
         let found: String = self.rest().chars().take_while(|c| *c != '\n').take(30).collect();
         self.error(format!("expected {what}, found `{found}`"))
     }
 
-    /// Blanks and comments: `// ...`, `/* ... */`, and a first line `#!...`.
+    /// Skips blanks and comments: `// ...`, `/* ... */`, and a first line `#!...`.
     pub(super) fn skip_space(&mut self) {
         loop {
             let rest = self.rest();
@@ -67,13 +67,13 @@ impl<'a> Cursor<'a> {
         self.rest().is_empty()
     }
 
-    /// The next character that is no blank.
+    /// The next non-blank character.
     pub(super) fn peek(&mut self) -> Option<char> {
         self.skip_space();
         self.rest().chars().next()
     }
 
-    /// Whether this text is next; it is taken.
+    /// Consumes this text if it is next; returns whether it was.
     pub(super) fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
         let found = self.rest().starts_with(token);
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Whether this word is next, and no longer one; it is taken.
+    /// Consumes this text if it is next and a whole word; returns whether it was.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let before = self.at;
         let found = self.word() == word;
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
         if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// The longest run of characters that `takes` accepts.
+    /// Consumes the longest run of characters accepted by `takes`.
     pub(super) fn run(&mut self, takes: impl Fn(char) -> bool) -> &'a str {
         self.skip_space();
         let rest = self.rest();
@@ -104,12 +104,12 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// A run of letters, digits and underscores.
+    /// Consumes a run of letters, digits and underscores.
     pub(super) fn word(&mut self) -> &'a str {
         self.run(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// A whole number, as packetdrill has them: 32 bits, decimal or hexadecimal.
+    /// An integer as in packetdrill: 32 bits, decimal or hexadecimal.
     pub(super) fn number(&mut self) -> Result<u32, ReadError> {
         let before = self.at;
         let word = self.word();
@@ -123,14 +123,14 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Whether the point of a decimal fraction is next; it is taken. Three points are none.
+    /// Consumes the point of a decimal fraction if it is next; `...` is not one.
     pub(super) fn eat_fraction(&mut self) -> bool {
         let found = self.rest().starts_with('.') && !self.rest().starts_with("..");
         self.at += usize::from(found);
         found
     }
 
-    /// The text up to `end`, which is taken too.
+    /// Consumes the text up to and including `end`; returns it without `end`.
     pub(super) fn until(&mut self, end: &str) -> Result<&'a str, ReadError> {
         let rest = self.rest();
         let Some(length) = rest.find(end) else {
@@ -140,7 +140,7 @@ impl<'a> Cursor<'a> {
         Ok(&rest[..length])
     }
 
-    /// What is left of the line.
+    /// Consumes the rest of the line.
     pub(super) fn rest_of_line(&mut self) -> &'a str {
         let rest = self.rest();
         let end = rest.find('\n').unwrap_or(rest.len());

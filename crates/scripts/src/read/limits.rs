@@ -1,7 +1,7 @@
-//! What a script may ask for: one beyond these limits is refused where it is read.
+//! Limits of scripts; a script that exceeds them is refused when it is read.
 //!
-//! Packetdrill's own limits are those of the headers (`parser.y`, `is_valid_u16` and others). The
-//! rest is far above what any script of the kernel's or packetdrill's has.
+//! Packetdrill's own limits are those of the header fields (`parser.y`, `is_valid_u16` and others).
+//! The others are far above any script of the kernel or of packetdrill.
 
 use sojourn_aqm::Span;
 
@@ -11,7 +11,7 @@ use super::{Call, ReadError};
 /// Bytes of a script.
 const TEXT_BYTES: usize = 1_000_000;
 const EVENTS: usize = 10_000;
-/// Brackets within brackets.
+/// Nesting of brackets.
 pub(super) const DEPTH: usize = 32;
 /// Time from the first event to the last.
 const DURATION: Span = Span::from_secs(10_000);
@@ -33,7 +33,7 @@ pub(super) fn check_length(text: &str) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Checks what was read.
+/// Checks a parsed script.
 pub(super) fn check(script: &Script) -> Result<(), ReadError> {
     if let Some(event) = script.events.get(EVENTS) {
         return refuse(event.line, format!("a script has at most {EVENTS} events"));

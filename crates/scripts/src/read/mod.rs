@@ -1,7 +1,7 @@
-//! The reader: the text of a script becomes a [`Script`]. It knows the form, not what it means.
+//! The parser: turns the text of a script into a [`Script`]. It knows the syntax, not the meaning.
 //!
-//! Source: packetdrill's own description of its form (`gtests/net/packetdrill/README`, and the
-//! rules in `parser.y` and `lexer.l`, of May 2026).
+//! Source: packetdrill's description of its format (`gtests/net/packetdrill/README`, and the rules
+//! in `parser.y` and `lexer.l`, of May 2026).
 
 mod call;
 mod cursor;
@@ -19,7 +19,7 @@ pub use self::script::{
     TcpFlags, TcpOption, When,
 };
 
-/// Why a text is no script.
+/// Why a text is not a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadError {
     /// Its line.
@@ -36,10 +36,10 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Reads a script.
+/// Parses a script.
 ///
-/// # Errors
-/// [`ReadError`] at the first thing that is not of the form, or beyond the limits of a script.
+/// # Errors [`ReadError`] at the first syntax error, or at the first value beyond the limits of a
+/// script.
 pub fn read(text: &str) -> Result<Script, ReadError> {
     limits::check_length(text)?;
     let mut cursor = Cursor::new(text);
@@ -77,7 +77,7 @@ fn shell(cursor: &mut Cursor<'_>) -> Result<String, ReadError> {
     Ok(cursor.until("`")?.to_owned())
 }
 
-/// The time of an event, and whether it is a call that blocks until another.
+/// The time of an event, and whether it is a call that blocks until another time.
 fn when(cursor: &mut Cursor<'_>) -> Result<(When, bool), ReadError> {
     if cursor.eat("*") {
         return Ok((When::Any, false));
@@ -99,7 +99,7 @@ fn when(cursor: &mut Cursor<'_>) -> Result<(When, bool), ReadError> {
     Ok((if relative { When::After(from, to) } else { When::At(from, to) }, blocks))
 }
 
-/// Seconds with a fraction, taken exactly.
+/// Seconds with a fraction, parsed exactly.
 fn seconds(cursor: &mut Cursor<'_>) -> Result<Span, ReadError> {
     let whole = cursor.run(|c| c.is_ascii_digit());
     let fraction = if cursor.eat_fraction() { cursor.run(|c| c.is_ascii_digit()) } else { "" };

@@ -1,4 +1,4 @@
-//! What a script says, as data.
+//! The contents of a script, as data.
 
 use sojourn_aqm::Span;
 
@@ -7,13 +7,13 @@ use sojourn_aqm::Span;
 pub struct Script {
     /// Options of the program that runs it: `--name=value`.
     pub options: Vec<(String, String)>,
-    /// Commands of the shell before the first event.
+    /// Shell commands before the first event.
     pub setup: Vec<Shell>,
-    /// What happens, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
 }
 
-/// Commands of the shell, and the line they begin on.
+/// Shell commands, and the line on which they begin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shell {
     /// Line of the script.
@@ -27,9 +27,9 @@ pub struct Shell {
 pub struct Event {
     /// Line of the script.
     pub line: u32,
-    /// When.
+    /// When it happens.
     pub when: When,
-    /// What.
+    /// What happens.
     pub action: Action,
 }
 
@@ -49,9 +49,9 @@ pub enum When {
 pub enum Action {
     /// A segment arrives, or must be sent.
     Segment(Segment),
-    /// The application calls the system.
+    /// The application makes a system call.
     Call(Call),
-    /// Commands of the shell.
+    /// Shell commands.
     Shell(String),
     /// Assertions about the connection.
     Code(String),
@@ -59,19 +59,19 @@ pub enum Action {
     Foreign(String),
 }
 
-/// Where a segment goes.
+/// The direction of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SegmentDirection {
     /// `<`: to the host under test.
     Inbound,
-    /// `>`: from it.
+    /// `>`: from the host under test.
     Outbound,
 }
 
-/// The ECN field as a script has it.
+/// The ECN field as written in a script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Field {
-    /// Not said.
+    /// Not specified.
     Unsaid,
     /// `[noecn]`.
     NotEct,
@@ -88,15 +88,15 @@ pub enum Field {
 /// A TCP segment. Sequence numbers count from the initial ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Segment {
-    /// Where it goes.
+    /// Its direction.
     pub direction: SegmentDirection,
     /// The ECN field.
     pub field: Field,
-    /// Other properties of the IP header, as they are written.
+    /// Other properties of the IP header, as written.
     pub ip: Option<String>,
-    /// Ports, as they are written.
+    /// Ports, as written.
     pub ports: Option<String>,
-    /// The letters of its flags.
+    /// Its flags.
     pub flags: TcpFlags,
     /// Sequence number of its first byte.
     pub seq: u32,
@@ -104,13 +104,13 @@ pub struct Segment {
     pub payload: u32,
     /// The acknowledgement number.
     pub ack: Option<u32>,
-    /// The window, as it is in the header.
+    /// The window, as in the header.
     pub window: Option<u32>,
-    /// Options; none: not looked at (`<...>`).
+    /// Options; `None` if they are not compared (`<...>`).
     pub options: Option<Vec<TcpOption>>,
 }
 
-/// TcpFlags of the TCP header. `AE`, `CWR` and `ECE` are the field ACE of RFC 9768.
+/// The flags of the TCP header. `AE`, `CWR` and `ECE` are the field ACE of RFC 9768.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TcpFlags {
     /// SYN.
@@ -149,9 +149,9 @@ pub enum TcpOption {
         /// The echo.
         echo: u32,
     },
-    /// `ECN e1b N ceb N e0b N`, in the order in which they are written.
+    /// `ECN e1b N ceb N e0b N`, in the order written.
     AccEcn(Vec<(Counter, u32)>),
-    /// Another one, as it is written.
+    /// Another option, as written.
     Other(String),
 }
 
@@ -166,34 +166,34 @@ pub enum Counter {
     Ce,
 }
 
-/// A call of the system.
+/// A system call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// Until when it blocks, after the time at which it begins; none: it returns at once.
+    /// Whether it blocks for some time.
     pub blocks: bool,
     /// Its name.
     pub name: String,
     /// Its arguments.
     pub args: Vec<Argument>,
-    /// What it must return; none where any value will do.
+    /// The required result; `None` if any value will do.
     pub result: Option<i64>,
-    /// The error that it must return.
+    /// The required error.
     pub errno: Option<String>,
 }
 
 /// An argument.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Argument {
-    /// `...`: any.
+    /// `...`: any value.
     Any,
     /// A number.
     Number(i64),
     /// A name, or several joined by `|`.
     Name(String),
-    /// A text.
+    /// A string.
     Text(String),
     /// `[a, b]`.
     List(Vec<Argument>),
-    /// `{...}` or anything deeper, as it is written.
+    /// `{...}` or anything nested deeper, as written.
     Opaque(String),
 }

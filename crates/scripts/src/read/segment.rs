@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::{Action, Counter, Field, ReadError, Segment, SegmentDirection, TcpFlags, TcpOption};
 
-/// Reads a segment, or what is no TCP, after the time.
+/// Parses a segment, or something other than TCP, after the time.
 pub(super) fn segment(cursor: &mut Cursor<'_>) -> Result<Action, ReadError> {
     let direction = if cursor.eat("<") {
         SegmentDirection::Inbound
@@ -98,7 +98,7 @@ fn options(
     direction: SegmentDirection,
 ) -> Result<Option<Vec<TcpOption>>, ReadError> {
     let mut found = Vec::new();
-    // A `<` may also begin nothing: options stand on the line of their segment.
+    // Options may be absent.
     if !cursor.eat("<") {
         return Ok(Some(found));
     }
