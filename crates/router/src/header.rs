@@ -71,10 +71,10 @@ impl Header {
     }
 }
 
-/// The number that a traffic program of ours wrote into a datagram, in the first four bytes of its
-/// payload. Unlike the IP identification it does not repeat within a run.
+/// The number that our traffic program wrote into a datagram, in the first four bytes of its
+/// payload. Unlike the IP identification, it does not repeat within a run.
 ///
-/// `packet` begins with its IP header; `None` if it is no UDP, or is cut off before the number.
+/// `packet` begins with its IP header; `None` if it is not UDP or ends before the number.
 pub fn datagram_number(packet: &[u8]) -> Option<u32> {
     const UDP_BYTES: usize = 8;
     let ihl = usize::from(packet.first()? & 0x0f) * 4;
@@ -82,9 +82,9 @@ pub fn datagram_number(packet: &[u8]) -> Option<u32> {
     (packet[9] == UDP).then(|| u32::from_le_bytes(number.try_into().expect("4 bytes")))
 }
 
-/// A hash of what a packet carries behind its IP header, as far as it was captured (FNV-1a). It
-/// identifies datagrams of programs whose IP identification is zero: those of a socket that is not
-/// connected and may not be fragmented (Linux 6.1 ip.h, `ip_select_ident_segs`).
+/// A hash of the captured bytes behind a packet's IP header (FNV-1a). It identifies datagrams of
+/// programs whose IP identification is zero: those of unconnected sockets that may not be
+/// fragmented (Linux 6.1 ip.h, `ip_select_ident_segs`).
 pub fn payload_hash(packet: &[u8]) -> u32 {
     let ihl = packet.first().map_or(0, |first| usize::from(first & 0x0f) * 4);
     let end = packet.len().min(HEADER_BYTES);

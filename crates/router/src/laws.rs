@@ -1,5 +1,5 @@
 //! Laws of a plan that are not in the registry: how the plan names them for the process that
-//! carries it out, and what that process has loaded.
+//! carries it out, and which ones that process has loaded.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use sojourn_aqm::custom::{CustomLaw, Failures, LawFailure};
 use sojourn_aqm::{CustomLaws, QdiscSpec, SpecError};
 
-/// A law as a plan names it.
+/// A law as named by a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PlannedLaw {
-    /// Its name in text forms; for a law in Python also the name of its class.
+    /// Its name in text forms; for a Python law also the name of its class.
     pub name: String,
-    /// Where its code is.
+    /// The file with its code.
     pub file: String,
     /// The code, with its digest.
     pub source: String,
@@ -59,10 +59,9 @@ impl Failures for First {
 }
 
 impl LoadedLaws {
-    /// These laws.
+    /// A set of loaded laws.
     ///
-    /// # Errors
-    /// Returns a sentence if two of them have the same name.
+    /// # Errors Returns a sentence if two of them have the same name.
     pub fn new(laws: impl IntoIterator<Item = CustomLaw>) -> Result<LoadedLaws, String> {
         let first = Arc::new(First::default());
         let failures = Arc::clone(&first) as Arc<dyn Failures>;
@@ -75,12 +74,12 @@ impl LoadedLaws {
         })
     }
 
-    /// Parses a queue's text form, which may name one of them.
+    /// Parses a queue's text form, which may name a loaded law.
     pub(crate) fn parse(&self, text: &str) -> Result<QdiscSpec, SpecError> {
         QdiscSpec::parse_with(text, &self.laws)
     }
 
-    /// The first failure of one of them, if any.
+    /// The first failure of a loaded law, if any.
     #[cfg(target_os = "linux")]
     pub(crate) fn failure(&self) -> Option<String> {
         self.first.0.lock().expect("nobody panics while holding it").clone()

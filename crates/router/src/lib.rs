@@ -2,11 +2,11 @@
 //! TUN devices, traffic programs over the kernel's TCP and UDP, packet captures, and the first
 //! process of a guest, which combines them with the kernel's own queueing disciplines.
 //!
-//! Read [`plan`] first: it says what a run on real hosts consists of. [`planning`] makes a plan
-//! from a scenario, [`tc`] translates AQMs for the kernel, [`host`] carries the plan out, and
-//! [`collect`] turns the captures into the tables of results. [`forwarding`] is the router itself,
-//! without devices or a clock; [`ns3`] plans runs of the simulator ns-3, whose results [`collect`]
-//! counts too; [`live`] runs the router in real time for packets of any program.
+//! Read [`plan`] first: it defines a run on real hosts. [`planning`] builds a plan from a scenario,
+//! [`tc`] translates AQMs for the kernel, [`host`] carries the plan out, and [`collect`] turns the
+//! captures into the result tables. [`forwarding`] is the router itself, without devices or a
+//! clock; [`ns3`] plans runs of the simulator ns-3, whose results [`collect`] counts too; [`live`]
+//! runs the router in real time for packets of any program.
 
 #![warn(unreachable_pub)]
 

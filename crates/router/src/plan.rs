@@ -1,7 +1,7 @@
 //! The plan of a run on real hosts: the work of the guest's first process, as plain data.
 //!
-//! It is made on the host, which refuses scenarios that cannot be run, and read in the guest. Names
-//! in the JSON that differ from the names here are part of the manifest.
+//! It is built on the host, which refuses scenarios that cannot be run, and read in the guest.
+//! Names in the JSON that differ from the names here are part of the manifest.
 
 mod kernel_qdisc;
 mod programs;
@@ -87,7 +87,7 @@ pub struct Expected {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bottleneck {
-    /// The kernel's own discipline on the interface `out`, as the commands set it up.
+    /// The kernel's discipline on the interface `out`, as set up by the commands.
     Kernel {
         /// Changes of its rate: nanoseconds since the start, and the command to run.
         changes: Vec<(u64, Command)>,
@@ -138,8 +138,8 @@ pub struct RouterLinkPlan {
     pub mtu_bytes: u32,
     /// How it sends.
     pub service: RouterCapacity,
-    /// Data packets, counted from 1 over the whole link, that are dropped on arrival whatever the
-    /// AQM decides.
+    /// Data packets, counted from 1 over the whole link, that are dropped on arrival regardless of
+    /// the AQM.
     #[serde(default)]
     pub drop_list: Vec<u64>,
     /// Data packets that are marked on arrival, in the same numbering.
@@ -154,7 +154,7 @@ pub struct RouterLinkPlan {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RouterCapacity {
-    /// At rates, bit/s, each from a time in nanoseconds on; the first at zero.
+    /// At rates in bit/s, each valid from a time in nanoseconds; the first from zero.
     Rates(Vec<(u64, u64)>),
     /// At recorded opportunities.
     Recorded(Box<Trace>),
@@ -199,7 +199,7 @@ pub struct Flow {
     pub stop_ns: Option<u64>,
     /// Congestion control, by the kernel's name; datagrams have none.
     pub cc: Option<String>,
-    /// Whether TCP paces its packets even if its congestion control does not ask for it.
+    /// Whether TCP paces its packets even if its congestion control does not require it.
     pub paced: bool,
     /// Payload of a full segment or datagram.
     pub payload_bytes: u32,
@@ -231,7 +231,7 @@ pub struct RedAdaptation {
     pub rate_bps: u64,
 }
 
-/// An AQM of ours in the kernel, by its module.
+/// One of our AQMs in the kernel, by our module.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModuleAqm {
     /// The AQM in its text form.
@@ -280,27 +280,27 @@ pub struct Plan {
     pub stations: Vec<RouterLinkPlan>,
     /// Adaptive RED in the kernel.
     pub adaptation: Option<RedAdaptation>,
-    /// A discipline of the kernel that is created by netlink.
+    /// A kernel discipline created by netlink.
     pub kernel_qdisc: Option<KernelQdisc>,
-    /// What netlink must show of a discipline that tc makes.
+    /// What netlink must report about a discipline created by tc.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_back: Option<KernelQdisc>,
-    /// Whether the discipline of a guest is made at a whole second of its clock.
+    /// Whether a guest creates the discipline at a whole second of its clock.
     pub at_whole_second: bool,
-    /// Our AQM in the kernel, in place of one of the kernel's own.
+    /// Our AQM in the kernel, replacing a kernel discipline.
     pub module: Option<ModuleAqm>,
     /// The flows.
     pub flows: Vec<Flow>,
-    /// Programs of the user.
+    /// The user's programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramsPlan>,
     /// Rounding and other differences, one sentence each.
     pub warnings: Vec<String>,
     /// Whether the kernel's discipline drops at its head.
     pub drops_at_head: bool,
-    /// Whether it signals at random.
+    /// Whether its signals are random.
     pub is_random: bool,
-    /// The laws of our router's queues that are not in the registry.
+    /// The laws in our router's queues that are not in the registry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub laws: Vec<PlannedLaw>,
 }
@@ -316,8 +316,8 @@ impl Plan {
         forward.into_iter().chain(reverse).chain(&self.stations)
     }
 
-    /// The first flow of programs of the user, which come behind those of the scenario's groups;
-    /// `u32::MAX` without programs.
+    /// The first flow of the user's programs, which are numbered after those of the scenario's
+    /// groups; `u32::MAX` without programs.
     pub fn first_of_programs(&self) -> u32 {
         let Some(programs) = &self.programs else { return u32::MAX };
         self.flows.iter().filter(|flow| flow.group < programs.group).count() as u32

@@ -29,7 +29,7 @@ pub const RECEIVER_CAPTURES: &str = "receivers.bin";
 pub const STATUS: &str = "status.json";
 /// The kernel module with our AQMs, if the plan needs it; exists before the run.
 pub const MODULE: &str = "sch_sojourn.ko";
-/// The folder with what the programs of the user wrote: `INDEX.out` and `INDEX.err`.
+/// The folder with the output of the user's programs: `INDEX.out` and `INDEX.err`.
 pub const OUTPUTS: &str = "outputs";
 /// The file with the simulated time reached so far, nanoseconds.
 pub const PROGRESS: &str = "progress";
@@ -39,7 +39,7 @@ pub const PROGRESS: &str = "progress";
 pub struct Status {
     /// Whether all results were written.
     pub ok: bool,
-    /// If not: why.
+    /// The reason, if not.
     pub failure: String,
 }
 
@@ -48,7 +48,7 @@ pub struct Status {
 pub struct FlowSample {
     /// The flow.
     pub flow: u32,
-    /// When, nanoseconds.
+    /// When it was taken, in nanoseconds.
     pub at_ns: u64,
     /// Delivered to the receiver's application.
     pub delivered_bytes: u64,
@@ -85,8 +85,8 @@ pub struct TcpTotals {
 /// What limits a flow's connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SenderLimits {
-    /// Microseconds during which data was outstanding or unsent, then the parts of that in which
-    /// only the receiver's window and only the send buffer held the sender back.
+    /// Microseconds during which data was outstanding or unsent, and the parts of it in which only
+    /// the receiver's window, and only the send buffer, held the sender back.
     pub times_us: [u64; 3],
     /// Pacing rate of the last connection, bytes per second.
     pub pacing_rate: u64,
@@ -125,7 +125,7 @@ pub struct Unfinished {
     pub flow: u32,
     /// When it was requested, nanoseconds.
     pub start_ns: u64,
-    /// How long it was under way at the end of the run or of the flow, nanoseconds.
+    /// How long it had been running at the end of the run or of the flow, in nanoseconds.
     pub seen_ns: u64,
 }
 
@@ -142,7 +142,7 @@ pub struct OneWay {
     pub delay_ns: u64,
 }
 
-/// What the traffic programs log.
+/// The log of the traffic programs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ProgramLog {
     /// Finished transfers.
@@ -153,20 +153,20 @@ pub struct ProgramLog {
     pub one_way: Vec<OneWay>,
 }
 
-/// What became of the programs of the user.
+/// The outcome of the user's programs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProgramsReport {
     /// When the run ended, nanoseconds: with the last program, or with the plan.
     pub ended_ns: u64,
     /// The commands, in the order of the plan.
     pub commands: Vec<CommandReport>,
-    /// Their flows, in the order of appearance.
+    /// Their flows, in order of appearance.
     pub flows: Vec<ProgramFlow>,
     /// Whether there were more flows than are numbered.
     pub has_more_flows: bool,
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CommandReport {
     /// When it started, nanoseconds; `None` if the run ended before.
@@ -201,7 +201,7 @@ pub struct ProgramFlow {
 pub struct KernelCounters {
     /// When they were read, on the scenario's clock.
     pub at_ns: u64,
-    /// Packets waiting then.
+    /// Packets queued at that time.
     pub waiting: u64,
     /// Packets dropped until then.
     pub dropped: u64,
@@ -214,7 +214,7 @@ pub struct ModuleReport {
     pub aqm: String,
     /// Drops by cause; causes that did not occur are left out.
     pub drops: BTreeMap<String, u64>,
-    /// The same for marks.
+    /// Marks by cause; causes that did not occur are left out.
     pub marks: BTreeMap<String, u64>,
     /// The state variables, as text.
     pub vars: BTreeMap<String, String>,
@@ -225,7 +225,7 @@ pub struct ModuleReport {
 pub struct RunResult {
     /// The counts of each flow at the end of the warm-up.
     pub at_warmup: Vec<ProgramCounts>,
-    /// The same at the end.
+    /// The counts of each flow at the end.
     pub counts: Vec<ProgramCounts>,
     /// Samples of flows.
     pub samples: Vec<FlowSample>,
@@ -236,18 +236,17 @@ pub struct RunResult {
     pub bins: Vec<Vec<u64>>,
     /// Transfers and delays.
     pub log: ProgramLog,
-    /// The number of each flow's connections that were established, and of those that negotiated
-    /// ECN.
+    /// For each flow: the number of connections established, and of those that negotiated ECN.
     pub ecn: Vec<(u32, u32)>,
-    /// Connections that broke off, one sentence each.
+    /// Connections that were aborted, one sentence each.
     pub broken: Vec<String>,
     /// Offloads that could not be switched off.
     pub offloads: Vec<String>,
-    /// All disciplines as `tc` shows them after set-up.
+    /// All disciplines as shown by `tc` after set-up.
     pub before: Value,
-    /// The same at the end.
+    /// All disciplines as shown by `tc` at the end.
     pub after: Value,
-    /// Packets that found no room in the capture sockets.
+    /// Packets for which the capture sockets had no room.
     pub capture_lost: u64,
     /// The counters of the kernel's discipline at the bottleneck, at the end.
     pub kernel_counters: Option<KernelCounters>,
@@ -255,18 +254,18 @@ pub struct RunResult {
     pub module: Option<ModuleReport>,
     /// The counts of our router's links, the forward one first.
     pub link_counts: Vec<LinkCounts>,
-    /// The counts of the wires behind the links, forward and reverse, where they lose packets or
-    /// delay them unevenly.
+    /// The counts of the wires behind the links, forward and reverse, if they lose packets or delay
+    /// them unevenly.
     pub wire_counts: [Option<WireCounts>; 2],
     /// The largest lateness of the event loop, nanoseconds.
     pub latest_ns: u64,
-    /// What became of the programs of the user.
+    /// The outcome of the user's programs.
     #[serde(default)]
     pub programs: Option<ProgramsReport>,
 }
 
 impl RunResult {
-    /// A result before the run has begun.
+    /// The result before the run begins.
     pub fn new(plan: &Plan, offloads: Vec<String>, before: Value) -> RunResult {
         RunResult {
             at_warmup: vec![ProgramCounts::default(); plan.flows.len()],

@@ -1,7 +1,7 @@
-//! Whether the packets that a record shows as waiting fit into the buffer of their link, and leave
-//! it in the time that the link needs to send what it can hold. A record that credits departures
-//! to the wrong arrivals, as after 65,536 packets with nothing but a 16-bit identification, does
-//! neither.
+//! Checks whether the packets that a record shows as queued fit into the buffer of their link, and
+//! leave it within the time that the link needs to send a full buffer. A record that credits
+//! departures to the wrong arrivals, as may happen after 65,536 packets identified only by 16 bits,
+//! fails both checks.
 
 use sojourn_aqm::{Limit, Rate, Span, Time};
 use sojourn_record::rows::Fate;
@@ -11,26 +11,26 @@ use sojourn_scenario::resolved::{Capacity, FlowGroup, Link};
 use crate::captures::PacketRecord;
 use crate::plan::{Bottleneck, Plan};
 
-/// A packet in transfer from or to the queue, and one that a shaper's rounding lets in early.
+/// A packet in transfer to or from the queue, and one that a shaper's rounding lets in early.
 const EDGE_PACKETS: u64 = 2;
-/// Disciplines that send in the order of arrival.
+/// Disciplines that send in order of arrival.
 const FIFO: [&str; 13] = [
     "taildrop", "codel", "cobalt", "pie", "pi", "pi2", "madpie", "red", "ared", "choke", "blue",
     "sfb", "step",
 ];
-/// Those of the kernel whose limit is one of bytes, whatever the unit of the scenario.
+/// Kernel disciplines whose limit is in bytes, regardless of the scenario's unit.
 const COUNTS_BYTES: [&str; 3] = ["red", "ared", "cake"];
 
-/// What a link can hold.
+/// The capacity of a link's buffer.
 struct Buffer {
     bytes: u64,
-    /// `None` where the limit is one of bytes.
+    /// `None` if the limit is in bytes.
     packets: Option<u64>,
-    /// The longest that a packet can wait, where that follows from the limit.
+    /// The longest time that a packet can be queued, if it follows from the limit.
     longest: Option<Span>,
 }
 
-/// What each link holds at a time and how long packets waited there.
+/// The backlog of each link over time, and how long packets were queued.
 #[derive(Clone, Copy, Default)]
 struct Held {
     packets: u64,
@@ -40,7 +40,8 @@ struct Held {
     longest: Span,
 }
 
-/// Why the records cannot be true, one sentence per link. `late`: how late the event loop may be.
+/// Why the records cannot be true, one sentence per link. `late` is the largest lateness of the
+/// event loop.
 pub(super) fn exceeded(
     scenario: &Resolved,
     plan: &Plan,
@@ -64,7 +65,8 @@ pub(super) fn exceeded(
             |flow: &FlowGroup| flow.app.tcp().is_some() && flow.reverse.contains(&index);
         let mut buffer = buffer(link, plan, late);
         if scenario.flows.iter().any(is_way_back) {
-            // ACKs with SACK blocks are larger than the scenario says; their number still counts.
+            // ACKs with SACK blocks are larger than the scenario says; their number is still
+            // checked.
             (buffer.bytes, buffer.longest) = (u64::MAX, None);
         }
         reason(link, &buffer, held)
@@ -79,8 +81,8 @@ enum Change {
     Arrives,
 }
 
-/// Arrivals and departures of what was sent, in the order of time. Drops do not count: when one
-/// happened is inferred, as a packet dropped at the head waits until the one behind it leaves.
+/// Arrivals and departures of sent packets, ordered by time. Drops are not included, because their
+/// time is inferred: a packet dropped at the head is in the queue until the one behind it leaves.
 fn waits(records: &[PacketRecord]) -> Vec<(Time, Change, usize)> {
     let mut changes = Vec::new();
     for (index, record) in records.iter().enumerate() {
@@ -114,8 +116,8 @@ impl Held {
     }
 }
 
-/// What a link can hold: the units of the kernel's own limits may differ from the scenario's, and
-/// a packet has at most `mtu_bytes`.
+/// The capacity of a link's buffer. The units of the kernel's limits may differ from the
+/// scenario's; a packet has at most `mtu_bytes`.
 fn buffer(link: &Link, plan: &Plan, late: Span) -> Buffer {
     let mtu_bytes = u64::from(link.queue_mtu_bytes());
     let kind = link.queue.kind();
@@ -129,12 +131,12 @@ fn buffer(link: &Link, plan: &Plan, late: Span) -> Buffer {
         }
     };
     let rate = lowest_rate(&link.capacity).filter(|_| FIFO.contains(&kind.as_str()));
-    // A hundredth for what the shaper's whole bytes cost (fact linux-23).
+    // Plus a hundredth for the shaper's rounding to whole bytes (fact linux-23).
     let longest = rate.map(|rate| rate.time_for(bytes.saturating_add(bytes / 100)) + late);
     Buffer { bytes, packets, longest }
 }
 
-/// The lowest rate of a link; `None` if it may stand still.
+/// The lowest rate of a link; `None` if it may be zero.
 fn lowest_rate(capacity: &Capacity) -> Option<Rate> {
     let rate = match capacity {
         Capacity::Constant(rate) => *rate,
@@ -174,7 +176,7 @@ mod tests {
     use crate::plan::Direction;
     use crate::planning;
 
-    /// The reasons of records with these times of arrival and departure, in milliseconds, of 1500
+    /// The reasons for records with these times of arrival and departure, in milliseconds, of 1500
     /// bytes each, at a queue of a link of 10 Mbit/s.
     fn found(queue: &str, times_ms: &[(u64, u64)]) -> Vec<String> {
         let text = format!(

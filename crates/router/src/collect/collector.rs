@@ -1,5 +1,5 @@
-//! Replays packet records to a probe in the order of time, and takes samples at the same times as
-//! the simulator.
+//! Replays packet records to a probe in order of time, and takes samples at the same times as the
+//! simulator.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -48,7 +48,7 @@ pub(super) struct Collector {
     class_of: Vec<usize>,
     /// Payload per segment and the first sequence number of each flow's connection.
     numbering: Vec<(u32, u32)>,
-    /// The first flow of programs of the user.
+    /// The first flow of the user's programs.
     first_of_programs: u32,
     events: u64,
 }
@@ -129,7 +129,7 @@ impl Collector {
         self.link_of[record.flow as usize][record.direction as usize]
     }
 
-    /// Replays the records, which are in the order of arrival.
+    /// Replays the records, which must be in order of arrival.
     pub(super) fn feed(&mut self, records: &[PacketRecord]) {
         let mut packets: Vec<PacketView> =
             records.iter().map(|record| self.packet(record)).collect();
@@ -171,8 +171,8 @@ impl Collector {
         self.carry(at);
     }
 
-    /// Transmits on all links until `at` the packets that have left the queues. Ends the warm-up if
-    /// it falls within that time.
+    /// Transmits, on all links until `at`, the packets that have left the queues. Ends the warm-up
+    /// if it falls within that time.
     fn carry(&mut self, at: Time) {
         if !self.probe.counting && self.warmup <= at {
             carry(&mut self.links, &mut self.probe, self.warmup);
@@ -182,7 +182,7 @@ impl Collector {
         carry(&mut self.links, &mut self.probe, at);
     }
 
-    /// The present bin is over.
+    /// Ends the current bin.
     fn end_bin(&mut self) {
         let Some(bins) = &mut self.bins else { return };
         let delivered = self.delivered.pop_front().expect("the guest counts at the end of each");
@@ -198,8 +198,8 @@ impl Collector {
         bins.end(bins.over_at(), totals);
     }
 
-    /// Writes rows in the order of the links, whatever the order in which the run sampled their
-    /// laws.
+    /// Writes rows in the order of the links, regardless of the order in which the run sampled
+    /// their laws.
     fn sample(&mut self) {
         let law = self.law_samples.pop_front().unwrap_or_default();
         let mut of_link = vec![&law[..0]; self.links.len()];
@@ -257,7 +257,7 @@ impl Collector {
         }
     }
 
-    /// What the summary needs.
+    /// Collects the input of the summary.
     pub(super) fn outcome(
         mut self,
         folder: &Path,
@@ -301,8 +301,8 @@ impl Collector {
         })
     }
 
-    /// Adds the delays of datagrams and the transfers from the logs of the traffic programs,
-    /// finished or not.
+    /// Adds the delays of datagrams and the transfers, finished or not, from the logs of the
+    /// traffic programs.
     fn add_program_log(&mut self, plan: &Plan, result: &RunResult) {
         for delay in &result.log.one_way {
             if tables::is_counted(Time::from_nanos(delay.at_ns), plan) {
@@ -333,14 +333,14 @@ impl Collector {
     }
 }
 
-/// Transmits on the links until `at` the packets that have left their queues.
+/// Transmits, on the links until `at`, the packets that have left their queues.
 fn carry(links: &mut [ObservedLink], probe: &mut Probe, at: Time) {
     for (index, link) in links.iter_mut().enumerate() {
         link.carry(at, probe, index);
     }
 }
 
-/// Arrivals and departures in the order of time. At the same time, departures come first, as in the
+/// Arrivals and departures in order of time. At the same time, departures come first, as in the
 /// simulator, except that no packet leaves before it arrives.
 fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
     let mut events = Vec::with_capacity(2 * records.len());
@@ -356,8 +356,8 @@ fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
     events
 }
 
-/// The index of the link that each flow's packets pass, forward and back. What passes none on its
-/// way back leaves no record there.
+/// The index of the link that each flow's packets pass, forward and back. A flow without a link on
+/// the way back leaves no record there.
 pub(super) fn link_of(scenario: &Resolved, plan: &Plan) -> Vec<[usize; 2]> {
     let links = |flow: &Flow| {
         let group = &scenario.flows[flow.group];

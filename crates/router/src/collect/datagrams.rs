@@ -18,7 +18,7 @@ pub(super) struct DatagramFates {
     pub(super) lost: u64,
 }
 
-/// Those of each flow.
+/// The fates of each flow's datagrams.
 pub(super) fn fates(
     scenario: &Resolved,
     plan: &Plan,
@@ -49,14 +49,14 @@ pub(super) fn fates(
     };
     let own = (plan.first_of_programs() as usize).min(plan.flows.len());
     let mut fates: Vec<DatagramFates> = (0..own).map(of_flow).collect();
-    // The datagrams of programs have no numbers of ours.
+    // The datagrams of the user's programs do not carry our numbers.
     fates.resize(plan.flows.len(), DatagramFates::default());
     fates
 }
 
-/// What was seen of the datagrams of a flow.
+/// The observed datagrams of a flow.
 struct DatagramsSeen {
-    /// What became of each at the link, and when it left, by number.
+    /// The fate of each at the link, and when it left, by number.
     at_link: BTreeMap<u32, (Fate, Option<Time>)>,
     /// When each was received, by number.
     received: BTreeMap<u32, Time>,
@@ -75,7 +75,7 @@ impl DatagramsSeen {
                 fates.received += 1;
                 continue;
             }
-            // One that is not there yet is still on its way to the link.
+            // One without a record is still on its way to the link.
             fates.lost += match self.at_link.get(&number) {
                 Some((Fate::Dropped(..), _)) => 1,
                 Some((Fate::Sent, Some(left))) => u64::from(*left + longest <= self.end),

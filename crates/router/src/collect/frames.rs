@@ -24,7 +24,7 @@ pub(super) struct Frame {
     /// How long it kept the medium busy, including its acknowledgement.
     busy: Span,
     rate_bps: u64,
-    /// Of the packet.
+    /// Size of the packet.
     bytes: u32,
     /// The index of its link in the plan.
     link: usize,
@@ -54,7 +54,7 @@ impl Frame {
         })
     }
 
-    /// When its exchange is over.
+    /// When its exchange ends.
     pub(super) fn end(&self) -> Time {
         self.start + self.busy
     }

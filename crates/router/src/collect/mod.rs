@@ -1,5 +1,5 @@
-//! Turns the captures of a run into the tables of results. Packets are reported to the simulator's
-//! probe in the order of time, so that both engines count in the same way.
+//! Turns the captures of a run into the result tables. Packets are reported to the simulator's
+//! probe in order of time, so both engines count in the same way.
 
 mod buffer;
 mod collector;
@@ -40,8 +40,7 @@ pub struct Collected {
 /// Reads the results in `folder`. `virtual_time` says whether the run's clock stood still while
 /// programs worked.
 ///
-/// # Errors
-/// Returns a sentence if a file is missing or incomplete.
+/// # Errors Returns a sentence if a file is missing or incomplete.
 pub fn collect(
     folder: &Path,
     scenario: &Resolved,
@@ -53,10 +52,9 @@ pub fn collect(
     Ok(Collected { run, facts: facts(plan, &result, virtual_time), invalid })
 }
 
-/// Reads the results of an ns-3 run. The facts are what its runner read back about itself.
+/// Reads the results of an ns-3 run. The facts are the settings that its runner read back.
 ///
-/// # Errors
-/// Returns a sentence if a file is missing or incomplete.
+/// # Errors Returns a sentence if a file is missing or incomplete.
 pub fn collect_ns3(folder: &Path, scenario: &Resolved, plan: &Plan) -> Result<Collected, String> {
     let result = read_result(folder)?;
     let (run, invalid) = measured(folder, scenario, plan, &result, true)?;
@@ -153,8 +151,8 @@ fn facts(plan: &Plan, result: &RunResult, virtual_time: bool) -> Value {
     })
 }
 
-/// A bottleneck or a link of our router, without the times of its recording, which is in a file
-/// that the scenario names.
+/// A bottleneck or a link of our router, without the times of its recording, which are in a file
+/// named by the scenario.
 fn without_trace(bottleneck: &impl Serialize) -> Value {
     let mut value = json!(bottleneck);
     for path in ["/sojourn/service/recorded", "/service/recorded"] {

@@ -1,4 +1,4 @@
-//! A link whose packets were captured, in the form in which it is reported to the probe.
+//! A link whose packets were captured, as it is reported to the probe.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct ObservedLink {
     framing_bytes: u32,
     backlog: Backlog,
     sends: Sends,
-    /// Of a link with rates.
+    /// Only for a link with rates.
     pub(super) excess: Option<Excess>,
 }
 
@@ -37,17 +37,17 @@ pub(super) struct Excess {
     /// The longest that a packet would have had to wait for the link, among the packets for which
     /// that exceeds the allowance.
     pub(super) longest: Span,
-    /// Packets since the last that did not leave early.
+    /// Packets since the last one that did not leave early.
     early: u64,
 }
 
 impl Excess {
-    /// Nothing yet.
+    /// No packets yet.
     fn new(largest_bytes: u64, late: Span) -> Excess {
         Excess { largest_bytes, late, longest: Span::ZERO, early: 0 }
     }
 
-    /// Notes that a packet left `ahead` of the time at which the link could have started to send
+    /// Records that a packet left `ahead` of the time at which the link could have started to send
     /// it.
     fn note(&mut self, ahead: Span, rates: &RateSteps) {
         self.early = if ahead > Span::ZERO { self.early + 1 } else { 0 };
@@ -67,13 +67,13 @@ impl Excess {
     }
 }
 
-/// Rates from given times on.
+/// A schedule of rates.
 struct RateSteps {
     line: Line,
     rate: Rate,
     /// The rate before this one.
     before: Rate,
-    /// The next one last.
+    /// Later rates, the next one last.
     to_come: Vec<(Time, Rate)>,
 }
 
@@ -86,7 +86,7 @@ impl RateSteps {
         RateSteps { line: Line::from(schedule), rate, before: rate, to_come }
     }
 
-    /// How long a packet takes that starts at `start`; starts do not decrease.
+    /// The transmission time of a packet that starts at `start`; starts must not decrease.
     fn send(&mut self, start: Time, bytes: u32) -> Span {
         while let Some((_, rate)) = self.to_come.pop_if(|(from, _)| *from <= start) {
             self.before = std::mem::replace(&mut self.rate, rate);
@@ -95,7 +95,7 @@ impl RateSteps {
     }
 }
 
-/// How it sends the packets that have left the queue.
+/// How the link sends the packets that have left the queue.
 enum Sends {
     /// At rates.
     AtRates {
@@ -114,7 +114,7 @@ enum Sends {
     },
     /// In frames of a wireless LAN.
     Wireless {
-        /// Those that it still sends.
+        /// Frames still to be sent.
         frames: VecDeque<Frame>,
     },
 }
@@ -153,12 +153,12 @@ impl ObservedLink {
         self.framing_bytes
     }
 
-    /// The packets that wait.
+    /// The queued packets.
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// Reports transmissions before `at`. No further packet leaves the queue before then.
+    /// Reports transmissions before `at`. No further packet may leave the queue before then.
     pub(super) fn carry(&mut self, at: Time, probe: &mut Probe, index: usize) {
         match &mut self.sends {
             Sends::AtRates { left, .. } => {

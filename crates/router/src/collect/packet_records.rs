@@ -1,5 +1,5 @@
-//! The record of each packet, taken from our router, or made by matching arrivals with departures
-//! at the interfaces of the kernel's router.
+//! The record of each packet, either written by our router or obtained by matching arrivals with
+//! departures at the interfaces of the kernel's router.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
@@ -14,7 +14,7 @@ use crate::captures::{
 use crate::plan::{Bottleneck, Direction, Plan};
 use crate::run_files::{INTERFACE_CAPTURES, KernelCounters, PACKET_RECORDS, RunResult};
 
-/// The records of all packets that arrived before the end, in the order of arrival.
+/// The records of all packets that arrived before the end, in order of arrival.
 pub(super) fn read(
     folder: &Path,
     plan: &Plan,
@@ -40,7 +40,7 @@ pub(super) fn read(
         )?);
     }
     if records.iter().any(|record| record.left.is_some_and(|left| left < record.arrived)) {
-        return Err("the record has a packet that left before it came".to_owned());
+        return Err("the record has a packet that left before it arrived".to_owned());
     }
     records.retain(|record| record.arrived < end);
     records.sort_by_key(|record| record.arrived);
@@ -61,14 +61,14 @@ pub(super) fn rows<T, const BYTES: usize>(
     let bytes = fs::read(folder.join(name)).map_err(|e| format!("{name}: {e}"))?;
     let (rows, rest) = bytes.as_chunks::<BYTES>();
     let rows: Option<Vec<T>> = rows.iter().map(read).collect();
-    rows.filter(|_| rest.is_empty()).ok_or_else(|| format!("{name}: is not whole"))
+    rows.filter(|_| rest.is_empty()).ok_or_else(|| format!("{name}: is incomplete"))
 }
 
-/// Leaves out packets that end connections or answer copies of a SYN-ACK: packets towards the
+/// Leaves out packets that end connections or answer duplicates of a SYN-ACK: packets towards the
 /// receivers without payload, except for the acknowledgement that completes a handshake. The
 /// simulator has no such packets (fact linux-28).
 ///
-/// Programs of the user send acknowledgements in both directions, which count.
+/// The user's programs send acknowledgements in both directions, and these count.
 pub(super) fn counted(mut records: Vec<PacketRecord>, plan: &Plan) -> Vec<PacketRecord> {
     let first_of_programs = plan.first_of_programs();
     let mut first_of_connections: BTreeSet<(u32, u32)> = BTreeSet::new();
@@ -86,16 +86,17 @@ pub(super) fn counted(mut records: Vec<PacketRecord>, plan: &Plan) -> Vec<Packet
 }
 
 /// What identifies a packet: its flow, IP identification, number and kind. The number is TCP's
-/// sequence number, or what our program counts in a datagram's payload. The identification alone
-/// repeats after 65,536 packets (RFC 791 §3.1); it tells a retransmission from the original.
+/// sequence number, or the one that our program writes into a datagram's payload. The
+/// identification alone repeats after 65,536 packets (RFC 791 §3.1); it distinguishes a
+/// retransmission from the original.
 type PacketId = (u32, u16, u32, u8);
 
-/// Matches arrivals with departures until the kernel's counters were read. What did not leave was
-/// dropped, except for the last ones, as many as the kernel says are waiting.
+/// Matches arrivals with departures until the kernel's counters were read. Packets that did not
+/// leave were dropped, except for the last ones, as many as the kernel reports as queued.
 ///
-/// If an identity repeats all the same, as that of a retransmission 65,536 packets after the
-/// original may, the earlier packet has been dropped: no buffer holds what is that far apart.
-/// [`super::buffer`] checks the outcome.
+/// An identity may still repeat, such as that of a retransmission 65,536 packets after the
+/// original. The earlier packet must then have been dropped, because no buffer holds that many
+/// packets. [`super::buffer`] checks the outcome.
 fn matched(
     captures: &[InterfaceCapture],
     plan: &Plan,
@@ -135,8 +136,8 @@ fn matched(
     records
 }
 
-/// Datagrams of programs may be alike in all that was captured of them: with the same payload, and
-/// without identification. They leave in the order in which they arrived.
+/// Datagrams of programs may be identical in all captured fields: the same payload, and no
+/// identification. They leave in order of arrival.
 fn is_datagram_of_program(capture: &InterfaceCapture, first_of_programs: u32) -> bool {
     capture.kind == CapturedKind::Datagram && capture.flow >= first_of_programs
 }

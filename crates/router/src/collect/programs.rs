@@ -1,5 +1,5 @@
-//! Programs of the user in the results: their flows as further flows of the scenario, one class for
-//! each host behind the link, and what became of the commands.
+//! The user's programs in the results: their flows as further flows of the scenario, one class for
+//! each host behind the link, and the outcome of the commands.
 
 use std::fs;
 use std::path::Path;
@@ -19,23 +19,22 @@ use crate::run_files::{
     CommandReport, OUTPUTS, ProgramCounts, ProgramFlow, ProgramsReport, RunResult,
 };
 
-/// The most of an output that messages quote.
+/// The most characters of an output quoted in messages.
 const QUOTED: usize = 200;
 
-/// A run with programs in the form in which all runs are collected.
+/// A run with programs, in the form in which all runs are collected.
 pub(super) struct Arranged {
     pub(super) scenario: Resolved,
     pub(super) plan: Plan,
     pub(super) result: RunResult,
-    /// By the number that a flow had in the run, its number in the results.
+    /// Maps a flow's number in the run to its number in the results.
     numbers: Vec<u32>,
 }
 
-/// Arranges a run so that each host behind the link is a group of flows, and the run ends where it
-/// ended; `None` without programs.
+/// Arranges a run so that each host behind the link is a group of flows, and the run ends when its
+/// programs ended; `None` without programs.
 ///
-/// # Errors
-/// It ended before its warm-up.
+/// # Errors The run ended before its warm-up.
 pub(super) fn arranged(
     scenario: &Resolved,
     plan: &Plan,
@@ -101,7 +100,7 @@ fn flow_of(flow: &ProgramFlow, (group, member): (usize, usize), of_host: &FlowGr
     }
 }
 
-/// The counts in the order of the new numbers. Flows that appeared later have no counts before.
+/// The counts in the order of the new numbers. Flows that appeared later have no earlier counts.
 fn renumbered(result: &RunResult, numbers: &[u32]) -> RunResult {
     let mut result = result.clone();
     let arrange = |counts: &mut Vec<ProgramCounts>| {
@@ -120,7 +119,7 @@ fn renumbered(result: &RunResult, numbers: &[u32]) -> RunResult {
 }
 
 impl Arranged {
-    /// Gives the records the numbers of the results.
+    /// Renumbers the records as in the results.
     pub(super) fn renumber(&self, records: &mut [PacketRecord]) {
         for record in records {
             record.flow = self.numbers[record.flow as usize];
@@ -141,8 +140,8 @@ impl Arranged {
         })
     }
 
-    /// Adds the durations of the commands behind the link to the completion times of their classes.
-    /// One that failed has none.
+    /// Adds the durations of the commands behind the link to the completion times of their classes,
+    /// except for failed commands.
     pub(super) fn add_durations(&self, probe: &mut Probe) {
         let (classes, (plan, run)) = (self.scenario.classes(), self.report());
         for (index, report, host, _) in self.commands() {
@@ -200,7 +199,7 @@ impl Arranged {
             .collect();
     }
 
-    /// Why programs make the run no valid experiment, one sentence each.
+    /// Why programs make the run an invalid experiment, one sentence each.
     pub(super) fn failures(&self, folder: &Path) -> Vec<String> {
         let (plan, report) = self.report();
         let mut reasons = Vec::new();
@@ -235,7 +234,7 @@ fn seconds(ns: u64) -> String {
     format!("{:.3} s", ns as f64 / 1e9)
 }
 
-/// The last line of what a failed command wrote, and what helps where it was not found.
+/// The last line written by a failed command, and a remedy if the command was not found.
 fn said(folder: &Path, index: usize, report: &CommandReport) -> String {
     let line = |kind| {
         let text = output(folder, index, kind);
@@ -252,7 +251,7 @@ fn said(folder: &Path, index: usize, report: &CommandReport) -> String {
     format!("{wrote}{remedy}")
 }
 
-/// The beginning of an output; what is no UTF-8 is replaced.
+/// The beginning of an output; invalid UTF-8 is replaced.
 fn output(folder: &Path, index: usize, kind: &str) -> String {
     let bytes = fs::read(folder.join(OUTPUTS).join(format!("{index}.{kind}")));
     String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()

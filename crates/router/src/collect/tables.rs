@@ -68,7 +68,7 @@ pub(super) fn flow_rows(plan: &Plan, result: &RunResult) -> Vec<FlowRow> {
     rows.collect()
 }
 
-/// The state of the kernel's senders, in the form in which the simulator reports its own.
+/// The state of the kernel's senders, in the same form as that of the simulator's.
 pub(super) fn flow_state_rows(plan: &Plan, result: &RunResult) -> Vec<FlowStateRow> {
     /// Linux 6.1 include/net/tcp.h, `TCP_INFINITE_SSTHRESH`: no reduction yet.
     const INFINITE: u32 = 0x7fff_ffff;
@@ -107,7 +107,7 @@ fn limit_vars(limits: SenderLimits) -> [(&'static str, f64); 5] {
 }
 
 /// The state variables of the law at a link of our router, given the link's index in the scenario.
-/// The kernel does not show those of its own disciplines.
+/// The kernel does not expose those of its disciplines.
 pub(super) fn law_vars(scenario: &Resolved, plan: &Plan, link: usize) -> &'static [Var] {
     let own = scenario.links.iter().filter_map(|link| link.queue.custom.clone());
     let laws = LoadedLaws::new(own).expect("the scenario was checked");

@@ -1,4 +1,4 @@
-//! The plan that the tests of this module share.
+//! The plan shared by the tests of this module.
 
 use sojourn_scenario::{Scenario, Source};
 
@@ -18,7 +18,7 @@ rtt = "20ms"
 app = { kind = "bulk" }
 "#;
 
-/// One greedy flow under the kernel's CoDel, counted from its second second on.
+/// One greedy flow under the kernel's CoDel; the first second is the warm-up.
 pub(super) fn plan() -> Plan {
     let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
     let scenario = Scenario::load(TEXT, &Source::default(), &none).unwrap();

@@ -82,13 +82,14 @@ fn wire_missed(result: &RunResult, records: &[PacketRecord]) -> Option<String> {
         let sent =
             records.iter().filter(|s| s.direction == direction && s.fate == Fate::Sent).count()
                 as u64;
-        (sent.abs_diff(seen) > EDGE_PACKETS)
-            .then(|| format!("the link sent {sent} packets, and {seen} came to the wire behind it"))
+        (sent.abs_diff(seen) > EDGE_PACKETS).then(|| {
+            format!("the link sent {sent} packets, and {seen} arrived at the wire behind it")
+        })
     })
 }
 
-/// Flows with unlimited data fill the queue of their bottleneck; if no packet waited at a link, the
-/// bottleneck was elsewhere.
+/// Flows with unlimited data fill the queue of their bottleneck; if no packet was queued at any
+/// link, the bottleneck was elsewhere.
 pub(super) fn bottleneck_elsewhere(plan: &Plan, probe: &Probe) -> Option<String> {
     let waited = probe.links.iter().any(|link| link.delays.max_ns().unwrap_or(0) > 0);
     let is_greedy = |app: &App| matches!(app, App::Bulk { bytes: None, .. });
@@ -99,7 +100,7 @@ pub(super) fn bottleneck_elsewhere(plan: &Plan, probe: &Probe) -> Option<String>
     })
 }
 
-/// How late the event loop may be, and with it a packet or a rate change.
+/// The largest lateness of the event loop, and thus of a packet or a rate change.
 pub(super) fn lateness(virtual_time: bool) -> Span {
     Span::from_nanos(if virtual_time { 0 } else { STALL_NS })
 }
@@ -157,7 +158,7 @@ mod tests {
         vec![record; count]
     }
 
-    /// The one reason that a change causes.
+    /// The one reason caused by a change.
     fn reason(change: impl FnOnce(&mut RunResult), virtual_time: bool) -> String {
         let plan = plan();
         let mut result = result(&plan);

@@ -10,7 +10,7 @@ pub struct RawPacket {
     bytes: Vec<u8>,
     /// The headers as they arrived.
     pub(super) header: Header,
-    /// Bytes by which the link counts it.
+    /// Its size as counted by the link.
     pub(super) link_bytes: u32,
     /// Its flow, in the host's numbering.
     pub(super) flow: u32,
@@ -28,7 +28,7 @@ impl RawPacket {
         Some(RawPacket { bytes, header, link_bytes, flow, marked: None, record: None })
     }
 
-    /// The number that a traffic program of ours wrote into a datagram.
+    /// The number that our traffic program wrote into a datagram.
     pub(super) fn datagram_number(&self) -> Option<u32> {
         header::datagram_number(&self.bytes)
     }

@@ -23,14 +23,14 @@ pub struct LinkCounts {
     pub marked: u64,
 }
 
-/// The records that are kept in addition to the counts.
+/// The records kept in addition to the counts.
 #[derive(Debug)]
 pub enum Recording {
     /// Nothing.
     Off,
-    /// The record of every packet, in the order of arrival.
+    /// The record of every packet, in order of arrival.
     Records(Vec<PacketRecord>),
-    /// Everything is reported to a probe, as its link with that index.
+    /// Everything is reported to a probe, as its link with this index.
     Probe(Box<Probe>, u16),
 }
 
@@ -187,7 +187,7 @@ fn new_record(now: Time, packet: &RawPacket, direction: Direction) -> PacketReco
         seq: match (packet.datagram_number(), direction) {
             (Some(number), _) => number,
             (None, Direction::Forward) => header.seq,
-            // Towards the senders a TCP packet is identified by the number that it acknowledges.
+            // Towards the senders, a TCP packet is identified by its acknowledgement number.
             (None, Direction::Reverse) => header.ack,
         },
         bytes: header.bytes,

@@ -109,7 +109,7 @@ impl RouterLink {
         self.link.vars()
     }
 
-    /// Their present values.
+    /// The current values of the state variables.
     pub fn law_state(&self) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.vars().len()];
         self.link.observe(&mut values);
@@ -121,7 +121,7 @@ impl RouterLink {
         self.recorder.counts()
     }
 
-    /// The records of all packets, in the order of arrival, if they are kept.
+    /// The records of all packets, in order of arrival, if they are kept.
     pub fn records(&self) -> &[PacketRecord] {
         match self.recorder.recording() {
             Recording::Records(records) => records,
@@ -147,7 +147,7 @@ impl RouterLink {
     }
 }
 
-/// An idle server, and the rate that it begins with.
+/// An idle server, and its initial rate.
 fn server(service: &RouterCapacity) -> Result<(Server<RawPacket>, Rate), String> {
     match service {
         RouterCapacity::Rates(rates) => {

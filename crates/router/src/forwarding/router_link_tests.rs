@@ -57,7 +57,7 @@ fn a_late_host_keeps_the_rate() {
 }
 
 /// Netravali et al. 2015 (Mahimahi, link_queue.cc): an opportunity carries bytes of several
-/// packets; what it cannot fill is lost.
+/// packets; unused capacity is lost.
 #[test]
 fn a_recorded_link_sends_what_its_opportunities_carry() {
     let trace = Box::new(Trace {
@@ -79,7 +79,7 @@ fn a_recorded_link_sends_what_its_opportunities_carry() {
     assert_eq!(leaving, [1, 5, 6]);
     let taken = link.records().iter().map(|s| s.left.unwrap().as_nanos() / 1_000_000);
     assert_eq!(taken.collect::<Vec<_>>(), [1, 1, 6]);
-    // The opportunity at 10 ms was lost, because no packet waited then.
+    // The opportunity at 10 ms was lost, because the queue was empty then.
     link.arrive(Time::from_nanos(10_000_000), packet(), 0);
     assert_eq!(link.next_timer(), Time::from_nanos(11_000_000));
 }
@@ -95,7 +95,7 @@ fn listed_packets_are_dropped_and_marked_whatever_the_queue_decides() {
     assert!(records[2].marked.is_some() && records[3].marked.is_none());
 }
 
-/// The second of three packets is listed, and both that come to a queue of one are above K.
+/// The second of three packets is listed, and both that arrive at a queue of one are above K.
 #[test]
 fn a_packet_that_is_marked_twice_counts_once() {
     let step = plan("step@dctcp:backlog_threshold=1p", "9p");
@@ -144,7 +144,7 @@ fn at_one_instant_the_server_comes_before_the_timer() {
     assert_eq!(link.law_state()[sampled], 29.0);
 }
 
-/// A discipline that holds its packets back is asked again when it said it would be, not at every
+/// A discipline that holds its packets back is asked again at the time that it named, not at every
 /// arrival, as in the simulator.
 #[test]
 fn an_arrival_wakes_the_server_only_where_nothing_waited() {

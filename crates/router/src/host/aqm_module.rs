@@ -29,7 +29,7 @@ const TCA_SOJOURN_VAR_VALUE: u16 = 2;
 /// linux/rtnetlink.h and linux/gen_stats.h.
 const TCA_STATS2: u16 = 7;
 const TCA_STATS_APP: u16 = 4;
-/// Lines of the kernel's log that an error quotes.
+/// Lines of the kernel's log quoted in an error.
 const QUOTED: usize = 3;
 
 /// Installs the discipline at the interface `out`; the module must be loaded.
@@ -48,7 +48,7 @@ pub(super) fn install(module: &ModuleAqm, hosts: &Hosts) -> Result<(), Failure> 
     }
 }
 
-/// Loads the module in the folder of the run.
+/// Loads the module from the folder of the run.
 pub(super) fn load(folder: &Path) -> Result<(), Failure> {
     let path = folder.join(MODULE);
     let file = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -1,4 +1,4 @@
-//! The discipline below the shaper, by netlink: how requests for it start, and which messages
+//! The discipline below the shaper, by netlink: builds requests for it, and finds the messages that
 //! describe it. The installed tc does not support all disciplines.
 
 use std::io;
@@ -25,7 +25,7 @@ pub(super) fn open(hosts: &Hosts) -> io::Result<(Netlink, u32)> {
     hosts.within(Netns::Router, open)
 }
 
-/// The request that creates or changes a discipline there.
+/// The request that creates or changes a discipline below the shaper.
 pub(super) fn make(kind: &str, options: &[u8], device: u32) -> Request {
     let mut tcmsg = [0; TCMSG_BYTES];
     for (at, word) in [(4, device), (8, HANDLE), (12, PARENT)] {

@@ -41,7 +41,7 @@ impl Clock {
         stamp_ns - self.zero_ns
     }
 
-    /// The time since the alarm, nanoseconds.
+    /// The time since the alarm, in nanoseconds.
     pub(super) fn lateness(&self, now: Time) -> u64 {
         now.since(self.alarm.min(now)).as_nanos()
     }
@@ -78,8 +78,8 @@ pub(super) fn sleep_until_step(step_ns: u64) -> io::Result<()> {
 
 /// Waits until the clock is at a multiple of `step_ns`, so that a discipline whose timer counts
 /// from its creation gets the same times in every run, however long the set-up took. The kernel may
-/// wake a sleeper late, so the last part is spent spinning. In a guest each reading moves the clock
-/// by the same amount (fact linux-1), of which a second is a multiple.
+/// wake a sleeper late, so the last part is spent spinning. In a guest, each reading advances the
+/// clock by the same amount (fact linux-1), of which a second is a multiple.
 pub(super) fn wait_for_step(step_ns: u64) -> io::Result<()> {
     const AWAKE_NS: u64 = 200_000;
     let now_ns = reading()? as u64;

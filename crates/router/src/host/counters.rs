@@ -19,7 +19,7 @@ const TCMSG_BYTES: usize = 20;
 const TCA_STATS2: u16 = 7;
 const TCA_STATS_QUEUE: u16 = 3;
 
-/// Reads them.
+/// Reads the counters.
 pub(super) fn read(plan: &Plan, hosts: &Hosts, clock: &Clock) -> Result<KernelCounters, Failure> {
     let failure = |error: io::Error| format!("counters of the bottleneck: {error}");
     let open = || Ok((Netlink::open(SockProtocol::NetlinkRoute)?, if_nametoindex("out")?));
@@ -30,7 +30,7 @@ pub(super) fn read(plan: &Plan, hosts: &Hosts, clock: &Clock) -> Result<KernelCo
     let expected = plan.expected.iter().find(|expected| expected.device == "out");
     let kind = expected.map_or("", |expected| &expected.kind);
     let found = messages.iter().find_map(|message| counted(message, device, kind, at_ns));
-    found.ok_or_else(|| "counters of the bottleneck: its discipline is not there".to_owned())
+    found.ok_or_else(|| "counters of the bottleneck: its discipline is missing".to_owned())
 }
 
 /// The counters in a message, if it describes this discipline at this interface.

@@ -18,7 +18,7 @@ pub(super) fn install(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure>
     check(qdisc, &mut route)
 }
 
-/// Compares what the kernel has at the router's interface `out` with what tc was asked for.
+/// Compares the kernel's discipline at the router's interface `out` with the one requested of tc.
 pub(super) fn verify(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure> {
     let (mut route, _) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
     check(qdisc, &mut route)
@@ -28,7 +28,7 @@ fn check(qdisc: &KernelQdisc, route: &mut Netlink) -> Result<(), Failure> {
     let messages = dump(route).map_err(|error| format!("qdisc {}: {error}", qdisc.kind))?;
     let found = messages.iter().find_map(|message| of_kind(message, &qdisc.kind));
     let options = found.and_then(|rest| find(rest, libc::TCA_OPTIONS));
-    compare(qdisc, options.ok_or_else(|| format!("qdisc {}: it is not there", qdisc.kind))?)
+    compare(qdisc, options.ok_or_else(|| format!("qdisc {}: it is missing", qdisc.kind))?)
 }
 
 fn refused(qdisc: &KernelQdisc, error: &io::Error) -> Failure {
@@ -61,7 +61,7 @@ fn written(option: &QdiscOption) -> Vec<u8> {
     }
 }
 
-/// What follows the numbers of an option is not compared.
+/// Text after the numbers of an option is not compared.
 fn compare(qdisc: &KernelQdisc, shown: &[u8]) -> Result<(), Failure> {
     for option in &qdisc.options {
         let value = option.attribute.map_or(Some(shown), |number| find(shown, number));

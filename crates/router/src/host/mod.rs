@@ -40,9 +40,9 @@ const SETTLE_NS: u64 = 100_000_000;
 /// interrupts, and everything that they trigger, then come at the same times of the scenario (fact
 /// linux-8).
 const GUEST_STEP_NS: u64 = 1_000_000_000;
-/// In virtual time, all set-up starts at a multiple of this on the guest's clock. Its clock starts
+/// In virtual time, all set-up starts at a multiple of this on the guest's clock. The clock starts
 /// at such a multiple, and earlier programs take far less, so set-up always starts at the same
-/// second: the kernel's random draws and timer expiries do not depend on these programs (fact
+/// second. The kernel's random draws and timer expiries then do not depend on these programs (fact
 /// linux-35).
 const BEGIN_STEP_NS: u64 = 10_000_000_000;
 /// Where the folder of a run is mounted.
@@ -60,7 +60,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The place for a word: `guest`, `uml` or `host`.
+    /// The place with this name: `guest`, `uml` or `host`.
     pub fn of(word: &str) -> Option<Place> {
         match word {
             "guest" => Some(Place::Guest),
@@ -121,7 +121,7 @@ fn carry_out(
     if let Some(user) = &user {
         user.set_up(&hosts)?;
     }
-    // Before anything changes it: RED's adaptation moves its own probability.
+    // Before anything changes it: RED's adaptation changes its probability.
     if let Some(qdisc) = &plan.read_back {
         kernel_qdisc::verify(qdisc, &hosts)?;
     }
@@ -160,7 +160,7 @@ fn carry_out(
 }
 
 /// Waits until earlier programs of the guest no longer have an effect, through the clock or through
-/// the scheduler's memory of them (fact linux-35).
+/// the state that the scheduler keeps of them (fact linux-35).
 fn begin_alike() -> io::Result<()> {
     sys::schedule_first()?;
     clock::sleep_until_step(BEGIN_STEP_NS)

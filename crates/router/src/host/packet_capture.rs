@@ -55,7 +55,7 @@ struct CapturedPacket {
     number: Option<u32>,
     /// A hash of a datagram's first bytes.
     hash: u32,
-    /// Whether it leaves the namespace there; else it arrives.
+    /// Whether it leaves the namespace at this interface; otherwise it arrives.
     leaves: bool,
     /// The index of the interface.
     interface: usize,
@@ -170,7 +170,7 @@ impl PacketCapture {
         }
     }
 
-    /// Closes the file; returns the number of packets that found no room in the socket.
+    /// Closes the file; returns the number of packets for which the socket had no room.
     pub(super) fn finish(&mut self) -> io::Result<u64> {
         self.file.flush()?;
         Ok(u64::from(packets_lost(self.socket.as_fd())?))
@@ -196,7 +196,7 @@ fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<Captur
 }
 
 /// At the router: packets on their way to a receiver, as they arrive and as they leave the queue
-/// through the interface `shaped`. The link behind it is passed later, through another interface
+/// through the interface `shaped`. They pass the link behind it later, through another interface
 /// (fact linux-27).
 fn at_router(packet: &CapturedPacket, shaped: usize, ids: &FlowIds) -> Option<InterfaceCapture> {
     let CapturedPacket { at_ns, header, number, hash, leaves, interface } = *packet;

@@ -1,5 +1,5 @@
-//! The flows of the user's programs: five-tuples, numbered as they appear behind the flows of the
-//! scenario, and what each delivered.
+//! The flows of the user's programs: five-tuples, numbered in order of appearance after the flows
+//! of the scenario, and the bytes that each delivered.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,20 +9,20 @@ use crate::header::Header;
 use crate::plan::{HostSide, Plan, flow_of, side_of};
 use crate::run_files::ProgramFlow;
 
-/// Which flow a packet belongs to.
+/// Maps packets to flows.
 #[derive(Clone)]
 pub(super) struct FlowIds {
-    /// The flows of the scenario.
+    /// The number of flows of the scenario.
     own: usize,
     programs: Option<Rc<RefCell<ProgramFlows>>>,
 }
 
-/// The most flows of programs; a later one belongs to no flow, and the run says so.
+/// The most flows of programs; later ones get no number, and the run reports that.
 const MOST_FLOWS: usize = 100_000;
 
 /// The flows of programs so far.
 struct ProgramFlows {
-    /// The group whose place programs take.
+    /// The group replaced by programs.
     group: usize,
     of_tuple: BTreeMap<FiveTuple, usize>,
     flows: Vec<ObservedFlow>,
@@ -32,7 +32,7 @@ struct ProgramFlows {
 /// Protocol, then address and port of server and client.
 type FiveTuple = (u8, ([u8; 4], u16), ([u8; 4], u16));
 
-/// What was seen of a flow at its receivers.
+/// The observations of a flow at its receivers.
 struct ObservedFlow {
     row: ProgramFlow,
     /// Towards the client, then towards the server.
@@ -45,7 +45,7 @@ impl FlowIds {
         FlowIds::of_plan(plan.flows.len(), group)
     }
 
-    /// The flows of a scenario, `own` of them, and those of programs in the place of a group.
+    /// For a scenario with `own` flows, and programs that replace a group.
     pub(super) fn of_plan(own: usize, group: Option<usize>) -> FlowIds {
         let programs = group.map(|group| {
             let (of_tuple, flows) = (BTreeMap::new(), Vec::new());
@@ -55,7 +55,7 @@ impl FlowIds {
     }
 
     /// The flow of a packet, and whether the packet goes to the receivers; `None` if it belongs to
-    /// none.
+    /// no flow.
     pub(super) fn of(&self, header: &Header) -> Option<(u32, bool)> {
         if let Some(programs) = &self.programs {
             let mut programs = programs.borrow_mut();
@@ -68,12 +68,12 @@ impl FlowIds {
         flow_of(header.ports, self.own)
     }
 
-    /// Whether a flow is one of programs.
+    /// Whether a flow belongs to programs.
     pub(super) fn is_of_program(&self, flow: u32) -> bool {
         self.programs.is_some() && flow != u32::MAX && flow as usize >= self.own
     }
 
-    /// Notes a packet where it arrives in the receivers' namespace, from either side.
+    /// Records a packet that arrives in the receivers' namespace, from either side.
     pub(super) fn observe(&self, at_ns: i64, header: &Header) {
         let (Some(programs), Ok(at_ns)) = (&self.programs, u64::try_from(at_ns)) else { return };
         let Some((flow, is_forward)) = self.of(header).filter(|(f, _)| self.is_of_program(*f))
@@ -84,7 +84,7 @@ impl FlowIds {
         flow.observe(at_ns, header, is_forward);
     }
 
-    /// Bytes that each flow of programs has delivered to its client.
+    /// Bytes delivered to its client by each flow of programs.
     pub(super) fn delivered(&self) -> Vec<u64> {
         let programs = self.programs.as_ref().map(|programs| programs.borrow());
         let of_flow = |flow: &ObservedFlow| flow.directions[0].delivered;
@@ -150,12 +150,13 @@ impl ObservedFlow {
     }
 }
 
-/// What one direction of a flow delivered: of TCP what was acknowledged, of others what arrived.
+/// Bytes delivered in one direction of a flow: for TCP those acknowledged, for others those that
+/// arrived.
 #[derive(Default)]
 struct Delivery {
     delivered: u64,
-    /// Of the connection: the number of the byte behind the last one acknowledged, and that behind
-    /// the last one sent. The end of a connection has a number too, but is no byte.
+    /// For a connection: one past the last byte acknowledged, and one past the last byte sent. The
+    /// FIN has a sequence number too, but is not a byte.
     connection: Option<(u32, u32)>,
 }
 

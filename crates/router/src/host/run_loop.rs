@@ -43,7 +43,7 @@ pub(super) struct RunLoop<'a> {
 }
 
 impl<'a> RunLoop<'a> {
-    /// A loop that has no programs, captures or router yet.
+    /// A loop without programs, captures or a router.
     pub(super) fn new(
         plan: &'a Plan,
         folder: &'a Path,
@@ -192,7 +192,7 @@ impl<'a> RunLoop<'a> {
         own.chain(of_user).collect()
     }
 
-    /// Transfers still under way at the end of the run, or cut off.
+    /// Transfers unfinished at the end of the run, or cut off.
     fn unfinished(&self) -> Vec<Unfinished> {
         let end = self.schedule.end;
         let of_flow = self.programs.iter().map(|program| program.under_way(end));
@@ -235,7 +235,7 @@ impl<'a> RunLoop<'a> {
     }
 }
 
-/// Whether an error ends only a connection, and not the run.
+/// Whether an error ends only a connection, not the run.
 fn is_of_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotConnected, TimedOut};
     matches!(

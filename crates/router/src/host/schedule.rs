@@ -7,9 +7,9 @@ use crate::plan::{Bottleneck, Command, Plan};
 /// Interval in nanoseconds at which the capture sockets are emptied: packets queued there cannot be
 /// merged in a receiver (fact linux-26).
 const DRAIN_NS: u64 = 1_000_000;
-/// Progress is reported this many times in a run.
+/// The number of progress reports in a run.
 const PROGRESS_REPORTS: u64 = 100;
-/// With programs of the user it is reported at least that often, nanoseconds.
+/// The longest interval between progress reports with user programs, in nanoseconds.
 const LOOK_NS: u64 = 100_000_000;
 
 /// A time that occurs once or repeats.
@@ -102,7 +102,7 @@ impl Schedule {
     }
 }
 
-/// Programs of the user are looked at ten times a second at least.
+/// The user's programs are checked at least ten times a second.
 fn progress_ns(plan: &Plan) -> u64 {
     let usual_ns = plan.duration_ns / PROGRESS_REPORTS;
     if plan.programs.is_some() { usual_ns.min(LOOK_NS) } else { usual_ns }

@@ -132,8 +132,8 @@ pub(super) fn read_back(plan: &Plan, hosts: &Hosts) -> Result<Value, Failure> {
     Ok(Value::Object(shown))
 }
 
-/// Removes what tc prints for options that it does not know, such as those of our module, and which
-/// is not JSON.
+/// Removes the non-JSON text that tc prints for options that it does not know, such as those of our
+/// module.
 fn without_unknown(text: &str) -> String {
     let mut parts = text.split("{[Unknown qdisc");
     let first = parts.next().unwrap_or_default().to_owned();

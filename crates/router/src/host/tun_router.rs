@@ -1,7 +1,7 @@
 //! Our router between two TUN devices, in the event loop of a run. Packets to receivers pass its
 //! forward link, if it has one, and its wire. Returning packets pass its reverse link if the plan
-//! has one for their group; otherwise they are forwarded at once. If the plan says so, the router
-//! itself delays both directions, per group of flows; otherwise netem does.
+//! has one for their group; otherwise they are forwarded at once. Depending on the plan, the router
+//! itself delays both directions, per group of flows, or netem does.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -93,15 +93,15 @@ pub(super) struct TunRouter {
     lines: Vec<GroupLines>,
     /// The group of each flow of the scenario.
     groups: Vec<usize>,
-    /// The group whose place programs take.
+    /// The group replaced by programs.
     program_group: Option<usize>,
     ids: FlowIds,
     buffer: Vec<u8>,
 }
 
 impl TunRouter {
-    /// Creates both devices if the plan has a link or a wire of ours; its commands configure them
-    /// afterwards.
+    /// Creates both devices if the plan has a link or a wire of ours; the plan's commands configure
+    /// them afterwards.
     pub(super) fn open(
         plan: &Plan,
         laws: &LoadedLaws,

@@ -42,7 +42,7 @@ pub(crate) struct SocketKey {
     pub(crate) flow: u32,
     /// Which of its connections.
     pub(crate) lane: u8,
-    /// Which of its sockets.
+    /// The role of the socket.
     pub(crate) role: SocketRole,
 }
 
@@ -84,7 +84,7 @@ impl Hosts {
         self.home.within(&self.namespaces[netns as usize], act)
     }
 
-    /// Calls `act` in a namespace made by [`Hosts::add`].
+    /// Calls `act` in a namespace created by [`Hosts::add`].
     pub(crate) fn within_added<T>(
         &self,
         netns: &File,
@@ -93,24 +93,24 @@ impl Hosts {
         self.home.within(netns, act)
     }
 
-    /// Creates a further namespace of that name.
+    /// Creates another namespace with this name.
     pub(crate) fn add(&self, name: &str) -> io::Result<File> {
         create(&self.home, name)
     }
 
-    /// Makes a ready socket call the program of `key`.
+    /// Makes readiness of a socket call the program of `key`.
     pub(crate) fn watch(&self, socket: &impl AsFd, key: SocketKey) -> io::Result<()> {
         self.watch_token(socket, key.token())
     }
 
-    /// Makes a ready file wake the event loop with a token.
+    /// Makes readiness of a file wake the event loop with a token.
     pub(crate) fn watch_token(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
         let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         self.epoll.add(file, EpollEvent::new(flags, token))?;
         Ok(())
     }
 
-    /// Waits until files are ready; returns how many of `events` were filled.
+    /// Waits until files are ready; returns how many of `events` were filled in.
     pub(crate) fn wait(&self, events: &mut [EpollEvent]) -> io::Result<usize> {
         Ok(self.epoll.wait(events, None::<u16>)?)
     }

@@ -1,4 +1,4 @@
-//! Netlink: requests to the kernel and its answers (RFC 3549; linux/netlink.h).
+//! Netlink: requests to the kernel and its responses (RFC 3549; linux/netlink.h).
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use nix::sys::socket::{
 const HEADER_BYTES: usize = 16;
 /// Length and type of an attribute.
 const ATTRIBUTE_BYTES: usize = 4;
-/// The largest datagram in an answer of the kernel.
+/// The largest datagram in a response of the kernel.
 const ANSWER_BYTES: usize = 1 << 16;
 /// Masks out `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER`, which are not part of an attribute's type.
 const TYPE_BITS: u16 = 0x3fff;
@@ -47,7 +47,7 @@ pub(crate) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The attributes in a part of an answer, as pairs of type and value.
+/// The attributes in a part of a response, as pairs of type and value.
 pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -71,21 +71,19 @@ pub(crate) struct Netlink {
 }
 
 impl Netlink {
-    /// Opens it.
+    /// Opens a socket.
     ///
-    /// # Errors
-    /// The error of the system call, or the one in the answer.
+    /// # Errors The error of the system call.
     pub(crate) fn open(family: SockProtocol) -> io::Result<Netlink> {
         let flags = SockFlag::SOCK_CLOEXEC;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, family)?;
         Ok(Netlink { socket, answer: vec![0; ANSWER_BYTES] })
     }
 
-    /// Sends a request that asks for an acknowledgement or a dump; returns the body of each message
-    /// of the answer.
+    /// Sends a request for an acknowledgement or a dump; returns the body of each message of the
+    /// response.
     ///
-    /// # Errors
-    /// The error of the system call, or the one in the answer.
+    /// # Errors The error of the system call, or the one in the response.
     pub(crate) fn ask(&mut self, request: Request) -> io::Result<Vec<Vec<u8>>> {
         let mut bytes = request.bytes;
         let length = bytes.len() as u32;
@@ -101,7 +99,7 @@ impl Netlink {
     }
 }
 
-/// Takes the messages out of a datagram; returns whether it ends the answer.
+/// Appends the messages of a datagram; returns whether it ends the response.
 fn read_messages(mut rest: &[u8], found: &mut Vec<Vec<u8>>) -> io::Result<bool> {
     while let Some((head, _)) = rest.split_at_checked(HEADER_BYTES) {
         let length = u32::from_ne_bytes(head[..4].try_into().expect("4 bytes")) as usize;

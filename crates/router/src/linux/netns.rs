@@ -1,5 +1,5 @@
 //! Network namespaces, which this thread enters temporarily, and user and mount namespaces, which
-//! it enters for good.
+//! it enters permanently.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,18 +14,18 @@ use super::Failure;
 /// The network namespace of this thread.
 pub(crate) const OWN: &str = "/proc/self/ns/net";
 
-/// The namespace that this thread returns to.
+/// The namespace to which this thread returns.
 pub(crate) struct HomeNetns {
     file: File,
 }
 
 impl HomeNetns {
-    /// The present namespace.
+    /// Opens the current namespace.
     pub(crate) fn open() -> io::Result<HomeNetns> {
         Ok(HomeNetns { file: File::open(OWN)? })
     }
 
-    /// Another handle of it.
+    /// Another handle to it.
     pub(crate) fn try_clone(&self) -> io::Result<File> {
         self.file.try_clone()
     }
@@ -53,12 +53,11 @@ impl HomeNetns {
     }
 }
 
-/// Enters a user namespace in which this user is root, and the namespaces of `more`, unless this
-/// process is root already. A new network namespace comes with it, because the machine's could not
-/// be entered again.
+/// Enters a user namespace in which this user is root, and the namespaces in `more`, unless this
+/// process is root already. It includes a new network namespace, because the machine's could not be
+/// entered again.
 ///
-/// # Errors
-/// Returns a sentence if the kernel does not permit it.
+/// # Errors Returns a sentence if the kernel does not permit it.
 pub(crate) fn become_root(more: CloneFlags) -> Result<(), Failure> {
     let (uid, gid) = (Uid::effective(), Gid::effective());
     if uid.is_root() {

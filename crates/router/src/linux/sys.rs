@@ -48,8 +48,8 @@ pub(crate) struct TcpInfo {
     pub pacing_rate: u64,
     /// Smallest round-trip time, microseconds.
     pub min_rtt_us: u32,
-    /// Microseconds during which data was outstanding or unsent, then the parts of that in which
-    /// only the receiver's window and only the send buffer held the sender back.
+    /// Microseconds during which data was outstanding or unsent, and the parts of it in which only
+    /// the receiver's window, and only the send buffer, held the sender back.
     pub limits_us: [u64; 3],
 }
 
@@ -109,10 +109,9 @@ pub(crate) fn schedule_first() -> io::Result<()> {
     schedule(libc::SCHED_FIFO)
 }
 
-/// The same for this thread alone: its children share the CPU by usage.
+/// [`schedule_first`] for this thread only: its children share the CPU by usage.
 ///
-/// # Errors
-/// The error of the system call.
+/// # Errors The error of the system call.
 pub(crate) fn schedule_first_alone() -> io::Result<()> {
     schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK)
 }
@@ -126,10 +125,9 @@ fn schedule(policy: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Reads a socket's `TCP_INFO`, which equals sock_diag's but needs no search for the socket.
+/// Reads a socket's `TCP_INFO`. It equals sock_diag's but needs no search for the socket.
 ///
-/// # Errors
-/// The error of the system call.
+/// # Errors The error of the system call.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     let mut info = [0u8; INFO_BYTES];
     let mut length = INFO_BYTES as libc::socklen_t;
@@ -146,11 +144,10 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     if result != 0 { Err(io::Error::last_os_error()) } else { Ok(TcpInfo::read(&info)) }
 }
 
-/// The number of packets that a packet socket had no room for since the last call
+/// The number of packets for which a packet socket had no room since the last call
 /// (`PACKET_STATISTICS`).
 ///
-/// # Errors
-/// The error of the system call.
+/// # Errors The error of the system call.
 pub(crate) fn packets_lost(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut counts = [0u32; 2]; // struct tpacket_stats: packets, drops
     let mut length = mem::size_of_val(&counts) as libc::socklen_t;

@@ -1,5 +1,5 @@
-//! The two TUN devices: creating and addressing them, reading them back, and counting the packets
-//! that they dropped.
+//! The two TUN devices: creates and addresses them, reads them back, and counts the packets that
+//! they dropped.
 
 use std::fs::File;
 use std::io;

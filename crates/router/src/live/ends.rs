@@ -15,7 +15,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Makes or joins them.
+    /// Creates or joins them.
     pub(super) fn open(ends: &[EndNetns; 2]) -> Result<Ends, Failure> {
         let home = HomeNetns::open().map_err(|e| format!("{OWN}: {e}"))?;
         let [near, far] = ends;

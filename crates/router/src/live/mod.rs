@@ -2,9 +2,9 @@
 //! with one TUN device. From the near end to the far end they take the path `forward`, in the other
 //! direction the path `reverse`. Each path has a delay and, optionally, a queue with a rate.
 //!
-//! It is the guest's router, fed from this machine's packets, and reports to the same probe while
-//! they pass. A timer is handled with the time at which it was due, and the lateness is recorded
-//! separately: a slow machine adds visible delay and never changes a rate.
+//! It is the same router as in the guest, fed with packets of this machine, and reports to the same
+//! probe as they pass. A timer is handled with the time at which it was due, and the lateness is
+//! recorded separately: a slow machine adds visible delay but never changes a rate.
 //!
 //! Read [`options`] for what a user can request, [`path`] for what happens to a packet, and
 //! `event_loop` for the loop.
@@ -35,12 +35,11 @@ pub use results::LiveResult;
 use status::StatusWriter;
 
 /// Routes packets until the time is over, the near command has ended, or the other end of the pipe
-/// `control` is closed. Queues may use the laws of `laws`. The pipe `status` gets a line of JSON
-/// twice a second; its last line is the end or the failure. `keep` stores the results, if
+/// `control` is closed. Queues may use laws from `laws`. The pipe `status` receives a line of JSON
+/// twice a second; its last line reports the end or the failure. `keep` stores the results, if
 /// requested.
 ///
-/// # Errors
-/// A pipe cannot be opened.
+/// # Errors A pipe cannot be opened.
 pub fn run(
     plan: &LivePlan,
     laws: &LoadedLaws,

@@ -1,4 +1,4 @@
-//! The user's options, and the plan that follows from them. A wrong option is refused by name.
+//! The user's options, and the plan derived from them. An invalid option is refused by name.
 
 use serde::Deserialize;
 use sojourn_aqm::{CustomLaws, QdiscSpec, registry, units};
@@ -9,8 +9,8 @@ use crate::plan::{Direction, RouterCapacity, RouterLinkPlan};
 
 /// The longest time to spin; more would be a busy loop.
 const MOST_SPIN_NS: u64 = 10_000_000;
-/// The least that every IPv4 link must carry, and the most that fits the length field (RFC 791
-/// §3.2, §3.1).
+/// The smallest MTU of every IPv4 link, and the largest that fits the length field (RFC 791 §3.2,
+/// §3.1).
 const LEAST_MTU: u64 = 68;
 const MOST_MTU: u64 = 65_535;
 
@@ -26,9 +26,9 @@ pub struct Options {
     pub near: Option<String>,
     /// The far end, in the same form.
     pub far: Option<String>,
-    /// How long.
+    /// The duration.
     pub duration: Option<String>,
-    /// How long it spins before a packet is due.
+    /// How long to spin before a packet is due.
     pub spin: Option<String>,
     /// The lateness from which the run counts as stalled.
     pub stall: Option<String>,
@@ -62,7 +62,7 @@ pub struct PathOptions {
     pub framing: Option<String>,
 }
 
-/// The custom laws that AQMs may name, and those that they do name.
+/// The custom laws that AQMs may name, and those that they actually name.
 struct Laws<'a> {
     known: &'a CustomLaws,
     used: Vec<PlannedLaw>,
@@ -72,10 +72,9 @@ struct Laws<'a> {
 pub type Refusal = (String, String);
 
 impl Options {
-    /// The plan that follows from the options; AQMs may name the laws of `known`.
+    /// The plan derived from the options; AQMs may name laws in `known`.
     ///
-    /// # Errors
-    /// The first wrong option.
+    /// # Errors The first invalid option.
     pub fn plan(&self, known: &CustomLaws) -> Result<LivePlan, Refusal> {
         let mtu_bytes = self.mtu()?;
         let duration_ns = self.duration.as_deref().map(|text| nanos("--duration", text));
@@ -260,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Numbers them so that with one seed each gets its own random streams, like the links of a
+    /// The numbers give each queue separate random streams with one seed, like the links of a
     /// scenario.
     #[test]
     fn the_queues_of_both_paths_have_numbers_of_their_own() {

@@ -6,7 +6,7 @@ use crate::laws::PlannedLaw;
 use crate::plan::RouterLinkPlan;
 
 /// Addresses of the near and the far end, from the shared address space (RFC 6598), which sites do
-/// not use themselves.
+/// not use internally.
 pub const ADDRESSES: [&str; 2] = ["100.64.0.1", "100.64.0.2"];
 /// Names of the interfaces there.
 pub const INTERFACES: [&str; 2] = ["sojourn-near", "sojourn-far"];
@@ -26,11 +26,11 @@ pub struct PathPlan {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndNetns {
-    /// One made for it.
+    /// A new one.
     New,
     /// The namespace in which the router was started.
     Host,
-    /// An existing one: its file.
+    /// An existing one, by its file.
     Join(String),
 }
 
@@ -47,9 +47,9 @@ pub struct LivePlan {
     pub ends: [EndNetns; 2],
     /// The commands at the near and the far end: a program and its arguments, or nothing.
     pub commands: [Vec<String>; 2],
-    /// Before a packet is due, the router spins for this many nanoseconds.
+    /// How long the router spins before a packet is due, in nanoseconds.
     pub spin_ns: u64,
-    /// A packet that is later than this makes the run invalid, in nanoseconds.
+    /// Lateness of a packet that makes the run invalid, in nanoseconds.
     pub stall_ns: u64,
     /// Largest IP packet, bytes.
     pub mtu_bytes: u32,
@@ -57,7 +57,7 @@ pub struct LivePlan {
     pub packets: bool,
     /// Whether every drop and mark gets a row, with the AQM's state before it.
     pub signals: bool,
-    /// The laws of its queues that are not in the registry.
+    /// The laws in its queues that are not in the registry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub laws: Vec<PlannedLaw>,
 }

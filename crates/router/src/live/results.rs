@@ -44,7 +44,7 @@ pub(super) fn summary(run: &Run) -> Value {
     rows.map(|row| json!([row.scope.word(), row.name, row.metric, row.value, row.unit])).collect()
 }
 
-/// Makes the results of a run that has ended at `end`.
+/// Collects the results of a run that has ended at `end`.
 pub(super) fn finish(router: RouterState<'_>, devices: &DeviceReport, end: Time) -> LiveResult {
     let wall_s = end.as_secs();
     let overflowed = devices.after.each_ref().map(devices::overflowed);
@@ -103,7 +103,7 @@ fn tables(router: RouterState<'_>, end: Time) -> Run {
     run
 }
 
-/// What the use of a path's link is measured against.
+/// How the use of a path's link is measured.
 fn utilisation(name: &str, service: &RouterCapacity) -> Utilisation {
     match service {
         RouterCapacity::Rates(rates) => {

@@ -24,7 +24,7 @@ pub(super) struct RouterState<'a> {
     pub(super) paths: [RouterPath; 2],
     /// Histogram of the lateness of departures.
     pub(super) lateness: Histogram,
-    /// Packets that a device did not take.
+    /// Packets refused by a device.
     pub(super) refused: u64,
     /// Packets discarded because they are not IPv4.
     pub(super) foreign: u64,

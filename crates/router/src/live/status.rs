@@ -20,12 +20,12 @@ pub(super) struct StatusWriter {
 }
 
 impl StatusWriter {
-    /// Lines go to `file`.
+    /// Writes lines to `file`.
     pub(super) fn new(file: File) -> StatusWriter {
         StatusWriter { file, since: [None, None], at: Time::ZERO, passed: [(0, 0); 2] }
     }
 
-    /// Writes the line for when both devices are up.
+    /// Writes the line that reports that both devices are up.
     pub(super) fn begun(&mut self, devices: &[Value; 2]) {
         let pid = std::process::id();
         let ends = ADDRESSES.iter().zip(INTERFACES).zip(devices);
@@ -37,7 +37,7 @@ impl StatusWriter {
         self.line(&json!({ "begun": { "pid": pid, "ends": ends } }));
     }
 
-    /// Adds a sample to the totals that the next line reports.
+    /// Adds a sample to the totals of the next line.
     pub(super) fn add(&mut self, intervals: &Intervals) {
         for (sum, new) in self.since.iter_mut().zip(intervals) {
             if let Some(new) = new {

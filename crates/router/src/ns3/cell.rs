@@ -40,7 +40,7 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
 }
 
 /// The transmitter that all flows pass, in one direction or the other. If two qualify, it is the
-/// one without its own radio settings; if neither has any, the one that carries the first flow's
+/// one without separate radio settings; if neither has any, the one that carries the first flow's
 /// data.
 fn access_point(scenario: &Resolved) -> Planned<usize> {
     let is_passed_by_all = |&link: &usize| {
@@ -141,7 +141,7 @@ fn check_rate_controls(scenario: &Resolved, links: &Links) -> Planned<()> {
     }
 }
 
-/// What differs from the scenario.
+/// Differences from the scenario.
 pub(super) fn warnings(scenario: &Resolved) -> Vec<String> {
     let Some(wlan) = scenario.wlans.first() else { return Vec::new() };
     let mut warnings = Vec::new();

@@ -14,13 +14,12 @@ pub(super) const PPP_BYTES: u32 = 2;
 /// ns-3.44 PointToPointNetDevice::TransmitStart.
 const OLD_RATE: &str = "ns-3 sends the packet in service at its old rate when the rate changes; \
                         write in_service = \"old-rate\", or use engine sim";
-/// Every flow has its own sender, which is a node.
+/// Every flow has a separate sender, which is a node.
 const MAX_FLOWS: u32 = 2_000;
 
 /// Finds the links, and checks that the runner can build the links and groups.
 ///
-/// # Errors
-/// The first that is not.
+/// # Errors The first that it cannot build.
 pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     let links = match scenario.wlans.is_empty() {
         true => dumbbell(scenario)?,
@@ -174,10 +173,9 @@ fn check_link(link: &Link) -> Planned<()> {
     Ok(())
 }
 
-/// What is recorded.
+/// Checks the requested records.
 ///
-/// # Errors
-/// It cannot be.
+/// # Errors One of them is not available.
 pub(super) fn record(scenario: &Resolved) -> Planned<()> {
     if scenario.record.latency {
         let message = "engine ns3 measures queue delays and those of datagrams, not of TCP's \

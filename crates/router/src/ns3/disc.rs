@@ -92,7 +92,7 @@ const PIE: [Row; 15] = [
     ("limit", "MaxSize"),
 ];
 
-/// ns-3's own disc.
+/// ns-3's disc with the same algorithm.
 fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
     let kind = spec.kind();
     let (type_name, rows): (_, &[Row]) = match kind.as_str() {
@@ -148,8 +148,8 @@ fn value_of(attribute: &'static str, value: &str) -> Option<(&'static str, Strin
     Some((attribute, value))
 }
 
-/// What becomes of each parameter of ns-3's own discs. What is set is an attribute, which ns-3
-/// refuses to have wrong, and which the manifest shows as it is read back.
+/// How each parameter of ns-3's discs is handled. A parameter that is set becomes an attribute;
+/// ns-3 rejects invalid values, and the manifest contains the value read back.
 pub fn parameters() -> Vec<Parameter> {
     let of_aqm = |aqm: QdiscSpec| {
         let plain = theirs(&aqm).expect("ns-3 has it");

@@ -1,7 +1,7 @@
 //! Turns a resolved scenario into a run of ns-3.
 //!
-//! The runner gets instructions of one line each, so it needs no parser of scenarios and no library
-//! but ns-3. Its packet records have the router's form, so the same collector counts them.
+//! The runner receives instructions of one line each, so it needs no scenario parser and no library
+//! other than ns-3. Its packet records have the router's format, so the same collector counts them.
 //!
 //! The runner (`ns3/runner` in the tree) takes [`Ns3Run::text`], builds the topology, and writes
 //! the same files as a run on real hosts, which [`crate::collect`] counts using [`Ns3Run::plan`].
@@ -62,7 +62,7 @@ struct Links {
 }
 
 impl Links {
-    /// The runner's number of a link.
+    /// The runner's number for a link.
     fn place(&self, link: usize) -> usize {
         self.order.iter().position(|&index| index == link).expect("the links were checked")
     }
@@ -112,8 +112,8 @@ fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
     }
 }
 
-/// A link for counting results. No state variables of ns-3's own discs are sampled, so those discs
-/// are declared as the one AQM without state variables.
+/// A link for counting results. State variables of ns-3's discs are not sampled, so they are
+/// declared as the one AQM without state variables.
 fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> RouterLinkPlan {
     RouterLinkPlan {
         queue: if is_ours { link.queue.to_string() } else { "taildrop".to_owned() },

@@ -2,7 +2,7 @@ use sojourn_scenario::{Scenario, Source};
 
 use super::*;
 
-/// A scenario with lines for its link, its flows, and behind everything.
+/// A scenario with lines for its link, for its flows, and at the end.
 fn scenario(link: &str, flows: &str, more: &str) -> Resolved {
     let text = format!(
         "name = \"x\"\nduration = \"4s\"\n[links.b]\nrate = \"10mbit\"\n{link}\n[[flows]]\n\
@@ -105,7 +105,7 @@ fn cell(lan: &str, access_point: &str, far: &str) -> Planned<Ns3Run> {
 fn a_wireless_lan_is_a_cell_whose_access_point_comes_first() {
     let run = cell("error_rate = 0.01", "device = { packets = 50 }", ", rate = \"6mbit\"").unwrap();
     assert_eq!(lines(&run, "wlan"), ["7 1"]);
-    // In the order of their names the far station comes before the near one.
+    // In the order of their names, the far station comes before the near one.
     let radios = ["0 54 1000000 0.01 50", "1 6 1000000 0.01 1", "2 54 1000000 0.01 1"];
     assert_eq!(lines(&run, "radio"), radios);
     let ways: Vec<String> = lines(&run, "group")

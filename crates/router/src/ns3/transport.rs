@@ -46,13 +46,12 @@ pub(super) struct Attributes {
 /// Bytes of ns-3's buffers: larger than any window on this engine's paths, so that buffers never
 /// limit a sender.
 const BUFFER_BYTES: u64 = 16 << 20;
-/// Linux 6.1 `tcp_retries2`: how often data is retransmitted before the connection is given up.
+/// Linux 6.1 `tcp_retries2`: how many retransmissions are tried before the connection is given up.
 const RETRIES: u32 = 15;
 
 /// The sockets of each group; `None` for datagrams.
 ///
-/// # Errors
-/// ns-3 lacks something.
+/// # Errors ns-3 lacks something that is required.
 pub(super) fn attributes(
     scenario: &Resolved,
     transports: &[Option<SocketRules>],
@@ -127,8 +126,7 @@ const HYSTART_RISE: [Span; 2] = [Span::from_millis(4), Span::from_millis(16)];
 
 /// Names the mended parts of a group's TCP.
 ///
-/// # Errors
-/// Nothing of it is.
+/// # Errors No part of it is mended.
 fn mend(
     index: usize,
     scenario: &Resolved,

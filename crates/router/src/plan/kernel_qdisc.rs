@@ -1,8 +1,8 @@
-//! Disciplines of the kernel as netlink has them.
+//! Kernel disciplines as represented in netlink.
 
 use serde::{Deserialize, Serialize};
 
-/// A discipline of the kernel that is made by a netlink message of ours instead of tc.
+/// A kernel discipline created by our netlink message instead of tc.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelQdisc {
     /// Its kind.
@@ -16,21 +16,21 @@ pub struct KernelQdisc {
 pub struct QdiscOption {
     /// Its name, with its unit.
     pub name: String,
-    /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h); none where that is
-    /// this structure itself, as SFQ's is.
+    /// The number of its attribute within `TCA_OPTIONS` (linux/pkt_sched.h); `None` if
+    /// `TCA_OPTIONS` is the structure itself, as for SFQ.
     pub attribute: Option<u16>,
     /// The byte within that attribute at which its numbers begin.
     #[serde(default)]
     pub offset: u16,
-    /// The width of its numbers.
+    /// The width of each number.
     pub width: Width,
     /// Its numbers: one, or the members of a structure.
     pub values: Vec<u32>,
-    /// What the kernel shows of them, which keeps some in units of its own.
+    /// The numbers that the kernel reports, some of them in its own units.
     pub shown: Vec<u32>,
 }
 
-/// How wide the numbers of an option are.
+/// The width of the numbers of an option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Width {

@@ -1,8 +1,8 @@
-//! Programs of the user in a run: the hosts on which they run, and what is started there.
+//! The user's programs in a run: the hosts on which they run, and the commands started there.
 //!
-//! Programs take the place of one group of flows: what they send passes that group's path. Each
-//! host has a network namespace of its own, behind that of the senders (servers) or behind that of
-//! the receivers (clients).
+//! Programs replace one group of flows: their packets take that group's path. Each host has a
+//! separate network namespace, behind that of the senders (servers) or behind that of the receivers
+//! (clients).
 
 use serde::{Deserialize, Serialize};
 
@@ -10,41 +10,41 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HostSide {
-    /// In front of the link: what it sends to a client crosses the link.
+    /// In front of the link: its packets to a client cross the link.
     Server,
     /// Behind the link.
     Client,
 }
 
-/// What the user asks for.
+/// The user's request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProgramsWish {
-    /// The name of the group of flows whose place the programs take.
+    /// The name of the group of flows that the programs replace.
     pub group: String,
     /// The hosts.
     pub hosts: Vec<HostWish>,
-    /// What is started.
+    /// The commands to start.
     pub commands: Vec<ProgramCommand>,
-    /// Files and folders of the machine that the user lets programs read.
+    /// Files and folders of the machine that programs may read.
     pub visible: Vec<String>,
-    /// Variables of their environment.
+    /// Environment variables.
     pub environment: Vec<(String, String)>,
-    /// The most bytes that a host's folder holds, output included.
+    /// The capacity of a host's folder in bytes, including output.
     pub folder_bytes: u64,
-    /// The most processes and threads of the guest.
+    /// The most processes and threads in the guest.
     pub most_processes: u32,
-    /// Whether the end of the run may stop commands behind the link.
+    /// Whether commands behind the link may be stopped by the end of the run.
     pub may_be_stopped: bool,
 }
 
-/// A host that the user asks for.
+/// A host requested by the user.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HostWish {
     /// Its name.
     pub name: String,
     /// Its side of the link.
     pub side: HostSide,
-    /// A folder of the machine in which its programs start; a private, empty one if none is given.
+    /// A folder of the machine in which its programs start; a private, empty one if `None`.
     pub folder: Option<String>,
 }
 
@@ -62,11 +62,11 @@ pub struct ProgramCommand {
 /// The programs of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProgramsPlan {
-    /// What the user asked for.
+    /// The user's request.
     pub wish: ProgramsWish,
-    /// The index of the group of flows whose place they take: the last one.
+    /// The index of the group of flows that they replace: the last one.
     pub group: usize,
-    /// The hosts, in the order of the wish.
+    /// The hosts, in the order of the request.
     pub hosts: Vec<ProgramHost>,
 }
 
@@ -85,17 +85,17 @@ pub struct ProgramHost {
     pub settings: Vec<(String, String)>,
 }
 
-/// The last number of the first host's address; those before belong to the flows of the scenario.
+/// The last byte of the first host's address; lower numbers belong to the flows of the scenario.
 const FIRST_HOST: u8 = 10;
 /// The most hosts of a run.
 pub const MOST_HOSTS: usize = 200;
 
-/// The address of the host with that index.
+/// The address of the host with this index.
 pub fn host_address(group: usize, index: usize, side: HostSide) -> [u8; 4] {
     [10, side as u8 + 1, group as u8, FIRST_HOST + index as u8]
 }
 
-/// The side of the host with an address; `None` if it is no host of programs.
+/// The side of the host with an address; `None` if it is not a host of programs.
 pub fn side_of(group: usize, address: [u8; 4]) -> Option<HostSide> {
     let [10, side, of_group, host] = address else { return None };
     match side {

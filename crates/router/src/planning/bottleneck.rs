@@ -132,7 +132,7 @@ pub(super) fn wire(link: &Link) -> Option<WirePlan> {
     does_more.then(|| WirePlan { link: name.clone(), loss: *loss, jitter: *jitter })
 }
 
-/// The bottleneck and, if it is one of the kernel's own, the discipline in tc's form.
+/// The bottleneck and, if it is a kernel discipline, its form for tc.
 pub(super) fn bottleneck(
     scenario: &Resolved,
     Links { forward: link, index, .. }: Links<'_>,
@@ -173,8 +173,8 @@ fn router_link(
     })
 }
 
-/// Both the kernel's shaper, which lends a packet its credit and has it repaid at the new rate, and
-/// our router follow the default of a schedule.
+/// Our router and the kernel's shaper, which lends a packet credit that is repaid at the new rate,
+/// both implement the default of a schedule.
 fn check_schedule(link: &Link) -> Planned<()> {
     let Capacity::Schedule(schedule) = &link.capacity else { return Ok(()) };
     let refused =
@@ -208,7 +208,7 @@ fn service(link: &Link) -> Planned<RouterCapacity> {
     }
 }
 
-/// The rates of a link, each with the time from which it holds, if the link has such rates.
+/// The rates of a link, each with its start time, if the link has such rates.
 fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
     match &link.capacity {
         Capacity::Constant(rate) => Some(vec![(Time::ZERO, *rate)]),
@@ -219,7 +219,7 @@ fn rates(link: &Link) -> Option<Vec<(Time, Rate)>> {
     }
 }
 
-/// Our AQM in the kernel, if the scenario asks for it.
+/// Our AQM in the kernel, if the scenario requests it.
 pub(super) fn module(
     scenario: &Resolved,
     Links { forward: link, .. }: Links<'_>,

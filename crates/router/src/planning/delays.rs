@@ -3,8 +3,8 @@
 use sojourn_aqm::{Rate, Span};
 use sojourn_scenario::resolved::{FlowGroup, Link, Resolved};
 
-/// An access line, shared by groups with the same rate, delay and packets, so that packets which
-/// their flows send at one time reach the queue in sending order (fact linux-37).
+/// An access line, shared by groups with the same rate, delay and packet size, so that packets that
+/// their flows send at the same time reach the queue in sending order (fact linux-37).
 pub(super) struct AccessLine {
     /// The first of its groups, at whose interface the line starts.
     pub(super) first: usize,
@@ -13,7 +13,7 @@ pub(super) struct AccessLine {
 }
 
 impl AccessLine {
-    /// That of a group.
+    /// The access line of a group.
     pub(super) fn of(index: usize, groups: &[FlowGroup]) -> AccessLine {
         let of = |group: &FlowGroup| {
             let delay = group.access_delay + group.egress_delay;
@@ -26,9 +26,9 @@ impl AccessLine {
     }
 }
 
-/// The delay of a packet to the receiver without its time in the queue, on the link, and its
-/// serialisation on the access line: all propagation, plus the rest of a full packet's
-/// serialisation at the flow's own access rate.
+/// The delay of a packet to the receiver without queueing, without its time on the link, and
+/// without serialisation on the access line: all propagation, plus the rest of a full packet's
+/// serialisation at the flow's access rate.
 pub(super) fn forward_delay(group: &FlowGroup, link: &Link, line_bps: u64) -> Span {
     let bytes = u64::from(group.app.packet_bytes());
     let shared = Rate::from_bps(line_bps).time_for(bytes);
@@ -41,7 +41,7 @@ pub(super) fn micros(delay: Span) -> u64 {
     (delay.as_nanos() + 500) / 1000
 }
 
-/// All propagation towards the senders; the queue of a reverse link comes before it.
+/// All propagation towards the senders; the queue of a reverse link precedes it.
 pub(super) fn return_delay(group: &FlowGroup, scenario: &Resolved) -> Span {
     let links = group.reverse.iter().map(|&link| scenario.links[link].delay);
     links.fold(group.return_delay + group.return_egress_delay, |sum, delay| sum + delay)

@@ -17,7 +17,8 @@ pub(super) enum Egress {
 }
 
 impl Egress {
-    /// For a bottleneck in our router or the kernel, and the wire and the link to the senders.
+    /// The egress for a bottleneck in our router or the kernel, with the given wire and reverse
+    /// link.
     pub(super) fn of(
         bottleneck: &Bottleneck,
         wire: Option<&WirePlan>,
@@ -31,7 +32,8 @@ impl Egress {
         }
     }
 
-    /// Whether the kernel's router sends them, instead of ours, over an interface with neighbours.
+    /// Whether the kernel's router sends the packets instead of ours, over an interface with
+    /// neighbours.
     pub(super) fn is_veth(self) -> bool {
         self != Egress::Tun
     }

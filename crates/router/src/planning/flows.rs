@@ -1,5 +1,5 @@
-//! The scenario's flows as flows of a run: what the kernel's TCP can do, and what our programs
-//! need.
+//! Converts the scenario's flows to flows of a run: what the kernel's TCP can do, and what our
+//! programs need.
 
 use sojourn_aqm::params::SpecText;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
@@ -9,23 +9,23 @@ use sojourn_traffic::{UDP_HEADER_BYTES, tcp_profile};
 use super::refusal::{Planned, refuse};
 use crate::plan::{FIRST_PORT, Flow};
 
-/// Sizes of IP and TCP headers: without options, and with timestamps.
+/// Sizes of IP and TCP headers, without options and with timestamps.
 pub(crate) const PLAIN_HEADER: u32 = 40;
 pub(crate) const TIMESTAMP_HEADER: u32 = 52;
-/// The suffix of profiles in which the kernel's own TCP paces. It does so itself, without the queue
-/// `fq` (Linux 6.1 `tcp_needs_internal_pacing`).
+/// The suffix of profiles in which the kernel's TCP paces internally, without the qdisc `fq` (Linux
+/// 6.1 `tcp_needs_internal_pacing`).
 const PACED: &str = "-fq";
 /// Bytes for the number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
 /// A datagram with nothing else.
 pub(crate) const MIN_DATAGRAM: u32 = UDP_HEADER_BYTES + STAMP_BYTES;
-/// A request names its lane by one byte.
+/// A request identifies its lane by one byte.
 const MAX_LANES: u32 = 255;
 /// Groups are numbered by one byte of an address.
 const MAX_GROUPS: usize = 250;
 const MAX_FLOWS: usize = 20_000;
 
-/// Whether TCP uses timestamps: a setting of a whole namespace.
+/// Whether TCP uses timestamps, a setting of a whole namespace.
 pub(super) fn timestamps(scenario: &Resolved) -> Planned<bool> {
     let mut common = None;
     for (index, group) in scenario.flows.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn timestamps(scenario: &Resolved) -> Planned<bool> {
     Ok(common.unwrap_or(true))
 }
 
-/// The flows.
+/// All flows.
 pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
     if scenario.flows.len() > MAX_GROUPS {
         return refuse("flows", format!("engine linux has room for {MAX_GROUPS} groups"));

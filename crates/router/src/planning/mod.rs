@@ -1,12 +1,12 @@
 //! Turns a resolved scenario into the plan of a run on real hosts.
 //!
-//! The topology is a dumbbell of three network namespaces. Every group of flows has its own
+//! The topology is a dumbbell of three network namespaces. Every group of flows has a separate
 //! interface at the senders (`s0`, `s1`, ...), whose netem applies all propagation delay on the
 //! path to the receiver; groups with the same access share one such line (fact linux-37). The
 //! router's side of it (`r0`, ...) delays returning packets. Packets therefore queue behind each
-//! other only at the router's interface `out` (or at the TUN devices of our own router). The
-//! kernel's shaper passes a packet on when its transmission starts; a netem behind it adds the
-//! packet's transmission time.
+//! other only at the router's interface `out` (or at the TUN devices of our router). The kernel's
+//! shaper passes a packet on when its transmission starts; a netem behind it adds the packet's
+//! transmission time.
 
 mod bottleneck;
 mod delays;
@@ -32,7 +32,7 @@ use refusal::{Planned, refuse};
 pub(crate) use topology::CREDITS_PER_BYTE;
 use topology::{Commands, in_few_batches};
 
-/// The kernel that a run is planned for.
+/// The kernel for which a run is planned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// Its timer interrupts per second.
@@ -103,7 +103,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     })
 }
 
-/// The laws of our router's queues that are not in the registry.
+/// The laws in our router's queues that are not in the registry.
 fn laws(
     scenario: &Resolved,
     bottleneck: &Bottleneck,
@@ -123,8 +123,8 @@ fn laws(
     Ok(laws)
 }
 
-/// Refuses latency records with offload: the captures at TCP's ends see what TCP hands down, which
-/// is then several packets at once.
+/// Refuses latency records with offload, because the captures at TCP's ends would see several
+/// packets handed down at once.
 fn check_latency(scenario: &Resolved) -> Planned<()> {
     let offloads = |tcp: &Tcp| tcp.offload_bytes.is_some();
     if scenario.record.latency && scenario.flows.iter().filter_map(|g| g.app.tcp()).any(offloads) {

@@ -1,4 +1,4 @@
-//! Plans programs of the user: they take the place of a group of flows.
+//! Plans the user's programs, which replace a group of flows.
 
 use sojourn_scenario::resolved::{FlowGroup, LinuxBottleneck, Resolved};
 
@@ -11,14 +11,13 @@ use crate::plan::{
     SysctlSetting, host_address, host_interface, host_netns,
 };
 
-/// Linux's usual buffers (Linux 6.1 tcp.c, `tcp_init`), whatever the memory of the guest.
+/// Linux's usual buffers (Linux 6.1 tcp.c, `tcp_init`), regardless of the guest's memory.
 const BUFFERS: [(&str, &str); 2] =
     [("tcp_rmem", "4096\t131072\t6291456"), ("tcp_wmem", "4096\t16384\t4194304")];
 
-/// The scenario with the group whose place programs take at the end.
+/// The scenario with the group that programs replace moved to the end.
 ///
-/// # Errors
-/// There is no such group, or it has settings that programs cannot follow.
+/// # Errors There is no such group, or it has settings that programs cannot follow.
 pub fn arranged(scenario: &Resolved, group: &str) -> Planned<Resolved> {
     let mut arranged = scenario.clone();
     let Some(place) = arranged.flows.iter().position(|flows| flows.name == group) else {
@@ -35,8 +34,7 @@ pub fn arranged(scenario: &Resolved, group: &str) -> Planned<Resolved> {
 
 /// Plans a run with programs.
 ///
-/// # Errors
-/// As [`plan`]; or programs cannot take the place of that group.
+/// # Errors As [`plan`]; also if programs cannot replace that group.
 pub fn plan_with_programs(
     scenario: &Resolved,
     kernel: Kernel,
@@ -84,7 +82,7 @@ pub fn plan_with_programs(
     for (index, host) in hosts.iter().enumerate() {
         plan.commands.extend(commands(index, host, (group, flows), egress));
     }
-    // Commands of one namespace in one batch.
+    // Commands of one namespace form one batch.
     plan.commands.sort_by_key(|command| command.program == "tc");
     for netns in [Netns::Senders, Netns::Receivers] {
         let (path, value) = ("net/ipv4/ip_forward".to_owned(), "1".to_owned());
@@ -94,13 +92,13 @@ pub fn plan_with_programs(
     Ok(plan)
 }
 
-/// The addresses of the Ethernet interfaces: of a host, and in front of it.
+/// The Ethernet addresses of the interfaces of a host and in front of it.
 fn macs(index: usize) -> [String; 2] {
     ["01", "fe"].map(|end| format!("02:00:00:05:{index:02x}:{end}"))
 }
 
-/// What a host sends goes to one neighbour, whose address is that of the router on its group's
-/// access line. Nothing has to be resolved.
+/// A host sends everything to one neighbour, with the address of the router on its group's access
+/// line, so no address needs to be resolved.
 fn lines_within(index: usize, address: [u8; 4], group: usize, flows: &FlowGroup) -> Vec<String> {
     let (near, [_, peer]) = (format!("10.1.{group}.254"), macs(index));
     let window = flows.app.tcp().and_then(|tcp| tcp.initial_window);
@@ -188,7 +186,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::plan::{HostWish, ProgramCommand, side_of};
 
-    /// A line with two groups of flows, in the place of whose first one programs come.
+    /// A link with two groups of flows, of which programs replace the first.
     pub(crate) fn line(more: &str) -> Resolved {
         let text = format!(
             "name = \"x\"\nduration = \"9s\"\nwarmup = \"1s\"\n{more}\n[links.b]\n\

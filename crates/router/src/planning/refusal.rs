@@ -1,4 +1,4 @@
-//! What planning returns.
+//! The results of planning.
 
 use sojourn_scenario::ScenarioError;
 

@@ -27,9 +27,9 @@ fn receive_buffer(scenario: &Resolved) -> Planned<Option<u64>> {
     Ok(common.flatten())
 }
 
-/// Settings that never give up a connection, as in the simulator: retransmissions of a SYN and of
-/// its answer (Linux 6.1 request_sock.h, `num_timeout` has seven bits; tcp.h, `MAX_TCP_SYNCNT`),
-/// and of data (fact linux-29).
+/// Settings that never give up a connection, as in the simulator: retransmissions of a SYN and of a
+/// SYN-ACK (Linux 6.1 request_sock.h, `num_timeout` has seven bits; tcp.h, `MAX_TCP_SYNCNT`), and
+/// of data (fact linux-29).
 const PATIENT: [(&str, &str); 3] =
     [("tcp_syn_retries", "127"), ("tcp_synack_retries", "127"), ("tcp_retries2", "255")];
 
@@ -45,7 +45,7 @@ pub(super) fn settings(
     let most = receive_buffer(scenario)?.unwrap_or(largest);
     let receive_buffer = format!("4096\t{FIRST_BUFFER_BYTES}\t{most}");
     let of_tcp = [
-        ("tcp_ecn", "2"), // by route where a flow asks for it
+        ("tcp_ecn", "2"), // per route if a flow requests it
         ("tcp_no_metrics_save", "1"),
         ("tcp_timestamps", if timestamps { "1" } else { "0" }),
         ("tcp_sack", "1"),
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(of(Netns::Senders, "tcp_retries2"), Some(255));
     }
 
-    /// Plans a scenario with one group of flows per entry of `keys`, which extends it.
+    /// Plans a scenario with one group of flows per entry of `keys`, which extends that group.
     fn planned(rate: &str, rtt: &str, keys: &[&str]) -> Planned<String> {
         let group = |keys: &&str| {
             format!(

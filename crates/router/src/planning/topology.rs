@@ -12,21 +12,21 @@ use crate::tc::{MODULE_KIND, TcDiscipline};
 
 /// The Ethernet header, which Linux counts in addition to the IP packet.
 const ETHERNET_BYTES: u32 = 14;
-/// The limit of netem in packets: more than any path holds, and drops are checked.
+/// The limit of netem in packets, larger than any path's contents; drops are checked.
 const DELAY_LIMIT_PACKETS: u32 = 1_000_000;
 /// The smallest MTU of an IPv4 interface (RFC 791).
 const LEAST_MTU: u32 = 68;
-/// The speed that veth reports in bit/s, which CBS takes as its interface's speed.
+/// The speed reported by veth in bit/s, which CBS takes as its interface's speed.
 pub(super) const VETH_BPS: u64 = 10_000_000_000;
 
-/// Where packets go that do not need our wire.
+/// The destination of packets that bypass our wire.
 const RECEIVERS: (Netns, &str) = (Netns::Receivers, "in");
 /// The shaper's credits per byte. It rounds the cost of a packet down to a whole credit, so with
 /// one credit per byte it would be up to a byte per packet too fast (fact linux-23). Slopes are
 /// 32-bit numbers of kbit/s, and the send slope is up to 10 Gbit/s.
 pub(crate) const CREDITS_PER_BYTE: u64 = 200;
 
-/// The commands that set up the hosts, and what must be read back afterwards.
+/// The commands that set up the hosts, and the disciplines to read back afterwards.
 #[derive(Default)]
 pub(super) struct Commands {
     /// In order.
@@ -176,7 +176,7 @@ impl Commands {
         }
     }
 
-    /// Packets that skip our wire reach the receivers over a veth pair: from a TUN device they
+    /// Packets that bypass our wire reach the receivers over a veth pair: from a TUN device they
     /// would arrive in memory that the receivers cannot merge (fact linux-34).
     fn veth_behind_wire(&mut self, groups: usize, largest_mtu: u32) {
         self.ip(
@@ -210,7 +210,7 @@ impl Commands {
     }
 
     /// The delays of a group: before the queue that of its access line, a netem at the interface of
-    /// the line's first group, and on the way back the group's own.
+    /// the line's first group; on the return path the group's own delay.
     fn delays(&mut self, index: usize, scenario: &Resolved, link: &Link) {
         let group = &scenario.flows[index];
         let line = AccessLine::of(index, &scenario.flows);
@@ -234,8 +234,8 @@ impl Commands {
         self.expected.push(Expected { netns, device, kind: "netem".to_owned(), options });
     }
 
-    /// Where packets are captured as they are sent, before netem delays them: the egress hook of
-    /// clsact precedes the interface's discipline.
+    /// The capture of packets as they are sent, before netem delays them: the egress hook of clsact
+    /// precedes the interface's discipline.
     pub(super) fn capture(
         &mut self,
         scenario: &Resolved,
@@ -365,7 +365,7 @@ mod tests {
     use crate::plan::{Bottleneck, Command, Plan};
     use crate::planning::{Kernel, plan};
 
-    /// A plan for one flow or several, with an RTT of 20 ms.
+    /// A plan for one or several flows, with an RTT of 20 ms.
     fn planned(rate: &str, count: u32, bottleneck: &str) -> Plan {
         let text = format!(
             r#"

@@ -1,4 +1,4 @@
-//! CAKE, made by netlink: tc derives the target from its `rtt` and has no option for it.
+//! CAKE, created by netlink: tc derives the target from its `rtt` and has no option for it.
 
 use sojourn_aqm::params::Params;
 use sojourn_aqm::qdiscs::cake::CakeParams;
@@ -8,8 +8,8 @@ use super::Refusable;
 use super::netlink_options::Options;
 use super::writer::Writer;
 
-/// Bytes of the Ethernet header, which the kernel leaves out where it is given an overhead (Linux
-/// 6.1 sch_cake.c, `cake_overhead`), and we count as framing of the link.
+/// Bytes of the Ethernet header. The kernel does not count them if an overhead is set (Linux 6.1
+/// sch_cake.c, `cake_overhead`); we count them as framing of the link.
 const ETHERNET_BYTES: u64 = 14;
 /// `CAKE_DIFFSERV_BESTEFFORT`.
 const BEST_EFFORT: u64 = 3;
@@ -21,7 +21,7 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("flows", "1024")])?;
     let mut out = Options::new("cake");
     let bytes_per_second = bandwidth(w)?;
-    // A number of 64 bits, the lower half first; guests are little-endian.
+    // A 64-bit number, lower half first; guests are little-endian.
     let halves = [bytes_per_second & 0xffff_ffff, bytes_per_second >> 32];
     out.structure(Some(2), "bandwidth, bytes/s", &halves.map(|half| (half, half)))?;
     out.number(3, "diffserv", BEST_EFFORT)?;
@@ -43,7 +43,7 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     Ok(())
 }
 
-/// The limit, where it is not the one that the kernel derives by itself (fact qdisc-18).
+/// The limit, unless it is the one that the kernel derives by itself (fact qdisc-18).
 fn memory_limit(w: &mut Writer<'_>) -> Refusable<Option<u64>> {
     let derived = CakeParams::of_dialect("besteffort").map(|params| params.limit);
     match units::limit(w.value("limit").ok_or("`limit` has no value")?)? {
@@ -74,8 +74,8 @@ fn cells(w: &mut Writer<'_>) -> Refusable<u64> {
     }
 }
 
-/// `CAKE_FLOW_...`. Ours share between hosts first and then between their flows: tc calls these
-/// `dual-srchost`, `dual-dsthost` and `triple-isolate`.
+/// `CAKE_FLOW_...`. Our modes share between hosts first and then between their flows: tc calls
+/// these `dual-srchost`, `dual-dsthost` and `triple-isolate`.
 fn isolation(w: &mut Writer<'_>) -> Refusable<u64> {
     match w.value("isolation") {
         Some("flowblind") => Ok(0),
@@ -112,7 +112,7 @@ mod tests {
     const CONTEXT: TcContext =
         TcContext { mtu_bytes: 1514, rate_bps: 10_000_000, hz: 1000, release: Some((6, 1)) };
 
-    /// The numbers of an attribute.
+    /// The numbers in an attribute.
     fn numbers(text: &str, attribute: u16) -> Option<Vec<u32>> {
         let discipline = translate(&QdiscSpec::parse(text).unwrap(), &CONTEXT).unwrap();
         assert_eq!(discipline.warnings, Vec::<String>::new());
@@ -132,8 +132,8 @@ mod tests {
         }
     }
 
-    /// Linux 6.1 sch_cake.c, cake_reconfigure: `buffer_config_limit` replaces what follows from the
-    /// bandwidth.
+    /// Linux 6.1 sch_cake.c, cake_reconfigure: `buffer_config_limit` replaces the value derived
+    /// from the bandwidth.
     #[test]
     fn the_default_limit_is_the_kernels_own_and_packets_are_refused() {
         assert_eq!(numbers("cake", 10), None);

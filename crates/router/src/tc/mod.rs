@@ -1,8 +1,8 @@
 //! Translates our AQMs to arguments of `tc` (iproute2 6.1). A parameter that cannot be translated
 //! is refused in one sentence.
 //!
-//! Nothing is dropped silently: a parameter without a `tc` option must have the value that is built
-//! into the kernel, or the scenario is refused. Rounding by the kernel becomes a warning.
+//! No parameter is dropped silently: one without a `tc` option must have the value built into the
+//! kernel, or the scenario is refused. Rounding by the kernel becomes a warning.
 
 mod cake;
 mod netlink_options;
@@ -16,10 +16,10 @@ use crate::plan::{KernelQdisc, RedAdaptation};
 use read_back::Thresholds;
 use writer::{Asked, Writer};
 
-/// What a translation depends on.
+/// The context of a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct TcContext {
-    /// Largest packet, as the link counts it.
+    /// Largest packet, as counted by the link.
     pub mtu_bytes: u32,
     /// Initial rate of the link, bit/s.
     pub rate_bps: u64,
@@ -34,22 +34,22 @@ pub struct TcContext {
 pub struct TcDiscipline {
     /// Kind and options.
     pub arguments: Vec<String>,
-    /// What the kernel rounds, one sentence each.
+    /// Values rounded by the kernel, one sentence each.
     pub warnings: Vec<String>,
-    /// Options that `tc -j qdisc show` must show: name and number, in its units.
+    /// Options that `tc -j qdisc show` must show: name and number, in tc's units.
     pub expected: Vec<(String, u64)>,
     /// Whether it drops at the head of the queue, as CoDel does, or on arrival.
     pub drops_at_head: bool,
     /// Whether its signals are random.
     pub is_random: bool,
-    /// For adaptive RED: the adaptation, which tc does not start.
+    /// For adaptive RED: the adaptation, which tc does not enable.
     pub adaptation: Option<RedAdaptation>,
     /// Its options, if it is created by netlink; only the kind of `arguments` then applies.
     pub netlink: Option<KernelQdisc>,
-    /// What netlink must show of it, where tc makes it.
+    /// What netlink must report about it, if tc creates it.
     pub read_back: Option<KernelQdisc>,
-    /// Whether it has a timer, or draws a secret, when it is made; in a guest it is made at a whole
-    /// second of the clock then, from which on random numbers start again.
+    /// Whether it sets a timer or draws a secret when it is created. A guest then creates it at a
+    /// whole second of its clock, when the random numbers restart.
     pub at_whole_second: bool,
 }
 
@@ -66,10 +66,9 @@ pub const MODULE_KIND: &str = "sojourn";
 const DROP_AT_HEAD: [&str; 7] =
     ["codel", "fq_codel", "cobalt", "fq_cobalt", "cake", "step", "dualpi2"];
 
-/// Our module with any of our AQMs, whose text it takes unchanged.
+/// Our module with any of our AQMs, whose text form it takes unchanged.
 ///
-/// # Errors
-/// Returns a sentence that says what the text lacks.
+/// # Errors Returns a sentence that says what the text lacks.
 pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
     registry::settings(spec).map_err(|error| error.message)?;
     if spec.custom.is_some() {
@@ -215,7 +214,7 @@ fn pie(w: &mut Writer<'_>) -> Refusable<()> {
     read_back::pie(w)
 }
 
-/// The values that are built into PIE and FQ-PIE.
+/// The values built into PIE and FQ-PIE.
 fn built_into_pie(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("max_burst", "150ms"), ("heuristics", "none"), ("on_off", "false")])?;
     w.built_in(&[("derandomise", "true"), ("cap_step", "true"), ("decay_wraps", "false")])?;
@@ -231,7 +230,7 @@ fn fq_pie(w: &mut Writer<'_>) -> Refusable<()> {
     w.of_dialect(&["drop_batch"])
 }
 
-/// RED's thresholds in bytes and its burst in packets; tc chooses values that are `auto` here.
+/// RED's thresholds in bytes and its burst in packets; tc chooses the values that are `auto` here.
 fn red(w: &mut Writer<'_>, kind: &str, dialect: Option<&str>) -> Refusable<()> {
     if dialect != Some("linux") {
         return Err(format!(

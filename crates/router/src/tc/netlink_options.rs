@@ -1,7 +1,7 @@
-//! Disciplines of the kernel that are created by netlink instead of the installed tc. iproute2 6.1
-//! does not support `dualpi2` or the `ecn_prob` of `fq_pie`. It takes the probabilities of `sfb` as
-//! decimals and reads its times in other units than it shows (fact linux-13). As a separate
-//! program, it also uses up random numbers before SFB or SFQ draw the secret of their hash.
+//! Kernel disciplines created by netlink instead of the installed tc. iproute2 6.1 does not support
+//! `dualpi2` or the `ecn_prob` of `fq_pie`; it takes the probabilities of `sfb` as decimals, and
+//! reads its times in units that differ from those it shows (fact linux-13). As a separate process,
+//! tc also uses up random numbers before SFB or SFQ draw the secret of their hash.
 
 use sojourn_aqm::{Span, units};
 
@@ -13,7 +13,7 @@ const PERCENT: f64 = 100.0;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// The default limit in packets (Linux 6.1 sch_sfq.c, SFQ_MAX_DEPTH).
 const USUAL_SFQ_LIMIT: u64 = 127;
-/// Of Linux's DualPI2 (sch_dualpi2.c, dualpi2_policy).
+/// The maximum in Linux's DualPI2 (sch_dualpi2.c, dualpi2_policy).
 const MOST_COUPLING: u64 = 255;
 
 /// Options under construction.
@@ -24,12 +24,12 @@ impl Options {
         Options(KernelQdisc { kind: kind.to_owned(), options: Vec::new() })
     }
 
-    /// An option of four bytes, which the kernel shows as it was given.
+    /// Adds an option of four bytes that the kernel reports unchanged.
     pub(super) fn number(&mut self, attribute: u16, name: &str, value: u64) -> Refusable<()> {
         self.kept(attribute, name, value, value)
     }
 
-    /// An option of four bytes of which the kernel shows another number.
+    /// Adds an option of four bytes for which the kernel reports another number.
     pub(super) fn kept(
         &mut self,
         attribute: u16,
@@ -40,7 +40,7 @@ impl Options {
         self.structure(Some(attribute), name, &[(value, shown)])
     }
 
-    /// A structure of numbers of four bytes, each with what the kernel shows of it.
+    /// Adds a structure of four-byte numbers, each with the number that the kernel reports.
     pub(super) fn structure(
         &mut self,
         attribute: Option<u16>,
@@ -67,7 +67,7 @@ impl Options {
         self.0
     }
 
-    /// An option of one byte.
+    /// Adds an option of one byte.
     fn byte(&mut self, attribute: u16, name: &str, value: u8) {
         let (name, width, values) = (name.to_owned(), Width::U8, vec![u32::from(value)]);
         let (attribute, shown) = (Some(attribute), values.clone());
@@ -76,7 +76,7 @@ impl Options {
 }
 
 /// `TCA_DUALPI2_...` (Linux 7.2 include/uapi/linux/pkt_sched.h). All attributes have a number here
-/// except the memory limit, which follows from the limit.
+/// except the memory limit, which is derived from the limit.
 pub(super) fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
     w.argument("dualpi2");
     w.out.drops_at_head = true;
@@ -119,7 +119,7 @@ fn gain(w: &mut Writer<'_>, name: &'static str) -> Refusable<u64> {
     Ok(gain as u64)
 }
 
-/// The number that the kernel shows for a gain: it stores another integer, and truncates twice
+/// The number that the kernel reports for a gain: it stores another integer, and truncates twice
 /// (Linux 7.2 sch_dualpi2.c, dualpi2_scale_alpha_beta and dualpi2_unscale_alpha_beta).
 fn shown_gain(gain: u64) -> u64 {
     const MOST_PROB: u128 = u32::MAX as u128;
@@ -193,7 +193,7 @@ pub(super) fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
 /// `struct tc_sfq_qopt_v1`, which is all of `TCA_OPTIONS` (Linux 6.1
 /// include/uapi/linux/pkt_sched.h).
 pub(super) fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
-    /// The words after `headdrop`: RED in every queue, and its counters, all unused.
+    /// The 32-bit words after `headdrop`: RED in every queue, and its counters, all unused.
     const RED_WORDS: usize = 11;
     w.argument("sfq");
     w.out.at_whole_second = true;
@@ -226,8 +226,7 @@ pub(super) fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
     Ok(())
 }
 
-/// A time in whole milliseconds, and the number that the kernel, which stores jiffies, shows for
-/// it.
+/// A time in whole milliseconds, and the number reported by the kernel, which stores jiffies.
 fn milliseconds(w: &mut Writer<'_>, name: &'static str) -> Refusable<(u64, u64)> {
     let span = w.span(name)?.ok_or_else(|| format!("`{name}` has no value"))?;
     if span.as_nanos() % 1_000_000 != 0 {
@@ -244,7 +243,7 @@ fn sixteen_bits(w: &mut Writer<'_>, name: &'static str) -> Refusable<u64> {
     Ok((prob * 65_535.0).round() as u64)
 }
 
-/// The number that the kernel shows for a time stored in units of 64 ns (Linux 6.1 pkt_sched.h,
+/// The number that the kernel reports for a time stored in units of 64 ns (Linux 6.1 pkt_sched.h,
 /// `PSCHED_SHIFT`).
 pub(super) fn in_ticks(micros: u64) -> u64 {
     (micros.saturating_mul(1000) >> 6 << 6) / 1000
@@ -265,7 +264,7 @@ mod tests {
         Ok(discipline.netlink.expect("made by netlink"))
     }
 
-    /// Attribute, value and shown number.
+    /// Attribute, value and reported number.
     fn numbers(qdisc: &KernelQdisc) -> Vec<(u16, u32, u32)> {
         let number = |it: &QdiscOption| (it.attribute.unwrap(), it.values[0], it.shown[0]);
         qdisc.options.iter().map(number).collect()

@@ -1,45 +1,45 @@
-//! What becomes of each parameter of each AQM in the kernel: it is set and read back, or refused.
-//! ns-3's own discs are tried in the same way.
+//! How each parameter of each AQM is handled in the kernel: it is set and read back, or refused.
+//! ns-3's discs are tested in the same way.
 //!
-//! Found by trial: a parameter is given other values than its default, and what the translation
-//! makes of them is compared. So the table cannot claim what the code does not do.
+//! This is determined by trial: a parameter is given values other than its default, and the
+//! resulting translations are compared. So the table cannot claim what the code does not do.
 
 use sojourn_aqm::{QdiscSpec, registry};
 
 use super::{TcContext, TcDiscipline, translate};
 
-/// What becomes of a parameter.
+/// How a parameter is handled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Handling {
-    /// Set, and compared with what the kernel shows afterwards.
+    /// Set, and compared with the value that the kernel reports afterwards.
     ReadBack,
-    /// Set, and not compared.
+    /// Set, but not compared.
     Set,
     /// Not set; a warning says so.
     Warned,
-    /// Another value than the kernel's own is refused with this sentence.
+    /// A value other than the kernel's is refused with this sentence.
     Refused(String),
-    /// Not set, without a word: an error of ours.
+    /// Not set, without a message: a bug.
     Ignored,
 }
 
-/// A parameter and what becomes of it.
+/// A parameter and how it is handled.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// The AQM, in the dialect of Linux where it has one.
+    /// The AQM, in Linux's dialect if it has one.
     pub aqm: String,
     /// Its name.
     pub name: &'static str,
-    /// What becomes of it.
+    /// How it is handled.
     pub handling: Handling,
 }
 
-/// The kernel that the table is of.
+/// The kernel for which the table holds.
 const KERNEL: TcContext =
     TcContext { mtu_bytes: 1514, rate_bps: 10_000_000, hz: 1000, release: Some((6, 1)) };
 
-/// Values of all kinds; those that a parameter does not take are passed over. Several of each, as
-/// the kernel takes some in whole units, and some contradict the other parameters.
+/// Values of all kinds; those that a parameter does not accept are skipped. There are several of
+/// each kind, because the kernel takes some in whole units, and some contradict other parameters.
 pub const VALUES: [&str; 45] = [
     "90s", "3ms", "7ms", "30ms", "150us", "2s", "11s", "250ms", "3500B", "30kB", "77kB", "64B",
     "18B", "2MB", "30p", "77p", "400p", "30000p", "5mbit", "2mbit", "0.25hz", "0.5hz", "2hz", "1",
@@ -52,7 +52,7 @@ pub fn of_kernel() -> Vec<Parameter> {
     kinds("linux", &|spec| translate(spec, &KERNEL)).flat_map(|aqm| of_aqm(&aqm)).collect()
 }
 
-/// The AQMs that an engine has, in the dialect of that name where they have it.
+/// The AQMs that an engine has, in the dialect with the engine's name if there is one.
 pub(crate) fn kinds<T>(
     dialect: &str,
     translate: &impl Fn(&QdiscSpec) -> Result<T, String>,
@@ -70,7 +70,7 @@ fn of_aqm(aqm: &QdiscSpec) -> Vec<Parameter> {
     trial(aqm, &|spec| translate(spec, &KERNEL), &compared)
 }
 
-/// What becomes of every parameter of an AQM, by trial.
+/// Determines by trial how every parameter of an AQM is handled.
 pub(crate) fn trial<T>(
     aqm: &QdiscSpec,
     translate: &impl Fn(&QdiscSpec) -> Result<T, String>,
@@ -92,8 +92,8 @@ pub(crate) fn trial<T>(
     settings.into_iter().map(parameter).collect()
 }
 
-/// The AQM with other values of a parameter. If none is legal, as the parameter has no effect in
-/// the dialect, the parser's sentence.
+/// The AQM with other values of a parameter. If none is legal, because the parameter has no effect
+/// in the dialect, the parser's error.
 fn others(aqm: &QdiscSpec, name: &str, default: &str) -> Vec<Result<QdiscSpec, String>> {
     let of_law = registry::entry(&aqm.law).map_or(&[][..], |entry| (entry.params)());
     let specs = of_law.iter().chain(registry::discipline_params(aqm.discipline));
@@ -112,9 +112,9 @@ fn others(aqm: &QdiscSpec, name: &str, default: &str) -> Vec<Result<QdiscSpec, S
     refused.into_iter().last().map(|it| it.map_err(|error| error.message)).into_iter().collect()
 }
 
-/// Values that say in other words what the kernel does.
+/// Values that express what the kernel does anyway.
 fn is_the_same(name: &str, value: &str) -> bool {
-    // The kernel's discipline is in place before the run begins; the link of `KERNEL` has the rate
+    // The kernel's discipline is installed before the run begins; the link of `KERNEL` has the rate
     // that tc assumes.
     matches!((name, value), ("first_update" | "bandwidth", "auto"))
 }
@@ -132,7 +132,8 @@ fn compared(plain: &TcDiscipline, other: &TcDiscipline) -> Handling {
     }
 }
 
-/// A single ignored value condemns the parameter; a single one that is set says that it can be.
+/// Combines two trials: if any value is ignored, so is the parameter; otherwise, if any value is
+/// set, it can be set.
 fn worse(one: Handling, other: Handling) -> Handling {
     let rank = |handling: &Handling| match handling {
         Handling::Ignored => 0,
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(warned.collect::<Vec<_>>(), ["inverse_roots"], "fact linux-30");
     }
 
-    /// Case 17: each ran with the kernel's own value, and no word was said.
+    /// Case 17: each ran with the kernel's value, without a message.
     #[test]
     fn what_was_silently_ignored_is_refused_or_set() {
         let of = |aqm: &str, name: &str| {

@@ -1,5 +1,5 @@
-//! What the kernel must show, by netlink, of disciplines that tc makes. Their numbers are in the
-//! kernel's own units, which tc rounds again when it prints them, and it prints not all of them.
+//! The numbers that the kernel must report by netlink for disciplines created by tc. They are in
+//! the kernel's units. tc rounds them again when it prints them, and does not print all of them.
 
 use sojourn_aqm::parts::idle_table::IdleTable;
 use sojourn_aqm::parts::tc_weight::weight_log;
@@ -14,12 +14,13 @@ use crate::plan::Width;
 const RED_ECN: u64 = 1;
 const RED_HARD_DROP: u64 = 2;
 const RED_ADAPTIVE: u64 = 4;
-/// Within `struct tc_red_qopt`: the exponents of the weight and of idle times, and the flags.
+/// Offsets within `struct tc_red_qopt`: the exponents of the weight and of idle times, and the
+/// flags.
 const WEIGHT_LOG: u16 = 12;
 const CELL_LOG: u16 = 14;
 const FLAGS: u16 = 15;
 
-/// What the kernel shows of a time that it keeps in steps of 1024 ns (Linux 6.1
+/// The number that the kernel reports for a time that it stores in steps of 1024 ns (Linux 6.1
 /// include/net/codel.h, `CODEL_SHIFT`, `codel_time_to_us`).
 fn in_codel_time(micros: u64) -> u64 {
     (micros.saturating_mul(1000) >> 10 << 10) / 1000
@@ -50,7 +51,7 @@ pub(super) fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<Options> {
     Ok(out)
 }
 
-/// What `TCA_FQ_CODEL_...` has besides.
+/// The further numbers of `TCA_FQ_CODEL_...`.
 pub(super) fn flow_queues(w: &mut Writer<'_>, out: &mut Options) -> Refusable<()> {
     out.number(5, "flows", w.whole("flows")?)?;
     let quantum = w.option_bytes("quantum")?.unwrap_or(u64::from(w.context.mtu_bytes));
@@ -80,27 +81,27 @@ pub(super) fn pie(w: &mut Writer<'_>) -> Refusable<()> {
     Ok(())
 }
 
-/// Thresholds and burst as tc is given them, in the unit of the discipline; none where tc chooses.
+/// Thresholds and burst passed to tc, in the unit of the discipline; `None` if tc chooses them.
 pub(super) struct Thresholds {
     pub(super) limit: u64,
     pub(super) min: Option<u64>,
     pub(super) max: Option<u64>,
     pub(super) burst: Option<u64>,
-    /// How many units a packet of the average takes.
+    /// The size of an average packet in this unit.
     pub(super) packet: u64,
-    /// Whether the upper threshold is three times the lower one, where that is given alone.
+    /// Whether the upper threshold is three times the lower one if only the lower one is set.
     pub(super) max_follows_min: bool,
 }
 
 impl Thresholds {
-    /// The thresholds with those that tc chooses (iproute2 6.1 q_red.c and q_choke.c).
+    /// The thresholds, including those that tc chooses (iproute2 6.1 q_red.c and q_choke.c).
     fn chosen(&self) -> (u64, u64) {
         let of_min = self.min.filter(|_| self.max_follows_min).map(|min| min.saturating_mul(3));
         let max = self.max.or(of_min).unwrap_or(self.limit / 4);
         (self.min.unwrap_or(max / 3), max)
     }
 
-    /// Minus the binary logarithm of the weight that tc chooses; none if it finds none.
+    /// Minus the binary logarithm of the weight that tc chooses; `None` if tc finds none.
     fn weight_log(&self) -> Option<u32> {
         let (min, max) = self.chosen();
         let usual = min.saturating_mul(2).saturating_add(max) / self.packet.saturating_mul(3);
@@ -139,14 +140,15 @@ fn max_p(w: &mut Writer<'_>) -> Refusable<f64> {
     text.parse().map_err(|_| format!("`max_p` of {text}: no number"))
 }
 
-/// A probability in 2^-32, cut off as in tc (iproute2 6.1 q_red.c); 1 is the largest.
+/// A probability in units of 2^-32, truncated as in tc (iproute2 6.1 q_red.c), with 1 as the
+/// largest number.
 fn scaled(prob: f64) -> u64 {
     u64::from((prob * 4_294_967_296.0) as u32)
 }
 
-/// `max_p` as tc takes it. Of 1 it makes 2^32, which is 0 in 32 bits, and the kernel then computes
-/// the probability from an exponent: 0.9155 with thresholds of 30 and 90 kB (fact linux-41). The
-/// largest number below is meant.
+/// `max_p` for tc. tc turns 1 into 2^32, which is 0 in 32 bits, and the kernel then computes the
+/// probability from an exponent: 0.9155 with thresholds of 30 and 90 kB (fact linux-41). So we pass
+/// the largest number below 1.
 pub(super) fn max_p_for_tc(w: &mut Writer<'_>) -> Refusable<String> {
     Ok(if max_p(w)? >= 1.0 {
         "0.9999999999".to_owned()
@@ -156,7 +158,7 @@ pub(super) fn max_p_for_tc(w: &mut Writer<'_>) -> Refusable<String> {
 }
 
 impl Writer<'_> {
-    /// The limit in packets, as [`Writer::limit_packets`] without its warning.
+    /// The limit in packets: [`Writer::limit_packets`] without its warning.
     fn packets(&mut self) -> Refusable<u64> {
         let text = self.value("limit").ok_or("`limit` has no value")?;
         Ok(match units::limit(text)? {
@@ -165,8 +167,8 @@ impl Writer<'_> {
         })
     }
 
-    /// An update time and as the kernel rounds it, as [`Writer::jiffies_micros`] without its
-    /// warning.
+    /// An update time, and its value after the kernel's rounding: [`Writer::jiffies_micros`]
+    /// without its warning.
     fn jiffies_quietly(&mut self, name: &'static str) -> Refusable<(u64, u64)> {
         let warnings = self.out.warnings.len();
         let found = self.jiffies_micros(name);
@@ -176,7 +178,7 @@ impl Writer<'_> {
 }
 
 impl Options {
-    /// A byte within a structure that is read back, never written.
+    /// Adds a byte within a structure that is read back, but never written.
     fn part(&mut self, attribute: u16, offset: u16, name: &str, value: u64) -> Refusable<()> {
         self.structure(Some(attribute), name, &[(value, value)])?;
         let option = self.last_mut();

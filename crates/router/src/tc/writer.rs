@@ -7,14 +7,15 @@ use super::{Refusable, TcContext, TcDiscipline};
 /// Collects the arguments of tc and the parameters that were handled.
 pub(super) struct Writer<'a> {
     settings: &'a [(&'static str, String)],
-    /// What the user set, and what the kernel has built in.
+    /// The values set by the user, and those built into the kernel.
     asked: Asked<'a>,
     pub(super) context: &'a TcContext,
     handled: Vec<&'static str>,
     pub(super) out: TcDiscipline,
 }
 
-/// What the user set of a discipline, and the settings of the dialect that is the kernel's.
+/// The values set by the user for a discipline, and the settings of the dialect that matches the
+/// kernel.
 pub(super) struct Asked<'a> {
     spec: &'a QdiscSpec,
     kernels: Vec<(&'static str, String)>,
@@ -28,7 +29,7 @@ impl Asked<'_> {
         Asked { spec, kernels }
     }
 
-    /// The value that the kernel has built in, if the user set another.
+    /// The kernel's built-in value, if the user set another.
     fn other_than_built_in(&self, name: &str, value: &str) -> Option<&str> {
         let is_set = self.spec.settings.iter().any(|(set, _)| set == name);
         let built_in = self.kernels.iter().find(|(known, _)| *known == name)?;
@@ -98,7 +99,7 @@ impl<'a> Writer<'a> {
         Ok(nanos / 1000)
     }
 
-    /// A time, which tc shows in microseconds.
+    /// A time that tc shows in microseconds.
     pub(super) fn time(&mut self, name: &'static str) -> Refusable<()> {
         let micros = self.micros(name)?;
         self.pair(name, format!("{micros}us"));
@@ -175,7 +176,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// The rate by which RED's average decays: the link's, unless another is set.
+    /// The rate at which RED's average decays: the link's, unless another is set.
     pub(super) fn bandwidth(&mut self) -> Refusable<u64> {
         match self.value("bandwidth") {
             None | Some("auto") => Ok(self.context.rate_bps),
@@ -195,7 +196,7 @@ impl<'a> Writer<'a> {
         self.argument(word);
     }
 
-    /// Parameters that are built into the kernel: only these values are accepted.
+    /// Parameters built into the kernel: only these values are accepted.
     pub(super) fn built_in(&mut self, fixed: &[(&'static str, &str)]) -> Refusable<()> {
         for (name, only) in fixed {
             self.handled.push(name);
@@ -207,8 +208,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Parameters that the kernel cannot set, whose defaults differ between dialects: a warning
-    /// says that the kernel runs its own, and a value that was set must be the kernel's.
+    /// Parameters that the kernel cannot set and whose defaults differ between dialects: a warning
+    /// says that the kernel uses its own, and a value set by the user must be the kernel's.
     pub(super) fn of_dialect(&mut self, names: &[&'static str]) -> Refusable<()> {
         for name in names {
             self.handled.push(name);
@@ -220,7 +221,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The kernel's timer interrupts per second, which `hz` states for the simulator.
+    /// The kernel's timer interrupts per second; `hz` sets them for the simulator.
     pub(super) fn hz(&mut self) -> Refusable<()> {
         self.handled.push("hz");
         let hz = self.context.hz;
@@ -232,7 +233,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The kernel's discipline is in place long before time zero, so that its timer runs.
+    /// The kernel's discipline is installed long before time zero, so its timer is running.
     pub(super) fn first_update(&mut self) -> Refusable<()> {
         let is_in_place = self.value("first_update").is_none(); // `auto`
         if is_in_place { Ok(()) } else { self.of_dialect(&["first_update"]) }

@@ -1,5 +1,5 @@
-//! Connections over the kernel's TCP, one after the other, including both ends of each. The sender
-//! opens them, as in the simulator.
+//! Sequential connections over the kernel's TCP, including both ends of each. The sender opens
+//! them, as in the simulator.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -59,15 +59,15 @@ pub(super) struct Connection {
     sending: Option<TcpStream>,
     receiving: Option<TcpStream>,
     chunk: Vec<u8>,
-    /// Bytes that the application has yet to write; `None`: unlimited.
+    /// Bytes that the application has yet to write; `None` if unlimited.
     to_write: Option<u64>,
-    /// Bytes that have yet to arrive; `None`: unlimited.
+    /// Bytes that have yet to arrive; `None` if unlimited.
     to_read: Option<u64>,
     /// Bytes that have arrived over all connections.
     delivered_bytes: u64,
-    /// Payload of former connections: sent and retransmitted.
+    /// Payload of earlier connections: sent and retransmitted.
     past: (u64, u64),
-    /// Former connections, counted as if all had requested ECN.
+    /// Earlier connections, counted as if all had requested ECN.
     past_ecn: EcnConnections,
     past_limits_us: [u64; 3],
 }
@@ -121,12 +121,12 @@ impl Connection {
         Ok(())
     }
 
-    /// The port of its sender, while it is open.
+    /// The port of its sender, while the connection is open.
     pub(super) fn port(&self) -> Option<u16> {
         Some(self.sending.as_ref()?.local_addr().ok()?.port())
     }
 
-    /// Handles a connection that the receiver has accepted.
+    /// Takes a connection that the receiver has accepted.
     pub(super) fn accepted(&mut self, socket: Socket, hosts: &Hosts) -> io::Result<()> {
         hosts.watch(&socket, SocketKey { role: SocketRole::Receiver, ..self.key })?;
         self.receiving = Some(socket.into());
@@ -154,7 +154,7 @@ impl Connection {
         }
     }
 
-    /// Reads what has arrived; returns whether the transfer is complete.
+    /// Reads the available data; returns whether the transfer is complete.
     pub(super) fn read(&mut self) -> io::Result<bool> {
         let Some(socket) = self.receiving.as_mut() else { return Ok(false) };
         let mut arrived = 0;
@@ -209,7 +209,7 @@ impl Connection {
         sys::tcp_info(self.sending.as_ref()?.as_fd()).ok()
     }
 
-    /// Adds its state, and the payload of former connections, to the flow's totals.
+    /// Adds its state, and the payload of earlier connections, to the flow's totals.
     pub(super) fn add_to(&self, totals: &mut TcpTotals) {
         let (sent, retransmitted) = self.past;
         totals.sent_bytes += sent;

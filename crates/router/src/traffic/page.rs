@@ -1,7 +1,7 @@
 //! A user who reads web pages: a [`WebUser`] over sockets. The user is at the receiving end: a
-//! request is a datagram to the server, which opens a new connection for its answer, as in the
+//! request is a datagram to the server, which opens a new connection for its response, as in the
 //! simulator. Requests are not lost, because nothing queues in that direction. The server's port
-//! differs from all receivers' ports, so that a request counts as a packet on the way back
+//! differs from all receivers' ports, so that a request counts as a packet on the return path
 //! (`flow_of`).
 
 use std::io;
@@ -90,7 +90,7 @@ impl Page {
         self.client.send(&self.request).map(drop)
     }
 
-    /// Lets the server receive requests and answer them.
+    /// Lets the server receive requests and respond to them.
     fn serve(&mut self, hosts: &Hosts) -> io::Result<()> {
         while unless_blocking(self.server.recv(&mut self.request))?.is_some() {
             let bytes = self.request[1..REQUEST_BYTES].try_into().expect("8 bytes");
@@ -100,7 +100,7 @@ impl Page {
         Ok(())
     }
 
-    /// An object is complete.
+    /// Handles the completion of an object.
     fn complete(&mut self, now: Time, lane: u8, log: &mut ProgramLog) -> io::Result<()> {
         self.lanes[usize::from(lane)].close();
         let (next, page) = self.reader.on_object(now, usize::from(lane));

@@ -16,10 +16,9 @@ use crate::run_files::{ProgramCounts, ProgramLog, TcpTotals, Transfer};
 pub(crate) trait Program {
     /// When it wants [`Program::on_timer`].
     fn next_timer(&self) -> Time;
-    /// Its timer is due.
+    /// Handles its timer, which is due.
     ///
-    /// # Errors
-    /// The error of a system call.
+    /// # Errors The error of a system call.
     fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()>;
     /// Handles one of its sockets becoming ready.
     ///
@@ -40,8 +39,8 @@ pub(crate) trait Program {
     fn ecn_connections(&self) -> EcnConnections {
         EcnConnections::default()
     }
-    /// The transfer that was under way at `end`, or cut off when the flow stopped: when it was
-    /// requested and how long it had been under way.
+    /// The transfer unfinished at `end`, or cut off when the flow stopped: when it was requested,
+    /// and how long it had been running.
     fn under_way(&self, _end: Time) -> Option<(Time, Span)> {
         None
     }
@@ -57,7 +56,8 @@ pub(super) fn transfer(flow: u32, finished: &FinishedTransfer, now: Time) -> Tra
     }
 }
 
-/// How long something that began at `start` was under way: until the flow stopped or the run ended.
+/// How long a transfer that began at `start` had been running when the flow stopped or the run
+/// ended.
 pub(super) fn seen_for(start: Time, flow: &Flow, end: Time) -> (Time, Span) {
     (start, stop(flow).min(end).since(start))
 }

@@ -1,6 +1,6 @@
-//! Streams: bulk data, users who fetch short files, and players who fetch chunks of video. Each
-//! transfer uses a new connection; its completion time runs from the opening to the arrival of the
-//! last byte.
+//! Streams: bulk data, users who fetch short files, and players that fetch chunks of video. Each
+//! transfer uses a new connection; its completion time runs from opening the connection to the
+//! arrival of the last byte.
 
 use std::io;
 
@@ -24,7 +24,7 @@ pub(super) struct Stream {
     connection: Connection,
     next_start: Time,
     stop: Time,
-    /// The present transfer.
+    /// The current transfer.
     transfer: Option<FinishedTransfer>,
 }
 
@@ -65,7 +65,7 @@ impl Program for Stream {
 
     fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()> {
         if self.stop <= now {
-            // The interrupted transfer is kept, as it did not finish.
+            // The interrupted transfer is kept, because it did not finish.
             (self.stop, self.next_start) = (Time::NEVER, Time::NEVER);
             return self.connection.abort();
         }

@@ -1,5 +1,5 @@
-//! Where the programs of a host run: namespaces of the network, of mounts and of the host's name,
-//! and a folder in memory that holds all that they write.
+//! The environment of a host's programs: namespaces for network, mounts and host name, and a folder
+//! in memory that holds everything they write.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,12 +14,12 @@ use crate::linux::hosts::Hosts;
 use crate::linux::sys;
 use crate::plan::{HostSide, Netns, ProgramHost, ProgramsPlan, host_interface, host_netns};
 
-/// Where the folders of all hosts are; programs see theirs as `/tmp` and cannot see this.
+/// The folders of all hosts; programs see theirs as `/tmp` and cannot see this one.
 const FOLDERS: &str = "/run/hosts";
 const WORK: &str = "/tmp/own";
 const HOME: &str = "/tmp/home";
 const NONE: Option<&str> = None;
-/// Root, as which programs run in the guest, and the users that servers expect.
+/// Programs run as root in the guest; the other users are those that servers expect.
 const PASSWD: &str = "root:x:0:0:root:/tmp/home:/bin/sh\n\
                       daemon:x:1:1::/:/usr/sbin/nologin\n\
                       www-data:x:33:33::/:/usr/sbin/nologin\n\
@@ -45,7 +45,7 @@ pub(super) struct HostPlace {
 }
 
 impl HomePlace {
-    /// The present namespaces, with the devices that programs expect.
+    /// Opens the current namespaces, with the devices that programs expect.
     pub(super) fn open() -> io::Result<HomePlace> {
         for (kind, place) in [("devpts", "/dev/pts"), ("tmpfs", "/dev/shm")] {
             fs::create_dir_all(place)?;
@@ -78,7 +78,7 @@ fn link(to: &str, at: &str) -> io::Result<()> {
 }
 
 impl HostPlace {
-    /// Makes the namespaces and the folder of a host.
+    /// Creates the namespaces and the folder of a host.
     pub(super) fn open(
         plan: &ProgramsPlan,
         index: usize,
@@ -107,14 +107,14 @@ impl HostPlace {
         Ok(HostPlace { netns, mounts, name, folder, working_folder })
     }
 
-    /// Sets up its own interface.
+    /// Sets up its interface.
     pub(super) fn set_up(&self, host: &ProgramHost, hosts: &Hosts) -> io::Result<()> {
         hosts.within_added(&self.netns, || {
             for (path, value) in &host.settings {
                 let path = format!("/proc/sys/{path}");
                 fs::write(&path, value).map_err(|e| io::Error::other(format!("{path}: {e}")))?;
             }
-            // IPv6 within the host, where the kernel has it.
+            // IPv6 within the host, if the kernel has it.
             let _ = fs::write("/proc/sys/net/ipv6/conf/lo/disable_ipv6", "0");
             let mut ip = Command::new("ip")
                 .args(["-batch", "-"])
@@ -133,7 +133,7 @@ impl HostPlace {
         })
     }
 
-    /// Switches off the offloads of its interface and of that in front of it.
+    /// Switches off the offloads of its interface and of the one in front of it.
     pub(super) fn switch_off_offloads(
         &self,
         index: usize,
@@ -187,7 +187,7 @@ impl HostPlace {
     }
 }
 
-/// The files below `/etc` that a host has of its own.
+/// The private files of a host below `/etc`.
 fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 6] {
     let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
     for host in &plan.hosts {
@@ -204,19 +204,19 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 6] {
     ]
 }
 
-/// The folders that a host has of its own, by their names in its folder; that one is below the
-/// last, which is covered last.
+/// The private folders of a host, by their names in its folder. The host's folder is itself below
+/// the last of them, which is therefore mounted last.
 const OWN: [(&str, &str); 4] =
     [("/tmp", "tmp"), ("/var/tmp", "tmp"), ("/dev/shm", "shm"), ("/run", "run")];
 
-/// Mounts a host's own files and names it, in the namespaces that this process is in.
+/// Mounts a host's private files and sets its name, in the current namespaces of this process.
 fn furnish(folder: &Path, name: &str, visible: &[String]) -> io::Result<()> {
     mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE)?;
     for entry in fs::read_dir(folder.join("etc"))? {
         let entry = entry?;
         bind(&entry.path(), &Path::new("/etc").join(entry.file_name()))?;
     }
-    // What the user lets programs read is there even below the folders that are private.
+    // Paths that the user makes visible appear even below the private folders.
     for path in visible.iter().map(Path::new) {
         let within = |(own, inside)| Some(folder.join(inside).join(path.strip_prefix(own).ok()?));
         if let Some(at) = OWN.into_iter().find_map(within) {
@@ -229,7 +229,7 @@ fn furnish(folder: &Path, name: &str, visible: &[String]) -> io::Result<()> {
     fs::write("/proc/sys/kernel/hostname", name)
 }
 
-/// Mounts a file or folder at a place that is not there yet.
+/// Mounts a file or folder at a path that does not exist yet.
 fn show(path: &Path, at: &Path) -> io::Result<()> {
     match path.is_dir() {
         true => fs::create_dir_all(at)?,
@@ -241,8 +241,8 @@ fn show(path: &Path, at: &Path) -> io::Result<()> {
     bind(path, at)
 }
 
-/// Mounts a file or folder, with all mounted below it, at another one; programs of a machine that
-/// lacks this one do not look for it.
+/// Bind-mounts a file or folder, with everything mounted below it. Does nothing if the target does
+/// not exist: programs of such a machine do not look for it.
 fn bind(from: &Path, to: &Path) -> io::Result<()> {
     if !to.exists() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What programs of the user may use up: processes, files and memory.
+//! Limits on the resources of the user's programs: processes, files and memory.
 
 use std::fs;
 use std::io;
@@ -12,13 +12,13 @@ use crate::plan::{ProgramsPlan, ProgramsWish};
 /// More threads than the kernel and the first process need.
 const OWN_THREADS: u32 = 50;
 
-/// Sets the limit that the kernel keeps.
+/// Sets the limit enforced by the kernel.
 pub(super) fn set(wish: &ProgramsWish) -> io::Result<()> {
     let most = wish.most_processes + OWN_THREADS;
     fs::write("/proc/sys/kernel/threads-max", most.to_string())
 }
 
-/// Says what was used up, if anything was.
+/// Reports an exhausted resource, if any.
 pub(super) fn check(plan: &ProgramsPlan, places: &[HostPlace]) -> Result<(), Failure> {
     let failure = |error: io::Error| format!("limits of programs: {error}");
     if oom_kills().map_err(failure)? > 0 {
@@ -47,7 +47,7 @@ pub(super) fn check(plan: &ProgramsPlan, places: &[HostPlace]) -> Result<(), Fai
     Ok(())
 }
 
-/// How often the kernel ended a process for want of memory (Linux 6.1 vmstat.c, `oom_kill`).
+/// How often the kernel killed a process because memory ran out (Linux 6.1 vmstat.c, `oom_kill`).
 fn oom_kills() -> io::Result<u64> {
     let text = fs::read_to_string("/proc/vmstat")?;
     let counts = text.lines().filter_map(|line| line.strip_prefix("oom_kill "));

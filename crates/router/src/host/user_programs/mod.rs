@@ -1,4 +1,4 @@
-//! Programs of the user: started on hosts of their own, watched, and ended with the run.
+//! The user's programs: started on separate hosts, watched, and ended with the run.
 
 mod host_place;
 mod limits;
@@ -26,20 +26,20 @@ use host_place::{HomePlace, HostPlace};
 
 /// The epoll token of ended children; the tokens of sockets are smaller.
 pub(super) const CHILD_TOKEN: u64 = u64::MAX - 1;
-/// How long programs may take to end at the end of a run before they are killed, and how often that
-/// is looked at.
+/// How long programs may take to exit at the end of a run before they are killed, and how often
+/// this is checked.
 const GRACE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
-/// The most that is kept of an output; a folder holds more.
+/// The most bytes of an output that are kept; a folder holds more.
 const MOST_OUTPUT_BYTES: u64 = 16 << 20;
-/// Where the programs of most distributions are.
+/// Where most distributions install programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Where a process says whether the kernel may end it for want of memory (proc(5)), what programs
-/// say there, and what the first process says.
+/// The file with a process's OOM score adjustment (proc(5)), its value for programs, and its value
+/// for the first process.
 const OOM: (&str, &str, &str) = ("/proc/self/oom_score_adj", "0", "-1000");
 
-/// The default congestion control of most distributions. Namespaces made later have that of the
-/// first one, where alone it may be set (Linux 6.1 tcp_cong.c,
+/// The default congestion control of most distributions. Namespaces created later inherit it from
+/// the first one, the only one in which it may be set (Linux 6.1 tcp_cong.c,
 /// `tcp_set_default_congestion_control`).
 const CONTROL: (&str, &str) = ("/proc/sys/net/ipv4/tcp_congestion_control", "cubic");
 
@@ -49,14 +49,14 @@ pub(super) struct UserPrograms<'a> {
     places: Vec<HostPlace>,
     home: HomePlace,
     children: SignalFd,
-    /// The process of each command that runs.
+    /// The process of each running command.
     running: Vec<Option<Pid>>,
     reports: Vec<CommandReport>,
     ids: FlowIds,
 }
 
 impl<'a> UserPrograms<'a> {
-    /// Makes the namespaces and folders of the hosts, if the plan has programs.
+    /// Creates the namespaces and folders of the hosts, if the plan has programs.
     pub(super) fn open(
         plan: &'a Plan,
         hosts: &Hosts,
@@ -87,7 +87,7 @@ impl<'a> UserPrograms<'a> {
         }))
     }
 
-    /// Sets up the interfaces of the hosts, once those in front of them exist.
+    /// Sets up the interfaces of the hosts; those in front of them must exist.
     pub(super) fn set_up(&self, hosts: &Hosts) -> Result<(), Failure> {
         self.places.iter().zip(&self.plan.hosts).try_for_each(|(place, host)| {
             place.set_up(host, hosts).map_err(|e| format!("host {}: {e}", host.name))
@@ -150,7 +150,7 @@ impl<'a> UserPrograms<'a> {
         Ok(Pid::from_raw(child?.id() as i32))
     }
 
-    /// Notes which commands have ended.
+    /// Records which commands have ended.
     pub(super) fn on_ended(&mut self, now: Time) -> io::Result<()> {
         while self.children.read_signal()?.is_some() {}
         loop {
@@ -172,7 +172,8 @@ impl<'a> UserPrograms<'a> {
         }
     }
 
-    /// Whether all commands behind the link have ended; without any, those in front of it.
+    /// Whether all commands behind the link have ended; if there are no such commands, those in
+    /// front of it.
     pub(super) fn is_over(&self) -> bool {
         let side = |index: usize| self.plan.hosts[self.plan.wish.commands[index].host].side;
         let all = 0..self.reports.len();
@@ -181,12 +182,12 @@ impl<'a> UserPrograms<'a> {
         all.filter(counts).all(|index| self.reports[index].end_ns.is_some())
     }
 
-    /// Refuses to go on where programs have used up what they may.
+    /// Fails if programs have exhausted their resources.
     pub(super) fn check(&self) -> Result<(), Failure> {
         limits::check(self.plan, &self.places)
     }
 
-    /// Stops what still runs and keeps what was written.
+    /// Stops the running commands and keeps their output.
     pub(super) fn finish(&mut self, folder: &Path, end: Time) -> io::Result<ProgramsReport> {
         let mut commands = self.reports.clone();
         self.stop(end)?;
@@ -203,7 +204,7 @@ impl<'a> UserPrograms<'a> {
         Ok(ProgramsReport { ended_ns: end.as_nanos(), commands, flows, has_more_flows })
     }
 
-    /// Asks what still runs to end, so that it writes out what it holds, and ends it.
+    /// Asks the running commands to exit, so that they can flush their output, then kills them.
     fn stop(&mut self, end: Time) -> io::Result<()> {
         self.send(Signal::SIGTERM);
         let mut waited = Duration::ZERO;
@@ -224,7 +225,7 @@ impl<'a> UserPrograms<'a> {
     }
 }
 
-/// Makes the end of a child wake the event loop.
+/// Makes the exit of a child wake the event loop.
 fn watch_children(hosts: &Hosts) -> io::Result<SignalFd> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGCHLD);
@@ -234,10 +235,10 @@ fn watch_children(hosts: &Hosts) -> io::Result<SignalFd> {
     Ok(children)
 }
 
-/// Copies the beginning of an output; returns how long all of it is.
+/// Copies the beginning of an output; returns its full length.
 fn keep(from: &Path, to: &Path) -> io::Result<u64> {
     let mut copy = File::create(to)?;
-    // A command that was never started has none.
+    // A command that was never started has no output.
     let Ok(file) = File::open(from) else { return Ok(0) };
     let bytes = file.metadata()?.len();
     io::copy(&mut file.take(MOST_OUTPUT_BYTES), &mut copy)?;
