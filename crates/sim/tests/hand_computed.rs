@@ -155,8 +155,8 @@ fn a_full_queue_drops_and_the_edges_of_the_counted_time_are_sharp() {
     rows.truncate(11);
     rows.extend(drop_and_mark_rates([0.25, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0]));
     assert_rows(&found, QUEUE, "b", &rows);
-    // The first packet was sent before and arrives after the end of the warm-up: of the 8
-    // that are sent later 3 are received, 2 dropped, and 3 under way at the end.
+    // The first packet was sent before the end of the warm-up and arrives after it. Of the 8 sent
+    // later, 3 are received, 2 dropped, and 3 in flight at the end.
     let owd = [0.05148, 0.050_912, 0.05248, 0.05248, 0.05248];
     assert_rows(&found, CLASS, "d", &datagrams(62_208.0, owd, Some(0.4)));
 }

@@ -88,7 +88,7 @@ fn voip_packets_are_20_046_ms_apart() {
 #[test]
 fn a_call_over_an_empty_link_sounds_as_its_delay_says() {
     let flows = vec![calls("voip", sojourn_aqm::Rate::from_bps(87_000), 218, Codec::G711)];
-    // Long, so that the packets still under way at the end, which count as lost, weigh little.
+    // Long, so that the start and the end of the run have little influence.
     let run = run(&scenario(200, vec![link("b", "taildrop", 200_000)], flows));
     // 50 ms on the way and 20 ms to fill a packet: 93.2 - 0.024 x 70.
     let rating = metric(&run, Scope::Class, "voip", "voice_r");

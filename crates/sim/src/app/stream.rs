@@ -256,8 +256,8 @@ impl Stream {
         Some(finished)
     }
 
-    /// The transfer that was not finished at the end of the run or of the flow: when it was
-    /// requested, and how long it was under way by then.
+    /// The transfer unfinished at the end of the run or of the flow: its request time, and how long
+    /// it had been running by then.
     pub fn under_way(&self, end: Time) -> Option<(Time, Span)> {
         let transfer = self.transfer.map(|transfer| (transfer.start, end.since(transfer.start)));
         transfer.or(self.cut_off)

@@ -297,7 +297,7 @@ mod tests {
         assert!(idle.contains(&Time::ZERO) && idle.contains(&ms(300)), "{idle:?}");
     }
 
-    /// Linux `tcp_rate_skb_sent` asks what is outstanding, not what is in flight.
+    /// Linux `tcp_rate_skb_sent` checks for outstanding segments, not for segments in flight.
     #[test]
     fn a_timeout_does_not_shorten_the_interval_of_the_next_sample() {
         let (mut sender, told) = sampling(100);
