@@ -234,9 +234,12 @@ def test_what_a_page_says_already_is_referred_to() -> None:
     assert once.reasons([(three, "PIE holds.")]) == [("tiny-F2-1 (fails)", "as for tiny-F1-1.")]
 
 
-def test_unknown_papers_and_items_show_what_there_is_nearest_first():
-    with pytest.raises(InputError, match=r"did you mean `madpie`.*madpie, .*kids"):
+def test_unknown_papers_and_items_show_the_nearest_and_all_in_order():
+    listed = r"there are: codel-act, kids, madpie, pi2, pie;"
+    with pytest.raises(InputError, match=rf"did you mean `madpie`\?.* {listed}"):
         select.select(["madpi"])
+    with pytest.raises(InputError, match=rf"reproduce xyz: there is no such paper; {listed}"):
+        select.select(["xyz"])
     with pytest.raises(InputError, match=r"pi2:: pi2 has no such item"):
         select.select(["pi2:"])
     with pytest.raises(InputError, match=r"codel-act has no such item.*T1"):

@@ -1,10 +1,10 @@
-"""Creates the folder of a new law in Python, Rust or C, with a test and a README."""
+"""A folder to begin a law in (Python, Rust or C, with a test and a README), or a paper."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -59,16 +59,55 @@ def new(
             f"law {name}: cannot be a name; write a lower-case letter, then letters, digits and _"
         )
     _check_free(name, language)
+    folder = _empty(folder or Path(name))
+    cls = "".join(part.capitalize() for part in name.split("_"))
+    depends = _dependencies(source) if language == "rust" else ""
+    words = {"NAME": name, "CLASS": cls, "DEPENDS": depends}
+    return _write(folder, templates.OF[language], words)
+
+
+def new_paper(name: str, folder: Path | None = None) -> list[Path]:
+    """Write the files of a paper that `sojourn reproduce` measures and judges.
+
+    Args:
+        name: of the paper: a lower-case letter, then letters, digits, ``_`` and ``-``.
+        folder: where; a folder of the paper's name by default.
+
+    Returns:
+        The files, the one to edit first.
+
+    Raises:
+        InputError: the name cannot be one, or a known paper has it, or the folder holds something
+            already.
+        OSError: the folder cannot be written.
+    """
+    from sojourn.authoring import paper_templates
+    from sojourn.reproduce.select import known
+
     folder = folder or Path(name)
+    if not re.fullmatch(r"[a-z][a-z0-9_-]*", folder.resolve().name):
+        raise InputError(
+            f"paper {name}: its folder names it; write a lower-case letter, then letters, digits, "
+            "_ and -"
+        )
+    if folder.resolve().name in known():
+        raise InputError(
+            f"paper {name}: `sojourn reproduce` has a paper of that name; choose another"
+        )
+    return _write(_empty(folder), paper_templates.FILES, {"NAME": name})
+
+
+def _empty(folder: Path) -> Path:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: there is a file of that name; choose another, or --out")
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: exists and is not empty; choose another name, or --out")
-    cls = "".join(part.capitalize() for part in name.split("_"))
-    depends = _dependencies(source) if language == "rust" else ""
-    words = {"NAME": name, "CLASS": cls, "DEPENDS": depends}
-    made = []
-    for path, text in templates.OF[language].items():
+    return folder
+
+
+def _write(folder: Path, texts: Mapping[str, str], words: Mapping[str, str]) -> list[Path]:
+    name, made = words["NAME"], []
+    for path, text in texts.items():
         file = folder / path.replace("NAME", name)
         content = text
         for word, value in words.items():

@@ -1,4 +1,4 @@
-"""The commands for a custom law: new, build, check."""
+"""The commands for a custom law: new (a paper too), build, check."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from sojourn.cli import console, options
 Examples:
   sojourn new aqm mine --python
   sojourn new aqm mine --rust
+  sojourn new paper mypaper
 """
 )
-@click.argument("kind", type=click.Choice(("aqm",)))
+@click.argument("kind", type=click.Choice(("aqm", "paper")))
 @click.argument("name")
 @click.option("--python", is_flag=True, help="A class in Python.")
 @click.option("--rust", is_flag=True, help="A crate, built to a library.")
@@ -31,10 +32,20 @@ Examples:
     help="With --rust: a checkout of Sojourn, where this package is not used from one.",
 )
 def new(kind: str, name: str, out: Path | None, source: Path | None, **languages: bool) -> int:
-    """Start a custom law: a folder with the law, its test, and a README."""
+    """Start a custom law, or a paper for `sojourn reproduce`: a folder with its files.
+
+    A law has its test and a README, a paper its cases, items and claims, and a scenario.
+    """
     from sojourn.authoring.new import new as write
+    from sojourn.authoring.new import new_paper
 
     chosen = [language for language, is_chosen in languages.items() if is_chosen]
+    if kind == "paper":
+        if chosen or source is not None:
+            raise click.UsageError("A paper has no language and no --source.")
+        for file in new_paper(name, out):
+            print(file)
+        return 0
     if len(chosen) != 1:
         raise click.UsageError("Give one language: --python, --rust or --c.")
     if source is not None and chosen != ["rust"]:

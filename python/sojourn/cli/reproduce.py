@@ -53,7 +53,9 @@ Examples:
   sojourn reproduce pi2:F9 --set links.bottleneck.rate=20mbit --export cases
 """
 )
-@click.argument("names", nargs=-1, metavar="[PAPER[:ITEM,...]]...", shell_complete=_complete)
+@click.argument(
+    "names", nargs=-1, metavar="[PAPER[:ITEM,...] | FOLDER [ITEM]]...", shell_complete=_complete
+)
 @click.option(
     "--quick/--full", "quick", default=True,
     help="Few seeds and shorter sweeps (the default), or the papers' own numbers of runs.",
@@ -103,12 +105,13 @@ def reproduce(
     as_json: bool,
     **engine_options: Any,
 ) -> int:
-    """Reproduce figures and tables of five papers and judge their claims.
+    """Reproduce figures and tables of papers and judge their claims.
 
-    PAPER is codel-act, kids, madpie, pi2 or pie; ITEM is a figure or table such as F4 or T1.
-    Without names everything is reproduced. Runs are kept in the user's store, so only missing ones
-    are simulated. With --cluster the workers of `sojourn study` run them; they need access to that
-    store.
+    PAPER is codel-act, kids, madpie, pi2 or pie; ITEM is a figure or table such as F4 or T1;
+    FOLDER, such as ./mypaper, is begun with `sojourn new paper`.
+    Without names everything is reproduced. Runs are kept in the user's store, so that only
+    missing ones are simulated. With --cluster the workers of `sojourn study` make them; they must
+    see that store.
     """
     from sojourn.describing.aqm_list import split_all
     from sojourn.describing.library import parse_set

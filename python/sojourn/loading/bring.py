@@ -106,6 +106,15 @@ def names_code(aqm: str) -> bool:
     return bool(_PYTHON.match(aqm) or _LIBRARY.match(aqm))
 
 
+def relative_to(aqm: str, folder: Path) -> str:
+    """An AQM whose file or library, if it names one, is relative to a folder."""
+    found = _PYTHON.match(aqm) or _LIBRARY.match(aqm)
+    if found is None:
+        return aqm
+    start, end = found.span("file")
+    return f"{aqm[:start]}{folder / found['file'].strip()}{aqm[end:]}"
+
+
 def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
     """An AQM as text with the law's name in place of its file, and the law; unchecked.
 

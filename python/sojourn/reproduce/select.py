@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import difflib
 import pkgutil
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from sojourn import papers
 from sojourn.engines import registry
 from sojourn.engines.protocol import Engine
 from sojourn.errors import InputError
+from sojourn.reproduce import folder
 from sojourn.reproduce.on_kernel import on_kernel
 from sojourn.reproduce.paper import Item, Paper
+
+_ITEM = re.compile(r"[A-Z][A-Za-z0-9]*(,[A-Z][A-Za-z0-9]*)*")
 
 
 @cache
@@ -30,23 +35,29 @@ def select(
     """The papers and items of names such as ``pie``, ``pie:F4`` or ``pie:F4,F5``.
 
     Args:
-        names: papers and items; if empty, all that the engine can run.
-        engine: the engine of the runs.
+        names: papers, folders with one, and items; for none all that the engine can run.
+        engine: where the runs take place.
 
     Raises:
         InputError: the paper or item does not exist, or the engine cannot run it; the message lists
             the existing ones.
     """
     selected: dict[str, dict[str, None]] = {}
+    papers: dict[str, Paper] = {}
+    folders: dict[str, Path] = {}
     everything = [key for key, paper in known().items() if paper.testbed or not engine.is_testbed]
-    for each in names or everything:
-        name, colon, named = each.partition(":")
-        paper = _paper(name)
-        items = selected.setdefault(paper.key, {})
-        ids = (_item(paper, one) for one in named.split(","))
-        items |= dict.fromkeys(ids if colon else (item.id for item in paper.items))
+    for each, named in _with_items(names or everything):
+        paper = _paper(each)
+        place = Path(each).resolve() if folder.is_folder(each) else Path()
+        if folders.setdefault(paper.key, place) != place:
+            raise InputError(f"reproduce {each}: another folder has that name; rename one")
+        papers[paper.key] = paper
+        ids = [item.id for item in paper.items]
+        if named is not None:
+            ids = [_item(paper, one) for one in named.split(",")]
+        selected.setdefault(paper.key, {}).update(dict.fromkeys(ids))
     of_engine = {
-        key: on_kernel(known()[key]) if engine.is_testbed else known()[key] for key in selected
+        key: on_kernel(paper) if engine.is_testbed else paper for key, paper in papers.items()
     }
     return [
         (of_engine[key], [item for item in of_engine[key].items if item.id in items])
@@ -54,27 +65,47 @@ def select(
     ]
 
 
+def _with_items(names: Iterable[str]) -> list[tuple[str, str | None]]:
+    """Papers with their items; those of a folder may follow it as names of their own."""
+    found: list[tuple[str, str | None]] = []
+    for each in names:
+        if found and folder.is_folder(found[-1][0]) and _ITEM.fullmatch(each):
+            name, items = found.pop()
+            found.append((name, each if items is None else f"{items},{each}"))
+            continue
+        name, colon, items = each.rpartition(":") if not Path(each).is_dir() else (each, "", "")
+        found.append((name, items) if colon else (each, None))
+    return found
+
+
 def _paper(name: str) -> Paper:
-    found = {key.replace("_", "-"): paper for key, paper in known().items()}
-    if paper := found.get(name.strip().lower().replace("_", "-")):
+    if folder.is_folder(name):
+        paper = folder.read(Path(name))
+        if paper.key in known():
+            raise InputError(f"{name}: the paper {paper.key} has that name; rename the folder")
         return paper
-    raise InputError(f"reproduce {name}: there is no such paper{_nearest(name, found)}")
+    found = {key.replace("_", "-"): paper for key, paper in known().items()}
+    if named := found.get(name.strip().lower().replace("_", "-")):
+        return named
+    hint = "; write a folder with a slash, as in ./mypaper"
+    raise InputError(
+        f"reproduce {name}: there is no such paper{_listed(name, sorted(found))}{hint}"
+    )
 
 
 def _item(paper: Paper, name: str) -> str:
     ids = {item.id.lower(): item.id for item in paper.items}
     if name.strip().lower() in ids:
         return ids[name.strip().lower()]
-    near = _nearest(name, ids.values())
+    near = _listed(name, [*ids.values()])
     raise InputError(f"reproduce {paper.key}:{name}: {paper.key} has no such item{near}")
 
 
-def _nearest(name: str, known_names: Iterable[str]) -> str:
-    """All names, the nearest first."""
-    likeness = {
-        each: difflib.SequenceMatcher(None, name.lower(), each.lower()).ratio()
-        for each in known_names
-    }
-    order = sorted(likeness, key=lambda each: -likeness[each])
-    meant = f"; did you mean `{order[0]}`?" if order and likeness[order[0]] > 0.5 else ";"
-    return f"{meant} there are: {', '.join(order)}"
+def _listed(name: str, names: Sequence[str]) -> str:
+    """The nearest name, and all of them in their order."""
+    near = difflib.get_close_matches(
+        name.lower(), [each.lower() for each in names], n=1, cutoff=0.5
+    )
+    found = next((each for each in names if near and each.lower() == near[0]), "")
+    meant = f"; did you mean `{found}`?" if found else ";"
+    return f"{meant} there are: {', '.join(names)}"
