@@ -1748,8 +1748,9 @@ class Link(_Part):
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux
             counts ``14B`` on Ethernet; an Ethernet frame occupies ``38B`` more than its packet.
             Default: ``"0B"``.
-        buffer: The size of the queue, which becomes its ``limit``. ``1bdp`` is the initial rate
-            times the largest ``rtt`` of the flows through the link. The default is the queue's own.
+        buffer: The size of the queue, which becomes its ``limit``. ``250ms`` is the initial rate
+            times this time, and ``1bdp`` that times the largest ``rtt`` of the flows through the
+            link. The default is the queue's own.
         queue: The AQM: a text such as ``pie@linux:target=5ms``, or a table with ``kind``,
             ``dialect`` and any of its parameters. Default: ``"taildrop"``.
         device: The device below the queue, such as ``{ bytes = "1514B" }``. Without it, the queue

@@ -385,7 +385,11 @@ fn a_bdp_needs_a_flow_and_a_size() {
     let unused = GOOD
         .to_owned()
         .replace("[[flows]]", "[links.spare]\nrate = \"1mbit\"\nbuffer = \"1bdp\"\n[[flows]]");
-    refused(&unused, "demo.toml:9: links.spare.buffer", "write the buffer in packets or bytes");
+    refused(
+        &unused,
+        "demo.toml:9: links.spare.buffer",
+        "write the buffer in packets, bytes or as a time",
+    );
     let tiny = edited("\"1bdp\"", "\"0.000001bdp\"");
     refused(&tiny, "demo.toml:6: links.bottleneck.buffer", "write another size");
 }

@@ -275,6 +275,8 @@ fn a_bdp_is_the_initial_rate_times_the_longest_rtt_through_the_link() {
     assert_eq!(limit(0, &sets), Limit::Bytes(100_000));
     assert_eq!(limit(0, &[("links.a.buffer", "0.000004bdp")]), Limit::Bytes(1), "half a byte");
     refused(&[("links.a.buffer", "0.0000039bdp")], "write another size");
+    assert_eq!(limit(0, &[("links.a.buffer", "50ms")]), Limit::Bytes(62_500), "of 10 Mbit/s");
+    refused(&[("links.a.buffer", "0.1us")], "100ns is 0 bytes here; write another size");
 }
 
 #[test]

@@ -24,8 +24,9 @@ pub struct Link {
     /// `14B` on Ethernet; an Ethernet frame occupies `38B` more than its packet.
     #[serde(default = "no_bytes")]
     pub framing: SizeText,
-    /// The size of the queue, which becomes its `limit`. `1bdp` is the initial rate times the
-    /// largest `rtt` of the flows through the link. The default is the queue's own.
+    /// The size of the queue, which becomes its `limit`. `250ms` is the initial rate times this
+    /// time, and `1bdp` that times the largest `rtt` of the flows through the link. The default is
+    /// the queue's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferText>,
     /// The AQM: a text such as `pie@linux:target=5ms`, or a table with `kind`, `dialect` and any of

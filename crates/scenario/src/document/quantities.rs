@@ -104,10 +104,10 @@ quantity! {
     r"^[0-9]+(\.[0-9]*)? *(B|kB|MB|GB|KiB|MiB|GiB)$", units::bytes;
 }
 quantity! {
-    /// The size of a queue: bandwidth-delay products (`2bdp`), packets (`1000p`) or bytes
-    /// (`250kB`).
+    /// The size of a queue: bandwidth-delay products (`2bdp`), packets (`1000p`), bytes (`250kB`)
+    /// or the time that it takes to drain (`250ms`).
     BufferText(Buffer) as "Buffer", "1bdp",
-    r"^[0-9]+(\.[0-9]*)? *(bdp|p|B|kB|MB|GB|KiB|MiB|GiB)$", buffer;
+    r"^[0-9]+(\.[0-9]*)? *(bdp|us|ms|s|p|B|kB|MB|GB|KiB|MiB|GiB)$", buffer;
 }
 quantity! {
     /// When flows start: all at one time (`"0s"`), or each at a time drawn uniformly from a range
@@ -186,6 +186,8 @@ fn decibels(text: &str) -> Result<f64, String> {
 pub enum Buffer {
     /// Bandwidth-delay products.
     Bdp(f64),
+    /// What drains in this time.
+    Time(Span),
     /// Packets or bytes.
     Limit(Limit),
 }
@@ -202,14 +204,15 @@ pub struct StartTimes {
 fn buffer(text: &str) -> Result<Buffer, String> {
     let read = match units::split(text) {
         (number, "bdp") => units::number(number).map(Buffer::Bdp),
-        (number, "") => {
-            Err(format!("a buffer needs a unit: `{number}bdp`, `{number}p` or `{number}kB`"))
-        }
+        (_, "ns" | "us" | "ms" | "s") => units::span(text).map(Buffer::Time),
+        (number, "") => Err(format!(
+            "a buffer needs a unit: `{number}bdp`, `{number}p`, `{number}kB` or `{number}ms`"
+        )),
         _ => units::limit(text).map(Buffer::Limit),
     }?;
     match read {
         Buffer::Bdp(factor) if factor <= 0.0 => Err(format!("`{text}` must be positive")),
-        Buffer::Limit(Limit::Bytes(0) | Limit::Packets(0)) => {
+        Buffer::Time(Span::ZERO) | Buffer::Limit(Limit::Bytes(0) | Limit::Packets(0)) => {
             Err(format!("`{text}` must be positive"))
         }
         positive => Ok(positive),
@@ -253,6 +256,7 @@ impl fmt::Display for BufferText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Buffer::Bdp(factor) => write!(f, "{factor}bdp"),
+            Buffer::Time(span) => span.fmt(f),
             Buffer::Limit(limit) => limit.fmt(f),
         }
     }
@@ -300,11 +304,13 @@ mod tests {
         assert_eq!(buffer("1.5bdp"), Ok(Buffer::Bdp(1.5)));
         assert_eq!(buffer("1000p"), Ok(Buffer::Limit(Limit::Packets(1000))));
         assert_eq!(buffer("250kB"), Ok(Buffer::Limit(Limit::Bytes(250_000))));
+        assert_eq!(buffer("250ms"), Ok(Buffer::Time(Span::from_millis(250))));
     }
 
     #[test]
     fn refuses_buffers_without_a_unit_or_not_positive() {
-        assert!(buffer("2").unwrap_err().contains("`2bdp`, `2p` or `2kB`"));
+        assert!(buffer("2").unwrap_err().contains("`2bdp`, `2p`, `2kB` or `2ms`"));
+        assert!(buffer("0ms").unwrap_err().contains("positive"));
         assert!(buffer("0bdp").unwrap_err().contains("positive"));
         assert!(buffer("-1bdp").unwrap_err().contains("positive"));
         assert!(buffer("0p").unwrap_err().contains("positive"));
@@ -337,7 +343,7 @@ mod tests {
         assert_eq!(["15ms", "1.5s", "7ns"].map(again::<SpanText>), ["15ms", "1500ms", "7ns"]);
         assert_eq!(["10mbit", "1.5gbit"].map(again::<RateText>), ["10mbit", "1.5gbit"]);
         assert_eq!(["1500B", "2000B", "2MB"].map(again::<SizeText>), ["1500B", "2kB", "2MB"]);
-        let buffers = ["1.5bdp", "7p", "1500B"];
+        let buffers = ["1.5bdp", "7p", "1500B", "250ms"];
         assert_eq!(buffers.map(again::<BufferText>), buffers);
     }
 

@@ -7,7 +7,7 @@ use sojourn_aqm::{CustomLaws, Limit, QdiscSpec, Rate, Span, SpecError, Time, reg
 use super::checks::{framing_bytes, packet_bytes};
 use super::{Checked, ReadFile, refuse, wire, wlan};
 use crate::document::algorithm::AlgorithmSpec;
-use crate::document::quantities::Buffer;
+use crate::document::quantities::{Buffer, BufferText};
 use crate::document::{capacity, links};
 use crate::error::ScenarioError;
 use crate::error::join;
@@ -172,19 +172,23 @@ fn limit_of(
     capacity: &Capacity,
     longest_rtt: Option<Span>,
 ) -> Checked<Limit> {
-    let factor = match buffer {
-        Buffer::Limit(limit) => return Ok(limit),
-        Buffer::Bdp(factor) => factor,
+    let (factor, time) = match (buffer, longest_rtt) {
+        (Buffer::Limit(limit), _) => return Ok(limit),
+        (Buffer::Time(time), _) => (1.0, time),
+        (Buffer::Bdp(factor), Some(rtt)) => (factor, rtt),
+        (Buffer::Bdp(_), None) => {
+            let message = "no flow uses this link, so it has no bandwidth-delay product; write \
+                           the buffer in packets, bytes or as a time";
+            return refuse(place, message);
+        }
     };
-    let Some(rtt) = longest_rtt else {
-        let message = "no flow uses this link, so it has no bandwidth-delay product; write the \
-                       buffer in packets or bytes";
-        return refuse(place, message);
-    };
-    let bytes = (factor * capacity.initial_rate().bytes_in(rtt) as f64).round();
+    let bytes = (factor * capacity.initial_rate().bytes_in(time) as f64).round();
     match bytes >= 1.0 && bytes < u64::MAX as f64 {
         true => Ok(Limit::Bytes(bytes as u64)),
-        false => refuse(place, format!("{factor}bdp is {bytes} bytes here; write another size")),
+        false => {
+            let written = BufferText(buffer);
+            refuse(place, format!("{written} is {bytes} bytes here; write another size"))
+        }
     }
 }
 
