@@ -88,7 +88,7 @@ impl<P: Packet> Link<P> {
     /// Hands packets down to the ring of a shared medium while it has room.
     fn fill_ring<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) {
         let Server::SharedMedium(ring) = &mut self.server else {
-            unreachable!("only a shared medium has a ring of its own");
+            unreachable!("only a shared medium has a separate ring");
         };
         self.next_service = Time::NEVER; // the next departure makes room
         while ring.has_room() {

@@ -37,7 +37,7 @@ impl<P: Packet> TxRing<P> {
     }
 
     pub(crate) fn pop(&mut self) -> P {
-        let packet = self.packets.pop_front().expect("what was sent was in the ring");
+        let packet = self.packets.pop_front().expect("a packet that was sent is in the ring");
         self.bytes -= u64::from(packet.bytes());
         packet
     }

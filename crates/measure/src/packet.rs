@@ -22,12 +22,12 @@ pub enum PacketKind {
     Request,
     /// The acknowledgement of the SYN-ACK.
     HandshakeAck,
-    /// The answer to a datagram, from receiver to sender; `seq` is that of the datagram.
+    /// The reply to a datagram, from receiver to sender; `seq` is that of the datagram.
     Echo,
 }
 
 impl PacketKind {
-    /// Whether its loss counts as that of a datagram.
+    /// Whether its loss counts as the loss of a datagram.
     pub const fn is_datagram(self) -> bool {
         matches!(self, PacketKind::Datagram | PacketKind::Echo)
     }

@@ -38,7 +38,10 @@ fn every_script_of_ours_holds() {
         assert_eq!(verdict(&text), ScriptOutcome::Passed, "{}", path.display());
         held += 1;
     }
-    assert_eq!(held, 7, "a script came or went: change this and docs/evidence/tcp-scripts.md");
+    assert_eq!(
+        held, 7,
+        "the number of scripts changed: update this and docs/evidence/tcp-scripts.md"
+    );
 }
 
 /// Linux 7.2 `tcp_fin` in state ESTABLISHED, `tcp_send_delayed_ack`.

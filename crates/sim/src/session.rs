@@ -202,7 +202,7 @@ impl Session {
     ///
     /// # Panics If the run is over or there is no such link.
     pub fn set_queue(&mut self, link: usize, changed: &LinkPlan) -> Result<(), SimError> {
-        assert!(!self.is_over, "a run that is over has no queues");
+        assert!(!self.is_over, "a finished run has no queues");
         let mut plan = self.plan.clone();
         plan.links[link].queue = changed.queue.clone();
         plan.links[link].limit = changed.limit;

@@ -124,7 +124,7 @@ fn a_queue_that_is_replaced_hands_over_what_waits_with_the_times_of_its_arrival(
         session.set_queue(0, &changed.resolved().links[0]).expect("it can be built");
         let after = session.waiting().to_vec();
         let dropped = session.world.probe.notes.signals.len();
-        assert_eq!(before.len() - after.len(), dropped, "{aqm}: what is gone was dropped");
+        assert_eq!(before.len() - after.len(), dropped, "{aqm}: every missing packet was dropped");
         assert_eq!(after.len(), session.world.path.links()[0].backlog().packets as usize, "{aqm}");
         assert!(after.iter().all(|one| before.contains(one)), "{aqm}");
         while !session.is_over() {

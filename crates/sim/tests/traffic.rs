@@ -153,7 +153,7 @@ fn recorded_transfers_begin_at_their_times_whether_or_not_others_have_ended() {
     let run = run(&scenario(20, vec![link("b", "taildrop", 100_000)], vec![flow]));
     let mut rows: Vec<(u64, u64)> =
         run.transfers.iter().map(|row| (row.start.as_nanos() / 1_000_000, row.bytes)).collect();
-    // The first, of 500 kB, is the last to end.
+    // The first transfer, of 500 kB, is the last to end.
     assert_eq!(rows.last(), Some(&(100, 500_000)));
     rows.sort_unstable();
     assert_eq!(rows, [(100, 500_000), (105, 1_000), (180, 2_000)]);
@@ -331,7 +331,7 @@ fn pings(loss: Option<Loss>) -> Run {
 fn an_echo_takes_the_propagation_delay_and_its_transmission_both_ways() {
     let run = pings(None);
     let of = |metric_name: &str| metric(&run, Scope::Class, "ping", metric_name);
-    // Both flows send at the same times; the second waits for the first on the first link.
+    // Both flows send at the same times; on the first link, the second waits for the first.
     assert!((of("rtt_max") - 0.103_08).abs() < 0.000_2, "{}", of("rtt_max"));
     assert!((of("rtt_p50") - 0.102_58).abs() < 0.001, "{}", of("rtt_p50"));
     assert_eq!(of("loss_rate"), 0.0);
@@ -342,6 +342,6 @@ fn an_echo_takes_the_propagation_delay_and_its_transmission_both_ways() {
 fn an_echo_is_lost_on_the_way_there_or_back() {
     let run = pings(Some(Loss::Bernoulli(0.2)));
     let lost = metric(&run, Scope::Class, "ping", "loss_rate");
-    // 1 - 0.8^2 of 1200, within three standard deviations.
+    // 1 - 0.8^2 of 1200 are expected, within three standard deviations.
     assert!((lost - 0.36).abs() < 3.0 * (0.36f64 * 0.64 / 1200.0).sqrt(), "{lost}");
 }

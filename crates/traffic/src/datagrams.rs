@@ -18,7 +18,7 @@ pub const UDP_HEADER_BYTES: u32 = 28;
 enum Pattern {
     /// At a mean rate (ns-2 `Traffic/CBR`; `random_` for uniform gaps).
     Steady { pacer: Transmitter, arrivals: Arrivals },
-    /// One at each interval.
+    /// One per interval.
     Even { interval: Span },
     /// At a rate during exponential on periods, nothing during off periods (ns-2
     /// `Traffic/Exponential`).

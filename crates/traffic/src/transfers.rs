@@ -39,8 +39,8 @@ pub enum TransferPlan {
 }
 
 impl TransferPlan {
-    /// The plan of an application over one connection at a time, as one flow has it
-    /// ([`App::of_member`]).
+    /// The plan of an application over one connection at a time, for the application of a single
+    /// flow ([`App::of_member`]).
     pub fn of(app: &App) -> Option<TransferPlan> {
         Some(match app {
             App::Bulk { bytes, .. } => TransferPlan::Bulk(*bytes),

@@ -733,8 +733,8 @@ ROWS: tuple[MetricRow, ...] = (
         headline="loss of real-time traffic",
         doc=(
             "The share that was lost of the datagrams that were sent in the counted time and whose "
-            "fate is known, those of `kind = \"echo\"` on the way there or back; what is under way "
-            "when the run ends is on neither side."
+            "fate is known, with `kind = \"echo\"` in either direction; datagrams in flight at the "
+            "end of the run are not counted."
         ),
         relative=0.0,
         least=0.005,
@@ -799,8 +799,8 @@ ROWS: tuple[MetricRow, ...] = (
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
         doc=(
-            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
-            "of `kind = \"echo\"` always, from request to answer."
+            "Path RTT as seen by an observer at the sender, with `record.latency`; for flows of "
+            "`kind = \"echo\"` always recorded, from request to reply."
         ),
         relative=0.05,
         least=0.001,
@@ -815,8 +815,8 @@ ROWS: tuple[MetricRow, ...] = (
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
         doc=(
-            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
-            "of `kind = \"echo\"` always, from request to answer."
+            "Path RTT as seen by an observer at the sender, with `record.latency`; for flows of "
+            "`kind = \"echo\"` always recorded, from request to reply."
         ),
         relative=0.05,
         least=0.001,
@@ -833,8 +833,8 @@ ROWS: tuple[MetricRow, ...] = (
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
         doc=(
-            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
-            "of `kind = \"echo\"` always, from request to answer."
+            "Path RTT as seen by an observer at the sender, with `record.latency`; for flows of "
+            "`kind = \"echo\"` always recorded, from request to reply."
         ),
         relative=0.05,
         least=0.001,
@@ -851,8 +851,8 @@ ROWS: tuple[MetricRow, ...] = (
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
         doc=(
-            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
-            "of `kind = \"echo\"` always, from request to answer."
+            "Path RTT as seen by an observer at the sender, with `record.latency`; for flows of "
+            "`kind = \"echo\"` always recorded, from request to reply."
         ),
         relative=0.05,
         least=0.001,
@@ -868,8 +868,8 @@ ROWS: tuple[MetricRow, ...] = (
         why="flows that fill the queue raise it themselves, and an idle path has the least",
         centre="median",
         doc=(
-            "Path RTT as an observer next to the sender sees it, with `record.latency`; of flows "
-            "of `kind = \"echo\"` always, from request to answer."
+            "Path RTT as seen by an observer at the sender, with `record.latency`; for flows of "
+            "`kind = \"echo\"` always recorded, from request to reply."
         ),
         relative=0.05,
         least=0.001,
@@ -884,9 +884,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="higher",
         centre="median",
         doc=(
-            "A minute divided by the mean RTT of a class of `kind = \"echo\"`. The responsiveness "
-            "of draft-ietf-ippm-responsiveness is in the same unit, of HTTP requests and "
-            "handshakes."
+            "A minute divided by the mean RTT of a class of `kind = \"echo\"`. Responsiveness as "
+            "defined in draft-ietf-ippm-responsiveness has the same unit, but measures HTTP "
+            "requests and handshakes."
         ),
         relative=0.05,
         least=0.0,
@@ -901,7 +901,7 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="a drop is also how an AQM signals, and the queue that it shortens is judged",
         never="`sojourn agree` computes it from table `flows`",
-        doc="Payload that was sent again, as a share of what was sent after the first sample.",
+        doc="Retransmitted payload as a share of the payload sent after the first sample.",
         relative=0.0,
         least=0.005,
         tables=("agree_wide",),

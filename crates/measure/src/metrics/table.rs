@@ -187,8 +187,8 @@ metrics! {
     };
 
     /// The share that was lost of the datagrams that were sent in the counted time and whose fate
-    /// is known, those of `kind = "echo"` on the way there or back; what is under way when the run
-    /// ends is on neither side.
+    /// is known, with `kind = "echo"` in either direction; datagrams in flight at the end of the
+    /// run are not counted.
     LOSS_RATE = ("loss_rate", "loss") of Class, MetricKind::Share, {
         better: Always(Lower), family: Headline("loss of real-time traffic"),
         tables: &[Compare, Live, AgreeWide]
@@ -213,8 +213,8 @@ metrics! {
         better: Always(Higher), margin: Margin::of(0.1), tables: &[Compare, Live]
     };
 
-    /// Path RTT as an observer next to the sender sees it, with `record.latency`; of flows of
-    /// `kind = "echo"` always, from request to answer.
+    /// Path RTT as seen by an observer at the sender, with `record.latency`; for flows of `kind =
+    /// "echo"` always recorded, from request to reply.
     RTT = [
         ("rtt_mean", "path RTT mean") { statistic: Mean },
         ("rtt_p50", "path RTT p50") { statistic: Quantile(0.5), tables: &[Compare, Live] },
@@ -223,14 +223,14 @@ metrics! {
         ("rtt_max", "path RTT max") { statistic: Max },
     ] of Class, MetricKind::Time, { better: Together(Lower, FILLED), centre: Median };
 
-    /// A minute divided by the mean RTT of a class of `kind = "echo"`. The responsiveness of
-    /// draft-ietf-ippm-responsiveness is in the same unit, of HTTP requests and handshakes.
+    /// A minute divided by the mean RTT of a class of `kind = "echo"`. Responsiveness as defined in
+    /// draft-ietf-ippm-responsiveness has the same unit, but measures HTTP requests and handshakes.
     ROUND_TRIPS_PER_MINUTE = ("round_trips_per_minute", "round trips per minute") of Class,
     MetricKind::Count("1/min"), {
         better: Always(Higher), centre: Median, tables: &[Compare, Live]
     };
 
-    /// Payload that was sent again, as a share of what was sent after the first sample.
+    /// Retransmitted payload as a share of the payload sent after the first sample.
     RETRANSMITTED = ("retransmitted", "retransmitted") of Class, MetricKind::Share, {
         better: Together(Lower, DROP), tables: &[AgreeWide],
         written: Written::Never("`sojourn agree` computes it from table `flows`")

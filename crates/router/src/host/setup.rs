@@ -149,7 +149,7 @@ fn compare(expected: &Expected, shown: &Value) -> Result<(), Failure> {
     let row = rows
         .filter(|row| row["dev"] == expected.device.as_str())
         .find(|row| row["kind"] == expected.kind.as_str())
-        .ok_or_else(|| format!("{place}: it is not there"))?;
+        .ok_or_else(|| format!("{place}: it is missing"))?;
     for (name, asked) in &expected.options {
         // Options that tc does not print cannot be compared.
         let Some(found) = number(&row["options"][name]) else { continue };

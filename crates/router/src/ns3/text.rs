@@ -109,8 +109,8 @@ fn of_flow(plan: &Plan, index: usize, flow: &Flow, line: &mut impl FnMut(String)
     }
 }
 
-/// Files one after the other, or one: sizes, and the pause after each. There are as many as could
-/// be fetched if each took only its pause and the transmission time of its bytes on the link.
+/// One file, or a sequence of files: sizes, and the pause after each. There are as many as could be
+/// fetched if each took only its pause and the transmission time of its bytes on the link.
 fn files(
     plan: &Plan,
     index: usize,

@@ -30,7 +30,7 @@ impl Listener {
         let socket = hosts.within(Netns::Receivers, || {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             socket.bind(&receiver(flow).into())?;
-            // The connections that it accepts inherit it.
+            // Accepted connections inherit it.
             set_ip_fields(&socket, flow.dscp, Ecn::NotEct)?;
             if let Some(cc) = &flow.cc {
                 // The receiver's congestion control determines how it echoes marks (DCTCP, RFC 8257

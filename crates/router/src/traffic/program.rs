@@ -81,8 +81,8 @@ fn address(ip: [u8; 4], port: u16) -> SocketAddr {
     SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::from(ip), port))
 }
 
-/// Sets the code point and the ECN field of what a socket sends. Of TCP the kernel sets the ECN
-/// field itself (Linux 6.1 `__ip_sock_set_tos`).
+/// Sets the code point and the ECN field of packets sent by a socket. For TCP the kernel sets the
+/// ECN field itself (Linux 6.1 `__ip_sock_set_tos`).
 pub(super) fn set_ip_fields(socket: &Socket, dscp: u8, ecn: Ecn) -> io::Result<()> {
     match u32::from(dscp) << 2 | ecn as u32 {
         0 => Ok(()),

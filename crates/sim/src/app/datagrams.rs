@@ -21,7 +21,7 @@ pub struct DatagramFlow {
     echoes: bool,
     /// The first datagram whose fate is counted.
     first_counted: u32,
-    /// Datagrams received, from that one on; where they are sent back, those that came back.
+    /// Datagrams received since then; with echoes, those that returned to the sender.
     pub received: u64,
     /// Payload of all datagrams received.
     pub received_bytes: u64,
@@ -81,7 +81,7 @@ impl DatagramFlow {
         self.sent
     }
 
-    /// Handles a datagram that reaches the receiver; returns its one-way delay.
+    /// Handles a datagram at the receiver; returns its one-way delay.
     pub fn on_arrival(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Span {
         let (now, bytes) = (out.now, payload(packet.ip_bytes));
         if self.echoes {
@@ -98,7 +98,7 @@ impl DatagramFlow {
         now.since(packet.sent)
     }
 
-    /// Handles an echo that reaches the sender; returns the round-trip time.
+    /// Handles an echo at the sender; returns the round-trip time.
     pub fn on_echo(&mut self, now: Time, packet: &Packet) -> Span {
         self.received += u64::from(packet.seq >= self.first_counted);
         now.since(packet.sent)

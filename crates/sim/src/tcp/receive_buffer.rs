@@ -273,7 +273,7 @@ impl ReceiveBuffer {
     #[inline]
     pub(super) fn on_released(&mut self, filling: u32, next: u32) {
         let payload = self.payload();
-        let waiting = self.waiting.as_mut().expect("what is released has waited");
+        let waiting = self.waiting.as_mut().expect("released segments were stored before");
         let Released { buffers, first } = waiting.release(filling, next, payload);
         self.held -= (next - filling - 1) * payload + buffers * self.overhead();
         self.first_read = first;

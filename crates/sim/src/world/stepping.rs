@@ -16,7 +16,7 @@ impl World {
     pub(crate) fn handle_next<const NOTES: bool>(&mut self) {
         let next = self.next();
         let now = next.time();
-        debug_assert!(now < self.end, "what would happen at the end does not");
+        debug_assert!(now < self.end, "events at the end are not handled");
         if now >= self.warmup && !self.probe.counting {
             self.end_warmup();
         }

@@ -188,7 +188,7 @@ fn samples_of_what_leaves_at_the_end_of_probe_rtt_are_limited() {
         assert!(rounds.bbr.holds_back());
         rounds.round(500.0, 25);
     }
-    assert!(rounds.bbr.holds_back(), "the acknowledgement that ended it came in it");
+    assert!(rounds.bbr.holds_back(), "the acknowledgement that ended it arrived in it");
     rounds.round(500.0, 25);
     assert!(!rounds.bbr.holds_back());
 }

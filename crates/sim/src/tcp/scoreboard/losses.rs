@@ -182,7 +182,7 @@ impl Scoreboard {
     /// Marks a segment lost, including any retransmission of it.
     fn mark_lost(&mut self, seq: u32) {
         let flags = self.record(seq).flags;
-        debug_assert!(flags & SACKED == 0, "what has arrived is not lost");
+        debug_assert!(flags & SACKED == 0, "a segment that has arrived is not lost");
         if flags & LOST == 0 {
             self.lost += 1;
             self.limit_duplicates();
