@@ -2,9 +2,9 @@
 //! (`tcp_ack`, `tcp_fastretrans_alert`). Where stacks differ, the [`Profile`] decides: what counts
 //! as a loss, how the window comes down, how it grows, how a timeout is handled.
 //!
-//! There is one file per step of [`Sender::on_ack`]. In order: [`sack`] and [`undo`] read the
-//! acknowledgement, [`loss_detection`] marks losses, [`episode`] and [`timeout`] change the state,
-//! [`cwnd`] sets the window, [`transmit`] sends. [`control`] is the interface to the congestion
+//! There is one file per step of [`Sender::on_ack`]. In order: `sack` and `undo` read the
+//! acknowledgement, `loss_detection` marks losses, `episode` and `timeout` change the state,
+//! `cwnd` sets the window, `transmit` sends. `control` is the interface to the congestion
 //! control.
 
 mod bursts;
