@@ -226,7 +226,8 @@ study-kills: $(VENV)/developed
 ##              users get it. Some ten minutes of two idle cores; an interrupted one goes on
 RUNS ?= 100000
 study-costs: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'distributed>=2024.8'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'distributed>=2024.8' \
+	    'pyarrow>=15'
 	$(BIN)/python benches/study.py table --runs $(RUNS) --store out/study-costs
 
 ## contract-long: the contract's tests with OPERATIONS random operations per entry and limit
@@ -242,6 +243,7 @@ bench: $(VENV)/installed
 ## reproduce-full: the five papers with their own numbers of runs; writes docs/results/papers.md and
 ##                 the score in README.md. About an hour of one core; an interrupted one goes on
 reproduce-full: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyarrow>=15' 'scipy>=1.15'
 	$(BIN)/sojourn reproduce --full --out out/reproduction
 	$(BIN)/python tests/papers/record.py out/reproduction/reproduction.json
 

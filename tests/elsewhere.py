@@ -18,7 +18,7 @@ import types
 import warnings
 
 ABSENT_MODULES = ("fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "posix")
-NOT_INSTALLED = ("scipy",)
+NOT_INSTALLED = ("pyarrow", "scipy")
 ABSENT_IN_OS = (
     "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_PATH", "fork", "geteuid", "getpgid", "getuid",
     "killpg", "memfd_create", "pidfd_open", "pipe2", "sched_getaffinity", "setsid", "sysconf",
@@ -28,7 +28,7 @@ ABSENT_IN_SIGNAL = ("SIGALRM", "SIGHUP", "SIGKILL", "SIGUSR1", "pthread_kill", "
 LIBRARIES = (
     "asyncio", "click.shell_completion", "http.server", "importlib.metadata", "jinja2",
     "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "matplotlib.figure",
-    "numpy.random", "pyarrow.compute", "pyarrow.parquet", "rich.console", "rich.markdown",
+    "numpy.random", "rich.console", "rich.markdown",
     "rich.progress", "rich.table", "subprocess", "tempfile", "tomllib",
     "webbrowser", "html",
 )  # fmt: skip

@@ -27,6 +27,19 @@ AQMS = {
 SIM: dict[str, Any] = {"engine": "sim"}
 
 
+class SyntheticTable:
+    """What a table of the core offers."""
+
+    def __init__(self, table: pa.Table):
+        self._table = table
+
+    def columns(self, first: int = 0, count: int | None = None) -> dict[str, list[Any]]:
+        return self._table.slice(first, count).to_pydict()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
 class SyntheticRun:
     """What a run of the core offers; `account` is what its manifest says of the engine."""
 
@@ -40,8 +53,8 @@ class SyntheticRun:
         self.digest, self.warnings = "0123456789abcdef", []
         self._tables, self._summary = tables, summary
 
-    def table(self, name: str) -> pa.Table:
-        return self._tables[name]
+    def table(self, name: str) -> SyntheticTable:
+        return SyntheticTable(self._tables[name])
 
     def summary(self) -> list[tuple[str, str, str, float, str]]:
         return self._summary

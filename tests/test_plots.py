@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from sojourn import plots
+from sojourn import _core, plots
 from sojourn.errors import InputError, NothingToPlot
 from sojourn.plots import clouds, outputs, style
 from sojourn.running.result import Result
@@ -90,17 +90,11 @@ def test_names_of_ten_crowded_clouds_overlap_nowhere_and_stay_within_the_axes():
 
 @pytest.mark.parametrize("name", list(plots.KINDS))
 def test_results_without_values_are_refused_with_a_sentence(name):
-    import pyarrow as pa
-
     class Empty:
         digest, warnings = "", []
 
         def table(self, name):
-            columns = {
-                "states": ("queue", "t_ns", "var", "value"),
-                "histograms": ("scope", "name", "metric", "lower_ns", "upper_ns", "count"),
-            }[name]
-            return pa.table({column: pa.array([], pa.string()) for column in columns})
+            return _core.Table.empty(name)
 
         def summary(self):
             return []

@@ -16,7 +16,6 @@ from sojourn.agreement.page import as_markdown
 from sojourn.agreement.runs import agree
 from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted
-from sojourn.running import saving
 from sojourn.running.replicas import Silent
 from sojourn.running.result import TABLES
 from sojourn.running.store import FORMAT, Store, _packed, _unpacked
@@ -288,28 +287,19 @@ def test_runs_from_the_store_are_saved_and_reported_in_the_same_bytes(tmp_path, 
     assert theirs == {}
 
 
-def words_in(*batches: list[str], beside: str = "") -> pa.Table:
-    """A column of words as a core or a file gives it: a dictionary for every batch."""
-    made = []
-    for words in batches:
-        known = sorted({*words, *([beside] if beside else [])})
-        codes = pa.array([known.index(word) for word in words], pa.int32())
-        made.append(pa.DictionaryArray.from_arrays(codes, pa.array(known)))
-    return pa.table({"word": pa.chunked_array(made)})
-
-
-def test_the_bytes_of_a_table_depend_on_its_rows_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(saving, "_ROWS_PER_GROUP", 4)
-    rows = ["b", "a", "b", "c", "a", "a", "d"]
-    whole = words_in(rows, beside="z")
-    cut = words_in(rows[:3], rows[3:4], rows[4:], beside="0")
-    for folder, table in (("whole", whole), ("cut", cut)):
-        saving.save(tmp_path / folder, {}, [("words", table)], {"seed": 1})
-    files_ = [tmp_path / folder / "words.parquet" for folder in ("whole", "cut")]
-    assert files_[0].read_bytes() == files_[1].read_bytes()
-    read = parquet.ParquetFile(files_[0])
-    assert read.metadata.num_row_groups == 2
-    assert read.read()["word"].to_pylist() == rows
+def test_a_saved_table_is_read_by_other_programs_with_its_labels(tmp_path):
+    sets = {"duration": "1s", "warmup": "0s", "record.packets": True}
+    result = sojourn.run("dumbbell-reno", sets=sets, store=None)
+    result.save(tmp_path)
+    read = parquet.read_table(tmp_path / "packets.parquet")
+    own = read.select(result.packets.column_names)
+    assert own.to_pylist() == result.packets.to_pylist()
+    labels = [name for name in read.column_names if name not in result.packets.column_names]
+    assert labels[:6] == ["scenario", "scenario_digest", "engine", "aqm", "dialect", "seed"]
+    first = read.slice(0, 1).to_pylist()[0]
+    assert (first["scenario"], first["engine"], first["seed"]) == ("dumbbell-reno", "sim", 1)
+    assert first["set.duration"] == "1s"
+    assert read.schema.field("seed").type == pa.uint64()
 
 
 def test_runs_of_another_plan_are_removed_and_nothing_else(tmp_path):

@@ -1,5 +1,7 @@
 """Every result as Arrow, pandas and polars."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow
@@ -105,3 +107,47 @@ def test_a_missing_package_is_named_with_how_to_install_it(name, monkeypatch):
     make = {"pandas": tabular.as_pandas, "polars": tabular.as_polars}[name]
     with pytest.raises(ImportError, match=f"^to_{name}: {name} is not installed; pip install"):
         make(pyarrow.table({}))
+
+
+WITHOUT_ARROW = """
+import sys
+sys.modules["pyarrow"] = sys.modules["scipy"] = None
+import sojourn
+
+sets = {"duration": "1s", "warmup": "0s", "record.packets": True}
+result = sojourn.run("dumbbell-reno", sets=sets)
+result.save(sys.argv[1])
+again = sojourn.Result.open(sys.argv[1])
+for name in ("packets", "summary", "signals"):
+    columns = result.columns(name)
+    frames = result.to_polars(name), result.to_pandas(name), again.to_polars(name)
+    assert all(list(frame.columns) == list(columns) for frame in frames), name
+    assert frames[0].to_dict(as_series=False) == frames[2].to_dict(as_series=False)
+    assert columns == again.columns(name) and len(result.rows(name)) == len(frames[1])
+compared = sojourn.compare("dumbbell-reno", "codel,pie", 2, sets=sets)
+assert len(compared.to_pandas()) == len(compared.to_polars())
+assert compared.to_polars()["seed"].to_list() == list(compared.to_pandas()["seed"])
+try:
+    result.to_arrow()
+except ImportError as error:
+    assert "pip install 'sojourn[arrow]'" in str(error)
+else:
+    raise AssertionError
+"""
+
+
+@pytest.mark.slow
+def test_without_pyarrow_and_scipy_results_are_saved_read_and_shown(tmp_path):
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
+    subprocess.run([sys.executable, "-c", WITHOUT_ARROW, tmp_path / "out"], check=True)
+
+
+def test_the_rows_of_a_result_are_those_of_arrow():
+    sets = {"duration": "4s", "warmup": "0s", "record.packets": True, "record.signals": True}
+    result = sojourn.run("traffic-mix", aqms=["pie"], sets=sets)
+    for name in ("packets", "signals", "states", "summary", "histograms", "bins"):
+        expected = result.table(name)
+        assert repr(result.columns(name)) == repr(expected.to_pydict())  # NaN is not NaN
+        assert repr(result.rows(name, 3, 2)) == repr(expected.slice(3, 2).to_pylist())
+    assert result.signals.num_rows

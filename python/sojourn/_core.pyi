@@ -1,7 +1,8 @@
 """The compiled core of Sojourn: scenarios, the packet simulator, result tables."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Protocol, final
 
 class ScenarioError(ValueError):
     """A scenario, a parameter or a trace is invalid.
@@ -28,6 +29,9 @@ class LawError(Exception):
     """An AQM law that is not built in failed; the cause is what it raised, if it did."""
 
 __all__: list[str]
+
+class _Writable(Protocol):
+    def write(self, content: bytes, /) -> int: ...
 
 @final
 class CustomLaw:
@@ -284,6 +288,36 @@ class Table:
 
         Raises:
             KeyError: there is no such table.
+        """
+
+    @staticmethod
+    def stored(name: str, content: bytes) -> Table:
+        """The table from the content of a Parquet file.
+
+        Raises:
+            KeyError: there is no such table.
+            ValueError: this is no Parquet file, or its columns are not those of the table.
+        """
+
+    def columns(self, first: int = 0, count: int | None = None) -> dict[str, list[Any]]:
+        """The values of every column, from row `first` on, `count` of them at most.
+
+        Those of a map are lists of pairs; one that is missing is None.
+        """
+
+    def write(
+        self, file: _Writable, labels: Sequence[tuple[str, str | int | None]],
+        cancel: Cancel | None = None,
+    ) -> int:  # fmt: skip
+        """Write the rows as Parquet, each with its labels; returns how many.
+
+        Args:
+            file: what it calls ``write`` of; an error of that is raised.
+            labels: columns of one value behind the others.
+            cancel: looked at for every 65,536 rows.
+
+        Raises:
+            Cancelled: it was cancelled.
         """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

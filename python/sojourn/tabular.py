@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Kind = Literal["text", "integer", "number"]
 
 
 class _HasArrow(Protocol):
     def to_arrow(self) -> pa.Table: ...
 
+    def _content(self) -> Any: ...
+
 
 class Tabular:
     """A result with a main table; `to_arrow` of the class documents its rows and columns."""
+
+    def _content(self: _HasArrow) -> Any:
+        """The table for `as_pandas` and `as_polars`."""
+        return self.to_arrow()
 
     def to_pandas(self: _HasArrow) -> Any:
         """The table of `to_arrow` as a pandas data frame.
@@ -23,7 +33,7 @@ class Tabular:
         Raises:
             ImportError: pandas is not installed; it is not a dependency of Sojourn.
         """
-        return as_pandas(self.to_arrow())
+        return as_pandas(self._content())
 
     def to_polars(self: _HasArrow) -> Any:
         """The table of `to_arrow` as a polars data frame.
@@ -31,7 +41,7 @@ class Tabular:
         Raises:
             ImportError: polars is not installed; it is not a dependency of Sojourn.
         """
-        return as_polars(self.to_arrow())
+        return as_polars(self._content())
 
 
 class _HasTables(Protocol):
@@ -39,11 +49,17 @@ class _HasTables(Protocol):
 
     def table(self, name: str) -> pa.Table: ...
 
+    def _content(self, name: str) -> Any: ...
+
 
 class TabularByName:
     """A result with several tables, one of them the default."""
 
     main_table: ClassVar[str]
+
+    def _content(self: _HasTables, name: str) -> Any:
+        """A table for `as_pandas` and `as_polars`."""
+        return self.table(name)
 
     def to_arrow(self: _HasTables, name: str | None = None) -> pa.Table:
         """A table as an Arrow table, the same as `table`.
@@ -53,6 +69,7 @@ class TabularByName:
 
         Raises:
             KeyError: the table does not exist.
+            ImportError: pyarrow is not installed.
         """
         return self.table(self.main_table if name is None else name)
 
@@ -62,7 +79,7 @@ class TabularByName:
         Raises:
             ImportError: pandas is not installed; it is not a dependency of Sojourn.
         """
-        return as_pandas(self.table(self.main_table if name is None else name))
+        return as_pandas(self._content(self.main_table if name is None else name))
 
     def to_polars(self: _HasTables, name: str | None = None) -> Any:
         """A table as a polars data frame; arguments and errors are those of `to_arrow`.
@@ -70,7 +87,52 @@ class TabularByName:
         Raises:
             ImportError: polars is not installed; it is not a dependency of Sojourn.
         """
-        return as_polars(self.table(self.main_table if name is None else name))
+        return as_polars(self._content(self.main_table if name is None else name))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table that needs no library.
+
+    Attributes:
+        kinds: of the values, by column.
+        values: by column; None is a value that is missing.
+    """
+
+    kinds: Mapping[str, Kind]
+    values: Mapping[str, Sequence[Any]]
+
+    @classmethod
+    def of_rows(cls, kinds: Mapping[str, Kind], rows: Iterable[Sequence[Any]]) -> Columns:
+        """The table of rows whose values are in the order of the columns."""
+        lists: list[list[Any]] = [[] for _ in kinds]
+        for row in rows:
+            for column, value in zip(lists, row, strict=True):
+                column.append(value)
+        return cls(kinds, dict(zip(kinds, lists, strict=True)))
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """As that of a table of the core."""
+        return dict(self.values)
+
+    def to_arrow(self) -> pa.Table:
+        """The table as an Arrow table.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+        """
+        pa = arrow()
+        types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64()}
+        return pa.table(
+            {name: pa.array(self.values[name], types[k]) for name, k in self.kinds.items()}
+        )
+
+    def to_polars(self) -> Any:
+        """The table as a polars data frame."""
+        polars = import_module("polars")
+        types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
+        schema = {name: types[kind] for name, kind in self.kinds.items()}
+        return polars.DataFrame(dict(self.values), schema=schema)
 
 
 def known(value: float) -> float | None:
@@ -78,21 +140,45 @@ def known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def as_pandas(table: pa.Table) -> Any:
-    """An Arrow table as a pandas data frame.
+def arrow() -> Any:
+    """The library pyarrow.
+
+    Raises:
+        ImportError: it is not installed; it is not a dependency of Sojourn.
+    """
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise ImportError(
+            "an Arrow table needs pyarrow; pip install 'sojourn[arrow]', or use to_pandas, "
+            "to_polars or the columns of a result",
+            name="pyarrow",
+        ) from None
+
+
+def as_pandas(table: Any) -> Any:
+    """A table as a pandas data frame.
+
+    Args:
+        table: of Arrow, of the core, or `Columns`.
 
     Raises:
         ImportError: pandas is not installed.
     """
     try:
-        import_module("pandas")  # checked here, because the message of pyarrow names no remedy
+        pandas = import_module("pandas")  # checked here: the message of pyarrow names no remedy
     except ImportError:
         raise ImportError("to_pandas: pandas is not installed; pip install pandas") from None
-    return table.to_pandas()
+    if hasattr(table, "to_pandas"):
+        return table.to_pandas()
+    return pandas.DataFrame(table.columns())
 
 
-def as_polars(table: pa.Table) -> Any:
-    """An Arrow table as a polars data frame, without a copy where types allow it.
+def as_polars(table: Any) -> Any:
+    """A table as a polars data frame, without a copy where types allow it.
+
+    Args:
+        table: of Arrow, of the core, or `Columns`.
 
     Raises:
         ImportError: polars is not installed.
@@ -101,4 +187,4 @@ def as_polars(table: pa.Table) -> Any:
         polars = import_module("polars")
     except ImportError:
         raise ImportError("to_polars: polars is not installed; pip install polars") from None
-    return polars.from_arrow(table)
+    return table.to_polars() if isinstance(table, Columns) else polars.DataFrame(table)

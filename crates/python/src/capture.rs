@@ -10,9 +10,9 @@ use sojourn_record::manifest;
 use sojourn_sim::Custom;
 
 use crate::app;
+use crate::cancel::Cancel;
 use crate::control::Failure;
 use crate::engine;
-use crate::run::Cancel;
 use crate::scenario::Scenario;
 
 /// Simulates a scenario and writes what could be captured at each place into a folder, as pcapng or

@@ -7,9 +7,10 @@ use pyo3::types::PyDict;
 use sojourn_aqm::{Time, Var};
 use sojourn_sim::diff::{self as sim, First};
 
+use crate::cancel::Cancel;
 use crate::control::Failure;
 use crate::engine;
-use crate::run::{Cancel, Run};
+use crate::run::Run;
 use crate::scenario::Scenario;
 
 /// The replays of two AQMs, and their first difference.

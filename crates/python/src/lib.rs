@@ -2,8 +2,10 @@
 //! declared in `python/sojourn/_core.pyi`.
 
 mod app;
+mod cancel;
 mod capture;
 mod catalogue;
+mod columns;
 mod contract;
 mod control;
 mod diff;
@@ -43,7 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<law_objects::PyRandom>()?;
     module.add_class::<law_objects::PyEnv>()?;
     module.add_class::<scenario::Scenario>()?;
-    module.add_class::<run::Cancel>()?;
+    module.add_class::<cancel::Cancel>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<diff::Diff>()?;

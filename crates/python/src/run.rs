@@ -4,10 +4,8 @@ use std::cell::Cell;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_record::files;
@@ -15,82 +13,12 @@ use sojourn_record::manifest::{self, Manifest};
 use sojourn_sim::Custom;
 
 use crate::app;
+use crate::cancel::Cancel;
 use crate::control::{self, Failure};
 use crate::engine::{self, Loaded};
 use crate::errors::Cancelled;
-use crate::heap;
 use crate::scenario::Scenario;
 use crate::table::Table;
-
-/// A cancellation flag shared with runs in other threads, which also measures their progress.
-#[pyclass(frozen, module = "sojourn._core")]
-#[derive(Clone, Default)]
-pub struct Cancel {
-    shared: Arc<Shared>,
-}
-
-impl Cancel {
-    /// Notes the simulated time of a single run, and returns whether the run may continue.
-    pub(crate) fn goes_on(&self, now: Time, failure: &Failure) -> bool {
-        self.shared.simulated_ns.store(now.as_nanos(), Ordering::Relaxed);
-        self.shared.may_continue(now, failure)
-    }
-}
-
-#[derive(Default)]
-struct Shared {
-    cancelled: AtomicBool,
-    simulated_ns: AtomicU64,
-    /// Bytes that the core may hold, if they are bounded.
-    memory_bytes: Option<u64>,
-}
-
-impl Shared {
-    /// Whether a run may continue; that it holds too much memory is noted as its failure.
-    fn may_continue(&self, now: Time, failure: &Failure) -> bool {
-        let held = heap::held_bytes();
-        if let Some(bound) = self.memory_bytes.filter(|bound| held > *bound) {
-            failure.note(PyMemoryError::new_err(format!(
-                "the first {:.3} s of simulated time take {:.1}MB of memory, and {:.1}MB are \
-                 allowed: simulate less, or allow more with `--memory`",
-                now.as_secs(),
-                held as f64 * 1e-6,
-                bound as f64 * 1e-6
-            )));
-        }
-        !self.cancelled.load(Ordering::Relaxed) && !failure.has_happened()
-    }
-}
-
-#[pymethods]
-impl Cancel {
-    #[new]
-    #[pyo3(signature = (memory_bytes=None))]
-    fn new(memory_bytes: Option<u64>) -> Cancel {
-        Cancel { shared: Arc::new(Shared { memory_bytes, ..Shared::default() }) }
-    }
-
-    /// Makes every run that holds this flag stop soon.
-    fn cancel(&self) {
-        self.shared.cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was used.
-    #[getter]
-    fn cancelled(&self) -> bool {
-        self.shared.cancelled.load(Ordering::Relaxed)
-    }
-
-    /// Adds simulated seconds of another engine.
-    fn advance(&self, seconds: f64) {
-        self.shared.simulated_ns.fetch_add((seconds.max(0.0) * 1e9) as u64, Ordering::Relaxed);
-    }
-
-    /// Simulated seconds so far, summed over all runs that hold this flag.
-    fn simulated_s(&self) -> f64 {
-        self.shared.simulated_ns.load(Ordering::Relaxed) as f64 * 1e-9
-    }
-}
 
 /// The results of one run.
 #[pyclass(frozen, module = "sojourn._core")]
@@ -140,13 +68,13 @@ pub fn run(
     let apps = app::custom_apps(&scenario.apps, py, &failure);
     let custom = Custom { controls, apps };
     let loaded = Arc::clone(&scenario.loaded);
-    let switch = cancel.cloned().unwrap_or_default().shared;
+    let switch = cancel.cloned().unwrap_or_default();
     let started = Instant::now();
     let result = py.detach(|| {
         let counted = Cell::new(0);
         let keep_going = |now: Time| {
             let now_ns = now.as_nanos();
-            switch.simulated_ns.fetch_add(now_ns - counted.replace(now_ns), Ordering::Relaxed);
+            switch.add_ns(now_ns - counted.replace(now_ns));
             switch.may_continue(now, &failure)
         };
         let plan = engine::plan_reporting_to(&loaded.scenario, &failure);
@@ -198,7 +126,7 @@ impl Run {
 
     /// One of the result tables.
     fn table(&self, name: &str) -> PyResult<Table> {
-        Ok(Table { run: Arc::clone(&self.run), table: crate::table::named(name)? })
+        Ok(Table::of_run(Arc::clone(&self.run), crate::table::named(name)?))
     }
 
     /// The summary as rows of (scope, name, metric, value, unit).
@@ -220,8 +148,8 @@ impl Run {
         folder: &str,
         cancel: Option<&Cancel>,
     ) -> PyResult<Vec<String>> {
-        let switch = cancel.cloned().unwrap_or_default().shared;
-        let keep_going = || !switch.cancelled.load(Ordering::Relaxed);
+        let switch = cancel.cloned().unwrap_or_default();
+        let keep_going = || !switch.is_cancelled();
         let (manifest, folder) = (self.manifest(), Path::new(folder));
         match py.detach(|| files::write_while(&self.run, &manifest, folder, &keep_going)) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted && !keep_going() => {

@@ -109,7 +109,7 @@ fn write_table(
 }
 
 /// The I/O error behind a Parquet error, so that "no space left" is reported as such.
-fn as_io(error: ParquetError) -> io::Error {
+pub(crate) fn as_io(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(cause) => *cause,

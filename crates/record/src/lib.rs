@@ -1,7 +1,7 @@
 //! Results of Sojourn as tables. Their columns do not depend on the AQM.
 //!
 //! Engines produce [`rows`]. With the feature `arrow`, [`tables`] turns them into Arrow record
-//! batches, and [`files`] writes them as Parquet with a [`manifest`].
+//! batches, [`files`] writes them as Parquet with a [`manifest`], and [`stored`] reads them back.
 
 #![warn(unreachable_pub)]
 
@@ -18,6 +18,8 @@ pub mod rows;
 pub mod files;
 #[cfg(feature = "arrow")]
 pub mod manifest;
+#[cfg(feature = "arrow")]
+pub mod stored;
 #[cfg(feature = "arrow")]
 pub mod tables;
 

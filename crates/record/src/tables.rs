@@ -18,7 +18,7 @@ use crate::programs::{program_flows, programs};
 use crate::rows::{BinRow, Fate, Run, Scope, SignalRow};
 
 /// Rows per record batch, so that a large table is never in memory twice.
-const ROWS_PER_BATCH: usize = 1 << 16;
+pub(crate) const ROWS_PER_BATCH: usize = 1 << 16;
 
 /// The words for [`Fate`] and signals, in the order of their keys.
 const FATES: [&str; 3] = [

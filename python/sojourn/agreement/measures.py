@@ -41,7 +41,7 @@ def values(result: Result) -> dict[str, float]:
 
 def _sent_again(result: Result) -> dict[str, float]:
     """By class the share of the payload, after the first sample, that was retransmitted."""
-    rows = result.table("flows").to_pylist()
+    rows = result.rows("flows")
     times = {row["t_ns"] for row in rows}
     if len(times) < 2:
         return {}

@@ -148,10 +148,10 @@ def _run(
 
 def _cell(result: Result) -> WorldResult:
     summary, nothing = result.summary, float("nan")
-    states = result.states
-    is_backlog = np.asarray(states["var"].to_pylist(), dtype=object) == "backlog_bytes"
-    is_counted = states["t_ns"].to_numpy() >= worlds.WARMUP_S * 1e9
-    backlog = states["value"].to_numpy()[is_backlog & is_counted]
+    states = result.columns("states")
+    is_backlog = np.asarray(states["var"], dtype=object) == "backlog_bytes"
+    is_counted = np.asarray(states["t_ns"]) >= worlds.WARMUP_S * 1e9
+    backlog = np.asarray(states["value"])[is_backlog & is_counted]
     mean = float(backlog.mean())
     others = {key: value for key, value in summary.items() if key.startswith("class/")}
     return WorldResult(

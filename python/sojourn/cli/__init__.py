@@ -107,6 +107,13 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return INVALID
     except UnicodeEncodeError as error:
         return _refuse(InputError(f"{error.object!a}: is not UTF-8 text; write it as such"))
+    except ImportError as error:
+        extra = {"pyarrow": "arrow", "scipy": "stability"}.get((error.name or "").split(".")[0])
+        if extra is None:
+            raise
+        return _refuse(
+            InputError(f"{error.name}: is not installed; pip install 'sojourn[{extra}]'")
+        )
     except click.Abort as error:
         raise KeyboardInterrupt from error
 

@@ -173,14 +173,14 @@ def _show_json(result: Result, out: Path | None) -> None:
             for row in result.summary_rows]  # fmt: skip
     facts = {key: value for key, value in result.manifest.items() if key != "scenario"}
     facts |= {"out": str(out) if out else None, "summary": rows}
-    facts |= {name: result.table(name).to_pylist() for name in ("programs", "program_flows")}
+    facts |= {name: result.rows(name) for name in ("programs", "program_flows")}
     console.show_json(facts)
 
 
 def _lines(result: Result) -> list[str]:
     """The outcome of each command, and the end of its output."""
     lines = []
-    for row in result.programs.to_pylist():
+    for row in result.rows("programs"):
         lines.append(f"{row['host']}: {row['command']}")
         lines.append(f"    {_fate(row)}")
         for stream in ("stdout", "stderr"):

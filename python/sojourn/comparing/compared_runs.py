@@ -23,7 +23,7 @@ from sojourn.comparing.runs_table import runs_table
 from sojourn.comparing.statistics import ALPHA, Estimate, PairedTest, holm, paired
 from sojourn.describing.metrics import OWN
 from sojourn.running.result import Result
-from sojourn.tabular import Tabular
+from sojourn.tabular import Columns, Tabular, arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,6 +144,9 @@ class ComparedRuns(Tabular):
             ``scope``, ``name``, ``metric``, ``value`` in SI units, and ``unit``. Missing values are
             null; a failed run has no rows.
         """
+        return self._content().to_arrow()
+
+    def _content(self) -> Columns:
         return runs_table(self)
 
     @property
@@ -331,9 +334,7 @@ class ComparedRuns(Tabular):
         of the 95 % interval), n, unknown (seeds with a lower bound only), above (lower bound of the
         median, if there are such seeds).
         """
-        import pyarrow as pa
-
-        return pa.Table.from_pylist([estimate_record(row) for row in self.cells])
+        return arrow().Table.from_pylist([estimate_record(row) for row in self.cells])
 
     def differences(self) -> pa.Table:
         """Paired differences against the first AQM in long form, SI units.
@@ -343,9 +344,7 @@ class ComparedRuns(Tabular):
         headline only), margin, equivalent, correlation, tolerance and agrees (between engines),
         verdict.
         """
-        import pyarrow as pa
-
-        return pa.Table.from_pylist([difference_record(test) for test in self.tests])
+        return arrow().Table.from_pylist([difference_record(test) for test in self.tests])
 
 
 def _less(value: float, base: float) -> float:

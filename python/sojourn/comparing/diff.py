@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from sojourn.describing.queues import choose_link
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.interruptible import interruptible
 from sojourn.running.result import Result
-from sojourn.tabular import Tabular
+from sojourn.tabular import Columns, Kind, Tabular
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +65,7 @@ class Difference(Tabular):
         if self.first is None:
             return ("", "")
         place = self.first["packet"]
-        rows = [result.packets.slice(place, 1).to_pylist()[0] for result in self.results]
+        rows = [result.rows("packets", place, 1)[0] for result in self.results]
         return (_fate(rows[0]), _fate(rows[1]))
 
     @cached_property
@@ -88,18 +89,20 @@ class Difference(Tabular):
             Columns ``what`` (such as ``dropped random`` or ``delay_p95``), ``unit`` (``packets`` or
             ``s``), ``aqm``, and ``value``, or null: two rows for each ``what``.
         """
-        import pyarrow as pa
+        return self._content().to_arrow()
 
-        kinds = [(self.counts.items(), "packets"), (self.delays.items(), "s")]
+    def _content(self) -> Columns:
+        parts = [(self.counts.items(), "packets"), (self.delays.items(), "s")]
         rows = [
-            {"what": what, "unit": unit, "aqm": aqm, "value": value}
-            for items, unit in kinds
+            (what, unit, aqm, value)
+            for items, unit in parts
             for what, pair in items
             for aqm, value in zip(self.aqms, pair, strict=True)
         ]
-        types = [pa.string(), pa.string(), pa.string(), pa.float64()]
-        names = ("what", "unit", "aqm", "value")
-        return pa.Table.from_pylist(rows, pa.schema([*zip(names, types, strict=True)]))
+        kinds: dict[str, Kind] = {
+            "what": "text", "unit": "text", "aqm": "text", "value": "number",
+        }  # fmt: skip
+        return Columns.of_rows(kinds, rows)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the tables."""
@@ -180,5 +183,6 @@ def _fate(row: dict[str, Any]) -> str:
 
 
 def _counts(result: Result) -> dict[str, int]:
-    grouped = result.signals.group_by(["signal", "cause"]).aggregate([([], "count_all")])
-    return {f"{row['signal']} {row['cause']}": row["count_all"] for row in grouped.to_pylist()}
+    columns = result.columns("signals")
+    pairs = zip(columns["signal"], columns["cause"], strict=True)
+    return Counter(f"{signal} {cause}" for signal, cause in pairs)

@@ -1,14 +1,13 @@
-"""The runs of a comparison as one Arrow table."""
+"""The runs of a comparison as one table."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from sojourn.tabular import Columns, Kind, known
 
+if TYPE_CHECKING:
     from sojourn.comparing.metrics import Metric
 
 
@@ -23,17 +22,15 @@ class _Comparison(Protocol):
     def values(self, metric: Metric, aqm: str) -> list[float]: ...
 
 
-def runs_table(comparison: _Comparison) -> pa.Table:
+def runs_table(comparison: _Comparison) -> Columns:
     """One row per run and metric; see `ComparedRuns.to_arrow`."""
-    import pyarrow as pa
-
-    schema = pa.schema([
-        ("aqm", pa.string()), ("seed", pa.int64()), ("scope", pa.string()), ("name", pa.string()),
-        ("metric", pa.string()), ("value", pa.float64()), ("unit", pa.string()),
-    ])  # fmt: skip
+    kinds: dict[str, Kind] = {
+        "aqm": "text", "seed": "integer", "scope": "text", "name": "text", "metric": "text",
+        "value": "number", "unit": "text",
+    }  # fmt: skip
     rows = [
         (aqm, seed, metric.scope, metric.name, metric.metric,
-         None if math.isnan(value) else value, metric.unit)
+         known(value), metric.unit)
         for aqm in comparison.aqms
         for metric in comparison.metrics
         for seed, result, value in zip(
@@ -41,4 +38,4 @@ def runs_table(comparison: _Comparison) -> pa.Table:
         )
         if result is not None
     ]  # fmt: skip
-    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
+    return Columns.of_rows(kinds, rows)

@@ -41,10 +41,10 @@ def difference(found: Difference) -> Figure:
 
 def _delays(result: Result) -> tuple[Floats, Floats]:
     """Mean sojourn time in seconds of the packets that left within each bin, with its middle."""
-    table = result.packets
-    sent = np.asarray(table["fate"].to_pylist()) == "sent"
-    arrived = table["arrived_ns"].to_numpy()[sent].astype(float) * 1e-9
-    left = table["left_ns"].to_numpy()[sent].astype(float) * 1e-9
+    table = result.columns("packets")
+    sent = np.asarray(table["fate"]) == "sent"
+    arrived = np.array(table["arrived_ns"], float)[sent] * 1e-9
+    left = np.array(table["left_ns"], float)[sent] * 1e-9
     if not len(left):
         return np.empty(0), np.empty(0)
     edges = np.linspace(left.min(), max(left.max(), left.min() + 1e-9), _BINS + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from sojourn.running.result import Result
     from sojourn.running.series import SummaryRow
 
@@ -77,36 +76,24 @@ def histograms(run: Run) -> Histograms:
     if isinstance(run, Excerpt):
         return run.histograms
     if run not in _read:
-        table = run.histograms
+        table = run.columns("histograms")
         numbers = np.array([table[name] for name in ("lower_ns", "upper_ns", "count")], np.float64)
-        columns = [_encoded(table[name]) for name in ("scope", "name", "metric")]
-        codes = np.array([column.indices for column in columns])
-        words = [column.dictionary.to_pylist() for column in columns]
         # The bins of a distribution are adjacent rows.
-        begins = np.flatnonzero(np.any(np.diff(codes, prepend=-1) != 0, axis=0))
-        parts = np.split(numbers, begins[1:], axis=1)
-        keys = [tuple(map(list.__getitem__, words, codes[:, place])) for place in begins]
-        _read[run] = dict(zip(keys, parts, strict=True)) if keys else {}
-        assert len(_read[run]) == len(keys)
+        distributions = zip(table["scope"], table["name"], table["metric"], strict=True)
+        groups = [(key, len(list(group))) for key, group in itertools.groupby(distributions)]
+        ends = list(itertools.accumulate(length for _, length in groups))
+        parts = np.split(numbers, ends[:-1], axis=1)
+        _read[run] = {key: part for (key, _), part in zip(groups, parts, strict=bool(groups))}
+        assert len(_read[run]) == len(groups)
     return _read[run]
 
 
 def states(result: Result, queue: str) -> Series:
     """The variables of a queue over time, from table ``states``."""
-    import pyarrow.compute as pc
-
-    table = result.states
-    rows = table.filter(pc.equal(table["queue"].cast("string"), queue))
-    column = _encoded(rows["var"])
-    codes = np.asarray(column.indices)
-    t_s, values = np.asarray(rows["t_ns"], np.float64) * 1e-9, np.asarray(rows["value"], np.float64)
-    of_each = ((word, codes == code) for code, word in enumerate(column.dictionary.to_pylist()))
-    return {word: (t_s[of_it], values[of_it]) for word, of_it in of_each if of_it.any()}
-
-
-def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """A column of texts as codes and dictionary, in whatever encoding."""
-    import pyarrow as pa
-
-    whole = column.combine_chunks()
-    return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    table = result.columns("states")
+    places: dict[str, list[int]] = {}
+    for place, (of_queue, var) in enumerate(zip(table["queue"], table["var"], strict=True)):
+        if of_queue == queue:
+            places.setdefault(var, []).append(place)
+    t_s, values = np.array(table["t_ns"], np.float64) * 1e-9, np.array(table["value"], np.float64)
+    return {var: (t_s[at], values[at]) for var, at in places.items()}

@@ -121,7 +121,7 @@ def write_outputs(result: Result, folder: Path) -> list[Path]:
     below = folder / OUTPUTS
     below.mkdir(parents=True, exist_ok=True)
     written = []
-    for number, row in enumerate(result.programs.to_pylist(), 1):
+    for number, row in enumerate(result.rows("programs"), 1):
         for stream in ("stdout", "stderr"):
             path = below / f"{number}-{row['host']}.{stream}"
             path.write_text(row[stream], encoding="utf-8")

@@ -25,7 +25,7 @@ from sojourn.reproduce.verdict import GOOD, JudgedClaim, judge, not_covered
 from sojourn.running.replicas import Progress
 from sojourn.running.store import Store, simulator
 from sojourn.study.executors import Workers, chosen
-from sojourn.tabular import Tabular, known
+from sojourn.tabular import Tabular, arrow, known
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -229,9 +229,11 @@ def reproduce(
     Raises:
         InputError: there is no such engine, paper or item, or the engine cannot run it; or a
             variant cannot be made or measured.
+        ImportError: pyarrow is not installed.
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
+    arrow()
     where = registry.select_one(engine, engine_options)
     selected = select(names, where.engine)
     selected = with_asked(selected, Change(sets, aqms, link, cases), profile)

@@ -13,9 +13,9 @@ from sojourn import _core, files
 from sojourn.engines import registry
 from sojourn.running.replicas import default_jobs
 
-_LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "pyarrow", "rich")
+_LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "rich")
 # Those that some commands need, and what installs them.
-_OPTIONAL = {"scipy": "sojourn[stability]"}
+_OPTIONAL = {"pyarrow": "sojourn[arrow]", "scipy": "sojourn[stability]"}
 
 
 @dataclass(frozen=True)

@@ -14,25 +14,15 @@ from sojourn.errors import InputError
 from sojourn.files import FILES, unsealed
 from sojourn.running.labels import Labels
 from sojourn.running.series import SummaryRow, series
-from sojourn.tabular import TabularByName
+from sojourn.tabular import TabularByName, arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = (
-    "packets",
-    "signals",
-    "flows",
-    "states",
-    "flow_states",
-    "bins",
-    "transfers",
-    "programs",
-    "program_flows",
-    "summary",
-    "histograms",
-    "drop_delays",
-)
+    "packets", "signals", "flows", "states", "flow_states", "bins", "transfers", "programs",
+    "program_flows", "summary", "histograms", "drop_delays",
+)  # fmt: skip
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
 """A second copy of table ``summary`` in the store of runs: loading Parquet takes 0.1 s."""
@@ -124,10 +114,32 @@ class Result(TabularByName):
 
         Raises:
             KeyError: the table does not exist.
+            ImportError: pyarrow is not installed.
         """
-        import pyarrow as pa
+        return arrow().table(self._run.table(name))
 
-        return pa.table(self._run.table(name))
+    def _content(self, name: str) -> Any:
+        return self._run.table(name)
+
+    def columns(self, name: str, first: int = 0, count: int | None = None) -> dict[str, list[Any]]:
+        """One of the tables in `TABLES` as lists, by column; needs no Arrow library.
+
+        Args:
+            name: of the table.
+            first: from which row on.
+            count: how many rows at most.
+
+        Raises:
+            KeyError: there is no such table.
+        """
+        found: dict[str, list[Any]] = self._run.table(name).columns(first, count)
+        return found
+
+    def rows(self, name: str, first: int = 0, count: int | None = None) -> list[dict[str, Any]]:
+        """The same row by row: a value by column for each."""
+        columns = self.columns(name, first, count)
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     @cached_property
     def packets(self) -> pa.Table:
@@ -146,10 +158,9 @@ class Result(TabularByName):
             variables: names of state variables, such as ``drop_prob`` (`sojourn explain pie` lists
                 them); null if the AQM of that queue has none of that name.
         """
-        import pyarrow as pa
+        pa, table = arrow(), self.signals
         import pyarrow.compute as pc
 
-        table = self.signals
         for name in variables:
             column = pc.map_lookup(table["state"], pa.scalar(name), "first")
             table = table.append_column(name, column)
@@ -197,7 +208,7 @@ class Result(TabularByName):
         Raises:
             InputError: the series does not exist, or cannot be averaged over bins.
         """
-        return series(self.bins.to_pylist(), scope, name, metric, bins=bins)
+        return series(self.rows("bins"), scope, name, metric, bins=bins)
 
     @cached_property
     def transfers(self) -> pa.Table:
@@ -300,11 +311,8 @@ class StoredTables:
     def warnings(self) -> list[str]:  # noqa: D102
         return list(self._facts["warnings"])
 
-    def table(self, name: str) -> pa.Table:  # noqa: D102
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        empty = pa.table(_core.Table.empty(name))
+    def table(self, name: str) -> _core.Table:  # noqa: D102
+        empty = _core.Table.empty(name)
         file = f"{name}.parquet"
         if file not in self._digests:
             return empty
@@ -314,12 +322,8 @@ class StoredTables:
         if hashlib.sha256(content).hexdigest() != self._digests[file]:
             raise self._refusal(f"{file} is damaged")
         try:
-            table = parquet.ParquetFile(pa.BufferReader(content)).read()
-            table = table.select(empty.column_names)
-            if table.schema.types != empty.schema.types:
-                raise ValueError("its columns have other types")
-            return table
-        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+            return _core.Table.stored(name, content)
+        except ValueError as error:
             raise self._refusal(f"{file} is damaged") from error
 
     def _refusal(self, why: str) -> InputError:
@@ -329,8 +333,7 @@ class StoredTables:
     def summary(self) -> list[SummaryRow]:  # noqa: D102
         if self._summary is not None:
             return self._summary
-        rows = self.table("summary").to_pylist()
-        return [(r["scope"], r["name"], r["metric"], r["value"], r["unit"]) for r in rows]
+        return list(zip(*self.table("summary").columns().values(), strict=True))
 
     def manifest_json(self) -> str:  # noqa: D102
         return json.dumps(self._facts, ensure_ascii=False)

@@ -30,6 +30,7 @@ from sojourn.errors import InputError
 from sojourn.running.store import simulator, warn
 from sojourn.study import validity
 from sojourn.study.folder import StudyFolder
+from sojourn.tabular import arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,9 +60,13 @@ class StudyStore:
     Args:
         folder: its folder.
         report: called with a sentence about every damaged file.
+
+    Raises:
+        ImportError: pyarrow is not installed.
     """
 
     def __init__(self, folder: StudyFolder, report: Callable[[str], None] = warn) -> None:
+        arrow()
         self.folder = folder
         self._report = report
 

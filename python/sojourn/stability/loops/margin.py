@@ -10,17 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sojourn.errors import InputError
 from sojourn.stability.arrays import Bools, Complexes, Floats, Indices
 from sojourn.stability.loops.feedback import Loop
-
-try:
-    from scipy.optimize import elementwise
-except ImportError:
-    raise InputError("stability: needs scipy; pip install 'sojourn[stability]'") from None
 
 # In units of 1/scale. Below a hundredth nothing bends sharply, so few points do.
 _GRID = np.concatenate([np.geomspace(1e-4, 1e-2, 16, endpoint=False), np.geomspace(1e-2, 1e2, 96)])
@@ -211,7 +207,7 @@ class _Bracket:
 
         ends = (np.log(self._low), np.log(self._high))
         places = np.arange(len(self._low), dtype=np.float64)
-        root = elementwise.find_root(
+        root = _elementwise().find_root(
             difference, ends, args=(places, *more), tolerances={"xatol": _FINE, "xrtol": 0.0}
         )
         frequency: Floats = np.exp(root.x)
@@ -227,3 +223,11 @@ class _Bracket:
         turned = np.angle(values / self._at_low[place])
         later = (frequency - self._low[place]) * self._loop.delay_s[points]
         return values, self._phase_at_low[place] + turned - later
+
+
+def _elementwise() -> Any:
+    try:
+        from scipy.optimize import elementwise
+    except ImportError:
+        raise InputError("stability: needs scipy; pip install 'sojourn[stability]'") from None
+    return elementwise

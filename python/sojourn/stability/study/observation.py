@@ -154,16 +154,12 @@ def observe(result: Result, warmup_s: float = WARMUP_S) -> Observation:
 
 
 def _series(result: Result) -> tuple[Floats, Floats]:
-    import pyarrow.compute as pc
-
-    table = result.states
-    wanted = pc.and_(
-        pc.equal(table["queue"].cast("string"), LINK),
-        pc.equal(table["var"].cast("string"), "delay_mean"),
-    )
-    rows = table.filter(wanted)
-    delay_s = np.asarray(rows["value"], np.float64)
-    return np.asarray(rows["t_ns"], np.float64) * 1e-9, np.nan_to_num(delay_s)
+    table = result.columns("states")
+    wanted = [
+        pair == (LINK, "delay_mean") for pair in zip(table["queue"], table["var"], strict=True)
+    ]
+    delay_s = np.array(table["value"], np.float64)[wanted]
+    return np.array(table["t_ns"], np.float64)[wanted] * 1e-9, np.nan_to_num(delay_s)
 
 
 def _peak(delay_s: Floats) -> tuple[float, float]:
