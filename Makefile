@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 bench wheel instructions instructions-write \
+        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 bench wheel wheels instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes test-web walk walk-atlas clean
@@ -17,6 +17,9 @@ demo: $(VENV)/installed
 	$(BIN)/sojourn compare traffic-mix \
 	    --aqm taildrop,codel,fq_codel,pie@ns2,pi2:target=20ms,tupdate=30ms,madpie \
 	    --seeds 20 --out out/demo
+	@ls python/sojourn/live/page/sojourn-live.html > /dev/null 2>&1 || echo "no page for" \
+	    "\`sojourn live\` yet: rustup target add wasm32-unknown-unknown && make web &&" \
+	    "$(BIN)/pip install ."
 
 ## develop: the package in place, in cargo's development profile: seconds after an edit
 develop: $(VENV)/developed
@@ -247,12 +250,24 @@ reproduce-full: $(VENV)/installed
 	$(BIN)/sojourn reproduce --full --out out/reproduction
 	$(BIN)/python tests/papers/record.py out/reproduction/reproduction.json
 
-## wheel: the package for others, into dist/, compiled twice: the second time by a profile of its own
-##        runs (docs/design/speed.md). Needs a release of maturin that can, and `rustup component
-##        add llvm-tools`; some ten minutes
+## wheel: the package for this machine's system, into dist/, with the live page where `make web` has
+##        built it. With `rustup component add llvm-tools` it is compiled twice, the second time by a
+##        profile of its own runs (docs/design/speed.md); some ten minutes
+LLVM_PROFDATA := $(shell ls $$(rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata 2>/dev/null)
 wheel: | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2'
-	$(BIN)/maturin build --release --pgo --out dist
+	$(BIN)/maturin build --release $(if $(LLVM_PROFDATA),--pgo) --out dist
+
+## wheels: the packages for Linux, into dist/, with the live page, checked by tests/wheels.py. Needs
+##         the targets below of rustup; ten minutes each
+WHEELS := x86_64-unknown-linux-gnu:manylinux2014 aarch64-unknown-linux-gnu:manylinux2014 \
+          x86_64-unknown-linux-musl:musllinux_1_2 aarch64-unknown-linux-musl:musllinux_1_2
+wheels: web | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2' ziglang
+	rm -f dist/*.whl
+	for each in $(WHEELS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig \
+	    --target $${each%:*} --compatibility $${each#*:} --out dist || exit; done
+	$(BIN)/python tests/wheels.py dist/*.whl
 
 ## instructions: what a packet of each reference case costs, against benches/instructions.toml;
 ##               needs valgrind

@@ -467,7 +467,9 @@ def test_a_wireless_lan_is_refused() -> None:
 
 
 def test_a_host_that_sends_datagrams_back_is_refused() -> None:
-    with pytest.raises(ScenarioError, match=r"flows\[8\]\.app: engine linux has no host that sends"):
+    with pytest.raises(
+        ScenarioError, match=r"flows\[8\]\.app: engine linux has no host that sends"
+    ):
         _core.linux_plan(load("rrul"))
 
 
