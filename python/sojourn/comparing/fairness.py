@@ -188,7 +188,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _command(comparison: ComparedRuns, members: Sequence[Contender]) -> str:
-    """The command with the settings that the family can share; empty if there are none such."""
+    """The command with the settings that the family can share; empty if the family shares none."""
     if len({each.engine for each in members}) > 1:
         return ""
     scenario, link = comparison.scenario, comparison.link
