@@ -11,7 +11,7 @@ import pytest
 from sojourn import reproduce
 from sojourn.authoring.new import new_paper
 from sojourn.errors import InputError
-from sojourn.reproduce import dossier, folder, select
+from sojourn.reproduce import dossier, folder, select, show
 from sojourn.reproduce.toml_lines import line_of
 from sojourn.running.runs import run
 from sojourn.running.store import Store
@@ -244,6 +244,24 @@ def test_a_folder_without_a_paper_says_how_to_begin_one(tmp_path):
         InputError, match=r"has no paper\.toml; `sojourn new paper NAME` begins one"
     ):
         select.select([f"{tmp_path}/nothing"])
+
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "papers"
+
+
+@pytest.mark.parametrize(("name", "claims"), [("rfc9438", 17), ("l4s-tests", 23)])
+def test_the_examples_are_whole(name, claims):
+    paper = folder.read(EXAMPLES / name)
+    assert len(paper.claims) == claims
+    assert all(paper.claims_of(item.id) for item in paper.items)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "good"), [("rfc9438", 16), ("l4s-tests", 14)])
+def test_most_claims_of_the_examples_hold_or_match(name, good, tmp_path):
+    """Windows and rates of CUBIC and Reno, and who wins under DualPI2."""
+    found = reproduce.reproduce([str(EXAMPLES / name)], store=Store(tmp_path))
+    assert show.scores(found.papers)[0].good == pytest.approx(good, abs=1)
 
 
 def test_lines_of_tables_arrays_and_quoted_keys_are_found():
