@@ -338,13 +338,16 @@ def test_a_claim_s_row_shows_its_worst_part() -> None:
     claim = number("x-F1-1", "exact", "says", "a", 1, "ms")
     rows = show.claim_rows([JudgedClaim(claim, (good, bad), "near", "match"), not_covered(claim)])
     assert rows[0] == [
-        "x-F1-1", "exact", "says (2 parts; the worst: label)", "1 to 2 ms", "5.00 ± 0.50 ms",
+        "x-F1-1", "exact", "says (1 of 2 parts hold or match; the worst: label)", "1 to 2 ms",
+        "5.00 ± 0.50 ms",
         "4", "match", "near",
     ]  # fmt: skip
     assert rows[1] == [
         "x-F1-1", "exact", "says", "–", "–", "–", "not covered", "not covered"
     ]  # fmt: skip
     assert len(show.CLAIM_HEADER) == len(rows[0])
+    judged = JudgedClaim(claim, (good, bad, good), "near", "match")
+    assert show.against(judged) == "5.00 ± 0.50 ms / 1 to 2 ms; 2 of 3 parts hold or match"
 
 
 def test_an_order_shows_both_sides_with_their_names_and_unit() -> None:
@@ -482,6 +485,7 @@ def test_the_json_of_a_reproduction_has_values_claims_and_items() -> None:
             claim | {"id": "x-T1-1", "item": "T1", "tag": "approx", "what": "no",
                      "verdict": "not covered", "first_verdict": "not covered", "parts": []},
         ],
+        "variants": {"x": {}},
         "paragraphs": {"x": {}},
         "counts": {"x": {"near": 2, "not covered": 1}},
         "items": [

@@ -151,6 +151,9 @@ def entry(claim: Claim) -> str:
         if worst["published"]
         else f"{worst['label']}: {sides or margin}"
     )
+    if len(claim["parts"]) > 1:
+        good = sum(part["verdict"] in GOOD for part in claim["parts"])
+        told += f" ({good} of {len(claim['parts'])} parts hold or match)"
     because = f" {claim['differs'][:1].upper()}{claim['differs'][1:]}" if claim["differs"] else ""
     return f"- **{claim['id']}** ({claim['verdict']}) {claim['what']}. {told}.{because}"
 

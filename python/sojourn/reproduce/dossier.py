@@ -140,7 +140,7 @@ def _section(
         "parts": made.claims,
         "differs": once.reasons([(one, paper.reason(one)) for one in bad]),
         "measured": show.value_table(made),
-        "scenarios": _scenarios(made),
+        "scenarios": _scenarios(made.without_asked()),
     }
 
 
@@ -161,11 +161,7 @@ def _variant(what: str, made: MeasuredItem, drawings: Mapping[str, str]) -> dict
 
 def _scenarios(made: MeasuredItem) -> dict[str, str]:
     """The scenario files of all cases, seed 1, each text once."""
-    texts = {
-        key: runs[0].scenario.source
-        for key, runs in made.plan.cases.items()
-        if key.partition(".")[0] not in made.item.asked()
-    }
+    texts = {key: runs[0].scenario.source for key, runs in made.plan.cases.items()}
     distinct: dict[str, str] = {}
     for key, text in texts.items():
         distinct.setdefault(text, key)

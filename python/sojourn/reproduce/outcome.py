@@ -71,6 +71,13 @@ class MeasuredItem:
             variants={},
         )
 
+    def without_asked(self) -> MeasuredItem:
+        """The item with the runs of the paper's own readings alone."""
+        asked = self.item.asked()
+        cases = self.plan.cases.items()
+        own = {key: runs for key, runs in cases if key.partition(".")[0] not in asked}
+        return replace(self, plan=replace(self.plan, cases=own))
+
     def spread(self, key: str) -> Estimate:
         """Mean and 95 % interval of a value over the seeds."""
         return estimate([values.get(key, math.nan) for values in self.by_seed])

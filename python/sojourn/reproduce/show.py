@@ -52,15 +52,21 @@ def claim_rows(judged: Iterable[JudgedClaim]) -> list[list[str]]:
     rows = []
     for each in judged:
         part = each.worst()
-        more = ""
-        if part and len(each.parts) > 1:
-            more = f" ({len(each.parts)} parts; the worst: {part.part.label})"
+        more = f" ({parts_text(each)})" if len(each.parts) > 1 else ""
         rows.append([
             each.claim.id, each.claim.tag, each.claim.what + more,
             published(part) if part else "–", measured(part) if part else "–",
             str(part.spread.n or "–") if part else "–", each.first_verdict, each.verdict,
         ])  # fmt: skip
     return rows
+
+
+def parts_text(judged: JudgedClaim) -> str:
+    """How many parts of a claim are as the paper has them, and which is the worst."""
+    good = sum(part.verdict in GOOD for part in judged.parts)
+    worst = judged.worst()
+    text = f"{good} of {len(judged.parts)} parts hold or match"
+    return f"{text}; the worst: {worst.part.label}" if worst else text
 
 
 def table_rows(made: MeasuredItem, table: Table) -> list[list[str]]:
@@ -149,13 +155,14 @@ def score_text(score: Score) -> str:
 
 
 def against(judged: JudgedClaim) -> str:
-    """The worst part's measured and published value."""
+    """The worst part's measured and published value, and how many parts are as published."""
     part = judged.worst()
     if part is None:
         return "–"
+    others = f"; {parts_text(judged).partition(';')[0]}" if len(judged.parts) > 1 else ""
     if part.part.published is None:
-        return f"{part.part.label}: {measured(part)}"
-    return f"{measured(part)} / {published(part)}"
+        return f"{part.part.label}: {measured(part)}{others}"
+    return f"{measured(part)} / {published(part)}{others}"
 
 
 def failed(made: MeasuredPaper) -> list[JudgedClaim]:
