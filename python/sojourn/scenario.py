@@ -774,6 +774,19 @@ class Pi2(_Aqm):
     overflow: Literal["arrival", "head"] | None = None
 
 
+_MadpieDialect: TypeAlias = Literal[
+    "ns2",
+    "paper2013",
+    "rfc8033",
+    "rfc8033_basic",
+    "ietf_draft",
+    "linux",
+    "linux2013",
+    "ns3",
+    "docsis",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Madpie(_Aqm):
     """PIE plus one deterministic drop per update above a delay bound (Kuhn and Ros 2016).
@@ -781,8 +794,12 @@ class Madpie(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``ns2``: Kuhn and Ros 2016 on the PIE of its
             authors' ns-2 code; ``paper2013``: Kuhn and Ros 2016 on the PIE of Pan et al. 2013;
-            ``rfc8033``: Kuhn and Ros 2016 on the PIE of RFC 8033; ``linux``: Kuhn and Ros 2016 on
-            the PIE of Linux sch_pie.c. Default: ``"ns2"``.
+            ``rfc8033``: Kuhn and Ros 2016 on the PIE of RFC 8033; ``rfc8033_basic``: Kuhn and Ros
+            2016 on the PIE of RFC 8033 Appendix A; ``ietf_draft``: Kuhn and Ros 2016 on the PIE of
+            draft-ietf-aqm-pie; ``linux``: Kuhn and Ros 2016 on the PIE of Linux sch_pie.c;
+            ``linux2013``: Kuhn and Ros 2016 on the PIE of the Linux module of 2013; ``ns3``: Kuhn
+            and Ros 2016 on the PIE of ns-3; ``docsis``: Kuhn and Ros 2016 on the PIE of RFC 8034.
+            Default: ``"ns2"``.
         target: Queue delay aimed at. It must be positive. Source: Kuhn and Ros 2016 §III. Default:
             ``"20ms"``.
         deterministic_target: Queue delay above which one packet per update is dropped
@@ -790,6 +807,8 @@ class Madpie(_Aqm):
             Default: ``"25ms"``.
         deterministic_clear: Whether a pending deterministic drop is cancelled if the delay has
             fallen. Source: Kuhn and Ros 2016 §II mention no reset. Default: ``False``.
+        deterministic_in_burst: Whether a deterministic drop may happen during the burst allowance.
+            Source: our choice: not; Kuhn and Ros 2016 are silent. Default: ``False``.
         tupdate: Time between two updates. It must be positive. Source: Kuhn and Ros 2016 §III.
             Default: ``"30ms"``.
         alpha: Integral gain. It must not be negative. Source: PIE's authors' ns-2 code. Default:
@@ -804,13 +823,63 @@ class Madpie(_Aqm):
         mean_packet_bytes: Backlogs up to twice this size are not signalled; ``auto`` is the largest
             packet of the link. It must be positive. Source: PIE's authors' ns-2 code. In
             ``paper2013``: ``auto`` (RFC 8033 §4.1: MEAN_PKTSIZE, a large packet). In ``rfc8033``:
-            ``auto`` (RFC 8033 §4.1: MEAN_PKTSIZE, a large packet). In ``linux``: ``auto`` (Linux
-            sch_pie.c: psched_mtu). Default: ``"1kB"``.
+            ``auto`` (RFC 8033 §4.1: MEAN_PKTSIZE, a large packet). In ``rfc8033_basic``: ``auto``
+            (RFC 8033 §4.1: MEAN_PKTSIZE, a large packet). In ``ietf_draft``: ``auto`` (RFC 8033
+            §4.1: MEAN_PKTSIZE, a large packet). In ``linux``: ``auto`` (Linux sch_pie.c:
+            psched_mtu). In ``linux2013``: ``auto`` (Linux sch_pie.c: psched_mtu). In ``docsis``:
+            ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default: ``"1kB"``.
         ecn: Whether ECN-capable packets are marked instead of dropped. Source: Kuhn and Ros 2016
             §II: drop or mark; off in its study. Default: ``False``.
         ecn_mark_limit: Drop probability from which random signals drop even ECN-capable packets. It
             must be a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In ``paper2013``: ``1``
             (Pan et al. 2013 §III-B: none). Default: ``0.1``.
+        derandomise: Whether random signals are spaced more evenly (RFC 8033 §5.4). Source: as in
+            pie. In ``paper2013``: ``true`` (as in pie). In ``rfc8033``: ``true`` (as in pie). In
+            ``ietf_draft``: ``true`` (as in pie). In ``linux``: ``true`` (as in pie). In
+            ``linux2013``: ``true`` (as in pie). In ``docsis``: ``true`` (as in pie). Default:
+            ``False``.
+        cap_step: Whether the probability grows by at most 2 percentage points per update once it is
+            10 %. Source: as in pie. In ``rfc8033_basic``: ``false`` (as in pie). In ``ietf_draft``:
+            ``false`` (as in pie). Default: ``True``.
+        idle_decay: Factor on the probability at each update where this and the previous delay are
+            0. It must be greater than 0 and at most 1. Source: as in pie. In ``ietf_draft``: ``1``
+            (as in pie). Default: ``0.98``.
+        delay: Where the delay comes from. Source: as in pie. In ``rfc8033``: ``stamps`` (as in
+            pie). In ``rfc8033_basic``: ``stamps`` (as in pie). In ``linux``: ``stamps`` (as in
+            pie). In ``linux2013``: ``stamps`` (as in pie). In ``ns3``: ``stamps`` (as in pie). In
+            ``docsis``: ``stamps`` (as in pie). Default: ``"rate"``.
+        rate_weight: Weight of a new sample in the average time of departure, or the average rate.
+            It must be greater than 0 and at most 1. Source: as in pie. In ``rfc8033``: ``0.25`` (as
+            in pie). In ``rfc8033_basic``: ``0.25`` (as in pie). In ``ietf_draft``: ``0.25`` (as in
+            pie). In ``linux``: ``0.25`` (as in pie). In ``linux2013``: ``0.25`` (as in pie). In
+            ``docsis``: ``0.25`` (as in pie). Default: ``0.5``.
+        tune: How steps shrink while the probability is small. Source: as in pie. In ``paper2013``:
+            ``paper2013`` (as in pie). In ``rfc8033``: ``rfc8033`` (as in pie). In
+            ``rfc8033_basic``: ``rfc8033`` (as in pie). In ``ietf_draft``: ``rfc8033`` (as in pie).
+            In ``linux``: ``rfc8033`` (as in pie). In ``linux2013``: ``rfc8033`` (as in pie). In
+            ``ns3``: ``rfc8033`` (as in pie). In ``docsis``: ``docsis`` (as in pie). Default:
+            ``"ns2"``.
+        on_off: Whether PIE is off until the backlog reaches a third of the limit, and again after
+            congestion. Source: as in pie. In ``ietf_draft``: ``true`` (as in pie). Default:
+            ``False``.
+        heuristics: Rules of the authors' Linux code of 2013 in addition to those of the paper.
+            Source: as in pie. Default: ``"none"``.
+        decay_wraps: Whether the product with 98 in the idle decay has 32 bits, as in the module of
+            2013. Source: as in pie. In ``linux2013``: ``true`` (as in pie). Default: ``False``.
+        byte_mode: Whether smaller packets are dropped at random less often. Source: as in pie. In
+            ``docsis``: ``true`` (as in pie). Default: ``False``.
+        active_threshold: Queue delay that activates PIE until the probability and the delay are 0
+            again. Source: as in pie. Default: ``"off"``.
+        ce_threshold: Sojourn time above which ECT(1) and CE are marked; ``l4s`` makes it hold.
+            Source: as in pie. Default: ``"off"``.
+        l4s: Whether only ``ce_threshold`` marks ECT(1) and CE, which are not dropped early. Source:
+            as in pie. Default: ``False``.
+        first_update: When the probability is updated first; ``auto`` is one ``tupdate`` after the
+            start. It must be positive. Source: as in pie. In ``linux``: ``500ms`` (as in pie). In
+            ``linux2013``: ``500ms`` (as in pie). Default: ``"auto"``.
+        hz: Timer interrupts of the kernel per second, to which ``tupdate`` and ``first_update`` are
+            rounded up. It must be positive. Source: as in pie. In ``linux``: ``250`` (as in pie).
+            In ``linux2013``: ``250`` (as in pie). Default: ``"off"``.
         limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
             they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -820,10 +889,11 @@ class Madpie(_Aqm):
 
     _kind: ClassVar[str | None] = "madpie"
 
-    dialect: Literal["ns2", "paper2013", "rfc8033", "linux"] | None = None
+    dialect: _MadpieDialect | None = None
     target: str | None = None
     deterministic_target: str | None = None
     deterministic_clear: bool | None = None
+    deterministic_in_burst: bool | None = None
     tupdate: str | None = None
     alpha: str | None = None
     beta: str | None = None
@@ -832,6 +902,21 @@ class Madpie(_Aqm):
     mean_packet_bytes: str | None = None
     ecn: bool | None = None
     ecn_mark_limit: float | None = None
+    derandomise: bool | None = None
+    cap_step: bool | None = None
+    idle_decay: float | None = None
+    delay: Literal["stamps", "rate"] | None = None
+    rate_weight: float | None = None
+    tune: Literal["paper2013", "rfc8033", "ns2", "docsis"] | None = None
+    on_off: bool | None = None
+    heuristics: Literal["none", "linux2013"] | None = None
+    decay_wraps: bool | None = None
+    byte_mode: bool | None = None
+    active_threshold: str | None = None
+    ce_threshold: str | None = None
+    l4s: bool | None = None
+    first_update: str | None = None
+    hz: int | Literal["off"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
 

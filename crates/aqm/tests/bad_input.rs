@@ -160,7 +160,7 @@ fn the_registry_has_the_aqms_and_dialects_that_users_rely_on() {
         ("pi2", "classic rfc9332 coupled linux ns3"),
         ("cobalt", "linux linux_exact ns3"),
         ("dualpi2", "rfc9332 linux"),
-        ("madpie", "ns2 paper2013 rfc8033 linux"),
+        ("madpie", "ns2 paper2013 rfc8033 rfc8033_basic ietf_draft linux linux2013 ns3 docsis"),
     ];
     for (law, names) in dialects {
         names.split(' ').for_each(|dialect| has(&format!("{law}@{dialect}")));

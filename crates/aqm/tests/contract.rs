@@ -128,7 +128,7 @@ fn every_entry_gives_the_same_events_for_the_same_seed() {
 const SAME_UNDER_ONE_LIMIT: &[&str] = &["taildrop@bytes"];
 
 /// Dialects without ECN: they refuse `ecn=true`.
-const WITHOUT_ECN: &[&str] = &["pie@docsis"];
+const WITHOUT_ECN: &[&str] = &["pie@docsis", "madpie@docsis"];
 
 /// Every dialect of every law but the default ones, which the tests above cover.
 fn dialects() -> impl Iterator<Item = (String, &'static str)> {

@@ -2,8 +2,11 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::packet::Ecn;
-use crate::testing::{arrival, bytes, full_packets, law, law_of, learn_rate, ms, var, waited};
+use crate::testing::{
+    arrival, bytes, env, full_packets, law, law_of, law_of_in, learn_rate, ms, var, waited,
+};
 use crate::time::Span;
+use crate::units::Limit;
 
 const DETERMINISTIC: Verdict = Verdict::Drop(Cause::DelayBound);
 /// The probability cannot move.
@@ -127,6 +130,57 @@ fn bursts_and_two_small_packets_are_exempt_and_the_drop_stays_due() {
     assert_eq!(with(2001), DETERMINISTIC);
 }
 
+/// Fact aqm-100: what the switch changes.
+#[test]
+fn a_deterministic_drop_may_happen_in_a_burst_and_never_in_a_nearly_empty_queue() {
+    let mut madpie: Madpie = law(&[("deterministic_in_burst", "true")]);
+    madpie.is_drop_due = true;
+    judge(&mut madpie, 0.999, Ecn::NotEct);
+    assert!(var(&madpie, "burst_allowance") > 0.0);
+    let mut with = |backlog| {
+        madpie.is_drop_due = true;
+        let head = arrival(Time::ZERO, Ecn::NotEct);
+        madpie.on_enqueue(Time::ZERO, head, bytes(backlog), &mut Rng::scripted(0.999))
+    };
+    assert_eq!(with(2000), Verdict::Pass);
+    assert_eq!(with(2001), DETERMINISTIC);
+}
+
+/// Target, period, gains, burst and threshold are the study's; every other default is PIE's.
+#[test]
+fn every_dialect_of_pie_is_one_of_madpie_with_its_defaults_and_refusals() {
+    let pies: Vec<_> = PieParams::DIALECTS.iter().map(|dialect| dialect.name).collect();
+    assert_eq!(MadpieParams::DIALECTS.len(), pies.len());
+    for dialect in pies {
+        let madpie = MadpieParams::of_dialect(dialect).expect("every dialect is there");
+        let pie = PieParams::of_dialect(dialect).expect("it is listed");
+        let studied = PieParams {
+            target: madpie.target,
+            tupdate: madpie.tupdate,
+            alpha: madpie.alpha,
+            beta: madpie.beta,
+            max_burst: madpie.max_burst,
+            dq_threshold: madpie.dq_threshold,
+            ..pie
+        };
+        assert_eq!(
+            alloc::format!("{:?}", madpie.pie()),
+            alloc::format!("{studied:?}"),
+            "{dialect}"
+        );
+    }
+}
+
+/// A PIE with every rule of the paper's authors under MADPIE.
+#[test]
+fn any_parameter_of_pie_can_be_set() {
+    let given = "madpie@paper2013:heuristics=linux2013,tune=ns2,max_burst=0ms,first_update=1ms";
+    assert!(crate::QdiscSpec::parse(given).is_ok());
+    assert!(crate::QdiscSpec::parse("madpie@rfc8033:idle_decay=1,on_off=true,delay=rate").is_ok());
+    let refusal = crate::QdiscSpec::parse("madpie@linux:idle_decay=0.5").unwrap_err();
+    assert!(refusal.message.contains("no effect in dialect linux"), "{}", refusal.message);
+}
+
 /// Fact aqm-100: the flag stays set unless `deterministic_clear`.
 #[test]
 fn a_drop_that_is_due_stays_due_when_the_delay_falls_unless_cleared() {
@@ -174,10 +228,18 @@ fn the_arrivals_after_updates_above_the_bound_are_dropped_and_no_others() {
     assert_eq!(dropped, [35, 65]);
 }
 
+/// A law of a dialect that works from the start: RFC 8034 waits for a third of the limit, and the
+/// draft too unless `on_off` is false.
+fn awake(dialect: &str, settings: &[(&str, &str)]) -> Madpie {
+    let always_on: &[_] = if dialect == "ietf_draft" { &[("on_off", "false")] } else { &[] };
+    let env = Env { limit: Limit::Bytes(100_000), ..env() };
+    law_of_in(&env, dialect, &[settings, always_on].concat())
+}
+
 /// The number of deterministic and random signals of a dialect at that delay. Its controller cannot
 /// move, and its delay comes from time stamps or from the rate, as the dialect measures it.
 fn signals_of(dialect: &str, delay_ms: u64, timers: u32) -> (usize, usize) {
-    let mut madpie: Madpie = law_of(dialect, &[&FROZEN[..], &[("max_burst", "0s")]].concat());
+    let mut madpie = awake(dialect, &[&FROZEN[..], &[("max_burst", "0s")]].concat());
     let (mut deterministic, mut random) = (0, 0);
     for i in 0..timers {
         let now = ms(10_000) + Span::from_millis(30).times(i.into());
@@ -214,7 +276,7 @@ fn every_base_gets_one_deterministic_drop_per_update_above_the_bound() {
 #[test]
 fn below_the_bound_every_base_is_its_pie_to_the_draw() {
     for dialect in MadpieParams::DIALECTS.iter().map(|dialect| dialect.name) {
-        let mut madpie: Madpie = law_of(dialect, &[("deterministic_target", "10s")]);
+        let mut madpie = awake(dialect, &[("deterministic_target", "10s")]);
         let mut pie = madpie.pie.clone();
         let (mut rng, mut pie_rng) = (Rng::stream(16, "madpie", 0), Rng::stream(16, "madpie", 0));
         let mut signals = 0;

@@ -138,6 +138,12 @@ impl Controller {
         each!(self, pie => pie.is_protected(queue))
     }
 
+    /// Whether drops are suppressed outside of bursts too: while at most two packets are queued, or
+    /// while PIE is off.
+    pub(in crate::laws) fn is_idle(&self, queue: Backlog) -> bool {
+        each!(self, pie => pie.is_idle(queue))
+    }
+
     /// The probability; above 1 only in dialects without that bound.
     pub(in crate::laws) fn drop_prob(&self) -> f64 {
         each!(self, pie => pie.drop_prob())

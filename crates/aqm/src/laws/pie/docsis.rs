@@ -211,7 +211,12 @@ impl Docsis {
 
     /// Whether drops are suppressed: inactive, in a burst, or while at most two packets are queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.phase == Phase::Inactive || self.burst_allowance > Span::ZERO || self.is_small(queue)
+        self.burst_allowance > Span::ZERO || self.is_idle(queue)
+    }
+
+    /// Whether drops are suppressed outside of bursts too.
+    pub(super) fn is_idle(&self, queue: Backlog) -> bool {
+        self.phase == Phase::Inactive || self.is_small(queue)
     }
 
     /// The probability of a packet of mean size, which may exceed 1.

@@ -266,7 +266,12 @@ impl LinuxPie {
 
     /// Whether drops are suppressed: in a burst, or with fewer than two packets queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.burst_allowance > 0 || self.is_small(queue)
+        self.burst_allowance > 0 || self.is_idle(queue)
+    }
+
+    /// Whether drops are suppressed outside of bursts too.
+    pub(super) fn is_idle(&self, queue: Backlog) -> bool {
+        self.is_small(queue)
     }
 
     /// The probability, which may exceed 1.

@@ -196,7 +196,12 @@ impl Linux2013Pie {
 
     /// Whether nothing may be dropped: in a burst, or while less than two packets wait.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.burst_allowance > 0 || queue.bytes < self.mtu_bytes.saturating_mul(2)
+        self.burst_allowance > 0 || self.is_idle(queue)
+    }
+
+    /// Whether drops are suppressed outside of bursts too.
+    pub(super) fn is_idle(&self, queue: Backlog) -> bool {
+        queue.bytes < self.mtu_bytes.saturating_mul(2)
     }
 
     pub(super) fn drop_prob(&self) -> f64 {

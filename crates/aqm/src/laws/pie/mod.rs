@@ -43,8 +43,8 @@ use alloc::format;
 use alloc::string::String;
 
 pub(in crate::laws) use controller::Controller;
-use scaling::Tune;
-use unused::unused;
+pub(in crate::laws) use scaling::Tune;
+pub(in crate::laws) use unused::unused;
 
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};

@@ -255,7 +255,12 @@ impl Ns2Pie {
 
     /// Whether drops are suppressed: in a burst, or while at most two packets are queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.burst_allowance > Span::ZERO || self.is_small(queue)
+        self.burst_allowance > Span::ZERO || self.is_idle(queue)
+    }
+
+    /// Whether drops are suppressed outside of bursts too.
+    pub(super) fn is_idle(&self, queue: Backlog) -> bool {
+        self.is_small(queue)
     }
 
     /// Whether updates of an empty queue change nothing.

@@ -155,7 +155,12 @@ impl Paper {
 
     /// Whether drops are suppressed: in a burst, or with fewer than two packets queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.burst_allowance > Span::ZERO || self.is_small(queue)
+        self.burst_allowance > Span::ZERO || self.is_idle(queue)
+    }
+
+    /// Whether drops are suppressed outside of bursts too.
+    pub(super) fn is_idle(&self, queue: Backlog) -> bool {
+        self.is_small(queue)
     }
 
     pub(super) fn drop_prob(&self) -> f64 {

@@ -276,7 +276,12 @@ impl Standard {
     /// Whether drops are suppressed: switched off, in a burst, or while at most two packets are
     /// queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
-        self.is_off || self.burst_allowance > Span::ZERO || queue.bytes <= self.exempt_bytes
+        self.burst_allowance > Span::ZERO || self.is_idle(queue)
+    }
+
+    /// Whether drops are suppressed outside of bursts too.
+    pub(super) fn is_idle(&self, queue: Backlog) -> bool {
+        self.is_off || queue.bytes <= self.exempt_bytes
     }
 
     pub(super) fn drop_prob(&self) -> f64 {

@@ -1,7 +1,7 @@
 //! Which parameters have no effect in a dialect, and are refused there.
 
 /// Parameters without effect, by dialect.
-pub(super) fn unused(dialect: &str) -> &'static [&'static str] {
+pub(in crate::laws) fn unused(dialect: &str) -> &'static [&'static str] {
     match dialect {
         "rfc8033" | "rfc8033_basic" | "ietf_draft" => {
             &["heuristics", "decay_wraps", "byte_mode", "active_threshold", "ce_threshold", "l4s"]
