@@ -1,4 +1,4 @@
-"""What the engine linux costs: the start of a guest, and packets in virtual time."""
+"""The cost of the engine linux: the start of a guest, and packets in virtual time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CASES = [
 
 
 class Stopwatch:
-    """Notes when the scenario's time begins to move: packets are under way then."""
+    """Records when the scenario's time starts, at the first packets."""
 
     cancelled = False
 
@@ -44,12 +44,12 @@ class Stopwatch:
         self.first_s = 0.0
 
     def advance(self, _seconds: float) -> None:
-        """The scenario's time has moved."""
+        """The scenario's time has started."""
         self.first_s = self.first_s or self.elapsed_s
 
     @property
     def elapsed_s(self) -> float:
-        """Wall time since it was made, seconds."""
+        """Wall time since its creation, seconds."""
         return time.monotonic() - self._began
 
 

@@ -1,11 +1,11 @@
-"""What seccomp saves a guest, and what our module costs compared with the kernel's own disciplines.
+"""The time that seccomp saves in a guest, and the cost of our module against the kernel's
+disciplines.
 
     python benches/linux_guest.py [KERNEL]
 
-KERNEL is a release or a path, by default 7.2. Both sides of a row are run in turn, so that other
-load on the machine falls on both; the ratio is the median of those of each turn, with the smallest
-and the largest. Writes the tables between the marks of docs/how-to/linux.md and
-docs/evidence/kernel-module.md.
+KERNEL is a release or a path, by default 7.2. Both sides of a row run alternately, so other load on
+the machine affects both; the ratio is the median over the turns, with the smallest and the largest.
+Writes the tables between the marks of docs/how-to/linux.md and docs/evidence/kernel-module.md.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _run(which: kernel.Kernel, scenario: _core.Scenario, seccomp: bool) -> Timed
 
 
 def _in_turn(side: Callable[[bool], Timed]) -> tuple[list[Timed], list[Timed]]:
-    """Both sides, one after the other, some times."""
+    """Both sides alternately, several times."""
     pairs = [(side(False), side(True)) for _ in range(TURNS)]
     return [one for one, _ in pairs], [other for _, other in pairs]
 
@@ -101,7 +101,7 @@ def _write(
     page: str, what: str, which: kernel.Kernel, names: Sequence[str],
     rows: Sequence[tuple[str, list[Timed], list[Timed]]],
 ) -> None:  # fmt: skip
-    """Write a table; the times are medians, the ratio says how often faster the second side is."""
+    """Write a table; the times are medians, the ratio is the second side's speed-up."""
     lines = [
         f"Linux {which.version}, {TURNS} turns.", "",
         f"| {names[0]} | {names[1]}, s | {names[2]}, s | first / second | same packets |",

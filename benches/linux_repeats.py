@@ -2,8 +2,8 @@
 
     python benches/linux_repeats.py [TIMES]
 
-Runs a scenario TIMES times (100 by default), each in a new guest, and writes how many different
-digests that gave between the marks of docs/how-to/linux.md. Fails unless it is one.
+Runs a scenario TIMES times (100 by default), each in a new guest, and writes the number of
+different digests between the marks of docs/how-to/linux.md. Fails unless it is one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sojourn.engines.linux import kernel
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "linux.md"
 MARKS = ("<!-- guest repeats: begin -->\n", "<!-- guest repeats: end -->\n")
 TIMES = 100
-# The law that hashes flows with a secret of the kernel's: other early random numbers would let
-# other flows share a queue.
+# This AQM hashes flows with a secret of the kernel: other early random numbers would put other
+# flows into one queue.
 TEXT = """
 name = "repeats"
 duration = "3s"

@@ -1,4 +1,4 @@
-"""What our queue discs cost in ns-3 compared with its own, and what the engine ns3 costs.
+"""The cost of our queue discs in ns-3 compared with its own, and of the engine ns3.
 
     python benches/ns3.py instructions      by valgrind: the same on a busy machine
     python benches/ns3.py seconds           on an idle machine
@@ -32,7 +32,7 @@ PAIRS = {
     "cobalt@ns3": "Cobalt",
     "pie@ns3": "Pie",
 }
-# A packet's cost is the difference of two runs, so that start-up does not count.
+# A packet's cost is the difference of two runs, so start-up cancels.
 SHORT_S, LONG_S = 1, 3
 SECONDS, RUNS = 20, 7
 SCENARIO = """
@@ -54,7 +54,7 @@ app = {{ kind = "bulk" }}
 
 
 def main() -> None:
-    """Measure what is asked for, and write its table."""
+    """Run the requested measurement and write its table."""
     if sys.argv[1:] not in (["instructions"], ["seconds"]):
         raise SystemExit("usage: python benches/ns3.py instructions|seconds")
     if not DUMBBELL.is_file():

@@ -2,7 +2,7 @@
 
     python benches/programs_trials.py [TIMES] [NAME ...]
 
-Runs each program TIMES times (10 by default) without load and as often next to busy loops, each in
+Runs each program TIMES times (10 by default) without load, and as often next to busy loops, each in
 a new guest, and writes the table of docs/evidence/programs.md. A program that is not installed is
 left out, with the reason. Fails unless every program has one digest.
 """
@@ -137,7 +137,7 @@ TRIALS = (
 
 @dataclass
 class Outcome:
-    """What the runs of a trial gave."""
+    """The results of a trial's runs."""
 
     digests: set[str] = field(default_factory=set)
     others: set[str] = field(default_factory=set)

@@ -1,7 +1,7 @@
-"""What a congestion control written in Python costs, as docs/how-to/python-cc.md states it.
+"""The cost of a congestion control in Python, for docs/how-to/python-cc.md.
 
 Run as ``python benches/python_cc.py`` with a release build of the core: one flow at 100 Mbit/s for
-20 s, the example of the page against Reno built in, best of seven runs.
+20 s, the example of the page against the built-in Reno, best of seven runs.
 """
 
 import re
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def measure(aimd: type) -> None:
-    """Print what the class costs."""
+    """Print the cost of the class."""
     acks = 0
 
     class Counting(aimd):

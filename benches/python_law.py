@@ -1,11 +1,10 @@
-"""What a law written in Python costs, as docs/how-to/own-aqm.md states it.
+"""The cost of a law in Python, for docs/how-to/own-aqm.md.
 
     python benches/python_law.py seconds         on an idle machine
     python benches/python_law.py instructions    by valgrind: the same on a busy machine
 
 Run with a release build of the core: one flow at 100 Mbit/s under CoDel and PIE, built in and in
-Python (examples/aqms). The two make the same decisions, so that their difference is what the calls
-cost.
+Python (examples/aqms). Both make the same decisions, so their difference is the cost of the calls.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ cc = "reno"
 app = {{ kind = "bulk" }}
 """
 RUNS, SECONDS = 5, 10
-# Start-up does not count: a cost is the difference of two runs.
+# A cost is the difference of two runs, so start-up cancels.
 SHORT_S, LONG_S = 1, 4
-# Hooks per packet: CoDel is asked at departures, PIE at both ends.
+# Hooks per packet: CoDel is called at departures, PIE also at arrivals.
 LAWS = (("codel", "codel.py:CoDel", 1), ("pie", "pie.py:Pie", 2))
 
 
@@ -50,7 +49,7 @@ def made(aqm: str, seconds: int) -> sojourn.Result:
 
 
 def arrived(result: sojourn.Result) -> float:
-    """The packets that came to the queue."""
+    """The number of arrivals at the queue."""
     return float(result.summary["queue/bottleneck/arrived"])
 
 
@@ -65,7 +64,7 @@ def best(aqm: str) -> tuple[float, sojourn.Result]:
 
 
 def seconds() -> None:
-    """Print what a hook takes."""
+    """Print the time of a hook."""
     for name, own, per_packet in LAWS:
         fast, known = best(name)
         slow, result = best(f"{EXAMPLES}/{own}")
@@ -77,14 +76,14 @@ def seconds() -> None:
 
 
 def counted(aqm: str, seconds: int) -> int:
-    """The instructions of a process that makes one run."""
+    """The instructions of a process that executes one run."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
             "valgrind", "--tool=cachegrind", "--cache-sim=no",
             f"--cachegrind-out-file={folder}/out", sys.executable, __file__,
             "run", aqm, str(seconds),
         ]  # fmt: skip
-        # Hashes of texts are random otherwise, and with them the order of sets.
+        # Otherwise hashes of strings, and hence the order of sets, would be random.
         env = os.environ | {"PYTHONHASHSEED": "0"}
         done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     found = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
@@ -93,7 +92,7 @@ def counted(aqm: str, seconds: int) -> int:
 
 
 def instructions() -> None:
-    """Print what a hook and a packet take."""
+    """Print the instructions of a hook and of a packet."""
     for name, own, per_packet in LAWS:
         packets = arrived(made(name, LONG_S)) - arrived(made(name, SHORT_S))
         cost = {
@@ -107,7 +106,7 @@ def instructions() -> None:
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Run the requested measurement."""
     match sys.argv[1:]:
         case ["seconds"]:
             seconds()

@@ -3,10 +3,10 @@
     python benches/router.py [--seconds S] [--user NAME]
 
 Each contender joins the same two programs (traffic.py) by a link of that rate, 10 ms of delay and
-a buffer of 1000 packets. mahimahi (mm-delay, mm-link) and rattan are measured where they are on
-the path; mahimahi requires an ordinary user, rattan root. The first row is the same pair of
-programs over the loopback interface alone: what is not the router's doing. All rows are of one run,
-so only they compare; the ratios are to our router's without options at the same rate.
+a buffer of 1000 packets. mahimahi (mm-delay, mm-link) and rattan are measured if they are on the
+PATH; mahimahi requires an ordinary user, rattan root. The first row is the same pair of programs
+over the loopback interface, the baseline. All rows are from one run, so they can be compared with
+each other only; the ratios are to our router's without options at the same rate.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ RATES = {"10mbit": 10_000_000, "100mbit": 100_000_000, "1gbit": 1_000_000_000}
 DELAY_MS = 10
 # IP and UDP around the probe of traffic.py.
 PROBE_BYTES = 128
-# The variables in which shells name the address of here.
+# Variables in which the shells have the near address.
 BASES = ("MAHIMAHI_BASE", "RATTAN_BASE")
-MAHIMAHI_PACKET = 1504  # what one line of its traces carries, bytes
+MAHIMAHI_PACKET = 1504  # bytes per line of its traces
 PYTHON = sys.executable
 SYSTEM_PYTHON = "/usr/bin/python3"
 HEADS = ("rate", "router", "Mbit/s", "of TCP's share", "added p50, µs", "added p99, µs",
@@ -80,7 +80,7 @@ def contenders(rate: str, seconds: str, user: str) -> Iterator[tuple[str, dict]]
 
 
 def beyond(found: dict, own_ns: float) -> dict:
-    """Delays less what link and loopback take."""
+    """Delays minus those of link and loopback."""
     if "bps" not in found:
         return found
     return found | {key: found[key] - own_ns for key in ("p50_ns", "p99_ns")}
@@ -138,7 +138,7 @@ def mahimahi(rate: str, seconds: str, user: str) -> dict:
 
 
 def rattan(rate: str, seconds: str, _user: str) -> dict:
-    """Through rattan; its command is at the near end, the far end is here."""
+    """Through rattan; its command runs at the near end, the far end is here."""
     shells = [
         "rattan", "link", "--left-stdout", "--uplink-bandwidth", f"{RATES[rate]}bps",
         "--uplink-delay", f"{DELAY_MS}ms", "--downlink-delay", f"{DELAY_MS}ms",
@@ -151,7 +151,7 @@ OTHERS = (("mm-link", "mahimahi", mahimahi), ("rattan", "rattan", rattan))
 
 
 def between(shells: list[str], command: list[str]) -> dict:
-    """The serving program here, the other below some shells, which name the address of here."""
+    """The serving program here, the other below some shells, which provide the near address."""
     with subprocess.Popen([SYSTEM_PYTHON, TRAFFIC, "serve"]) as server:
         try:
             if shells:

@@ -1,6 +1,6 @@
-"""What a map of margins costs, as a table for the results of the benches.
+"""The cost of a map of margins, as a table for the results of the benches.
 
-CPU time of one thread, best of five: other work on the machine does not count.
+CPU time of one thread, best of five, so other work on the machine matters little.
 """
 
 import time
@@ -13,7 +13,7 @@ AQMS = ("pie", "pi2", "red:min_th=50kB,max_th=200kB", "dualpi2")
 
 
 def best_s(aqm: str, variant: str) -> float:
-    """Seconds for 200 x 200 operating points, each of which exists."""
+    """Seconds for 200 x 200 operating points, all of which have an equilibrium."""
     rtt_s, flows = np.geomspace(0.01, 0.3, 200)[:, None], np.geomspace(2, 30, 200)
     scalable = 5.0 if aqm == "dualpi2" else 0.0
     times = []

@@ -1,15 +1,15 @@
-"""What a study costs beyond its runs: throughput, memory of the client, workers, an idle scheduler.
+"""The cost of a study beyond its runs: throughput, memory of the client, workers, idle scheduler.
 
     python benches/study.py table --runs 100000 --store out/study-costs
     python benches/study.py throughput --runs 5000 --workers 2 --store out/throughput
     python benches/study.py scheduler --workers 500
 
-`throughput` runs 10 simulated seconds of 4 flows over 10 Mbit/s under as many seeds, in one study
-of 100 points, and compares with the simulator alone: the same runs in as many processes at a time,
-without store and scheduler. Called again with the same store it goes on; `--budget-s` ends it after
-some time. `scheduler` sends empty tasks to a Dask cluster within this process. `table` measures
-all rows of docs/how-to/studies.md and writes them there; the measurements are kept next to the
-stores, so that one that was interrupted goes on.
+`throughput` runs 10 simulated seconds of 4 flows over 10 Mbit/s in one study of 100 points, and
+compares with the simulator alone: the same runs in the same number of processes, without store and
+scheduler. Called again with the same store it continues; `--budget-s` ends it after some time.
+`scheduler` sends empty tasks to a Dask cluster within this process. `table` measures all rows of
+docs/how-to/studies.md and writes them there; the measurements are kept next to the stores, so an
+interrupted one continues.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ POINTS = 100
 ALONE = 400
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "studies.md"
 BEGIN, END = "<!-- costs: begin -->\n", "<!-- costs: end -->\n"
-# Runs and workers of the rows besides the large study; workers of the scheduler's.
+# Runs and workers of the rows after the large study; workers of the scheduler rows.
 ROWS = [(5000, 1), (5000, 2), (5000, 4)]
 SCHEDULERS = (10, 100, 200, 300)
 _START_S = 300.0
@@ -63,7 +63,7 @@ def study_of(runs: int) -> Study:
 
 
 def alone_s(runs: int, processes: int) -> float:
-    """Processor seconds of one run of the simulator alone, in `processes` processes at a time."""
+    """CPU seconds of one run of the simulator alone, in `processes` processes at a time."""
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(_alone_s, [runs] * processes))
     return sum(found) / processes
@@ -80,13 +80,13 @@ def _alone_s(runs: int) -> float:
 
 
 def cpu_s(who: int) -> float:
-    """Processor seconds of this process, or of its children that have ended."""
+    """CPU seconds of this process, or of its children that have ended."""
     used = resource.getrusage(who)
     return used.ru_utime + used.ru_stime
 
 
 class Meter:
-    """Notes memory and CPU time of the client as runs complete; ends a call in time."""
+    """Records memory and CPU time of the client as runs complete; ends a call in time."""
 
     def __init__(self, budget_s: float) -> None:
         self.rows: list[tuple[int, float]] = []
@@ -96,7 +96,7 @@ class Meter:
         """Do nothing."""
 
     def update(self, runs: int, _simulated_s: float) -> None:
-        """Note the resident size; raise KeyboardInterrupt where the time is over."""
+        """Record the resident size; raise KeyboardInterrupt when the time is over."""
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         self.rows.append((runs, pages * os.sysconf("SC_PAGE_SIZE") / 1e6))
         if time.monotonic() > self._end:
@@ -107,7 +107,7 @@ class Meter:
 
 
 def throughput(runs: int, workers: int, store: str, budget_s: float) -> dict[str, Any]:
-    """Run the study, or go on with it."""
+    """Run or resume the study."""
     study = study_of(runs)
     before_s = alone_s(runs, workers)
     meter = Meter(budget_s)
@@ -137,15 +137,15 @@ def throughput(runs: int, workers: int, store: str, budget_s: float) -> dict[str
 
 
 def scheduler(workers: int, tasks: int) -> dict[str, Any]:
-    """Empty tasks on a Dask cluster within this process, as a study sends its batches."""
+    """Empty tasks on a Dask cluster within this process, sent like the batches of a study."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
     import dask
 
-    # Each worker's work besides its tasks, several times a second, belongs to its own CPU.
+    # Periodic work of a worker, several times a second, would run on the worker's own CPU.
     dask.config.set({"distributed.worker.profile.enabled": False,
                      "distributed.admin.system-monitor.interval": "1h"})  # fmt: skip
-    # A page and a limit of memory for each worker would be measured, not the scheduler.
+    # A dashboard and a memory limit for each worker would distort the measurement.
     options = {"processes": False, "silence_logs": "ERROR", "dashboard_address": None,
                "memory_limit": 0}  # fmt: skip
     executors._CONNECT_S = _START_S
@@ -173,7 +173,7 @@ def nothing(number: int) -> int:
 
 
 def table(runs: int, store: Path) -> None:
-    """Measure what has not been measured, and write docs/how-to/studies.md."""
+    """Run missing measurements, and write docs/how-to/studies.md."""
     store.mkdir(parents=True, exist_ok=True)
     studies_ = [_study_row(count, workers, store) for count, workers in [(runs, 2), *ROWS]]
     schedulers = [_measured(store / f"idle-{n}.json", "scheduler", "--workers", str(n))
@@ -182,14 +182,14 @@ def table(runs: int, store: Path) -> None:
 
 
 def _study_row(runs: int, workers: int, store: Path) -> dict[str, Any]:
-    """A study of `runs` runs; the pieces of one that was interrupted are put together."""
+    """A study of `runs` runs; the pieces of an interrupted one are combined."""
     name, pieces = f"{runs}-{workers}", list[dict[str, Any]]()
     while sum(piece["runs"] for piece in pieces) < runs:
         found = _measured(
             store / f"{name}.{len(pieces)}.json", "throughput", "--runs", str(runs), "--workers",
             str(workers), "--store", str(store / name),
         )  # fmt: skip
-        if not found["runs"]:  # a piece was made that nobody measured
+        if not found["runs"]:  # a piece was run without a measurement
             break
         pieces.append(found)
     made = sum(piece["runs"] for piece in pieces)
@@ -208,7 +208,7 @@ def _study_row(runs: int, workers: int, store: Path) -> dict[str, Any]:
 
 
 def _measured(path: Path, *words: str) -> dict[str, Any]:
-    """What a process of this program prints, or has printed."""
+    """The output of a process of this program, new or cached."""
     if not path.exists():
         done = subprocess.run(
             [sys.executable, __file__, *words], stdout=subprocess.PIPE, text=True, check=True
@@ -244,7 +244,7 @@ def _written(rows: list[dict[str, Any]], schedulers: list[dict[str, Any]]) -> st
 
 
 def main() -> None:
-    """Measure what the command line asks for; print JSON."""
+    """Run the measurement of the command line; print JSON."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("what", choices=["table", "throughput", "scheduler"])
     parser.add_argument("--runs", type=int, default=5000)

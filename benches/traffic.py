@@ -21,7 +21,7 @@ CHUNK = 1 << 18
 
 
 def serve() -> None:
-    """Note when datagrams arrive, then read a connection to its end; report both."""
+    """Record when datagrams arrive, then read a connection to its end; report both."""
     control = socket.create_server(("", PORT), reuse_port=True)
     probes = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     probes.bind(("", PORT))
@@ -46,7 +46,7 @@ def serve() -> None:
 
 
 def measure(address: str, seconds: float) -> None:
-    """Send both, one after the other, so that the datagrams meet no queue."""
+    """Send both, one after the other, so the datagrams meet no queue."""
     probes = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     time.sleep(1.0)
     due = time.monotonic()

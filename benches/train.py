@@ -1,8 +1,7 @@
-"""What a build with a profile (`make wheel`) runs, to learn which branches are usual.
+"""The training runs of a profile-guided build (`make wheel`).
 
-Shipped scenarios under AQMs of several kinds, most as they are, one with many flows on a fast link
-too. The reference cases of `make bench` are not among them, so that what those gain is not learned
-by heart.
+Shipped scenarios under AQMs of several kinds, most of them unchanged, one also with many flows on a
+fast link. The reference cases of `make bench` are excluded, so that the build is not tuned to them.
 """
 
 import sojourn

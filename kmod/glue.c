@@ -4,8 +4,8 @@
  *
  * The library in Rust holds descriptions of packets and decides; this file holds the packets. It
  * describes each arrival to the library, and carries out the drops and marks that the library
- * reports by callbacks. Packets wait in a list of their own too, in the order of arrival, so that
- * they can be freed or judged again without asking the library for them.
+ * reports by callbacks. Packets are also in a list here, in the order of arrival, so that they can
+ * be freed or enqueued again without calling the library.
  *
  * Longer than 400 lines: one discipline, whose parts call each other.
  */
@@ -38,18 +38,19 @@
 #define CAKE_VARS 8
 /*
  * The library counts time from an instant shortly before the discipline was made. It is a multiple
- * of CoDel's tick of 1024 ns and of a jiffy, so that both begin as they do for the kernel's own.
+ * of CoDel's tick of 1024 ns and of a jiffy, so that both have the same phase as in the kernel's
+ * disciplines.
  */
 #define ORIGIN_STEP_NS (80 * NSEC_PER_MSEC)
 /* When PIE's timer is set first (sch_pie.c, pie_init, and sch_fq_pie.c, fq_pie_init). */
 #define FIRST_UPDATE_JIFFIES (HZ / 2)
-/* Updates that follow each other sooner would keep a processor from all else. */
+/* More frequent updates would occupy a CPU completely. */
 #define LEAST_PERIOD_NS NSEC_PER_MSEC
 /* Of the kernel's timer wheel (kernel/time/timer.c, LVL_START and LVL_CLK_SHIFT). */
 #define WHEEL_LEVEL_JIFFIES 63
 #define WHEEL_LEVEL_SHIFT 3
 
-/* Any but 0: what is hashed under it is what undoes the hash (number_of). */
+/* Any value except 0; number_of inverts the hash under it. */
 #define SALT 1
 
 /* How an AQM finds the queue or the bin of a flow in the 64 bits of its hash. */
@@ -62,7 +63,7 @@ enum hash_form {
 	HASH_CAKE,
 };
 
-/* What a text asks for. A change of it makes another. */
+/* The settings of a text. A change creates new ones. */
 struct aqm {
 	sojourn_qdisc *handle;
 	u64 origin_ns;
@@ -77,9 +78,9 @@ struct aqm {
 	 */
 	bool splits_gso;
 	/*
-	 * SFB and SFQ hash the headers of a packet under a secret of their own (sch_sfb.c,
-	 * sfb_enqueue, and sch_sfq.c, sfq_hash). The hash that a packet carries is drawn by its
-	 * socket, and again after a timeout.
+	 * SFB and SFQ hash the headers of a packet with their own secret (sch_sfb.c, sfb_enqueue, and
+	 * sch_sfq.c, sfq_hash). The hash that a packet carries is drawn by its socket, and again after a
+	 * timeout.
 	 */
 	bool hashes_headers;
 	siphash_key_t hash_key;
@@ -89,7 +90,7 @@ struct aqm {
 	/* PIE: when the next update is due, and the time between two; 0 if it has no updates. */
 	u64 update_ns;
 	u64 period_ns;
-	/* DualPI2 has updates at exact times, which count from when it is made. */
+	/* DualPI2 has updates at exact times, counted from its creation. */
 	bool is_dualpi2;
 	/* CAKE: its target, and which state variable counts its decaying queues. */
 	u64 target_ns;
@@ -103,7 +104,7 @@ struct sojourn_sched_data {
 	struct qdisc_watchdog watchdog;
 	/* PIE's updates, by a timer of jiffies as in sch_pie.c, pie_timer. */
 	struct timer_list updates;
-	/* DualPI2's, as in Linux 7.2 sch_dualpi2.c, dualpi2_timer. */
+	/* DualPI2's timer, as in Linux 7.2 sch_dualpi2.c, dualpi2_timer. */
 	struct hrtimer exact_updates;
 	struct Qdisc *sch;
 	struct tc_sojourn_xstats stats;
@@ -113,9 +114,9 @@ struct sojourn_sched_data {
 	bool arrival_is_dropped;
 	u32 left_packets;
 	u32 left_bytes;
-	/* Where memory was short: no more packets than this wait; 0 otherwise. */
+	/* Limit of queued packets after memory ran out; 0 otherwise. */
 	u32 most_packets;
-	/* The most packets that have waited since the AQM was made. */
+	/* The largest backlog in packets since the AQM was created. */
 	u32 peak_packets;
 };
 
@@ -179,7 +180,7 @@ static uint64_t draw_short(void *context)
 	return (u64)get_random_u32() << 32;
 }
 
-/* The kernel's hash of one of the two addresses alone. */
+/* The kernel's hash of a single address. */
 static u32 hash_of_host(const struct flow_keys *keys, bool is_source)
 {
 	struct flow_keys alone = { .control.addr_type = keys->control.addr_type };
@@ -206,7 +207,7 @@ static u64 mixed(u64 x)
 	return x ^ (x >> 31);
 }
 
-/* What it maps to x: its multipliers are odd, and its shifts are repeated until nothing is left. */
+/* The preimage of x: its multipliers are odd, and its shifts are repeated until nothing is left. */
 static u64 unmixed(u64 x)
 {
 	x = (x ^ (x >> 31) ^ (x >> 62)) * 0x319642b2d24d8ec3ull;
@@ -215,8 +216,8 @@ static u64 unmixed(u64 x)
 }
 
 /*
- * The number whose hash by the library leads to the queue that the kernel's own discipline takes by
- * its hash (reciprocal_scale, and the lower bits).
+ * The number that the library hashes to the queue that the kernel's own discipline would select
+ * (reciprocal_scale, and the lower bits).
  */
 static u64 number_of(const struct aqm *aqm, u32 hash, u64 salt)
 {
@@ -254,7 +255,7 @@ static sojourn_packet describe(const struct aqm *aqm, struct sk_buff *skb)
 	return packet;
 }
 
-/* PIE's origin may lie some jiffies ahead; until then it is time zero. */
+/* PIE's origin may be some jiffies ahead; until then it is time zero. */
 static u64 now_of(const struct aqm *aqm)
 {
 	u64 now = ktime_get_ns();
@@ -262,7 +263,7 @@ static u64 now_of(const struct aqm *aqm)
 	return now > aqm->origin_ns ? now - aqm->origin_ns : 0;
 }
 
-/* Timers that were due while packets waited, each at its own time: no one else would call them. */
+/* Run timers that became due meanwhile, each at its own time, because nothing else calls them. */
 static void catch_up(struct sojourn_sched_data *q, struct Qdisc *sch, u64 now)
 {
 	u64 due;
@@ -302,7 +303,8 @@ static ktime_t next_exact_update(const struct aqm *aqm)
 	return ns_to_ktime(sojourn_next_timer(aqm->handle) + aqm->origin_ns);
 }
 
-/* As Linux 7.2 sch_dualpi2.c, dualpi2_timer: the next update counts from when this one is made. */
+/* As Linux 7.2 sch_dualpi2.c, dualpi2_timer: the next update is relative to the time of this one.
+ * */
 static enum hrtimer_restart on_exact_update(struct hrtimer *timer)
 {
 	struct sojourn_sched_data *q =
@@ -313,7 +315,7 @@ static enum hrtimer_restart on_exact_update(struct hrtimer *timer)
 	rcu_read_lock();
 	root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
 	spin_lock(root_lock);
-	/* A change of the AQM that this has waited for may have set the timer again. */
+	/* A change of the AQM, for which this has waited, may have set the timer again. */
 	if (q->aqm->is_dualpi2 && !hrtimer_is_queued(timer)) {
 		sojourn_on_timer(q->aqm->handle, now_of(q->aqm));
 		hrtimer_set_expires(timer, next_exact_update(q->aqm));
@@ -345,7 +347,7 @@ static void tell_parents(struct sojourn_sched_data *q, struct Qdisc *sch)
 		qdisc_tree_reduce_backlog(sch, packets, bytes);
 }
 
-/* What the library has taken of the reserve holds the packets of today, but perhaps no more. */
+/* The library's part of the reserve holds the present packets, but perhaps no more. */
 static void note_reserve(struct sojourn_sched_data *q, const struct Qdisc *sch)
 {
 	if (likely(!sojourn_took_reserve()))
@@ -433,8 +435,8 @@ static int sojourn_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct 
 }
 
 /*
- * As sch_cake.c, cake_dequeue: a CAKE that has emptied is asked again a target later if queues
- * decay. It has nothing to say then, but other code that runs then sees an expiring timer.
+ * As sch_cake.c, cake_dequeue: an empty CAKE is polled again a target later if queues decay. It
+ * does nothing then, but the expiring timer is visible to other code.
  */
 static void wake_decaying(struct sojourn_sched_data *q, u64 now)
 {
@@ -455,7 +457,7 @@ static struct sk_buff *sojourn_qdisc_dequeue(struct Qdisc *sch)
 	sojourn_departure departure;
 
 	catch_up(q, sch, now);
-	/* An empty queue is asked too: some laws notice that it is empty. */
+	/* An empty queue is polled too, because some laws need to know that it is empty. */
 	if (sojourn_dequeue(q->aqm->handle, now, &departure) == 1) {
 		skb = packet_of(&departure.packet);
 		take_out(q, sch, skb);
@@ -487,7 +489,7 @@ static bool is_kind(const char *text, const char *kind)
 
 static void refuse(struct netlink_ext_ack *extack, const char *reason)
 {
-	/* One change at a time: netlink's lock is held, and the answer is made before the next. */
+	/* Changes are serialised: netlink's lock is held until the answer is complete. */
 	static char kept[ERROR_BYTES];
 
 	strscpy(kept, reason, sizeof(kept));
@@ -502,8 +504,8 @@ static void start_clock(struct aqm *aqm, u64 now)
 }
 
 /*
- * When a timer expires that is set `ahead` jiffies ahead: the kernel's wheel rounds up, past the
- * time asked for, to steps that grow with the distance (kernel/time/timer.c, calc_wheel_index).
+ * Expiry of a timer that is set `ahead` jiffies ahead: the kernel's wheel rounds up, past the time
+ * asked for, to steps that grow with the distance (kernel/time/timer.c, calc_wheel_index).
  */
 static unsigned long expires_in(unsigned long ahead)
 {
@@ -516,12 +518,12 @@ static unsigned long expires_in(unsigned long ahead)
 }
 
 /*
- * The time between two updates; 0 without updates. Of what the library allows, a kernel must not
- * update every nanosecond. A discipline that has a packet tells its times.
+ * The time between two updates; 0 without updates. The library allows updates every nanosecond, but
+ * a kernel must not run them. A discipline shows its times once it has a packet.
  *
- * PIE's timer goes on in the kernel while nothing waits (sch_fq_pie.c, fq_pie_timer), and so does
- * ours. Time is counted so that the first update is due when the timer expires: queues that are
- * empty catch up by the clock.
+ * PIE's timer continues in the kernel while the queue is empty (sch_fq_pie.c, fq_pie_timer), and so
+ * does ours. Time is counted so that the first update is due when the timer expires, because empty
+ * queues catch up by the clock.
  */
 static u64 find_updates(struct aqm *aqm, sojourn_qdisc *probe)
 {
@@ -579,14 +581,14 @@ static void find_decay(struct aqm *aqm)
 		aqm->decaying++;
 }
 
-/* What the library is asked to make, in a thread that may end (memory.h). */
+/* The AQM to create, in a thread that may end (memory.h). */
 struct making {
 	struct aqm *aqm;
 	sojourn_setup setup;
 	char error[ERROR_BYTES];
 };
 
-/* Whether a kernel can do what the library allows, besides its other work. */
+/* Whether a kernel can run a configuration that the library allows. */
 static bool is_moderate(struct making *making)
 {
 	sojourn_setup alone = making->setup;
@@ -639,7 +641,7 @@ static int make_handle(struct aqm *aqm, struct Qdisc *sch, struct netlink_ext_ac
 	};
 	err = sojourn_attempt(make, making);
 	if (err) {
-		/* What it points to has been freed. */
+		/* Its target has been freed. */
 		aqm->handle = NULL;
 		refuse(extack, err == -ENOMEM ? "there is not enough memory for this AQM" :
 						"the AQM cannot be made; see the kernel's log");
@@ -689,7 +691,7 @@ static int read_aqm(struct aqm *aqm, struct Qdisc *sch, struct nlattr *opt, u64 
 	return make_handle(aqm, sch, extack);
 }
 
-/* Judges the queued packets again, in the order in which they arrived. */
+/* Enqueues the queued packets again, in the order of their arrival. */
 static void replace(struct sojourn_sched_data *q, struct Qdisc *sch, struct aqm *aqm)
 {
 	struct sk_buff_head before;
@@ -720,8 +722,8 @@ static int sojourn_qdisc_change(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct sojourn_sched_data *q = qdisc_priv(sch);
 	/*
-	 * Read before anything else, as DualPI2's timer counts from here: every reading, and every
-	 * random number, moves the clock of a guest in virtual time.
+	 * Read first, because DualPI2's timer counts from here, and every reading and every random number
+	 * advances the clock of a guest in virtual time.
 	 */
 	u64 now = ktime_get_ns();
 	struct aqm *aqm;
@@ -764,8 +766,8 @@ static int sojourn_qdisc_init(struct Qdisc *sch, struct nlattr *opt,
 }
 
 /*
- * Frees all packets. A shaper of the library that holds them back is asked at the time at which it
- * lets them go: its clock jumps there, and goes on from there.
+ * Frees all packets. If a shaper of the library holds them back, it is polled at their release
+ * time; its clock jumps there and continues from there.
  */
 static void sojourn_qdisc_reset(struct Qdisc *sch)
 {
@@ -812,12 +814,12 @@ static void sojourn_qdisc_destroy(struct Qdisc *sch)
 	__skb_queue_purge(&q->waiting);
 }
 
-/* ---- What tc and others read. ---- */
+/* ---- Dumps for tc and others. ---- */
 
 static int dump_vars(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct nlattr *all = nla_nest_start(skb, TCA_SOJOURN_VARS), *one;
-	/* The bytes of doubles, which this file only carries. */
+	/* The bytes of doubles, which this file only passes on. */
 	u64 *values = kcalloc(VARS, sizeof(u64), GFP_KERNEL);
 	size_t i, count = 0;
 	int err = -EMSGSIZE;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the library in Rust asks of its host (crates/capi/src/host.rs): memory, and an end.
+ * The host functions of the library in Rust (crates/capi/src/host.rs): memory and termination.
  *
- * The library cannot go on without the memory that it asks for, and its stack cannot be unwound.
- * A configuration is therefore made in a thread of its own, which ends where memory is short; its
+ * The library cannot continue if an allocation fails, and its stack cannot be unwound. A
+ * configuration is therefore created in a separate thread, which ends if memory runs out; its
  * memory is then freed and the change fails (sojourn_attempt). The packet path has a reserve.
  */
 
@@ -21,19 +21,19 @@
 
 #include "memory.h"
 
-/* Room for a queue of 131,072 packets, which kmalloc does not give. */
+/* Memory of a queue of 131,072 packets, which exceeds the limit of kmalloc. */
 #define LARGE_BYTES (8 << 20)
 /* The rest of the reserve is for pieces up to this size. */
 #define SMALL_PIECE (64 << 10)
 #define RESERVE_BYTES (LARGE_BYTES + (1 << 20))
-/* What is recorded of an attempt at first. */
+/* Initial size of the record of an attempt. */
 #define FIRST_PIECES 256
 
 void *sojourn_host_alloc(size_t size, size_t align);
 void sojourn_host_free(void *memory, size_t size, size_t align);
 void __noreturn sojourn_host_panic(const unsigned char *text, size_t length);
 
-/* The attempt that is under way: its thread, and the memory that it holds. */
+/* The current attempt: its thread, and the memory that it holds. */
 static struct {
 	struct task_struct *task;
 	struct completion done;
@@ -110,7 +110,7 @@ static bool has_room(void)
 
 static void *alloc_in_attempt(size_t bytes)
 {
-	/* Without the flag the kernel would end processes before it says no. */
+	/* Without the flag the kernel would kill processes before it fails. */
 	gfp_t flags = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	void *memory = has_room() ? kvmalloc(bytes, flags) : NULL;
 
@@ -120,7 +120,7 @@ static void *alloc_in_attempt(size_t bytes)
 	return memory;
 }
 
-/* Most pieces are given back soon after they were taken. */
+/* Most pieces are freed soon. */
 static void forget(const void *memory)
 {
 	size_t i = attempt.count;
@@ -134,9 +134,9 @@ static void forget(const void *memory)
 }
 
 /*
- * The packet path uses this where the kernel has no memory. The discipline then takes no more
+ * The packet path uses this if the kernel has no memory. The discipline then accepts no more
  * packets than it holds (glue.c, note_reserve), and no other discipline grows beyond its largest
- * queue so far (glue.c, arrive). It is given out from its beginning to its end, and again once all
+ * queue so far (glue.c, arrive). It is allocated from beginning to end, and reused once everything
  * has been freed.
  */
 static struct {
@@ -146,7 +146,7 @@ static struct {
 	size_t pieces;
 } reserve = { .lock = __SPIN_LOCK_UNLOCKED(reserve.lock) };
 
-/* Whether a call of the library on this processor took some of it since it was asked last. */
+/* Whether a call of the library on this CPU has used it since the last query. */
 static DEFINE_PER_CPU(bool, took_reserve);
 
 bool sojourn_took_reserve(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls of a library that cannot go on without the memory that it asks for (memory.c). */
+/* Calls of a library that cannot continue if an allocation fails (memory.c). */
 #ifndef SOJOURN_MEMORY_H
 #define SOJOURN_MEMORY_H
 
@@ -8,15 +8,15 @@
 int sojourn_reserve_init(void);
 void sojourn_reserve_exit(void);
 
-/* Whether a call of the library on this processor took some of it since this was asked last. */
+/* Whether a call of the library on this CPU has used it since the last query. */
 bool sojourn_took_reserve(void);
 
-/* Whether any of it is taken. */
+/* Whether any of it is in use. */
 bool sojourn_reserve_is_taken(void);
 
 /*
- * Does work that calls the library and may sleep. Returns 0; or -ENOMEM where memory was short,
- * -ENOTRECOVERABLE where the library panicked: then nothing that it made is left.
+ * Does work that calls the library and may sleep. Returns 0, or -ENOMEM if memory ran out,
+ * -ENOTRECOVERABLE if the library panicked; then everything that it created has been freed.
  */
 int sojourn_attempt(void (*work)(void *context), void *context);
 

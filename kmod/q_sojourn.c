@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Words of tc for the queueing discipline "sojourn": tc loads this file, as q_sojourn.so, when it
- * meets the name (iproute2 6.1 tc/tc.c, get_qdisc_kind), from /usr/lib/tc or from the folder that
+ * The tc plug-in for the queueing discipline "sojourn": tc loads this file, as q_sojourn.so, for
+ * that name (iproute2 6.1 tc/tc.c, get_qdisc_kind), from /usr/lib/tc or from the folder that
  * TC_LIB_DIR names.
  *
- * Debian has no package with tc's headers, so that what is needed of them is declared here.
+ * Debian has no package with tc's headers, so the needed parts are declared here.
  */
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 
 #include "sojourn_netlink.h"
 
-/* ---- What tc has: iproute2 6.1 tc/tc_util.h, include/libnetlink.h, json_print.h, color.h. ---- */
+/* ---- From iproute2 6.1: tc/tc_util.h, include/libnetlink.h, json_print.h, color.h. ---- */
 
 struct qdisc_util {
 	struct qdisc_util *next;
@@ -51,7 +51,7 @@ void close_json_object(void);
 
 #define MESSAGE_BYTES 16384
 
-/* ---- The words. ---- */
+/* ---- Parsing. ---- */
 
 static const char *const causes[SOJOURN_CAUSES] = {
 	"overflow", "random", "deterministic", "target", "ce_threshold", "forced", "overload",
@@ -74,7 +74,7 @@ static bool is_number(const char *text, uint64_t most, uint64_t *number)
 	return *text >= '0' && *text <= '9' && !*end && *number <= most;
 }
 
-/* Adds what one pair of words says; false if it says nothing. */
+/* Adds the option of one pair of words; false if it is unknown. */
 static bool add(struct nlmsghdr *message, const char *word, const char *text)
 {
 	uint64_t number;
@@ -98,7 +98,7 @@ static bool add(struct nlmsghdr *message, const char *word, const char *text)
 static int parse(struct qdisc_util *self, int argc, char **argv, struct nlmsghdr *message,
 		 const char *device)
 {
-	/* The options are what follows here. */
+	/* The options follow here. */
 	struct rtattr *options = (struct rtattr *)((char *)message +
 						   NLMSG_ALIGN(message->nlmsg_len));
 	bool has_aqm = false;
@@ -125,7 +125,7 @@ static int parse(struct qdisc_util *self, int argc, char **argv, struct nlmsghdr
 	return 0;
 }
 
-/* ---- What is shown. ---- */
+/* ---- Output. ---- */
 
 /* The attribute of a type among others, or null. */
 static const struct rtattr *find(const struct rtattr *from, int bytes, int type)
@@ -146,7 +146,7 @@ static uint64_t number_in(const struct rtattr *attribute)
 	return number;
 }
 
-/* State variables, as the discipline sees itself now. */
+/* Present state variables of the discipline. */
 static void print_vars(const struct rtattr *vars)
 {
 	const struct rtattr *one, *name, *value;

@@ -5,15 +5,15 @@
 
 enum {
 	TCA_SOJOURN_UNSPEC,
-	/* The AQM as text, such as "codel@linux:target=10ms"; must be given, and is dumped. */
+	/* The AQM as text, such as "codel@linux:target=10ms"; required, and dumped. */
 	TCA_SOJOURN_AQM,
-	/* u64: seeds the hashes of flows; drawn if it is absent. */
+	/* u64: seeds the hashes of flows; random if absent. */
 	TCA_SOJOURN_SEED,
-	/* u64, bit/s: the rate of the link where it is known. */
+	/* u64, bit/s: the rate of the link, if known. */
 	TCA_SOJOURN_RATE,
-	/* u32: the largest packet; the device's, with its header, if it is absent. */
+	/* u32: the largest packet; by default the device's, with its header. */
 	TCA_SOJOURN_MTU,
-	/* Dumped alone: state variables, one nest each. */
+	/* Dumped only: state variables, one nest each. */
 	TCA_SOJOURN_VARS,
 	__TCA_SOJOURN_MAX,
 };

@@ -1,8 +1,7 @@
 """What several tests share: a small scenario, and the command as a user calls it.
 
-How many tests were skipped for want of a guest kernel goes into pytest's cache, where
-``cargo xtask tally`` finds it.
-"""
+The number of tests skipped for lack of a guest kernel goes into pytest's cache, where ``cargo xtask
+tally`` finds it."""
 
 from __future__ import annotations
 
@@ -14,11 +13,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A deadline fails where other programs take the machine's time.
+# A deadline would fail if other programs load the machine.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
-# A shell has jobs in the background ignore Ctrl-C, and so would the commands under test.
+# A shell makes background jobs ignore Ctrl-C, and so would the commands under test.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -50,7 +49,7 @@ app = { kind = "cbr", rate = "87kbit", packet = "218B", voice = true }
 
 
 class Command:
-    """Calls ``sojourn`` in a process of its own, in a folder with ``small.toml``."""
+    """Calls ``sojourn`` in a separate process, in a folder with ``small.toml``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -64,7 +63,7 @@ class Command:
         )  # fmt: skip
 
     def refused(self, *arguments: str, **options) -> str:
-        """The message of a call that must be refused: one line, exit code 2, nothing on stdout."""
+        """The message of a refused call: one line, exit code 2, nothing on stdout."""
         done = self(*arguments, **options)
         assert done.returncode == 2, done
         assert done.stdout == ""
@@ -76,7 +75,7 @@ class Command:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_store(tmp_path_factory):
-    """A store of runs for the tests alone; fixtures of wider scope than one test share it."""
+    """A separate store of runs for the tests; fixtures of wider scope than one test share it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOJOURN_CACHE", str(tmp_path_factory.mktemp("store")))
         yield
@@ -84,7 +83,7 @@ def own_store(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def empty_store(tmp_path_factory, monkeypatch):
-    """Every test starts with an empty store: none is answered from the runs of another."""
+    """Every test starts with an empty store, so none uses the runs of another."""
     monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path_factory.mktemp("store")))
 
 

@@ -1,17 +1,16 @@
 """The code blocks of the pages, and how each kind of block is checked or run.
 
-A block opens with its language. Behind it may stand
+A block opens with its language, optionally followed by
 
 - ``slow``: it takes more than about a second; `make docs-test` runs it, `make test` checks it,
-- ``not run: REASON``: it cannot run here; it is checked as far as it can be.
+- ``not run: REASON``: it cannot run here; it is checked as far as possible.
 
-A block ```text printed holds lines that the commands before it print; it is compared where they
-run, and SOJOURN_UPDATE=1 rewrites it.
+A block ```text printed contains output of the commands before it; it is compared if they run, and
+SOJOURN_UPDATE=1 rewrites it.
 
-What is checked of a block that is not run: its syntax, and of a command its options. Blocks of a
-page run in order, in one folder and with one set of Python names. A complete scenario is written to
-a file of its name, as the commands behind it expect.
-"""
+A block that is not run is checked for its syntax, a command for its options. Blocks of a page run
+in order, in one folder and with one Python namespace. A complete scenario is written to a file of
+its name for the commands that follow."""
 
 from __future__ import annotations
 
@@ -74,7 +73,7 @@ def pages() -> list[Path]:
 
 
 def blocks(path: Path) -> list[Block]:
-    """The blocks of a page, but for those of text and of the site's navigation."""
+    """The blocks of a page, without those of text and of the site's navigation."""
     text = path.read_text(encoding="utf-8")
     name = path.relative_to(ROOT).as_posix()
     found = (
@@ -89,17 +88,17 @@ class Page:
     """Runs the blocks of one page, in the current folder."""
 
     def __init__(self) -> None:
-        # A module with a file, in which Sojourn finds the source of a class.
+        # A module with a file, from which Sojourn reads the source of a class.
         self.module = types.ModuleType("docs_page")
         self.file = Path("docs_page.py").resolve()
         self.module.__file__ = str(self.file)
         self.file.write_text("")
         sys.modules["docs_page"] = self.module
-        # What the commands so far have printed; None where the last were not run.
+        # Output of the commands so far; None if the last were not run.
         self.printed: str | None = None
 
     def run(self, block: Block) -> None:
-        """Run a block, or check it where it says that it is not run."""
+        """Run a block, or check it if it is marked as not run."""
         check(block)
         if block.language == "console":
             self.printed = None
@@ -115,7 +114,7 @@ class Page:
             self.printed = "".join([_call(line, block) for line in _lines(block)])
 
     def skip(self, block: Block) -> None:
-        """Check a block that takes long; what follows it shows nothing that was printed."""
+        """Check a slow block; the output after it is not compared."""
         check(block)
         self.printed = None
 
@@ -142,7 +141,7 @@ class Page:
 
 
 def check(block: Block) -> None:
-    """What can be said of a block without running it."""
+    """Check a block without running it."""
     ways = (PRINTED,) if block.language == "text" else ("", SLOW)
     known = block.how in ways or block.how.removeprefix(NOT_RUN) not in ("", block.how)
     assert known, f"{block}: `{block.how}`: write nothing, `slow`, or `not run: REASON`"
@@ -157,7 +156,7 @@ def check(block: Block) -> None:
 
 
 def _check_nothing(_block: Block) -> None:
-    """What is printed is compared where its commands run."""
+    """Printed output is compared if its commands run."""
 
 
 def _check_python(block: Block) -> None:
@@ -178,7 +177,7 @@ def _check_console(block: Block) -> None:
 
 
 def _lines(block: Block) -> Iterator[str]:
-    """The commands of a console block; what is not behind a prompt is what they print."""
+    """The commands of a console block; lines without a prompt are their output."""
     text = block.text.replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line.startswith("$ ")]
     assert lines, f"{block}: no line begins with `$ `"
@@ -191,7 +190,7 @@ def _words(line: str) -> list[str]:
 
 
 def _parse(words: list[str], block: Block) -> None:
-    """Commands, options and their values are those that the command has."""
+    """Check that commands, options and their values exist."""
     what: click.Command = command
     with contextlib.ExitStack() as stack:
         context = None
@@ -211,10 +210,10 @@ def _parse(words: list[str], block: Block) -> None:
 
 
 def _call(line: str, block: Block) -> str:
-    """Run a command; what it prints."""
+    """Run a command; return its output."""
     words = _words(line)
     if words[0] == "make":
-        return ""  # its target was checked; what it does, `make test` and its own page show
+        return ""  # only its target is checked; `make test` and its own page cover the rest
     target = shlex.split(line, comments=True)
     out = Path(target[target.index(">") + 1]) if ">" in target else Path("stdout.txt")
     with out.open("w", encoding="utf-8") as stdout, contextlib.redirect_stdout(stdout):
@@ -244,7 +243,7 @@ def _check_study(document: Mapping[str, Any]) -> None:
 
 
 def _completed(part: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of a scenario with the rest of a shipped one, as pages show parts."""
+    """Complete a part of a scenario, as pages show it, with a shipped one."""
     base = tomllib.loads(shipped()["traffic-mix"].read_text())
     flows = part.get("flows", [])
     own_links = any("rate" in link for link in part.get("links", {}).values())
@@ -265,7 +264,7 @@ def _completed(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write(block: Block) -> None:
-    """Write a whole scenario to a file of its name."""
+    """Write a complete scenario to a file of its name."""
     name = tomllib.loads(block.text).get("name")
     if name is not None:
         Path(f"{name}.toml").write_text(block.text)

@@ -1,4 +1,4 @@
-"""Lines of pages that show what a command prints, as it prints them now."""
+"""Updates lines of pages that show output of commands."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _GAP = 2
 
 
 def anew(excerpt: str, printed: str) -> str:
-    """An excerpt with each of its lines as it is printed; one that is not printed stays.
+    """An excerpt with each line replaced by the present output; unmatched lines stay.
 
-    A line is known by its words before the first number; of several such the one with most words in
-    common is meant. Of columns that no line of the excerpt fills, two are kept.
+    A line is identified by its words before the first number; among several, the one with most
+    words in common is used. Two of the columns that no line of the excerpt fills are kept.
 
     Args:
         excerpt: lines of a page.
-        printed: all that the commands print.
+        printed: all output of the commands.
     """
     lines = [line.rstrip() for line in printed.splitlines() if line.strip()]
     by_key: dict[str, list[str]] = {}
@@ -38,7 +38,7 @@ def _key(line: str) -> str:
 
 
 def _narrowed(lines: list[str]) -> list[str]:
-    """Lines of a table without what is blank in all of them."""
+    """Lines of a table without common blank columns."""
     width = max(map(len, lines), default=0)
     padded = [line.ljust(width) for line in lines]
     kept: list[int] = []

@@ -1,4 +1,4 @@
-"""Guests for tests: skipped where there is no guest kernel, unless CI says there must be one."""
+"""Guests for tests: skipped without a guest kernel, unless CI requires one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def in_guest(given: _core.Scenario) -> _core.Run:
 
 
 def on_linux(given: _core.Scenario, cancel: _core.Cancel, own: Path | None = None) -> _core.Run:
-    """The scenario's run on the real kernel, with a kernel of the user's own if one is given."""
+    """The scenario's run on the real kernel, with the user's kernel if one is given."""
     (selected,) = registry.select(["linux"], {"kernel": own})
     return selected.run(given, cancel)
 
@@ -40,9 +40,8 @@ def on_linux(given: _core.Scenario, cancel: _core.Cancel, own: Path | None = Non
 def in_real_time(given: _core.Scenario) -> _core.Run:
     """A run in real time in which the machine kept up.
 
-    A busy machine stalls, and the run says so: it is made again, three times in all, and then the
-    test is skipped with the reason. Any other reason fails it.
-    """
+    A run on a busy machine may be invalid because of a stall: it is repeated, three times in total,
+    and then the test is skipped with the reason. Any other reason fails it."""
     reasons: list[str] = []
     for _ in range(3):
         run = on_linux(given, _core.Cancel())

@@ -1,4 +1,4 @@
-"""Processes that tests start, and what is left of them."""
+"""Processes that tests start, and their remains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def below(pid: int) -> list[int]:
-    """The processes below a process, the dead that nobody waited for too."""
+    """The processes below a process, zombies included."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
     rows = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
     family = {pid}
@@ -29,7 +29,7 @@ def ended() -> int:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that nobody waited for does not."""
+    """Whether a process is running; a zombie is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:

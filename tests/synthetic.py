@@ -1,4 +1,4 @@
-"""Results made up for tests: shaped like those of real runs, no simulator needed."""
+"""Synthetic results for tests: shaped like those of real runs, without a simulator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AQMS = {
     "madpie": (0.015, 0.012, 0.0),
 }
 
-# What a manifest says of the engine.
+# The engine in a manifest.
 SIM: dict[str, Any] = {"engine": "sim"}
 
 
@@ -41,7 +41,7 @@ class SyntheticTable:
 
 
 class SyntheticRun:
-    """What a run of the core offers; `account` is what its manifest says of the engine."""
+    """The interface of a run of the core; `account` is the engine in its manifest."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ def result(aqm: str, seed: int, account: dict[str, Any] = SIM) -> Result:
 def comparison(
     aqms: Sequence[str] = tuple(AQMS), seeds: int = 10, accounts: Sequence[dict[str, Any]] = (SIM,)
 ) -> Comparison:
-    """Results of AQMs; `accounts` say on which engines they ran, in turn."""
+    """Results of AQMs; `accounts` are their engines, in turn."""
     numbers = list(range(1, seeds + 1))
     scenario: Any = SimpleNamespace(
         name="demo", seed=1, origin="demo.toml", source="name = 1\n", sets=[], duration_s=60.0,

@@ -1,4 +1,4 @@
-"""How far engines agree: cells, their noise, and which queues are compared."""
+"""Agreement of engines: cells, their noise, and the compared queues."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_recorded_page_says_what_the_generator_says(name: str, engines: tuple[
     lines = (RESULTS / f"{name}.md").read_text(encoding="utf-8").splitlines()
     assert lines[0] == f"# Agreement of {engines[0]} and {engines[1]}"
     assert lines[2] == introduction(engines, 3)
-    # Besides shares and headings there are tables and lists, and what `mended` means.
+    # In addition to shares and headings, the page has tables, lists, and the meaning of `mended`.
     prose = [line for line in lines[3:] if line and line[0] not in "|-#"]
     shares = [line for line in prose if " cells agree, " in line]
     mended = [causes.MENDED_MEANS, "With mended TCP:"] if name == "agreement-ns3" else []

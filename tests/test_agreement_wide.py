@@ -1,4 +1,4 @@
-"""The wide grid: a covering design, and what is compared in it."""
+"""The wide grid: a covering design, and its comparisons."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_pair_of_levels_that_can_be_combined_meets_in_a_cell(
     for one, other in combinations(design.factors, 2):
         met = {(cell[one], cell[other]) for cell in cells}
         for pair in product(design.factors[one], design.factors[other]):
-            # A pair alone may be allowed and have no whole cell: DCTCP marks, pfifo does not.
+            # A pair may be allowed without a complete cell: DCTCP needs marks, pfifo does not mark.
             levels = dict(zip((one, other), pair, strict=True))
             assert pair in met or not _has_cell(design, levels), pair
 
@@ -144,7 +144,7 @@ def test_a_page_counts_close_far_and_unknown_values() -> None:
     ours = [run(0.020), run(0.022, **{"class/x/completion_p50": 1.0})]
     theirs = [run(0.030), run(0.031)]
     compared = compare_cell("a cell", levels, (ours, theirs))
-    # Marks happen on neither engine, and completion times are not known of every run.
+    # Marks occur on neither engine, and completion times are unknown in some runs.
     assert [cell.metric for cell in compared.cells] == ["queue/b/delay_p50"]
     assert compared.unknown == ["class/x/completion_p50"]
     found = WideAgreement(wide.WIDE, ("sim", "linux"), 2, [compared])
@@ -175,8 +175,8 @@ def test_how_often_the_reference_agrees_with_itself_follows_from_its_seeds() -> 
     def cell(error: float) -> CellAgreement:
         return CellAgreement("a cell", "queue/b/drop_rate", (0.1, 0.1), error=error)
 
-    # A difference of two means of the standard error 0.01 / sqrt(2) has that of 0.01: one of them
-    # is what a tenth of 0.1 allows, half of one what a twentieth does.
+    # A difference of two means with standard error 0.01 / sqrt(2) has a standard error of 0.01: a
+    # tenth of 0.1 allows one of them, a twentieth half of one.
     found = cell(0.01 / math.sqrt(2))
     assert found.agrees_with_itself == pytest.approx(0.6827, abs=1e-4)
     assert found.agrees_closely_with_itself == pytest.approx(0.3829, abs=1e-4)
@@ -186,7 +186,7 @@ def test_how_often_the_reference_agrees_with_itself_follows_from_its_seeds() -> 
 
 @pytest.mark.parametrize("design", wide.DESIGNS, ids=lambda design: design.name)
 def test_a_recorded_page_says_what_the_generator_says(design: wide.CoveringDesign) -> None:
-    """But for its numbers, which take an hour to record."""
+    """Except for its numbers, which take an hour to record."""
     runs = [Measured({"queue/b/drop_rate": 0.1 + 0.0001 * seed}, []) for seed in range(10)]
     compared = compare_cell("a cell", wide.cells(design)[0], (runs, runs))
     found = WideAgreement(design, ("sim", "linux"), 10, [compared])

@@ -1,4 +1,4 @@
-"""What a user can get wrong: one sentence, exit code 2, nothing half-written."""
+"""Errors of users: one sentence, exit code 2, nothing half-written."""
 
 import os
 import resource
@@ -143,7 +143,7 @@ def test_an_output_folder_that_cannot_be_written_is_refused_before_work(command,
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", [["run"], ["compare", "--aqm", "taildrop,pie", "--seeds", "2"]])
 def test_a_full_disk_is_reported_and_leaves_nothing_half_written(command, verb):
-    # A limit on the size of files is a disk that is full after that many bytes.
+    # A limit on file sizes acts like a disk that is full after that many bytes.
     code = (
         "import resource, sys; from sojourn.cli import main; "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); sys.exit(main(sys.argv[1:]))"

@@ -1,4 +1,4 @@
-"""Captures of simulated runs: what tshark says of them, and what the command refuses."""
+"""Captures of simulated runs: checked by tshark, and errors of the command."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ rtt = "40ms"
 app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 """
 
-# What loss and its repair look like to Wireshark; anything else is a fault of the headers.
+# Wireshark's view of losses and retransmissions; anything else is an error of the headers.
 OF_LOSS = ("retransmission", "out-of-order", "Duplicate ACK", "Previous segment")
 
 

@@ -195,7 +195,7 @@ def test_help_and_import_are_fast(command, verb):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command(*verb, "--help")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Of the processor: a clock would count the machine's other work.
+    # CPU time, because wall time would include other load.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2.0
 
 

@@ -1,4 +1,4 @@
-"""Comparisons over results made up for the purpose."""
+"""Comparisons of synthetic results."""
 
 import io
 import math
@@ -49,7 +49,7 @@ def test_differences_are_taken_seed_by_seed(compared):
 
 def test_a_verdict_knows_which_direction_is_better(compared):
     verdicts = {(r.metric.metric, r.aqm): r.verdict for r in compared.tests}
-    # The synthetic utilisation is the same, so that the shorter delay dominates.
+    # The synthetic utilisation is the same, so the shorter delay dominates.
     assert verdicts["delay_p95", "codel"] == "different"
     assert table_rows(compared)[0].cells[1].verdict == "better"
     assert verdicts["goodput", "codel"] == "same"
@@ -163,7 +163,7 @@ def test_seeds_count_up_or_are_given():
 
 @pytest.fixture
 def failing(monkeypatch):
-    """Runs that all fail at once; what they were asked for."""
+    """Runs that all fail at once; returns the requests."""
     asked = []
 
     def run_all(tasks, **given):

@@ -1,4 +1,4 @@
-"""Comparisons of a few made-up runs: every number and sentence against arithmetic by hand."""
+"""Comparisons of a few synthetic runs: every number and sentence against arithmetic by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T2 = 4.302652729911275
 
 
 class FewNumbers:
-    """A run that has a summary and nothing else."""
+    """A run with only a summary."""
 
     digest = "0"
     warnings: list[str] = []  # noqa: RUF012
@@ -53,7 +53,7 @@ class FewNumbers:
 
 
 def compared(values: dict[str, dict[str, Sequence[float | None]]], **more: Any) -> Comparison:
-    """A comparison from values by AQM and key, one a seed; None where a run has no such number."""
+    """A comparison from values by AQM and key, one per seed; None if a run lacks the number."""
     scenario: Any = SimpleNamespace(name="few", links=["b"])
     seeds = range(1, 1 + len(next(iter(next(iter(values.values())).values()))))
     results = {
@@ -249,7 +249,7 @@ def test_folders_of_aqms_that_look_alike_differ() -> None:
     ]  # fmt: skip
 
 
-# Statistics at their borders.
+# Edge cases of statistics.
 
 
 def test_the_confidence_is_95_percent() -> None:

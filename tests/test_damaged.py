@@ -1,4 +1,4 @@
-"""What engines keep of their builds is read back with care: damage is said, never a traceback."""
+"""Cached builds of engines are validated: damage is reported, never a traceback."""
 
 from __future__ import annotations
 

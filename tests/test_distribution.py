@@ -1,4 +1,4 @@
-"""Distributions in bins: quantiles, shares, and bins of several runs put together."""
+"""Distributions in bins: quantiles, shares, and merged bins of several runs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every code block of the pages runs, or is checked and says why it does not run.
+"""Every code block of the pages runs, or is checked and states why it does not run.
 
 `make docs-test` sets SOJOURN_DOCS and runs the slow ones too.
 """
@@ -22,7 +22,7 @@ def _name(path: Path) -> str:
 
 
 def _case(path: Path) -> object:
-    """A page; where its commands run, its test takes seconds."""
+    """A page; if its commands run, its test takes seconds."""
     runs = any(
         b.language == "console" and b.how == "" and "$ sojourn" in b.text for b in blocks(path)
     )
@@ -33,7 +33,7 @@ def _case(path: Path) -> object:
 def test_the_blocks_of_a_page_run(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # where `command` has put small.toml
+    monkeypatch.chdir(tmp_path)  # the folder in which `command` has put small.toml
     page = Page()
     for block in blocks(path):
         if block.how == SLOW and not ALL:

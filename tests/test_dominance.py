@@ -1,4 +1,4 @@
-"""Delay and utilisation judged together, and numbers that are not known, by arithmetic by hand."""
+"""Delay and utilisation judged together, and unknown numbers, against arithmetic by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS = (0.0, 1e-4, -1e-4, 2e-4, -2e-4, 3e-4, -3e-4, 1.5e-4)
 
 
 class Numbers:
-    """A run that has a summary and nothing else."""
+    """A run with only a summary."""
 
     digest = "0"
     warnings: list[str] = []  # noqa: RUF012
@@ -123,7 +123,7 @@ def test_what_the_seeds_do_not_settle_has_a_probability_between() -> None:
 
 
 def test_five_unanimous_seeds_are_not_sure_and_six_are() -> None:
-    """One in sixteen and in thirty-two: how often all differences have one sign by chance."""
+    """Probability that all differences have one sign by chance: 1/16 and 1/32."""
     for seeds, is_sure in ((5, False), (6, True)):
         base = [{DELAY: 0.1 + step, SHARE: 0.95} for step in STEPS[:seeds]]
         other = [{DELAY: 0.05 + step, SHARE: 0.95} for step in STEPS[:seeds]]
@@ -178,7 +178,7 @@ def test_one_seed_gives_points_and_no_probability() -> None:
 
 
 def completions(known: Sequence[float], bounds: Sequence[float]) -> list[dict[str, float]]:
-    """Runs whose p95 is known, then runs that have a bound alone."""
+    """Runs whose p95 is known, then runs with only a bound."""
     return [{COMPLETION: t} for t in known] + [{f"{COMPLETION}_above": t} for t in bounds]
 
 

@@ -1,4 +1,4 @@
-"""Figures drawn in other processes: the same files, and nothing left of the processes."""
+"""Figures drawn in other processes: the same files, and no remaining processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 AQMS = ("taildrop", "codel")
 
-# Begins such a process, says its number, and ends without a last word.
+# Starts such a process, prints its PID, and ends abruptly.
 KILLED = """\
 import os, signal, sys
 sys.path[:0] = [{tests!r}]

@@ -1,4 +1,4 @@
-"""What a process leaves that ends at once, in the middle of its work."""
+"""The remains of a process that ends at once, in the middle of its work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# A thread that is not waited for has begun a file, a folder and a lock when the process ends.
+# A thread that is not waited for has created a file, a folder and a lock when the process ends.
 BEGUN = """\
 import sys, threading, time
 from pathlib import Path
@@ -31,7 +31,7 @@ threading.Thread(target=work).start()
 begun.wait()
 ending.end(130)
 """
-# `compare` whose runs end at once, and whose work after them is interrupted at a known place.
+# `compare` whose runs end at once, and whose later work is interrupted at a known place.
 BUSY = """\
 import importlib, signal, sys, time
 from sojourn import ending, errors

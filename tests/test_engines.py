@@ -24,7 +24,7 @@ SMALL = {"duration": "2s", "warmup": "0s"}
 
 
 class Third:
-    """An engine that hands every scenario to the simulator and notes the calls."""
+    """An engine that passes every scenario to the simulator and records the calls."""
 
     name = "third"
     about = "an engine for tests"

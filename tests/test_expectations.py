@@ -1,4 +1,4 @@
-"""`sojourn test`: what is decided, how it is reported, what is refused."""
+"""`sojourn test`: decisions, reports and errors."""
 
 from __future__ import annotations
 

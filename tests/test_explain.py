@@ -1,4 +1,4 @@
-"""Who says what: the table of dialects, its sources, and what each does besides its parameters."""
+"""Explanations: the table of dialects, its sources, and differences other than parameters."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from sojourn.describing import schema_keys
 from sojourn.describing.explain import WIDTH, explain, find
 from sojourn.errors import InputError
 
-# Every law, discipline and dialect that the field has, as the README of the registry promises.
+# Every law, discipline and dialect that the README of the registry promises.
 FIELD = {
     "taildrop": "packets bytes head_drop",
     "red": "floyd linux ns2 ns3",

@@ -1,4 +1,4 @@
-"""What `reproduce` keeps of a run: every array, computed by hand from tables of a few rows."""
+"""The arrays that `reproduce` keeps of a run, computed by hand from tables of a few rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TABLES = {
             "count": u64(5, 1, 3, 2),
         }
     ),
-    # The first queue is the one that comes first; the second's samples are not kept.
+    # The first queue is the first in the table; the second's samples are not kept.
     "states": pa.table(
         {
             "queue": coded("bottleneck", "bottleneck", "uplink", "bottleneck", "bottleneck"),
@@ -107,7 +107,7 @@ class TinyRun:
         raise NotImplementedError(folder)
 
 
-# By extractor every array that is kept, with its type.
+# By extractor every kept array, with its type.
 EXPECTED: dict[str, dict[str, tuple[Any, Any]]] = {
     "delays": {
         "queue/bottleneck/delay/lower_ns": ([1_000, 2_000], np.int64),
@@ -177,7 +177,7 @@ def test_several_extractors_keep_their_arrays_side_by_side(result: Result) -> No
     arrays = extract(result, tuple(EXPECTED))
     count = sum(len(columns) for columns in EXPECTED.values())
     assert len(arrays) == 3 + count
-    # What is kept survives a file without pickled objects.
+    # Kept arrays survive a file without pickled objects.
     assert not any(array.dtype.hasobject for array in arrays.values())
 
 

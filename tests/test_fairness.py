@@ -1,4 +1,4 @@
-"""What a comparison says of itself: its head, unfair contenders, margins, pairing, engines."""
+"""The head of a comparison, unfair contenders, margins, pairing, engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, folders that one process writes, and what is read back."""
+"""Files that are complete or missing, folders with one writer, and reading results back."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_names_that_are_no_utf8_are_names_like_others(command):
 def test_a_message_about_a_name_that_is_no_utf8_shows_its_bytes_as_escapes(command):
     name = os.fsdecode(b"no-\xff")
     assert "no-\\xff: there is no such file and no shipped" in command.refused("run", name)
-    # An error of the system too, which has the name of the file.
+    # A system error, which has the name of the file.
     below = os.fsdecode(b"/proc/\xff")
     message = command.refused("study", "begin", "aqm-load-rtt", "--store", below)
     assert "/proc/\\xff" in message

@@ -1,4 +1,4 @@
-"""Digests from Python and in threads are those on record from Rust, of 30 s at most."""
+"""Digests from Python and in threads equal those recorded from Rust, for at most 30 s."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

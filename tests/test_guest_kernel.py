@@ -1,4 +1,4 @@
-"""Which sources a guest kernel is built from, and which kernel is taken."""
+"""The sources from which a guest kernel is built, and the selection of a kernel."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_an_archive_that_ends_early_is_refused_with_what_tar_said(
 
 class _Silent:
     def step(self, done: float, what: str) -> None:
-        """Say nothing."""
+        """Ignore messages."""
 
 
 def test_a_newer_release_is_taken_only_if_asked_for(
@@ -141,7 +141,7 @@ def test_an_archive_that_is_not_installed_says_its_version_itself(
 
 
 def _archive(folder: Path, release: str, makefile: str, noise: bytes = b"") -> Path:
-    """An archive of sources that has little but a Makefile; `noise` is a file behind it."""
+    """An archive of sources with little but a Makefile; `noise` is a file after it."""
     source = folder / f"linux-source-{release}"
     (source / "Documentation").mkdir(parents=True)
     (source / "Documentation" / "Makefile").write_text("VERSION = 1\n")

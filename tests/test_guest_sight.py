@@ -1,4 +1,4 @@
-"""What a guest can open of this machine: its own files, whoever asks within it."""
+"""The files of this machine that a guest can open, for every user in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ needs_landlock = pytest.mark.skipif(
 
 
 def in_a_guest(script: str, confined: bool) -> dict[str, str]:
-    """What a shell script in a guest, as its root, wrote into the scratch folder."""
+    """The output of a shell script that runs as root in a guest."""
     assert KERNEL is not None, "what needs it is skipped otherwise"
     with child.scratch() as folder:
         (folder.shared / guest.INIT).write_text(script)
@@ -61,7 +61,7 @@ def test_a_guest_has_no_interface_to_a_network_outside() -> None:
         "ls /sys/class/net > /run/interfaces\n", True,
     )  # fmt: skip
     assert "lo" in written["interfaces"].split()
-    # Only an interface with a device behind it leads anywhere; the pattern found none.
+    # Only an interface with a device leads anywhere; the pattern found none.
     assert written["devices"] == "/sys/class/net/*/device\n"
 
 

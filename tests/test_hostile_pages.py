@@ -1,8 +1,7 @@
 """Names that are markup do nothing in any page, in Chromium: escaped, and refused by the policy.
 
-Each page is opened twice: as it is written, and without its policy, so that neither hides that the
-other has failed. The live page is tested by web/tests/hostile.test.mjs.
-"""
+Each page is opened twice, as written and without its policy, so neither protection hides a failure
+of the other. The live page is tested by web/tests/hostile.test.mjs."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ def hostile_result(result: Result) -> Result:
 
 
 def report(folder: Path) -> Path:
-    """Of runs whose scenario, AQM, link and class have hostile names."""
+    """A report of runs whose scenario, AQM, link and class have hostile names."""
     made = comparison(["taildrop", "pie"], seeds=3)
     scenario = made.scenario
     scenario.name = scenario.source = scenario.origin = HOSTILE
@@ -67,7 +66,7 @@ def report(folder: Path) -> Path:
 
 
 def report_that_plays(folder: Path) -> Path:
-    """Of real runs, so that it holds the scenario's text and, where it is built, the live page."""
+    """A report of real runs, so it contains the scenario's text and, if built, the live page."""
     text = 'name = "NAME"\n'.replace("NAME", HOSTILE.replace("\\", "\\\\").replace('"', '\\"'))
     source = load("dumbbell-reno").source
     (folder / "hostile.toml").write_text(text + re.sub(r'(?m)^name = "dumbbell.*\n', "", source))
@@ -136,7 +135,7 @@ def dossier_of(folder: Path) -> Path:
 
 
 def dom(page: str, folder: Path) -> str:
-    """The document that Chromium has made of a page after ten seconds of its own time."""
+    """Chromium's document of a page after ten seconds of virtual time."""
     (folder / "opened.html").write_text(page, encoding="utf-8")
     return subprocess.run(
         [CHROMIUM or "", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",

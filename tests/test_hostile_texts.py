@@ -1,8 +1,7 @@
-"""Parsers in Python against texts that are nearly right: refused in a sentence, or read.
+"""Parsers in Python with nearly valid texts: refused with a message, or parsed.
 
 The parsers in Rust have targets in `fuzz`, scenarios the storm (docs/evidence/storm.md). An input
-depends on its number alone.
-"""
+depends only on its number."""
 
 from __future__ import annotations
 
@@ -74,7 +73,7 @@ def edited(text: str, draw: random.Random) -> str:
 
 
 def from_file(read: Callable[[Path], Any]) -> Callable[[str, Path], Any]:
-    """A reader of files that is given a text."""
+    """A reader of files, applied to a text."""
 
     def reads(text: str, folder: Path) -> Any:
         file = folder / "input.toml"
@@ -115,7 +114,7 @@ def test_a_text_that_is_nearly_right_is_refused_in_a_sentence_or_read(parser, tm
         try:
             read(text, tmp_path)
         except (InputError, sojourn.ScenarioError, OSError) as error:
-            # A name of thousands of characters is the system's to refuse.
+            # The system refuses a name of thousands of characters.
             assert str(error).strip(), (number, text)
         except Exception as error:
             pytest.fail(f"{parser}, input {number}: {error!r}\n{text}")

@@ -1,4 +1,4 @@
-"""`sojourn import`: every format, what it gives, and what is refused."""
+"""`sojourn import`: every format, its results, and errors."""
 
 from __future__ import annotations
 

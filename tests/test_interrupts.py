@@ -13,7 +13,7 @@ from processes import below, wait_for
 
 pytestmark = pytest.mark.slow
 
-# `compare` whose computing is replaced.
+# `compare` with a replaced computation.
 CLIENT = """\
 import importlib
 import os

@@ -1,7 +1,6 @@
 """Our AQMs as a kernel module: compiled, loaded in the guest, equal to the kernel's own, refused.
 
-Where the guest kernel or a compiler for the module is missing, what needs it is skipped.
-"""
+Tests that need the guest kernel or a compiler for the module are skipped without it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The kernel's own disciplines in real time: on this machine's kernel, and in Debian's guest.
 
-A kernel without them skips these tests; `make test-hosts` runs them on one that has all.
-"""
+Without them these tests are skipped; `make test-hosts` runs them on a kernel that has all."""
 
 from __future__ import annotations
 
@@ -74,7 +73,7 @@ def test_debians_guest_runs_both_bottlenecks(bottleneck: str, queue: str) -> Non
 
 
 def test_a_kernel_that_is_not_ours_ends_with_its_killed_parent(tmp_path: Path) -> None:
-    """Its helpers and programs end with the group, which it must not leave."""
+    """Its helper processes and programs end with the group, which it must not leave."""
     found = uml.availability()
     if not found.works and not MUST:
         pytest.skip(found.note)
@@ -83,7 +82,7 @@ def test_a_kernel_that_is_not_ours_ends_with_its_killed_parent(tmp_path: Path) -
     file.write_text(text.replace('"4s"', '"2000s"'))
     command = [sys.executable, "-m", "sojourn", "run", str(file), "--engine", "linux"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as parent:
-        # The watcher, the kernel, two helpers of it, and a program of the guest.
+        # The watcher, the kernel, two of its helper processes, and a program of the guest.
         started = wait_for(lambda: len(below(parent.pid)) >= 5, 120.0)
         family = below(parent.pid)
         parent.send_signal(signal.SIGKILL)

@@ -1,7 +1,6 @@
-"""The engine linux: guests, their plans, their results, and that nothing of them stays behind.
+"""The engine linux: guests, their plans, their results, and no remains.
 
-Tests that need a guest kernel are skipped without one, unless CI says there must be one.
-"""
+Tests that need a guest kernel are skipped without one, unless CI requires one."""
 
 from __future__ import annotations
 
@@ -77,7 +76,7 @@ def test_kernel_and_router_agree_with_the_simulator(bottleneck: str, cc: str) ->
     for metric in ("utilisation", "delay_mean"):
         key = f"queue/bottleneck/{metric}"
         assert real[key] == pytest.approx(simulated[key], rel=0.25), key
-    # 87 kbit/s in datagrams of 218 bytes, as many here as there.
+    # 87 kbit/s in datagrams of 218 bytes, the same number on both engines.
     assert real["class/cbr/goodput"] == pytest.approx(simulated["class/cbr/goodput"], rel=0.02)
     assert real["class/files/transfers"] >= 3
     # 20 ms of propagation, at least.
@@ -226,7 +225,7 @@ def _first_shell_does(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
 
 
 def _fails(plan: str, says: str) -> None:
-    """The guest cannot carry out the plan, and the message says it with the remedy."""
+    """The guest cannot carry out the plan, and the message has the remedy."""
     assert KERNEL is not None
     with child.scratch() as folder, pytest.raises(RunFailed, match=says):
         guest.run(KERNEL, folder, plan, 1, _core.Cancel())
@@ -242,7 +241,7 @@ def test_a_kernel_panic_in_the_guest_is_reported(monkeypatch: pytest.MonkeyPatch
 def test_a_guest_out_of_memory_is_reported_and_leaves_no_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Its one program takes memory without end, until the kernel finds nobody else to kill."""
+    """Its only program allocates memory endlessly, until the kernel has nothing else to kill."""
     small = partial(guest.command_of, memory="64M")
     monkeypatch.setattr(guest, "command_of", small)
     _first_shell_does(monkeypatch, "exec tail /dev/zero")
@@ -307,7 +306,7 @@ def test_the_kernels_red_adapts() -> None:
         for when in ("qdiscs_before", "qdiscs_after")
     )
     assert before == pytest.approx(0.02, rel=1e-3)
-    # Two flows need less than the 2 % that it begins with.
+    # Two flows need less than its initial 2 %.
     assert after < 0.9 * before
 
 

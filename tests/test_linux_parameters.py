@@ -1,4 +1,4 @@
-"""Parameters in the kernel: what a scenario asks for is what runs, or the run is refused."""
+"""Parameters in the kernel: the run uses those of the scenario, or is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ rtt = "40ms"
 {keys}
 app = {{ kind = "bulk" }}
 """
-# The guest ends the run where netlink shows another number than was asked for.
+# The guest ends the run if netlink shows another value than requested.
 CODEL = "target=3ms,interval=30ms,ecn=true,ce_threshold=1ms"
 PIE = "target=7ms,tupdate=30ms,alpha=0.25hz,beta=2hz,ecn=true,byte_mode=true,delay=rate"
 RED = "limit=400kB,min_th=30kB,max_th=90kB,burst=55,max_p=1,ecn=true"
@@ -69,7 +69,7 @@ def test_the_kernel_has_what_the_scenario_asks_for(queue: str) -> None:
     ],
 )
 def test_what_the_kernel_cannot_set_is_refused_in_one_sentence(queue: str, why: str) -> None:
-    """Case 17: these ran with the kernel's own value, without a word."""
+    """Case 17: these ran silently with the kernel's own value."""
     with pytest.raises(ScenarioError, match=r"links\.bottleneck\.queue") as refused:
         _core.linux_plan(scenario(queue))
     assert why in str(refused.value)
@@ -78,7 +78,7 @@ def test_what_the_kernel_cannot_set_is_refused_in_one_sentence(queue: str, why: 
 @needs_kernel
 @pytest.mark.parametrize("queue", ["cake:target=20ms", "cake:interval=30ms"])
 def test_cakes_target_and_interval_mean_the_same_in_both_engines(queue: str) -> None:
-    """Case 17: the kernel ran with 5 ms for the one and with 1.5 ms for the other."""
+    """Case 17: the kernel ran with 5 ms for one and 1.5 ms for the other."""
     given = scenario(queue, duration="12s", warmup="2s")
     real, own = numbers(in_guest(given)), numbers(_core.run(given))
     key = "queue/bottleneck/delay_mean"

@@ -1,4 +1,4 @@
-"""Where the engine linux runs: found out, chosen, refused with the remedy."""
+"""The places of the engine linux: detected, chosen, refused with the remedy."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_place_that_does_not_exist_is_refused() -> None:
 
 
 def test_debians_guest_runs_or_says_why_not() -> None:
-    """Its kernel cannot restore the registers of some newer processors; then it must say so."""
+    """Its kernel cannot restore the registers of some newer CPUs; then it must report that."""
     found = uml.availability()
     if found.works:
         run = in_real_time(scenario("uml", "kernel"))

@@ -1,7 +1,6 @@
-"""What the engine linux records besides the queue, and what its link does besides queueing.
+"""Records of the engine linux other than the queue, and effects of its link other than queueing.
 
-Both engines fill the same tables with the same arithmetic, and draw the same luck.
-"""
+Both engines fill the same tables with the same arithmetic, and draw the same random numbers."""
 
 from __future__ import annotations
 
@@ -79,7 +78,7 @@ def test_bins_are_those_of_the_simulator(bottleneck: str) -> None:
         slack = {"bit/s": 8_000, "1": 0.0008}[row["unit"]]
         value, other = row.pop("value"), expected.pop("value")
         assert row == expected
-        # All propagation comes before the queue here, which so begins a little later.
+        # Here all propagation is before the queue, so the queue starts slightly later.
         if row["scope"] != "queue" or row["t_ns"] > 0:
             assert value == pytest.approx(other, abs=slack), row
 
@@ -107,11 +106,12 @@ def test_latency_of_tcp_is_seen_at_its_ends(bottleneck: str) -> None:
     names = {key for key in simulated if "/owd" in key or "/rtt" in key}
     assert {key for key in real if "/owd" in key or "/rtt" in key} == names
     assert len(names) == 10
-    # The way: 20 ms of propagation, 121 us on the access link of 100 Mbit/s, the queue, and the
-    # packet's own 1.2 ms on the link.
+    # The forward path: 20 ms of propagation, 121 us on the access link of 100 Mbit/s, the queue,
+    # and the packet's own 1.2 ms on the link.
     queue = real["queue/bottleneck/delay_mean"]
     assert real["class/bulk/owd_mean"] == pytest.approx(queue + 0.0213, abs=0.0005)
-    # The way back: 20 ms, and every second segment's acknowledgement waits for the next one.
+    # The reverse path: 20 ms, and every second segment's acknowledgement is delayed until the next
+    # one.
     back = real["class/bulk/rtt_p50"] - real["class/bulk/owd_p50"]
     assert 0.0199 < back < 0.0225
     for metric in ("owd_p50", "rtt_p50"):
@@ -130,7 +130,7 @@ LOSSES = {
 @BOTH
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_same_packets_are_lost_as_in_the_simulator(bottleneck: str, loss: str) -> None:
-    # Datagrams leave the link in the same order in both engines, so the n-th has the same luck.
+    # Datagrams leave the link in the same order in both engines, so the n-th has the same draw.
     flows = CBR + 'stop = "3s"\n'
     given = scenario(
         bottleneck, flows=flows, link=LOSSES[loss], record='bins = "10ms"', warmup="0s"
@@ -142,10 +142,10 @@ def test_the_same_packets_are_lost_as_in_the_simulator(bottleneck: str, loss: st
                    "queue/bottleneck/drop_rate", "class/cbr/loss_rate"):  # fmt: skip
         assert real[metric] == simulated[metric], metric
     assert real["queue/bottleneck/wire_lost"] > 50
-    # What the wire loses is no drop of the queue; the receiver misses it.
+    # A loss on the wire is not a drop of the queue; the receiver misses the packet.
     assert real["queue/bottleneck/drop_rate"] == 0
     assert real["class/cbr/loss_rate"] == real["queue/bottleneck/wire_loss_rate"]
-    # Not only as many, the same ones: five datagrams in a bin of 10 ms.
+    # Not only the same number but the same ones: five datagrams in a bin of 10 ms.
     received = [
         [row["value"] for row in sojourn.Result(each).bins.to_pylist() if row["scope"] == "flow"]
         for each in (run, own)
@@ -280,11 +280,11 @@ def test_acknowledgements_queue_and_drop_on_the_way_back(bottleneck: str) -> Non
     real, simulated = numbers(run), numbers(own)
     assert simulated["queue/up/utilisation"] > 0.9
     assert real["queue/up/utilisation"] == pytest.approx(simulated["queue/up/utilisation"], rel=0.1)
-    # One flow and one seed: how near the engines are over several is for `sojourn agree` to say.
+    # One flow and one seed; `sojourn agree` measures agreement over several.
     for key in ("queue/down/utilisation", "class/slowed/goodput", "queue/up/delay_mean"):
         assert real[key] == pytest.approx(simulated[key], rel=0.25), key
     assert real["queue/up/drop_rate"] > 0.01
-    # The round trip holds the wait for the way back, the way there does not.
+    # The RTT includes the queue of the reverse path, the one-way delay does not.
     back = real["class/slowed/rtt_mean"] - real["class/slowed/owd_mean"]
     assert back > 0.02 + 0.8 * real["queue/up/delay_mean"]
     tables = [sojourn.Result(each) for each in (run, own)]
@@ -297,7 +297,7 @@ def test_acknowledgements_queue_and_drop_on_the_way_back(bottleneck: str) -> Non
     ]
     if bottleneck == "sojourn":
         assert found[0] == found[1]
-    else:  # the kernel does not tell the variables of its own discipline
+    else:  # the kernel does not report the variables of its discipline
         assert [row for row in found[0] if row[0] == "up"] == [
             row for row in found[1] if row[0] == "up"
         ]
@@ -349,7 +349,7 @@ app = { kind = "bulk" }
 def test_what_waits_is_joined_beside_the_packet_record() -> None:
     given = _core.Scenario.load(JOINED)
     real, own = (sojourn.Result(run).packets for run in (in_guest(given), _core.run(given)))
-    # What is acknowledged together follows from the receiver's room (fact linux-38).
+    # The receiver's free memory determines what is acknowledged together (fact linux-38).
     for column in ("seq", "fate"):
         assert real[column].to_pylist() == own[column].to_pylist()
     assert own.num_rows > 600

@@ -1,4 +1,4 @@
-"""Random numbers and times of a guest: the seed decides, whatever programs did before the run."""
+"""Random numbers and times of a guest depend on the seed, not on programs before the run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ for _ in range(11):
 
 
 def _busy_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The guest of every later run first carries out BUSY, in a process of its own."""
+    """The guest of every later run first executes BUSY in a separate process."""
     write = guest.write_script
     busy = shlex.join([str(Path(sys.executable).resolve()), "-I", "-S", "-c", BUSY])
 
@@ -98,7 +98,7 @@ Draw = Callable[[int, int, int, bool], bytes]
 
 @pytest.fixture
 def draw(tmp_path: Path) -> Draw:
-    """Bytes of the kernel's random numbers, by seed, second, how many, and whether for programs."""
+    """Bytes of the kernel's random numbers, by seed, second, number, and whether for programs."""
     compiler = shutil.which("gcc")
     if compiler is None:
         pytest.skip("no compiler: apt-get install gcc libc6-dev")
@@ -121,7 +121,7 @@ def draw(tmp_path: Path) -> Draw:
 
 def test_no_two_seeds_draw_the_same_numbers_in_any_seconds(draw: Draw) -> None:
     """Seed 2 in second 3 drew those of seed 1 in second 0: the seed was not mixed before."""
-    # The second changes with every draw, as the numbers restart with it.
+    # The second changes with every draw, because the numbers restart with it.
     seeds, seconds, kinds = range(64), range(1, 65), (False, True)
     firsts = {
         draw(seed, second, 8, for_programs)

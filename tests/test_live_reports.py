@@ -1,4 +1,4 @@
-"""The router's reports for a page: who gets them, and who does not."""
+"""The router's reports for a page: authorised and refused clients."""
 
 from __future__ import annotations
 

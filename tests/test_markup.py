@@ -1,4 +1,4 @@
-"""What a page holds in its script elements is data and programs, whatever their text."""
+"""Script elements of a page contain only data and programs, whatever their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Medians over seeds, the sign test, and how often intervals hold for values of any shape."""
+"""Medians over seeds, the sign test, and coverage of intervals for distributions of any shape."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_metrics_of_tails_and_borders_are_medians_and_those_of_volumes_means() -
 
 
 def coverage(made: Callable[[Sequence[float]], Estimate], draw: str, truth: float) -> float:
-    """The share of 1,500 intervals of ten values each that hold the truth."""
+    """The share of 1,500 intervals of ten values each that contain the truth."""
     rng = np.random.default_rng(14)
     groups = getattr(rng, draw)(size=(1500, 10)).tolist()
     return float(np.mean([e.low <= truth <= e.high for e in map(made, groups)]))

@@ -1,4 +1,4 @@
-"""What a run needs of memory is known before it begins, and refused where there is less."""
+"""A run's memory is estimated before it starts, and refused if it is not available."""
 
 import os
 import re
@@ -88,7 +88,7 @@ SOURCES = {
     "file": ["{ kind = 'replay', file = 'recorded.csv', packet = '200B' }"],
     "codec": ["{ kind = 'voice', codec = 'g711' }"],
 }
-"""Sources of datagrams by the key that determines how many of them wait."""
+"""Sources of datagrams by the key that determines their backlog."""
 
 
 def with_source(folder: Path, app: str) -> str:

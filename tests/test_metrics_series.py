@@ -1,4 +1,4 @@
-"""Measures that are derived from tables: series, moving averages, synchronisation, backlogs."""
+"""Measures derived from tables: series, moving averages, synchronisation, backlogs."""
 
 from __future__ import annotations
 

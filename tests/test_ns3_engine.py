@@ -1,4 +1,4 @@
-"""The engine ns3: the input of its runner, what is refused, and runs where the runner is built."""
+"""The engine ns3: the input of its runner, errors, and runs if the runner is built."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_a_mended_tcp_is_told_to_the_runner() -> None:
 def test_every_source_tree_is_compiled_in_a_folder_of_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """CMake refuses a build folder that was made for another tree."""
+    """CMake refuses a build folder that was created for another tree."""
     commands: list[list[str]] = []
 
     def refuse(command: list[str]) -> None:
@@ -332,8 +332,7 @@ def test_acknowledgements_pass_the_link_back() -> None:
 def test_a_mended_cubic_leaves_slow_start_with_the_simulators() -> None:
     """When the queue overflows; with smoothed round trips, at 178 packets (fact ns3-6).
 
-    The window is fixed, as ns-3 has no receiver whose window grows (fact tcp-18).
-    """
+    The window is fixed, because ns-3 has no receiver whose window grows (fact tcp-18)."""
     text = """
 name = "slow start"
 duration = "1.2s"
@@ -433,7 +432,7 @@ def cell(*, is_up: bool, lan: str = "", far: str = ', rate = "6mbit"') -> _core.
 @needs_runner
 @pytest.mark.parametrize("is_up", [True, False])
 def test_one_slow_station_slows_its_neighbour_down_on_ns3_too(is_up: bool) -> None:
-    """Heusse et al. 2003: each gets as many frames, whatever its rate."""
+    """Heusse et al. 2003: each gets the same number of frames, whatever its rate."""
     ours, theirs = (result.summary for result in on_both(cell(is_up=is_up)))
     for name in ("near", "far"):
         goodput = f"class/{name}/goodput"
@@ -478,8 +477,8 @@ app = { kind = "cbr", rate = "8mbit", packet = "1000B" }
 """
     given = _core.Scenario.load(text, origin="loss.toml")
     runs = [Result(on_ns3(given.with_seed(seed))).summary for seed in range(1, 5)]
-    # In the bad state for one packet in 21. Of 80,000 packets some 760 bursts of five are: the
-    # standard deviation of the share is 1.41 / sqrt(760) of it, 5 %.
+    # The bad state covers one packet in 21. 80,000 packets have about 760 bursts of five: the
+    # relative standard deviation of the share is 1.41 / sqrt(760), 5 %.
     share = sum(found["queue/b/wire_loss_rate"] for found in runs) / len(runs)
     assert share == pytest.approx(0.5 / 21, rel=0.2)
     for found in runs:

@@ -69,7 +69,7 @@ def scenario() -> sojourn.Scenario:
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """The folder of a user with a law of her own."""
+    """A user's folder with a custom law."""
     (tmp_path / "mine.py").write_text(DROPPER)
     (tmp_path / "one.toml").write_text(SCENARIO)
     monkeypatch.chdir(tmp_path)
@@ -77,7 +77,7 @@ def mine(tmp_path, monkeypatch):
 
 
 class Three:
-    """Keeps three packets waiting at most."""
+    """Keeps at most three packets queued."""
 
     def on_enqueue(self, now_ns, head, queue, random):
         return law.Verdict.DROP_DETERMINISTIC if queue.packets >= 3 else None

@@ -1,4 +1,4 @@
-"""Laws in libraries: what is digested is what runs, and what a library may do to its process."""
+"""Laws in libraries: the digested code is the code that runs, and misbehaving libraries."""
 
 import shutil
 import subprocess

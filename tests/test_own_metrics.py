@@ -32,7 +32,7 @@ def plain(result):
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """The folder of a user with a metric of her own."""
+    """A user's folder with a custom metric."""
     (tmp_path / "mine.py").write_text(METRIC)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -104,7 +104,7 @@ def test_a_metric_that_ends_the_process_is_a_metric_that_fails(saved):
 def test_a_comparison_is_read_back_and_drawn_again_without_running(saved, tmp_path):
     comparison, folder = saved
     again = sojourn.Comparison.open(folder)
-    # As text, since NaN, where a metric has no value, is not equal to itself.
+    # As text, because NaN, a missing value, is not equal to itself.
     assert repr(again.table().to_pydict()) == repr(comparison.table().to_pydict())
     again.save(tmp_path / "again", formats=("pdf", "svg"), size="column")
     names = {path.name for path in (tmp_path / "again" / "figures").iterdir()}

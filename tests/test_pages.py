@@ -1,4 +1,4 @@
-"""Pages written by hand keep to what the code has."""
+"""Hand-written pages agree with the code."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ RUNS = {
 
 
 def section(heading: str) -> str:
-    """What stands below the heading that has this word, up to the next one."""
+    """The text below the heading with this word, up to the next heading."""
     (found,) = [part for part in PAGE.split("\n## ") if f"`{heading}`" in part.split("\n", 1)[0]]
     return found
 
@@ -66,7 +66,7 @@ def test_every_column_of_a_table_is_on_its_page(name, results):
 def test_every_metric_of_the_summary_is_on_the_page_and_no_other(results):
     made = {metric for result in results for _, _, metric, _, _ in result.summary_rows}
     named = metrics(section("summary")) - {"scope", "name", "metric", "value", "unit"}
-    # These replace numbers that are not known, which these runs need not have.
+    # These replace unknown numbers, which these runs need not have.
     bounds = {f"completion_{q}_above" for q in ("p50", "p95", "p99")}
     assert bounds <= named
     # The page also has metrics that another program writes, or no engine for a stated reason.

@@ -1,4 +1,4 @@
-"""What follows from the numbers that the papers print: docs/facts/papers.md."""
+"""Consequences of the papers' numbers: docs/facts/papers.md."""
 
 from dataclasses import replace
 from itertools import groupby
@@ -90,7 +90,7 @@ def test_smaller_steps_at_a_low_probability_lengthen_the_queue_of_pie_in_s3() ->
 
 
 def excursions_ms(aqm: str) -> tuple[list[float], float]:
-    """How long each excursion of S3's backlog above MADPIE's bound lasts, and the share of time."""
+    """Duration of each excursion of S3's backlog above MADPIE's bound, and the share of time."""
     case = replace(madpie.with_pie_2013(madpie.s3(aqm)), record=Record(sample="30ms"))
     rows = run(case).table("states").to_pylist()
     backlog = [row["value"] for row in rows if row["var"] == "backlog_bytes"]

@@ -1,4 +1,4 @@
-"""Figures: the same results give the same bytes; what is missing is said."""
+"""Figures: the same results give the same bytes; missing values are reported."""
 
 import io
 import shutil
@@ -74,7 +74,7 @@ def test_drawing_leaves_the_settings_of_others_alone(compared):
 
 
 def test_names_of_ten_crowded_clouds_overlap_nowhere_and_stay_within_the_axes():
-    # Nine of them lie at one place at the top of a column's width.
+    # Nine of them are at one position at the top of a column's width.
     points = {f"law_{i}": np.array([[10.0, 100.0], [11.0, 99.9]]) for i in range(9)}
     points["low"] = np.array([[10.0, 80.0]])
     drawing, axes, colours = clouds.begin(points, {aqm: [] for aqm in points}, "crowded")

@@ -1,7 +1,6 @@
-"""Unmodified programs on the guest kernel, and what is refused before one is started.
+"""Unmodified programs on the guest kernel, and errors before one is started.
 
-Tests that need a guest kernel, or a program, are skipped without it.
-"""
+Tests that need a guest kernel or a program are skipped without it."""
 
 from __future__ import annotations
 
@@ -47,19 +46,19 @@ in_guest = pytest.mark.skipif(
 
 
 def needs(program: str) -> pytest.MarkDecorator:
-    """Skip a test where a program is not installed in the guest's sight."""
+    """Skip a test if a program is not installed where the guest can open it."""
     found = shutil.which(program, path=guest_path())
     return pytest.mark.skipif(found is None, reason=f"{program}: not installed")
 
 
 def guest_path() -> str:
-    """Where programs of a guest are looked for."""
+    """The search path of a guest."""
     return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @pytest.fixture
 def line(tmp_path: Path) -> Path:
-    """A line with a way back."""
+    """A line with a reverse link."""
     return written(tmp_path)
 
 
@@ -118,7 +117,7 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
     (tmp_path / "seen").mkdir()
     (tmp_path / "seen" / "text").write_text("shown\n")
     (tmp_path / "hidden").write_text("private")
-    # It yields until the other process has slept: without time for a yield it never would.
+    # It yields until the other process has slept; it would never end if a yield took no time.
     yields = (
         "import os, time\npid = os.fork()\nif not pid: time.sleep(0.05); os._exit(0)\n"
         "while not os.waitpid(pid, os.WNOHANG)[0]: os.sched_yield()\n"

@@ -32,7 +32,7 @@ def paper(*marks: Mark) -> Paper:
 
 
 def drawn(mark: Mark):
-    """What one mark adds to a figure: places and marker of every line."""
+    """The lines that one mark adds to a figure: positions and marker."""
     made = figure("y")
     before = len(made.axes[0].lines)
     published.draw(made, "F1", paper(mark))

@@ -37,7 +37,7 @@ app = { kind = "cbr", rate = "100kbit", packet = "500B" }
 
 
 class Reader:
-    """Fetches 30 kB, and the next one a random time after that."""
+    """Fetches 30 kB, again and again after random times."""
 
     def next_bytes(self, now_ns, random):
         return 30_000

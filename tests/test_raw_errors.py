@@ -1,4 +1,4 @@
-"""What used to end a command with a traceback of Python's: one sentence, or no error at all."""
+"""Inputs that caused a traceback: now one sentence, or no error."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Reasons why claims do not hold: their numbers are measured ones, or parameters and citations."""
+"""Reasons why claims do not hold: their numbers are measured, or parameters and citations."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ CITATION = r"(fact [a-z]+-\d+|Figure \d+|[23]\.\d+(\.\d+)?|[456]\.\d+|20\d\d|p?9
 
 
 def known_numbers(paper: Paper) -> set[str]:
-    """Numbers of scenarios, claims and notes: what a reason may name without measuring it."""
+    """Numbers of scenarios, claims and notes, which a reason may use without a measurement."""
     texts = [paper.title, paper.source, paper.about]
     for item in paper.items:
         texts += [item.id, item.title, item.note]
@@ -126,7 +126,7 @@ def test_reasons_name_items_of_their_paper(paper: Paper) -> None:
         assert {item for item in named if item} <= items, name
 
 
-# What has no unit: counts, ratios, probabilities, correlations.
+# Quantities without a unit: counts, ratios, probabilities, correlations.
 PLAIN = r"drops|straightness|level|overshoot|correlation|ratio|excursions|r_[rdb][do]|over_fair"
 
 
@@ -141,7 +141,7 @@ DATA = Path(__file__).parent / "data" / "reason_values.txt"
 
 
 def test_every_value_that_a_reason_names_was_measured() -> None:
-    """`make reproduce-full` writes the file from what it has measured."""
+    """`make reproduce-full` writes the file from its measurements."""
     measured = dict(line.split() for line in DATA.read_text().splitlines())
     assert all(math.isfinite(float(value)) for value in measured.values())
     wanted = {

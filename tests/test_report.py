@@ -1,4 +1,4 @@
-"""The report: one file, nothing from elsewhere, whole without script."""
+"""The report: one file without external parts, complete without JavaScript."""
 
 import base64
 import gzip

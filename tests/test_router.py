@@ -1,7 +1,6 @@
-"""The router in real time: what packets meet, what is recorded, and that nothing stays behind.
+"""The router in real time: its effect on packets, its records, and no remains.
 
-Tests that need namespaces are skipped without them, unless CI says there must be some.
-"""
+Tests that need namespaces are skipped without them, unless CI requires them."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ needs_spaces = pytest.mark.skipif(
 )
 
 # Sends datagrams of 1000 bytes (ECT(0)) for a while; the other end counts them and those with CE.
-# The first leaves when the other end listens, which its file says.
+# The first leaves when the other end listens, as its file shows.
 SEND = """
 import os, socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -63,7 +62,7 @@ while True:
 
 
 def flood(folder: Path, bps: float, forward: router.Direction, **more: Any) -> dict[str, Any]:
-    """Send datagrams from near to far; what the router reports at the end, and ``received``."""
+    """Send datagrams from near to far; return the router's final report, and ``received``."""
     received = folder / "received"
     # The queue at the end needs time to drain.
     patience = str(0.5 + max(0.0, 1.5 * (bps / 1e6 - 1)))
@@ -98,7 +97,7 @@ def value(ended: dict[str, Any], metric: str, name: str = "forward") -> float:
 
 
 def only_stalls(reasons: list[str]) -> bool:
-    """A busy machine stalls; then the router says so, which is no failure of a test."""
+    """On a busy machine the router may report a stall, which does not fail a test."""
     return all("stalled" in reason for reason in reasons)
 
 
@@ -111,10 +110,10 @@ def test_packets_meet_rate_queue_and_delay(tmp_path: Path) -> None:
     assert only_stalls(ended["invalid"])
     received, passed = ended["received"], ended["facts"]["passed"][0]
     assert received["packets"] == passed["packets"] == value(ended, "sent")
-    # 1000 bytes take 8 ms at 1 Mbit/s, then 30 ms; ten packets wait 80 ms at most.
+    # 1000 bytes take 8 ms at 1 Mbit/s, then 30 ms; ten packets take at most 80 ms.
     assert received["least_ns"] >= 38_000_000
     assert value(ended, "delay_max") <= 0.0801
-    # Twice the rate is offered, so half is dropped, but for what the queue holds.
+    # Twice the rate is offered, so half is dropped, except for the packets in the queue.
     assert 0.3 < value(ended, "drop_rate") < 0.6
     assert value(ended, "arrived") == pytest.approx(375, abs=4)
 
@@ -152,7 +151,7 @@ def test_every_drop_and_mark_has_its_reason_and_the_state_before_it(tmp_path: Pa
     ended = flood(tmp_path, 2e6, way, signals=True, out=tmp_path / "out")
     rows = sojourn.Result.open(tmp_path / "out").signals.to_pylist()
     arrived = value(ended, "arrived")
-    # CoDel marks at the head by its law; what is dropped here found the queue full.
+    # CoDel marks at the head; drops here are overflows.
     for done, metric, place in (
         ("marked", "mark_rate", ("dequeue", "deterministic")),
         ("dropped", "drop_rate", ("enqueue", "overflow")),
@@ -333,7 +332,7 @@ def test_ctrl_c_ends_it_with_a_summary() -> None:
 @needs_spaces
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
-    """Uses the system's interpreter and copies, because that user may not read our files."""
+    """Uses the system's interpreter and copies, because that user cannot read our files."""
     python = "/usr/bin/python3"
     if not os.access(python, os.X_OK):
         pytest.skip(f"{python}: is not there")

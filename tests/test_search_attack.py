@@ -1,4 +1,4 @@
-"""`attack`: what is bad, what is found within the bounds, and what is left of it."""
+"""`attack`: measures of badness, the search within bounds, and the simplification."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_badness_is_shown_in_units(worst, badness, shown, beyond):
 
 
 class Formula:
-    """Variants whose badness is a formula of their words, in place of runs."""
+    """Variants whose badness is a formula of their keys, instead of runs."""
 
     def __init__(self, search, groups, times_s, score):
         self.search, self.groups, self.times_s, self.score = search, groups, times_s, score

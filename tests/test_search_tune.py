@@ -1,4 +1,4 @@
-"""`tune`: goals as text, what the search asks for, and how the result is judged."""
+"""`tune`: goals as text, the points of the search, and the judgement of the result."""
 
 from __future__ import annotations
 

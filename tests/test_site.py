@@ -1,4 +1,4 @@
-"""What the site is laid out from: texts of changed scenarios, links, the atlas."""
+"""Parts of the site: texts of changed scenarios, links, the atlas."""
 
 from __future__ import annotations
 

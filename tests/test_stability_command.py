@@ -87,11 +87,10 @@ def test_bad_input_is_refused_with_a_sentence(command, arguments, words):
 
 
 def test_a_map_of_200_by_200_takes_130_values_of_the_loop_per_point_at_most(monkeypatch):
-    """The work, not the time.
+    """Measures work, not time.
 
-    Two seconds of an idle core, the promise that this stands for, are 390 ns a value. The
-    processor's time of the same work doubles where other programs use the same caches.
-    """
+    The promise is two seconds of an idle core, 390 ns per value. CPU time of the same work doubles
+    if other programs use the same caches."""
     counted, plain = [0], FluidLoop.without_delay
 
     def count(loop, s, points):

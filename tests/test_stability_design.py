@@ -1,4 +1,4 @@
-"""Gains that are designed keep what was asked, and say it in words that are read back."""
+"""Designed gains keep the wanted margin, and their text form is parsed back."""
 
 import re
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 def at_drop_prob(aqm, rtt_s, prob, target_s):
-    """The designed AQM on a link whose flows rest at a probability, analysed afresh."""
+    """The designed AQM on a link with the equilibrium at a probability, analysed again."""
     flows = 4.0
     rate = np.sqrt(2 / prob) * flows / (rtt_s + target_s) * 8 * 1500
     found = analyse(aqm, rtt_s, rate, flows)

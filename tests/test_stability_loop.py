@@ -40,13 +40,13 @@ def test_cubic_and_scalable_rest_where_their_equations_say():
 def test_parameters_are_those_of_the_registry():
     """Linux 6.1 sch_pie.c; Pan et al. 2013; sch_pi2.c; ns-2.35 ns-default.tcl, Queue/PI."""
     linux = fluid("pie@linux", LINK)
-    assert linux.period_s == 0.020  # 15 ms in whole jiffies of 4 ms, and one (fact aqm-4)
+    assert linux.period_s == 0.020  # 15 ms in whole jiffies of 4 ms, plus one (fact aqm-4)
     assert (linux.derandomised, linux.stamped) == (True, True)
     paper = fluid("pie@paper2013", LINK)
     assert (paper.target_s, paper.period_s, paper.derandomised) == (0.02, 0.03, False)
     assert (paper.alpha_hz, paper.beta_hz) == (0.125, 1.25)
     assert paper.steps == step_rows("pie", "tune", "paper2013")
-    # Linux moves p_s = 2 p': the same loop as classic; the ns-3 port is twice as strong.
+    # Linux controls p_s = 2 p': the same loop as classic; the ns-3 port is twice as strong.
     assert fluid("pi2@linux", LINK).alpha_hz == fluid("pi2", LINK).alpha_hz == 0.3125
     assert fluid("pi2@ns3", LINK).alpha_hz == 0.625
     pi = fluid("pi", LINK)

@@ -1,4 +1,4 @@
-"""Predicted against observed: the measures, the map, the way from a point to its series."""
+"""Predicted against observed: the measures, the map, the links from points to their series."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The fluid model in time: its integrator, its linearisation, and what margins say of it."""
+"""The fluid model in time: its integrator, its linearisation, and consistency with margins."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_the_integrator_is_exact_on_cubics():
 
 
 class Sine:
-    """y' = -y(t - pi/2): y = sin t, if it was so before."""
+    """y' = -y(t - pi/2): y = sin t, if the history is sin t."""
 
     held = np.zeros(1, bool)
 
@@ -107,7 +107,7 @@ def test_a_step_of_the_rate_is_linearised_alike():
 @pytest.mark.parametrize("aqm", ["pie@paper2013", "pi2"])
 @pytest.mark.parametrize("variant", ["exact", "continuous"])
 def test_the_gain_margin_is_where_the_linear_response_stops_decaying(aqm, variant):
-    """The loop in frequency and the equations in time agree on the verge of stability."""
+    """The loop in frequency and the equations in time agree on the limit of stability."""
     margin_db = analyse(aqm, 0.1, 10e6, 20.0, variant=variant).gain_margin_db
     alpha, beta = (0.125, 1.25) if "pie" in aqm else (0.3125, 3.125)
     grown = []
@@ -126,7 +126,7 @@ def test_the_gain_margin_is_where_the_linear_response_stops_decaying(aqm, varian
 
 
 def test_settling_and_overshoot():
-    """Two points at once: few flows swing on, many settle."""
+    """Two points at once: few flows keep oscillating, many settle."""
     response = respond(
         "pie", 0.1, 10e6, [5.0, 20.0], [Step(1.0, flows=[7.0, 28.0])], duration_s=20.0
     )

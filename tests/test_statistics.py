@@ -72,7 +72,7 @@ def test_the_interval_of_a_share_far_from_its_borders_is_students():
 
 
 def test_intervals_of_rare_events_cover_more_with_the_logit_than_without():
-    # Drops in half of the runs, as many as an exponential draw says: 0.56 points of standard error.
+    # Drops in half of the runs, exponentially distributed: 0.56 points of standard error.
     rng = np.random.default_rng(16)
     groups = (rng.exponential(1e-3, (1500, 5)) * rng.integers(0, 2, (1500, 5))).tolist()
     known = [group for group in groups if any(group)]
@@ -106,7 +106,7 @@ def test_the_same_difference_under_every_seed_has_the_smallest_p_value_that_sign
     assert paired([2.0, 3.0], [2.0, 3.0]).p_value == 1.0
     assert paired([2.0, 3.0], [1.0, 2.0]).p_value == 0.5
     assert paired([1.1] * 10, [0.1] * 10).p_value == 2**-9
-    # 0.1 + 0.2 - 0.3 is 5.6e-17: rounding of floating point is no spread.
+    # 0.1 + 0.2 - 0.3 is 5.6e-17: floating-point rounding does not count as spread.
     noisy = paired([0.1 + 0.2 + i for i in range(5)], [float(i) - 1 for i in range(5)])
     assert noisy.difference.half_width == 0.0
     assert noisy.p_value == 2**-4

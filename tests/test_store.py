@@ -1,4 +1,4 @@
-"""The store of runs, and the data set that a comparison leaves behind."""
+"""The store of runs, and the data set of a comparison."""
 
 from __future__ import annotations
 

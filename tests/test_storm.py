@@ -1,7 +1,6 @@
 """A few inputs of each kind of `make storm` written in Python (docs/evidence/storm.md).
 
-In a process of its own, as the storm forks: pytest's may have threads.
-"""
+In a separate process, because the storm forks and pytest's process may have threads."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-# What the disk has confirmed of a file in a new folder; two kills of a study; two power cuts;
-# three kills of a comparison.
+# The synced state of a file in a new folder; two kills of a study; two power cuts; three kills of a
+# comparison.
 QUICK = """\
 import random
 import sys

@@ -1,4 +1,4 @@
-"""Study files: axes, filters, and one message for each thing that is wrong."""
+"""Study files: axes, filters, and one message for each error."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def files(store: Path) -> set[str]:
 
 
 def is_at_work(client: subprocess.Popen[bytes], store: Path, before: set[str]) -> bool:
-    """Whether files have changed since; or it has ended."""
+    """Whether files have changed since, or it has ended."""
     return client.poll() is not None or files(store) != before
 
 
@@ -84,7 +84,7 @@ def kill(client: subprocess.Popen[bytes], what: str, choice: random.Random) -> N
     assert wait_for(lambda: not any(map(is_alive, family)), 60.0), "workers outlive their client"
 
 
-# How far the study is at a kill depends on the machine: a fast one may finish before the last kill.
+# The study's progress at a kill depends on the machine: a fast one may finish before the last kill.
 @pytest.mark.skipif("SOJOURN_KILLS" not in os.environ, reason="`make study-kills` runs it")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(ROUNDS))
@@ -110,7 +110,7 @@ def test_killed_at_random_instants_the_table_is_the_undisturbed_one(tmp_path, se
         kill(client, what, choice)
         kills.append(what)
         if what == "worker":
-            # It goes on with another worker, until it dies itself.
+            # It continues with another worker, until it dies itself.
             time.sleep(choice.uniform(0.0, 0.4))
             kill(client, "tree", choice)
         made.append(len(StudyStore(open_folder(store), pytest.fail).runs()))

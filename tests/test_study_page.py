@@ -1,4 +1,4 @@
-"""The page of a study: it stands alone, shows what the table has, and a click selects a point."""
+"""The page of a study: self-contained, with the table's values; a click selects a point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies that run: what the store holds, what is run again, and what becomes of faults."""
+"""Running studies: the store's content, repeated runs, and faults."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_study_has_one_row_per_run_with_the_numbers_of_a_single_run(tmp_path):
     alone = sojourn.run("dumbbell-reno", seed=2, sets=sets, store=None)
     assert table[-1]["delay_p95_s"] == alone.summary[DELAY]
     assert table[-1]["jain"] == alone.summary[JAIN]
-    # One flow has no index of fairness.
+    # A single flow has no fairness index.
     assert table[0]["jain"] is None
 
 
@@ -382,7 +382,7 @@ def test_processes_give_the_same_table_as_threads(tmp_path):
 
 
 def listening():
-    """Where this process and its children listen: addresses and ports."""
+    """Listening addresses and ports of this process and its children."""
     psutil = pytest.importorskip("psutil")
     own = psutil.Process()
     found = (each.net_connections("tcp") for each in (own, *own.children(recursive=True)))
@@ -460,7 +460,7 @@ def test_a_run_that_fails_is_set_aside_with_its_scenario_and_tried_again_on_dema
     assert facts["reason"] == "RunFailed: a bug"
     assert sojourn.Scenario.load(facts["scenario"], format="json").seed == facts["seed"]
     monkeypatch.undo()
-    # Set aside is set aside, until somebody asks.
+    # A run stays set aside until a retry is requested.
     assert run(tmp_path).status().made == 0
     results.store.retry()
     assert run(tmp_path).status().made == 8

@@ -1,4 +1,4 @@
-"""A study whose store is a bucket: the same table, each run once, nothing run twice."""
+"""A study whose store is a bucket: the same table, each run once."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_store_in_a_bucket_has_the_table_of_a_local_one_and_goes_on(bucket, tm
         more, bucket, executor=ThreadPoolExecutor(2), report=pytest.fail
     )
     assert again.to_arrow().num_rows == 6
-    # What was there is untouched: only the third seeds were made and stand next to it.
+    # Existing runs are untouched; only the third seeds were run and added.
     assert table in folder.names("table")
     assert sojourn.study.open_results(bucket, pytest.fail).status().made == 6
 

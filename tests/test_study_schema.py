@@ -1,4 +1,4 @@
-"""The JSON Schema of a study: on record, and of the same opinion as the reader of studies."""
+"""The JSON Schema of a study: committed, and consistent with the parser of studies."""
 
 from __future__ import annotations
 

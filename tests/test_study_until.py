@@ -1,4 +1,4 @@
-"""The stopping rule: its constants, and how often its interval holds when it stops."""
+"""The stopping rule: its constants, and the coverage of its interval at the stop."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def test_bounds_are_those_of_pocock(looks, bound):
 
 
 def held_at_every_look(rule: Until, draw, truth: float, studies: int = 800) -> float:
-    """The share of studies whose intervals hold the truth at all looks together."""
+    """The share of studies whose intervals contain the truth at all looks."""
     rng = np.random.default_rng(20)
     hits = 0
     for _ in range(studies):
         values = draw(rng, rule.max_seeds)
         ends = [rule.interval(values[:look])[1:] for look in rule.looks]
-        # Where there is no interval yet, the rule cannot stop.
+        # Without an interval the rule cannot stop.
         hits += all(np.isnan(low) or low <= truth <= high for low, high in ends)
     return hits / studies
 
 
-# Of 800 studies with a true coverage of 95 %, fewer than 92.6 % hold once in a thousand times.
+# With a true coverage of 95 %, 800 studies show less than 92.6 % once in a thousand times.
 LEAST = 0.926
 
 

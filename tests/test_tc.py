@@ -1,4 +1,4 @@
-"""`sojourn tc`: set-ups in, findings, commands out, and AQMs in the words of tc."""
+"""`sojourn tc`: importing set-ups, findings, exporting commands, and AQMs in tc's syntax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule by which claims are judged, at its borders."""
+"""The rule by which claims are judged, at its boundaries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def verdict_of(tag, published, unit, found):
         ("approx", 100, "packets", 125.0, "match"),
         ("approx", 100, "packets", 150.0, "near"),
         ("approx", 100, "packets", 150.1, "differs"),
-        # A change is a number like others.
+        # A change is judged like other numbers.
         ("exact", 20, "% less", 23.0, "match"),
         ("exact", 20, "% more", 26.1, "differs"),
         # 1 ms and 0.05 Mbit/s never matter, and near is twice that.
@@ -55,7 +55,7 @@ def test_numbers_match_within_15_or_25_percent_and_are_near_within_twice_that(
         ("approx", 40, 35.0, "match"),
         ("approx", 40, 30.0, "near"),
         ("approx", 40, 29.9, "differs"),
-        # Towards the ends of the scale half of what is left to them, but at least 1 point.
+        # Near the ends of the scale half of the distance to them, but at least 1 point.
         ("approx", 95, 97.5, "match"),
         ("approx", 95, 100.0, "near"),
         ("approx", 95, 89.9, "differs"),

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What a user without a checkout does: builds the wheel, installs it into an empty environment and
-# runs there. The profile is cargo's: `dev` shares what the tests have compiled, `release` is what
-# users get; both give the digests on record.
+# Acts like a user without a checkout: builds the wheel, installs it into an empty environment and
+# runs there. The profile is cargo's: `dev` shares the build of the tests, `release` is for users;
+# both give the recorded digests.
 #
 #     sh tests/wheel.sh PYTHON [dev|release]
 set -eu

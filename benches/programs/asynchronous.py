@@ -8,7 +8,7 @@ import threading
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Send what a request asks for."""
+    """Send the requested data."""
     size = int((await reader.readline()).decode())
     writer.write(bytes(size))
     await writer.drain()

@@ -24,7 +24,7 @@ pub struct Case {
     tcp: &'static str,
     /// Whether the bottleneck's wire loses a tenth of the packets.
     lossy: bool,
-    /// Flows in the other direction. With any, the way back has the queue of the bottleneck.
+    /// Flows in the other direction. With any, the reverse path has the queue of the bottleneck.
     uploads: u32,
     /// Simulated time of the two runs between which packets and instructions are counted.
     between_ms: (u64, u64),
@@ -90,7 +90,7 @@ const R5: Case = Case {
 
 /// All of them. R1 to R5 are those of the comparison; N1 and N2 have no SACK, L1 loses one packet
 /// in ten on the wire. U1 to U5 are R1 to R5 with a fifth as many uploads, so that ACKs share the
-/// queue on the way back with data.
+/// queue on the reverse path with data.
 pub const CASES: [Case; 13] = [
     R1,
     R2,

@@ -1,4 +1,4 @@
-/* CoDel of RFC 8289 as a law in C, decision by decision that of the built-in `codel`.
+/* CoDel of RFC 8289 as a law in C, with the same decisions as the built-in `codel`.
  *
  *     sojourn build codel.c && sojourn compare traffic-mix --aqm codel,libcodel_c.so --seeds 3
  */

@@ -1,4 +1,4 @@
-"""CoDel of RFC 8289 as a law in Python, decision by decision that of the built-in `codel`.
+"""CoDel of RFC 8289 as a law in Python, with the same decisions as the built-in `codel`.
 
 sojourn compare traffic-mix --aqm codel,codel.py:CoDel --seeds 3
 """

@@ -3,10 +3,10 @@
  * 2^wlog, is compared with two thresholds; between them packets are signalled with a probability
  * that rises to max_p, spaced by the count since the last signal.
  *
- * An example of how a kernel qdisc's design is carried over: its enqueue becomes on_enqueue, the
- * state of its private structure becomes struct gred, skb->len head->bytes, net_xmit's verdict the
- * returned value. What the kernel computes with its idle timestamp is on_empty and the arrival
- * behind it. Written anew from the paper and the kernel's behaviour; it holds none of its code.
+ * An example of porting a kernel qdisc's design: its enqueue becomes on_enqueue, its private
+ * structure struct gred, skb->len head->bytes, and net_xmit's verdict the returned value. The
+ * kernel's computation with its idle timestamp becomes on_empty and the next arrival. Written
+ * independently from the paper and the kernel's behaviour; it contains none of its code.
  *
  *     sojourn build examples/aqms/gred.c
  *     sojourn compare traffic-mix --aqm red,examples/aqms/libgred.so --seeds 10

@@ -3,8 +3,8 @@ signals keep the queue at its target.
 
 The state is one number, the logarithm of the signal probability, moved up or down by a step that
 halves when the sign of the error changes and grows when it does not (as in sign-based descent). The
-delay is the backlog over the measured rate, so that a change of the link's rate is felt within one
-interval, before packets that have waited long reach the head.
+delay is the backlog over the measured rate, so a change of the link's rate takes effect within one
+interval, before the packets with long delays reach the head.
 
     sojourn compare rate-steps --aqm pie,examples/aqms/learning.py:Learning --seeds 10
 """
@@ -28,7 +28,7 @@ class Learning:
     step = law.var("1", "Step of the logarithm of the probability")
 
     def start(self, env):
-        """Begin without a signal and without knowledge of the rate."""
+        """Start without signals and without a known rate."""
         self.due_ns = self.interval
         self.bytes = 0
         self.is_busy = False
@@ -47,7 +47,7 @@ class Learning:
         return law.Verdict.PASS
 
     def on_empty(self, now_ns):
-        """The link was idle for a part of this interval: its count says nothing of the rate."""
+        """The link was idle during a part of this interval, so its count does not show the rate."""
         self.is_busy = False
 
     def next_timer(self):

@@ -1,4 +1,4 @@
-/* PIE of RFC 8033 as a law in C, decision by decision that of the built-in `pie`. */
+/* PIE of RFC 8033 as a law in C, with the same decisions as the built-in `pie`. */
 #include <math.h>
 
 #include "sojourn_law.h"

@@ -1,4 +1,4 @@
-"""PIE of RFC 8033 as a law in Python, decision by decision that of the built-in `pie`."""
+"""PIE of RFC 8033 as a law in Python, with the same decisions as the built-in `pie`."""
 
 from sojourn import law
 
@@ -79,5 +79,5 @@ class Pie:
 
 
 def round_half_up(x):
-    """As `round` of C: halves away from zero."""
+    """Like C's `round`: halves away from zero."""
     return int(x + 0.5) if x < 1 << 52 else int(x)

@@ -1,10 +1,10 @@
-"""Proportional drop on delay: the simplest controller there is, as a first law.
+"""Drops in proportion to delay: the simplest controller, as a first law.
 
     sojourn compare traffic-mix --aqm pie,examples/aqms/proportional.py:Proportional --seeds 10
     sojourn check examples/aqms/proportional.py:Proportional --out check
 
-Without an integral the delay settles above the target by as much as the load needs of drops: more
-flows, more delay. The heat map of `sojourn check` shows that error.
+Without an integral term the delay settles above the target, by as much as the load needs drops:
+more flows, more delay. The heat map of `sojourn check` shows that error.
 """
 
 from sojourn import law

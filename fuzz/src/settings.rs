@@ -62,7 +62,7 @@ fn value_of(param: &ParamSpec, choice: u16) -> String {
     let power = 1u64 << (choice % 64);
     let real = f64::from(choice) / 1e4;
     match param.kind {
-        // Not below a microsecond: a timer of one nanosecond is legal but takes too long.
+        // At least a microsecond: a timer of one nanosecond is legal but takes too long.
         ValueKind::Span => format!("{power}us", power = power >> 10),
         ValueKind::Hertz => format!("{}hz", real * real),
         ValueKind::Number => {

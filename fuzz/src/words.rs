@@ -76,7 +76,7 @@ const WORDS: &[&str] = &[
     "∞",
 ];
 
-/// One change of a text; places wrap around its length.
+/// One change of a text; positions wrap around its length.
 #[derive(Clone, Debug, TypeGenerator)]
 pub enum Edit {
     /// Inserts a character.
@@ -85,7 +85,7 @@ pub enum Edit {
     Word(u16, u8),
     /// Deletes a number of characters.
     Cut(u16, u8),
-    /// Copies a number of characters from the second place to the first.
+    /// Copies a number of characters from the second position to the first.
     Copy(u16, u16, u8),
 }
 

@@ -2304,10 +2304,10 @@ class FlowGroup(_Part):
             ``"0s"``.
         stop: When their applications stop, if before the end of the run. Written like ``30s``.
         src_host: Name of the host that sends. Groups with the same name share it, which matters
-            where a queue shares a link between hosts, such as ``cake``. By default a group has a
-            pair of hosts of its own. Captures give every group its own addresses all the same.
-        dst_host: Name of the host that receives, in the same names: what one group sends to and
-            another sends from is one host.
+            where a queue shares a link between hosts, such as ``cake``. By default every group has
+            its own pair of hosts. Captures use separate addresses for every group in any case.
+        dst_host: Name of the host that receives. A host that receives from one group and sends
+            another has the same name in both.
         app: What the flows carry.
     """
 
@@ -2436,10 +2436,10 @@ class Expectation(_Part):
 
     Attributes:
         metric: The metric of table ``summary``, such as ``delay_p95``.
-        of: What it is of: names of links for a metric of queues, of traffic classes for one of
-            classes. It may be left out if there is only one. Default: ``[]``.
-        below: The value is below this: ``20ms``, ``5%``, ``0.3``. With ``against``, a part of the
-            reference's value: ``90%``.
+        of: Names of links for a metric of queues, of traffic classes for a metric of classes. It
+            may be left out if there is only one. Default: ``[]``.
+        below: The value is below this: ``20ms``, ``5%``, ``0.3``. With ``against``, a fraction of
+            the reference's value: ``90%``.
         above: The value is above this.
         within: The value is between these two: ``["10ms", "20ms"]``.
         against: The reference: another AQM under the same seeds (``pie``), or ``baseline``, the

@@ -12,7 +12,7 @@ PAGE = DOCS / "how-to" / "studies.md"
 
 
 def findings() -> dict[str, dict[str, Any]]:
-    """The facts of every finding by its name."""
+    """The facts of every finding, by name."""
     paths = sorted((DOCS / "results" / "attacks").glob("*.finding.json"))
     return {path.name.partition(".")[0]: json.loads(path.read_text()) for path in paths}
 

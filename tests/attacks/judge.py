@@ -1,9 +1,8 @@
-"""`make attacks`: what attacks have found, run and judged again on the present core.
+"""`make attacks`: runs and judges the findings of attacks again on the present core.
 
 The scenarios of docs/results/attacks stay; their figures (`*.finding.json`) are measured again as
-`sojourn attack` measures them, under the seeds of its search and under those that it has not seen.
-The judged means with 95 % intervals go into the table of docs/how-to/studies.md.
-"""
+by `sojourn attack`, under the seeds of its search and under held-out seeds. The judged means with
+95 % intervals go into the table of docs/how-to/studies.md."""
 
 from __future__ import annotations
 

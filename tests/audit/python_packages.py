@@ -4,9 +4,8 @@
 
 PIP_AUDIT is the command pip-audit; DB holds advisories as JSON in OSV's form, in any depth: what
 OSV publishes for PyPI as one archive, unpacked. Exceptions are the lines of exceptions.txt in
-this folder, each an identifier and the reason why it does not concern us. pip-audit asks OSV's
-interface; here a server on this machine answers it from the folder.
-"""
+this folder, each an identifier and the reason why it does not concern us. pip-audit queries OSV's
+API; here a local server answers from the folder."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ EXCEPTIONS = Path(__file__).with_name("exceptions.txt")
 
 
 def advisories(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """By the name of a package, what is known of it.
+    """The advisories by package name.
 
     Raises:
         ValueError: a file is not an advisory, or no file was found.

@@ -3,9 +3,8 @@
     python tests/coverage/measure.py
 
 Runs one small scenario with two AQMs under 6,000 seeds each, takes the mean (or the median) over
-all of them for the truth, and counts how many intervals of ten seeds hold it. Runs are kept in
-out/coverage in parts, so that an interrupted measurement continues; delete that folder to begin
-anew.
+all of them as the truth, and counts how many intervals of ten seeds contain it. Runs are kept in
+out/coverage in parts, so an interrupted measurement continues; delete that folder to start over.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from sojourn.describing.metric_table import Centre
 from sojourn.describing.metrics import row_of
 
 Floats = NDArray[np.float64]
-# Coverage in percent: with the seeds in order, and the mean over ways to group them.
+# Coverage in percent: with the seeds in order, and the mean over groupings.
 Covered = tuple[float, float]
 
 HERE = Path(__file__).parent
@@ -41,19 +40,19 @@ SEEDS, PART, GROUP, REGROUPINGS = 6000, 500, 10, 10
 BAND = (93.0, 97.0)
 # The last columns are of other methods and are not judged.
 JUDGED = 3
-# What the table of shares is about: an ordinary one, one near its border, one that is mostly zero.
+# The shares of the table: an ordinary one, one near its bound, one that is mostly zero.
 SHARES = (
     "queue/bottleneck/drop_rate", "queue/bottleneck/utilisation", "queue/bottleneck/mark_rate",
 )  # fmt: skip
 FEW = (3, 5, 10)
-# With more seeds of one and the same value a median has no width.
+# If more seeds than this have the same value, a median's interval has no width.
 MOST_ALIKE = 0.5
-# Counts of what was handled have no interval in any table.
+# Counts of packets have no interval in any table.
 LEFT_OUT = {"flows"}
 
 
 def main() -> None:
-    """Run, count and write: some five minutes of one core, most of them for the last column."""
+    """Run, count and write: about five minutes of one core, mostly for the last column."""
     values = {aqm: _runs(aqm) for aqm in AQMS}
     keys = [key for key in values[AQMS[0]] if key in values[AQMS[1]]]
     rows, alike = [], []
@@ -63,7 +62,7 @@ def main() -> None:
             continue
         columns = [_column(values, key, aqm) for aqm in AQMS]
         with np.errstate(invalid="ignore"):
-            columns.append(columns[1] - columns[0])  # of two that are not known, nothing is
+            columns.append(columns[1] - columns[0])  # the difference of two unknowns is unknown
         if any(_commonest(column) > MOST_ALIKE for column in columns[:2]):
             alike.append(key)
             continue
@@ -75,7 +74,7 @@ def main() -> None:
 
 
 def _runs(aqm: str) -> dict[str, Floats]:
-    """Every number of the summaries by key, one per seed; NaN where a run has none."""
+    """Every number of the summaries by key, one per seed; NaN if a run lacks it."""
     scenario = load(str(HERE / "scenario.toml"), {"links.bottleneck.queue": aqm})
     parts = [_part(scenario, aqm, first) for first in range(1, SEEDS + 1, PART)]
     keys = sorted(set[str]().union(*parts))
@@ -101,13 +100,13 @@ def _one(scenario: _core.Scenario, seed: int) -> dict[str, float]:
 
 
 def _column(values: dict[str, dict[str, Floats]], key: str, aqm: str) -> Floats:
-    """Of quantiles that are not known, infinity; runs without any number stay NaN."""
+    """Infinity for unknown quantiles; runs without any number stay NaN."""
     column, above = values[aqm][key], values[aqm].get(f"{key}_above")
     return column if above is None else np.where(np.isnan(above), column, np.inf)
 
 
 def _commonest(column: Floats) -> float:
-    """The share of the value that most seeds have."""
+    """The share of the most frequent value."""
     return float(np.unique(column, return_counts=True)[1].max() / len(column))
 
 
@@ -136,7 +135,7 @@ def _ends(made: Callable[[Sequence[float]], Estimate], groups: Floats) -> Floats
 
 
 def _of_shares(values: dict[str, dict[str, Floats]]) -> Iterator[str]:
-    """How often intervals of the mean of a share hold, by number of seeds and method."""
+    """Coverage of intervals of the mean of a share, by number of seeds and method."""
     yield "| share | AQM | mean | seeds | t | t, below 0 or above 1 | logit |"
     yield "|---|---|---|---|---|---|---|"
     for key in SHARES:
@@ -161,7 +160,7 @@ def _bca(groups: Floats) -> Floats:
     """The bootstrap's bias-corrected and accelerated intervals of the mean."""
     rng = np.random.default_rng(0)
     with warnings.catch_warnings():
-        # Of equal values there is no such interval; it is NaN and holds nothing.
+        # Equal values have no such interval; it is NaN and contains nothing.
         warnings.simplefilter("ignore")
         found = stats.bootstrap((groups,), np.mean, axis=1, n_resamples=999, rng=rng)
     return np.column_stack(found.confidence_interval)
@@ -184,7 +183,7 @@ def _coverage(
 
 
 def _coverage_with_unknown(column: Floats, operands: int) -> Covered:
-    """As a comparison does where a value of ten is not known: the median instead of the mean."""
+    """As in a comparison with an unknown value among ten: the median instead of the mean."""
     column = column[~np.isnan(column)]
     column = column[: len(column) // GROUP * GROUP]
     truths = {"mean": np.mean(column[np.isfinite(column)]), "median": np.median(column)}
@@ -201,7 +200,7 @@ def _coverage_with_unknown(column: Floats, operands: int) -> Covered:
 
 
 def _is_outside(cell: Covered) -> bool:
-    """Also where there is no share, which judged columns must not have."""
+    """Also without a share, which judged columns must not have."""
     return not BAND[0] <= cell[1] <= BAND[1]
 
 

@@ -1,12 +1,13 @@
 #!/bin/sh
-# What runs in the machine, as root and then as an ordinary user: where the engine linux runs, and
-# its tests there. None of these places may be missing: the machine has all that they need.
+# Runs in the machine, first as root and then as an ordinary user: lists the places of the engine
+# linux, and runs its tests there. None of these places may be missing, because the machine has
+# everything they need.
 set -eu
 export SOJOURN_HOSTS=1
-# A machine that starts up loads this and opens it to users (udev).
+# On a normal system, udev loads this and opens it to users.
 modprobe tun
 chmod 666 /dev/net/tun
-# In the machine's layer alone: ordinary users may read what is tested and its interpreter.
+# Only in the machine's layer: ordinary users may read the tested package and its interpreter.
 for file in "$PYTHON" "$(readlink -f "$PYTHON")" "$PWD/tests" "$PWD/python"; do
     while [ "$file" != / ]; do
         [ -d "$file" ] && chmod a+rx "$file"

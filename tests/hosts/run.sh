@@ -1,12 +1,12 @@
 #!/bin/sh
 # Starts a small virtual machine with Debian's kernel, whose root is this machine's tree, read-only
-# under a layer in memory, and runs in it what needs a kernel with every discipline, or a processor
-# that Debian's user-mode-linux knows:
+# under a layer in memory, and runs the tests that need a kernel with every discipline, or a CPU
+# that Debian's user-mode-linux supports:
 #
 #     sh tests/hosts/run.sh PYTHON [COMMAND ARGUMENT...]
 #
 # PYTHON has sojourn and pytest. Without a command: inside.sh, the tests. Needs the Debian packages
-# of the line below and about 600 MB for a scratch folder; no root. All ends with this shell.
+# of the line below and about 600 MB for a scratch folder; no root. Everything ends with this shell.
 set -eu
 packages="busybox-static iproute2 kmod linux-headers-amd64 qemu-system-x86 user-mode-linux
     util-linux"
@@ -46,7 +46,7 @@ absent() {
     done
 }
 
-# Debian's kernel of today, from its own archive; it is not installed here.
+# Debian's current kernel, from its archive; it is not installed here.
 unpack_kernel() {
     image=$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: //p')
     (cd "$scratch" && apt-get download -qq "$image" 2>/dev/null)
@@ -94,9 +94,9 @@ quoted() {
     printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"
 }
 
-# With the processor's own virtualisation where there is one, else by emulation on a clock that
-# counts instructions (one in a nanosecond) and jumps over idle time, so that whoever else works on
-# this machine stalls no run. No AMX: Debian's user-mode-linux cannot restore its registers.
+# With hardware virtualisation if available, else by emulation with a clock that counts instructions
+# (one per nanosecond) and skips idle time, so other load on this machine stalls no run. No AMX:
+# Debian's user-mode-linux cannot restore its registers.
 start_machine() {
     can_virtualise || {
         echo "tests/hosts: no /dev/kvm for this user, so the processor is emulated: slow" >&2

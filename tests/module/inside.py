@@ -1,11 +1,10 @@
-"""What is done to `sch_sojourn` in a kernel of its own: loaded, changed, flooded, unloaded.
+"""Trials of `sch_sojourn` in a separate kernel: it is loaded, changed, flooded, unloaded.
 
     python inside.py FOLDER
 
 Runs as root in a guest or a virtual machine, with `ip`, `tc`, `insmod` and `rmmod`. FOLDER has the
-module, the words of tc (q_sojourn.so) and `trials.json`: the AQMs. Writes `found.json` there, an
-object with one entry per trial. Nothing but the standard library is imported.
-"""
+module, the plug-in of tc (q_sojourn.so) and `trials.json`: the AQMs. Writes `found.json` there, an
+object with one entry per trial. Nothing but the standard library is imported."""
 
 import ctypes
 import itertools
@@ -27,15 +26,15 @@ POWER_OFF = 0x4321FEDC
 SENDER, RECEIVER = "10.1.0.1", "10.2.0.1"
 PORT = 7000
 FULL = b"x" * 1472
-# What a kernel says of itself when it is ill (Documentation/admin-guide/bug-hunting.rst).
+# Messages of a kernel with a bug (Documentation/admin-guide/bug-hunting.rst).
 ILL = re.compile(
     r"BUG:|WARNING:|KASAN|Oops|stack trace|lock state|deadlock|suspicious RCU|general protection"
     r"|Call Trace|refcount_t|scheduling while atomic|invalid context|circular locking"
 )
-# This many lines of the log after such a line say where.
+# This many lines of the log after such a line show the place.
 WHERE = 24
-# Written to the log before the module is loaded. What stands above is not ours: under lockdep
-# User-Mode Linux 6.1 warns of its own maple tree when the first programs are started.
+# Written to the log before the module is loaded. Earlier lines are not ours: under lockdep
+# User-Mode Linux 6.1 warns about its maple tree when the first programs are started.
 LOADED = "trials of sch_sojourn begin"
 # How often a discipline is changed under load, and the module loaded and unloaded.
 CHANGES, LOADS = 400, 5
@@ -45,7 +44,7 @@ OTHERS = itertools.count(20)
 
 
 def main(folder: Path) -> None:
-    """Do all trials; what fails is an entry of its own, and the others go on."""
+    """Do all trials; a failure becomes an entry, and the others continue."""
     os.environ["TC_LIB_DIR"] = str(folder)
     trials = json.loads((folder / "trials.json").read_text())
     found: dict[str, Any] = {"kernel": os.uname().release}
@@ -108,7 +107,7 @@ def _shape(rate: str) -> None:
 
 
 def _set(*discipline: str, verb: str = "replace") -> None:
-    # One discipline does not take the place of another kind under the same handle.
+    # A discipline cannot replace another kind under the same handle.
     handle = "10:" if discipline[0] == "sojourn" else f"{next(OTHERS)}:"
     _run("tc", "qdisc", verb, "dev", "r1", "parent", "1:1", "handle", handle, *discipline)
 
@@ -118,7 +117,7 @@ def _ours(aqm: str, verb: str = "replace") -> None:
 
 
 def _shown() -> dict[str, Any]:
-    """What tc shows of the discipline."""
+    """The output of tc for the discipline."""
     rows = json.loads(_run("tc", "-s", "-j", "qdisc", "show", "dev", "r1"))
     found: dict[str, Any] = next(row for row in rows if row["handle"] == "10:")
     return found | found["options"]
@@ -126,7 +125,7 @@ def _shown() -> dict[str, Any]:
 
 @contextmanager
 def _within(netns: str) -> Iterator[None]:
-    """In a network namespace; sockets stay in that in which they were made."""
+    """Enter a network namespace; sockets stay in the one in which they were created."""
     ours, theirs = Path("/proc/self/ns/net"), Path("/run/netns") / netns
     with ours.open() as before, theirs.open() as there:
         LIBC.setns(there.fileno(), CLONE_NEWNET)
@@ -148,7 +147,7 @@ def _senders(count: int) -> list[socket.socket]:
 
 
 def _flood(senders: list[socket.socket], rounds: int) -> int:
-    """Send so many packets from each, as fast as it goes; returns how many were taken."""
+    """Send `count` packets from each, as fast as possible; return how many were accepted."""
     sent = 0
     for _ in range(rounds):
         for each in senders:
@@ -161,7 +160,7 @@ def _flood(senders: list[socket.socket], rounds: int) -> int:
 
 
 def _fares(aqm: str) -> dict[str, Any]:
-    """Make an AQM, flood it, and compare what tc shows."""
+    """Create an AQM, flood it, and check the output of tc."""
     _ours(aqm)
     senders = _senders(8)
     sent = 0
@@ -183,7 +182,7 @@ def _fares(aqm: str) -> dict[str, Any]:
 
 
 def _refused(texts: list[str]) -> list[list[str]]:
-    """Texts that are not understood change nothing, and tc says why."""
+    """Invalid texts change nothing, and tc reports why."""
     _ours("codel@linux")
     found = []
     for text in texts:
@@ -248,7 +247,7 @@ def _largest_frame(kind: str) -> list[Any]:
     receiver.setblocking(False)
     largest = 0
     for _ in range(200):
-        # Neither waits for the other: a window that is closed opens when the receiver reads.
+        # Neither blocks on the other: a closed window opens when the receiver reads.
         with suppress(BlockingIOError):
             sender.send(b"y" * 100_000)
         with suppress(BlockingIOError):
@@ -283,7 +282,7 @@ def _storm_of_packets(aqms: list[str]) -> list[dict[str, Any]]:
 
 
 def _out_of_memory(aqm: str, count: int) -> dict[str, Any]:
-    """Disciplines on more and more interfaces until one is refused for want of memory."""
+    """Disciplines on more and more interfaces until one is refused for lack of memory."""
     _run("ip", "netns", "add", "many")
     made, said = 0, ""
     for index in range(count):
@@ -301,7 +300,7 @@ def _out_of_memory(aqm: str, count: int) -> dict[str, Any]:
 
 
 def _unload(folder: Path) -> dict[str, Any]:
-    """Not while it is in use; then again and again, and with packets waiting."""
+    """Not while it is in use; then repeatedly, and with packets queued."""
     _ours("codel@linux")
     in_use = ""
     try:
@@ -320,7 +319,7 @@ def _unload(folder: Path) -> dict[str, Any]:
 
 
 def _ill(log: list[str]) -> list[str]:
-    """What the kernel says of itself that it should not, each with the lines that say where."""
+    """Error messages of the kernel, each with the lines that show the place."""
     found = []
     begin = log.index(LOADED) if LOADED in log else 0  # old lines make room for new ones
     rest = iter(log[begin:])

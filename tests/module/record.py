@@ -5,10 +5,9 @@
     python tests/module/record.py --judge FOLDER
 
 For each kernel, a release or the path of one (by default 6.1), whose module is there: `inside.py`
-does its trials in a guest with little memory. A trial that fails ends this with an error, and the
-page stays as it is. The second and third form are for a machine in which `inside.py` is started by
-hand: they write the trials into a folder, and judge what was found there.
-"""
+does its trials in a guest with little memory. A failing trial ends this with an error, and the page
+stays unchanged. The second and third form are for a machine in which `inside.py` is started by
+hand: they write the trials into a folder, and judge the results there."""
 
 from __future__ import annotations
 
@@ -30,9 +29,10 @@ from sojourn.engines.linux.kernel import archives, module
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "evidence" / "kernel-module.md"
 BEGIN, END = "<!-- module: begin -->\n", "<!-- module: end -->\n"
-# What a guest has; a storm of packets needs more than the kernel gives at once (65,536 packets).
+# Memory of a guest; a flood needs more memory than the kernel can allocate at once (65,536
+# packets).
 MEMORY = "256M"
-# KASAN keeps a byte for eight, redzones around everything and what was freed for a while.
+# KASAN needs a byte for eight, redzones around all objects, and delays frees.
 DEBUG_MEMORY = "1G"
 PATIENCE_S = 1800.0
 LITTLE_MEMORY = ("codel@linux:limit=1000000p", "fq_codel@linux:limit=1000000p")
@@ -41,7 +41,7 @@ REFUSED = (
     "pi2:tupdate=999us", "dualpi2:tupdate=1ns", "fq(madpie):tupdate=1us", "ared:adapt_interval=1ns",
     "pi:sample_rate=1000000hz",
 )  # fmt: skip
-# So many of these need more memory than the guest has.
+# This many interfaces need more memory than the guest has.
 LARGE, LARGE_COUNT = "fq(pie):flows=65536", 200
 # A shaper in the library holds packets back while the interface goes down.
 SHAPED = ("cake:bandwidth=500kbit",)
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _judge(found: dict[str, Any]) -> str:
-    """The row of the table, printed too; ends with an error where something is wrong."""
+    """The row of the table, also printed; ends with an error if something is wrong."""
     if faults := judged(found):
         raise SystemExit("\n".join([json.dumps(found, indent=1), *faults]))
     print(row(found))
@@ -77,7 +77,7 @@ def _judge(found: dict[str, Any]) -> str:
 
 
 def _write_trials(folder: Path, own: list[str]) -> None:
-    """What `inside.py` shall do; `own` are disciplines of the kernel to run besides ours."""
+    """The trials for `inside.py`; `own` are additional disciplines of the kernel."""
     ours = [f"sojourn aqm {text}" for text in ("cake", "dualpi2@linux", "fq_codel@linux", "codel")]
     aqms = [entry["name"] for entry in _core.aqms()]
     trials = {
@@ -89,7 +89,7 @@ def _write_trials(folder: Path, own: list[str]) -> None:
 
 
 def tried(which: kernel.Kernel) -> dict[str, Any]:
-    """Do the trials in a guest; returns what it found."""
+    """Do the trials in a guest; return the results."""
     made = module.require(which.path.parent)
     with child.scratch() as folder:
         shutil.copy(made, folder.shared)
@@ -122,7 +122,7 @@ def tried(which: kernel.Kernel) -> dict[str, Any]:
 
 
 def judged(found: dict[str, Any]) -> list[str]:
-    """What is wrong, in sentences."""
+    """The problems, in sentences."""
     if not found.get("ended"):
         return [f"the guest did not come to its end: {found.get('console', 'it said nothing')}"]
     wrong = [f"the kernel's log: {line}" for line in found["ill"]]

@@ -1,11 +1,10 @@
 """Mutation testing of crates: `make mutants CRATES=aqm SAMPLE=250 SEED=1`.
 
-cargo-mutants (`cargo install cargo-mutants`) lists what can be changed; this program draws a
+cargo-mutants (`cargo install cargo-mutants`) lists the possible changes; this program draws a
 sample, compiles all of it into one program (schemata.py) and runs, for each mutant, the tests that
 enter its function, fastest first, until one fails. Documentation tests are not run. Results go to
-`target/mutation`; a second run with `--again` asks only about the survivors of the first one, which
-is how a new test is tried. What was found is in docs/evidence/mutation.md.
-"""
+`target/mutation`; a second run with `--again` tests only the survivors of the first one, to try a
+new test. Results are in docs/evidence/mutation.md."""
 
 from __future__ import annotations
 
@@ -26,11 +25,11 @@ from pathlib import Path
 from schemata import SWITCH, Mutant, Source, Writer, root
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# A target folder of its own: cargo takes the copies for the crates of this tree.
+# A separate target folder, because cargo confuses the copies with the crates of this tree.
 TARGET = REPOSITORY / "target" / "mutation"
 
-# The tests that are asked about a crate, as cargo names them. Links and measures have no world of
-# their own, so the simulator's tests against hand-made arithmetic count for them.
+# The tests of a crate, as cargo names them. Links and measures have no simulations of their own, so
+# the simulator's tests against arithmetic by hand also apply to them.
 WORLDS = "sim --test worlds"
 TESTS = {
     "aqm": ["aqm --lib --tests"],
@@ -39,9 +38,9 @@ TESTS = {
     "sim": ["sim --lib --tests"],
     "scenario": ["scenario --lib --tests"],
 }
-# Tests of what the switch itself breaks: it needs std.
+# Tests that the switch itself breaks, because it needs std.
 LEFT_OUT = {"no_std"}
-# Fewer operations per entry than `make test`: one that breaks the contract does so soon.
+# Fewer operations per entry than `make test`, because violations of the contract show soon.
 SETTINGS = {
     "SOJOURN_OPERATIONS": "20000",
     "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "true",
@@ -61,7 +60,7 @@ class Test:
 
 
 def draw(crates: list[str], only: str, sample: int, seed: int) -> list[Mutant]:
-    """A random sample of the mutants of each crate, in the order of their places."""
+    """A random sample of the mutants of each crate, in source order."""
     drawn = []
     for crate in crates:
         command = ["cargo", "mutants", "--list", "--json", "--package", f"sojourn-{crate}"]
@@ -86,7 +85,7 @@ class Build:
         self.lines: dict[str, dict[int, int]] = {}
 
     def copy(self) -> None:
-        """Brings the copy up to date; a file that has not changed keeps its time."""
+        """Updates the copy; an unchanged file keeps its time."""
         listed = subprocess.run(
             ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
             cwd=REPOSITORY,
@@ -98,14 +97,14 @@ class Build:
                 self.write(name, (REPOSITORY / name).read_bytes())
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file of the copy if it is not that already."""
+        """Writes a file of the copy if it has changed."""
         path = self.tree / name
         if not path.is_file() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
     def cargo(self, *arguments: str) -> list[dict]:
-        """Runs cargo in the copy; its messages."""
+        """Runs cargo in the copy; returns its messages."""
         done = subprocess.run(
             ["cargo", *arguments, "--message-format=json", "--quiet"],
             cwd=self.tree,
@@ -116,7 +115,7 @@ class Build:
         return [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
 
     def instrument(self) -> None:
-        """Writes every mutant that is left behind its switch."""
+        """Writes every remaining mutant behind its switch."""
         base = 0
         self.behind_switch.clear()
         for crate in self.crates:
@@ -141,7 +140,7 @@ class Build:
             base += writer.functions
 
     def until_it_compiles(self) -> None:
-        """Takes out what does not compile, until the rest does."""
+        """Removes mutants that do not compile, until the rest does."""
         packages = [f"--package=sojourn-{crate}" for crate in self.crates]
         for _ in range(20):
             self.instrument()
@@ -157,7 +156,7 @@ class Build:
         raise SystemExit("the mutants do not compile after twenty attempts")
 
     def judge(self, fault: dict) -> None:
-        """Which mutant or constant an error of the compiler is about."""
+        """The mutant or constant of a compiler error."""
         code = (fault["code"] or {}).get("code")
         called = re.search(r"`(?:[^`]*::)?(\w+)(?:::<[^`]*>)?`", fault["message"])
         if code == "E0015" and called:
@@ -169,7 +168,7 @@ class Build:
                 self.unviable.add(number)
 
     def compile_tests(self) -> list[dict]:
-        """Compiles the tests that are asked about these crates; cargo's messages."""
+        """Compiles the tests of these crates; returns cargo's messages."""
         asked = dict.fromkeys(tests for crate in self.crates for tests in TESTS[crate])
         messages = []
         for package, *targets in (tests.split() for tests in asked):
@@ -212,8 +211,8 @@ def run(tests: list[Test], mutant: int, limit: float, log: Path | None = None) -
         environment["SOJOURN_MUTANT_ENTERED"] = str(log)
     names = [test.name for test in tests]
     options = ["--exact", "--test-threads=1"]
-    # CPU time, so that other work on the machine makes no mutant late; the other limit is for
-    # one that waits for ever.
+    # CPU time, so other load on the machine does not cause time-outs; the other limit is for a
+    # mutant that hangs.
     limits = f"timeout --signal=KILL {20 * limit:.0f} prlimit --cpu={math.ceil(limit)}"
     process = subprocess.Popen(
         [*limits.split(), tests[0].binary, *options, *names],
@@ -237,7 +236,7 @@ def run(tests: list[Test], mutant: int, limit: float, log: Path | None = None) -
 
 
 def processor_time() -> float:
-    """The CPU time of all programs that were waited for, in seconds."""
+    """The CPU time of all finished child processes, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -263,7 +262,7 @@ def learn(tests: list[Test]) -> list[Test]:
 
 
 def fate(tests: list[Test], mutant: int) -> str:
-    """What happens to a mutant: "survived", "timeout", or the test that killed it."""
+    """The fate of a mutant: "survived", "timeout", or the test that killed it."""
     batches: dict[tuple[int, str], list[Test]] = defaultdict(list)
     for test in tests:
         batches[int(test.seconds > 0.1) + int(test.seconds > 2), test.binary].append(test)
@@ -276,7 +275,7 @@ def fate(tests: list[Test], mutant: int) -> str:
 
 
 def alone(build: Build, mutant: Mutant, tests: list[Test]) -> str:
-    """The fate of a mutant in a constant: it is compiled by itself."""
+    """The fate of a mutant in a constant, which is compiled separately."""
     source = Source((REPOSITORY / mutant.file).read_text())
     kept = (build.tree / mutant.file).read_bytes()
     _, module, switch = kept.decode().partition(SWITCH[:40])

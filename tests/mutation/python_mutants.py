@@ -1,11 +1,10 @@
 """Mutation testing of Python files: `make mutants-python SAMPLE=100 SEED=1`.
 
-mutmut (`pip install mutmut`: alive, BSD, and it asks only the tests that enter a function) writes
-each change of a function behind a switch; this program draws a sample of them for every group of
-files. Changes of nothing but the text of a string are left out: pages and messages are compared
-with committed ones. `--again` asks only about the survivors of the last run. The results are in
-`target/mutation/python`; what was found is in docs/evidence/mutation.md.
-"""
+mutmut (`pip install mutmut`: maintained, BSD, and it runs only the tests that enter a function)
+writes each change of a function behind a switch; this program draws a sample of them for every
+group of files. Changes of only the text of a string are left out, because pages and messages are
+compared with committed ones. `--again` tests only the survivors of the last run. The output is in
+`target/mutation/python`, the results in docs/evidence/mutation.md."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# mutmut wants sources in `src`, and runs the tests in `mutants`, where they find the rest.
+# mutmut expects sources in `src`, and runs the tests in `mutants`, where they find the rest.
 TREE = REPOSITORY / "target" / "mutation" / "python"
 RESULTS = TREE.with_suffix(".json")
 LEARNT = TREE / "mutants" / "mutmut-stats.json"
@@ -54,14 +53,14 @@ TESTS = [
     "own_metrics",
     "python_cc",
 ]
-# What the tests read besides the package.
+# Files that the tests read in addition to the package.
 READ = ("docs", "examples", "schema", "testdata")
 
 KILLED, SURVIVED, NO_TEST = {1, 3}, {0}, {5, 33}
 
 
 def is_prepared() -> bool:
-    """Whether neither the package nor a test has changed since mutmut has learnt the tests."""
+    """Whether neither the package nor a test has changed since mutmut analysed the tests."""
     if not LEARNT.exists():
         return False
     files = [*(REPOSITORY / "python").rglob("*.py"), *(REPOSITORY / "tests").rglob("*.py")]
@@ -69,7 +68,7 @@ def is_prepared() -> bool:
 
 
 def prepare() -> None:
-    """A tree as mutmut wants it, with every mutant and which tests enter it."""
+    """A tree for mutmut, with every mutant and the tests that enter it."""
     shutil.rmtree(TREE, ignore_errors=True)
     skip = shutil.ignore_patterns("__pycache__")
     shutil.copytree(REPOSITORY / "python" / "sojourn", TREE / "src" / "sojourn", ignore=skip)
@@ -86,14 +85,14 @@ def prepare() -> None:
         + "\n    ".join(["\npytest_add_cli_args=", "-m", "not slow and not long"])
         + "\n"
     )
-    # It writes the mutants and learns which tests enter them before it looks for the name.
+    # It writes the mutants and analyses which tests enter them before it looks for the name.
     said = mutmut("run", "no such mutant")
     if not LEARNT.exists():
         raise SystemExit(said)
 
 
 def mutmut(*arguments: str) -> str:
-    """Runs mutmut in the tree; what it prints."""
+    """Runs mutmut in the tree; returns its output."""
     command = [sys.executable, "-c", "from mutmut.__main__ import cli; cli()", *arguments]
     done = subprocess.run(
         command, cwd=TREE, capture_output=True, text=True, errors="replace", check=False
@@ -102,7 +101,7 @@ def mutmut(*arguments: str) -> str:
 
 
 def fates() -> dict[str, int | None]:
-    """The exit code of the tests for every mutant that there is, none if the tests were not run."""
+    """The exit code of the tests for every mutant, None if the tests were not run."""
     found: dict[str, int | None] = {}
     for path in sorted((TREE / "mutants").rglob("*.py.meta")):
         found |= json.loads(path.read_text())["exit_code_by_key"]
@@ -116,7 +115,7 @@ def group_of(mutant: str) -> str:
 
 
 def change(mutant: str) -> list[str]:
-    """The lines that a mutant takes out and puts in."""
+    """The lines that a mutant removes and adds."""
     from mutmut.mutation.diff_apply import get_diff_for_mutant
 
     path = Path("src", *mutant.split(".")[:-1]).with_suffix(".py")
@@ -131,7 +130,7 @@ def is_text(mutant: str) -> bool:
 
 
 def draw(groups: list[str], sample: int, seed: int) -> list[str]:
-    """A number of mutants of each group, none of them of a text."""
+    """A number of mutants of each group, without those of texts."""
     drawn = []
     for group in groups:
         names = sorted(name for name in fates() if group_of(name) == group)
@@ -177,7 +176,7 @@ def main() -> None:
     before = json.loads(RESULTS.read_text()) if asked.again else {}
     if not is_prepared():
         prepare()
-    os.chdir(TREE)  # where mutmut reads its settings
+    os.chdir(TREE)  # the settings of mutmut
     drawn = list(before) or draw(asked.groups or list(GROUPS), asked.sample, asked.seed)
     left = [name for name in drawn if before.get(name) not in KILLED]
     for group in GROUPS:

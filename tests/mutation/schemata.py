@@ -1,9 +1,8 @@
 """Many mutants in one program: each function with mutants becomes a `match` on a number.
 
-cargo-mutants says what to replace where; this module writes all of it into the sources at once, so
-that a crate is compiled once instead of once per mutant. The environment variable SOJOURN_MUTANT
-chooses the mutant of a process; without it the program does what it did.
-"""
+cargo-mutants lists the replacements; this module writes all of them into the sources at once, so a
+crate is compiled once instead of once per mutant. The environment variable SOJOURN_MUTANT chooses
+the mutant of a process; without it the program is unchanged."""
 
 from __future__ import annotations
 
@@ -90,7 +89,7 @@ class Mutant:
 
     @property
     def group(self) -> str:
-        """The first folder or file below `src`, which is what the table counts by."""
+        """The first folder or file below `src`, by which the table counts."""
         return self.file.split("/src/")[1].split("/")[0].removesuffix(".rs")
 
 
@@ -114,10 +113,9 @@ class Source:
         return f"{self.text[start:first]} {mutant.replacement} {self.text[last:end]}"
 
     def body(self, function: tuple[int, int, int, int]) -> tuple[int, int, int] | None:
-        """Where a function's `fn` is, its body starts and ends; None if it cannot choose.
+        """Positions of a function's `fn` and of its body; None if it cannot have a switch.
 
-        `impl Trait` as a result is one type, and the closures of two mutants are two.
-        """
+        A result `impl Trait` is one type, but the closures of two mutants have two."""
         start, end = self.offsets(function)
         blank = blanked(self.text[start:end])
         keyword = re.search(r"\bfn\b", blank)
@@ -130,7 +128,7 @@ class Source:
 
 
 def blanked(text: str) -> str:
-    """The text with comments, strings and characters as spaces, so that braces can be counted."""
+    """The text with comments, strings and characters blanked out, to count braces."""
     pattern = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.[^']*|[^'\\])'"
     return re.sub(pattern, lambda match: " " * len(match[0]), text, flags=re.DOTALL)
 
@@ -156,9 +154,8 @@ class Writer:
     def rewrite(self, source: Source, mutants: list[Mutant], keep_const: set[str]) -> Rewritten:
         """The file with all mutants that can be behind a switch.
 
-        Functions named in `keep_const` are needed where constants are computed and stay as they
-        are; what lies in a constant or in a file's own items has no function at all.
-        """
+        Functions named in `keep_const` are needed in constants and stay unchanged; mutants in
+        constants or items of a file are in no function."""
         found = [(body, m) for m in mutants if m.function and (body := source.body(m.function))]
         outer = [body for body, _ in found if not any(within(body, other) for other, _ in found)]
         parts: list[str] = []
@@ -193,13 +190,13 @@ class Writer:
         return Rewritten("".join(parts), lines, taken)
 
     def switch(self) -> str:
-        """The module that the crate's root gets."""
+        """The module that is added to the crate's root."""
         constants = f"const BASE: usize = {self.base}; const FUNCTIONS: usize = {self.functions};"
         return SWITCH.replace("extern crate std;", f"extern crate std;\n    {constants}")
 
 
 def within(inner: tuple[int, int, int], outer: tuple[int, int, int]) -> bool:
-    """Whether one body lies inside another one."""
+    """Whether one body is inside another one."""
     return outer[1] < inner[1] and inner[2] < outer[2]
 
 

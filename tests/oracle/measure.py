@@ -4,12 +4,11 @@
 
 Each case runs twice in the guest, from the same seed: once with the kernel's discipline below the
 shaper, once with `sch_sojourn` and the same AQM. The kernel's random numbers restart with each
-second, so that both draw the same. Every packet that came to the router is compared: when it came,
-when it left or was dropped, and its ECN field. With `--show` nothing is written, and the packets
-around the first difference are printed. With `--update` the rows of these AQMs are written, and the
-page keeps its others. Each kernel has a table of its own. Interrupted, it writes what it has. Needs
-`sojourn kernel build` and `module`.
-"""
+second, so both draw the same. Every arrival at the router is compared: arrival time, departure or
+drop time, and ECN field. With `--show` nothing is written, and the packets around the first
+difference are printed. With `--update` only the rows of these AQMs are replaced. Each kernel has a
+separate table. If interrupted, it writes the results so far. Needs `sojourn kernel build` and
+`module`."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from sojourn.engines.linux.kernel import archives, module
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "evidence" / "kernel-module.md"
-# Where the table of a release begins and ends.
+# The marks of a release's table.
 BEGIN, END = "<!-- oracle {}: begin -->\n", "<!-- oracle {}: end -->\n"
 FLOWS, RATES = (1, 2, 4, 16), (10, 50)
 AQMS = (
@@ -40,8 +39,8 @@ AQMS = (
     "pie@linux:hz=1000,ecn=true", "fq_pie@linux:hz=1000",
     "red@linux", "choke", "sfq", "sfb",
 )  # fmt: skip
-# Those that a release has in addition: CAKE with its table of roots (fact linux-30), and DualPI2;
-# flows have ECN where the text says so.
+# Additional AQMs of a release: CAKE with its table of roots (fact linux-30), and DualPI2; flows
+# have ECN if the text says so.
 OF_RELEASE = {
     "6.1": ("cake",),
     "7.2": (
@@ -52,11 +51,11 @@ OF_RELEASE = {
 ECN, L4S = "+ecn", "+l4s"
 HEAD = "| AQM | flows | rate | packets | drops | marks | kernel and ours |"
 RULE = "|" + "---|" * 7
-# Seconds of a run by its rate: about as many packets at each.
+# Seconds of a run by its rate: about the same number of packets at each.
 SECONDS = {10: 6, 50: 2}
-# How many packets are shown from the first difference on.
+# Number of packets shown from the first difference on.
 SHOWN = 6
-# The captures do not show why a packet was dropped: that is what the discipline usually does.
+# The captures do not show why a packet was dropped; this is the discipline's usual signal.
 NOT_COMPARED = ("cause", "mark_cause")
 TEXT = """
 name = "oracle"
@@ -100,7 +99,7 @@ class Case:
     release: str = archives.DEFAULT_RELEASE
 
     def cells(self) -> str:
-        """How the row of the table begins."""
+        """The beginning of the table's row."""
         return f"| `{self.queue}` | {self.flows} | {self.rate} Mbit/s"
 
     def scenario(self, bottleneck: str) -> _core.Scenario:
@@ -125,7 +124,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Side:
-    """What one run shows."""
+    """The result of one run."""
 
     packets: list[tuple[Any, ...]]
     drops: int
@@ -233,7 +232,7 @@ def _outcomes(grid: Sequence[Case]) -> Iterator[Outcome]:
 
 
 def sentence(version: str, run: int, equal: int, release: str) -> str:
-    """What the table says in short."""
+    """The summary of the table."""
     text = f"Linux {version}: {equal} of {run} cases equal, packet for packet."
     absent = len(cases(release=release)) - run
     return text if absent == 0 else f"{text} {absent} of the grid were not run."

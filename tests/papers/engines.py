@@ -1,4 +1,4 @@
-"""Write what PI2's paper prints, and what the simulator and ns-3 make of it.
+"""Compares PI2's paper with the simulator and ns-3.
 
     python tests/papers/engines.py SIM.json NS3.json
 

@@ -1,12 +1,11 @@
-"""Record what a reproduction of the five papers found: the page of scores, the line of the README.
+"""Record a reproduction of the five papers: the page of scores, the line of the README.
 
     python tests/papers/record.py out/reproduction/reproduction.json [LATER.json ...]
 
-A later reproduction of some items replaces what the first one has of them, and the page says so.
-Writes docs/results/papers.md, the number of claims that hold in README.md, and, in
+A later reproduction of some items replaces the first one's results, and the page says so. Writes
+docs/results/papers.md, the number of claims that hold in README.md, and, in
 tests/data/reason_values.txt, the measured values that reasons name. A reason that names a value
-that was not measured is an error.
-"""
+that was not measured is an error."""
 
 from __future__ import annotations
 
@@ -82,7 +81,7 @@ def keys(paper: str, where: str, template: str) -> list[str]:
 
 
 def values_text(values: Mapping[str, float | None]) -> str:
-    """The measured values that reasons name, one a line.
+    """The measured values that reasons name, one per line.
 
     Raises:
         SystemExit: one was not measured.
@@ -94,7 +93,7 @@ def values_text(values: Mapping[str, float | None]) -> str:
 
 
 def score(claims: Iterable[Claim], group: str) -> tuple[int, int, int]:
-    """Claims of a group that count by the rule, by the first rule, and all that are covered."""
+    """Claims of a group that count by the rule and by the first rule, and all covered claims."""
     belongs, good = GROUPS[group]
     covered = [one for one in claims if one["verdict"] != "not covered" and belongs(one)]
     return (
@@ -159,7 +158,7 @@ def entry(claim: Claim) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, of whole numbers all."""
+    """Three significant digits; all digits of integers."""
     if value is None:
         return "–"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -3,13 +3,12 @@
     python -m storm KIND [--seed 1] [--from 0] [--count 100] [--jobs 2] [--seconds S] [--until N]
 
 A child (`target/storm/storm run`, or `worker.py` for the kinds of Python) takes PIECE inputs and
-writes the number of the present one to a file. One that ends by a signal or stays at an input for
-HANG_S is bad at that number, and another child goes on behind it. The text of a bad input, or how
-it is made again, is kept in out/storm. After S seconds no input of Python is begun; those that are
-left are counted, and FROM goes on with them. With N what each input of Python gave is noted in
-out/storm/KIND-SEED.diary, inputs that are noted are not met again, and none is begun once N counts
-(kills that hit) are noted; the table is of all that is noted. Exit code 1 if anything is bad.
-"""
+writes the number of the present one to a file. If a child ends by a signal or stays at an input for
+HANG_S, that input is bad, and another child continues after it. The text of a bad input, or how to
+repeat it, is kept in out/storm. After S seconds no input of Python is started; the remaining ones
+are counted, and FROM can continue with them. With N the outcome of each input of Python is logged
+in out/storm/KIND-SEED.diary, logged inputs are not repeated, and none is started once N counts
+(kills that hit) are logged; the table covers the whole log. Exit code 1 if anything is bad."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ def words(kind: str, what: str, *numbers: int) -> list[str]:
 
 
 class Piece:
-    """Inputs that one child after the other takes."""
+    """Inputs for one child after the other."""
 
     def __init__(self, kind: str, seed: int, numbers: range) -> None:
         self.kind, self.seed, self.numbers = kind, seed, numbers
@@ -57,7 +56,7 @@ class Piece:
         return self
 
     def _child(self, numbers: range) -> int:
-        """Let a child take inputs; returns the first that is left."""
+        """Let a child process inputs; return the first remaining one."""
         with tempfile.TemporaryDirectory() as scratch:
             place, out = Path(scratch) / "place", Path(scratch) / "out"
             memory = MEMORY_BYTES[self.kind]
@@ -84,7 +83,7 @@ class Piece:
 
     @staticmethod
     def _watch(child: subprocess.Popen[bytes], place: Path) -> bool:
-        """Wait for a child; whether it had to be ended as it stayed at one input."""
+        """Wait for a child; return whether it hung at one input and was killed."""
         seen, since = "", time.monotonic()
         while child.poll() is None:
             time.sleep(0.05)
@@ -107,7 +106,7 @@ class Piece:
 
 
 def keep(kind: str, seed: int, number: int, why: str) -> Path:
-    """Save the text of a bad input and what is wrong with it."""
+    """Save the text of a bad input and the problem."""
     KEPT.mkdir(parents=True, exist_ok=True)
     path = KEPT / f"{kind}-{seed}-{number}.txt"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}

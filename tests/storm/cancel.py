@@ -3,12 +3,11 @@
     python tests/storm/cancel.py [--times 20] [--seed 1] [PHASE ...]
 
 A phase is a command that spends its time in one kind of work. It is started and interrupted at
-TIMES instants, spread over as long as it would take, at most `LONGEST_S`. Prints a table in
-Markdown: for each phase the instants that hit, the longest time from the signal to the sentence
-that answers it, the median and the longest time to the end of the process, and how many were bad:
-not ended by the interrupt, a traceback, or a half-written file. Exit code 1 if any is bad or was
-answered later than `MOST_S`. A process that ends without a sentence answers by its end.
-"""
+TIMES instants, spread over its duration, at most `LONGEST_S`. Prints a table in
+Markdown: for each phase the instants that hit, the longest time from the signal to the message, the
+median and the longest time to the end of the process, and the number of bad ones: not ended by the
+interrupt, a traceback, or a half-written file. Exit code 1 if any is bad or was answered later than
+`MOST_S`. For a process that ends without a message, its end counts as the answer."""
 
 from __future__ import annotations
 
@@ -118,8 +117,8 @@ Took = tuple[float, float]
 
 
 def interrupted(folder: Path, phase: str, after_s: float) -> tuple[Took | None, str]:
-    """Seconds from the signal to its answer and to the end of the process, none if it had ended
-    before; and what is wrong."""
+    """Seconds from the signal to its answer and to the end of the process, None if it had ended
+    before; and the problem."""
     with called(folder, phase) as process:
         time.sleep(after_s)
         if process.poll() is not None:
@@ -136,7 +135,7 @@ def interrupted(folder: Path, phase: str, after_s: float) -> tuple[Took | None, 
     if process.returncode == 0:
         return None, ""  # it was about to end
     left = leftovers(folder)
-    # Until the package is imported Python ends itself, with a traceback of its own modules.
+    # Before the package is imported, Python itself ends, with a traceback of its modules.
     is_begun = "sojourn/" in said or "sojourn: " in said
     is_ended = process.returncode == 130 and "Traceback" not in said
     if left or (is_begun and not is_ended) or process.returncode not in (130, -signal.SIGINT, 1):

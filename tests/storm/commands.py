@@ -1,8 +1,7 @@
-"""Small commands that write results, run in forked processes, and what they have written.
+"""Small commands that write results, run in forked processes, and checks of their results.
 
-A forked process has the package imported already, so that a command costs what it computes and
-writes. The process that forks imports and nothing else: it has no threads.
-"""
+A forked process has already imported the package, so a command costs only its computing and
+writing. The forking process only imports, so it has no threads."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ values = ["codel", "pie"]
 """
 COMPARE = ("compare", "small.toml", "--seeds", "3", "--jobs", "1", "--format", "svg")
 OUT, STORE = "out", "store"
-# What a second run of the same command may write differently.
+# Parts that a second run of the same command may write differently.
 _CHANGING = frozenset({"checksum", "wall_s", files.FILES, "runs", "simulator"})
 
 
@@ -94,7 +93,7 @@ def _silent(_text: str) -> None: ...
 
 
 def facts() -> dict[str, Any]:
-    """What a command has written into this folder, without times; raises what reading raises."""
+    """A command's results in this folder, without times; raises errors of reading."""
     if Path(STORE).exists():
         found = sojourn.study.open_results(STORE, _silent)
         return {"table": repr(found.to_arrow().to_pydict()), "failed": found.status().failed}
@@ -137,7 +136,7 @@ class Ended:
     Attributes:
         status: exit code, or minus the signal.
         text: what it wrote to its streams.
-        value: what its function returned; None if it raised or was killed.
+        value: the return value of its function; None if it raised or was killed.
     """
 
     status: int
@@ -146,7 +145,7 @@ class Ended:
 
 
 def begin(folder: Path, do: Callable[[], Any]) -> int:
-    """Fork a process that does something in a folder; returns its number."""
+    """Fork a process that does something in a folder; return its PID."""
     process = os.fork()
     if process:
         return process
@@ -214,7 +213,7 @@ def fresh(folder: Path) -> Path:
 
 
 class Undisturbed:
-    """Each command's result and time without any disturbance, made when first asked for."""
+    """Each command's result and time without any disturbance, computed on first use."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -239,7 +238,7 @@ class Undisturbed:
 
 
 def wrong(folder: Path, expected: dict[str, Any], *, may_refuse: bool) -> str:
-    """What is wrong with what a folder holds; empty if nothing is."""
+    """The problem with a folder's content; empty if there is no problem."""
     found = call(folder, facts)
     if found.value is None:
         if may_refuse and found.status == 2:
@@ -248,7 +247,7 @@ def wrong(folder: Path, expected: dict[str, Any], *, may_refuse: bool) -> str:
     if may_refuse and "opened" not in found.value and "table" not in found.value:
         return ""  # no result yet
     if may_refuse and "table" in found.value:
-        return ""  # a study is never whole before its end
+        return ""  # a study is never complete before its end
     differ = [key for key in {*found.value, *expected} if found.value.get(key) != expected.get(key)]
     return f"differ: {sorted(differ)[:5]}" if differ else ""
 

@@ -1,9 +1,8 @@
 """Kind ``damage``: a file that is read back has changed on the disk.
 
-One input is one file of a complete result or of the store of runs, and one kind of damage. What
-reads it says so in a sentence, or does not need it and finds the undisturbed result; the command,
-run again, completes it.
-"""
+One input is one file of a complete result or of the store of runs, and one kind of damage. The
+reader reports it, or does not need it and finds the undisturbed result; the command, run again,
+completes it."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ def opened() -> str:
 
 
 def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str, int]:
-    """What is wrong with an input, empty if nothing is; and 1."""
+    """The problem with an input, or an empty text; and 1."""
     choice = random.Random(f"damage {seed} {number}")
     command = choice.choice(["compare", "study"])
     expected, _ = undisturbed.of(command)

@@ -1,8 +1,7 @@
-"""What became of each input, kept in a file, so that hours of work are made of many calls.
+"""A log of the outcome of each input, so that hours of work can be split into many calls.
 
-A line an input: its number, how often it did what counts (for `kills` a kill that hit), and what is
-wrong with it, as Python writes a text.
-"""
+One line per input: its number, its count (for `kills` the kills that hit), and the problem, as a
+Python string."""
 
 from __future__ import annotations
 
@@ -14,11 +13,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Met:
-    """An input that was met.
+    """A logged input.
 
     Attributes:
-        counted: how often it did what counts.
-        why: what is wrong; empty if nothing is.
+        counted: its count.
+        why: the problem; may be empty.
     """
 
     counted: int
@@ -41,7 +40,7 @@ class Diary:
         return found
 
     def add(self, number: int, met: Met) -> None:
-        """Note an input, by one call of the system: lines of two processes do not mix."""
+        """Log an input by one system call, so lines of two processes do not mix."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         descriptor = os.open(self.path, flags, 0o666)
@@ -49,5 +48,5 @@ class Diary:
         os.close(descriptor)
 
     def counted(self) -> int:
-        """How often all inputs so far did what counts."""
+        """The total count of all inputs so far."""
         return sum(met.counted for met in self.read().values())

@@ -1,10 +1,8 @@
-"""Kind ``kills``: a command is killed at random instants, then goes on to the undisturbed result.
+"""Kind ``kills``: a command is killed at random instants, then completes the undisturbed result.
 
-One input is one chain of KILLS kills of one command in one folder. After each the folder reads
-back as the undisturbed result, or is refused in a sentence; after the last the command runs to
-its end and everything is as it would have been, with nothing left behind, and no run that was
-kept was made again.
-"""
+One input is one chain of KILLS kills of one command in one folder. After each the folder reads back
+as the undisturbed result, or is refused with a message; after the last the command runs to
+completion with the undisturbed result, no remains, and no stored run repeated."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ KILLS = 10
 
 
 def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str, int]:
-    """What is wrong with an input, empty if nothing is; and how often it was killed."""
+    """The problem with an input, or an empty text; and how often it was killed."""
     choice = random.Random(f"kills {seed} {number}")
     command = choice.choices(["compare", "study", "run", "reproduce"], [6, 6, 6, 2])[0]
     why, killed = chain(command, choice, undisturbed, KILLS)
@@ -31,7 +29,7 @@ def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str
 def chain(
     command: str, choice: random.Random, undisturbed: commands.Undisturbed, kills: int
 ) -> tuple[str, int]:
-    """Kill a command that often, then let it complete; what is wrong, and the kills that hit."""
+    """Kill a command, then let it complete; return the problem, and the kills that hit."""
     expected, _ = undisturbed.of(command)
     folder = commands.fresh(undisturbed.scratch / f"kills-{choice.randrange(10**9)}")
     if command == "reproduce":
@@ -87,7 +85,7 @@ def _completed(folder: Path, command: str) -> str:
 
 
 def _most_runs(source: Path, folder: Path, choice: random.Random) -> None:
-    """A store that lacks a few runs, so that a quick reproduction is a matter of a second."""
+    """A store that lacks a few runs, so a quick reproduction takes a second."""
     shutil.copytree(source / "cache", folder / "cache")
     runs = sorted(path for path in (folder / "cache").rglob("*") if path.is_file())
     for path in choice.sample(runs, min(3, len(runs))):

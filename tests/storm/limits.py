@@ -1,8 +1,7 @@
 """Kind ``limits``: a command has too few descriptors, too little memory, or files that end early.
 
-The limit is set after the imports, as those are the interpreter's. The command succeeds or says in
-a sentence what it lacks, and leaves nothing half-written; without the limit it completes.
-"""
+The limit is set after the imports, which belong to the interpreter. The command succeeds or reports
+what it lacks, and leaves nothing half-written; without the limit it completes."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ def _limit(what: int, most: int) -> None:
 
 
 def limits(choice: random.Random) -> tuple[str, Callable[[], None]]:
-    """A limit, and what sets it."""
+    """A limit, and the function that sets it."""
     name = choice.choice(["descriptors", "memory", "file size"])
     if name == "descriptors":
         count = choice.randrange(6, 40)
@@ -39,7 +38,7 @@ def limits(choice: random.Random) -> tuple[str, Callable[[], None]]:
 
 
 def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str, int]:
-    """What is wrong with an input, empty if nothing is; and 1."""
+    """The problem with an input, or an empty text; and 1."""
     choice = random.Random(f"limits {seed} {number}")
     expected, _ = undisturbed.of("compare")
     folder = commands.fresh(undisturbed.scratch / f"limits-{number}")

@@ -1,8 +1,7 @@
-"""`make long-haul`: a million simulated seconds, and the memory of the process meanwhile.
+"""`make long-haul`: a million simulated seconds, and the memory of the process.
 
-Prints the run's packets and events, and resident memory at ten moments of equal distance. It is
-bad if memory at the end is more than a twentieth above what it was after a fifth of the time.
-"""
+Prints the run's packets and events, and resident memory at ten moments of equal distance. It fails
+if memory at the end is more than 5 % above that after a fifth of the time."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def main(arguments: list[str]) -> int:
         assert child.wait() == 0
         out.seek(0)
         found = json.load(out)
-    # Before, the interpreter starts; behind, tables are made of the result.
+    # Earlier the interpreter starts; later tables of the result are built.
     shown = [memory[len(memory) * tenth // 10] for tenth in range(2, 10)]
     print(f"{found['packets']:,} packets, {found['events']:,} events, digest {found['digest']}, "
           f"{time.monotonic() - began:.0f} s")  # fmt: skip

@@ -1,18 +1,16 @@
-"""Kind ``power``: the power fails while a command writes, and what was not synced is lost.
+"""Kind ``power``: the power fails while a command writes, and unsynced data is lost.
 
-What a command does to files is recorded once: every file that Python opens for writing, every
-rename and removal, and every fsync with what the file held then. One input is one instant of that
-record and one way of losing:
+The file operations of a command are recorded once: every file that Python opens for writing, every
+rename and removal, and every fsync with the file's content. One input is one instant of that record
+and one mode of loss:
 
-``late``    of every folder the names are those of its last fsync, of folders too;
-``early``   all names are there, as a file system may write them before the content.
+``late`` every folder has the names of its last fsync, folders included; ``early`` all names are
+there, as a file system may write them before the content.
 
-Either way a file holds what it held at its last fsync, and nothing if it had no fsync. Everything
-in between (some names, parts of a page) is not covered, nor what is written past Python, which
-nothing of a result is. The folder that is left reads back as the undisturbed result (or as the
-earlier one, where there was one) or is refused, and the command, run again, completes it. After
-the last step it reads back.
-"""
+In both modes a file has the content of its last fsync, or nothing without an fsync. Intermediate
+states (some names, parts of a page) are not covered. The folder then reads back as the undisturbed
+result (or as an earlier one) or is refused, and the command, run again, completes it. After the
+last step it reads back."""
 
 from __future__ import annotations
 
@@ -32,12 +30,12 @@ WAYS = ("late", "early")
 
 @dataclass(frozen=True)
 class Step:
-    """Something done to a file: ``open``, ``rename``, ``remove``, ``sync`` or ``sync folder``.
+    """An operation on a file: ``open``, ``rename``, ``remove``, ``sync`` or ``sync folder``.
 
     Attributes:
-        what: which; ``make folder`` too.
-        path: of which file, below the recorded folder.
-        more: its new name, or what it held at the sync.
+        what: the operation; also ``make folder``.
+        path: of the file, below the recorded folder.
+        more: its new name, or its content at the sync.
     """
 
     what: str
@@ -66,19 +64,19 @@ _CLOSED: list[bool] = []
 
 
 def _listen(root: Path, steps: list[Step]) -> None:
-    """Record from now on; audit hooks cannot be taken back, so this is for a forked process."""
+    """Record from now on; audit hooks cannot be removed, so this is for a forked process."""
 
     def below(path: Any) -> str | None:
         if not isinstance(path, str | bytes | Path):
             return None
-        # Nothing here is a link; resolving would open files, which this would hear.
+        # Nothing here is a link; resolving would open files, which this would record.
         file = Path.cwd() / os.fsdecode(path)
         return _name(file.relative_to(root)) if file.is_relative_to(root) else None
 
     def hear(event: str, arguments: tuple[Any, ...]) -> None:
         if _CLOSED or event not in _EVENTS:
             return
-        # What is removed below a descriptor is a temporary folder of Python's.
+        # A removal below a descriptor is of a temporary folder of Python.
         path = below(arguments[0])
         if path is None or (event in ("os.remove", "os.rmdir") and arguments[1] != -1):
             return
@@ -111,7 +109,7 @@ def _name(path: Path) -> str:
 
 _EVENTS = {"open": "open", "os.rename": "rename", "os.remove": "remove", "os.rmdir": "remove",
            "os.mkdir": "make folder"}  # fmt: skip
-# What a name stands for that is a folder's.
+# Marks a name as a folder.
 _FOLDER = -1
 
 
@@ -119,15 +117,15 @@ def left(steps: list[Step], way: str, before: dict[str, bytes]) -> dict[str, byt
     """The files after these steps and a power cut, by name.
 
     Args:
-        steps: what was done.
+        steps: the operations.
         way: of `WAYS`.
-        before: the files that the disk had confirmed before.
+        before: the files that were synced before.
     """
     names: dict[str, int] = {name: -2 - place for place, name in enumerate(before)}
     held: dict[int, bytes] = {names[name]: content for name, content in before.items()}
     for name in before:
         names |= {str(folder): _FOLDER for folder in Path(name).parents}
-    kept = dict(names)  # names that the disk has confirmed
+    kept = dict(names)  # names that were synced
     for number, step in enumerate(steps):
         match step.what:
             case "open":
@@ -152,7 +150,7 @@ def left(steps: list[Step], way: str, before: dict[str, bytes]) -> dict[str, byt
 
 
 def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str, int]:
-    """What is wrong with an input, empty if nothing is; and 1."""
+    """The problem with an input, or an empty text; and 1."""
     choice = random.Random(f"power {seed} {number}")
     case = choice.choice(list(CASES))
     _, steps = _recorded(undisturbed.scratch, case)
@@ -164,7 +162,7 @@ def meet(seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str
 
 
 def judged(case: str, prefix: int, way: str, undisturbed: commands.Undisturbed) -> str:
-    """What is wrong after a power cut; empty if nothing is."""
+    """The problem after a power cut, or an empty text."""
     first, command = CASES[case]
     expected, _ = undisturbed.of(command)
     before, steps = _recorded(undisturbed.scratch, case)
@@ -177,7 +175,7 @@ def judged(case: str, prefix: int, way: str, undisturbed: commands.Undisturbed) 
     if (folder / name_of(command)).exists() or prefix == len(steps):
         why = commands.wrong(folder, expected, may_refuse=prefix < len(steps))
     if why and first and not commands.wrong(folder, undisturbed.of(first)[0], may_refuse=True):
-        why = ""  # the earlier result is whole
+        why = ""  # the earlier result is complete
     if not why:
         done = commands.call(folder, commands.COMMANDS[command])
         why = "" if done.status == 0 else f"run again: {done.status}, {done.text[-300:]}"
@@ -187,7 +185,7 @@ def judged(case: str, prefix: int, way: str, undisturbed: commands.Undisturbed) 
     return why
 
 
-# By name: what the folder held before, and the command.
+# By name: the previous content of the folder, and the command.
 CASES = {"compare": ("", "compare"), "over": ("other", "compare"), "study": ("", "study")}
 
 

@@ -2,10 +2,9 @@
 
     python tests/storm/record.py [Kills] [Surroundings] [Cancelling]
 
-Wants an idle machine: how many kills hit, and how long Ctrl-C takes, depend on it. The kills go on
-where an earlier call has stopped. Writes the parts that are named, or all, into the last section of
-the page; exit code 1 if anything is bad or slow.
-"""
+Needs an idle machine, because the kills that hit and the times of Ctrl-C depend on load. The kills
+continue where an earlier call has stopped. Writes the named parts, or all, into the last section of
+the page; exit code 1 if anything is bad or slow."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ def main() -> int:
 
 
 def _parts(page: str) -> dict[str, str]:
-    """What stands on the page of each part, by its title."""
+    """The parts of the page, by title."""
     recorded = page.partition(BEGIN)[2].partition(END)[0]
     return {
         title: text.strip()

@@ -1,10 +1,9 @@
 """Kind ``surroundings``: every command with closed or full streams, odd homes, locales and limits.
 
-One input is one command in one surrounding, as a process of its own; the numbers from 0 to
-`INPUTS` - 1 are all of them, and the seed has no meaning. A surrounding that a command can do
-without changes neither its exit code nor its files; one that takes something away it needs is said
-in a sentence. A traceback, a signal or a half-written file is bad.
-"""
+One input is one command in one surrounding, as a separate process; the numbers from 0 to `INPUTS` -
+1 are all of them, and the seed has no meaning. A surrounding without effect on a command changes
+neither its exit code nor its files; if one lacks something that the command needs, the command
+reports that. A traceback, a signal or a half-written file is bad."""
 
 from __future__ import annotations
 
@@ -49,12 +48,12 @@ COMMANDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Surrounding:
-    """How a command is called.
+    """The environment of a command.
 
     Attributes:
         line: the shell's line, with ``{}`` for the command.
         sets: variables of the environment; None unsets one.
-        may_refuse: whether it takes away what a command may need.
+        may_refuse: whether it may lack something that a command needs.
     """
 
     line: str = "exec {}"
@@ -128,12 +127,12 @@ name = "target"
 from = "2ms"
 to = "20ms"
 """
-# The same for every input, made once.
+# Shared by all inputs, created once.
 PREPARED = "new aqm law --c && cp law/*.c law.c && {} study run study.toml --store made --jobs 1"
 
 
 def meet(_seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[str, int]:
-    """What is wrong with an input, empty if nothing is; and 1."""
+    """The problem with an input, or an empty text; and 1."""
     if number >= INPUTS:
         return "", 0
     name, around = CASES[number]
@@ -145,7 +144,7 @@ def meet(_seed: int, number: int, undisturbed: commands.Undisturbed) -> tuple[st
 
 
 def called(scratch: Path, name: str, around: Surrounding) -> str:
-    """What is wrong with a command in a surrounding; empty if nothing is."""
+    """The problem with a command in a surrounding, or an empty text."""
     done = _done(scratch, name, around)
     said = f"{done.returncode}: {done.stdout[-200:]} {done.stderr[-400:]}"
     if "Traceback" in done.stdout + done.stderr or not 0 <= done.returncode <= 2:

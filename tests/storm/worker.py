@@ -1,6 +1,6 @@
 """Inputs of the kinds of Python, one after the other: `run KIND SEED FROM COUNT`.
 
-Speaks as `target/storm/storm` does: a line for each bad input, then how many had each fate.
+Has the output of `target/storm/storm`: a line for each bad input, then the number of each outcome.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from storm import commands
 from storm.diary import Diary, Met
 
 UNTIL = float(os.environ.get("STORM_UNTIL", "inf"))
-"""Seconds since the epoch after which no input is begun."""
+"""Seconds since the epoch after which no input is started."""
 DIARY, ENOUGH = os.environ.get("STORM_DIARY"), int(os.environ.get("STORM_ENOUGH", "0"))
-"""What was met before, and how many counts in all are enough."""
+"""The log of earlier inputs, and the total count to reach."""
 
 
 def run(kind: str, seed: int, first: int, count: int) -> None:
-    """Each module has ``meet``: what is wrong with an input, and how often it did what counts."""
+    """Each module has ``meet``: the problem with an input, and its count."""
     diary = Diary(Path(DIARY)) if DIARY else None
     module = importlib.import_module(f"storm.{kind}")
     place = os.environ.get("STORM_PLACE")

@@ -2,8 +2,7 @@
 
     python tests/witness/agreement.py
 
-Needs the runner of ns-3 and a guest kernel; some five minutes of one core.
-"""
+Needs the runner of ns-3 and a guest kernel; about five minutes of one core."""
 
 from __future__ import annotations
 
@@ -33,10 +32,10 @@ class Column:
     """A metric of a table.
 
     Attributes:
-        title: its head.
+        title: its header.
         metric: of the queue.
         scale: to its unit there.
-        least: a difference that never counts, in that unit.
+        least: a difference that never matters, in that unit.
     """
 
     title: str
@@ -91,7 +90,7 @@ def _table(found: Mapping[str, Sequence[Values]]) -> str:
 
 
 def _counts(found: Mapping[str, Sequence[Values]]) -> str:
-    """How many agree, by the rule of the page."""
+    """The number that agree, by the rule of the page."""
     words = []
     for each in COLUMNS:
         agree = [0, 0]

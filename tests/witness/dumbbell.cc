@@ -1,5 +1,5 @@
 // The ns-3 side of dumbbell.txt and of docs/evidence/tcp-witness.md: bulk TCP flows over a dumbbell
-// of 10 Mbit/s and 100 ms. With --trace, flows start 0.2 s apart over access lines whose delays
+// of 10 Mbit/s and 100 ms. With --trace, flows start every 0.2 s over access links whose delays
 // differ by 11.3 us, as in crates/sim/testdata/witness/trace.toml, and every arrival of a SYN or of
 // data at the link's queue is written; with --drops, a file names the arrivals that are dropped.
 #include "../../ns3/runner/holds.h"
@@ -40,7 +40,7 @@ Describe(Ptr<const QueueDiscItem> item, uint32_t payload, std::ostream& line)
     return true;
 }
 
-// A queue that drops the arrivals that are named, and no others.
+// A queue that drops the named arrivals, and no others.
 class ListedDrops : public QueueDisc
 {
   public:
@@ -64,7 +64,8 @@ class ListedDrops : public QueueDisc
     {
         if (!Describe(item, payload, trace))
         {
-            // The last of a handshake, which ns-2 and ours do not send: data follow at once.
+            // The last packet of a handshake, which ns-2 and ours do not send, because data follow
+            // at once.
             DropBeforeEnqueue(item, "acknowledgement");
             return false;
         }
@@ -100,7 +101,7 @@ class ListedDrops : public QueueDisc
 
 NS_OBJECT_ENSURE_REGISTERED(ListedDrops);
 
-// NewReno without the error of ns-3.44 in repeated timeouts, by a name that a socket can be given.
+// NewReno without the error of ns-3.44 in repeated timeouts, with a name for sockets.
 class HoldsThreshold : public sojourn::Holds<TcpNewReno>
 {
   public:

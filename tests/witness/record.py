@@ -1,12 +1,11 @@
-"""Records what ns-2.35 and ns-3.44 make of bulk TCP flows, for crates/sim/tests/witness.rs.
+"""Records the results of ns-2.35 and ns-3.44 with bulk TCP flows, for crates/sim/tests/witness.rs.
 
     python tests/witness/record.py
 
 ns-2 is Debian's package ns2; ns-3 is the wheel that ns3/build.sh unpacks, or NS3_PREFIX. Both run
-the dumbbells next to this file, with ten seeds. Lines are kept in out/witness by what made them, so
-that an interrupted recording continues and a changed dumbbell runs again. It takes about twenty
-minutes of one core in all.
-"""
+the dumbbells next to this file, with ten seeds. Lines are cached in out/witness by their inputs, so
+an interrupted recording continues and a changed dumbbell runs again. It takes about twenty minutes
+of one core in total."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ HEAD = """\
 
 
 def main() -> None:
-    """Run what is not kept, and write the record."""
+    """Run what is not cached, and write the record."""
     KEPT.mkdir(parents=True, exist_ok=True)
     lines = [
         _line("taildrop", flows, stack, "ns-2", seed, _ns2(flows, stack, seed))
@@ -85,7 +84,7 @@ def _ns3(program: Path, queue: str, flows: int, stack: str, seed: int) -> str:
 
 
 def _kept(name: str, command: list[str], source: Path) -> str:
-    """What a command prints, kept for its arguments and the text of its program."""
+    """The output of a command, cached by its arguments and the text of its program."""
     kept = KEPT / f"{name}-{_digest(*command[1:], _text(source))}.txt"
     if not kept.exists():
         made = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -94,7 +93,7 @@ def _kept(name: str, command: list[str], source: Path) -> str:
 
 
 def _text(source: Path) -> str:
-    """A program, and what it shares with the engine's runner."""
+    """The files of a program, including those shared with the engine's runner."""
     shared = ROOT / "ns3" / "runner" / "holds.h" if source.suffix == ".cc" else None
     return "".join(path.read_text(encoding="utf-8") for path in (source, shared) if path)
 

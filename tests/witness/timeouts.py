@@ -1,9 +1,8 @@
-"""Why the second timeout of one flow under PIE comes later in ours than in ns-2.
+"""Explains why the second timeout of one flow under PIE is later in ours than in ns-2.
 
 The acknowledgements of our run are fed to the estimator of RFC 6298 §2 twice: with the round trips
-that our profiles take, and with those that ns-2 takes when it has timestamps. traces.py puts the
-two timeouts in addition to those that were seen.
-"""
+that our profiles take, and with those that ns-2 takes when it has timestamps. traces.py shows the
+two timeouts next to the observed ones."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ from typing import Any
 
 # From the sender to the queue: 1000 bytes at 100 Mbit/s and 6 ms.
 TO_QUEUE_S = 0.00608
-# From the head of the queue of the way back to the sender: 40 bytes at 10 Mbit/s and 38 ms, then at
-# 100 Mbit/s and 6 ms.
+# From the head of the queue of the reverse path to the sender: 40 bytes at 10 Mbit/s and 38 ms,
+# then at 100 Mbit/s and 6 ms.
 FROM_BACK_S = 0.0440352
 # ns-2's `minrto_`, and the floor of our profiles of ns-2.
 LEAST_S = 0.2
@@ -39,7 +38,7 @@ class Estimator:
 
 
 def estimated(rows: list[dict[str, Any]], until_s: float) -> tuple[float, float, float]:
-    """Timeouts after the last new acknowledgement before a time, and when that one came.
+    """Timeouts after the last new acknowledgement before a time, and the time of that one.
 
     Args:
         rows: the packets of our run, one flow.
@@ -68,7 +67,7 @@ def estimated(rows: list[dict[str, Any]], until_s: float) -> tuple[float, float,
 
 
 def _at_sender(rows: list[dict[str, Any]]) -> list[tuple[float, bool, int]]:
-    """Data that the sender sends and acknowledgements that it gets, in order."""
+    """Data that the sender sends and acknowledgements that it receives, in order."""
     data = (r for r in rows if r["queue"] == "there" and r["bytes"] == 1000)
     acks = (r for r in rows if r["queue"] == "back" and r["left_ns"] is not None)
     sent = [(r["arrived_ns"] / 1e9 - TO_QUEUE_S, True, r["seq"]) for r in data]

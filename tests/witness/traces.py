@@ -35,10 +35,10 @@ STACKS = {
     "reno": ("TCP/Reno", "TCPSink", 0),
     "tahoe": ("TCP", "TCPSink", 0),
 }
-# Timestamps and tick: as ns-2 has them, and as our profiles estimate round trips.
+# Timestamps and tick: ns-2's defaults, and those with which ns-2 estimates RTTs as our profiles do.
 TIMERS = {"as it is": ("false", "0.01"), "with timestamps": ("true", "0.0001")}
 QUEUES = {"taildrop": "taildrop:limit=199p", "pie": "pie:limit=200kB"}
-# What ns-3 has is the stack of a profile but for the differences that the page names.
+# ns-3 has the stack of a profile, except for the differences that the page names.
 NS3_STACKS = {"pi2-ns3": "ns3-plain", "sack": "ns3-sack"}
 NS3_RECOVERIES = {
     "as it is": (),
@@ -91,7 +91,7 @@ def main() -> int:
 
 
 def _compared(ours: list[Arrival], theirs: list[Arrival]) -> tuple[int, str]:
-    """How many arrivals are alike, and the rest of a row."""
+    """The number of equal arrivals, and the rest of a row."""
     pairs = list(zip(ours, theirs, strict=False))
     same = next((i for i, (x, y) in enumerate(pairs) if not x.is_like(y)), len(pairs))
     drops = sum(arrival.dropped for arrival in ours[:same])
@@ -104,7 +104,7 @@ def _compared(ours: list[Arrival], theirs: list[Arrival]) -> tuple[int, str]:
 
 
 def _timeouts() -> list[str]:
-    """The first timeout that differs of one flow under PIE, computed and seen."""
+    """The first different timeout of one flow under PIE, computed and observed."""
     rows = []
     # Reno's first timeout has doubled its second.
     for stack, doubled in (("reno", 2), ("tahoe", 1)):
@@ -113,7 +113,7 @@ def _timeouts() -> list[str]:
         theirs = _ns2("pie", stack, "with timestamps", ours, 1)
         same = _compared(ours, theirs)[0]
         once_s, every_s, last_s = timeouts.estimated(packets, ours[same].at_s)
-        # Both have sent the packet before at the last new acknowledgement.
+        # Both have sent the previous packet at the last new acknowledgement.
         sent_s = ours[same - 1].at_s - last_s
         waited = [side[same].at_s - side[same - 1].at_s + sent_s for side in (ours, theirs)]
         waited = [wait - timeouts.TO_QUEUE_S for wait in waited]
@@ -154,7 +154,7 @@ def _packets(queue: str, stack: str, flows: int, header_bytes: int) -> list[dict
     sets = {"links.there.queue": queue, "duration": f"{SECONDS}s"}
     sets |= {f"flows[{flow}].tcp": stack for flow in range(5)}
     sets |= {f"flows[{flow}].header": f"{header_bytes}B" for flow in range(5)}
-    # What starts after the end takes no part.
+    # Flows that start after the end take no part.
     sets |= {f"flows[{flow}].start": f"{SECONDS + 1}s" for flow in range(flows, 5)}
     return sojourn.run(str(DATA / "trace.toml"), sets=sets, store=None).packets.to_pylist()
 
@@ -171,7 +171,7 @@ def _arrivals(rows: list[dict[str, Any]]) -> list[Arrival]:
 
 
 def _ns2(queue: str, stack: str, timers: str, ours: list[Arrival], flows: int) -> list[Arrival]:
-    """Under PIE ns-2, which has none, drops the arrivals of the same places as ours."""
+    """ns-2 has no PIE; there it drops the arrivals with the same indices as ours."""
     with tempfile.TemporaryDirectory() as folder:
         trace, drops = Path(folder) / "trace", Path(folder) / "drops"
         agent, sink, limited_transmit = STACKS[stack]
@@ -200,7 +200,7 @@ def _ns2(queue: str, stack: str, timers: str, ours: list[Arrival], flows: int) -
 def _ns3(
     program: Path, stack: str, recovery: str, ours: list[Arrival], flows: int
 ) -> list[Arrival]:
-    """Drops the arrivals of the same places as ours."""
+    """Drops the arrivals with the same indices as ours."""
     with tempfile.TemporaryDirectory() as folder:
         trace, drops = Path(folder) / "trace", Path(folder) / "drops"
         places = (str(i) for i, arrival in enumerate(ours) if arrival.dropped)

@@ -1,6 +1,6 @@
 // The ns-3 side of the tables in docs/how-to/wlan.md: stations of 802.11g, or of 802.11b, send
-// datagrams without pause to an access point. Prints JSON, a line for each
-// station: goodput in Mbit/s, mean delay in ms, and the percentage of its frames at each rate.
+// datagrams without pause to an access point. Prints JSON, one line per station: goodput in Mbit/s,
+// mean delay in ms, and the percentage of its frames at each rate.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"

@@ -63,7 +63,7 @@ app = {{ kind = "cbr", rate = "40mbit", packet = "1500B" }}
 Stations = tuple[tuple[str, int], ...]
 
 
-# Hosts of 802.11b in all, and the rate of the slow one, Mbit/s; the others send at 11.
+# Total number of 802.11b hosts, and the rate of the slow one, Mbit/s; the others send at 11.
 ANOMALIES = ((1, 11.0), (2, 5.5), (2, 2.0), (2, 1.0), (3, 1.0), (5, 1.0), (10, 1.0))
 PAYLOAD_BITS, FRAME_BITS, ACK_BITS = 1472 * 8, 1536 * 8, 112
 # IEEE 802.11-2012 clause 17, microseconds, with the long preamble and header.
@@ -86,7 +86,7 @@ def formula(hosts: int, slow: float, fast: float = 11.0) -> float:
     """The goodput of each host in Mbit/s, by Heusse et al. 2003, section III.
 
     Args:
-        hosts: in all.
+        hosts: total number.
         slow: the rate of one of them, Mbit/s.
         fast: that of the others.
     """

@@ -18,7 +18,7 @@ export class AqmForm {
   private readonly doc = element("p", { className: "doc" });
   private readonly error: HTMLParagraphElement;
   private aqm: AqmText;
-  /** Of which kind and dialect the parameters below are, and what shows the value of each. */
+  /** Kind and dialect of the parameters below, and the element that shows each value. */
   private shape = "";
   private values: (() => void)[] = [];
 
@@ -96,7 +96,7 @@ export class AqmForm {
     this.showParams(info?.params ?? [], dialect);
   }
 
-  /** Fields of the same parameters stay, so that the keyboard keeps its place among them. */
+  /** Fields of the same parameters are kept, so that the keyboard focus stays. */
   private showParams(all: Param[], dialect: string): void {
     const shape = `${this.aqm.kind}@${dialect}`;
     if (shape !== this.shape) {
@@ -156,7 +156,7 @@ export class AqmForm {
     return row;
   }
 
-  /** From a tenth of the default to ten times as much, evenly in its logarithm. */
+  /** From a tenth of the default to ten times the default, on a logarithmic scale. */
   private slider(
     param: Param,
     fallback: string,

@@ -13,7 +13,7 @@ export function parse(text: string): AqmText {
     const [name, ...value] = part.split("=");
     if (name?.trim()) settings.set(name.trim(), value.join("=").trim());
   }
-  // In fq(pie@linux) the dialect stands inside.
+  // In fq(pie@linux) the dialect is inside.
   const inner = /^(\w+)\((\w+)@(\w+)\)$/.exec(head);
   if (inner) return { kind: `${inner[1]}(${inner[2]})`, dialect: inner[3] ?? null, settings };
   const [kind = "", dialect] = head.split("@");

@@ -10,16 +10,16 @@ export class Refused extends Error {
   }
 }
 
-/** A part that the page in one file holds, which opens from disk; null in the page of a server. */
+/** A part embedded in the single-file page, which opens from disk; null in the served page. */
 function inlined(part: string): string | null {
   return document.getElementById(`inlined-${part}`)?.textContent ?? null;
 }
 
-/** A worker of its own for each client; the first is there already, from start.ts. */
+/** A separate worker for each client; start.ts has already started the first. */
 function newWorker(): Worker {
   const text = inlined("worker");
   if (text !== null) {
-    // A module has no origin where the page comes from a disk.
+    // A module has no origin if the page is opened from disk.
     return new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
   }
   const early = globalThis.earlyWorker;
@@ -49,7 +49,7 @@ export class Client {
     };
   }
 
-  /** Asks for something; rejects with `Refused`. */
+  /** Sends a request; rejects with `Refused`. */
   ask<T>(request: Request): Promise<T> {
     this.sent += 1;
     const id = this.sent;
@@ -62,7 +62,7 @@ export class Client {
     });
   }
 
-  /** Gives the worker the simulator where the page holds it; elsewhere the worker fetches it. */
+  /** Sends the simulator to the worker if the page embeds it; otherwise the worker fetches it. */
   private async bringSimulator(): Promise<void> {
     const packed = inlined("simulator");
     if (packed === null) return;

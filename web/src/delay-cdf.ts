@@ -1,4 +1,4 @@
-// The distribution of the queue delay of both sides: what share of the packets waited no longer.
+// The cumulative distribution of the queue delay of both sides.
 
 import type { Lab } from "./lab";
 import { METRICS } from "./metric-table";
@@ -31,7 +31,7 @@ function ticks(least: number, most: number): number[] {
   return all.filter((value) => value >= least * 0.999 && value <= most);
 }
 
-/** A picture, logarithmic in the delay; null where no packet left the queue. */
+/** A drawing, logarithmic in the delay; null if no packet left the queue. */
 export function delayCdf(lab: Lab, runs: [Finished, Finished]): SVGElement | null {
   const curves = runs.map((run) => run.delay_cdf);
   const delays = curves.flat().map(([delay]) => Math.max(delay, SHORTEST_S));
@@ -48,7 +48,7 @@ export function delayCdf(lab: Lab, runs: [Finished, Finished]): SVGElement | nul
     const at = Number(x(delay));
     const isLast = at > WIDTH - 3 * RIGHT;
     const line = `<path d="M${at} ${y(0)}V${y(1)}" stroke="var(--line)"/>`;
-    // A label that would stand on the one before it is left out.
+    // A label that would overlap the previous one is left out.
     const [from, to] = isLast ? [at - LABEL, at] : [at - LABEL / 2, at + LABEL / 2];
     if (from < taken) return line;
     taken = to;
@@ -65,7 +65,7 @@ export function delayCdf(lab: Lab, runs: [Finished, Finished]): SVGElement | nul
   );
   const lines = runs.flatMap((run, side) => {
     const paint = `var(--${"ab"[side] ?? ""})`;
-    // The share jumps at each delay: between two of them it stays.
+    // The share jumps at each delay and is constant between them.
     const steps = run.delay_cdf.map(([delay, share]) => `H${x(delay)}V${y(share)}`).join("");
     const first = run.delay_cdf[0];
     const line = first

@@ -23,7 +23,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** On a narrow screen what is looked at less often is folded. */
+/** On a narrow screen, less important parts are folded. */
 export function foldOnNarrow(): void {
   if (!matchMedia("(max-width: 720px)").matches) return;
   document.querySelectorAll<HTMLDetailsElement>(".fold").forEach((one) => (one.open = false));

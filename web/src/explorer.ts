@@ -1,15 +1,16 @@
-// A figure of a report as a plot to explore: the axes, bands, dashes and markers of the printed one,
-// a cursor that all plots over the same quantity share, and time series behind its points.
+// A figure of a report as an interactive plot: the axes, bands, dashes and markers of the printed
+// one, a cursor shared by all plots over the same quantity, and time series that open from its
+// points.
 
 import uPlot from "uplot";
 import { element } from "./dom";
 
-/** What marks an AQM in every figure; its colour is `--series-N` of the report. */
+/** The key of an AQM in every figure; its colour is `--series-N` of the report. */
 export interface Key {
   colour: number;
-  /** In widths of the line; empty for a solid line. */
+  /** In line widths; empty for a solid line. */
   dash: number[];
-  /** A path of SVG about the origin. */
+  /** An SVG path around the origin. */
   shape: string;
 }
 
@@ -19,7 +20,7 @@ export interface Curve {
   y: (number | null)[];
   low?: number[];
   high?: number[];
-  /** Of points, the seed of each. */
+  /** The seed of each point. */
   seeds?: number[];
 }
 
@@ -46,14 +47,14 @@ export interface Run {
 }
 
 const COLUMN = 420;
-/** How far from a click a point is found, in pixels. */
+/** Radius around a click in which points are found, in pixels. */
 const NEAR = 16;
 
 function paint(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** Room around the values, so that points at the ends of an axis are not cut in half. */
+/** Margin around the values, so that points at the ends of an axis are not clipped. */
 function roomy(log: boolean): uPlot.Range.Function {
   return (_plot, least, most) => {
     if (log) return [least / 1.15, most * 1.15];
@@ -75,7 +76,7 @@ function logTicks(_plot: uPlot, _axis: number, least: number, most: number): num
   return ticks;
 }
 
-/** A line and a marker as the figures and tables of the report have them. */
+/** A line and a marker as in the figures and tables of the report. */
 function keyOf({ colour, dash, shape }: Key): SVGElement {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("class", "key");
@@ -139,7 +140,7 @@ export class Chart {
 
   draw(logX: boolean, logY: boolean): void {
     const { curves } = this.figure;
-    // What is not above zero has no place on a logarithmic axis.
+    // Values up to zero cannot be shown on a logarithmic axis.
     const tables = curves.map(({ x, y, low, high }): uPlot.AlignedData => {
       const kept = x.flatMap((value, i) => (value === null || (logX && value <= 0) ? [] : [i]));
       const of = (values: (number | null)[]): (number | null)[] =>
@@ -172,7 +173,7 @@ export class Chart {
       series.push(this.series(curve));
       owners.push(curve.aqm);
       if (!curve.low) continue;
-      // Whoever has a band is followed by its lower and its upper edge.
+      // A series with a band is followed by the band's lower and upper edge.
       bands.push({ series: [series.length + 1, series.length], fill: `${this.colour(curve)}2e` });
       for (const edge of ["low", "high"]) {
         series.push({ label: `${curve.aqm} ${edge}`, class: "edge", points: { show: false } });

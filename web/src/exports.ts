@@ -1,4 +1,4 @@
-// What can be taken away from the page.
+// Exports of the page.
 
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import type { History } from "./history";
@@ -19,7 +19,7 @@ function variables(lab: Lab): string[] {
   return [...new Set(lab.sides.flatMap((side) => [...side.columns.keys()]))];
 }
 
-/** The same columns as `csv`, numbers as such. hyparquet-writer is kept, small and of one part. */
+/** The same columns as `csv`, with typed numbers. hyparquet-writer is maintained and small. */
 export function parquet(lab: Lab): Blob {
   const of = <T>(value: (side: History, row: number, place: number) => T): T[] =>
     lab.sides.flatMap((side, place) => side.times.map((_, row) => value(side, row, place)));
@@ -35,7 +35,8 @@ export function parquet(lab: Lab): Blob {
   return new Blob([parquetWriteBuffer({ columnData })]);
 }
 
-/** The samples of both sides: time, side, AQM, then every variable of either; flows have theirs. */
+/** The samples of both sides: time, side, AQM, then every variable of either; flows have separate
+ * rows. */
 export function csv(lab: Lab): string {
   const names = variables(lab);
   const quoted = (text: string): string => `"${text.replace(/"/g, '""')}"`;

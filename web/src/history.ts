@@ -1,10 +1,10 @@
-// What one side has shown so far, as columns that plots can draw.
+// The samples of one side so far, as columns for plots.
 
 import type { Finished, Opened, Signal, Taken, Var } from "./protocol";
 
-/** Goodput is the mean over this part of a run, so that a curve shows more than single segments. */
+/** Goodput is the mean over this part of a run, so that a curve does not show single segments. */
 const GOODPUT_PART = 1 / 200;
-/** Drops and marks that are kept for the plot and the list; the count goes on. */
+/** Drops and marks that are kept for the plot and the list; all are counted. */
 const MOST_SIGNALS = 4000;
 
 export interface Reason {
@@ -40,7 +40,7 @@ export class History {
     this.window = Math.max(1, Math.round(samples * GOODPUT_PART));
   }
 
-  /** The time over which goodput is a mean, in seconds. */
+  /** The averaging time of goodput, in seconds. */
   get goodputOver(): number {
     return this.window * this.opened.sample_s;
   }
@@ -75,7 +75,7 @@ export class History {
       this.times.push(t as number);
       this.vars.forEach((of, i) => {
         const column = this.column(of.name);
-        while (column.length < before) column.push(null); // it is new, or had gone
+        while (column.length < before) column.push(null); // it is new, or was missing
         column.push(values[i] ?? null);
       });
     }
@@ -102,7 +102,7 @@ export class History {
     (this.goodput[flow] ??= []).push((8 * (delivered - before)) / seconds);
   }
 
-  /** The delay at which a drop or mark is drawn: its own, or the queue's where it had none yet. */
+  /** The delay at which a drop or mark is drawn: the packet's, or the queue's on arrival. */
   delayAt(signal: Signal): number {
     if (signal.stage !== "enqueue") return signal.sojourn_s;
     const delays = this.column("delay_mean");
@@ -111,7 +111,7 @@ export class History {
     return delays[place] ?? 0;
   }
 
-  /** The values of a variable, as many as there are; none yet where it is new. */
+  /** The values of a variable so far; empty if it is new. */
   column(name: string): (number | null)[] {
     let column = this.columns.get(name);
     if (!column) {
@@ -121,7 +121,7 @@ export class History {
     return column;
   }
 
-  /** Goodput summed or cwnd averaged over flows, for each time. What was combined once is kept. */
+  /** Goodput summed or cwnd averaged over flows, for each time; cached. */
   combine(what: "goodput" | "cwnd", flows: number[]): (number | null)[] {
     const key = `${what} ${flows.join()}`;
     const values = this.combined.get(key) ?? [];

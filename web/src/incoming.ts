@@ -1,12 +1,12 @@
-// Files and texts that come to the page from outside: dropped, pasted or chosen.
+// Files and texts that the user drops, pastes or chooses.
 
 import { isTcShow } from "./tc-show";
 
 const LARGEST_FILE_BYTES = 64e6;
-/** As much of a trace as is looked at to see that it is one. */
+/** Length of the beginning of a file by which a trace is recognised. */
 const LOOKED_AT = 2000;
 
-/** Who takes what. */
+/** The receivers of each kind. */
 export interface Receiver {
   scenario(text: string): Promise<void>;
   trace(name: string, text: string): Promise<void>;

@@ -5,16 +5,16 @@ import { History } from "./history";
 import type { Checked, Finished, Opened, Setting, Taken } from "./protocol";
 import type { Change, PageState } from "./url-state";
 
-/** Events between two looks at the page, for each side: some 30 ms of the worker. */
+/** Events between two updates of the page, for each side: about 30 ms of the worker. */
 const EVENTS_PER_SLICE = 40_000;
-/** Samples that a plot shows at most. */
+/** Maximum number of samples in a plot. */
 const MOST_SAMPLES = 6000;
-/** Simulated seconds between two pictures are at most this. */
+/** Maximum simulated seconds between two frames. */
 const LONGEST_SLICE_S = 5;
 /** The pace of a run is measured over at most this. */
 const PACE_OVER_S = 10;
 
-/** Simulated seconds for each second of the clock; infinite is as fast as it goes. */
+/** Simulated seconds per second of real time; infinite means as fast as possible. */
 export function speedOf(text: string): number {
   return text === "max" ? Infinity : Number(text);
 }
@@ -23,9 +23,10 @@ export class Lab {
   sides: History[] = [];
   checked: Checked | null = null;
   isRunning = false;
-  /** Whether the sides are of an earlier state, as those of the present one are being opened. */
+  /** Whether the sides belong to an earlier state, because those of the present one are being
+   * opened. */
   private isOpening = false;
-  /** Whether what the state says was refused: the sides are of an earlier state then. */
+  /** Whether the present state was refused; then the sides belong to an earlier state. */
   isRefused = false;
   files: Record<string, string> = {};
   /** Called when there is something new to show. */
@@ -35,7 +36,7 @@ export class Lab {
   private busy: Promise<void> = Promise.resolve();
   private isBusy = false;
   private last = 0;
-  /** Time of the clock in ms and of the simulation in s, from which the pace is measured. */
+  /** Real time in ms and simulated time in s, from which the pace is measured. */
   private paceFrom: [number, number] = [0, 0];
   private applied = 0;
 
@@ -62,7 +63,7 @@ export class Lab {
     return !this.isOpening && this.sides.length > 0 && this.sides.every((side) => side.isOver);
   }
 
-  /** One thing after the other: what is asked for while a slice runs waits for it. */
+  /** Serialises requests: a request during a slice waits for its end. */
   private inTurn(act: () => Promise<void>): Promise<void> {
     this.busy = this.busy.then(async () => {
       this.isBusy = true;
@@ -79,7 +80,7 @@ export class Lab {
     return this.busy;
   }
 
-  /** Back to time zero, with whatever the state says now. Changes in mid-run stay to come. */
+  /** Back to time zero, with the present state. Changes in mid-run will be applied again. */
   rewind(): Promise<void> {
     this.isRunning = false;
     this.isOpening = true;
@@ -130,7 +131,7 @@ export class Lab {
     this.onUpdate();
   }
 
-  /** Seconds of the clock until the run is over, at its last pace; null while unknown. */
+  /** Real seconds until the end of the run, at its last pace; null while unknown. */
   private remaining_s(): number | null {
     const [clock, simulated] = this.paceFrom;
     const [passed, done] = [(performance.now() - clock) / 1000, this.now - simulated];
@@ -140,7 +141,7 @@ export class Lab {
     return left;
   }
 
-  /** How far the run is and, of one that takes long, when it will be over. */
+  /** The progress of the run and, for a long one, the remaining time. */
   get clock(): string {
     const far = `${this.now.toFixed(3)} s of ${this.duration} s`;
     const left = this.remaining_s();
@@ -154,7 +155,7 @@ export class Lab {
     this.onUpdate();
   }
 
-  /** Forgets the changes in mid-run: both sides begin with what they ended with. */
+  /** Forgets the changes in mid-run: both sides start with their last AQMs. */
   forget(): void {
     const { changes, aqms } = this.state;
     for (const change of changes) aqms[change.side] = change.aqm;
@@ -171,7 +172,7 @@ export class Lab {
     if (ahead > 0) void this.inTurn(() => this.advance(this.now + ahead));
   }
 
-  /** Both sides to a time, or as far as the events of one slice go. */
+  /** Advances both sides to a time, or by the events of one slice. */
   private async advance(until: number): Promise<void> {
     const change = this.state.changes[this.applied];
     const end = Math.min(until, change?.t ?? Infinity, this.duration);
@@ -215,7 +216,7 @@ export class Lab {
     }
   }
 
-  /** To the next packet that comes or goes at side A's queue; B to the same time. */
+  /** Advances to the next arrival or departure at side A's queue, and B to the same time. */
   stepPacket(): Promise<void> {
     this.isRunning = false;
     return this.inTurn(async () => {
@@ -227,7 +228,7 @@ export class Lab {
     });
   }
 
-  /** Puts another AQM on one side now, and remembers that for the next run. */
+  /** Sets another AQM on one side now, and remembers that for the next run. */
   change(side: number, aqm: string): Promise<void> {
     return this.inTurn(async () => {
       const t = await this.level();

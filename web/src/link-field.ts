@@ -1,9 +1,9 @@
-// The link that both AQMs are on, and whose queue is plotted.
+// The link of both AQMs, whose queue is plotted.
 
 import { by } from "./dom";
 import type { Checked } from "./protocol";
 
-/** Names the link; where the scenario has several, a field chooses one. */
+/** Names the link; if the scenario has several, a field chooses one. */
 export function showLinks({ document, watched }: Checked): void {
   const names = Object.keys(document.links);
   by("link-name").textContent = watched;

@@ -49,7 +49,7 @@ class Page {
   private readonly plane: Plane;
   private isDrawing = false;
   private checks = 0;
-  /** Resolves when the last edit of the text is what would run. */
+  /** Resolves when the last edit of the text has been applied. */
   private settled: Promise<void> = Promise.resolve();
   private remembered = 0;
   private readonly presets = new PresetField((text) => this.taken(text));
@@ -143,7 +143,7 @@ class Page {
     this.settled = this.textChanged(text);
   }
 
-  /** The text was edited: checked at once, run again when it is legal. */
+  /** The text was edited: check it at once, and restart the run if it is legal. */
   private async textChanged(text: string): Promise<void> {
     this.lab.state.text = text;
     this.presets.show(text);
@@ -156,7 +156,7 @@ class Page {
     this.views.flowChoices();
   }
 
-  /** At time zero the run starts with it; later it is put in place at once. */
+  /** At time zero the run starts with it; later it is applied at once. */
   private async aqmChanged(side: number, text: string): Promise<void> {
     const form = this.forms[side];
     try {
@@ -258,7 +258,7 @@ class Page {
     };
   }
 
-  /** What is dropped on the page, pasted, or chosen with the file button. */
+  /** Content that is dropped on the page, pasted, or chosen with the file button. */
   private incoming(): void {
     receive(by("file"), {
       scenario: (text) => {
@@ -271,7 +271,7 @@ class Page {
     });
   }
 
-  /** Side A runs what a machine says that it runs. */
+  /** Side A runs the AQM of a machine. */
   private async takeQdisc(text: string): Promise<void> {
     try {
       const shown = readTcShow(text);
@@ -288,7 +288,7 @@ class Page {
     }
   }
 
-  /** A trace is offered under its own name and under every name that the scenario asks for. */
+  /** A trace is available under its own name and under every name in the scenario. */
   private async takeTrace(name: string, text: string): Promise<void> {
     const asked = [...this.lab.state.text.matchAll(/file\s*=\s*"([^"]+)"/g)].map(
       (found) => found[1] ?? "",
@@ -358,7 +358,7 @@ class Page {
   }
 
   private async remember(): Promise<void> {
-    // Encoding takes a while; of several calls only the last may write the address.
+    // Encoding takes time; of several calls only the last may write the address.
     const turn = ++this.remembered;
     const state = await encode(this.lab.state);
     if (turn === this.remembered) history.replaceState(null, "", `#${state}`);
@@ -395,7 +395,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What `sojourn live FILE --save` wrote into the page. */
+/** The state that `sojourn live FILE --save` wrote into the page. */
 function savedState(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="sojourn-state"]')?.content ?? "";
 }

@@ -1,4 +1,4 @@
-// What a page in one file holds: gzip as base64.
+// Embedded content of a single-file page: gzip as base64.
 
 /** The content of a packed text. */
 export function unpacked(base64: string): Response {

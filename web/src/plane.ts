@@ -36,7 +36,7 @@ export function ellipse(points: [number, number][]): [number, number, number] {
 
 export class Plane {
   private points: Point[] = [];
-  /** The seeds that are running, or none; those of an earlier scenario notice that others are. */
+  /** The running seeds, or none; runs of an earlier scenario notice that others have started. */
   private series: object | null = null;
   private client: Client | null = null;
   private readonly button: HTMLButtonElement;
@@ -59,7 +59,7 @@ export class Plane {
     this.label();
   }
 
-  /** What it showed is of another scenario or other AQMs now. */
+  /** Its content belongs to another scenario or other AQMs now. */
   clear(): void {
     this.stop();
     this.points = [];
@@ -112,7 +112,7 @@ export class Plane {
     setting: ReturnType<Lab["setting"]>,
     goesOn: () => boolean,
   ): Promise<Point | null> {
-    const sample_s = this.lab.duration; // nothing is drawn of it
+    const sample_s = this.lab.duration; // it is not drawn
     const call = { ...setting, seed: seed.toString(), sample_s };
     const { session, link } = await client.ask<Opened>({ call: "open", ...call });
     const advance = { session, until_s: 1e9, events: EVENTS_PER_SLICE };
@@ -139,7 +139,7 @@ export class Plane {
       Math.max(1e-9, ...this.points.map(of)) * 1.08;
     const [delay, goodput] = [most((p) => p.delay_s), most((p) => p.goodput_bps)];
     const x = (value: number): number => LEFT + (value / delay) * (WIDTH - LEFT - 14);
-    // Goodputs lie close together: their axis begins below the least, by a tenth of the most.
+    // Goodputs are similar, so their axis begins below the minimum, by a tenth of the maximum.
     const rates = this.points.map((p) => p.goodput_bps);
     const least = Math.max(0, Math.min(...rates) - 0.1 * Math.max(...rates));
     const y = (value: number): number =>

@@ -11,21 +11,22 @@ export interface Curve {
   values: (number | null)[];
   dash?: number[];
   unit: string;
-  /** Of curves that share a unit but no size: which of two axes this one has; the unit if absent. */
+  /** For curves with the same unit but different magnitudes: which of two axes this one has; the
+   * unit if absent. */
   axis?: string;
 }
 
 export interface Picture {
-  /** What the plot is of, for its heading and its table. */
+  /** The subject of the plot, for its heading and its table. */
   title: string;
   times: number[];
   curves: Curve[];
 }
 
 const HEIGHT = 180;
-/** Units as they stand behind a number. */
+/** Units as written after a number. */
 const SHORT: Record<string, string> = { bytes: "B", packets: "p", "bytes/s": "B/s" };
-/** A drop or mark is found within this many pixels of a click. */
+/** Radius around a click in which drops and marks are found, in pixels. */
 const NEAR = 14;
 const CURSORS = uPlot.sync("time");
 
@@ -102,13 +103,13 @@ export class Plot {
     return { width: Math.max(200, this.box.clientWidth), height: HEIGHT };
   }
 
-  /** Forgets the drawing, so that the next has the colours of a new theme. */
+  /** Discards the drawing, so that the next one has the colours of a new theme. */
   restyle(): void {
     this.shape = "";
     if (this.picture) this.show(this.picture);
   }
 
-  /** Shows a picture; while a run goes on only if somebody can see it. */
+  /** Draws the plot; during a run only if it is visible. */
   show(picture: Picture, isRunning = false): void {
     this.picture = picture;
     if (this.isInView || !isRunning) this.draw(picture);
@@ -234,7 +235,7 @@ export class Plot {
     return [plot.valToPos(t, "x", true), Math.min(Math.max(y, top), bottom)];
   }
 
-  /** A click on or near a drop or mark asks why it was. */
+  /** A click on or near a drop or mark explains it. */
   private click(event: MouseEvent): void {
     const { plot } = this;
     if (!plot) return;
@@ -254,7 +255,7 @@ export class Plot {
     if (found) this.onSignal(found.side, found.reason);
   }
 
-  /** Twenty rows of the curves, for who cannot see them. */
+  /** Twenty rows of the curves, for users who cannot see them. */
   private table(): void {
     if (!this.details.open || !this.picture) return;
     const { times, curves } = this.picture;

@@ -1,4 +1,4 @@
-// The choice of a scenario to start from, which names the one that is there.
+// The choice of a scenario to start from; it shows the present one.
 
 import { by } from "./dom";
 import { PRESETS } from "./presets";
@@ -29,7 +29,7 @@ export class PresetField {
     };
   }
 
-  /** Names the preset that has this text; one that is edited is the reader's own. */
+  /** Shows the preset with this text; an edited one is shown as custom. */
   show(text: string): void {
     const preset = PRESETS.find((one) => one.text === text);
     this.field.value = preset?.name ?? "";

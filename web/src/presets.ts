@@ -1,4 +1,4 @@
-// Where to start: the shipped scenarios, and lines as people have them.
+// Presets: the shipped scenarios and typical lines.
 
 import cellular from "../../python/sojourn/scenarios/cellular.toml";
 import cellularTwoWay from "../../python/sojourn/scenarios/cellular-two-way.toml";

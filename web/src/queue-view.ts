@@ -1,4 +1,4 @@
-// The queue itself: each waiting packet a block in the colour of its flow, the head at the right.
+// The queue: each packet is a block in the colour of its flow, with the head at the right.
 
 import { counted } from "./dom";
 import type { History } from "./history";

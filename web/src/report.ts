@@ -1,5 +1,5 @@
-// A report of `sojourn compare` where the browser runs script: its figures can be explored, its
-// runs played on the live page, which the report holds.
+// The interactive parts of a report of `sojourn compare`: its figures can be explored, and its runs
+// played on the embedded live page.
 
 import "uplot/dist/uPlot.min.css";
 import "./report.css";
@@ -31,7 +31,7 @@ async function livePage(): Promise<string> {
 function choice(label: string, values: string[], chosen: string): [HTMLElement, () => string] {
   const select = element("select", {}, ...values.map((value) => new Option(value, value)));
   select.value = chosen;
-  select.ariaLabel = label; // a label's text would be that of all its options
+  select.ariaLabel = label; // a label's text would include all its options
   return [element("label", {}, `${label} `, select), () => select.value];
 }
 

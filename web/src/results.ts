@@ -1,4 +1,4 @@
-// The numbers of a run that is over, side by side, and the distribution of its delays.
+// The numbers of a finished run, side by side, and the distribution of its delays.
 
 import { delayCdf } from "./delay-cdf";
 import type { Lab } from "./lab";
@@ -38,7 +38,7 @@ function table(caption: string, head: string[], rows: string[][]): HTMLTableElem
 }
 
 export class Results {
-  /** What side A ended with, as it is shown. */
+  /** The last AQM of side A, as shown. */
   private showing: Finished | undefined;
 
   constructor(private readonly parent: HTMLElement) {

@@ -1,5 +1,5 @@
-// The page of `sojourn router --live`: its reports, as they come through a WebSocket of the
-// loopback interface. The part of the address behind `#` is the token that the router asks for.
+// The page of `sojourn router --live`: its reports, received through a WebSocket on the loopback
+// interface. The part of the address after `#` is the router's token.
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
@@ -31,7 +31,7 @@ type Value = number | null;
 type Label = [string, number, number[]?];
 
 const HEIGHT = 220;
-/** Older reports are forgotten: an hour of two a second. */
+/** Limit of stored reports: an hour at two per second. */
 const MOST_REPORTS = 7200;
 
 /** One plot over time with a curve for each path and kind of value. */

@@ -1,4 +1,4 @@
-// Links and flows as a form that edits the scenario's text: one truth, written as TOML.
+// Links and flows as a form that edits the scenario's TOML text, the only state.
 
 import type { Checked, Table } from "./protocol";
 import { type TablePlace, setKey } from "./toml";
@@ -16,7 +16,7 @@ interface FieldSet {
   fields: Field[];
 }
 
-/** What can be edited here; the rest is in the text. Values that are tables stay there. */
+/** Keys that can be edited here; others, and values that are tables, are edited in the text. */
 function fields(checked: Checked): FieldSet[] {
   const { document } = checked;
   const top: TablePlace = { header: "" };
@@ -54,8 +54,8 @@ function fields(checked: Checked): FieldSet[] {
   return [run, ...links, ...flows].map((set) => ({ ...set, fields: set.fields.filter(isPlain) }));
 }
 
-/** Values of a form whose fields are the same stay in them: who writes goes on, with what is
- *  written there and with the keyboard's place. */
+/** If the fields of a form stay the same, they are kept with their values, so that the user can
+ *  continue typing with the same keyboard focus. */
 function update(parent: HTMLElement, sets: FieldSet[]): void {
   sets.forEach(({ fields: all }, set) => {
     for (const field of all) {

@@ -1,4 +1,4 @@
-// The simulator: WebAssembly behind one function that takes a request and gives an answer.
+// The simulator: WebAssembly behind one function from request to answer.
 
 import type { Answer, Request } from "./protocol";
 
@@ -25,7 +25,7 @@ export async function load(source: BufferSource | Response): Promise<Call> {
     const place = simulator.input(text.length);
     new Uint8Array(simulator.memory.buffer, place, text.length).set(text);
     const length = simulator.call();
-    // The memory may have grown, so that older views of it are detached.
+    // The memory may have grown, which detaches older views of it.
     const answer = new Uint8Array(simulator.memory.buffer, simulator.output(), length);
     return JSON.parse(decoder.decode(answer)) as Answer<T>;
   };

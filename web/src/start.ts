@@ -1,8 +1,8 @@
-// Starts the worker, and with it the fetching of the simulator, while the browser still reads the
-// page's own script, which is large.
+// Starts the worker, which fetches the simulator, while the browser still parses the page's large
+// script.
 
 declare global {
-  /** The worker for the first client; none where it has been taken or could not be started. */
+  /** The worker for the first client; null if it has been taken or could not be started. */
   var earlyWorker: Worker | undefined;
 }
 
@@ -10,5 +10,5 @@ export {};
 
 if (typeof Worker !== "undefined") {
   globalThis.earlyWorker = new Worker("worker.js", { type: "module" });
-  globalThis.earlyWorker.onerror = () => (globalThis.earlyWorker = undefined); // the next one tells
+  globalThis.earlyWorker.onerror = () => (globalThis.earlyWorker = undefined); // the next one reports
 }

@@ -1,16 +1,16 @@
-// What `tc qdisc show` prints, as the AQM of ours that it stands for (iproute2 6.1, tc/q_*.c).
+// Converts output of `tc qdisc show` to our AQM (iproute2 6.1, tc/q_*.c).
 
-/** An AQM that a machine runs, and words of its line that ours has no parameter for. */
+/** An AQM of a machine, and words of its line without a counterpart in ours. */
 export interface ShownQdisc {
   device: string;
   kind: string;
   aqm: string;
-  /** The same without its limit, for a link that has a buffer of its own. */
+  /** The same without its limit, for a link with its own buffer. */
   unlimited: string;
   ignored: string[];
 }
 
-/** Names of parameters with values, from the word's value; null where ours has no such value. */
+/** Names of parameters with values, from the word's value; null if ours has no such value. */
 type Reading = (value: string) => [string, string][] | null;
 
 // tc prints sizes as multiples of 1024 (iproute2 6.1 lib/utils_math.c, print_size).
@@ -18,7 +18,7 @@ const SIZE_UNITS: Record<string, number> = { b: 1, Kb: 1024, Mb: 1024 * 1024 };
 
 function bytes(text: string): string {
   const found = /^([\d.]+)(b|Kb|Mb)?$/.exec(text);
-  if (!found) return text; // the simulator's reader says what is wrong
+  if (!found) return text; // the simulator's parser reports the error
   return `${Math.round(Number(found[1]) * (SIZE_UNITS[found[2] ?? "b"] ?? 1))}B`;
 }
 
@@ -35,7 +35,7 @@ const gain =
 const hertz =
   (name: string): Reading =>
   (value) => [[name, `${value}hz`]];
-/** A number of packets, which ours has no unit for. */
+/** A number of packets, for which ours has no unit. */
 const packets =
   (name: string): Reading =>
   (value) => [[name, value.replace(/p$/, "")]];
@@ -53,7 +53,7 @@ const rtt: Reading = (value) => {
     ["target", `${target}us`],
   ];
 };
-/** A size that ours cannot have below nothing. */
+/** A size, which cannot be negative in ours. */
 const positive =
   (name: string): Reading =>
   (value) =>
@@ -62,7 +62,7 @@ const positive =
 const percent =
   (name: string): Reading =>
   (value) => [[name, String(Number(value.replace("%", "")) / 100)]];
-/** tc shows queues as `128/1024`: of how many places; the places are `divisor`. */
+/** tc shows queues as `128/1024`: queues and hash buckets; the latter are `divisor`. */
 const queues: Reading = (value) => [["flows", value.split("/")[0] ?? value]];
 const seconds: Reading = (value) => [["perturb", value.replace("sec", "s")]];
 
@@ -87,7 +87,7 @@ const PROBABILITY = { probability: same("max_p") };
 const THRESHOLDS = { min: size("min_th"), max: size("max_th"), ...PROBABILITY };
 const COUNTED = { ...PACKETS, depth: same("depth"), divisor: same("divisor"), flows: queues };
 
-/** Words of cake that stand for a value of ours. */
+/** Words of cake that map to a value of ours. */
 const CAKE_WORDS: Record<string, [string, string]> = {
   flowblind: ["isolation", "flowblind"],
   flows: ["isolation", "flows"],
@@ -109,10 +109,10 @@ const WORDS: Record<string, Record<string, [string, string]>> = {
   fq_pie: PIE_WORDS,
   dualpi2: DUALPI2_WORDS,
 };
-/** Words that say what ours does in any case: one class, the packet's own size, and what is off. */
+/** Words for what ours always does: one class, the packet's actual size, and disabled options. */
 const NEUTRAL = /^(besteffort|raw|nonat|nowash|no-ack-filter|no-split-gso|noecn|nobytemode)$/;
 
-/** For every kind: the AQM, its words with a value, and words that are true when they stand there. */
+/** For every kind: the AQM, its words with a value, and its flags. */
 const KINDS: Record<string, [string, Record<string, Reading>, Record<string, string>]> = {
   pfifo: ["taildrop", PACKETS, {}],
   bfifo: ["taildrop", BYTES, {}],
@@ -182,7 +182,7 @@ const KINDS: Record<string, [string, Record<string, Reading>, Record<string, str
     {},
   ],
 };
-/** Words about the line, not about the discipline, with how many values follow. */
+/** Words about the line, not about the discipline, with their number of values. */
 const OF_THE_LINE: Record<string, number> = { root: 0, refcnt: 1, parent: 1, ingress: 0 };
 const BARE = /^[a-z][a-z_-]*$/;
 
@@ -223,12 +223,13 @@ function one(line: string): ShownQdisc | null {
   return { device: found[2] ?? "", kind, aqm: text(values), unlimited, ignored };
 }
 
-/** Whether a text is what `tc qdisc show` prints. */
+/** Whether a text is output of `tc qdisc show`. */
 export function isTcShow(text: string): boolean {
   return /^\s*qdisc \S+ \S+/.test(text);
 }
 
-/** The first discipline that is an AQM of ours. Throws one sentence if none is found. */
+/** The first discipline that is an AQM of ours. Throws an error message if there is no such
+ * discipline. */
 export function readTcShow(text: string): ShownQdisc {
   const lines = text.split("\n").filter(isTcShow);
   const first = lines.map(one).find((shown) => shown !== null);
@@ -237,7 +238,7 @@ export function readTcShow(text: string): ShownQdisc {
   throw new Error(`tc shows ${kinds.join(", ")}; the page reads ${Object.keys(KINDS).join(", ")}`);
 }
 
-/** What of a line became an AQM here, and what did not. */
+/** Which part of a line became an AQM here, and which did not. */
 export function described(shown: ShownQdisc, hasBuffer: boolean): string {
   const { device, kind, aqm, unlimited, ignored } = shown;
   const limit =

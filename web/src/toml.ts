@@ -1,4 +1,4 @@
-// Edits of single values in a TOML text that leave everything else as it was written.
+// Edits of single values in a TOML text that leave everything else unchanged.
 
 /** A table by its header: `[links.a]` is `{ header: "links.a" }`, the second `[[flows]]`
  *  `{ header: "flows", index: 1 }`; the top of the text has an empty header. */

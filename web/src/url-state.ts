@@ -1,5 +1,5 @@
-// The whole state of the page as the part of its address behind `#`: version, then the state as
-// compressed JSON in base64 for addresses. Nothing of it is sent to a server.
+// The whole state of the page as the part of its address after `#`: version, then the state as
+// compressed JSON in URL-safe base64. It is never sent to a server.
 
 export interface Change {
   t: number;
@@ -9,7 +9,7 @@ export interface Change {
 
 export interface PageState {
   text: string;
-  /** The link that both AQMs are on; without it the slowest of the first flows' path. */
+  /** The link of both AQMs; without it the slowest of the first flows' path. */
   link?: string;
   aqms: [string, string];
   seed: string;
@@ -18,7 +18,7 @@ export interface PageState {
 }
 
 const VERSION = "1";
-/** What an address may hold; a browser takes more, a mail or a chat does not. */
+/** Maximum length of an address; a browser allows more, e-mail and chat do not. */
 const LONGEST = 60_000;
 
 async function through(
@@ -57,7 +57,7 @@ function isState(value: unknown): value is PageState {
   );
 }
 
-/** The state in an address; null without one. Throws one sentence for a damaged one. */
+/** The state in an address; null without one. Throws an error message for a damaged one. */
 export async function decode(hash: string): Promise<PageState | null> {
   const code = hash.replace(/^#/, "");
   if (code === "" || code === "main") return null;

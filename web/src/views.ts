@@ -1,4 +1,4 @@
-// Everything that shows a run: four plots and two queues.
+// The views of a run: four plots and two queues.
 
 import { by } from "./dom";
 import type { Reason } from "./history";
@@ -8,7 +8,7 @@ import { QueueView } from "./queue-view";
 
 const DASH = [6, 4];
 const MOST_FLOWS = 8;
-/** The variable that is shown first: the first of these that an AQM has. */
+/** The variable shown at first: the first of these that an AQM has. */
 const TELLING = [
   "drop_prob",
   "highest_prob",
@@ -96,7 +96,7 @@ export class Views {
               side: i,
               values: cut(side.column(of.name)),
               unit: of.unit,
-              // A count next to a probability would hide it.
+              // Next to a count, a probability would be invisible.
               axis: `${of.unit} of ${of.name}`,
             },
           ]

@@ -11,7 +11,7 @@ async function fetched(): Promise<Call> {
   return load(response);
 }
 
-/** The page in one file, whose worker is a blob, sends the simulator first of all. */
+/** The single-file page, whose worker is a blob, sends the simulator first. */
 let ready: Promise<Call> | null = scope.location.protocol === "blob:" ? null : fetched();
 ready?.catch(() => undefined); // every caller gets the error
 

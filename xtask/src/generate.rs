@@ -10,7 +10,7 @@ use crate::{header, metrics, ns3, pages, parameters, python, scenario_page};
 /// The command that repairs drift.
 const REPAIR: &str = "cargo xtask gen";
 
-/// The header of laws in C, which the package carries for `sojourn build`.
+/// The header of laws in C, which the package contains for `sojourn build`.
 const LAW_HEADER: &str = include_str!("../../crates/law/include/sojourn_law.h");
 
 /// A generated file: path from the root, and content.
@@ -49,7 +49,7 @@ pub fn all(root: &Path) -> Vec<Generated> {
     files
 }
 
-/// Writes what has changed and removes pages of what is gone.
+/// Writes changed files and removes obsolete pages.
 pub fn write(root: &Path) -> Result<String, String> {
     let files = all(root);
     let mut report = Vec::new();
@@ -68,7 +68,7 @@ pub fn write(root: &Path) -> Result<String, String> {
     Ok(report.join("\n"))
 }
 
-/// Compares the files with what would be written.
+/// Compares the files with the generated content.
 pub fn check(root: &Path) -> Result<String, String> {
     let files = all(root);
     let drifted = files.iter().filter(|file| has_drifted(root, file)).map(|f| f.path.clone());
@@ -87,7 +87,7 @@ fn has_drifted(root: &Path, file: &Generated) -> bool {
     fs::read_to_string(root.join(&file.path)).ok().as_deref() != Some(file.content.as_str())
 }
 
-/// Pages in the folders of pages that nothing generates any more.
+/// Obsolete pages in the folders of generated pages.
 fn stale_pages(root: &Path, files: &[Generated]) -> Vec<String> {
     let in_folder = |folder: &'static str| {
         let entries = fs::read_dir(root.join(folder)).into_iter().flatten();

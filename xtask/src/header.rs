@@ -75,7 +75,7 @@ fn declaration(doc: &[&str], item: &[&str]) -> String {
     format!("\n{}{text}", comment(doc, ""))
 }
 
-/// The description, without the heading that Rust has for unsafe functions.
+/// The description, without Rust's heading for unsafe functions.
 fn comment(doc: &[&str], indent: &str) -> String {
     let words: Vec<&str> = doc.iter().copied().filter(|line| *line != "# Safety").collect();
     let text = words.join(" ").replace("  ", " ").replace('`', "");

@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask gen` writes the files that follow from declarations, `check-gen` reports which of
 //! them have drifted, `tidy` checks what the compiler does not, `phrases` lowers the budgets of
-//! phrases to avoid, and `tally` counts what the tests that ran have covered.
+//! phrases to avoid, and `tally` counts what the tests have covered.
 
 mod generate;
 mod header;

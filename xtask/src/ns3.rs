@@ -1,5 +1,5 @@
-//! The queue discs of ns-3 that stand for one AQM each, from the registry: attributes from the
-//! parameters, trace sources from the state variables.
+//! The queue discs of ns-3, one for each AQM of the registry: attributes from the parameters, trace
+//! sources from the state variables.
 
 use sojourn_aqm::Var;
 use sojourn_aqm::params::{ParamSpec, ValueKind};
@@ -7,7 +7,7 @@ use sojourn_scenario::aqms::AqmInfo;
 
 use crate::ns3_names::{self, Form, Name};
 
-/// Path of both files without their endings.
+/// Path of both files without extensions.
 pub const PATH: &str = "ns3/model/sojourn-queue-discs";
 
 const HEAD: &str = "/*
@@ -19,8 +19,7 @@ const HEAD: &str = "/*
  */
 ";
 
-/// The names of AQMs as ns-3 or their authors write them, where that is not the first letter of
-/// each word.
+/// The names of AQMs as ns-3 or their authors write them, if not just capitalised.
 const NAMES: [(&str, &str); 6] = [
     ("codel", "CoDel"),
     ("fq_codel", "FqCoDel"),
@@ -167,7 +166,7 @@ TypeId
     )
 }
 
-/// The function that gives the table of an AQM: `AboutFqCoDel`.
+/// The function that returns the table of an AQM: `AboutFqCoDel`.
 fn constant(aqm: &AqmInfo) -> String {
     format!("About{}", short(&aqm.name))
 }
@@ -251,7 +250,7 @@ fn parameter(aqm: &AqmInfo, param: &ParamSpec) -> String {
     )
 }
 
-/// A parameter under the name that ns-3's disc has for it.
+/// A parameter under its name in ns-3's disc.
 fn name(name: &Name) -> String {
     let form = match name.form {
         Form::Same => "SojournNs3Name::SAME, nullptr, nullptr".to_owned(),
@@ -312,7 +311,7 @@ fn kind(kind: ValueKind) -> &'static str {
     }
 }
 
-/// The unit of what the attribute's type leaves open.
+/// The unit, if the attribute's type does not imply it.
 fn unit(kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Hertz => " In Hz.",

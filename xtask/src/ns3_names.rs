@@ -1,23 +1,23 @@
-//! What ns-3's own discs call the parameters and the state of the AQMs that they share with us, so
-//! that a script written for one of them reads the same with ours. The attributes are those of
-//! release 3.44 (`GetTypeId` of each disc), and of the proposed `DualPi2QueueDisc` and
-//! `PiSquareQueueDisc`, which no release has.
+//! Names of ns-3's own discs for parameters and state of the AQMs that both have, so that a script
+//! for one of them also works with ours. The attributes are those of release 3.44 (`GetTypeId` of
+//! each disc), and of the proposed `DualPi2QueueDisc` and `PiSquareQueueDisc`, which no release
+//! has.
 
 use sojourn_scenario::aqms::AqmInfo;
 
-/// How the value of ns-3's attribute stands for that of the parameter.
+/// How ns-3's attribute maps to the parameter.
 pub enum Form {
     /// It is the same value.
     Same,
-    /// It is true or false, for one of two words.
+    /// A boolean for one of two words.
     Choice(&'static str, &'static str),
-    /// It is one over the value.
+    /// The reciprocal of the value.
     Inverse,
-    /// It is that of the attribute `Rate`, not of a parameter.
+    /// It sets the attribute `Rate`, not a parameter.
     Rate,
-    /// It is that of `MaxSize` in bytes, not of a parameter.
+    /// It sets `MaxSize` in bytes, not a parameter.
     Limit,
-    /// A time that changes nothing: it belongs to a setting that is refused.
+    /// A time without effect: it belongs to a setting that is refused.
     Unused,
 }
 
@@ -104,7 +104,7 @@ pub fn of(aqm: &AqmInfo) -> impl Iterator<Item = &'static Name> {
         .filter(move |name| name.aqms.contains(&aqm.name.as_str()) && (of_all(name) || has(name)))
 }
 
-/// The trace source of ns-3 for a state variable of an AQM, where it has another name there.
+/// The trace source of ns-3 for a state variable of an AQM, if its name differs.
 pub fn trace(aqm: &str, variable: &str) -> Option<&'static str> {
     match (aqm, variable) {
         (_, "dropping") => Some("DropState"),

@@ -33,17 +33,17 @@ type Default = Box<dyn Fn(&str, &str) -> String>;
 /// The source of that default.
 type Source = Box<dyn Fn(&str, &ParamSpec) -> &'static str>;
 
-/// What a page is about.
+/// The subject of a page.
 struct Subject {
     name: String,
     doc: &'static str,
-    /// What stands below the first sentence.
+    /// The text below the first sentence.
     remark: Option<String>,
-    /// How a scenario names it: a line before, the key, and what stands between.
+    /// How a scenario names it: a line before, the key, and the text between.
     place: &'static str,
     key: &'static str,
     dialects: Vec<Dialect>,
-    /// How each dialect behaves besides its parameters.
+    /// How the dialects differ in addition to their parameters.
     behaviours: Vec<Behaviour>,
     params: Vec<&'static ParamSpec>,
     vars: &'static [Var],
@@ -66,8 +66,7 @@ pub fn all() -> Vec<(String, String)> {
     pages
 }
 
-/// The page of TCP profiles: all rules of the stacks, and where the presets of papers differ from
-/// them.
+/// The page of TCP profiles: all rules of the stacks, and the differences of the presets of papers.
 pub fn of_tcp() -> (String, String) {
     let (stacks, presets) = PROFILES.split_at(STACKS);
     let list = PROFILES.iter().map(|p| vec![format!("`{}`", p.name), sentence(p.doc)]);
@@ -220,7 +219,7 @@ fn parameters(subject: &Subject) -> String {
     table(&["parameter", "value", "default", "rule", "meaning", "source of the default"], rows)
 }
 
-/// What a value is, with its unit.
+/// The meaning of a value, with its unit.
 fn value_of(param: &ParamSpec) -> String {
     let value = match param.kind {
         Unit::Span => "time (ns, us, ms, s)".to_owned(),
@@ -268,7 +267,7 @@ fn differences(subject: &Subject) -> String {
     }
 }
 
-/// The rules of behaviour; a dialect without a row does as the first.
+/// The rules of behaviour; a dialect without a row behaves like the first.
 fn behaviours(subject: &Subject) -> String {
     let rows = subject.behaviours.iter().flat_map(|behaviour| {
         let named = behaviour.rows.iter().enumerate();

@@ -1,5 +1,5 @@
-//! Which engine takes which parameter of an AQM, a congestion control and a TCP profile: found by
-//! trial, from the code that plans a run.
+//! Which engine supports which parameter of an AQM, a congestion control and a TCP profile, found
+//! by calling the code that plans a run.
 
 use sojourn_router::planning::{self, Kernel};
 use sojourn_router::tc::parameters::{Handling, Parameter, VALUES, of_kernel};
@@ -9,7 +9,7 @@ use sojourn_sim::tcp::profile::PROFILES;
 
 use crate::pages::table;
 
-/// The page, from the root, without its ending.
+/// The page, from the root, without its extension.
 pub const PAGE: &str = "docs/results/parameters";
 
 const HEAD: &str = "\
@@ -113,7 +113,7 @@ fn names(group: &[Parameter], is_it: fn(&Handling) -> bool) -> String {
     found.collect::<Vec<_>>().join(", ")
 }
 
-/// Each control with those of its parameters of which every other value is refused.
+/// Each control with its parameters of which only the default is accepted.
 fn controls() -> Vec<Vec<String>> {
     let row = |entry: cc::Entry| {
         let refused = (entry.params)().iter().filter(|spec| is_refused(entry.name, spec.name));
@@ -125,7 +125,7 @@ fn controls() -> Vec<Vec<String>> {
     cc::controls().into_iter().map(row).collect()
 }
 
-/// Whether all legal values of a parameter of a control are refused in a sentence that names it.
+/// Whether all legal values of a parameter of a control are refused with an error that names it.
 fn is_refused(control: &str, param: &str) -> bool {
     let entry = cc::controls().into_iter().find(|entry| entry.name == control);
     let specs = entry.map(|entry| (entry.params)()).unwrap_or_default();
@@ -136,7 +136,7 @@ fn is_refused(control: &str, param: &str) -> bool {
     !legal.is_empty() && legal.iter().all(refused)
 }
 
-/// Each profile with what the engine says of it on two kernels.
+/// Each profile with the engine's message on two kernels.
 fn profiles() -> Vec<Vec<String>> {
     let said = |profile: &str, release| {
         let warnings = warnings("reno", profile, release).expect("any profile can be planned");
@@ -164,7 +164,7 @@ const FLOW_KEYS: [(&str, &[&str]); 13] = [
     ("stop", &["\"500ms\""]),
 ];
 
-/// Each key with what the engine linux makes of it.
+/// Each key with its effect on the engine linux.
 fn flow_keys() -> Vec<Vec<String>> {
     let plain = planned(&[]).expect("it can be planned");
     let row = |(key, values): &(&str, &[&str])| {
@@ -172,7 +172,7 @@ fn flow_keys() -> Vec<Vec<String>> {
             Err(_) => "refused",
             Ok(plan) if plan.warnings != plain.warnings => "a warning",
             Ok(mut plan) => {
-                // What the programs send is data; only what reaches the kernel counts.
+                // The programs' traffic is data; only settings that reach the kernel count.
                 let apps = plan.flows.iter_mut().zip(&plain.flows);
                 apps.for_each(|(flow, plain)| flow.app = plain.app.clone());
                 if format!("{plan:?}") == format!("{plain:?}") { "ignored" } else { "set" }
@@ -198,7 +198,7 @@ fn planned(keys: &[(&str, &str)]) -> Result<sojourn_router::plan::Plan, String> 
     planning::plan(scenario.resolved(), kernel).map_err(|error| error.to_string())
 }
 
-/// What planning a run on a kernel warns of, or why it is refused.
+/// The warnings of planning a run on a kernel, or the error.
 fn warnings(cc: &str, profile: &str, release: (u32, u32)) -> Result<Vec<String>, String> {
     let text = format!(
         "name = \"trial\"\nduration = \"1s\"\n[links.b]\nrate = \"10mbit\"\nqueue = \"taildrop\"\n\

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use layout::{attribute, paragraph, python_name};
 use types::{alias, is_class, literal, python_type};
 
-/// What stands before the generated classes.
+/// The text before the generated classes.
 const HEAD: &str = include_str!("../templates/scenario.py");
 
 /// The title of the whole.
@@ -27,7 +27,7 @@ pub fn module(schema: &Value) -> String {
     exports + "\n" + &writer.text
 }
 
-/// Writes each definition once, what it needs before it.
+/// Writes each definition once, after its dependencies.
 struct Writer<'s> {
     definitions: &'s Value,
     names: Vec<String>,
@@ -112,7 +112,7 @@ impl<'s> Writer<'s> {
         self.names.push(name.to_owned());
     }
 
-    /// The type of a field; a list of words too long for its line gets a name of its own.
+    /// The type of a field; a list of words too long for its line becomes a named type.
     fn annotation(&self, class: &str, key: &str, value: &Value) -> (String, String) {
         let annotation = python_type(value, self.definitions);
         let line = format!("    {}: {annotation} | None = None", python_name(key));

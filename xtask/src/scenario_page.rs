@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::pages::table;
 
-/// The path of the page, without its ending.
+/// The path of the page, without its extension.
 pub const PAGE: &str = "docs/reference/scenario";
 
 const HEAD: &str = "\
@@ -22,7 +22,7 @@ that is. `sojourn validate FILE --json` shows a scenario with all defaults fille
 scenario with [the JSON Schema](../../schema/scenario.schema.json).
 ";
 
-/// Definitions with a page of their own.
+/// Definitions with a separate page.
 const ELSEWHERE: [(&str, &str); 2] = [
     ("Queue", "an AQM: text or table, see [the AQMs](aqms/README.md)"),
     ("CongestionControl", "text or table, see [congestion controls](ccs/README.md)"),
@@ -35,7 +35,7 @@ pub fn page(schema: &Value) -> String {
     format!("{HEAD}\n{}{}", page.units(), page.text)
 }
 
-/// Sections, each definition once, where a reader first meets it.
+/// Sections, each definition once, at its first use.
 #[derive(Default)]
 struct Page<'s> {
     definitions: &'s Value,
@@ -106,7 +106,7 @@ impl<'s> Page<'s> {
         led_to.filter(|(_, name)| !self.titles.contains_key(name)).collect()
     }
 
-    /// The definitions with a section that a schema names, at any depth of its own.
+    /// The definitions with a section that a schema refers to, at any depth.
     fn definitions_of(&self, schema: &'s Value) -> Vec<&'s str> {
         if let Some(name) = reference(schema) {
             let definition = &self.definitions[name];

@@ -1,5 +1,5 @@
-//! What the tests have covered, as they wrote it down while they ran, and how many did not run for
-//! want of a guest kernel.
+//! What the tests have covered, as recorded while they ran, and how many were skipped for lack of a
+//! guest kernel.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::tidy::{self, Source};
 
 /// Where tests/conftest.py writes how many tests were skipped without a guest kernel.
 const SKIPPED: &str = ".pytest_cache/v/sojourn/skipped_without_kernel";
-/// How to have them run; the kernel stays in the user's cache.
+/// The command that enables them; the kernel stays in the user's cache.
 const ARM: &str = "to run them: .venv/bin/sojourn kernel build && make test";
 
 /// The lines.
@@ -41,7 +41,7 @@ fn counts(root: &Path) -> Result<String, String> {
     ))
 }
 
-/// How many inputs were fuzzed, which `make test` leaves to `make test-long`.
+/// Number of fuzzed inputs; fuzzing is part of `make test-long` only.
 fn fuzzed() -> Result<String, String> {
     if !place("fuzz")?.exists() {
         return Ok("no fuzzed inputs (`make test-long` has them, and all other long tests)".into());
@@ -49,7 +49,7 @@ fn fuzzed() -> Result<String, String> {
     Ok(format!("{} fuzzed inputs", written("fuzz")?))
 }
 
-/// What the last run of a test wrote down, in the folder for its files next to this program's.
+/// What the last run of a test recorded, in a folder next to this program's.
 fn written(what: &str) -> Result<String, String> {
     let file = place(what)?;
     let text = fs::read_to_string(&file);
@@ -77,7 +77,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// The closing line about what did not run for want of a guest kernel, if anything.
+/// The closing line about tests skipped for lack of a guest kernel, if any.
 fn skipped(root: &Path) -> Result<Option<String>, String> {
     let file = root.join(SKIPPED);
     let text = fs::read_to_string(&file);

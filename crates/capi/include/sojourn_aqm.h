@@ -244,7 +244,7 @@ size_t sojourn_observe(sojourn_qdisc *qdisc, double *values, size_t count);
 /* Verdict of a law: drop the packet. */
 #define SOJOURN_DROP 2
 
-/* The packet that a law judges: on arrival, or at the head of the queue. */
+/* The packet that a law decides about: on arrival, or at the head of the queue. */
 typedef struct sojourn_head {
     /* When it was accepted, in nanoseconds; on arrival the current time. Never later than
        now. */
@@ -284,8 +284,8 @@ int sojourn_law_is_limit_first(const sojourn_law *law);
    point to what their names say, or cause is null. */
 int sojourn_law_on_enqueue(sojourn_law *law, uint64_t now_ns, const sojourn_head *head, const sojourn_backlog *queue, uint8_t *cause);
 
-/* An arrival found no room and was dropped, or a queued packet was evicted to make room.
-   law comes from sojourn_law_new; queue points to a backlog. */
+/* An arrival was dropped because the queue was full, or a queued packet was evicted. law
+   comes from sojourn_law_new; queue points to a backlog. */
 void sojourn_law_on_overflow(sojourn_law *law, uint64_t now_ns, const sojourn_backlog *queue);
 
 /* A packet is at the head and about to leave; queue does not contain it. The result is that

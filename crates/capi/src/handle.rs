@@ -47,7 +47,7 @@ struct Source {
     context: *mut c_void,
 }
 
-/// In which form it gives them.
+/// The form of its numbers.
 #[derive(Clone, Copy)]
 enum Draw {
     Uniform(UniformFn),

@@ -8,7 +8,7 @@ use core::panic::PanicInfo;
 unsafe extern "C" {
     /// Memory of the given size at a multiple of `align`, or null.
     fn sojourn_host_alloc(size: usize, align: usize) -> *mut u8;
-    /// Takes it back.
+    /// Frees it.
     fn sojourn_host_free(memory: *mut u8, size: usize, align: usize);
     /// Reports a bug of the library, described by these bytes. Must not return.
     fn sojourn_host_panic(text: *const u8, length: usize) -> !;
@@ -16,7 +16,7 @@ unsafe extern "C" {
 
 struct HostMemory;
 
-// SAFETY: the host's two functions are an allocator, as their descriptions ask.
+// SAFETY: the host's two functions are an allocator, as their descriptions require.
 unsafe impl GlobalAlloc for HostMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: any size and alignment may be requested.

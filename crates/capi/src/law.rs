@@ -16,7 +16,7 @@ pub const MARK: c_int = 1;
 /// Verdict of a law: drop the packet.
 pub const DROP: c_int = 2;
 
-/// The packet that a law judges: on arrival, or at the head of the queue.
+/// The packet that a law decides about: on arrival, or at the head of the queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn sojourn_law_on_enqueue(
     unsafe { ask(law, now_ns, head, queue, cause, hook) }
 }
 
-/// An arrival found no room and was dropped, or a queued packet was evicted to make room.
+/// An arrival was dropped because the queue was full, or a queued packet was evicted.
 ///
 /// # Safety
 /// `law` comes from `sojourn_law_new`; `queue` points to a backlog.

@@ -1,4 +1,4 @@
-//! A host with a hash of its own knows which flows share a queue: what `kmod/glue.c` relies on.
+//! A host with its own hash knows which flows share a queue, as `kmod/glue.c` requires.
 
 // Every call of the header's functions here rests on the handle and the structures made above it.
 #![allow(clippy::undocumented_unsafe_blocks)]

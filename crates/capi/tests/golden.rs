@@ -14,7 +14,7 @@ use sojourn_aqm::{Backlog, Cause, Head, Stage, Time, Verdict};
 use sojourn_aqm_c as c;
 use trace::{Discipline, Fate, Law, MTU, RATE_BPS, TracePacket};
 
-/// The seed of all handles, which is that of the tests in Rust.
+/// The seed of all handles, the same as in the tests in Rust.
 const SEED: u64 = 1;
 
 fn setup(context: *mut c_void) -> c::Setup {
@@ -38,9 +38,9 @@ type New<T> = unsafe extern "C" fn(*const c_char, *const c::Setup, *mut c_char, 
 fn open<T>(new: New<T>, text: &str, context: *mut c_void) -> *mut T {
     let c_text = CString::new(text).expect("no zero");
     let mut error = [0; 300];
-    // SAFETY: text, setup and error are what they are named after.
+    // SAFETY: text, setup and error are as their names say.
     let handle = unsafe { new(c_text.as_ptr(), &setup(context), error.as_mut_ptr(), error.len()) };
-    // SAFETY: what was not written is still zero.
+    // SAFETY: bytes that were not written are still zero.
     assert!(!handle.is_null(), "{text}: {:?}", unsafe { CStr::from_ptr(error.as_ptr()) });
     handle
 }
@@ -49,7 +49,7 @@ fn due(nanos: u64) -> Option<Time> {
     (nanos != c::NEVER).then_some(Time::from_nanos(nanos))
 }
 
-/// The value of that name, by the functions that name and write them.
+/// The value of that name, by the functions that return names and values.
 fn value(
     name: &str,
     count: usize,
@@ -100,13 +100,13 @@ impl CLaw {
             ecn: head.ecn as u8,
         };
         let mut cause = u8::MAX;
-        // SAFETY: the handle is alive, the other pointers are what they are named after.
+        // SAFETY: the handle is alive, the other pointers are as their names say.
         let result = unsafe { ask(self.0, now.as_nanos(), &head, &waiting(queue), &mut cause) };
         verdict(result, cause)
     }
 }
 
-// SAFETY of all calls below: the handle is alive, the other pointers are what they are named after.
+// SAFETY of all calls below: the handle is alive, the other pointers are as their names say.
 impl Law for CLaw {
     fn new(text: &str) -> CLaw {
         CLaw(open(c::sojourn_law_new, text, std::ptr::null_mut()))
@@ -160,7 +160,7 @@ unsafe extern "C" fn on_drop(
     stage: u8,
     cause: u8,
 ) {
-    // SAFETY: the handle passes on what it was given.
+    // SAFETY: the handle passes on the arguments of the caller.
     unsafe { note(context, packet, "dropped", stage, cause) };
 }
 
@@ -171,7 +171,7 @@ unsafe extern "C" fn on_mark(
     stage: u8,
     cause: u8,
 ) {
-    // SAFETY: the handle passes on what it was given.
+    // SAFETY: the handle passes on the arguments of the caller.
     unsafe {
         assert_eq!((*packet).ecn, c::CE, "a marked packet carries CE");
         note(context, packet, "marked", stage, cause);
@@ -197,7 +197,7 @@ unsafe fn note(
     fates.push(Fate { id, what, stage: stage.word(), cause: cause.class().word() });
 }
 
-// SAFETY of all calls below: the handle is alive, the other pointers are what they are named after.
+// SAFETY of all calls below: the handle is alive, the other pointers are as their names say.
 impl Discipline for CDiscipline {
     fn new(text: &str) -> CDiscipline {
         let fates: *mut Vec<Fate> = Box::into_raw(Box::default());

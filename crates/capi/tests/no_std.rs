@@ -1,5 +1,5 @@
-//! The C bindings without `std`: compiled from their source, linked to a host in C that gives them
-//! memory and nothing else, and run.
+//! The C bindings without `std`: compiled from their source, linked to a host in C that provides
+//! only memory, and run.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::path::{Path, PathBuf};

@@ -9,12 +9,12 @@ use sojourn_record::rows::SignalRow;
 use sojourn_scenario::Resolved;
 use sojourn_sim::capture::{Point, Sighting};
 
-/// The signals of a run, by the packet that each was given to.
+/// The signals of a run, by packet.
 pub(crate) struct Comments<'a> {
     run: &'a Run,
     /// The AQM of each link, as text.
     aqms: Vec<String>,
-    /// By queue, flow, number and arrival: the place of drops and of marks among the signals.
+    /// By queue, flow, number and arrival: the index of drops and of marks among the signals.
     drops: HashMap<Key, usize>,
     marks: HashMap<Key, usize>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Comments<'a> {
 type Key = (usize, u32, u32, Time);
 
 impl<'a> Comments<'a> {
-    /// Those of a run that has recorded its signals.
+    /// The comments of a run that has recorded its signals.
     pub(crate) fn of(plan: &Resolved, run: &'a Run) -> Comments<'a> {
         let (mut drops, mut marks) = (HashMap::new(), HashMap::new());
         for (place, signal) in run.signals.iter().enumerate() {
@@ -34,8 +34,7 @@ impl<'a> Comments<'a> {
         Comments { run, aqms, drops, marks }
     }
 
-    /// What is to be said of a packet at a place: of one that arrives at a queue, its drop or mark
-    /// there.
+    /// The comment of a packet at a place: for an arrival at a queue, its drop or mark there.
     pub(crate) fn on(&self, sighting: &Sighting) -> Option<String> {
         let Point::Arrived(link) = sighting.point else { return None };
         let key = (link, sighting.packet.flow, sighting.packet.seq, sighting.t);
@@ -64,7 +63,7 @@ impl<'a> Comments<'a> {
     }
 }
 
-/// Six digits, without zeros at the end.
+/// Six digits, without trailing zeros.
 fn rounded(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

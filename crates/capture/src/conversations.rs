@@ -1,7 +1,7 @@
 //! The connections of a run: their addresses and ports, and the bytes behind segment numbers.
 //!
-//! The flows of a group are those of one pair of hosts, `10.1.x.y` and `10.2.x.y`; each connection
-//! has a port of its own at the sender.
+//! The flows of a group belong to one pair of hosts, `10.1.x.y` and `10.2.x.y`; each connection has
+//! its own port at the sender.
 
 use std::collections::BTreeMap;
 
@@ -36,15 +36,16 @@ pub(crate) struct Conversation {
     pub(crate) dscp: u8,
     /// Whether both ends agreed on accurate feedback of marks.
     pub(crate) is_accurate: bool,
-    /// What the sender says of the ECN field of the SYN-ACK, as AE, CWR and ECE (RFC 9768 table 3).
+    /// What the sender reports of the ECN field of the SYN-ACK, as AE, CWR and ECE (RFC 9768 table
+    /// 3).
     pub(crate) syn_ack_ecn: u8,
     /// Where each segment begins, and where the last one ends.
     starts: Vec<u32>,
 }
 
 impl Conversation {
-    /// The first byte of a segment, counted from the initial sequence number; that of the next one
-    /// to be sent for numbers beyond.
+    /// The first byte of a segment, counted from the initial sequence number; for later numbers, of
+    /// the next segment to be sent.
     pub(crate) fn start(&self, seq: u32) -> u32 {
         let last = self.starts.last().copied().unwrap_or(1);
         self.starts.get(seq as usize).copied().unwrap_or(last)
@@ -74,7 +75,7 @@ const fn key(packet: &Packet) -> Key {
 pub(crate) struct Conversations(BTreeMap<Key, Conversation>);
 
 impl Conversations {
-    /// Those of which packets were seen.
+    /// Connections whose packets were seen.
     pub(crate) fn of(plan: &Resolved, sightings: &[Sighting]) -> Conversations {
         let mut groups = Vec::new();
         for (place, group) in plan.flows.iter().enumerate() {
@@ -98,17 +99,17 @@ impl Conversations {
         Conversations(found)
     }
 
-    /// That of a packet.
+    /// The connection of a packet.
     pub(crate) fn get(&self, packet: &Packet) -> &Conversation {
         &self.0[&key(packet)]
     }
 }
 
-/// The `number`th connection of a group, by place.
+/// The `number`th connection of a group, by index.
 fn opened(plan: &Resolved, group: usize, number: u32) -> Conversation {
     let tcp = plan.flows[group].app.tcp();
     let [_, _, high, low] = (group as u32 + 1).to_be_bytes();
-    // Beyond the ports of one address the next takes over: 10.1, 10.3, 10.5, ...
+    // When the ports of one address are used up, the next one follows: 10.1, 10.3, 10.5, ...
     let net = 1 + 2 * (number / PORTS) as u8;
     Conversation {
         sender: ([10, net, high, low], (FIRST_PORT + number % PORTS) as u16),

@@ -1,4 +1,4 @@
-//! The headers of a packet, as they stand at one place.
+//! The headers of a packet at one place.
 
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use sojourn_aqm::Ecn;
@@ -10,14 +10,14 @@ use crate::conversations::{Conversation, Conversations};
 const IP_BYTES: u32 = 20;
 const TCP_BYTES: u32 = 20;
 const UDP_BYTES: u32 = 8;
-/// Options of TCP have no more room.
+/// The space for TCP options.
 const MOST_OPTION_BYTES: usize = 40;
 const TIME_TO_LIVE: u8 = 64;
 /// Initial sequence numbers of sender and receiver. They need not differ between connections.
 const INITIAL: (u32, u32) = (1_000_000, 2_000_000);
 /// Tick of the clock of timestamps.
 const TICK_NS: u64 = 1_000_000;
-/// Of the end that receives no data, whose window no one uses.
+/// Window of the end that receives no data, which is not used.
 const UNUSED_WINDOW: u16 = 65_535;
 /// The flags AE, CWR and ECE when no mark has been seen (RFC 9768 §3.2.2.1).
 const NO_MARK_SEEN: u8 = 5;
@@ -139,8 +139,8 @@ fn set_ecn_flags(tcp: &mut TcpHeader, packet: &Packet, conversation: &Conversati
     tcp.ece = flags & 1 != 0 || (ece && packet.signal && !conversation.is_accurate);
 }
 
-/// What fits of the options that a stack would send, filled up with no-operations, which also stand
-/// for the option of accurate ECN feedback: of its three counts the simulator has one.
+/// The options of a stack, as far as they fit, padded with no-operations. These also replace the
+/// option of accurate ECN feedback, because the simulator has only one of its three counts.
 fn options(packet: &Packet, conversation: &Conversation, room: usize) -> Vec<u8> {
     let mut found = Vec::with_capacity(MOST_OPTION_BYTES);
     let is_opening = matches!(packet.kind, PacketKind::Syn | PacketKind::SynAck);
@@ -170,7 +170,7 @@ fn options(packet: &Packet, conversation: &Conversation, room: usize) -> Vec<u8>
     found
 }
 
-/// The option of RFC 7323 §3: the own clock, and the echo of the other's.
+/// The option of RFC 7323 §3: own timestamp, and echo of the peer's.
 fn timestamps(packet: &Packet) -> [u8; 10] {
     let sent = (packet.sent.as_nanos() / TICK_NS) as u32;
     let (own, echo) = match packet.kind {

@@ -3,9 +3,9 @@
 //!
 //! A packet of the simulator is a segment number and a few fields; here it gets the headers that a
 //! stack would have written: [`conversations`] gives connections their addresses, ports and bytes,
-//! [`headers`] builds IP, TCP and UDP with right checksums, and [`comments`] says of a packet that
-//! was dropped or marked by which rule and in which state. Payload is zeros and not captured.
-//! Not simulated, and so not captured: FIN and RST, ARP, and fragments.
+//! [`headers`] builds IP, TCP and UDP with correct checksums, and [`comments`] states by which rule
+//! and in which state a packet was dropped or marked. Payload is zeros and not captured. Not
+//! simulated, and so not captured: FIN and RST, ARP, and fragments.
 
 mod comments;
 mod conversations;
@@ -40,7 +40,7 @@ pub enum FileFormat {
     Pcap,
 }
 
-/// A place of which a capture is made, with the name of its file.
+/// A capture point, with the name of its file.
 struct Place {
     name: String,
     description: String,

@@ -5,10 +5,10 @@ pub mod tc;
 
 use std::fmt;
 
-/// An input that cannot be read: where, and what would be right.
+/// An input that cannot be read: place and remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FormatError {
-    /// The place, such as `line 3`; empty if the whole text is meant.
+    /// The place, such as `line 3`; empty for the whole text.
     pub place: String,
     /// One sentence with the remedy.
     pub message: String,

@@ -1,4 +1,4 @@
-//! Wrong set-ups as people post them, and what the check says of each.
+//! Wrong set-ups as people post them, with their findings.
 
 use sojourn_formats::tc::{TcCircumstances, TcFinding, check, read};
 

@@ -1,11 +1,11 @@
-//! Every parameter of every discipline goes out as words of tc and comes back equal, or is refused.
+//! Every parameter of every discipline survives a round trip through tc's syntax, or is refused.
 
 use sojourn_aqm::{QdiscSpec, registry};
 use sojourn_formats::tc::{
     TcLink, TcWish, aqm_of_text, commands_of, lines, read, scenario, uci_of, words_of,
 };
 
-/// The AQMs of the kernel, in its dialect where they have it.
+/// The kernel's AQMs, in its dialect if they have it.
 const AQMS: [&str; 13] = [
     "taildrop",
     "taildrop@bytes",
@@ -22,7 +22,7 @@ const AQMS: [&str; 13] = [
     "dualpi2@linux",
 ];
 
-/// Values of all kinds; those that a parameter does not take are passed over.
+/// Values of all kinds; those that a parameter refuses are skipped.
 const VALUES: [&str; 34] = [
     "90s", "3ms", "7ms", "150us", "2s", "11s", "250ms", "3500B", "30kB", "77kB", "2MB", "30p",
     "77p", "30000p", "5mbit", "0.25hz", "0.5hz", "2hz", "1", "2", "5", "16", "55", "512", "2048",
@@ -69,7 +69,7 @@ fn every_parameter_that_is_exported_comes_back_equal() {
             let named = specs.flat_map(|it| it.words.iter().copied());
             for value in VALUES.into_iter().chain(named) {
                 let text = set(aqm, name, value);
-                // The link's rate, which goes out as a number.
+                // The link's rate, which is exported as a number.
                 if QdiscSpec::parse(&text).is_err() || (name, value) == ("bandwidth", "auto") {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Texts as people post them, of every format, and what becomes of them.
+//! Texts of every format as people post them, and their results.
 
 use sojourn_formats::tc::{
     TcNoteKind, TcSetup, TcValue, TcWish, aqm_of_text, lines, looks_like_tc, read, scenario,

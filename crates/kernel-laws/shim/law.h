@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a file of laws/ gives to shim.c, and what it may use of it. */
+/* The interface between a file of laws/ and shim.c. */
 #ifndef SOJOURN_LAW_H
 #define SOJOURN_LAW_H
 
@@ -15,6 +15,6 @@ const char *shim_text(const char *name);
 void shim_attribute(int type, const void *data, size_t bytes);
 void shim_u32(int type, const char *name);
 
-/* Attributes are looked up by shim_parse; this only says that there are some. */
+/* Attributes are looked up by shim_parse; this only states that some exist. */
 #define SHIM_SOME ((struct nlattr *)&shim_device)
 #endif

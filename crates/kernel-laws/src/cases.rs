@@ -23,7 +23,7 @@ pub(crate) struct Case {
     pub(crate) ours: &'static str,
     /// The kernel's options, in addition to those that all cases share.
     pub(crate) options: String,
-    /// In what they differ.
+    /// The difference.
     pub(crate) known: Option<Known>,
 }
 

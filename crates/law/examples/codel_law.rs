@@ -1,4 +1,4 @@
-//! CoDel of the tree as a library of its own, for the tests of equality.
+//! The tree's CoDel as a separate library, for the tests of equality.
 
 use sojourn_aqm::laws::codel::CoDel;
 

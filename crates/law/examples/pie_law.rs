@@ -1,4 +1,4 @@
-//! PIE of the tree as a library of its own, for the tests of equality.
+//! The tree's PIE as a separate library, for the tests of equality.
 
 use sojourn_aqm::laws::pie::Pie;
 

@@ -1,10 +1,10 @@
-/* An AQM law in a library of its own, for Sojourn. In C and C++.
+/* An AQM law in a separate library, for Sojourn. In C and C++.
  *
  * A library exports one function, sojourn_law(), which returns a table: what the law declares,
  * how many bytes of state one queue needs, and its hooks. The host owns the state, one block per
  * queue, zeroed and aligned to 16 bytes; no hook needs to allocate. A hook that is NULL does
- * nothing. Times are nanoseconds of simulated time. Pointers that a hook is given are valid until
- * it returns.
+ * nothing. Times are nanoseconds of simulated time. Pointers passed to a hook are valid until it
+ * returns.
  *
  * The words are those of the trait Aqm in crates/aqm/src/law.rs; the rules of the contract are in
  * docs/how-to/own-aqm.md. A library is loaded only if its abi and size are those of the host.
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* Raised whenever a structure below changes. */
+/* Incremented whenever a structure below changes. */
 #define SOJOURN_LAW_ABI 2u
 
 /* No timer; no packet. */
@@ -37,7 +37,7 @@ enum {
     SOJOURN_DROP_DETERMINISTIC = 0x22
 };
 
-/* The packet in hand. */
+/* The packet being handled. */
 struct sojourn_law_head {
     uint64_t enqueued_ns; /* when it was accepted; on arrival: now */
     uint32_t bytes;
@@ -45,7 +45,7 @@ struct sojourn_law_head {
     uint8_t unused[3];
 };
 
-/* The backlog without the packet in hand. */
+/* The backlog without the packet being handled. */
 struct sojourn_law_queue {
     uint64_t bytes;      /* in this law's queue */
     uint64_t link_bytes; /* in all queues of the discipline */
@@ -53,16 +53,16 @@ struct sojourn_law_queue {
     uint32_t unused;
 };
 
-/* The random numbers of a queue: xoshiro256++ (Blackman and Vigna 2019), or those of a host that
- * has its own: uniform(context) in [0, 1). Draw by the functions at the end of this file. */
+/* The random numbers of a queue: xoshiro256++ (Blackman and Vigna 2019), or those of a host with
+ * its own source: uniform(context) in [0, 1). Draw with the functions at the end of this file. */
 struct sojourn_law_random {
     uint64_t state[4];
     double (*uniform)(size_t context); /* NULL: draw from `state` */
     size_t context;
 };
 
-/* The value of a parameter: a time in ns, bytes, bit/s, a whole number, 0 or 1, or the place of a
- * word are in `whole`; a frequency in 1/s or a pure number is in `number`. */
+/* The value of a parameter: a time in ns, bytes, bit/s, an integer, 0 or 1, or the index of a word
+ * are in `whole`; a frequency in 1/s or a pure number is in `number`. */
 struct sojourn_law_value {
     const char *text;
     uint64_t whole;
@@ -70,7 +70,7 @@ struct sojourn_law_value {
     uint64_t is_absent; /* 1 if the value is `off` or `auto` */
 };
 
-/* The environment of a law when it is made. */
+/* The queue and link that a law is created for. */
 struct sojourn_law_env {
     uint64_t limit_packets; /* 0 if the limit is in bytes */
     uint64_t limit_bytes;   /* 0 if the limit is in packets */
@@ -115,7 +115,7 @@ struct sojourn_law {
     uint32_t reserved;
     size_t state_bytes;
 
-    /* NULL if the values may stand together, else a sentence. */
+    /* NULL if the values are compatible, else an error message. */
     const char *(*check)(const struct sojourn_law_value *values);
     void (*start)(void *state, const struct sojourn_law_value *values,
                   const struct sojourn_law_env *env);
@@ -161,7 +161,7 @@ static inline int sojourn_law_can_mark(const struct sojourn_law_head *head)
     return head->ecn != SOJOURN_NOT_ECT;
 }
 
-/* A time in seconds, rounded once, as laws in Rust have it. */
+/* A time in seconds, rounded once, as in laws in Rust. */
 static inline double sojourn_law_seconds(uint64_t ns)
 {
     return (double)ns / 1000000000.0;

@@ -59,13 +59,13 @@ pub(crate) fn needed_bytes(file: &mut File) -> io::Result<Option<u64>> {
 pub struct Dependencies {
     /// The libraries: `libm.so.6`.
     pub needed: Vec<String>,
-    /// Folders separated by colons, with `$ORIGIN` for the library's own. `DT_RUNPATH`, or
-    /// `DT_RPATH` where there is no `DT_RUNPATH`.
+    /// Folders separated by colons, with `$ORIGIN` for the library's own. `DT_RUNPATH`, or else
+    /// `DT_RPATH`.
     pub folders: String,
 }
 
-/// What an ELF file of 64 bits and little endian depends on; None where it is no such file, or is
-/// damaged.
+/// The dependencies of an ELF file of 64 bits and little endian; `None` if it is not such a file,
+/// or is damaged.
 #[must_use]
 pub fn dependencies(file: &[u8]) -> Option<Dependencies> {
     if !file.starts_with(MAGIC) || file.get(4..6)? != [IS_64_BIT, IS_LITTLE_ENDIAN] {
@@ -83,7 +83,7 @@ pub fn dependencies(file: &[u8]) -> Option<Dependencies> {
         let entries = entries.chunks_exact(ENTRY_BYTES);
         entries.filter(move |entry| number(entry, 0, 8) == tag).map(|entry| number(entry, 8, 8))
     };
-    // Where the texts lie in memory is known; the segment that has them says where in the file.
+    // The address of the strings is known; their segment gives the offset in the file.
     let address = values(TEXTS).next()?;
     let texts = of_kind(LOADED).find_map(|segment| {
         let (offset, start, length) =

@@ -1,4 +1,4 @@
-//! A law in a library decides as the same law in the registry.
+//! A law in a library makes the same decisions as the same law in the registry.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ fn laws() -> CustomLaws {
     CustomLaws::new([of("codel_law"), of("pie_law")]).expect("two names")
 }
 
-/// What became of every packet of random traffic.
+/// The fate of every packet of random traffic.
 fn digest(text: &str, laws: &CustomLaws) -> (u64, u64) {
     let spec = QdiscSpec::parse_with(&format!("{text},limit=400p"), laws).expect("a legal text");
     let mut host = Host::new(&spec, Limit::Packets(400), 11);

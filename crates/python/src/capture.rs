@@ -15,8 +15,8 @@ use crate::control::Failure;
 use crate::engine;
 use crate::scenario::Scenario;
 
-/// Simulates a scenario and writes what could be captured at each place into a folder, as pcapng or
-/// else as pcap; returns the files and the digest. Releases the GIL.
+/// Simulates a scenario and writes a capture of each place into a folder, as pcapng or pcap;
+/// returns the files and the digest. Releases the GIL.
 #[pyfunction]
 #[pyo3(signature = (scenario, folder, pcapng=true, cancel=None))]
 pub fn capture(

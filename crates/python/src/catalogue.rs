@@ -58,7 +58,7 @@ pub fn ccs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
-/// Every TCP profile: name, meaning, and what each rule says.
+/// Every TCP profile: name, meaning, and its rules.
 #[pyfunction]
 pub fn tcps(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);

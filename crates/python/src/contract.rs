@@ -23,8 +23,8 @@ impl Failures for Noted {
     }
 }
 
-/// Every promise of the contract: (promise, whether it held or `None` if it does not apply, how it
-/// was tested or what broke it).
+/// Every rule of the contract: (rule, whether it held or `None` if it does not apply, how it was
+/// tested or what broke it).
 #[pyfunction]
 #[pyo3(signature = (text, laws=Vec::new(), operations=1_000_000))]
 pub fn examine_law(

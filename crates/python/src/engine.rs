@@ -17,7 +17,7 @@ use crate::law::CustomLaw;
 /// The version of all crates and packages in this repository.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a scenario was read from.
+/// The source of a scenario.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The text.
@@ -34,9 +34,9 @@ const LARGEST_TEXT_BYTES: u64 = 256_000_000;
 /// A scenario with its source.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Where it came from.
+    /// Its source.
     pub source: Source,
-    /// What it says.
+    /// Its content.
     pub scenario: Scenario,
 }
 
@@ -127,7 +127,7 @@ pub fn transports_json(scenario: &Scenario, custom: &CustomControls) -> serde_js
         .collect()
 }
 
-/// What a simulation gives, or the exception that says why it gives nothing.
+/// The result of a simulation, or the exception.
 pub fn finished<T>(result: Result<T, SimError>) -> PyResult<T> {
     result.map_err(|error| match error {
         SimError::Cancelled => Cancelled::new_err("the run was cancelled"),

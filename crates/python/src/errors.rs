@@ -44,7 +44,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal.
+    /// An error with a place and a message.
     pub fn new(place: impl Into<String>, message: impl Into<String>) -> Refusal {
         let (place, message) = (place.into(), message.into());
         Refusal { place, message, kind: ErrorKind::Invalid }

@@ -1,4 +1,4 @@
-//! Other tools' formats: what `tc` takes and prints.
+//! Other tools' formats: input and output of `tc`.
 
 use pyo3::prelude::*;
 use sojourn_formats::{FormatError, tc};
@@ -11,7 +11,7 @@ impl From<FormatError> for Refusal {
     }
 }
 
-/// The scenario of a set-up of tc: TOML, what was read, what the text could not say.
+/// The scenario of a set-up of tc: TOML, what was read, and what had to be assumed.
 #[pyfunction]
 pub fn tc_import(
     text: &str,
@@ -26,21 +26,21 @@ pub fn tc_import(
     Ok((import.toml, import.read, import.unknown))
 }
 
-/// An AQM of ours for a discipline in the words of tc, and what has no counterpart.
+/// Our AQM for a discipline in tc's syntax, and what has no counterpart.
 #[pyfunction]
 pub fn tc_aqm(text: &str) -> Result<(String, Vec<String>), Refusal> {
     let found = tc::aqm_of_text(text)?;
     Ok((found.text, found.missing))
 }
 
-/// Whether a text is in the words of tc rather than the text form of an AQM.
+/// Whether a text is in tc's syntax rather than the text form of an AQM.
 #[pyfunction]
 pub fn tc_looks_like(text: &str) -> bool {
     tc::looks_like_tc(text)
 }
 
 /// A finding: code, severity, line, title, reason, evidence, remedy, and the trial's scenarios
-/// before and after with the words that say what they model.
+/// before and after with a description of what they model.
 type Row = (
     &'static str,
     &'static str,
@@ -52,7 +52,7 @@ type Row = (
     Option<(String, String, String)>,
 );
 
-/// What is wrong or doubtful in a set-up, and what of the text was not understood.
+/// What is wrong or doubtful in a set-up, and the parts that were not understood.
 #[pyfunction]
 pub fn tc_check(
     text: &str,
@@ -75,11 +75,11 @@ pub fn tc_check(
     Ok((rows, unknown.map(|it| format!("line {}: {}", it.line, it.text)).collect()))
 }
 
-/// The link of a scenario: device, whether it carries arrivals, bit/s, depth of its bucket,
-/// framing, AQM.
+/// The link of a scenario: device, whether it is the ingress, bit/s, depth of its bucket, framing,
+/// AQM.
 type Link = (String, bool, u64, Option<u64>, u64, String);
 
-/// Commands, or lines of UCI, for links; and what the kernel does otherwise.
+/// Commands, or lines of UCI, for links; and what the kernel does differently.
 #[pyfunction]
 pub fn tc_export(
     links: Vec<Link>,

@@ -87,7 +87,7 @@ impl CustomLaw {
     }
 }
 
-/// The libraries that a library names, and the folders in which it has them looked for.
+/// The libraries that a library needs, and its search path.
 #[pyfunction]
 pub fn library_dependencies(content: &[u8]) -> Option<(Vec<String>, String)> {
     sojourn_law::elf::dependencies(content).map(|found| (found.needed, found.folders))

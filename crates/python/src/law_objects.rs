@@ -6,7 +6,7 @@ use pyo3::types::PyBool;
 use sojourn_aqm::custom::Value;
 use sojourn_aqm::{Ecn, Env, Limit, Rate, Rng};
 
-/// The packet in hand, as the stub describes. One object serves all calls of a law.
+/// The packet being handled, as the stub describes. One object serves all calls of a law.
 #[pyclass(name = "Head", module = "sojourn._core")]
 #[derive(Default)]
 pub struct PyHead {
@@ -37,7 +37,7 @@ impl PyHead {
     }
 }
 
-/// The backlog without the packet in hand.
+/// The backlog without the packet being handled.
 #[pyclass(name = "Backlog", get_all, module = "sojourn._core")]
 #[derive(Default)]
 pub struct PyBacklog {

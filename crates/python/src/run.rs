@@ -161,7 +161,7 @@ impl Run {
 }
 
 impl Run {
-    /// Results that did not need a simulation of their own.
+    /// Results that did not need a separate simulation.
     pub(crate) fn new(run: sojourn_record::Run, loaded: Arc<Loaded>) -> Run {
         let transports = engine::transports_json(&loaded.scenario, &Custom::default().controls);
         let account = Account::of_simulator(&Custom::default());

@@ -128,7 +128,7 @@ impl Scenario {
         links.filter_map(|link| link.queue.custom.as_ref().map(|law| law.source())).collect()
     }
 
-    /// The same scenario, whose flows of these names have these applications.
+    /// The same scenario, with these applications for the flows of these names.
     fn with_apps(&self, apps: Vec<AppClass>) -> Scenario {
         Scenario { loaded: Arc::clone(&self.loaded), apps: Arc::new(apps) }
     }

@@ -109,7 +109,7 @@ impl AqmInfo {
         !(self.unused)(dialect).contains(&param)
     }
 
-    /// Where the default of a parameter in a dialect comes from.
+    /// The source of the default of a parameter in a dialect.
     pub fn source_of(&self, dialect: &str, param: &ParamSpec) -> &'static str {
         let of_preset = self.preset.into_iter().flat_map(|preset| preset.settings_of(dialect));
         let of_preset = of_preset.filter(|setting| setting.name == param.name).last();

@@ -1,4 +1,4 @@
-//! The error type of this crate: where, what, and what would be right.
+//! The error type of this crate: place, problem, and remedy.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ pub struct ScenarioError {
     /// The place: `links.bottleneck.queue.target`, preceded by file and line if the text came from
     /// a file: `demo.toml:12: links.bottleneck.queue.target`. May be empty.
     pub place: String,
-    /// What is wrong and what would be right.
+    /// What is wrong and how to fix it.
     pub message: String,
     /// What kind of failure it is.
     pub kind: ErrorKind,

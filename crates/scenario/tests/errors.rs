@@ -1,4 +1,4 @@
-//! Every error says where it is, what is wrong, and what would be right.
+//! Every error names its place, the problem, and the remedy.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Expectations: what is kept of them, and what is refused, at the line where it stands.
+//! Expectations: the resolved form, and errors with their lines.
 
 use sojourn_scenario::{Format, Scenario, Source, line_of};
 

@@ -431,8 +431,8 @@ fn framing_is_at_most_the_largest_packet() {
 /// Flows that ask for ECN.
 const ECN: (&str, &str) = ("flows[0].ecn", "true");
 
-/// The warnings about a queue on link `a`, over which flows ask for ECN. Their way back uses link
-/// `b`.
+/// The warnings about a queue on link `a`, over which flows ask for ECN. Their reverse path uses
+/// link `b`.
 #[track_caller]
 fn warnings(buffer: &str, queue: &str) -> Vec<String> {
     let sets = [BOTH_WAYS, ECN, ("links.a.buffer", buffer), ("links.a.queue", queue)];

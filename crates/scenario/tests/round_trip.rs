@@ -122,7 +122,7 @@ fn app() -> impl Strategy<Value = Value> {
 fn flow() -> impl Strategy<Value = Value> {
     (app(), 1u64..200_000_000, 1u32..50, any::<bool>(), any::<bool>(), 0u64..5).prop_map(
         |(app, more_ns, count, both_ways, ecn, start)| {
-            // A round trip is at least what the two links delay, 50 ms each.
+            // A round trip is at least the delay of the two links, 50 ms each.
             let rtt = format!("{}ns", 100_000_000 + more_ns);
             let reverse = if both_ways { vec!["b"] } else { vec![] };
             json!({

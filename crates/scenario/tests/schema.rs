@@ -126,7 +126,7 @@ fn a_congestion_control_is_a_text_or_a_table_with_a_kind() {
     assert_eq!(forms[1]["required"], json!(["kind"]));
 }
 
-/// What is not set is left out, so no key may be `null`.
+/// Unset keys are left out, so no key may be `null`.
 #[test]
 fn nothing_in_the_schema_is_null() {
     fn has_null(schema: &Value) -> bool {

@@ -13,7 +13,7 @@ use crate::{catalogue, observed};
 
 /// More flows than this are refused: a page could not show them.
 const MOST_FLOWS: u64 = 10_000;
-/// Simulated time to which a session is stepped when no packet comes.
+/// Simulated time to which a session is stepped without a packet.
 const STEP: Span = Span::from_secs(1);
 
 /// The sessions of a page.
@@ -30,7 +30,7 @@ struct Open {
     link: usize,
 }
 
-/// Why a call has no result: where, and what.
+/// An error of a call: place and message.
 struct Refusal {
     place: String,
     message: String,
@@ -63,7 +63,7 @@ fn in_scenario(error: SimError) -> ScenarioError {
 
 impl Calls {
     /// Answers one call, both in JSON: `{"ok": ...}`, or `{"error": {"place", "line",
-    /// "message"}}`, whose line counts from 1 and is null where the error has none.
+    /// "message"}}`, whose line counts from 1 and is null if the error has none.
     pub fn answer(&mut self, text: &str) -> String {
         let request = serde_json::from_str(text)
             .map_err(|error| Refusal::new(format!("the call is damaged: {error}")));
@@ -171,7 +171,7 @@ fn span(seconds: f64) -> Result<Span, Refusal> {
     Ok(Span::from_nanos((seconds * 1e9).round() as u64))
 }
 
-/// Reads a scenario and changes what the page has changed.
+/// Reads a scenario and applies the changes of the page.
 fn load(setting: &ChangedScenario) -> Result<Scenario, Refusal> {
     let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "drop the file on the page");
     let read = |file: &str| setting.files.get(file).cloned().ok_or_else(missing);
@@ -199,7 +199,7 @@ fn flows(plan: &Resolved) -> u64 {
     plan.flows.iter().map(|group| u64::from(group.count)).sum()
 }
 
-/// The link that is watched: the one asked for, or the slowest of the first flows' path.
+/// The watched link: the requested one, or the slowest of the first flows' path.
 fn watched(scenario: &Scenario, setting: &ChangedScenario) -> Result<usize, Refusal> {
     let plan = scenario.resolved();
     let names = || plan.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -219,7 +219,7 @@ fn bottleneck(plan: &Resolved) -> usize {
     path.iter().copied().min_by_key(rate).unwrap_or(0)
 }
 
-/// What runs: the scenario, perhaps shorter, perhaps sampled otherwise.
+/// The scenario to run, possibly shorter, or with another sample interval.
 fn plan(scenario: &Scenario, setting: &ChangedScenario) -> Result<Resolved, Refusal> {
     let mut plan = scenario.resolved().clone();
     if let Some(longest_s) = setting.longest_s {
@@ -240,7 +240,7 @@ fn checked(setting: &ChangedScenario) -> Result<Value, Refusal> {
     Ok(observed::scenario(&plan, link, &document))
 }
 
-/// A whole run, as `sojourn run` makes it.
+/// A complete run, as by `sojourn run`.
 fn run(setting: &ChangedScenario) -> Result<Value, Refusal> {
     let plan = plan(&load(setting)?, setting)?;
     let run = sojourn_sim::run(&plan, &|_| true)?;

@@ -1,11 +1,11 @@
 //! The simulator for browsers: sessions behind a few functions of WebAssembly.
 //!
-//! Every call takes a JSON text and gives one: JavaScript asks for [`input`], writes the text
-//! there, makes the call and reads [`output`]. wasm-bindgen would add a compiled tool
-//! of its own, whose version must match a crate's, to a boundary of three functions. Texts suffice
-//! because a simulated second has some hundred samples.
+//! Every call takes and returns a JSON text: JavaScript calls [`input`], writes the text there,
+//! makes the call and reads [`output`]. For a boundary of three functions, wasm-bindgen would add a
+//! compiled tool whose version must match a crate's. Texts suffice because a simulated second has
+//! some hundred samples.
 //!
-//! The functions themselves are in [`calls`], natively the same as in a browser.
+//! The functions themselves are in [`calls`], the same natively and in a browser.
 
 #![warn(unreachable_pub)]
 
@@ -35,7 +35,7 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Where the text begins that the last call gave.
+/// The start of the text that the last call returned.
 #[allow(unsafe_code, reason = "a name that the page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {

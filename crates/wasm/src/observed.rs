@@ -19,7 +19,7 @@ fn secs(time: Time) -> f64 {
     time.since(Time::ZERO).as_secs()
 }
 
-/// A number that JSON can hold; null for one that is not finite.
+/// A number that JSON can represent; null for one that is not finite.
 fn number(value: f64) -> Value {
     if value.is_finite() { json!(value) } else { Value::Null }
 }
@@ -29,7 +29,7 @@ pub(crate) fn vars(vars: &[Var]) -> Value {
     vars.iter().map(|v| json!({ "name": v.name, "unit": v.unit, "doc": v.doc })).collect()
 }
 
-/// What a scenario says, for forms and estimates.
+/// The content of a scenario, for forms and estimates.
 pub(crate) fn scenario(plan: &Resolved, watched: usize, document: &Value) -> Value {
     let links: Vec<Value> = plan.links.iter().map(link).collect();
     json!({
@@ -83,7 +83,7 @@ pub(crate) fn opened(number: usize, session: &Session, link: usize) -> Value {
     })
 }
 
-/// What has happened in a session since the last call.
+/// Events of a session since the last call.
 ///
 /// `samples` are rows of the watched link, time first, then its variables; `flows` rows of (time,
 /// flow, cwnd, bytes in flight, bytes delivered, smoothed RTT in s); `waiting` rows of (flow,

@@ -1,4 +1,4 @@
-//! What the page may ask for.
+//! The calls of the page.
 
 use serde::Deserialize;
 
@@ -8,9 +8,9 @@ use serde::Deserialize;
 pub(crate) enum PageCall {
     /// Every AQM and congestion control with its parameters.
     Catalogue,
-    /// Whether a text is a legal scenario, and what it says.
+    /// Whether a text is a legal scenario, and its content.
     Check(ChangedScenario),
-    /// A whole run at once, for its digest.
+    /// A complete run at once, for its digest.
     Run(ChangedScenario),
     /// Opens a session, which gets a number.
     Open(ChangedScenario),
@@ -35,7 +35,7 @@ pub(crate) enum PageCall {
         /// The AQM.
         aqm: String,
     },
-    /// The summary of a session that is over, which is closed.
+    /// The summary of a finished session, which is closed.
     Finish {
         /// Its number.
         session: usize,
@@ -53,17 +53,17 @@ pub(crate) enum PageCall {
 pub(crate) struct ChangedScenario {
     /// The scenario, as TOML.
     pub(crate) text: String,
-    /// The seed in place of the scenario's, as text: a number of JavaScript has 53 bits.
+    /// The seed that replaces the scenario's, as text, because a number of JavaScript has 53 bits.
     pub(crate) seed: Option<String>,
-    /// The AQM of the watched link in place of the scenario's.
+    /// The AQM of the watched link that replaces the scenario's.
     pub(crate) aqm: Option<String>,
-    /// The link that is watched in place of the first of the first flows' path.
+    /// The watched link, instead of the first of the first flows' path.
     pub(crate) link: Option<String>,
-    /// The simulated time in place of the scenario's, if that is longer, in seconds.
+    /// The simulated time in seconds that replaces the scenario's if that is longer.
     pub(crate) longest_s: Option<f64>,
-    /// Time between samples in place of the scenario's, in seconds.
+    /// Time between samples in seconds that replaces the scenario's.
     pub(crate) sample_s: Option<f64>,
-    /// Texts of traces and recordings, by the names that the scenario has for them.
+    /// Texts of traces and recordings, by their names in the scenario.
     #[serde(default)]
     pub(crate) files: std::collections::BTreeMap<String, String>,
 }

@@ -11,17 +11,17 @@ const GENERATED_WORDS: usize = 512;
 pub(crate) struct Choice(Rng);
 
 impl Choice {
-    /// Those of an input: they depend on its kind, seed and number alone.
+    /// The choices of an input depend only on its kind, seed and number.
     pub(crate) fn of(kind: &str, seed: u64, number: u64) -> Choice {
         Choice(Rng::stream(seed, kind, number))
     }
 
-    /// A whole number below a bound.
+    /// An integer below a bound.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0.below(bound as u64) as usize
     }
 
-    /// Whether something of this probability happens.
+    /// Whether an event of this probability happens.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.0.uniform() < probability
     }
@@ -31,14 +31,14 @@ impl Choice {
         these[self.below(these.len())]
     }
 
-    /// A number between two; every magnitude is as likely as the others.
+    /// A number between two, log-uniform.
     pub(crate) fn between(&mut self, least: f64, most: f64) -> f64 {
         let doublings = (0..64).take_while(|&n| least * ((1u64 << n) as f64) < most).count();
         let power = 1u64 << self.below(doublings.max(1));
         (least * power as f64 * (1.0 + self.0.uniform())).min(most)
     }
 
-    /// A whole one of these.
+    /// An integer of this kind.
     pub(crate) fn whole(&mut self, least: u64, most: u64) -> u64 {
         self.between(least as f64, most as f64) as u64
     }

@@ -1,4 +1,4 @@
-//! What must hold for the result of any run, whatever the scenario.
+//! Invariants of the result of any run, whatever the scenario.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use sojourn_record::Run;
 use sojourn_record::rows::{Fate, FlowRow, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Resolved};
 
-/// Roundings of sums of a million terms.
+/// Rounding errors of sums of a million terms.
 const ROUNDING: f64 = 1e-6;
-/// Bulk flows of long runs that deliver nothing for this part of the run stand still.
+/// Bulk flows of long runs that deliver nothing for this fraction of the run have stalled.
 const STILL_SHARE: f64 = 0.5;
 
 type Judgement = Result<(), String>;
@@ -27,7 +27,7 @@ macro_rules! holds {
 /// Judges a result.
 ///
 /// # Errors
-/// What is wrong with it, in a sentence.
+/// The problem, in a sentence.
 pub fn judge(plan: &Resolved, run: &Run, is_long: bool) -> Judgement {
     packets(plan, run)?;
     packet_rules::judge(plan, run)?;
@@ -40,7 +40,7 @@ pub fn judge(plan: &Resolved, run: &Run, is_long: bool) -> Judgement {
     if is_long { moving(plan, run) } else { Ok(()) }
 }
 
-/// One fate for each packet, at a time that makes sense.
+/// One fate for each packet, at a consistent time.
 fn packets(plan: &Resolved, run: &Run) -> Judgement {
     let end = Time::ZERO + plan.duration;
     if plan.record.packets {
@@ -58,7 +58,7 @@ fn packets(plan: &Resolved, run: &Run) -> Judgement {
     Ok(())
 }
 
-/// No number is nothing, negative or above its bound.
+/// No number is missing, negative or above its bound.
 fn number(plan: &Resolved, row: &SummaryRow) -> Judgement {
     let (value, metric) = (row.value, row.metric);
     holds!(value.is_finite(), "{row:?}");
@@ -83,7 +83,7 @@ fn number(plan: &Resolved, row: &SummaryRow) -> Judgement {
     Ok(())
 }
 
-/// What a link may send at most, bit/s; infinite where a device or a medium decides.
+/// The maximum rate of a link, bit/s; infinite if a device or a medium decides.
 fn peak_bps(plan: &Resolved, link: &str) -> f64 {
     let link = plan.links.iter().find(|row| row.name == link).expect("a queue is a link's");
     let bps = |rate: Rate| rate.as_bps() as f64;
@@ -95,13 +95,13 @@ fn peak_bps(plan: &Resolved, link: &str) -> f64 {
     }
 }
 
-/// A packet that was under way when counting began counts whole.
+/// A packet in transmission when counting began counts fully.
 fn leftover_bps(plan: &Resolved) -> f64 {
     let largest = plan.links.iter().map(|link| f64::from(link.mtu_bytes)).fold(0.0, f64::max);
     largest * 8.0 / (plan.duration - plan.warmup).as_secs()
 }
 
-/// Quantiles do not fall, and none lies above the largest value.
+/// Quantiles do not decrease, and none exceeds the largest value.
 fn orders(run: &Run) -> Judgement {
     let mut numbers = BTreeMap::new();
     for row in &run.summary {
@@ -127,7 +127,8 @@ fn orders(run: &Run) -> Judgement {
     Ok(())
 }
 
-/// What went into a queue that was counted from the start came out, was dropped, or waits.
+/// Every packet that entered a queue, counted from the start, left, was dropped, or is still
+/// queued.
 fn queues(plan: &Resolved, run: &Run) -> Judgement {
     for (place, link) in plan.links.iter().enumerate() {
         let value = |metric: &str| {
@@ -151,7 +152,7 @@ fn queues(plan: &Resolved, run: &Run) -> Judgement {
     Ok(())
 }
 
-/// Samples and bins: what may be missing is missing, all else is a number.
+/// Samples and bins: only optional values are missing; all others are numbers.
 fn series(plan: &Resolved, run: &Run) -> Judgement {
     let end = Time::ZERO + plan.duration;
     for row in &run.states {
@@ -170,13 +171,13 @@ fn series(plan: &Resolved, run: &Run) -> Judgement {
     }
     for row in &run.flow_states {
         let fine = !row.value.is_nan() && (row.value.is_finite() || row.var == "ssthresh");
-        // A control may know nothing yet.
+        // A control may not have a value yet.
         holds!(fine || row.value.is_nan() || row.var != "state", "{row:?}");
     }
     Ok(())
 }
 
-/// Counters of flows never fall, and nothing is delivered that was not sent.
+/// Counters of flows never decrease, and only sent data is delivered.
 fn flows(plan: &Resolved, run: &Run) -> Judgement {
     let mut last: BTreeMap<u32, &FlowRow> = BTreeMap::new();
     for row in &run.flow_samples {
@@ -217,7 +218,7 @@ fn first_link(plan: &Resolved, last: &BTreeMap<u32, &FlowRow>) -> Judgement {
     Ok(())
 }
 
-/// Every histogram holds times of the run.
+/// The times of every histogram lie within the run.
 fn distributions(plan: &Resolved, run: &Run) -> Judgement {
     for row in &run.histograms {
         let max = row.histogram.max_ns().unwrap_or(0);
@@ -227,7 +228,7 @@ fn distributions(plan: &Resolved, run: &Run) -> Judgement {
     Ok(())
 }
 
-/// Bulk flows go on delivering.
+/// Bulk flows continue to deliver.
 fn moving(plan: &Resolved, run: &Run) -> Judgement {
     let groups = plan.flows.iter().flat_map(|g| std::iter::repeat_n(g, g.count as usize));
     let since = Time::ZERO + Span::from_secs_f64(plan.duration.as_secs() * (1.0 - STILL_SHARE));

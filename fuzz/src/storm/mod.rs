@@ -1,7 +1,7 @@
 //! Scenarios by number: the same seed and number give the same text, in every process.
 //!
 //! [`mutants`] are legal scenarios with mistakes, [`worlds`] are legal ones drawn at random. Each
-//! is loaded as the command loads it and run; [`judge`] says what is wrong with the result.
+//! is loaded and run as by the command; [`judge`] checks the result.
 
 mod choice;
 pub mod judge;
@@ -21,12 +21,12 @@ use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{Format, Scenario, ScenarioError, Source};
 use sojourn_sim::{MemoryNeed, SimError};
 
-/// Scenarios that need more memory than this are not run, as the command does by what is free.
+/// Scenarios that need more memory than this are not run; the command compares with free memory.
 const MEMORY_BYTES: f64 = 100e6;
-/// How often a run is asked whether it goes on before it is cut; between two lie 16,384 events.
+/// Number of progress calls after which a run is cut; 16,384 events lie between two.
 const QUESTIONS: u32 = 6;
-/// Longer than any machine takes for an event, and for what is done once. Runs that are cut have
-/// fewer than 2 million events.
+/// More than any machine needs per event, and for start-up. Runs that are cut have fewer than 2
+/// million events.
 const PER_EVENT: Duration = Duration::from_micros(50);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// One input in this many is run twice and must give the same digest.
@@ -36,7 +36,7 @@ const TWICE_EVERY: u64 = 16;
 const TRACE: &str = "1\n2\n2\n7\n";
 const AMOUNTS: &str = "time,bytes\n0.0,1200\n0.25,600\n";
 
-/// What inputs are made of.
+/// The kinds of inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Scenarios with mistakes.
@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// The questions after which a run is cut.
+    /// The progress calls after which a run is cut.
     fn questions(self) -> u32 {
         match self {
             Kind::Mutants => QUESTIONS,
@@ -77,27 +77,27 @@ impl Kind {
     }
 }
 
-/// An input of a fuzz target by its number; None where the random bytes give none.
+/// An input of a fuzz target by its number; `None` if the random bytes do not yield one.
 pub fn generated<T: TypeGenerator>(target: &str, seed: u64, number: u64) -> Option<T> {
     choice::Choice::of(target, seed, number).generated()
 }
 
-/// What became of an input.
+/// The outcome of an input.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fate {
-    /// Refused with a sentence.
+    /// Refused with an error message.
     Refused,
-    /// It would need more memory than is allowed.
+    /// It would need too much memory.
     TooLarge,
     /// Cut after a number of events.
     Cut,
-    /// It ran to its end.
+    /// It ran to completion.
     Ran,
-    /// Something is wrong, with the reason.
+    /// A problem, with the reason.
     Bad(String),
 }
 
-/// Makes an input, loads and runs it, and judges the result. A panic is bad.
+/// Generates an input, loads and runs it, and checks the result. A panic is bad.
 pub fn meet(kind: Kind, seed: u64, number: u64) -> Fate {
     let met = catch_unwind(AssertUnwindSafe(|| {
         judged(kind, &kind.text(seed, number), number.is_multiple_of(TWICE_EVERY))
@@ -148,8 +148,7 @@ fn judged(kind: Kind, text: &str, twice: bool) -> Fate {
     Fate::Ran
 }
 
-/// Loads a text as the command does; every file there is has the content of [`TRACE`] or
-/// [`AMOUNTS`].
+/// Loads a text as the command does; every file has the content of [`TRACE`] or [`AMOUNTS`].
 fn load(text: &str) -> Result<Scenario, ScenarioError> {
     let source = Source { format: Format::Toml, origin: "storm", sets: &[] };
     let read = |name: &str| match name {

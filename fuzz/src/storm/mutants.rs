@@ -6,7 +6,7 @@ use super::choice::Choice;
 use super::pools;
 use crate::words::Edited;
 
-/// Scenarios that are shipped, shortened so that a million can be run.
+/// Shipped scenarios, shortened so that a million can be run.
 const SHIPPED: &[&str] = &[
     include_str!("../../../python/sojourn/scenarios/dumbbell-cubic.toml"),
     include_str!("../../../python/sojourn/scenarios/traffic-mix.toml"),
@@ -51,7 +51,7 @@ fn shortened(text: &str) -> toml::Table {
 /// One mistake in the values, anywhere.
 fn change(document: &mut toml::Table, choice: &mut Choice) {
     let mut table = document;
-    // Down into a table, or stay.
+    // Descend into a table, or stay.
     while choice.chance(0.85) {
         let keys: Vec<String> = table.keys().cloned().collect();
         let inner = |key: &String| matches!(table[key], Value::Table(_) | Value::Array(_));
@@ -72,7 +72,7 @@ fn change(document: &mut toml::Table, choice: &mut Choice) {
             }
             _ => None,
         };
-        // The borrow of `table` ends where nothing lies below.
+        // The borrow of `table` ends if nothing lies below.
         match below {
             Some(below) => table = below,
             None => return,

@@ -1,4 +1,4 @@
-//! What the rows of packets must say of each queue and flow: its order, rate, backlog and sums.
+//! Invariants of the rows of packets for each queue and flow: order, rate, backlog and sums.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use sojourn_scenario::resolved::{Capacity, Link, Resolved};
 /// A link carries the remainder of a nanosecond over to its next packet.
 const ROUNDING: Span = Span::from_nanos(1);
 
-/// Judges the rows of packets, where all are recorded.
+/// Checks the rows of packets, if all are recorded.
 ///
 /// # Errors
-/// What is wrong with them, in a sentence.
+/// The problem, in a sentence.
 pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
     if !plan.record.packets {
         return Ok(());
@@ -49,7 +49,7 @@ fn order(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
     Ok(())
 }
 
-/// A link of one rate takes no packet before the one before has left at that rate.
+/// A link of constant rate starts no packet before the previous one has left at that rate.
 fn line_rate(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
     let Capacity::Constant(rate) = link.capacity else { return Ok(()) };
     if link.device.is_some() {
@@ -65,7 +65,7 @@ fn line_rate(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
     Ok(())
 }
 
-/// No more packets or bytes wait than the limit of a queue.
+/// The backlog never exceeds the limit of a queue.
 fn backlog(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
     if is_wireless(link) {
         return Ok(()); // each station may have a queue of this limit
@@ -91,7 +91,7 @@ fn backlog(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
     Ok(())
 }
 
-/// No flow delivers more than the last link of its path has sent of it.
+/// No flow delivers more than the last link of its path has sent.
 fn sums_of_flows(plan: &Resolved, run: &Run) -> Result<(), String> {
     let groups = plan.flows.iter().flat_map(|g| std::iter::repeat_n(g, g.count as usize));
     let lasts: Vec<usize> = groups.map(|group| *group.path.last().expect("a path")).collect();

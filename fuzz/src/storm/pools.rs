@@ -1,4 +1,4 @@
-//! Values that are odd, extreme, or plainly wrong, by what they stand for.
+//! Odd, extreme and wrong values, by kind.
 
 use toml::Value;
 
@@ -186,7 +186,7 @@ const TABLES: &[&str] = &[
     r#"["bottleneck", "bottleneck"]"#,
 ];
 
-/// Every key of a scenario, and some that are none.
+/// Every key of a scenario, and some invalid keys.
 pub(crate) const KEYS: &[&str] = &[
     "name",
     "seed",
@@ -256,13 +256,13 @@ pub(crate) const KEYS: &[&str] = &[
     "nonsense",
 ];
 
-/// An AQM with any parameters; the first of some draws that is legal.
+/// An AQM with any parameters; the first legal one of some draws.
 pub(crate) fn aqm(choice: &mut Choice) -> String {
     let spec = (0..8).find_map(|_| choice.generated::<Settings>()?.spec());
     spec.map_or_else(|| "pie".to_owned(), |(spec, _)| spec.to_string())
 }
 
-/// A value for a key: mostly of the kind that belongs there.
+/// A value for a key, mostly of the right kind.
 pub(crate) fn value(key: &str, choice: &mut Choice) -> Value {
     let any = KEYS[choice.below(KEYS.len())];
     let key = if choice.chance(0.1) { any } else { key };

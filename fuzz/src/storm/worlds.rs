@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::choice::Choice;
 use super::pools;
 
-/// The text of a world.
+/// The text of a legal scenario.
 pub fn text(seed: u64, number: u64) -> String {
     let mut choice = Choice::of("worlds", seed, number);
     let mut text = String::new();
@@ -23,7 +23,7 @@ pub fn text(seed: u64, number: u64) -> String {
     text
 }
 
-/// The text of a world of bulk flows over five minutes of a slow link.
+/// The text of a scenario of bulk flows over five minutes of a slow link.
 pub fn long(seed: u64, number: u64) -> String {
     let mut choice = Choice::of("long", seed, number);
     let mut text = format!("name = \"long-{number}\"\nduration = \"300s\"\nseed = {number}\n");
@@ -49,7 +49,7 @@ fn head(text: &mut String, number: u64, seconds: f64, choice: &mut Choice) {
     }
 }
 
-/// One to three links forward and one back; returns the way forward.
+/// One to three links forward and one back; returns the forward path.
 fn links(text: &mut String, choice: &mut Choice) -> Vec<String> {
     let names: Vec<String> = (0..1 + choice.below(3)).map(|n| format!("l{n}")).collect();
     for name in &names {
@@ -63,7 +63,7 @@ fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut C
     let bps = choice.whole(least as u64, most as u64);
     let rate = rate(bps, choice);
     let _ = writeln!(text, "[links.{name}]\nrate = {rate}");
-    // Without a flow a link has no bandwidth-delay product, and perhaps nothing comes back by it.
+    // Without a flow a link has no bandwidth-delay product, and the reverse link may be unused.
     queue(text, name != "back", choice);
     let _ = writeln!(text, "delay = \"{}us\"", choice.whole(1, 60_000));
     if choice.chance(0.2) {
@@ -168,7 +168,7 @@ fn flows(
     let is_tcp = ["bulk", "files", "web", "chunks"].iter().any(|kind| app.contains(kind));
     let path: Vec<String> = path.iter().map(|link| format!("\"{link}\"")).collect();
     let _ = writeln!(text, "[[flows]]\nname = \"{name}\"\npath = [{}]", path.join(", "));
-    // Packets to a station need its link on their flow's way back.
+    // Packets to a station need its link on the reverse path of their flow.
     if back == "sta" || is_tcp && choice.chance(0.4) {
         let _ = writeln!(text, "reverse = [\"{back}\"]");
     }
@@ -186,7 +186,7 @@ fn flows(
     }
 }
 
-/// Writes the keys of TCP; returns the congestion control, empty where it is the profile's.
+/// Writes the keys of TCP; returns the congestion control, empty for the profile's.
 fn transport(text: &mut String, choice: &mut Choice) -> String {
     let controls: Vec<_> = sojourn_sim::cc::controls().iter().map(|one| one.name).collect();
     let control = if choice.chance(0.8) { choice.of_these(&controls) } else { "" };
@@ -213,7 +213,7 @@ fn transport(text: &mut String, choice: &mut Choice) -> String {
     control.to_owned()
 }
 
-/// How marks come back to a sender that asks for ECN.
+/// The feedback of marks to a sender that asks for ECN.
 fn feedback(text: &mut String, control: &str, choice: &mut Choice) {
     if control != "dctcp" {
         let _ = writeln!(text, "accecn = {}", choice.chance(0.5));

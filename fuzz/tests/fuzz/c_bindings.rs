@@ -22,7 +22,7 @@ enum Call {
     Rate { now: u32, bps: u64 },
 }
 
-/// A discipline and what is done to it.
+/// A discipline and the calls to it.
 #[derive(Clone, Debug, TypeGenerator)]
 struct CarelessCaller {
     settings: Settings,
@@ -34,7 +34,7 @@ unsafe extern "C" fn on_drop(context: *mut c_void, _: *const c::Packet, _: u64, 
     unsafe { *context.cast::<u64>() += 1 };
 }
 
-/// Packets that went in and those that came out.
+/// Packets that were enqueued and dequeued.
 #[derive(Default)]
 struct Balance {
     accepted: u64,
@@ -46,7 +46,7 @@ struct Balance {
 unsafe fn call(qdisc: *mut c::Qdisc, call: &Call, balance: &mut Balance) {
     // Within 17 s: catching up on a timer of one microsecond over hours would take too long.
     let at = |micros: u32| u64::from(micros >> 8) * 1000;
-    // SAFETY: the handle is alive, the other pointers are what they are named after.
+    // SAFETY: the handle is alive, the other pointers are as their names say.
     unsafe {
         match *call {
             Call::Enqueue { now, flow, bytes, ecn, dscp } => {

@@ -1,5 +1,5 @@
-//! Laws alone, asked about any packet and any backlog at any time, as a caller of the C bindings
-//! may.
+//! Laws alone, called with any packet and any backlog at any time, as by a caller of the C
+//! bindings.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Backlog, Ecn, Env, Head, Rate, Rng, Time, Verdict, registry};
@@ -63,7 +63,8 @@ fn ask(law: &mut dyn sojourn_aqm::Aqm, call: &Call, rng: &mut Rng) {
 }
 
 target! {
-    /// No panic, and no mark on what cannot be marked, even from a caller that breaks the contract.
+    /// No panic, and no mark on a packet that is not ECN-capable, even if the caller breaks the
+    /// contract.
     fn no_law_panics_whatever_it_is_asked(calls: Calls) {
         let Some((spec, limit)) = calls.settings.spec() else { return };
         let env = Env { limit, mtu_bytes: 1514, rate: Some(Rate::from_bps(10_000_000)), salt: 1 };

@@ -22,7 +22,7 @@ enum Event {
     Rate(u8),
 }
 
-/// A discipline and what happens to it.
+/// A discipline and its events.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Life {
     settings: Settings,

@@ -1,4 +1,4 @@
-//! Every fuzz target. None knows the right result; each knows what must hold for any input.
+//! Every fuzz target. None knows the right result; each checks invariants of any input.
 
 mod c_bindings;
 mod laws;
@@ -12,7 +12,7 @@ mod tcp;
 
 /// The reader of golden traces.
 #[path = "../../../crates/aqm/tests/golden/file.rs"]
-#[allow(dead_code)] // the traces are read here and not run
+#[allow(dead_code)] // here traces are only parsed
 mod golden;
 
 use std::fmt::Debug;
@@ -25,14 +25,14 @@ use bolero::TypeGenerator;
 /// Inputs of each target in `cargo test`, the same ones on every machine.
 const FIRST: u64 = 3_000;
 
-/// How long each target runs with inputs that nobody has seen (`make fuzz`); without it the first
-/// ones of seed 1 are taken.
+/// How long each target runs with new inputs (`make fuzz`); by default the first inputs of seed 1
+/// are used.
 fn budget() -> Option<Duration> {
     let asked = std::env::var("SOJOURN_FUZZ_SECONDS").ok()?;
     Some(Duration::from_secs(asked.parse().expect("SOJOURN_FUZZ_SECONDS is a whole number")))
 }
 
-/// Runs a target on its first inputs; one that fails is printed with its number.
+/// Runs a target on its first inputs; prints a failing one with its number.
 fn first_inputs<T: TypeGenerator + Debug>(target: &str, check: impl Fn(&T)) {
     for number in 0..FIRST {
         let Some(input) = sojourn_fuzz::storm::generated::<T>(target, 1, number) else { continue };

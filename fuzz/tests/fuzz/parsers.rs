@@ -1,4 +1,4 @@
-//! Every parser that reads what people write.
+//! Every parser of user input.
 
 use std::io;
 
@@ -73,7 +73,7 @@ const OVERRIDES: &[&str] = &[
     "seed=7",
 ];
 
-/// A packet type for disciplines that are built and not used.
+/// A packet type for disciplines that are built but not used.
 struct NoPacket;
 
 impl Packet for NoPacket {
@@ -89,7 +89,7 @@ impl Packet for NoPacket {
     }
 }
 
-/// A scenario's text, with a trace of packets that it may ask for, and overrides.
+/// A scenario's text, with a trace that it may name, and overrides.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Files {
     scenario: Edited,
@@ -125,7 +125,7 @@ impl Files {
 }
 
 target! {
-    /// An AQM in its text form is refused with a sentence, or builds and is written as it was read.
+    /// An AQM in its text form is refused with an error message, or can be built and round-trips.
     fn the_text_of_an_aqm(text: Edited) {
         let text = text.of(AQMS);
         match QdiscSpec::parse(&text) {
@@ -138,7 +138,7 @@ target! {
         }
     }
 
-    /// A quantity is refused, or is written as text that is read as the same value.
+    /// A quantity is refused, or round-trips.
     fn quantities(text: Edited) {
         let text = text.of(QUANTITIES);
         let _ = units::split(&text);
@@ -159,7 +159,7 @@ target! {
         let _ = units::whole(&text);
     }
 
-    /// A golden trace is refused with a sentence, or read.
+    /// A golden trace is refused with an error message, or parsed.
     fn golden_traces(text: Edited) {
         if let Err(why) = Trace::read(&text.of(TRACES)) {
             assert!(!why.trim().is_empty(), "an error says something");
@@ -213,8 +213,8 @@ const TC: &[&str] = &[
 ];
 
 target! {
-    /// A text of tc is refused with a sentence, or becomes lines, findings, and perhaps a scenario
-    /// that is legal.
+    /// A text of tc is refused with an error message, or gives lines, findings, and perhaps a legal
+    /// scenario.
     fn the_texts_of_tc(text: Edited) {
         let text = text.of(TC);
         let setup = match tc::read(&text) {

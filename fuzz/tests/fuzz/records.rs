@@ -13,14 +13,14 @@ target! {
     fn packets_on_the_wire(packet: (u8, Vec<u8>)) {
         let (length, mut bytes) = packet.clone();
         if let Some(first) = bytes.first_mut() {
-            *first = 0x40 | length & 0x0f; // else few would be IPv4
+            *first = 0x40 | length & 0x0f; // otherwise few would be IPv4
         }
         if let Some(header) = Header::read(&bytes) {
             assert!(header.payload_bytes <= header.bytes);
         }
     }
 
-    /// A row of a capture is refused, or is written as it was read.
+    /// A row of a capture is refused, or round-trips.
     fn interface_captures(row: [u8; INTERFACE_CAPTURE_BYTES]) {
         let Some(capture) = InterfaceCapture::read(row) else { return };
         let mut once = Vec::new();
@@ -32,7 +32,7 @@ target! {
         assert_eq!(once, twice);
     }
 
-    /// The same for what an endpoint captured.
+    /// The same for captures of an endpoint.
     fn endpoint_captures(row: [u8; ENDPOINT_CAPTURE_BYTES]) {
         let Some(capture) = EndpointCapture::read(row) else { return };
         let mut once = Vec::new();

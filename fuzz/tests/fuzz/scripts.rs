@@ -1,4 +1,4 @@
-//! TCP scripts and libraries of laws: files of strangers.
+//! TCP scripts and libraries of laws: untrusted files.
 
 use sojourn_fuzz::words::Edited;
 use sojourn_law::elf;
@@ -35,7 +35,7 @@ sysctl -q net.ipv4.tcp_ecn=3 net.ipv4.tcp_congestion_control=cubic`
 ";
 
 target! {
-    /// A script is refused with its line and a sentence, or ends in one of the three ways.
+    /// A script is refused with its line and a message, or ends in one of the three ways.
     fn scripts(text: (Edited, Edited)) {
         let files = |_: &str| Some(format!("sysctl -q {}", text.1.of(SYSCTLS)));
         match run(&text.0.of(SCRIPTS), &files) {
@@ -48,7 +48,7 @@ target! {
         }
     }
 
-    /// A library is none, or names what it depends on.
+    /// A file is not a library, or its dependencies are found.
     fn libraries(edits: Vec<(u16, u8)>) {
         let mut file = library();
         for &(at, byte) in edits.iter().take(8) {

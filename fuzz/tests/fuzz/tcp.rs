@@ -1,5 +1,5 @@
-//! Senders of TCP under any acknowledgements: of what was never sent, with SACK of anything, marks
-//! by every feedback, closed windows, timers at their time.
+//! Senders of TCP under any acknowledgements: of unsent data, with any SACK blocks, all kinds of
+//! mark feedback, closed windows, timers at their time.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Rng, Span, Time};
@@ -11,22 +11,22 @@ use sojourn_sim::tcp::{Segments, Sender};
 
 use crate::target;
 
-/// What happens to a sender.
+/// An event of a sender.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Event {
-    /// An acknowledgement. Numbers count from a little below what is acknowledged already.
+    /// An acknowledgement. Numbers are relative to slightly below SND.UNA.
     Ack { ack: u8, blocks: [(u8, u8); 3], window: Option<u8>, marks: Marks, age_ms: u8 },
-    /// The usual one: acknowledges this many more segments, and nothing else.
+    /// A plain ACK: acknowledges this many more segments.
     Advance(u8),
-    /// Milliseconds pass, and timers ring at their times.
+    /// Milliseconds pass, and timers expire at their times.
     Wait(u16),
-    /// The next timer rings.
+    /// The next timer expires.
     Ring,
     /// The application has more segments.
     Data(u8),
 }
 
-/// What an acknowledgement tells of marks, right or wrong.
+/// The mark feedback of an acknowledgement, right or wrong.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Marks {
     echo: bool,
@@ -34,7 +34,7 @@ struct Marks {
     bytes: Option<u32>,
 }
 
-/// A sender and what happens to it.
+/// A sender and its events.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Script {
     profile: u8,
@@ -48,13 +48,13 @@ struct Script {
     events: Vec<Event>,
 }
 
-/// A sender with what its host knows of it.
+/// A sender with its host's state.
 struct Host {
     sender: Sender,
     /// In recoveries ns-2's Sack1 recounts its pipe instead of the data in flight.
     counts_pipe: bool,
     now: Time,
-    /// Segments that the application has.
+    /// Segments of the application.
     count: u32,
     una: u32,
     nxt: u32,
@@ -186,7 +186,7 @@ impl Host {
 
     fn check(&self) {
         let (outstanding, flying) = (self.nxt - self.una, self.sender.in_flight());
-        // Of a segment whose loss was withdrawn both copies are on their way.
+        // Both copies of a segment whose loss was withdrawn are in flight.
         assert!(flying <= 2 * outstanding, "{flying} in flight of {outstanding} outstanding");
         let window = self.sender.window();
         assert!((1..1 << 24).contains(&window.cwnd), "a window of {}", window.cwnd);

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// The longest line.
 pub const WIDTH: usize = 100;
 
-/// Words that Python keeps for itself and a scenario might use.
+/// Keywords of Python that a scenario might use.
 const KEYWORDS: &[&str] = &[
     "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
     "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
@@ -18,7 +18,7 @@ pub fn python_name(key: &str) -> String {
     format!("{key}{suffix}")
 }
 
-/// The first sentence on its own, the rest as a paragraph, for a docstring of a class.
+/// The first sentence as a summary line, the rest as a paragraph, for a docstring of a class.
 pub fn paragraph(text: &str) -> String {
     let text = escaped(text);
     match text.split_once(". ") {

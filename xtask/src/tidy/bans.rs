@@ -1,5 +1,5 @@
 //! Texts that must not occur. A line (or the one above it) with `tidy: allow(WORD)` and a reason
-//! may use the word all the same.
+//! may use the word.
 
 use super::{Complaints, Source};
 
@@ -21,7 +21,7 @@ const DETERMINISTIC: &[&str] = &[
 ];
 const EVERYWHERE: &[&str] = &[""];
 
-// The words are put together here, so that this file does not contain them.
+// The words are concatenated here, so that this file does not contain them.
 const BANS: &[Ban] = &[
     Ban {
         word: concat!("Hash", "Map"),
@@ -53,7 +53,7 @@ const BANS: &[Ban] = &[
     Ban { word: concat!("/ho", "me/"), remedy: PATH, folders: EVERYWHERE },
 ];
 
-/// Where rows of table `summary` come from.
+/// The files that write rows of table `summary`.
 const MEASURING: &[&str] = &["crates/measure/src/", "crates/router/src/", "crates/sim/src/"];
 
 const PATH: &str = "a path of one machine; write it relative to the repository";

@@ -1,11 +1,11 @@
-//! Every source that the tree cites stands in docs/reference/sources.md.
+//! Checks that every source that the tree cites is listed in docs/reference/sources.md.
 //!
 //! There each bold text is a short form: `**RFC 8033**`, `**draft-ietf-ccwg-bbr**`, `**Floyd and
 //! Jacobson 1993**`. Cited is
 //! - an RFC by its number,
 //! - a draft by its name, with or without its version,
-//! - a paper where names are followed by a year, if a place follows (`§`, Table, Figure, ...) or
-//!   the names are joined by "and" or "et al."; "Floyd et al. 2001" means the only short form that
+//! - a paper if names are followed by a year, and then a place (`§`, Table, Figure, ...) or the
+//!   names are joined by "and" or "et al."; "Floyd et al. 2001" means the only short form that
 //!   begins with Floyd and ends with 2001.
 
 use std::collections::BTreeSet;
@@ -74,7 +74,7 @@ fn of_document(words: &[Word]) -> Option<String> {
     (first == "RFC" && is_number).then(|| format!("RFC {number}"))
 }
 
-/// A paper whose year stands at this place.
+/// A paper whose year is at this position.
 fn of_paper(words: &[Word], at: usize) -> Option<String> {
     let year = words[at].raw.trim_end_matches(|c: char| c.is_ascii_punctuation());
     let is_year = year.len() == 4 && year.parse().is_ok_and(|n: u32| (1900..2100).contains(&n));
@@ -115,7 +115,7 @@ fn is_name(text: &str) -> bool {
         || (text.starts_with(char::is_uppercase) && !text.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a short form is on the page; a capital that begins a sentence may stand before it.
+/// Whether a short form is on the page, possibly after the capitalised first word of a sentence.
 fn is_listed(listed: &BTreeSet<&str>, form: &str) -> bool {
     if form.starts_with("draft-") {
         return listed.iter().any(|known| form.starts_with(known));

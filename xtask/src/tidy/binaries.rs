@@ -1,5 +1,5 @@
-//! Nothing binary is in the tree but the pictures of the pages: results, libraries and figures are
-//! made, not kept.
+//! Checks that the tree has no binary files except the pictures of the pages: results, libraries
+//! and figures are generated, not stored.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::Complaints;
 
 const PICTURES: &str = "docs/images/";
 
-/// A complaint for each file of `paths` that is no text.
+/// A complaint for each file of `paths` that is not text.
 pub fn check(root: &Path, paths: &[String]) -> Complaints {
     let complaint = |path: &String| {
         let content = fs::read(root.join(path)).unwrap_or_default();

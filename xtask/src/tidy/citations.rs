@@ -1,7 +1,7 @@
 //! Citations that point outside the tree, at something a reader cannot open.
 //!
 //! Refused are the phrases below, and tests whose names are numbers (`t17_...`). A line (or the one
-//! above it) with `tidy: allow(citation)` and a reason may use them all the same.
+//! above it) with `tidy: allow(citation)` and a reason may use them.
 
 use super::prose::{Word, words};
 use super::{Complaints, Source};
@@ -10,12 +10,13 @@ const ALLOW: &str = "tidy: allow(citation)";
 const REMEDY: &str = "cite the primary source, or a fact of docs/facts";
 /// Pages that were never in the tree.
 const PAGES: [&str; 5] = ["aqm", "endpoints", "papers", "guest-kernel", "hosts"];
-/// Folders where `T38` and `G3` mean an entry of such a page; a paper's tables are called so too.
+/// Folders where `T38` and `G3` mean an entry of such a page; elsewhere they may be tables of a
+/// paper.
 const NUMBERED: [&str; 5] = ["crates/", "fuzz/", "benches/", "xtask/", "testdata/golden/"];
 
 /// Complaints about such citations.
 pub(super) fn check(source: &Source) -> Complaints {
-    // This folder has to name what it refuses.
+    // This folder must name the refused phrases.
     if !source.is_prose_or_code()
         || source.is_generated()
         || source.path.starts_with("xtask/src/tidy/")

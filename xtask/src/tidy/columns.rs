@@ -4,7 +4,7 @@ use super::{Complaints, Source};
 
 /// Characters of a line at most.
 const COLUMNS: usize = 100;
-/// How the names of the files end that it is for.
+/// Extensions of the checked files.
 const CODE: [&str; 6] = [".rs", ".py", ".sh", ".c", ".h", ".toml"];
 
 /// Complaints about long lines.

@@ -1,8 +1,8 @@
-//! Facts of our own finding: docs/facts/SUBJECT.md holds `### SUBJECT-N: statement`, its source and
-//! its test; the rest of the tree cites `fact SUBJECT-N`.
+//! Checks our own facts: docs/facts/SUBJECT.md has `### SUBJECT-N: statement`, its source and its
+//! test; the rest of the tree cites `fact SUBJECT-N`.
 //!
-//! Refused are a citation without such a heading, a number given twice, a fact without `Source:` or
-//! `Test:`, of more than 80 words, or that nothing cites, and a test that does not exist. Tests are
+//! It refuses a citation without such a heading, a duplicate number, a fact without `Source:` or
+//! `Test:`, of more than 80 words, or without a citation, and a test that does not exist. Tests are
 //! written `` `name` `` or `` `name` (path/of/the/file.rs) ``; a name may also be that of a golden
 //! trace, and `Test: none` gives the reason.
 
@@ -13,7 +13,7 @@ use super::{Complaints, Source};
 
 const FOLDER: &str = "docs/facts/";
 const GOLDEN: &str = "testdata/golden/";
-/// Words of a fact, its heading and its test included.
+/// Limit of words of a fact, its heading and its test included.
 const MOST_WORDS: usize = 80;
 
 /// Complaints about facts and their citations.
@@ -68,7 +68,7 @@ fn mentioned(sources: &[Source]) -> BTreeSet<String> {
     names
 }
 
-/// The names of facts in a text, wherever they stand.
+/// The names of facts in a text, anywhere.
 fn named(text: &str) -> Vec<String> {
     let words: Vec<&str> = text
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
@@ -138,9 +138,9 @@ fn is_name(text: &str) -> bool {
 struct Fact<'a> {
     name: &'a str,
     line: usize,
-    /// How many words its heading has, the name among them.
+    /// The number of words of its heading, including the name.
     statement_words: usize,
-    /// What stands between its heading and the next heading.
+    /// The text between its heading and the next heading.
     body: String,
 }
 
@@ -167,7 +167,7 @@ fn facts(page: &Source) -> Vec<Fact<'_>> {
 }
 
 impl Fact<'_> {
-    /// How many words its heading and its text have.
+    /// The number of words of its heading and its text.
     fn words(&self) -> usize {
         self.statement_words + self.body.split_whitespace().count()
     }
@@ -196,8 +196,8 @@ fn flaws<'a>(page: &Source, fact: &Fact<'a>, sources: &[Source]) -> impl Iterato
     flaws.into_iter()
 }
 
-/// The tests that a fact names and that do not exist: what stands between backticks is a name, what
-/// follows it in brackets are the files that may define it.
+/// The tests that a fact names and that do not exist: a text between backticks is a name, followed
+/// in brackets by the files that may define it.
 fn missing(tests: &str, sources: &[Source]) -> Vec<String> {
     let tests = tests.split("\n\n").next().unwrap_or(tests);
     let pieces: Vec<&str> = tests.split('`').collect();
@@ -205,7 +205,7 @@ fn missing(tests: &str, sources: &[Source]) -> Vec<String> {
     for (at, name) in pieces.iter().enumerate().filter(|(at, _)| at % 2 == 1) {
         let behind = pieces.get(at + 1).map_or("", |rest| rest.trim_start());
         let bracket = behind.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-        // The path itself may stand between backticks of its own.
+        // The path itself may also be between backticks.
         let list = match (bracket, behind) {
             (Some((list, _)), _) => list,
             (None, "(") => pieces.get(at + 2).copied().unwrap_or_default(),
@@ -231,7 +231,8 @@ fn missing(tests: &str, sources: &[Source]) -> Vec<String> {
     flaws
 }
 
-/// Whether a name is that of a golden trace, which one test replays; `*` stands for the rest of it.
+/// Whether a name is that of a golden trace, which one test replays; `*` matches the rest of a
+/// name.
 fn is_golden(name: &str, sources: &[Source]) -> bool {
     let traces = sources.iter().filter_map(|source| source.path.strip_prefix(GOLDEN));
     traces
@@ -239,7 +240,7 @@ fn is_golden(name: &str, sources: &[Source]) -> bool {
         .any(|trace| name.strip_suffix('*').map_or(trace == name, |start| trace.starts_with(start)))
 }
 
-/// Whether a text between backticks is a file and no function.
+/// Whether a text between backticks is a file, not a function.
 fn is_path(text: &str) -> bool {
     text.contains(['/', '.'])
 }
@@ -275,7 +276,7 @@ mod tests {
 
     fn complaints(page: &str, citing: &str) -> Complaints {
         let test = source("a.rs", "#[test]\nfn holds() {}\n");
-        // Something cites what the page holds, unless a test says otherwise.
+        // Facts of the page are cited, unless a test says otherwise.
         let cited = source("c.md", "(tcp-1)");
         check(&[source("docs/facts/tcp.md", page), test, source("b.rs", citing), cited])
     }

@@ -1,8 +1,8 @@
-//! One name means one thing: no two visible types of ours share a name.
+//! Checks that one name means one thing: no two visible types share a name.
 //!
 //! Rust's types (`pub`, `pub(crate)`) are compared across all crates, Python's classes across the
-//! package. Folders that mirror another by intent are listed below, and so are single names, each
-//! with the reason.
+//! package. Folders that intentionally mirror another, and single names, are listed below with
+//! reasons.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ const SHARED: &[(&str, &str)] = &[
     ("Packet", "the trait that disciplines ask for, and the simulator's packet, which has it"),
 ];
 
-/// Folders whose types mirror others by intent: a class of `sojourn._core` is named as the Rust
-/// type that it wraps, a structure of the C bindings as what it stands for (`sojourn_...` in C), a
-/// part of the resolved scenario as the part of the written one that it comes from.
+/// Folders whose types mirror others by intent: a class of `sojourn._core` has the name of the Rust
+/// type that it wraps, a structure of the C bindings that of its counterpart (`sojourn_...` in C),
+/// a part of the resolved scenario that of its part in the written one.
 const MIRRORS: [&str; 3] = ["crates/python/", "crates/capi/", "crates/scenario/src/resolved"];
 
-/// Complaints about types of one name.
+/// Complaints about types that share a name.
 pub(super) fn check(sources: &[Source]) -> Complaints {
     complaints(sources, SHARED)
 }
@@ -81,7 +81,7 @@ fn types<'a>(text: &'a str, language: &str) -> Vec<(usize, &'a str)> {
     found
 }
 
-/// What follows the keyword of a visible type.
+/// The text after the keyword of a visible type.
 fn rust_type(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(crate) "))?;
     ["struct ", "enum ", "trait ", "type ", "union "]

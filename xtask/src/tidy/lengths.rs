@@ -1,4 +1,4 @@
-//! A function fits a screen, a file holds one idea.
+//! Limits the length of functions and files.
 
 use super::{Complaints, Source};
 
@@ -6,7 +6,7 @@ use super::{Complaints, Source};
 const FUNCTION: usize = 70;
 /// Lines of a file at most, without its tests.
 const FILE: usize = 400;
-/// With a reason behind it, this lets a file be longer.
+/// Followed by a reason, this allows a longer file.
 const ALLOW: &str = concat!("tidy: allow", "(length)");
 
 /// Complaints about long functions and long files.

@@ -1,4 +1,4 @@
-//! Links between files: what a page links to must be in the tree.
+//! Checks that targets of links are in the tree.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(super) fn check(root: &Path, source: &Source) -> Complaints {
         .collect()
 }
 
-/// The files that a line of Markdown links to, without the place inside them.
+/// The files that a line of Markdown links to, without fragments.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     let ends = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     let files = ends.map(|(target, _)| target.split('#').next().unwrap_or_default());

@@ -25,7 +25,7 @@ struct Phrase {
     /// Words separated by spaces; `a|b` stands for either.
     words: &'static str,
     remedy: &'static str,
-    /// It is plain English before one of these words, which may stand this far behind it.
+    /// It is plain English before one of these words, at most `reach` words later.
     fine_before: &'static str,
     reach: usize,
     /// It is plain English after one of these words.
@@ -36,7 +36,7 @@ const fn phrase(words: &'static str, remedy: &'static str) -> Phrase {
     Phrase { words, remedy, fine_before: "", reach: 1, fine_after: "" }
 }
 
-/// Words before "apart" that make it a distance.
+/// Units before "apart", with which it is a distance.
 const DISTANCES: &str = "far wide ns us µs ms s second seconds milliseconds minutes hours packets \
                          segments bytes bits steps rtts";
 

@@ -1,9 +1,9 @@
-//! A file as a sequence of words, so that a citation may run over the end of a line.
+//! A file as a sequence of words, so that a citation may span two lines.
 
 /// A word of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word<'a> {
-    /// The line that it stands in, from 1.
+    /// Its line, from 1.
     pub(super) line: usize,
     /// The word with its punctuation.
     pub(super) raw: &'a str,
@@ -15,13 +15,13 @@ impl<'a> Word<'a> {
         self.raw.trim_matches(|c: char| !c.is_alphanumeric())
     }
 
-    /// Whether a list or a sentence ends behind it.
+    /// Whether a list or a sentence ends after it.
     pub(super) fn closes(&self) -> bool {
         self.raw.trim_end_matches(',').ends_with(['.', ';', ':', ')', '"', '`'])
     }
 }
 
-/// The words of a file; the signs that open a comment are no words.
+/// The words of a file; signs that open a comment do not count as words.
 pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     let of_line = |(index, line)| {
         let line: &str = line;

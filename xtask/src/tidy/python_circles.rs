@@ -1,7 +1,7 @@
-//! Imports between the modules of the Python package form no circle.
+//! Checks that imports between the modules of the Python package have no cycle.
 //!
-//! Every import counts, also one within a function or for a type checker. A package and what lies
-//! in it may import each other.
+//! Every import counts, also one within a function or for a type checker. A package and its
+//! contents may import each other.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn package(path: &str) -> String {
     own.rsplit_once('.').map_or(String::new(), |(package, _)| package.to_owned())
 }
 
-/// Whether one of two modules lies in the other.
+/// Whether one of two modules is inside the other.
 fn is_kin(one: &str, other: &str) -> bool {
     let holds = |outer: &str, inner: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -1,4 +1,4 @@
-//! Every law and scheme is in the registry: one that nobody can name is dead code.
+//! Checks that every law and scheme is in the registry; otherwise it is dead code.
 
 use super::{Complaints, Source};
 

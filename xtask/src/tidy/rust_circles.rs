@@ -1,9 +1,9 @@
-//! Imports between the files of a crate form no circle.
+//! Checks that imports between the files of a crate have no cycle.
 //!
-//! What counts is every path that begins with `crate::`, `super::` or `self::` outside comments and
-//! tests. It leads to the file whose module is the longest beginning of the path. A file and the
-//! modules in its folder may use each other; that hides no circle, because modules next to each
-//! other, each with all that lies in it, may form none either.
+//! It uses every path that begins with `crate::`, `super::` or `self::` outside comments and tests.
+//! A path refers to the file whose module is its longest prefix. A file and the modules in its
+//! folder may use each other; that hides no cycle, because sibling modules with their contents are
+//! checked too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,14 +50,14 @@ fn of_crate(files: &[(&Source, Module)]) -> Complaints {
     found
 }
 
-/// Circles of modules next to each other, each with all that lies in it.
+/// Cycles of sibling modules, each with its contents.
 fn between_siblings(files: &[(&Source, Module)], edges: &[Vec<usize>]) -> Complaints {
     let parents: BTreeSet<&[String]> =
         files.iter().flat_map(|(_, module)| (0..module.len()).map(|n| &module[..n])).collect();
     parents.into_iter().flat_map(|parent| below(parent, files, edges)).collect()
 }
 
-/// Those of the modules in one.
+/// Cycles of the modules in one module.
 fn below(parent: &[String], files: &[(&Source, Module)], edges: &[Vec<usize>]) -> Complaints {
     let child = |file: usize| {
         let module = &files[file].1;
@@ -92,12 +92,12 @@ fn below(parent: &[String], files: &[(&Source, Module)], edges: &[Vec<usize>]) -
     components(&links).into_iter().map(circle).collect()
 }
 
-/// Whether one of two modules lies in the other.
+/// Whether one of two modules is inside the other.
 fn is_kin(one: &[String], other: &[String]) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// The file of a path: the longest beginning of it that is a module.
+/// The file of a path: its longest prefix that is a module.
 fn resolve(index: &BTreeMap<&[String], usize>, path: &[String]) -> Option<usize> {
     (0..=path.len()).rev().find_map(|length| index.get(&path[..length]).copied())
 }
@@ -120,7 +120,7 @@ fn paths(text: &str, module: &[String]) -> Vec<Module> {
     found.iter().map(|path| absolute(path, module)).collect()
 }
 
-/// The paths of a use tree, which may branch in braces; returns how much of the text it took.
+/// The paths of a use tree, which may branch in braces; returns the consumed length of the text.
 fn branches(text: &str, found: &mut Vec<Module>, prefix: &mut Module) -> usize {
     let depth = prefix.len();
     let mut at = 0;
@@ -144,7 +144,7 @@ fn branches(text: &str, found: &mut Vec<Module>, prefix: &mut Module) -> usize {
     }
 }
 
-/// What stands between braces, to the closing one.
+/// The text between braces, up to the closing one.
 fn group(text: &str, found: &mut Vec<Module>, prefix: &mut Module) -> usize {
     let mut at = 0;
     while let Some(next) = text[at..].chars().next() {
@@ -186,7 +186,7 @@ fn code(text: &str) -> String {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if line == "#[cfg(test)]" {
-            // A test module in a file of its own is one line; one in braces is the end.
+            // A test module in a separate file is one line; one in braces is the end.
             if lines.next().is_some_and(|next| next.ends_with('{')) {
                 break;
             }
@@ -235,7 +235,7 @@ mod tests {
         assert!(found.is_empty(), "{found:?}");
     }
 
-    /// `a/mod.rs` hands out what `a/c.rs` has, which uses `b`.
+    /// `a/mod.rs` re-exports from `a/c.rs`, which uses `b`.
     #[test]
     fn a_module_that_hands_out_what_lies_in_it_hides_no_circle() {
         let found = complaints(&[

@@ -46,7 +46,7 @@ const ENDS: &[(&str, Option<Syntax>)] = &[
     (".template", None),
 ];
 
-/// The file with everything but its English blanked out, line by line; `None` where it has none.
+/// The file with everything except its English blanked out, line by line; `None` if it has none.
 pub(super) fn english(path: &str, text: &str) -> Option<String> {
     let (_, syntax) = ENDS.iter().find(|(end, _)| path.ends_with(end))?;
     Some(match syntax {
@@ -55,7 +55,7 @@ pub(super) fn english(path: &str, text: &str) -> Option<String> {
     })
 }
 
-/// A line of a page without what stands in backquotes.
+/// A line of a page without texts in backquotes.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join(" _ ")
 }
@@ -68,7 +68,7 @@ impl Syntax {
             let taken = self.comment(rest, &mut out).or_else(|| self.string(rest, &mut out));
             let taken = taken.unwrap_or_else(|| {
                 let length = self.code(rest, next);
-                // A sign that is no word, so that texts on two sides of code do not run together.
+                // A placeholder, so that texts before and after code do not run together.
                 out.push_str(if next == '\n' || next == ' ' { &rest[..1] } else { " _ " });
                 length
             });

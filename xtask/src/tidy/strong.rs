@@ -22,7 +22,7 @@ struct Search<'a> {
     edges: &'a [Vec<usize>],
     /// The order in which nodes were met.
     number: Vec<Option<usize>>,
-    /// The earliest open node that a node leads back to.
+    /// The earliest open node that is reachable from a node.
     low: Vec<usize>,
     open: Vec<usize>,
     count: usize,

@@ -1,4 +1,4 @@
-//! Titles of commits are short; `.githooks/commit-msg` checks the same before a commit is made.
+//! Limits titles of commits; `.githooks/commit-msg` checks the same at commit time.
 
 use std::path::Path;
 use std::process::Command;

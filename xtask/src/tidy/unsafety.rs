@@ -1,4 +1,4 @@
-//! `unsafe` stands only in the files of `unsafe.txt`, each with the reason why it must.
+//! Checks that `unsafe` occurs only in the files of `unsafe.txt`, each with its reason.
 
 use super::{Complaints, Source};
 

@@ -1,4 +1,4 @@
-/* A host of the C bindings without std: memory, an end after a panic, and random numbers. */
+/* A host of the C bindings without std: memory, termination after a panic, random numbers. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ _Noreturn void sojourn_host_panic(const unsigned char *text, size_t length) {
     abort();
 }
 
-/* Rust's `core` as it is shipped unwinds; nothing here does. */
+/* Rust's precompiled `core` refers to unwinding; nothing here unwinds. */
 void rust_eh_personality(void) { abort(); }
 
 struct host {

@@ -1,4 +1,4 @@
-//! A discipline of the kernel as an AQM of ours.
+//! Converts a discipline of the kernel to our AQM.
 
 use sojourn_aqm::QdiscSpec;
 
@@ -11,14 +11,14 @@ use super::units::{show_rate, show_time};
 use super::words::{Token, Tokens};
 use crate::FormatError;
 
-/// An AQM of ours that stands for a discipline.
+/// Our AQM for a discipline.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AqmOfTc {
     /// Its text, such as `fq_codel@linux:target=20ms`.
     pub text: String,
-    /// What has no counterpart, one phrase each.
+    /// Options without a counterpart, one phrase each.
     pub missing: Vec<String>,
-    /// What cake adds to a packet, counted from the IP packet.
+    /// Bytes that cake adds to the IP packet.
     pub overhead: Option<TcOverhead>,
     /// Cake's rate in bit/s.
     pub bandwidth: Option<u64>,
@@ -34,7 +34,7 @@ pub fn looks_like_tc(text: &str) -> bool {
 /// Reads a discipline with its options, as in a command or as printed: `fq_codel limit 1001p`.
 ///
 /// # Errors
-/// Says which word is wrong, or that the kind has no counterpart.
+/// Names the wrong word, or the kind without a counterpart.
 pub fn aqm_of_text(text: &str) -> Result<AqmOfTc, FormatError> {
     super::refuse_what_is_no_text(text)?;
     let words: Vec<Token<'_>> =
@@ -63,7 +63,7 @@ pub fn aqm_of_text(text: &str) -> Result<AqmOfTc, FormatError> {
     of_qdisc(&qdisc, TcSource::Commands).map_err(no_place)
 }
 
-/// The AQM that a discipline is.
+/// The AQM of a discipline.
 pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, FormatError> {
     let at = |message: String| FormatError::at(qdisc.line, message);
     let Some(table) = options::table(&qdisc.kind) else {
@@ -152,7 +152,7 @@ fn value_of(word: &OptionWord, option: &TcOption) -> String {
         TcValue::Nanos(nanos) => show_time(*nanos),
         TcValue::Bps(bps) => show_rate(*bps),
         TcValue::Real(number) => number.to_string(),
-        // sfq prints its queues as `128/1024`, of how many places.
+        // sfq prints its queues as `128/1024`: queues and hash buckets.
         TcValue::Text(text) => text.split('/').next().unwrap_or(text).to_owned(),
         TcValue::Flag => "true".to_owned(),
     }
@@ -164,7 +164,7 @@ fn lacking(word: &OptionWord, option: &TcOption) -> Option<String> {
     is_missing.then(|| format!("`{}` (line {}) has no counterpart here", option.text, option.line))
 }
 
-/// What tc does not print, or what counts something else there.
+/// Options that tc does not print, or that count something else there.
 fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
     let mut all = Vec::new();
     let shown = source.is_state();

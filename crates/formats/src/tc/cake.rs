@@ -1,4 +1,4 @@
-//! The words of cake, most of which stand alone (iproute2 6.1 tc/q_cake.c, cake_parse_opt).
+//! The words of cake, most of which have no value (iproute2 6.1 tc/q_cake.c, cake_parse_opt).
 
 use super::tree::{TcOption, TcSetup, TcValue};
 use super::units;
@@ -20,7 +20,7 @@ const PRESETS: [(&str, u64, u64); 8] = [
     ("interplanetary", 1_000_000 * MS, 50_000 * MS),
 ];
 
-/// Words that choose one of several, with the group that they belong to.
+/// Words that choose one of several, with their group.
 const CHOICES: [(&str, &[&str]); 8] = [
     ("diffserv", &["besteffort", "precedence", "diffserv8", "diffserv4", "diffserv3"]),
     (
@@ -44,7 +44,7 @@ const CHOICES: [(&str, &[&str]); 8] = [
     ("autorate-ingress", &["autorate-ingress", "no-autorate-ingress"]),
 ];
 
-/// Keywords of overhead: bytes, which are added up, cells, and the least size.
+/// Keywords of overhead: bytes, which are added up, cells, and the minimum size.
 const OVERHEADS: [(&str, i64, Option<&str>, i64); 13] = [
     ("ipoa-vcmux", 8, Some("atm"), 0),
     ("ipoa-llcsnap", 16, Some("atm"), 0),
@@ -62,7 +62,7 @@ const OVERHEADS: [(&str, i64, Option<&str>, i64); 13] = [
 ];
 const CONSERVATIVE_BYTES: i64 = 48;
 
-/// What keywords and numbers add up to.
+/// The sum of keywords and numbers.
 #[derive(Default)]
 struct Framing {
     bytes: Option<i64>,
@@ -148,7 +148,7 @@ fn overhead(
         }
         "noatm" => cells = Some("none"),
         "atm" | "ptm" => cells = Some(if token.text == "atm" { "atm" } else { "ptm" }),
-        // The kernel finds the header itself; the word is an old one.
+        // The kernel finds the header itself; the word is obsolete.
         "via-ethernet" => return Ok(true),
         "overhead" | "mpu" => {
             let given = tokens.value_of(token)?;
@@ -180,7 +180,7 @@ fn overhead(
     if let Some(cells) = cells {
         let (text, line) = (token.text.to_owned(), token.line);
         let value = TcValue::Text(cells.to_owned());
-        // `raw` and the cells after it are printed together; that is no contradiction.
+        // `raw` and the cells after it are printed together, which is not a contradiction.
         let is_refined = options.iter().any(|it| it.name == "cells" && it.text == "raw");
         let option = TcOption { name: "cells", value, text, line };
         if is_refined { options.push(option) } else { push(options, option, &[], setup) }

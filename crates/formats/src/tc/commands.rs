@@ -7,7 +7,7 @@ use super::tree::{
 use super::words::{Token, Tokens};
 use crate::FormatError;
 
-/// Reads commands, one a line.
+/// Reads commands, one per line.
 pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     let mut setup = TcSetup::new(TcSource::Commands);
     for (line, command) in statements(text) {
@@ -55,13 +55,13 @@ fn statements(text: &str) -> Vec<(usize, String)> {
 fn split(line: &str) -> impl Iterator<Item = String> {
     let parts = line.split("&&").flat_map(|part| part.split(';'));
     parts.map(|part| {
-        // What follows a pipe or a redirection is the shell's.
+        // Text after a pipe or a redirection belongs to the shell.
         let end = part.find("2>").or_else(|| part.find(['|', '>'])).unwrap_or(part.len());
         part[..end].trim().to_owned()
     })
 }
 
-/// A line without the marks of a quotation and the prompt of a shell.
+/// A line without quotation marks of e-mail and the prompt of a shell.
 pub(super) fn without_prompt(line: &str) -> &str {
     let line = line.trim().trim_start_matches(['>', ' ', '\t']);
     for mark in ["# ", "$ "] {
@@ -79,7 +79,8 @@ pub(super) fn without_prompt(line: &str) -> &str {
     line
 }
 
-/// The words of a command without `sudo`, `tc` and tc's flags; none if it is another program's.
+/// The words of a command without `sudo`, `tc` and tc's flags; none if it belongs to another
+/// program.
 pub(super) fn of_tc<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     let mut rest = words;
     while rest.first().is_some_and(|it| it.text == "sudo" || it.text == "command") {
@@ -214,7 +215,7 @@ fn qdisc(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
     Ok(())
 }
 
-/// Removes a discipline; with a root, all of its device but the ingress hook.
+/// Removes a discipline; with a root, all of its device except the ingress hook.
 fn remove(setup: &mut TcSetup, at: usize) {
     let gone = setup.qdiscs.remove(at);
     if gone.parent == TcParent::Root {
@@ -250,7 +251,7 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
             head.parent = Some(TcParent::Ingress);
         }
     }
-    // What an earlier set-up left is often deleted first, so nothing may be there.
+    // Scripts often delete an earlier set-up first, which need not exist.
     let found = setup
         .qdiscs
         .iter()
@@ -265,7 +266,7 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
     Ok(())
 }
 
-/// A filter: the redirection to an ifb and policing are read, the rest is noted.
+/// A filter: the redirection to an ifb and policing are read, the rest is reported.
 fn filter(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let device = |words: &[Token<'_>]| {
         let at = words.iter().position(|it| it.text == "dev")?;

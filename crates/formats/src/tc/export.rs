@@ -7,16 +7,16 @@ use super::options::{self, Form, KindTable, OptionWord, Ours};
 use super::units::{show_rate, show_time};
 use crate::FormatError;
 
-/// A link of a scenario as far as commands say it.
+/// The part of a scenario's link that commands can express.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcLink {
     /// The device.
     pub device: String,
-    /// Whether the link carries arrivals of the device, which an ifb has to hold.
+    /// Whether the link is the device's ingress, which needs an ifb.
     pub is_arrivals: bool,
     /// bit/s.
     pub bps: u64,
-    /// Depth of the token bucket, if the rate has one that a packet may not overdraw.
+    /// Depth of the token bucket, if the rate has one that may not go into debt.
     pub bucket_bytes: Option<u64>,
     /// Bytes that the link adds to a packet.
     pub framing_bytes: u64,
@@ -24,16 +24,16 @@ pub struct TcLink {
     pub aqm: String,
 }
 
-/// A discipline in the words of tc.
+/// A discipline in tc's syntax.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcWords {
     /// The kind, and its options.
     pub words: Vec<String>,
-    /// What the kernel does otherwise, one sentence each.
+    /// What the kernel does differently, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Releases of Linux that a kind came with.
+/// Linux releases that introduced a kind.
 const SINCE: [(&str, (u32, u32)); 9] = [
     ("choke", (2, 6)),
     ("sfb", (2, 6)),
@@ -51,12 +51,12 @@ const PERCENT: f64 = 100.0;
 /// An AQM as the words after `tc qdisc add dev eth0 root`.
 ///
 /// # Errors
-/// Says which parameter tc has no word for, or that the kernel has no such discipline.
+/// Names the parameter for which tc has no option, or the discipline that the kernel lacks.
 pub fn words_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
     words_with(link, kernel, false)
 }
 
-/// The words, on request with those that say what the kernel does by itself.
+/// The words, optionally including the kernel's defaults.
 pub(super) fn words_with(
     link: &TcLink,
     kernel: Option<(u32, u32)>,
@@ -90,7 +90,7 @@ fn of_spec(
         "cake" => cake(&settings, link)?,
         _ => {
             let mut words = by_table(table, spec, &base, &settings, is_complete)?;
-            // tc has no word for the link's rate, and demands a number for choke.
+            // tc has no word for the link's rate, and requires a number for choke.
             if table.kind == "choke" || settings.contains(&("bandwidth", "auto".to_owned())) {
                 words.extend(["bandwidth".to_owned(), show_rate(link.bps)]);
             }
@@ -100,7 +100,7 @@ fn of_spec(
     Ok(TcWords { words, warnings })
 }
 
-/// The kind that an AQM of ours is.
+/// The kind of our AQM.
 fn table_of(spec: &QdiscSpec) -> Result<&'static KindTable, String> {
     let ours = spec.kind();
     let settings = registry::settings(spec).map_err(|error| error.message)?;
@@ -125,7 +125,7 @@ fn table_of(spec: &QdiscSpec) -> Result<&'static KindTable, String> {
 
 type Settings = Vec<(&'static str, String)>;
 
-/// The kernel's own defaults, and the settings of an AQM over them.
+/// The kernel's defaults, overridden by the settings of an AQM.
 fn in_linux(spec: &QdiscSpec, warnings: &mut Vec<String>) -> Result<(Settings, Settings), String> {
     let kind = spec.kind();
     let linux = QdiscSpec::parse(&format!("{kind}@linux")).is_ok();
@@ -151,14 +151,14 @@ fn in_linux(spec: &QdiscSpec, warnings: &mut Vec<String>) -> Result<(Settings, S
     Ok((resolved(&head)?, resolved(&text)?))
 }
 
-/// Words that tc needs always, by kind.
+/// Words that tc always requires, by kind.
 const ALWAYS: [(&str, &[&str]); 7] = [
     ("pfifo", &["limit"]),
     ("bfifo", &["limit"]),
     ("pfifo_head_drop", &["limit"]),
     ("red", &["limit", "avpkt"]),
     ("choke", &["limit"]),
-    // tc sends its own steps where none are given.
+    // tc sends its own steps if none are given.
     ("sfb", &["increment", "decrement"]),
     ("fq_codel", &[]),
 ];
@@ -196,7 +196,7 @@ fn by_table(
     Ok(words)
 }
 
-/// Whether the kind itself says what a parameter says.
+/// Whether the kind implies the value of a parameter.
 fn is_by_kind(kind: &str, name: &str) -> bool {
     kind == "pfifo_head_drop" && name == "overflow"
 }
@@ -208,7 +208,7 @@ fn stands_for(word: &OptionWord, name: &str) -> bool {
     }
 }
 
-/// Whether a word can say a value: a flag says one, others any but `off` and `auto`.
+/// Whether a word can express a value: a flag expresses one, others any except `off` and `auto`.
 fn is_value(word: &OptionWord, value: &str) -> bool {
     match word.ours {
         Ours::Sets(_, only) => only == value,
@@ -216,7 +216,7 @@ fn is_value(word: &OptionWord, value: &str) -> bool {
     }
 }
 
-/// Whether a value is what holds without any word: a flag that is off, a part that is off.
+/// Whether a value is the default without any word: a flag or a part that is off.
 fn is_off(word: &OptionWord, value: &str) -> bool {
     match word.ours {
         Ours::Sets(_, only) => only == "true" && value == "false",
@@ -332,7 +332,7 @@ fn cake(settings: &Settings, link: &TcLink) -> Result<Vec<String>, String> {
     }
 }
 
-/// The commands that set a link up.
+/// The commands that configure a link.
 ///
 /// # Errors
 /// As [`words_of`].
@@ -357,7 +357,7 @@ pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords,
         commands.push(format!("tc qdisc replace dev {device} root {discipline}"));
         return Ok(TcWords { words: commands, warnings });
     }
-    // The kernel's packet length has the Ethernet header.
+    // The kernel's packet length includes the Ethernet header.
     let more = i128::from(link.framing_bytes) - i128::from(ETHERNET_BYTES);
     let stab = match more {
         0 => String::new(),

@@ -1,5 +1,5 @@
-//! What `tc -j qdisc show` prints: exact where the text is rounded. Rates are bytes per second,
-//! times microseconds, and netem's seconds (iproute2 6.1 lib/json_print.c, tc/q_*.c).
+//! Output of `tc -j qdisc show`, which is exact where the text is rounded. Rates are bytes per
+//! second, times microseconds, and netem's seconds (iproute2 6.1 lib/json_print.c, tc/q_*.c).
 
 use serde_json::{Map, Value};
 
@@ -74,7 +74,7 @@ fn counters(element: &Value) -> TcCounters {
     }
 }
 
-/// A value as the text form of its option has it.
+/// A value in the text form of its option.
 fn shown(value: &Value, form: Form) -> Option<String> {
     let number = value.as_f64();
     Some(match (form, number, value) {
@@ -87,7 +87,7 @@ fn shown(value: &Value, form: Form) -> Option<String> {
     })
 }
 
-/// Options of a kind with a table. A key that is not in it stays, and is noted as unknown.
+/// Options of a kind with a table. An unknown key is kept and reported.
 fn by_table(kind: &str, given: &Map<String, Value>) -> Vec<String> {
     let words = options::table(kind).map_or(&[][..], |table| table.words);
     let mut all = Vec::new();
@@ -151,7 +151,7 @@ fn cake(given: &Map<String, Value>) -> Vec<String> {
             (_, other) => all.push(other.as_str().unwrap_or(key).to_owned()),
         }
     }
-    // `raw` comes first, as in the text: the overhead after it is no second one.
+    // `raw` comes first, as in the text: the overhead after it is not a second one.
     all.sort_by_key(|word| word != "raw");
     all
 }

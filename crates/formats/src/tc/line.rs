@@ -1,5 +1,4 @@
-//! The line that a device's disciplines make: its shaper, what it counts per packet, its AQM, and
-//! what netem adds.
+//! The line of a device's disciplines: its shaper and overhead, its AQM, and netem's part.
 
 use super::aqm::{self, AqmOfTc};
 use super::tree::{
@@ -7,38 +6,38 @@ use super::tree::{
 };
 use crate::FormatError;
 
-/// The Ethernet header, which the kernel's packet length has and an IP packet has not.
+/// The Ethernet header, which is in the kernel's packet length but not in an IP packet.
 pub(super) const ETHERNET_BYTES: i64 = 14;
-/// More disciplines on top of each other than any device has.
+/// Limit of nested disciplines, more than any device has.
 const DEEPEST: usize = 16;
 
-/// A shaper on the way to the queue.
+/// A shaper above the queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcShaper {
     /// Such as `htb`.
     pub kind: String,
     /// bit/s.
     pub bps: u64,
-    /// Bytes that may leave at once, if known.
+    /// Burst in bytes, if known.
     pub burst: Option<u64>,
     /// The line of the text.
     pub line: usize,
 }
 
-/// What a device's disciplines make of it.
+/// The line of a device.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShapedLine {
     /// The device; empty if the text names none.
     pub device: String,
-    /// The shapers, the one nearest to the device first.
+    /// The shapers, from the device towards the queue.
     pub shapers: Vec<TcShaper>,
-    /// What the shaper adds to a packet, if the text says so.
+    /// The shaper's overhead per packet, if the text has it.
     pub overhead: Option<TcOverhead>,
     /// The discipline that holds the queue.
     pub queue: Option<TcQdisc>,
-    /// It as an AQM of ours.
+    /// The discipline as our AQM.
     pub aqm: Option<AqmOfTc>,
-    /// Why it is none, if it is none.
+    /// Why it has no counterpart, if so.
     pub refused: Option<FormatError>,
     /// netem, if there is one.
     pub netem: Option<TcQdisc>,
@@ -55,7 +54,7 @@ impl ShapedLine {
         self.shapers.iter().map(|it| it.bps).chain(netem).min()
     }
 
-    /// Bytes that the kernel counts besides the IP packet.
+    /// Bytes that the kernel counts in addition to the IP packet.
     pub fn header_bytes(&self) -> i64 {
         const WITHOUT: [&str; 5] = ["ppp", "tun", "wg", "pppoe", "wwan"];
         let is_without = WITHOUT.iter().any(|it| self.device.starts_with(it));
@@ -181,7 +180,7 @@ fn queue_of_tbf(qdisc: &TcQdisc) -> TcQdisc {
     }
 }
 
-/// What a shaper's own options add to a packet.
+/// The overhead from a shaper's own options.
 fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
     let find = |name: &str| options.iter().rev().find(|it| it.name == name);
     let bytes = |name: &str| match find(name).map(|it| &it.value) {
@@ -199,7 +198,7 @@ fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
     }
 }
 
-/// The class that takes what no filter names, and what hangs below it.
+/// The default class, with everything below it.
 fn classful<'s>(
     setup: &'s TcSetup,
     qdisc: &'s TcQdisc,
@@ -220,7 +219,7 @@ fn classful<'s>(
         let kind = qdisc.kind.clone();
         let burst = class.bytes("burst").and_then(|it| u64::try_from(it).ok());
         let shaper = ceiling.map(|bps| TcShaper { kind, bps, burst, line: class.line });
-        // One shaper for a tree of classes: its slowest.
+        // One shaper for a tree of classes, the slowest.
         if let Some(shaper) = shaper {
             match line.shapers.last_mut().filter(|it| it.kind == qdisc.kind) {
                 Some(known) if known.bps <= shaper.bps => {}

@@ -1,9 +1,9 @@
-//! `tc` of iproute2 in and out: commands, output of `tc qdisc show` as text or JSON, and OpenWrt's
-//! SQM configuration become one tree of disciplines, which becomes a scenario, findings or
-//! commands again.
+//! Reads and writes `tc` of iproute2: commands, output of `tc qdisc show` as text or JSON, and
+//! OpenWrt's SQM configuration become one tree of disciplines, which is converted to a scenario,
+//! findings or commands.
 //!
-//! Nothing is guessed: a word that is not understood is noted with its line, and a command that tc
-//! would refuse is refused here.
+//! Nothing is guessed: an unknown word is reported with its line, and a command that tc would
+//! refuse is refused.
 
 mod aqm;
 mod cake;
@@ -39,7 +39,7 @@ const MOST_BYTES: usize = 4 << 20;
 /// Reads a text of any of the formats.
 ///
 /// # Errors
-/// Says where the text is not what tc takes or prints, and what would be right.
+/// Names the place that is neither input nor output of tc, and the remedy.
 pub fn read(text: &str) -> Result<TcSetup, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     refuse_what_is_no_text(text)?;

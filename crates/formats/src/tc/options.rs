@@ -1,5 +1,5 @@
-//! The options of each discipline, once for reading and writing: tc's word, the form of its value,
-//! and the parameter of ours that it stands for (iproute2 6.1 tc/q_*.c; Linux 6.1 net/sched).
+//! The options of each discipline, for reading and writing: tc's word, the form of its value, and
+//! our parameter (iproute2 6.1 tc/q_*.c; Linux 6.1 net/sched).
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -8,25 +8,25 @@ pub(super) enum Form {
     Flag,
     /// A whole number.
     Count,
-    /// A whole number, printed with a unit that tc refuses as input (`p`, `pps`).
+    /// An integer, printed with a unit that tc refuses as input (`p`, `pps`).
     Packets,
     /// A plain number of bytes.
     Bytes,
     /// A size with tc's units.
     Size,
-    /// Bytes that may be below zero.
+    /// Bytes, possibly negative.
     Signed,
     /// A time; a bare number counts microseconds.
     Time,
     /// A bare number counts milliseconds.
     Millis,
-    /// A whole number of seconds, printed as `10sec`.
+    /// Integer seconds, printed as `10sec`.
     Seconds,
     /// A rate with tc's units.
     Rate,
     /// A percentage.
     Percent,
-    /// A percentage below 100, as a whole number.
+    /// A percentage below 100, as an integer.
     WholePercent,
     /// A number.
     Real,
@@ -38,16 +38,16 @@ pub(super) enum Form {
     Sixteen,
 }
 
-/// What an option is here.
+/// The counterpart of an option.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Ours {
     /// The parameter of this name, in its own unit.
     Is(&'static str),
-    /// A parameter in hertz; the number is how many of tc's units make one.
+    /// A parameter in hertz; the number of tc's units per hertz.
     Hertz(&'static str, f64),
     /// A parameter with this value.
     Sets(&'static str, &'static str),
-    /// What the model does in any case, or a matter of the shaper that is read elsewhere.
+    /// Behaviour that the model always has, or a setting of the shaper that is read elsewhere.
     Same,
     /// No counterpart.
     Missing,
@@ -65,10 +65,10 @@ pub(super) struct OptionWord {
 #[derive(Debug)]
 pub(super) struct KindTable {
     pub(super) kind: &'static str,
-    /// Our AQM, with its dialect; empty if it holds no queue of its own or has none here.
+    /// Our AQM, with its dialect; empty if the kind has no queue or no counterpart.
     pub(super) aqm: &'static str,
     pub(super) words: &'static [OptionWord],
-    /// Parameters that are so where a state does not show the flag.
+    /// Values of parameters if a state does not show the flag.
     pub(super) when_absent: &'static [(&'static str, &'static str)],
 }
 
@@ -295,7 +295,7 @@ const fn kind(
 
 const NO_FLAG_ECN: &[(&str, &str)] = &[("ecn", "false")];
 
-/// Every kind whose options are read by table. cake, netem and hfsc have readers of their own.
+/// Every kind whose options are read by table. cake, netem and hfsc have separate readers.
 pub(super) const KINDS: &[KindTable] = &[
     kind("pfifo", "taildrop", &[LIMIT], &[]),
     kind("bfifo", "taildrop@bytes", &[word("limit", Size, Is("limit"))], &[]),
@@ -323,7 +323,7 @@ pub(super) const KINDS: &[KindTable] = &[
     kind("noqueue", "", &[], &[]),
 ];
 
-/// Kinds of the kernel that are known and have no counterpart here.
+/// Known kinds of the kernel without a counterpart.
 pub(super) const WITHOUT_COUNTERPART: [&str; 18] = [
     "fq",
     "hhf",
@@ -345,14 +345,14 @@ pub(super) const WITHOUT_COUNTERPART: [&str; 18] = [
     "atm",
 ];
 
-/// Options that tc demands, of each group one (iproute2 6.1 tc/q_tbf.c, q_red.c, q_choke.c).
+/// Options that tc requires, one of each group (iproute2 6.1 tc/q_tbf.c, q_red.c, q_choke.c).
 pub(super) const REQUIRED: [(&str, &[&[&str]]); 3] = [
     ("tbf", &[&["rate"], &["burst"], &["limit", "lat"]]),
     ("red", &[&["limit"], &["avpkt"]]),
     ("choke", &[&["limit"], &["bandwidth"]]),
 ];
 
-/// The largest numbers that tc takes, where it has a bound (iproute2 6.1 tc/q_pie.c, q_fq_pie.c).
+/// The largest numbers that tc accepts (iproute2 6.1 tc/q_pie.c, q_fq_pie.c).
 pub(super) const MOST: [(&str, &str, u64); 4] =
     [("pie", "alpha", 32), ("pie", "beta", 32), ("fq_pie", "alpha", 32), ("fq_pie", "beta", 32)];
 

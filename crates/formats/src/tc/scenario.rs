@@ -1,4 +1,4 @@
-//! The scenario that a set-up becomes: its line, its queue, and a household's traffic.
+//! The scenario of a set-up: its line, its queue, and a household's traffic.
 
 use super::line::{ShapedLine, lines};
 use super::tree::{TcNoteKind, TcQdisc, TcSetup, TcSource, TcValue};
@@ -14,18 +14,19 @@ pub struct TcWish {
     pub rate: Option<String>,
     /// Base round-trip time, such as `40ms`.
     pub rtt: Option<String>,
-    /// The device, where the text has several.
+    /// The device, if the text has several.
     pub device: Option<String>,
 }
 
-/// A scenario, and what it rests on.
+/// A scenario with its assumptions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcImport {
     /// The scenario in TOML.
     pub toml: String,
     /// What was read.
     pub read: Vec<String>,
-    /// What the text could not say or what has no counterpart, with what stands in its place.
+    /// Missing information and options without a counterpart, with the assumptions that replace
+    /// them.
     pub unknown: Vec<String>,
 }
 
@@ -40,10 +41,10 @@ struct Direction<'a> {
     line: &'a ShapedLine,
 }
 
-/// Makes a scenario of a set-up.
+/// Makes a scenario from a set-up.
 ///
 /// # Errors
-/// Says what contradicts itself, which device has to be named, or that a rate is missing.
+/// Names a contradiction, the device to choose, or a missing rate.
 pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError> {
     let refused = setup
         .notes
@@ -110,7 +111,7 @@ fn is_ifb(device: &str) -> bool {
     device.starts_with("ifb")
 }
 
-/// The lines of the scenario: one device, and the ifb of its arrivals.
+/// The lines of the scenario: one device, and the ifb of its ingress.
 fn choose<'a>(
     setup: &TcSetup,
     all: &'a [ShapedLine],
@@ -151,7 +152,7 @@ fn choose<'a>(
     }
 }
 
-/// A device, with the ifb that its arrivals are sent to.
+/// A device, with the ifb of its ingress.
 fn pair<'a>(setup: &TcSetup, line: &'a ShapedLine, all: &[&'a ShapedLine]) -> Vec<Direction<'a>> {
     if is_ifb(&line.device) {
         return vec![Direction { name: "down", line }];
@@ -240,7 +241,7 @@ fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError
     Ok(format!("taildrop:limit={limit}p"))
 }
 
-/// Bytes of framing, and a phrase where they are not known or not all.
+/// Bytes of framing, and a phrase if they are unknown or incomplete.
 fn framing(setup: &TcSetup, line: &ShapedLine) -> Result<(u64, Option<String>), FormatError> {
     let header = line.header_bytes();
     let Some(overhead) = &line.overhead else {
@@ -280,7 +281,7 @@ fn in_cells(bytes: i64) -> i64 {
     (bytes.max(0) + 47) / 48 * 53
 }
 
-/// What netem does to the wire, as keys of a link.
+/// netem's effects on the wire, as keys of a link.
 fn wire(netem: &TcQdisc, import: &mut TcImport) -> (String, u64) {
     let real = |name: &str| match netem.option(name).map(|it| &it.value) {
         Some(TcValue::Real(share)) => Some(*share),

@@ -1,4 +1,5 @@
-//! What `tc -s -d qdisc show` and `tc class show` print, also with line ends or indentation lost.
+//! Reads output of `tc -s -d qdisc show` and `tc class show`, also with lost line ends or
+//! indentation.
 
 use super::commands::{of_tc, without_prompt};
 use super::statement::{Head, class_options, head_word, qdisc_options, size_table};
@@ -9,7 +10,7 @@ use super::tree::{
 use super::words::{Token, Tokens};
 use crate::FormatError;
 
-/// Kinds whose classes are shown. Those of other kinds are flows.
+/// Kinds whose classes are real; those of other kinds are flows.
 const CLASSFUL: [&str; 2] = ["htb", "hfsc"];
 
 /// Reads output of tc.
@@ -74,7 +75,7 @@ fn place_classes(setup: &mut TcSetup) {
     }
 }
 
-/// Whether a line is a command that prints, `tc -s qdisc show dev eth0`.
+/// Whether a line is a show command, `tc -s qdisc show dev eth0`.
 fn is_show_command(words: &[Token<'_>]) -> bool {
     words.first().is_some_and(|it| it.text != "qdisc" && it.text != "class")
         && of_tc(words).is_some()
@@ -235,7 +236,7 @@ fn counters(kind: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> TcCoun
     }
 }
 
-/// The last word of counters that are cut off.
+/// The last word of truncated counters.
 fn cut_at<'t>(kind: Token<'_>, words: &[Token<'t>]) -> Option<Token<'t>> {
     let has = |name: &str| words.iter().any(|it| it.text == name);
     let is_cut =

@@ -7,13 +7,13 @@ use crate::FormatError;
 /// A section of `/etc/config/sqm` for one device (sqm-scripts 1.6).
 ///
 /// # Errors
-/// As [`super::words_of`]; or SQM cannot say it.
+/// As [`super::words_of`]; or SQM cannot express it.
 pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
     let Some(first) = links.first() else {
         return Err(FormatError::whole("no link to export"));
     };
     let refuse = |message: String| FormatError { place: first.aqm.clone(), message };
-    // The scripts have limits, targets and ECN of their own; options that come after them win.
+    // The scripts set limits, targets and ECN; later options override them.
     let all: Vec<TcWords> =
         links.iter().map(|link| words_with(link, kernel, true)).collect::<Result<_, _>>()?;
     let kind = all[0].words[0].clone();

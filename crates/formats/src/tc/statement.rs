@@ -1,4 +1,4 @@
-//! What a command and a line of output have in common: device, place, size table, kind, options.
+//! The common parts of commands and output: device, place, size table, kind, options.
 
 use super::options::{self, WITHOUT_COUNTERPART};
 use super::tree::{TcNoteKind, TcOption, TcOverhead, TcParent, TcSetup, TcValue};
@@ -108,7 +108,7 @@ pub(super) fn qdisc_options(
     }
 }
 
-/// Notes an option that tc demands and the command lacks, and a number above tc's bound.
+/// Reports a required option that the command lacks, and a number above tc's bound.
 fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
     let has = |name: &str| options.iter().any(|it| it.name == name);
     let groups = options::REQUIRED.iter().find(|it| it.0 == kind.text).map_or(&[][..], |it| it.1);
@@ -127,7 +127,7 @@ fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
     }
 }
 
-/// Why a kind is not read.
+/// Why a kind is not supported.
 pub(super) fn unknown_kind(kind: &str) -> String {
     if WITHOUT_COUNTERPART.contains(&kind) {
         return format!("`{kind}` of the kernel has no counterpart here, and is left out");

@@ -1,21 +1,21 @@
-//! What a text says: the disciplines and classes of each device, and what was not understood.
+//! The content of a text: the disciplines and classes of each device, and the unknown parts.
 
-/// Where a text came from, which decides how strictly it is read.
+/// The source of a text, which decides how strictly it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TcSource {
     /// Commands, as a user types them.
     Commands,
-    /// What `tc qdisc show` prints.
+    /// Output of `tc qdisc show`.
     Shown,
-    /// What `tc -j qdisc show` prints.
+    /// Output of `tc -j qdisc show`.
     Json,
     /// OpenWrt's `/etc/config/sqm`.
     Uci,
 }
 
 impl TcSource {
-    /// Whether the text is a state, in which an option that is missing is off, rather than a wish,
-    /// in which it has the kernel's default.
+    /// Whether the text is a state, in which a missing option is off, rather than a command, in
+    /// which it has the kernel's default.
     pub(super) fn is_state(self) -> bool {
         matches!(self, TcSource::Shown | TcSource::Json)
     }
@@ -24,11 +24,11 @@ impl TcSource {
 /// The value of an option.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TcValue {
-    /// The word alone.
+    /// A word without a value.
     Flag,
-    /// A whole number: packets, flows, a limit.
+    /// An integer: packets, flows, a limit.
     Count(u64),
-    /// Bytes, which an overhead may have below zero.
+    /// Bytes; an overhead may be negative.
     Bytes(i64),
     /// Nanoseconds.
     Nanos(u64),
@@ -40,7 +40,7 @@ pub enum TcValue {
     Text(String),
 }
 
-/// An option as it was given.
+/// An option as given.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcOption {
     /// Its name in the table of its kind.
@@ -53,7 +53,7 @@ pub struct TcOption {
     pub line: usize,
 }
 
-/// Where a discipline or class hangs.
+/// The parent of a discipline or class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TcParent {
     /// The root of its device.
@@ -64,16 +64,17 @@ pub enum TcParent {
     Class(String),
 }
 
-/// Bytes that the line below adds to a packet, and its cells.
+/// Overhead and cells of the line below.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TcOverhead {
     /// Bytes added to each packet.
     pub bytes: i64,
-    /// The least size.
+    /// The minimum size.
     pub mpu: u64,
     /// `ethernet`, `atm`, `ptm` or empty.
     pub cells: String,
-    /// Whether `bytes` counts from the IP packet, as cake's does, or from the frame of 14 B more.
+    /// Whether `bytes` is relative to the IP packet, as in cake, or to the frame, which has 14 B
+    /// more.
     pub from_ip: bool,
 }
 
@@ -86,7 +87,7 @@ pub struct TcCounters {
     pub sent_packets: Option<u64>,
     /// Packets dropped.
     pub dropped: Option<u64>,
-    /// Times that a shaper had to wait, and others.
+    /// Times that a shaper delayed packets, among others.
     pub overlimits: Option<u64>,
     /// Packets in the queue.
     pub backlog_packets: Option<u64>,
@@ -103,7 +104,7 @@ pub struct TcQdisc {
     pub kind: String,
     /// Such as `1:`; empty if the text names none.
     pub handle: String,
-    /// Where it hangs.
+    /// Its parent.
     pub parent: TcParent,
     /// The size table, which only `tc -d` shows.
     pub stab: Option<TcOverhead>,
@@ -124,7 +125,7 @@ pub struct TcClass {
     pub kind: String,
     /// Such as `1:10`.
     pub id: String,
-    /// Where it hangs.
+    /// Its parent.
     pub parent: TcParent,
     /// Its options.
     pub options: Vec<TcOption>,
@@ -132,7 +133,7 @@ pub struct TcClass {
     pub line: usize,
 }
 
-/// Arrivals of a device that are sent to another one, an ifb.
+/// A redirection of a device's ingress to an ifb.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcRedirect {
     /// The device on which they arrive.
@@ -143,14 +144,14 @@ pub struct TcRedirect {
     pub line: usize,
 }
 
-/// What a note is about.
+/// The kind of a note.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TcNoteKind {
     /// A word, a line or a kind that was not understood.
     Unknown,
-    /// Two statements of which one can hold.
+    /// Two statements that contradict each other.
     Contradiction,
-    /// A value that tc printed with fewer digits than it has.
+    /// A value that tc printed rounded.
     Rounded,
     /// An option that has no effect.
     Ineffective,
@@ -161,7 +162,7 @@ pub enum TcNoteKind {
 /// Something that a reader should know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcNote {
-    /// What it is about.
+    /// Its kind.
     pub kind: TcNoteKind,
     /// The line, counted from 1.
     pub line: usize,
@@ -169,10 +170,10 @@ pub struct TcNote {
     pub text: String,
 }
 
-/// All that a text says.
+/// The whole content of a text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcSetup {
-    /// Where it came from.
+    /// Its source.
     pub source: TcSource,
     /// The disciplines, in the order of the text.
     pub qdiscs: Vec<TcQdisc>,
@@ -180,9 +181,9 @@ pub struct TcSetup {
     pub classes: Vec<TcClass>,
     /// The redirections to ifbs.
     pub redirects: Vec<TcRedirect>,
-    /// Devices whose arrivals are policed, with the line.
+    /// Devices with ingress policing, with the line.
     pub policers: Vec<(String, usize)>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<TcNote>,
 }
 
@@ -212,7 +213,7 @@ impl TcSetup {
         self.qdiscs.iter().find(|it| it.device == device && it.parent == TcParent::Root)
     }
 
-    /// The disciplines that hang below another one, or below one of its classes.
+    /// The children of a discipline or of its classes.
     pub fn children<'a>(&'a self, of: &'a TcQdisc) -> impl Iterator<Item = &'a TcQdisc> {
         let major = of.handle.trim_end_matches(':');
         self.qdiscs.iter().filter(move |it| {
@@ -241,7 +242,7 @@ pub(super) fn same_number(one: &str, two: &str) -> bool {
 }
 
 impl TcQdisc {
-    /// The last option of a name, which is the one that tc takes.
+    /// The last option of a name, which tc uses.
     pub fn option(&self, name: &str) -> Option<&TcOption> {
         self.options.iter().rev().find(|it| it.name == name)
     }
@@ -264,7 +265,7 @@ impl TcQdisc {
         }
     }
 
-    /// A whole number among its options.
+    /// An integer among its options.
     pub fn count(&self, name: &str) -> Option<u64> {
         match self.option(name)?.value {
             TcValue::Count(count) => Some(count),
@@ -272,7 +273,7 @@ impl TcQdisc {
         }
     }
 
-    /// How the text is to call it: `fq_codel on eth0`.
+    /// Its name in messages: `fq_codel on eth0`.
     pub fn called(&self) -> String {
         match self.device.as_str() {
             "" => self.kind.clone(),

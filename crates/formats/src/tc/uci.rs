@@ -1,4 +1,4 @@
-//! OpenWrt's `/etc/config/sqm`: the commands that sqm-scripts 1.6 would run are read as such.
+//! OpenWrt's `/etc/config/sqm`: it is converted to the commands of sqm-scripts 1.6.
 
 use super::commands;
 use super::tree::{TcNoteKind, TcSetup, TcSource};
@@ -105,7 +105,8 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
         FormatError { place, message }
     })?;
     setup.source = TcSource::Uci;
-    // The options of the section come after the script's own and win; that is no contradiction.
+    // The section's options follow the script's own and override them, which is not a
+    // contradiction.
     setup.notes.retain(|it| it.kind != TcNoteKind::Contradiction);
     let line = sections.first().map_or(1, |it| it.line);
     for note in &mut setup.notes {
@@ -258,7 +259,7 @@ fn direction(
     }
 }
 
-/// A millisecond at the rate, at least a packet of 1500 B in cells.
+/// One millisecond at the rate, at least a packet of 1500 B in cells.
 fn burst(kbit: i64) -> i64 {
     const LEAST_BYTES: i64 = 1749;
     LEAST_BYTES.max(kbit / 8)

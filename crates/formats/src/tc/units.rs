@@ -85,7 +85,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A whole number as C reads it (`strtoul` with base 0): `0x10` and `020` are 16.
+/// An integer as in C (`strtoul` with base 0): `0x10` and `020` are 16.
 pub(super) fn count(text: &str) -> Result<u64, String> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => (digits, 16),

@@ -12,11 +12,11 @@ pub(super) struct Token<'t> {
     pub(super) line: usize,
 }
 
-/// Words that are read one after the other.
+/// A cursor over words.
 pub(super) struct Tokens<'t> {
     words: &'t [Token<'t>],
     at: usize,
-    /// Whether the text is a command, which has to be as tc takes it.
+    /// Whether the text is a command, which must be valid input of tc.
     pub(super) is_strict: bool,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn by_table(
     Ok(options)
 }
 
-/// An unknown word: refused in a command, else noted with the words that follow it.
+/// An unknown word: refused in a command, else reported with the words that follow it.
 pub(super) fn unknown(
     kind: &str,
     token: Token<'_>,

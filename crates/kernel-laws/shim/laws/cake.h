@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What sch_cake.c needs in addition to shim.h. It reads headers only to filter acknowledgements,
- * to wash DSCPs and to split segments, which are off: nothing that reads a header is ever called.
+ * to wash DSCPs and to split segments, which are off, so no function that reads a header is ever
+ * called.
  */
 #ifndef SOJOURN_CAKE_H
 #define SOJOURN_CAKE_H
@@ -93,8 +94,8 @@ static inline bool shim_dissect(const struct sk_buff *skb, struct cake_flow_keys
 	return true;
 }
 
-/* Our places are the upper bits of a hash of 64 bits, the kernel's the lower bits of one of 32:
- * turned, so that both name the same place. */
+/* Our indices are the upper bits of a hash of 64 bits, the kernel's the lower bits of one of 32:
+ * rotated, so that both select the same index. */
 static inline u32 shim_place(u64 hash)
 {
 	return (u32)(hash >> 54) | (u32)((hash >> 32) << 10);

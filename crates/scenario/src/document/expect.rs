@@ -18,12 +18,12 @@ use super::algorithm::Scalar;
 pub struct Expectation {
     /// The metric of table `summary`, such as `delay_p95`.
     pub metric: String,
-    /// What it is of: names of links for a metric of queues, of traffic classes for one of classes.
-    /// It may be left out if there is only one.
+    /// Names of links for a metric of queues, of traffic classes for a metric of classes. It may be
+    /// left out if there is only one.
     #[serde(default, skip_serializing_if = "Names::is_empty")]
     #[schemars(extend("default" = []))]
     pub of: Names,
-    /// The value is below this: `20ms`, `5%`, `0.3`. With `against`, a part of the reference's
+    /// The value is below this: `20ms`, `5%`, `0.3`. With `against`, a fraction of the reference's
     /// value: `90%`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Bound>,
@@ -181,7 +181,7 @@ impl JsonSchema for Names {
     }
 }
 
-/// A value of a metric, or a part of another value.
+/// A value of a metric, or a fraction of another value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Bound {
     /// `0.3`, `12`

@@ -157,12 +157,12 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<SpanText>,
     /// Name of the host that sends. Groups with the same name share it, which matters where a queue
-    /// shares a link between hosts, such as `cake`. By default a group has a pair of hosts of its
-    /// own. Captures give every group its own addresses all the same.
+    /// shares a link between hosts, such as `cake`. By default every group has its own pair of
+    /// hosts. Captures use separate addresses for every group in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub src_host: Option<String>,
-    /// Name of the host that receives, in the same names: what one group sends to and another sends
-    /// from is one host.
+    /// Name of the host that receives. A host that receives from one group and sends another has
+    /// the same name in both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dst_host: Option<String>,
     /// What the flows carry.

@@ -18,7 +18,7 @@ impl<'a> Locations<'a> {
         Locations { origin, text, ..Locations::default() }
     }
 
-    /// Notes that an override has set a dotted path.
+    /// Records that an override has set a dotted path.
     pub(super) fn set_overridden(&mut self, path: String) {
         self.overridden.insert(path);
     }

@@ -1,4 +1,4 @@
-//! Rewords serde's errors: where, what is wrong, and what would be right.
+//! Rewords serde's errors: place, problem, and remedy.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

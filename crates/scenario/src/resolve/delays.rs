@@ -53,7 +53,8 @@ struct Links {
     has_reverse: bool,
 }
 
-/// The delays of `access`. Without reverse links, the way back has the delays of the forward links.
+/// The delays of `access`. Without reverse links, the reverse path has the delays of the forward
+/// links.
 fn explicit(place: &str, access: &Access, rtt: Option<Span>, links: &Links) -> Checked<Delays> {
     let (sender, receiver) = (access.sender.0, access.receiver.0);
     let sender_back = access.sender_back.unwrap_or(access.sender).0;
@@ -81,8 +82,8 @@ fn explicit(place: &str, access: &Access, rtt: Option<Span>, links: &Links) -> C
 
 /// Splits the part of the base RTT that the links leave into quarters: sender's side and receiver's
 /// side, in both directions. Equal parts are our choice; they give the dumbbells of the papers
-/// their access links (fact scenario-7). Without reverse links, the way back has the delays of the
-/// forward links, as far as the RTT allows.
+/// their access links (fact scenario-7). Without reverse links, the reverse path has the delays of
+/// the forward links, as far as the RTT allows.
 fn split(place: &str, rtt: Span, links: &Links) -> Checked<Delays> {
     let on_links = links.forward + links.reverse;
     if on_links > rtt {

@@ -67,7 +67,7 @@ fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
 }
 
 /// The hosts of each group that names one. They are numbered in the order in which they are named;
-/// the other end of a group that names one is a host of its own.
+/// if a group names one end only, its other end is a separate host.
 fn hosts(written: &[flows::FlowGroup]) -> Checked<Vec<Option<[u8; 2]>>> {
     let (mut known, mut count) = (BTreeMap::new(), 0);
     let mut all = Vec::new();
@@ -99,7 +99,7 @@ fn hosts(written: &[flows::FlowGroup]) -> Checked<Vec<Option<[u8; 2]>>> {
     Ok(all)
 }
 
-/// The number of one more host.
+/// The number of a new host.
 fn new_host(place: &str, count: &mut usize) -> Checked<u8> {
     let Ok(number) = u8::try_from(*count) else {
         return refuse(place, "more than 256 hosts are named or lie opposite; name fewer");

@@ -152,7 +152,7 @@ pub(crate) fn queue(place: &str, written: &AlgorithmSpec, laws: &CustomLaws) -> 
     spec.map_err(|error| at(place, &error))
 }
 
-/// Whoever opens a scenario of somebody else must not run her program.
+/// Opening somebody else's scenario must not run their program.
 const NO_CODE: &str = "a scenario is data and names no code; give a custom law with --aqm, or as \
                        `aqms` in Python";
 

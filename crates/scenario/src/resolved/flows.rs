@@ -40,8 +40,8 @@ pub struct FlowGroup {
     pub start: (Span, Span),
     /// When its application stops, if before the end of the run.
     pub stop: Option<Span>,
-    /// Numbers of the sending and the receiving host, where the scenario names either, in the order
-    /// in which it does. A group has a pair of its own otherwise.
+    /// Numbers of the sending and the receiving host, in the order of their names in the scenario,
+    /// if it names either. Otherwise a group has its own pair.
     pub hosts: Option<[u8; 2]>,
     /// Differentiated services code point of its packets, in both directions; at most 63.
     pub dscp: u8,

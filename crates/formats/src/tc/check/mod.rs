@@ -1,5 +1,5 @@
-//! What is wrong or doubtful in a set-up: each finding with its reason, the words it rests on, a
-//! remedy, and where both can be simulated, the two scenarios.
+//! What is wrong or doubtful in a set-up: each finding with its reason, evidence, remedy, and the
+//! scenarios before and after if they can be simulated.
 
 mod queues;
 mod shapers;
@@ -13,9 +13,9 @@ pub use trial::TcTrial;
 /// How sure a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TcSeverity {
-    /// It does not do what it says.
+    /// It does not do what it seems to do.
     Wrong,
-    /// It is right for some purpose, which the text does not show.
+    /// It may be right for a purpose that the text does not show.
     Doubtful,
 }
 
@@ -32,7 +32,7 @@ impl TcSeverity {
 /// Something wrong or doubtful.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcFinding {
-    /// A short name that stays, such as `netem-limit`.
+    /// A stable short name, such as `netem-limit`.
     pub code: &'static str,
     /// How sure it is.
     pub severity: TcSeverity,
@@ -42,9 +42,9 @@ pub struct TcFinding {
     pub title: String,
     /// Why.
     pub reason: String,
-    /// The words of the text.
+    /// The evidence in the text.
     pub evidence: String,
-    /// What would be right.
+    /// The remedy.
     pub remedy: String,
     /// Before and after as scenarios, if they can be simulated.
     pub trial: Option<TcTrial>,
@@ -57,7 +57,7 @@ pub struct TcCircumstances {
     pub line_bps: Option<u64>,
     /// Base round-trip time, ns.
     pub rtt_ns: u64,
-    /// Bulk transfers at a time.
+    /// Concurrent bulk transfers.
     pub load: u64,
 }
 
@@ -110,7 +110,7 @@ pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
     all
 }
 
-/// What reading found already.
+/// Findings of the parser.
 fn of_notes(findings: &mut Findings<'_>) {
     for note in &findings.setup.notes {
         let (code, title) = match note.kind {

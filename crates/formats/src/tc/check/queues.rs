@@ -22,7 +22,7 @@ pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     wireless(line, queue, findings);
 }
 
-/// A finding about a queue; the caller adds what it knows besides.
+/// A finding about a queue, to be completed by the caller.
 fn finding(code: &'static str, severity: TcSeverity, queue: &TcQdisc) -> TcFinding {
     let options: Vec<&str> = queue.options.iter().map(|it| it.text.as_str()).collect();
     let text = || String::new();
@@ -103,7 +103,7 @@ fn no_aqm(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
-/// A target that one packet exceeds on the line.
+/// A target below the transmission time of one packet.
 fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     // Linux 6.1 sch_codel.c and sch_pie.c: 5 ms and 15 ms.
     let usual = match queue.kind.as_str() {
@@ -128,7 +128,7 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     if target >= packet {
         return;
     }
-    // A packet and a half, as cake has it (Linux 6.1 sch_cake.c, cake_set_rate).
+    // A packet and a half, as in cake (Linux 6.1 sch_cake.c, cake_set_rate).
     let micros = (packet * 3 / 2).div_ceil(1000);
     let right = format!("{micros}us");
     let mut settings = vec![("target", right.clone())];
@@ -154,7 +154,7 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
-/// Marks where flows negotiate ECN.
+/// Marks for flows that negotiate ECN.
 fn ecn(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     let source = findings.setup.source;
     let is_off = match queue.kind.as_str() {
@@ -227,7 +227,7 @@ fn sfq(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
-/// An `rtt` of cake far below the paths'.
+/// An `rtt` of cake far below that of the paths.
 fn cake_rtt(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     let rtt = queue.nanos("rtt").filter(|_| queue.kind == "cake");
     let paths = findings.given.rtt_ns;
@@ -248,7 +248,7 @@ fn cake_rtt(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
-/// Packets that offloads have joined.
+/// Packets that offloads have merged.
 fn super_packets(queue: &TcQdisc, findings: &mut Findings<'_>) {
     // A frame with two VLAN tags.
     const LARGEST: u64 = 1522;

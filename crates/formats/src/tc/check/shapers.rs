@@ -8,7 +8,7 @@ use super::{Findings, TcFinding, TcSeverity};
 
 const BITS: u64 = 8;
 const PACKET_BYTES: u64 = 1500;
-/// Share of the line that a shaper leaves unused so that the queue is its own.
+/// Share of the line that a shaper leaves unused so that it owns the queue.
 const SHARE: f64 = 0.95;
 const GOOD: &str = "fq_codel@linux";
 
@@ -27,7 +27,7 @@ fn share_of(bps: u64) -> u64 {
     ((bps as f64 * SHARE) as u64 / 1000).max(1) * 1000
 }
 
-/// The AQM of a line, or a good one.
+/// The AQM of a line, or a suitable one.
 fn aqm_of(line: &ShapedLine) -> String {
     let aqm = line.aqm.as_ref().map(|it| it.text.clone());
     aqm.filter(|it| !it.starts_with("cake") && !it.starts_with("taildrop"))
@@ -207,7 +207,7 @@ fn above_the_line(line: &ShapedLine, findings: &mut Findings<'_>) {
     });
 }
 
-/// An AQM on a device on which nothing queues.
+/// An AQM on a device without a queue.
 fn nothing_shapes(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<'_>) {
     let Some(queue) = &line.queue else { return };
     if is_shaped || line.bps().is_some() {
@@ -242,7 +242,7 @@ fn nothing_shapes(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<'_
     });
 }
 
-/// A token bucket that no packet fits in.
+/// A token bucket smaller than a packet.
 fn bursts(line: &ShapedLine, findings: &mut Findings<'_>) {
     let tbf = findings.setup.qdiscs.iter().find(|it| it.device == line.device && it.kind == "tbf");
     let Some((tbf, burst)) = tbf.and_then(|it| Some((it.clone(), it.bytes("burst")?))) else {
@@ -327,7 +327,7 @@ fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
     });
 }
 
-/// A shaper that counts packets without what the line adds.
+/// A shaper that does not count the line's overhead.
 fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     let Some(shaper) = line.shapers.first() else { return };
     let is_hidden = findings.setup.source.is_state() && shaper.kind != "cake";
@@ -336,7 +336,7 @@ fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     }
     let bps = shaper.bps;
     let aqm = aqm_of(line);
-    // Bytes of an Ethernet frame besides the packet, without preamble and gap 18.
+    // Overhead of an Ethernet frame in bytes; 18 without preamble and gap.
     const LINE: u64 = 44;
     let hop = |queue: &str, framing| Hop { bps, framing, queue: queue.to_owned() };
     let before = [hop(&aqm, ETHERNET_BYTES as u64), hop(DUMB, LINE)];

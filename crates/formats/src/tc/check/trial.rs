@@ -1,4 +1,4 @@
-//! Two small scenarios: a line as it is set up, and with the remedy.
+//! Two small scenarios: a line with its present set-up, and with the remedy.
 
 use super::super::units::{show_rate, show_time};
 use super::TcCircumstances;
@@ -10,11 +10,11 @@ pub struct TcTrial {
     pub before: String,
     /// The scenario with the remedy.
     pub after: String,
-    /// What stands for what, in words.
+    /// A description of what they model.
     pub model: String,
 }
 
-/// A queue on the way.
+/// A queue on the path.
 #[derive(Clone, Debug)]
 pub(super) struct Hop {
     pub(super) bps: u64,

@@ -4,7 +4,7 @@ use super::queue::Queue;
 use crate::resolve::NEED_ECN;
 use crate::resolved::{App, FlowGroup, Resolved, Transfers};
 
-/// Fewer round trips than these show slow start and little else.
+/// With fewer round trips, a run shows little but slow start.
 const FEW_ROUND_TRIPS: u64 = 10;
 
 pub(super) fn starts_after_the_end(

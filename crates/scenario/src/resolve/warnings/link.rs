@@ -46,7 +46,7 @@ pub(super) fn changes_after_the_end(resolved: &Resolved, _: usize, link: &Link) 
     }
 }
 
-/// Jitter longer than the round trips that it disturbs is a unit too large, or a path of its own.
+/// Jitter longer than the round trips is probably a wrong unit, or should be a separate path.
 pub(super) fn jitter_beyond_rtt(resolved: &Resolved, index: usize, link: &Link) -> Option<String> {
     let most = match link.jitter?.extra {
         Extra::Uniform(most) => most,

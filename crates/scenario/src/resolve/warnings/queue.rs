@@ -5,11 +5,11 @@ use sojourn_aqm::{Limit, Rate, Span, registry, units};
 use super::sends_over;
 use crate::resolved::{Device, FlowGroup, Link, Resolved};
 
-/// Settings that are a queue delay at which a law begins to act.
+/// Settings that are the queue delay from which on a law acts.
 const DELAYS: [&str; 4] = ["target", "sojourn_threshold", "ce_threshold", "l_min_th"];
-/// Settings that are a backlog at which a law begins to act.
+/// Settings that are the backlog from which on a law acts.
 const BACKLOGS: [&str; 3] = ["min_th", "backlog_threshold", "length_trigger"];
-/// Settings that are a period in which a law looks at the queue, or waits.
+/// Settings that are the period of a law's updates, or an interval.
 const PERIODS: [&str; 5] = ["tupdate", "max_burst", "adapt_interval", "freeze_time", "interval"];
 /// Laws that never mark, whatever is set.
 const NEVER_MARK: [&str; 2] = ["taildrop", "sfq"];
@@ -23,7 +23,7 @@ pub(super) struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// That of a link.
+    /// The queue of a link.
     pub(super) fn of(resolved: &'a Resolved, index: usize) -> Queue<'a> {
         let link = &resolved.links[index];
         let settings = registry::settings(&link.queue).unwrap_or_default();
@@ -53,12 +53,12 @@ impl<'a> Queue<'a> {
         default != self.text(name)
     }
 
-    /// The rate of its own shaper.
+    /// The rate of its shaper.
     fn shaper(&self) -> Option<Rate> {
         units::rate(self.text("bandwidth")?).ok().filter(|_| self.link.queue.law == "cake")
     }
 
-    /// The rate at which it begins to send.
+    /// The initial rate of the link.
     fn rate(&self) -> Rate {
         let line = self.link.capacity.initial_rate();
         self.shaper().map_or(line, |shaper| shaper.min(line))
@@ -98,7 +98,7 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// The first of some settings of which something holds.
+/// The first of some settings that meets a condition.
 fn first(names: &[&'static str], holds: impl Fn(&str) -> bool) -> Option<&'static str> {
     names.iter().copied().find(|name| holds(name))
 }
@@ -120,7 +120,7 @@ pub(super) fn threshold_beyond_buffer(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// The same of a threshold in packets or bytes.
+/// The same for a threshold in packets or bytes.
 pub(super) fn backlog_threshold_beyond_buffer(queue: &Queue<'_>) -> Option<String> {
     let limit = queue.bytes(queue.link.limit);
     let backlog = |name: &str| units::limit(queue.text(name)?).ok();
@@ -153,8 +153,8 @@ pub(super) fn buffer_below_packet(queue: &Queue<'_>) -> Option<String> {
     })
 }
 
-/// A queue delay that a single packet exceeds while it is sent: the law then acts on every packet
-/// that finds another one, whatever the value. A CAKE that shapes raises its target to 1.5 packets
+/// A queue delay below the transmission time of a packet: the law then acts on every packet that
+/// arrives behind another, whatever the value. A CAKE that shapes raises its target to 1.5 packets
 /// (Linux sch_cake.c, `cake_set_rate`), and DualPI2 spares the last packets by `l_min_len`.
 pub(super) fn threshold_below_packet(queue: &Queue<'_>) -> Option<String> {
     if queue.shaper().is_some() {
@@ -179,7 +179,7 @@ pub(super) fn threshold_below_packet(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// The step marks by sojourn time unless that is turned off, also where only a backlog is set.
+/// The step marks by sojourn time unless that is turned off, even if only a backlog is set.
 pub(super) fn forgotten_sojourn_threshold(queue: &Queue<'_>) -> Option<String> {
     if queue.link.queue.law != "step"
         || !queue.is_set("backlog_threshold")
@@ -197,7 +197,7 @@ pub(super) fn forgotten_sojourn_threshold(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// A shaper above the rate of the line never makes a packet wait.
+/// A shaper above the rate of the line never queues a packet.
 pub(super) fn shaper_above_link(queue: &Queue<'_>) -> Option<String> {
     let (shaper, line) = (queue.shaper()?, queue.link.capacity.highest_rate());
     (shaper > line).then(|| {
@@ -208,7 +208,7 @@ pub(super) fn shaper_above_link(queue: &Queue<'_>) -> Option<String> {
     })
 }
 
-/// A law that updates a handful of times, or is exempt for all of the run, shows its start only.
+/// A law that updates only a few times, or is exempt during the whole run, shows only its start.
 pub(super) fn slower_than_the_run(queue: &Queue<'_>) -> Option<String> {
     let duration = queue.resolved.duration;
     let is_slow = |name: &str| {
@@ -226,7 +226,7 @@ pub(super) fn slower_than_the_run(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// Marks reach those that asked for ECN (RFC 3168 §5); the step marks and never drops.
+/// Marks apply to flows that asked for ECN (RFC 3168 §5); the step marks and never drops.
 pub(super) fn marks_for_nobody(queue: &Queue<'_>) -> Option<String> {
     let asks = |flow: &FlowGroup| match flow.app.tcp() {
         Some(tcp) => tcp.ecn.is_some(),
