@@ -1,5 +1,4 @@
-"""The time that seccomp saves in a guest, and the cost of our module against the kernel's
-disciplines.
+"""The time that seccomp saves in a guest; our module's cost against the kernel's disciplines.
 
     python benches/linux_guest.py [KERNEL]
 

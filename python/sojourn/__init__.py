@@ -12,7 +12,8 @@ One scenario, several AQMs, the same seeds; tables, intervals, figures and a rep
     result.summary["queue/bottleneck/delay_p95"]     # seconds
     result.states                                    # an Arrow table
 
-    study = sojourn.study.read("aqm-load-rtt") # packages need no separate import """
+    study = sojourn.study.read("aqm-load-rtt")       # packages need no separate import
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-//! Generates scenarios by number, runs them and checks the results: `storm run KIND SEED FROM
-//! COUNT`, or `storm show KIND SEED NUMBER` for the text of one. Kinds: `mutants`, `worlds`,
-//! `long`.
+//! Generates scenarios by number, runs them and checks the results:
+//! `storm run KIND SEED FROM COUNT`, or `storm show KIND SEED NUMBER` for the text of one.
+//! Kinds: `mutants`, `worlds`, `long`.
 //!
 //! Prints one line for each bad input, and the number of inputs with each outcome. While it runs,
 //! the file `STORM_PLACE` contains the number of the present input, so that a supervisor knows at
