@@ -157,7 +157,7 @@ def test_a_run_that_takes_more_than_expected_ends_with_a_sentence(
         sojourn.run(file, memory="60MB", store=None)
 
 
-# The high-water mark of the program itself, without what it was started from.
+# The peak memory of the program itself, without its parent's.
 _SAY_PEAK = """
 import atexit, pathlib, sys
 from sojourn.cli import main

@@ -1,5 +1,4 @@
-//! The reference cases: those on which simulators of the field were compared, and what those leave
-//! out.
+//! The reference cases: those on which simulators were compared, and additional ones.
 
 use sojourn_scenario::{Resolved, Scenario, Source};
 

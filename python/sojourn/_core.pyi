@@ -183,7 +183,7 @@ class Ack:
 
 @final
 class Cancel:
-    """A switch shared with runs in other threads, and their progress meter.
+    """Cancels runs in other threads, and counts their progress.
 
     Runs raise `MemoryError` as soon as the core holds more than `memory_bytes`.
     """

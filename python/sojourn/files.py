@@ -306,7 +306,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _confirm(folder: Path) -> None:
-    """Have the disk confirm the names in a folder."""
+    """Sync the names in a folder to disk."""
     # Some network file systems cannot do this, nor can a folder be opened that may not be listed,
     # or any on Windows; the file itself is safe then all the same.
     with contextlib.suppress(OSError):

@@ -2266,7 +2266,7 @@ class FlowGroup(_Part):
             with ``kind`` and its parameters. The default is that of the ``tcp`` profile: ``cubic``
             for ``linux``.
         ecn: Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable. With
-            the profiles of today's Linux ``dctcp`` and ``prague`` negotiate it in any case. For
+            the profiles of current Linux, ``dctcp`` and ``prague`` negotiate it in any case. For
             datagrams the code point may be written: ``ect1`` asks for the low-latency queue of L4S
             (RFC 9331), ``ect0`` is the same as ``true``. Default: ``False``.
         dscp: Differentiated services code point of the packets, in both directions: a number from 0

@@ -131,7 +131,7 @@ def _interrupt_main_thread() -> None:
     if platforms.IS_WINDOWS:
         _thread.interrupt_main()
         return
-    # A signal to the thread itself: it may wait in a system call.
+    # A signal to the thread itself, which may be blocked in a system call.
     main = threading.main_thread().ident
     signal.pthread_kill(main, signal.SIGINT)  # type: ignore[arg-type]
 

@@ -196,9 +196,9 @@ def drawers(
     Args:
         formats: of the figures in files; see `sojourn.plots.outputs.FORMATS`.
         size: ``page`` or ``column``, their width.
-        count: how many processes; by default one per core, and none where one core is all, or where
-            this process has matplotlib already, and perhaps settings and fonts of the user's own.
-            None on Windows, where a process cannot split.
+        count: number of processes; by default one per core, and none with a single core, or if this
+            process has imported matplotlib, perhaps with the user's settings and fonts. None on
+            Windows, where a process cannot split.
 
     Raises:
         InputError: there is no such format or size.
@@ -213,7 +213,7 @@ def drawers(
         drawing = Drawers(formats, size)
         at_end.callback(drawing.close)
         if count > 0 and sys.executable and not platforms.IS_WINDOWS:
-            # Without processes, files, or memory for one more, this process draws.
+            # If no further process can be started, this process draws.
             with contextlib.suppress(OSError):
                 drawing.ask(at_end.enter_context(_processes(count)))
         yield drawing

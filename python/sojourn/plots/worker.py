@@ -42,7 +42,7 @@ def main(descriptors: list[int]) -> None:
 
 
 def _get_ready() -> None:
-    """What all figures need: modules, fonts, the writers of both usual formats."""
+    """Load what all figures need: modules, fonts, the writers of both usual formats."""
     from sojourn.plots import style
 
     for name in plots.KINDS:

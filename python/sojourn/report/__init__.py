@@ -111,7 +111,7 @@ def save(
 
 
 def get_ready() -> None:
-    """Load what `save` needs of large libraries, so that nobody waits for it after the runs."""
+    """Load the large libraries of `save` during the runs."""
     template(_HERE, "page.html.j2")
 
 

@@ -108,7 +108,7 @@ class MeasuredPaper:
         return {key: what for key, what in self.variants().items() if key in keys}
 
     def as_variant(self, key: str) -> MeasuredPaper:
-        """The paper with claims judged by a variant, where items have it."""
+        """The paper with claims judged by a variant, if items have it."""
         return replace(self, items=[made.as_variant(key) for made in self.items])
 
     def counts(self) -> Counter[str]:

@@ -40,7 +40,8 @@ class Case:
 
     Attributes:
         scenario: every parameter is the paper's or marked as our choice; or its file.
-        keep: names in `sojourn.reproduce.extract.EXTRACTORS`: what is kept besides the summary.
+        keep: names in `sojourn.reproduce.extract.EXTRACTORS`: results that are kept in addition to
+            the summary.
         edits: changes to the scenario, in order.
     """
 

@@ -109,7 +109,7 @@ def scenarios(paper: str, item: Item, profile: Profile) -> dict[str, _core.Scena
 
 
 def _recording(where: str, item: Item, key: str, case: Case) -> _core.Scenario:
-    """The case's scenario; it records what is kept and nothing else."""
+    """The case's scenario, which records only what is kept."""
     wanted = {RECORDS[name] for name in case.keep if name in RECORDS}
     sets = [(f"record.{table}", str(table in wanted).lower()) for table in RECORDS.values()]
     try:

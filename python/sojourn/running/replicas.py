@@ -101,7 +101,7 @@ def run_all(
         finish: called in the run's thread with the task's index and its result as soon as it is
             complete, for example to save it.
         progress: receives how far the runs are.
-        store: where runs that were made before are found, and new ones kept.
+        store: where earlier runs are found and new ones kept.
         memory: a size such as ``32GB`` that all runs may take together, instead of what the machine
             has free.
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NOT_MADE = (ScenarioError, ControlError, LawError, RunFailed, InputError, MemoryError)
-"""What one run of a batch may end in; the others are made."""
+"""Errors that fail one run of a batch only."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ pub struct FlowGroup {
     #[schemars(schema_with = "algorithm_schema::congestion_control")]
     pub cc: Option<AlgorithmSpec>,
     /// Whether ECN is negotiated (TCP, RFC 3168), or datagrams are sent as ECN-capable. With the
-    /// profiles of today's Linux `dctcp` and `prague` negotiate it in any case. For datagrams the
+    /// profiles of current Linux, `dctcp` and `prague` negotiate it in any case. For datagrams the
     /// code point may be written: `ect1` asks for the low-latency queue of L4S (RFC 9331), `ect0`
     /// is the same as `true`.
     #[serde(default)]

@@ -68,7 +68,7 @@ pub(super) fn transfers_after_the_end(
     })
 }
 
-/// Whether what counts of a run is too short for TCP to react to a queue.
+/// Whether the measured part of a run is too short for TCP to react to a queue.
 pub(super) fn too_few_round_trips(
     resolved: &Resolved,
     index: usize,
