@@ -21,7 +21,7 @@ demo: $(VENV)/installed
 	    "\`sojourn live\` yet: rustup target add wasm32-unknown-unknown && make web &&" \
 	    "$(BIN)/pip install ."
 
-## develop: the package in place, in cargo's development profile: seconds after an edit
+## develop: builds the package in place, in cargo's development profile: seconds after an edit
 develop: $(VENV)/developed
 
 ## quick: after an edit of a law: its crate's tests, every scenario's digest, the quick Python tests
@@ -31,7 +31,7 @@ quick: $(VENV)/developed
 	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow and not long" -r fE \
 	    --ignore-glob 'tests/test_linux_*' --ignore tests/test_router.py
 
-## test: every test but the long ones, and what is generated
+## test: every test except the long ones, and generated files
 test: $(VENV)/developed
 	SOJOURN_OPERATIONS=100000 cargo test --quiet
 	cargo xtask check-gen
@@ -47,7 +47,7 @@ lint: $(VENV)/developed
 	$(BIN)/ruff format --check python tests docs/site
 	$(BIN)/mypy
 
-## test-long: a million random operations per entry, fuzzing, the Python tests that take long, and
+## test-long: a million random operations per entry, fuzzing, the long Python tests, and
 ##            the wheel; WHEEL=release tests the wheel as users get it
 WHEEL ?= dev
 test-long: $(VENV)/developed
@@ -69,9 +69,9 @@ test-kernel-laws:
 	cargo run --quiet --package sojourn-kernel-laws -- --write $(foreach law,$(LAWS),'$(law)')
 
 ## oracle: the kernel's own disciplines against ours in the same kernel; writes
-##         docs/evidence/kernel-module.md. Some minutes; AQMS="codel@linux ..." prints those alone
-##         and where they first differ, UPDATE="codel@linux ..." writes their rows alone;
-##         RELEASE=7.2 takes that kernel
+##         docs/evidence/kernel-module.md. Some minutes; AQMS="codel@linux ..." prints only those
+##         and their first difference, UPDATE="codel@linux ..." writes only their rows;
+##         RELEASE=7.2 uses that kernel
 oracle: $(VENV)/developed
 	$(BIN)/sojourn kernel build $(if $(RELEASE),--source $(RELEASE))
 	$(BIN)/sojourn kernel module $(if $(RELEASE),--release $(RELEASE))
@@ -79,8 +79,8 @@ oracle: $(VENV)/developed
 	    $(if $(AQMS),--show $(AQMS)) $(if $(UPDATE),--update $(UPDATE))
 
 ## module-trials: the kernel module loaded, changed, flooded and unloaded in guests; writes
-##                docs/evidence/kernel-module.md. KERNELS="6.1 7.2 PATH": their modules must be
-##                there
+##                docs/evidence/kernel-module.md. KERNELS="6.1 7.2 PATH": their modules must
+##                exist
 KERNELS ?= 6.1 7.2
 module-trials: $(VENV)/developed
 	$(BIN)/python tests/module/record.py $(KERNELS)
@@ -89,7 +89,7 @@ module-trials: $(VENV)/developed
 ns3:
 	PYTHON=$(PYTHON) sh ns3/build.sh
 
-## ns3-costs: what our discs cost beside ns-3's own, and the engine; writes the tables of
+## ns3-costs: the cost of our discs against ns-3's, and of the engine; writes the tables of
 ##            docs/how-to/ns3.md (after `make ns3` and `sojourn ns3 build`; for seconds on an idle
 ##            machine)
 ns3-costs: $(VENV)/developed
@@ -101,13 +101,13 @@ agreement-ns3: $(VENV)/developed
 	$(BIN)/sojourn agree --engine sim,ns3 --grid --page docs/results/agreement-ns3.md > /dev/null
 
 ## agreement-wide: the wide grid on the simulator and the kernel; writes
-##                 docs/results/agreement-wide.md. An hour and a half on one core; what is done is
-##                 kept, so that it may be interrupted
+##                 docs/results/agreement-wide.md. An hour and a half on one core; it may be
+##                 interrupted and continued
 agreement-wide: $(VENV)/developed
 	$(BIN)/sojourn agree --grid wide --seeds $(or $(SEEDS),10) --page docs/results/agreement-wide.md > /dev/null
 
-## linux-repeats: one scenario on the engine linux TIMES times, a guest each, all equal packet for
-##                packet; writes the figure into docs/how-to/linux.md. Five minutes
+## linux-repeats: one scenario on the engine linux TIMES times, each in a new guest, all equal packet
+##                for packet; writes the figure into docs/how-to/linux.md. Five minutes
 linux-repeats: $(VENV)/developed
 	$(BIN)/python benches/linux_repeats.py $(or $(TIMES),100)
 
@@ -135,9 +135,9 @@ fuzz:
 	SOJOURN_FUZZ_SECONDS=$(SECONDS) cargo test --package sojourn-fuzz
 
 ## storm: COUNT inputs of a KIND from number FROM of a SEED, in children with limits and a watchdog
-##        (docs/evidence/storm.md); prints a table, and keeps what is bad in out/storm. Kinds:
-##        mutants, worlds, long (scenarios); kills, power, damage, limits, surroundings (commands
-##        and files). KIND=kills UNTIL=1000 goes on from earlier calls until so many kills have hit
+##        (docs/evidence/storm.md); prints a table, and keeps bad inputs in out/storm. Kinds:
+##        mutants, `worlds`, long (scenarios); kills, power, damage, limits, surroundings (commands
+##        and files). KIND=kills UNTIL=1000 continues earlier calls until 1000 kills have hit
 KIND  ?= mutants
 FROM  ?= 0
 COUNT ?= 100000
@@ -146,7 +146,7 @@ storm: $(VENV)/developed
 	PYTHONPATH=tests $(BIN)/python -m storm $(KIND) --seed $(SEED) --from $(FROM) --count $(COUNT) \
 	    $(if $(UNTIL),--until $(UNTIL))
 
-## long-haul: a million simulated seconds, and the memory of the process meanwhile
+## long-haul: a million simulated seconds, and the memory of the process
 ##            (docs/evidence/storm.md)
 long-haul: $(VENV)/developed
 	$(BIN)/python tests/storm/long_haul.py
@@ -157,12 +157,12 @@ TIMES ?= 20
 cancel: $(VENV)/developed
 	$(BIN)/python tests/storm/cancel.py --times $(TIMES)
 
-## storm-record: kills, surroundings and cancelling into docs/evidence/storm.md; wants an idle
-##               machine. PARTS=Cancelling writes that part alone
+## storm-record: kills, surroundings and cancelling into docs/evidence/storm.md; needs an idle
+##               machine. PARTS=Cancelling writes only that part
 storm-record: $(VENV)/developed
 	$(BIN)/python tests/storm/record.py $(PARTS)
 
-## attacks: what attacks have found, judged again; writes the figures beside docs/results/attacks
+## attacks: judges the findings of attacks again; writes the figures into docs/results/attacks
 attacks: $(VENV)/developed
 	$(BIN)/python tests/attacks/judge.py
 
@@ -188,8 +188,8 @@ audit: $(VENV)/developed
 	cargo deny --offline check licenses bans sources
 	$(BIN)/python tests/audit/python_packages.py $(PIP_AUDIT) $(OSV_DB)
 
-## sbom: what is in the package, as CycloneDX, into out/sbom: its crates as maturin writes them into
-##       the wheel, and the Python packages of this environment (cyclonedx-bom, in one of its own)
+## sbom: the contents of the package, as CycloneDX, into out/sbom: its crates as maturin writes them
+##       into the wheel, and the Python packages of this environment (cyclonedx-bom, in a separate one)
 SBOM_TOOLS := target/sbom-tools
 CYCLONEDX  := $(SBOM_TOOLS)/bin/cyclonedx-py
 $(CYCLONEDX):
@@ -214,7 +214,7 @@ mutants:
 mutants-python: $(VENV)/developed
 	$(BIN)/python tests/mutation/python_mutants.py $(FILES) --sample $(SAMPLE) --seed $(SEED)
 
-## coverage: how often the intervals of a comparison hold; writes docs/evidence/coverage.md, some
+## coverage: coverage of the intervals of a comparison; writes docs/evidence/coverage.md, about
 ##           five minutes
 coverage: $(VENV)/developed
 	$(BIN)/python tests/coverage/measure.py
@@ -224,9 +224,9 @@ KILLS ?= 100
 study-kills: $(VENV)/developed
 	SOJOURN_KILLS=$(KILLS) $(BIN)/pytest -s tests/test_study_kill.py
 
-## study-costs: what a study costs beyond its runs, into docs/how-to/studies.md: a study of RUNS
-##              runs, smaller ones with 1, 2 and 4 workers, 300 idle workers; with the package as
-##              users get it. Some ten minutes of two idle cores; an interrupted one goes on
+## study-costs: the cost of a study beyond its runs, into docs/how-to/studies.md: a study of RUNS
+##              runs, smaller ones with 1, 2 and 4 workers, 300 idle workers; with a release
+##              build. About ten minutes of two idle cores; an interrupted one continues
 RUNS ?= 100000
 study-costs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'distributed>=2024.8' \
@@ -238,13 +238,13 @@ OPERATIONS ?= 50000000
 contract-long:
 	SOJOURN_OPERATIONS=$(OPERATIONS) cargo test --release --package sojourn-aqm --test contract
 
-## bench: what a packet costs; writes benches/RESULTS.md
+## bench: the cost of a packet; writes benches/RESULTS.md
 bench: $(VENV)/installed
 	cargo build --release --quiet --package sojourn-benches
 	PYTHON=$(BIN)/python sh benches/bench.sh
 
 ## reproduce-full: the five papers with their own numbers of runs; writes docs/results/papers.md and
-##                 the score in README.md. About an hour of one core; an interrupted one goes on
+##                 the score in README.md. About an hour of one core; can be continued
 reproduce-full: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyarrow>=15' 'scipy>=1.15'
 	$(BIN)/sojourn reproduce --full --out out/reproduction
@@ -269,7 +269,7 @@ wheels: web | $(VENV)/bin/python
 	    --target $${each%:*} --compatibility $${each#*:} --out dist || exit; done
 	$(BIN)/python tests/wheels.py dist/*.whl
 
-## instructions: what a packet of each reference case costs, against benches/instructions.toml;
+## instructions: the cost of a packet of each reference case, against benches/instructions.toml;
 ##               needs valgrind
 instructions:
 	cargo run --release --quiet --package sojourn-benches -- reference check
@@ -278,8 +278,8 @@ instructions:
 instructions-write:
 	cargo run --release --quiet --package sojourn-benches -- reference write
 
-## instructions-wheel: the same, beside the goals, of the bench compiled as `make wheel` compiles the
-##                     package, into benches/instructions-wheel.toml. Needs `rustup component add
+## instructions-wheel: the same, with the goals, for the bench compiled as in `make wheel`,
+##                     into benches/instructions-wheel.toml. Needs `rustup component add
 ##                     llvm-tools`; some ten minutes
 instructions-wheel: $(VENV)/developed
 	PYTHON=$(BIN)/python sh benches/wheel.sh
@@ -309,12 +309,12 @@ walk-atlas: web site
 walk: web site
 	node web/tests/walk.mjs out/walk $(TUTORIALS)
 
-## web-speed: how large and how fast the page is, into docs/how-to/browser.md; two minutes of an
+## web-speed: size and speed of the page, into docs/how-to/browser.md; two minutes of an
 ##            idle machine
 web-speed: web $(VENV)/developed
 	PYTHON=$(BIN)/python node web/tests/speed.mjs
 
-## web-sizes: how large the page is, into docs/how-to/browser.md
+## web-sizes: size of the page, into docs/how-to/browser.md
 web-sizes: web
 	node web/tests/sizes.mjs
 
@@ -331,7 +331,7 @@ docs-test: $(VENV)/developed
 	SOJOURN_DOCS=1 $(BIN)/pytest tests/test_docs.py
 
 ## atlas: every AQM x scenario after RFC 7928 x load x RTT, into out/atlas (docs/results/atlas.md);
-##        some minutes, an interrupted one goes on. atlas-small: a few cells of it
+##        some minutes, an interrupted one continues. atlas-small: a few cells of it
 atlas: $(VENV)/developed
 	$(BIN)/python docs/site/atlas.py out/atlas
 
@@ -339,7 +339,7 @@ atlas-small: $(VENV)/developed
 	$(BIN)/python docs/site/atlas.py out/atlas --small
 
 ## site: the site, into out/site/html: docs/, the reference made from the code, a gallery drawn for
-##       it, the documentation of the crates, and the live page where `make web` has built it
+##       it, the documentation of the crates, and the live page if `make web` has built it
 site: $(VENV)/sphinx docs
 	$(BIN)/python docs/site/stage.py out/site/source
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs/site \

@@ -99,12 +99,12 @@ def check(folder: Path) -> Path:
 
     plain = checked()
     own = {HOSTILE if name == "own" else name: grid for name, grid in plain.grid.items()}
-    others = {HOSTILE if name == "own" else name: of for name, of in plain.worlds.items()}
+    others = {HOSTILE if name == "own" else name: of for name, of in plain.others.items()}
     findings = [replace(one, promise=HOSTILE, detail=HOSTILE) for one in plain.findings]
     save(
         replace(
             plain, law=HOSTILE, doc=HOSTILE, source=HOSTILE, command=HOSTILE, findings=findings,
-            aqms=list(own), grid=own, worlds=others, sentences=[HOSTILE],
+            aqms=list(own), grid=own, others=others, sentences=[HOSTILE],
         ),
         folder,
     )  # fmt: skip

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches a compiler for WebAssembly from Debian into the user's cache, beside whatever Rust is
-# installed. Debian's packages of it conflict with Debian's own rustc only, so they are unpacked and
+# Fetches a compiler for WebAssembly from Debian into the user's cache, next to any installed
+# Rust. Debian's packages of it conflict with Debian's own rustc only, so they are unpacked and
 # not installed; the standard library is compiled from the sources among them. Needs apt; with
 # rustup, `rustup target add wasm32-unknown-unknown` does instead. 140 MB to fetch, half a minute.
 #

@@ -2,7 +2,7 @@
 
     python docs/site/atlas.py FOLDER [--small] [--plan] [--traces DIR]
 
-Each scenario and load is a study of its own with the axes AQM and round-trip time; what a store has
+Each scenario and load is a separate study with the axes AQM and round-trip time; what a store has
 is not run again. FOLDER gets `atlas.parquet` and `index.html`, a page that works from disk.
 """
 
@@ -161,7 +161,7 @@ def _show_plan(found: list[Part]) -> None:
         cost = plan_study(part.study(), pilots=2)
         print(f"{part.name} x{part.load}: {cost.runs} runs, about {cost.busy_s:.0f} s", flush=True)
         runs, busy_s = runs + cost.runs, busy_s + cost.busy_s
-    print(f"all: {runs} runs, about {busy_s / 60:.0f} minutes of processor time")
+    print(f"all: {runs} runs, about {busy_s / 60:.0f} minutes of CPU time")
 
 
 def _finite(value: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Put beside the pages of the site what others have built: the live page, the crates' own pages.
+"""Adds parts to the site that are built elsewhere: the live page, the crates' own pages.
 
 python docs/site/beside.py FOLDER
 """
@@ -19,7 +19,7 @@ ATLAS = ROOT / "out" / "atlas"
 
 
 def main() -> None:
-    """Copy what exists, and say what does not."""
+    """Copy what exists, and report what is missing."""
     site = Path(sys.argv[1])
     if live_links.exists():
         shutil.copytree(page.FOLDER, site / "live", dirs_exist_ok=True)

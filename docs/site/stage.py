@@ -63,7 +63,7 @@ def _pages() -> list[Path]:
 
 
 def _place(path: Path) -> Path:
-    """Where a file of the tree is on the site; a file that is no page is shown by one."""
+    """The place of a file of the tree on the site; a file that is not a page is shown by one."""
     name = path.relative_to(ROOT).as_posix()
     if name in OUTSIDE:
         return Path(OUTSIDE[name])
@@ -76,7 +76,7 @@ def _place(path: Path) -> Path:
 
 
 def _rewritten(page: Path, shown: set[Path]) -> str:
-    """The text of a page with its links as they are on the site."""
+    """The text of a page with links for the site."""
     text = page.read_text(encoding="utf-8")
     parts, end = [], 0
     depth = len(_place(page).parts) - 1
@@ -90,7 +90,7 @@ def _rewritten(page: Path, shown: set[Path]) -> str:
 
 
 def _beside(page: Path) -> str:
-    """A link from a page to what lies beside the pages, if it was made."""
+    """A link from a page to a part that is built elsewhere, if it exists."""
     made = {
         DOCS / "results" / "atlas.md": (
             ROOT / "out" / "atlas" / "index.html",

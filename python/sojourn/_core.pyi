@@ -442,7 +442,7 @@ def router_plan(words: str, laws: list[CustomLaw] = ...) -> str:
     """Resolve the router's options; both as JSON. Raises ScenarioError with the option."""
 
 def router_run(plan: str, told: str, control: str, out: str) -> None:
-    """Route until the other end of the pipe `control` is closed; JSON lines go to the pipe `told`.
+    """Route until the other end of the pipe `control` is closed; JSON lines go to the other pipe.
 
     Results go to the folder `out` unless it is empty.
     """

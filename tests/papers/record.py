@@ -128,8 +128,8 @@ def page(found: Mapping[str, Any]) -> str:
     for name, of_paper in rows:
         for key in of_paper[0]["variants"]:
             other = [dict(one, verdict=one["variants"][key]) for one in of_paper]
-            told = ", ".join(f"{group} {score(other, group)[0]}" for group in GROUPS)
-            lines.append(f"- {name}, `{key}`: {told}.")
+            scores = ", ".join(f"{group} {score(other, group)[0]}" for group in GROUPS)
+            lines.append(f"- {name}, `{key}`: {scores}.")
     for name, of_paper in rows:
         bad = [one for one in of_paper if one["verdict"] not in (*GOOD, "not covered")]
         lines += ["", f"## {name}", "", f"Claims that do not hold or match: {len(bad)}.", ""]

@@ -195,7 +195,7 @@ test("a page that was saved with a state opens with it", { skip }, async () => {
   assert.deepEqual(problems, []);
 });
 
-test("a parameter out of range is refused beside its form", { skip }, async () => {
+test("a parameter out of range is refused next to its form", { skip }, async () => {
   await open();
   await page.fill("#text-b", "codel:target=fast");
   await page.press("#text-b", "Tab");
@@ -528,7 +528,7 @@ for (const [missing, words] of [
   ["WebAssembly", /no WebAssembly/],
   ["Worker", /no web workers/],
 ]) {
-  test(`a browser without ${missing} is told so in one sentence`, { skip }, async () => {
+  test(`a browser without ${missing} gets one message about it`, { skip }, async () => {
     await open();
     await page.addInitScript((name) => delete window[name], missing);
     await page.reload();

@@ -1,4 +1,4 @@
-// Opens every link of the built site's atlas in Chromium: the live page shows that cell, beside
+// Opens every link of the built site's atlas in Chromium: the live page shows that cell next to
 // tail drop, refuses nothing and runs for a moment. Every AQM's first cell runs to
 // its end. Ends with 1 on an error of a page, a cell without a number, or a request to elsewhere.
 //

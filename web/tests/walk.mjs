@@ -1,7 +1,7 @@
 // Walks through every tutorial and exercise of the built site in Chromium: opens its page, follows
 // its links to the live page, and does there what the numbered steps of the text say, one act for
 // each. Every step leaves a picture, at 1440 and 360 pixels, light and dark; FOLDER/index.html shows
-// them beside the words. Ends with 1 on an error of a page, a request to elsewhere, a link without
+// them next to the text. Ends with 1 on an error of a page, a request to elsewhere, a link without
 // a target, a step that does not do what it says, or a text and acts that are not of one length.
 //
 //     node web/tests/walk.mjs FOLDER [TUTORIAL...]       (after `make site`, with the live page)

@@ -146,9 +146,10 @@ def _metric(cell: CellAgreement) -> str:
 
 
 def _counts(cells: Sequence[CellAgreement]) -> str:
-    apart = sum(cell.is_apart for cell in cells)
+    differing = sum(cell.is_apart for cell in cells)
     return (
-        f"{len(cells)} | {_share(cells, 'agrees')} | {_share(cells, 'agrees_closely')} | {apart} |"
+        f"{len(cells)} | {_share(cells, 'agrees')} | {_share(cells, 'agrees_closely')} | "
+        f"{differing} |"
     )
 
 

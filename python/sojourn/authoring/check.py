@@ -34,7 +34,7 @@ class Checked:
         findings: the contract.
         aqms: the law, then the known AQMs.
         grid: by AQM, (flows, base RTT in ms) and cell.
-        worlds: by AQM, name of a standard scenario and cell.
+        others: by AQM, name of a standard scenario and cell.
         sentences: the conclusions from the standard scenarios.
         command: the command that repeats this check.
     """
@@ -46,7 +46,7 @@ class Checked:
     findings: list[Finding]
     aqms: list[str]
     grid: dict[str, dict[tuple[int, int], WorldResult]]
-    worlds: dict[str, dict[str, WorldResult]]
+    others: dict[str, dict[str, WorldResult]]
     sentences: list[str]
     command: str
 
@@ -93,13 +93,13 @@ def check(
         findings=findings,
         aqms=aqms,
         grid={aqm: {} for aqm in aqms},
-        worlds={aqm: {} for aqm in aqms},
+        others={aqm: {} for aqm in aqms},
         sentences=[],
         command=_command(law if isinstance(law, str) else name, quick, operations),
     )
     if not quick and made.is_kept:
         _run(made, laws, jobs, progress)
-        made.sentences.extend(worlds.sentences(made.grid, made.worlds, made.target_s))
+        made.sentences.extend(worlds.sentences(made.grid, made.others, made.target_s))
     return made
 
 
@@ -141,7 +141,7 @@ def _run(
     for (aqm, place), cell in zip(places, cells, strict=True):
         assert isinstance(cell, WorldResult), cell
         if isinstance(place, str):
-            made.worlds[aqm][place] = cell
+            made.others[aqm][place] = cell
         else:
             made.grid[aqm][place] = cell
 

@@ -61,7 +61,7 @@ def to_json(checked: Checked) -> dict[str, Any]:
         },
         "worlds": {
             aqm: {name: asdict(cell) for name, cell in cells.items()}
-            for aqm, cells in checked.worlds.items()
+            for aqm, cells in checked.others.items()
         },
         "sentences": checked.sentences,
     }
@@ -140,7 +140,7 @@ def _rows(checked: Checked) -> list[tuple[str, list[str]]]:
     def row(
         name: str, of: Callable[[dict[str, WorldResult]], float], scale: float
     ) -> tuple[str, list[str]]:
-        cells = [checked.worlds[aqm] for aqm in checked.aqms]
+        cells = [checked.others[aqm] for aqm in checked.aqms]
         return name, [_number(scale * of(each)) if each else "–" for each in cells]
 
     mixed, flood = worlds.MIXED, worlds.FLOOD

@@ -1,4 +1,4 @@
-"""The worker side of `beside`: processes that draw what they receive.
+"""The processes that draw figures for another process.
 
 One process imports matplotlib, then forks once per connection, so the import is done once. It has
 no threads then. Each process ends when the other side of its connection is closed.
