@@ -4,7 +4,7 @@
 
 /*
  * Bulk TCP flows through one bottleneck, the topology of Tahiliani and Tewari 2017 (PI2) and of
- * RFC 7928 §3: sources and sinks on links of their own, the AQM between two routers.
+ * RFC 7928 §3: sources and sinks on separate links, the AQM between two routers.
  *
  *   sources --(10 Mbit/s, 1 ms)-- router ==(10 Mbit/s, 38 ms)== router --(10 Mbit/s, 1 ms)-- sinks
  *
@@ -49,7 +49,7 @@ namespace
 /// Delay of the links of sources and sinks.
 const Time ACCESS_DELAY = MilliSeconds(1);
 
-/// What can be set; the values are those of Tahiliani and Tewari 2017, scenario 1.
+/// The options; defaults are those of Tahiliani and Tewari 2017, scenario 1.
 struct Options
 {
     std::string aqm{"pi2"};               //!< AQM as text; empty: `disc`

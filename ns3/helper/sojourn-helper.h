@@ -16,7 +16,7 @@ namespace ns3
 /**
  * @ingroup sojourn
  *
- * What TrafficControlHelper leaves to do for AQMs by text.
+ * Additions to TrafficControlHelper for AQMs by text.
  */
 class SojournHelper
 {

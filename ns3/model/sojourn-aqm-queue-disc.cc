@@ -36,10 +36,10 @@ NS_OBJECT_ENSURE_REGISTERED(SojournAqmQueueDisc);
 namespace
 {
 
-/// No limit was set: that of the AQM holds.
+/// No limit was set: that of the AQM applies.
 const QueueSize UNSET(QueueSizeUnit::PACKETS, std::numeric_limits<uint32_t>::max());
 
-/// @return whether both are as many of the same
+/// @return whether both are equal in number and unit
 bool
 IsSame(const QueueSize& one, const QueueSize& other)
 {
@@ -163,7 +163,7 @@ SojournAqmQueueDisc::NotifyConstructionCompleted()
 {
     QueueDisc::NotifyConstructionCompleted();
     // A variable takes the next stream of ns-3, and so moves those of all that are made later. An
-    // AQM that draws no numbers must not, so that it can stand for ns3::CoDelQueueDisc.
+    // AQM that draws no numbers must not do so, to be equivalent to ns3::CoDelQueueDisc.
     if (SojournReasons(DescribeAqm()).MayDraw())
     {
         m_uniform = CreateObject<UniformRandomVariable>();
@@ -355,7 +355,7 @@ SojournAqmQueueDisc::InitializeParams()
     m_state.assign(sojourn_var_count(m_qdisc.get()), std::nan(""));
     m_newState = m_state;
     AdoptLimit();
-    CatchUp(); // the AQM counts from time 0, and the simulation may have begun long ago
+    CatchUp(); // the AQM counts from time 0, but the simulation may have started earlier
     ScheduleTimer();
 }
 
@@ -385,7 +385,7 @@ SojournAqmQueueDisc::MakeFlowTable()
 void
 SojournAqmQueueDisc::AdoptLimit()
 {
-    // The AQM shows sizes as 1514B, 250kB or 1MB, which are words of QueueSize too.
+    // The AQM shows sizes as 1514B, 250kB or 1MB, which QueueSize also reads.
     const std::string limit = GetParameter("limit");
     if (!limit.empty() && limit != "auto" && limit != "off")
     {
@@ -478,7 +478,7 @@ SojournAqmQueueDisc::GetState(const std::string& name)
 bool
 SojournAqmQueueDisc::Describe(Ptr<QueueDiscItem> item, sojourn_packet& packet)
 {
-    packet.bytes = std::max(item->GetSize(), uint32_t{1}); // no link sends nothing
+    packet.bytes = std::max(item->GetSize(), uint32_t{1}); // a link's rate is never zero
     if (GetNPacketFilters() > 0)
     {
         const int32_t flow = Classify(item);
@@ -603,7 +603,7 @@ SojournAqmQueueDisc::Admit(Ptr<QueueDiscItem> item, uint64_t id, const Signal* d
     }
     where.queue.Release(where.place);
     const char* reason = m_reasons->OfDrop(drop->cause);
-    // What finds no room is dropped before it comes to its flow queue.
+    // A packet that does not fit is dropped before it reaches its flow queue.
     if (where.flow && drop->cause != SOJOURN_CAUSE_OVERFLOW)
     {
         where.flow->Refuse(item, reason);
@@ -698,7 +698,7 @@ SojournAqmQueueDisc::ScheduleTimer()
     const uint64_t due = sojourn_next_timer(m_qdisc.get());
     if (due == SOJOURN_NEVER || !m_timer.IsExpired())
     {
-        return; // an event that comes too early schedules the next one
+        return; // an early event schedules the next one
     }
     m_timer = Simulator::Schedule(NanoSeconds(due - NowNs()), &SojournAqmQueueDisc::OnTimer, this);
 }
@@ -717,7 +717,7 @@ SojournAqmQueueDisc::ScheduleWake()
     const uint64_t until = sojourn_held_until(m_qdisc.get());
     if (until == SOJOURN_NEVER || until <= NowNs() || !m_wake.IsExpired() || !GetSendCallback())
     {
-        return; // who has not said where packets go takes them himself
+        return; // without a send callback the user dequeues packets
     }
     m_wake = Simulator::Schedule(NanoSeconds(until - NowNs()), &QueueDisc::Run, this);
 }

@@ -33,15 +33,14 @@ namespace ns3
 /**
  * @ingroup sojourn
  *
- * An AQM of Sojourn. What AQM it is, subclasses say.
+ * An AQM of Sojourn. Subclasses define which one.
  *
- * The packets wait in one internal queue, from which the AQM takes any of them. Where each flow
- * queue is under a law of its own, the packets of each wait in a child queue disc, as in ns-3's
- * discs of flow queues; the decisions are the AQM's in either case. The disc itself may be the
- * child of another.
+ * The packets are in one internal queue, from which the AQM takes any of them. If each flow queue
+ * has its own law, the packets of each are in a child queue disc, as in ns-3's discs of flow
+ * queues; the AQM decides in either case. The disc itself may be the child of another.
  *
- * MaxSize, by the attribute or by SetMaxSize, may change at any time, except where the limit is
- * part of what the AQM is.
+ * MaxSize, by the attribute or by SetMaxSize, may change at any time, unless the AQM's limit is
+ * fixed.
  */
 class SojournAqmQueueDisc : public QueueDisc
 {
@@ -54,7 +53,7 @@ class SojournAqmQueueDisc : public QueueDisc
     SojournAqmQueueDisc();
     ~SojournAqmQueueDisc() override;
 
-    // Reasons, by the names that ns-3's own discs have for them.
+    // Reasons, named as in ns-3's own discs.
     static constexpr const char* UNCLASSIFIED_DROP =
         SojournReasons::UNCLASSIFIED_DROP; //!< No packet filter recognised the packet
     static constexpr const char* OVERLIMIT_DROP =
@@ -82,8 +81,7 @@ class SojournAqmQueueDisc : public QueueDisc
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * Tells the AQM that the rate of the link is another one now, or, before the simulation
-     * starts, what it is at first.
+     * Tells the AQM a new rate of the link, or, before the simulation starts, the initial one.
      * @param rate the rate; zero is refused while the simulation runs
      */
     void SetRate(DataRate rate);
@@ -92,8 +90,8 @@ class SojournAqmQueueDisc : public QueueDisc
 
     /**
      * @param name a parameter of the AQM, such as "target"
-     * @return its value with its unit, such as "15ms"; empty if it has none of that name, or the
-     * disc is not initialized
+     * @return its value with its unit, such as "15ms"; empty if it has no such parameter, or the
+     *     disc is not initialized
      */
     std::string GetParameter(const std::string& name) const;
     /// @return the names of the state variables of the AQM
@@ -113,8 +111,8 @@ class SojournAqmQueueDisc : public QueueDisc
 
   protected:
     /**
-     * Adds the attributes of every disc to a type that one can make: Config::SetDefault and the
-     * command line look for an attribute in that type alone, not in those above it.
+     * Adds the attributes of every disc to a concrete type: Config::SetDefault and the command line
+     * look for an attribute only in that type, not in its parents.
      * @param tid the type
      * @return the type
      */
@@ -159,7 +157,7 @@ class SojournAqmQueueDisc : public QueueDisc
         bool isMark;   //!< else a drop
     };
 
-    /// Where a packet waits; packed into its number.
+    /// The position of a packet; packed into its number.
     struct Whereabouts
     {
         SojournFlowQueueDisc* flow;        //!< its flow queue; null: the disc has one queue
@@ -197,21 +195,21 @@ class SojournAqmQueueDisc : public QueueDisc
     void AdoptLimit();
     /// Tells the AQM the limit if it has changed. @return false if that of the AQM is fixed
     bool FollowLimit();
-    /// Before anything is asked of the AQM: it is there, has its limit, and its timers have run.
+    /// Before every call of the AQM: creates it, sets its limit, and runs its timers.
     void Prepare();
-    /// The table of flow queues, where each is under a law of its own; checks what belongs to it.
+    /// The table of flow queues, if each has its own law; checks its attributes.
     void MakeFlowTable();
     /**
      * @param queue the number of a flow queue
-     * @return the number, plus 1, of its class, which is made if it is new
+     * @return the number, plus 1, of its class, which is created if new
      */
     uint32_t ClassOf(uint32_t queue);
-    /// @param id the number of a packet @return where it waits
+    /// @param id the number of a packet @return its position
     Whereabouts Find(uint64_t id) const;
     /// @return the largest packet of the link in bytes: as set, of the device, or 1500
     uint32_t FindMtu() const;
     /**
-     * What the AQM needs to know of a packet.
+     * The AQM's description of a packet.
      * @param item the packet
      * @param packet filled in, its number with its class alone
      * @return false if no packet filter recognises it
@@ -224,8 +222,7 @@ class SojournAqmQueueDisc : public QueueDisc
      * @param drop the signal that drops it; null: it is accepted
      */
     void Admit(Ptr<QueueDiscItem> item, uint64_t id, const Signal* drop);
-    /// Carries out a signal about a packet that waits.
-    /// @param signal the signal
+    /// Carries out a signal about a queued packet. @param signal the signal
     void CarryOut(const Signal& signal);
     /**
      * Marks a packet that the AQM has found to be ECN-capable.
@@ -240,7 +237,7 @@ class SojournAqmQueueDisc : public QueueDisc
     void ScheduleTimer();
     /// A timer of the AQM is due.
     void OnTimer();
-    /// A shaper lets the next packet go: asks the receiving object to take it.
+    /// A shaper releases the next packet: asks the receiving object to take it.
     void ScheduleWake();
     /// Fires the traces of state variables that have changed.
     void TraceState();

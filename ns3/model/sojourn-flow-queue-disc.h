@@ -18,8 +18,8 @@ namespace ns3
  * @ingroup sojourn
  *
  * The packets of one flow queue: a child of the queue disc whose AQM decides about them, as the
- * flow queues of ns-3 are. It decides nothing itself; its statistics, reasons and traces are those
- * of its packets, and ns-3 adds them to its parent's.
+ * flow queues of ns-3 are. It makes no decisions; its statistics, reasons and traces are those of
+ * its packets, and ns-3 adds them to its parent's.
  */
 class SojournFlowQueueDisc : public QueueDisc
 {
@@ -92,7 +92,7 @@ class SojournFlow : public QueueDiscClass
     SojournFlow();
     ~SojournFlow() override;
 
-    /// Where a flow queue stands in the rounds, as FqCoDelFlow says it.
+    /// The status of a flow queue in the rounds, as in FqCoDelFlow.
     enum FlowStatus
     {
         INACTIVE, //!< it is not served
@@ -106,7 +106,7 @@ class SojournFlow : public QueueDiscClass
     uint32_t GetIndex() const;
     /// @param aqm whose flow queue it is; null when that ends
     void SetAqm(const sojourn_qdisc* aqm);
-    /// @return where it stands in the rounds; INACTIVE once its disc is disposed of
+    /// @return its status in the rounds; INACTIVE once its disc is disposed of
     FlowStatus GetStatus() const;
     /// @return bytes that it may still send in this round; 0 once its disc is disposed of
     int32_t GetDeficit() const;

@@ -64,7 +64,7 @@ uint64_t
 SojournFlowTable::FlowOf(uint32_t queue) const
 {
     // The AQM multiplies its hash by the number of queues and takes the upper 64 bits. A hash in
-    // the stretch of that queue: its number times 2^64 / queues, rounded up.
+    // the range of that queue: its number times 2^64 / queues, rounded up.
     const uint64_t stretch = std::numeric_limits<uint64_t>::max() / m_queues + 1;
     return Unmixed(queue * stretch) ^ SALT;
 }

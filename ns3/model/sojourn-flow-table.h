@@ -15,9 +15,9 @@ namespace ns3
 /**
  * @ingroup sojourn
  *
- * Which flow queue a flow takes, as ns-3's discs of flow queues choose it: the hash of the flow
- * modulo the number of queues, or, set-associative, a queue of the set into which the hash falls
- * (ns-3 3.44 FqCoDelQueueDisc: attributes Flows, EnableSetAssociativeHash, SetWays).
+ * The flow queue of a flow, chosen as in ns-3's discs of flow queues: the hash of the flow modulo
+ * the number of queues, or, set-associative, a queue of the set into which the hash falls (ns-3
+ * 3.44 FqCoDelQueueDisc: attributes Flows, EnableSetAssociativeHash, SetWays).
  */
 class SojournFlowTable
 {
@@ -45,7 +45,7 @@ class SojournFlowTable
     uint64_t FlowOf(uint32_t queue) const;
 
   private:
-    /// Who took a queue of a set last.
+    /// The last user of a queue of a set.
     struct Owner
     {
         uint32_t hash{0};    //!< the hash of its flow

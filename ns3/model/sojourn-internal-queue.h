@@ -37,13 +37,13 @@ class SojournInternalQueue : public Queue<QueueDiscItem>
     using Place = uint32_t;
 
     /**
-     * A place for the packet that arrives next. Packet and place are joined by Append; a place
-     * that is not used is given back by Release.
+     * A place for the packet that arrives next. Packet and place are joined by Append; an unused
+     * place is returned by Release.
      * @return the place
      */
     Place Reserve();
     /**
-     * Gives a reserved place back.
+     * Returns a reserved place.
      * @param place the place
      */
     void Release(Place place);
@@ -65,8 +65,8 @@ class SojournInternalQueue : public Queue<QueueDiscItem>
      */
     Ptr<QueueDiscItem> Take(Place place);
 
-    // Inherited. The place of a packet that these two hand out is unknown to a discipline, so that
-    // they must not be used in addition to it.
+    // Inherited. A discipline does not know the place of packets that these two return, so they
+    // must not be used in addition to it.
     bool Enqueue(Ptr<QueueDiscItem> item) override;
     Ptr<QueueDiscItem> Dequeue() override;
     Ptr<QueueDiscItem> Remove() override;

@@ -13,9 +13,9 @@ namespace ns3
 {
 
 /**
- * Fills in the ECN field and the code point of a packet. An item without an IP header has none that
- * one could read, but may know how to be marked. Where the AQM may mark, such an item is asked by
- * marking it, which changes no header.
+ * Fills in the ECN field and the code point of a packet. An item without an IP header has no
+ * readable field, but may support marking. If the AQM may mark, such an item is tested by marking
+ * it, which changes no header.
  *
  * @param item the packet
  * @param mayMark whether the AQM may mark packets
@@ -24,7 +24,7 @@ namespace ns3
 void FillInDsField(Ptr<QueueDiscItem> item, bool mayMark, sojourn_packet& packet);
 
 /**
- * Fills in the hosts of a packet, where its item knows them; else its flow stands for them.
+ * Fills in the hosts of a packet, if its item knows them; else its flow.
  *
  * @param item the packet
  * @param packet the packet as the AQM sees it, with its flow

@@ -25,8 +25,7 @@ namespace ns3
 namespace
 {
 
-/// A number with the digits that read back as the same number, without an exponent, whatever the
-/// locale is.
+/// A number with the digits of a round trip, without an exponent, in any locale.
 std::string
 Digits(double number, const char* unit)
 {
@@ -35,14 +34,14 @@ Digits(double number, const char* unit)
     return std::string(text, end) + unit;
 }
 
-/// A number of bytes as the AQM writes it: 1514B, 250kB, 1MB.
+/// A number of bytes in the AQM's notation: 1514B, 250kB, 1MB.
 uint64_t
 BytesOf(const std::string& text)
 {
     return QueueSize(text).GetValue();
 }
 
-/// Whether a text is a number and nothing else.
+/// Whether a text is only a number.
 bool
 IsNumber(const std::string& text)
 {
@@ -51,7 +50,7 @@ IsNumber(const std::string& text)
     return end != text.c_str() && *end == 0;
 }
 
-/// A threshold: a QueueSize, or a number of what MaxSize counts, as RedQueueDisc has it.
+/// A threshold: a QueueSize, or a number in the unit of MaxSize, as in RedQueueDisc.
 class ThresholdChecker : public AttributeChecker
 {
   public:
@@ -104,7 +103,7 @@ class ThresholdChecker : public AttributeChecker
     }
 };
 
-/// A QueueSize; of a text that is none it says what would be one.
+/// A QueueSize; for an invalid text the error shows a valid one.
 class SizeChecker : public AttributeChecker
 {
   public:
@@ -143,8 +142,8 @@ class SizeChecker : public AttributeChecker
     }
 
   private:
-    /// Says what is wrong with a text. Who calls then ends the program with a sentence of ns-3, or
-    /// goes on (SetAttributeFailSafe).
+    /// Reports the error in a text. The caller then ends the program with a message of ns-3, or
+    /// continues (SetAttributeFailSafe).
     static void Explain(const std::string& text)
     {
         // The units that QueueSize of ns-3.44 reads.
@@ -167,7 +166,7 @@ class SizeChecker : public AttributeChecker
     Ptr<const AttributeChecker> m_checker{MakeQueueSizeChecker()}; //!< ns-3's own
 };
 
-/// A value that nobody has set.
+/// A value that has not been set.
 struct Unset
 {
     virtual ~Unset() = default;
@@ -190,7 +189,7 @@ class UnsetValue : public V, public Unset
     }
 };
 
-/// Gives the value as one that nobody has set, if it is of that type.
+/// Returns the value as an unset one, if it is of that type.
 template <typename V>
 bool
 Unsets(const AttributeValue& value, Ptr<AttributeValue>& unset)
@@ -203,7 +202,7 @@ Unsets(const AttributeValue& value, Ptr<AttributeValue>& unset)
     return typed != nullptr;
 }
 
-/// Leaves out values that nobody has set.
+/// Leaves out values that have not been set.
 class AccessorIfSet : public AttributeAccessor
 {
   public:
@@ -311,7 +310,7 @@ SojournParameter::ToText(const AttributeValue& value) const
         if (count || (text && IsNumber(text->Get())))
         {
             const double number = count ? count->Get() : std::strtod(text->Get().c_str(), nullptr);
-            return orAbsent(number == 0, Digits(number, "")); // its unit comes later
+            return orAbsent(number == 0, Digits(number, "")); // its unit follows
         }
         const QueueSize size =
             text ? QueueSize(text->Get()) : dynamic_cast<const QueueSizeValue&>(value).Get();
@@ -338,7 +337,7 @@ SojournParameter::FromText(const std::string& text) const
             return Create<TimeValue>(text == "auto" ? Time(0) : Time::Max());
         }
         return Create<TimeValue>(Time(text));
-    case HERTZ: // the unit behind the number ends it
+    case HERTZ: // the unit ends the number
     case NUMBER:
         return Create<DoubleValue>(isAbsent ? 0.0 : std::strtod(text.c_str(), nullptr));
     case WHOLE:

@@ -13,10 +13,10 @@
 namespace ns3
 {
 
-/// A parameter of an AQM and the attribute that stands for it.
+/// A parameter of an AQM and its attribute.
 struct SojournParameter
 {
-    /// What type the attribute has.
+    /// The type of the attribute.
     enum Kind
     {
         TIME,   //!< Time; Time::Max() where the parameter is "off", 0 where it is "auto"
@@ -37,18 +37,18 @@ struct SojournParameter
     const char* absent;        //!< "off" or "auto" where that is a value, else null
     const char* help;          //!< what it means
 
-    /// @param value a value of the attribute @return the same as the AQM reads it; a threshold
-    /// that is a bare number has no unit yet
+    /// @param value a value of the attribute @return the same in the AQM's notation; a bare
+    /// threshold has no unit yet
     std::string ToText(const AttributeValue& value) const;
-    /// @param text a value as the AQM writes it @return the same for the attribute
+    /// @param text a value in the AQM's notation @return the same for the attribute
     Ptr<AttributeValue> FromText(const std::string& text) const;
-    /// @return what checks values of the attribute
+    /// @return the checker of the attribute
     Ptr<const AttributeChecker> MakeChecker() const;
 };
 
 /**
  * @param value a value of a parameter
- * @return the same value as one that nobody has set: what an attribute has at first
+ * @return the same value marked as unset, the initial value of an attribute
  */
 Ptr<AttributeValue> SojournUnset(const AttributeValue& value);
 /**
@@ -56,12 +56,12 @@ Ptr<AttributeValue> SojournUnset(const AttributeValue& value);
  * @return whether it is one of SojournUnset, or a copy of one
  */
 bool IsSojournUnset(const AttributeValue& value);
-/// @return what checks sizes of queues, and says of a text that is none what would be one
+/// @return the checker of queue sizes, whose errors show a valid one
 Ptr<const AttributeChecker> SojournSizeChecker();
 /**
  * For one of several attributes of the same value, whose initial values are SojournUnset.
  * @param accessor sets and gets it
- * @return the same, but what nobody has set is not set
+ * @return the same, except that unset values are not set
  */
 Ptr<const AttributeAccessor> SojournIfSet(Ptr<const AttributeAccessor> accessor);
 

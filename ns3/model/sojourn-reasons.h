@@ -14,14 +14,14 @@ namespace ns3
 /**
  * @ingroup sojourn
  *
- * What the statistics of a queue disc call its drops and marks. An AQM that ns-3 has too uses the
- * words of ns-3's own disc; the others use the words that ns-3 has for the same rule elsewhere.
- * ns-3 itself says of a drop or mark in a flow queue that it was a child's.
+ * The names of drops and marks in the statistics of a queue disc. An AQM that ns-3 also has uses
+ * the names of ns-3's disc; the others use ns-3's names for the same rule elsewhere. ns-3 itself
+ * attributes a drop or mark in a flow queue to a child.
  */
 class SojournReasons
 {
   public:
-    // Words of ns-3's own discs, under the names that these have.
+    // Reasons of ns-3's own discs, under their names.
     static constexpr const char* UNCLASSIFIED_DROP =
         "Unclassified drop"; //!< No packet filter recognised the packet
     static constexpr const char* OVERLIMIT_DROP = "Overlimit drop"; //!< There was no room
@@ -64,7 +64,7 @@ class SojournReasons
     bool HasFlowQueues() const;
 
   private:
-    /// Whose words are used where ns-3's own discs differ.
+    /// The disc whose names are used if ns-3's own discs differ.
     enum class Family
     {
         CODEL,  //!< CoDel, and what has no other family

@@ -62,7 +62,7 @@ class ParameterAccessor : public AttributeAccessor
     std::size_t m_index; //!< which parameter
 };
 
-/// Sets and gets a parameter by the attribute that ns-3's own disc has for it.
+/// Sets and gets a parameter by the attribute of ns-3's own disc.
 class NameAccessor : public AttributeAccessor
 {
   public:
@@ -178,7 +178,7 @@ class StateTraceAccessor : public TraceSourceAccessor
     std::size_t m_index; //!< which variable
 };
 
-/// Connects a listener to a trace, or disconnects him, if he takes its type.
+/// Connects a listener to a trace, or disconnects it, if the type matches.
 template <typename T>
 bool
 ListenAs(TracedCallback<T, T>& trace,
@@ -203,7 +203,7 @@ ListenAs(TracedCallback<T, T>& trace,
     return true;
 }
 
-/// Fires a trace if the value is another in its type, as a TracedValue does.
+/// Fires a trace if the value has changed in its type, like a TracedValue.
 template <typename T>
 void
 Fire(const TracedCallback<T, T>& trace, T before, T after)
@@ -355,7 +355,7 @@ SojournTypedQueueDisc::SetParameterValue(std::size_t index, const AttributeValue
     Value& set = m_values[index];
     if (IsSojournUnset(value))
     {
-        // By its other name the parameter may have been set already.
+        // The parameter may already have been set by its other name.
         set.text = set.isSet ? set.text : parameter.ToText(value);
         return true;
     }
@@ -370,7 +370,7 @@ bool
 SojournTypedQueueDisc::GetParameterValue(std::size_t index, AttributeValue& value) const
 {
     const SojournParameter& parameter = m_aqm.parameters[index];
-    // Once the AQM is there it says itself what it uses.
+    // Once the AQM exists, it reports its value itself.
     const std::string used = GetParameter(parameter.name);
     const std::string text = used.empty() ? TextOf(index) : used;
     return parameter.MakeChecker()->Copy(*parameter.FromText(text), value);
@@ -447,7 +447,7 @@ SojournTypedQueueDisc::SetOrRefuse(const std::string& attribute, const Attribute
 void
 SojournTypedQueueDisc::SetLimitInBytes(uint32_t bytes)
 {
-    if (bytes > 0) // else it is as MaxSize says
+    if (bytes > 0) // otherwise the unit is that of MaxSize
     {
         SetLimit(QueueSize(QueueSizeUnit::BYTES, bytes));
     }

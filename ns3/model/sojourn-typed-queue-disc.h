@@ -19,7 +19,7 @@ namespace ns3
 /// An attribute by which ns-3's own disc names a parameter.
 struct SojournNs3Name
 {
-    /// How its value stands for that of the parameter.
+    /// How its value maps to that of the parameter.
     enum Form
     {
         SAME,    //!< it is the same
@@ -37,7 +37,7 @@ struct SojournNs3Name
     const char* whenFalse; //!< the word of false, else null
 };
 
-/// A state variable of an AQM and the trace source that stands for it.
+/// A state variable of an AQM and its trace source.
 struct SojournVariable
 {
     const char* trace; //!< name of the trace source
@@ -46,7 +46,7 @@ struct SojournVariable
     const char* help;  //!< what it means, with its unit
 };
 
-/// An AQM: what a subclass of SojournTypedQueueDisc is.
+/// The AQM of a subclass of SojournTypedQueueDisc.
 struct SojournAqm
 {
     const char* kind;                              //!< its name, such as "pi2"
@@ -63,12 +63,12 @@ struct SojournAqm
  * One AQM of Sojourn with its parameters as attributes and its state variables as trace sources.
  * The subclasses are generated from the registry of AQMs.
  *
- * A parameter that nobody has set, by any attribute, a factory or Config::SetDefault, takes the
+ * A parameter that has not been set by an attribute, a factory or Config::SetDefault has the
  * default of the dialect.
  *
  * Parameters also have the names of ns-3's own discs, such as QueueDelayReference, and a threshold
- * may be a number of packets or bytes, whichever MaxSize counts. Who listens to a state variable
- * gets it in the type that he asks for: double, uint32_t, int64_t, bool or Time.
+ * may be a number of packets or bytes, whichever MaxSize counts. A listener gets a state variable
+ * in the type of its callback: double, uint32_t, int64_t, bool or Time.
  */
 class SojournTypedQueueDisc : public SojournAqmQueueDisc
 {
@@ -93,12 +93,12 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
      */
     bool GetParameterValue(std::size_t index, AttributeValue& value) const;
     /**
-     * Connects a listener to a state variable, or disconnects him.
+     * Connects a listener to a state variable, or disconnects it.
      * @param index the number of the variable
      * @param listener takes the value before and after, in any of the types above
-     * @param context given to him first; null: none
-     * @param connects whether he is connected
-     * @return false if he takes another type
+     * @param context passed to it first; null: none
+     * @param connects whether to connect it
+     * @return false if its type does not match
      */
     bool Listen(std::size_t index,
                 const CallbackBase& listener,
@@ -118,7 +118,7 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
     static TypeId AddTo(TypeId tid, const SojournAqm& aqm);
 
     /**
-     * Sets a parameter, or refuses with a sentence: the disc has been initialized.
+     * Sets a parameter; fails with a message if the disc has been initialized.
      * @param attribute its attribute
      * @param value its value
      */
@@ -143,7 +143,7 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
     bool IsAnyStateTraced() const override;
 
   private:
-    /// @param index the number of a parameter @return its value as the AQM reads it
+    /// @param index the number of a parameter @return its value in the AQM's notation
     std::string TextOf(std::size_t index) const;
 
     /// The value of a parameter.
@@ -154,7 +154,7 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
         bool needsUnit{false}; //!< whether it is a bare number of what MaxSize counts
     };
 
-    /// Who listens to a state variable, by the type in which he takes it.
+    /// Listeners of a state variable, by type.
     struct StateTrace
     {
         TracedCallback<double, double> asDouble;   //!< as it is

@@ -40,11 +40,11 @@ namespace
 constexpr double TX_DBM = 16;
 /// Thermal noise of 20 MHz at 290 K, and the noise figure of 7 dB that ns-3's `WifiPhy` has.
 constexpr double NOISE_DBM = -93.97;
-/// Between stations, which only have to hear each other.
+/// Loss between stations, which only need to hear each other.
 constexpr double BETWEEN_STATIONS_DB = 60;
-/// One in 1024 units of 1024 us takes little of the medium.
+/// One beacon per 1024 time units of 1024 us takes little of the medium.
 const Time BEACON_INTERVAL = MicroSeconds(1024 * 1000);
-/// LLC and SNAP headers, which a packet has in its frame.
+/// LLC and SNAP headers in the frame of a packet.
 constexpr uint32_t LLC_BYTES = 8;
 constexpr uint64_t RATE_UNIT = 100'000;
 
@@ -55,7 +55,7 @@ LossFor(double snrDb)
     return TX_DBM - NOISE_DBM - snrDb;
 }
 
-/// A constant rate for each station; ns-3's has one for all.
+/// A constant rate per station; ns-3's manager has one for all.
 class StationRates : public ConstantRateWifiManager
 {
   public:
@@ -91,7 +91,7 @@ class StationRates : public ConstantRateWifiManager
 
 NS_OBJECT_ENSURE_REGISTERED(StationRates);
 
-/// The place of the router behind which a host is (`Network::AddSender`, `AddReceivers`).
+/// The index of a host's router (`Network::AddSender`, `AddReceivers`).
 uint32_t
 PlaceOf(const Instructions& run, Ipv4Address host)
 {
@@ -101,8 +101,8 @@ PlaceOf(const Instructions& run, Ipv4Address host)
     return isSender ? group.forward : group.reverse;
 }
 
-/// Loses frames with packets, whatever their rate. It is asked about what is in a frame, without the
-/// header of the MAC.
+/// Loses frames with packets, whatever their rate. It gets the content of a frame, without the MAC
+/// header.
 class StationErrors : public ErrorModel
 {
   public:
@@ -132,7 +132,7 @@ class StationErrors : public ErrorModel
             return false;
         }
         packet->RemoveHeader(ip);
-        // One end is behind the access point, whose place is 0.
+        // One end is behind the access point, whose index is 0.
         const uint32_t station =
             std::max(PlaceOf(*run, ip.GetSource()), PlaceOf(*run, ip.GetDestination()));
         return m_uniform->GetValue() < run->links[station].radio.errorRate;
@@ -208,7 +208,7 @@ Cell::Install(uint32_t place, Ptr<Node> node)
     phy.Set("TxPowerEnd", DoubleValue(TX_DBM));
     WifiHelper wifi;
     wifi.SetStandard(WIFI_STANDARD_80211g);
-    // All stations have Minstrel, or none.
+    // Either all stations use Minstrel, or none.
     const bool isMinstrel = m_run.links[1].radio.rate == "minstrel";
     wifi.SetRemoteStationManager(isMinstrel ? "ns3::MinstrelWifiManager" : "sojourn::StationRates");
     WifiMacHelper mac;

@@ -24,10 +24,10 @@ namespace sojourn
 class Cell
 {
   public:
-    /// What the stations need to join, before the scenario begins.
+    /// Time for the stations to join, before the scenario begins.
     static constexpr double JOINING_S = 2;
 
-    /// @param run what is wanted, which outlives this @param nodes access point and stations
+    /// @param run the run, which outlives this @param nodes access point and stations
     Cell(const Instructions& run, const ns3::NodeContainer& nodes);
 
     /// @return their devices

@@ -12,7 +12,7 @@
 namespace sojourn
 {
 
-/// ns-3's time at which that of the scenario begins. The stations of a cell join it before.
+/// ns-3's time at the start of the scenario. The stations of a cell join before that.
 inline ns3::Time g_origin;
 
 /// @return the time of the scenario, nanoseconds
@@ -23,7 +23,7 @@ NowNs()
     return static_cast<uint64_t>(std::max<int64_t>(ns, 0));
 }
 
-/// @param ns a time of the scenario, nanoseconds @return how far it lies ahead
+/// @param ns a time of the scenario, nanoseconds @return the delay until then
 inline ns3::Time
 Until(uint64_t ns)
 {

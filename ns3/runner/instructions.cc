@@ -17,10 +17,10 @@ namespace sojourn
 namespace
 {
 
-/// The form of the text that this runner reads.
+/// The version of the text that this runner reads.
 constexpr uint32_t FORM = 2;
 
-/// One line behind its first word.
+/// One line after its first word.
 using Words = std::istringstream;
 
 /// An element of a list, which grows if it is the next one.

@@ -71,7 +71,7 @@ struct GroupWanted
     uint64_t hystartRiseNs{0}; //!< the rise of delay at which a mended CUBIC leaves slow start
 };
 
-/// A transfer over a connection of its own.
+/// A transfer over a separate connection.
 struct TransferWanted
 {
     uint64_t bytes{0};   //!< 0 is unlimited
@@ -97,7 +97,7 @@ struct FlowWanted
     std::vector<DatagramWanted> datagrams; //!< by time
 };
 
-/// A whole run.
+/// A complete run.
 struct Instructions
 {
     uint64_t seed{1};                //!< becomes RngRun
@@ -114,9 +114,9 @@ struct Instructions
 };
 
 /**
- * Reads the instructions; the program ends with a sentence if they are not such.
+ * Reads the instructions; invalid ones end the program with a message.
  * @param path the file
- * @return what it says
+ * @return its content
  */
 Instructions Read(const std::string& path);
 

@@ -15,14 +15,14 @@ namespace sojourn
 
 /**
  * Random loss on the wire behind a link: two states, after Gilbert 1960 and Elliott 1963. As in the
- * simulator the state changes first, then it decides; one that is never left is Bernoulli's.
+ * simulator the state changes first, then it decides; with a single state the loss is Bernoulli's.
  */
 class WireLoss : public ns3::ErrorModel
 {
   public:
     /// @return its type
     static ns3::TypeId GetTypeId();
-    /// @param wanted its probabilities @param warmupNs what is not counted
+    /// @param wanted its probabilities @param warmupNs time that is not counted
     void Set(const LossWanted& wanted, uint64_t warmupNs);
     /// A packet leaves the link towards it.
     void Enters(ns3::Ptr<const ns3::Packet>);

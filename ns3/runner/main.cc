@@ -5,7 +5,7 @@
 /*
  * Runs one scenario of Sojourn in ns-3: `sojourn-runner run.txt FOLDER`. The text comes from
  * `sojourn run --engine ns3`; the folder receives packets.bin, result.json and status.json, which
- * Sojourn counts as it counts its other engines' results, and meanwhile `progress`.
+ * Sojourn evaluates like its other engines' results, and during the run `progress`.
  */
 
 #include "cell.h"
@@ -28,10 +28,10 @@ using namespace sojourn;
 namespace
 {
 
-/// How often the reached time is reported, as a part of the duration.
+/// How often the reached time is reported, as a fraction of the duration.
 constexpr uint64_t TOLD_PARTS = 50;
 
-/// Tells the simulated time that is reached, again and again.
+/// Reports the simulated time repeatedly.
 void
 Tell(const std::string& path, Time every)
 {

@@ -24,8 +24,8 @@ namespace
 {
 
 /// A control whose window does not grow by what SACK reported during a recovery. TcpSocketBase of
-/// ns-3.44 (ProcessAck) hands to IncreaseWindow all segments by which the last acknowledgement of a
-/// recovery moves, a window of them; Linux counts what that acknowledgement itself delivers (6.1
+/// ns-3.44 (ProcessAck) passes to IncreaseWindow all segments that the last acknowledgement of a
+/// recovery covers, a window of them; Linux counts what that acknowledgement itself delivers (6.1
 /// tcp_input.c, tcp_cong_control).
 template <typename Control>
 class NoCredit : public Holds<Control>
@@ -58,8 +58,8 @@ class NoCredit : public Holds<Control>
     bool m_isLeaving{false}; //!< whether the next increase is that of a recovery's end
 };
 
-/// CUBIC that gets the measured round-trip times: TcpSocketBase of ns-3.44 tells PktsAcked
-/// the smoothed one, in which the queue of the round before lives on.
+/// CUBIC that gets the measured round-trip times: TcpSocketBase of ns-3.44 passes the smoothed one
+/// to PktsAcked, which still includes the queue of the previous round.
 class MeasuringCubic : public NoCredit<TcpCubic>
 {
   public:
@@ -77,8 +77,8 @@ class MeasuringCubic : public NoCredit<TcpCubic>
 };
 
 /// Reno that restarts its count of acknowledgements with every reduction, as Linux does (6.1
-/// tcp_input.c, tcp_init_cwnd_reduction). TcpLinuxReno of ns-3.44 keeps what it has counted, which
-/// may be a window of before the reduction.
+/// tcp_input.c, tcp_init_cwnd_reduction). TcpLinuxReno of ns-3.44 keeps its count, which may be a
+/// window from before the reduction.
 class RecountingReno : public NoCredit<TcpLinuxReno>
 {
   public:
@@ -116,7 +116,7 @@ class RecountingReno : public NoCredit<TcpLinuxReno>
     uint32_t m_counted{0}; //!< segments acknowledged since the last increase
 };
 
-/// Proportional rate reduction for connections with SACK (RFC 9937 §6.2), whose names it has.
+/// Proportional rate reduction for connections with SACK (RFC 9937 §6.2), with the RFC's names.
 class ProportionalRecovery : public TcpRecoveryOps
 {
   public:
@@ -207,7 +207,7 @@ Holding(const std::string& control)
     NS_FATAL_ERROR("there is no " << control << " that holds its threshold");
 }
 
-/// @return whether a group wants something mended
+/// @return whether a group needs a corrected part
 bool
 Wants(const GroupWanted& group, const std::string& name)
 {

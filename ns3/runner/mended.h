@@ -15,17 +15,17 @@ namespace sojourn
 /**
  * Gives a socket, before it connects, the parts of ns-3's TCP without the errors that are named:
  *
- * - `prr`: proportional rate reduction by RFC 9937 §6.2, which counts what SACK reports as
- *   delivered once and begins from all that is outstanding;
+ * - `prr`: proportional rate reduction by RFC 9937 §6.2, which counts SACKed data as delivered once
+ *   and starts from all outstanding data;
  * - `threshold`: a timeout that follows a timeout holds the threshold (RFC 5681 §3.1), the end of a
  *   recovery does not open the window, and Reno restarts its count of acknowledgements at a
  *   reduction (Linux 6.1 tcp_input.c, tcp_cong_control, tcp_init_cwnd_reduction);
  * - `hystart`: CUBIC leaves slow start when the delay has risen by an eighth of the smallest round
- *   trip, 4 ms to 16 ms (Linux 6.1 tcp_cubic.c, HYSTART_DELAY_THRESH), by round trips as they are
- *   measured; it holds its threshold as well.
+ *   trip, 4 ms to 16 ms (Linux 6.1 tcp_cubic.c, HYSTART_DELAY_THRESH), by measured round trips; it
+ *   also holds its threshold.
  *
  * @param socket a TCP socket
- * @param group what its flows share, with the names of what is mended
+ * @param group the settings of its flows, with the names of the corrections
  */
 void Mend(ns3::Ptr<ns3::Socket> socket, const GroupWanted& group);
 

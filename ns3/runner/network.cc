@@ -161,7 +161,7 @@ Network::JoinRouters()
     Ipv4AddressHelper("10.0.0.0", "255.255.255.252").Assign(ends);
     Ipv4StaticRoutingHelper routing;
     const Ipv4Mask half("255.128.0.0");
-    // Senders have 10.128.0.0/9, receivers what is below.
+    // Senders have 10.128.0.0/9, receivers the addresses below.
     routing.GetStaticRouting(m_routers.Get(0)->GetObject<Ipv4>())
         ->AddNetworkRouteTo(Ipv4Address("10.0.0.0"), half, 1);
     routing.GetStaticRouting(m_routers.Get(1)->GetObject<Ipv4>())
@@ -181,8 +181,8 @@ Network::JoinCell()
         Install(m_run.links[i], device);
     }
     const auto interfaces = Ipv4AddressHelper("10.0.0.0", "255.255.0.0").Assign(ends);
-    // Without requests for addresses, which the scenario does not have. A station that joins forgets
-    // what it knew (`ns3::ArpL3Protocol::CreateCache`).
+    // Without ARP requests, which the scenario does not have. A station that joins loses its cache
+    // (`ns3::ArpL3Protocol::CreateCache`).
     Simulator::Schedule(Until(0) - NanoSeconds(1), [interfaces] {
         NeighborCacheHelper().PopulateNeighborCache(interfaces);
     });
@@ -294,7 +294,7 @@ DescribeAttributes(Ptr<const Object> object, const Attributes& names)
     for (const auto& wanted : names)
     {
         StringValue value;
-        // Some can be set only, such as UseEcn of ns-3.44.
+        // Some are write-only, such as UseEcn of ns-3.44.
         const bool isReadable = object->GetAttributeFailSafe(wanted.first, value);
         out << ",\"" << wanted.first << "\":";
         out << (isReadable ? "\"" + value.Get() + "\"" : "null");

@@ -56,13 +56,13 @@ class Network
   private:
     /// The link between the routers with its discs.
     void JoinRouters();
-    /// The same of a wireless LAN.
+    /// The same for a wireless LAN.
     void JoinCell();
-    /// Tells the router at the other end of a group's path where a network is.
+    /// Adds a route at the router at the other end of a group's path.
     void AddRoute(ns3::Ipv4Address network, uint32_t at, uint32_t of);
     /// Random loss behind a link.
     void AddLoss(const LinkWanted& link, uint32_t index);
-    /// A sender of its own for a flow.
+    /// A separate sender for a flow.
     void AddSender(uint32_t flow);
     /// The receivers of a group.
     void AddReceivers(uint32_t group);

@@ -35,7 +35,7 @@ constexpr uint8_t CE = 3;
 constexpr uint8_t ECT0 = 2;
 /// Port of the first flow.
 constexpr uint16_t FIRST_PORT = 10000;
-/// Senders have ports from this on (`ns3::Ipv4EndPointDemux`).
+/// The first port of senders (`ns3::Ipv4EndPointDemux`).
 constexpr uint16_t FIRST_EPHEMERAL_PORT = 49152;
 /// Kinds of packets in records.
 enum Kind : uint8_t
@@ -52,14 +52,14 @@ enum Fate : uint8_t
     WAITING
 };
 
-/// The beginning of a reason of ns-3, without the words of a child disc, and its cause.
+/// The beginning of a reason of ns-3, without the prefix of a child disc, and its cause.
 struct Reason
 {
     const char* begin; //!< of the reason
     uint8_t cause;     //!< SOJOURN_CAUSE_...
 };
 
-// The words of ns3/model/sojourn-reasons.cc, of ns-3's own discs and of ours.
+// The reasons of ns3/model/sojourn-reasons.cc, of ns-3's own discs and of ours.
 const Reason REASONS[] = {
     {"Unforced", SOJOURN_CAUSE_RANDOM},
     {"Target exceeded", SOJOURN_CAUSE_TARGET},
@@ -72,8 +72,8 @@ const Reason REASONS[] = {
     {"Match", SOJOURN_CAUSE_MATCH},
 };
 
-/// The cause of a drop or a mark. What has no name of its own is for lack of room: ns-3 has a
-/// sentence of its own for that in every disc, PIE's is "Forced drop".
+/// The cause of a drop or a mark. Unlisted reasons are overflows, for which every disc of ns-3 has
+/// a different text; PIE's is "Forced drop".
 uint8_t
 CauseOf(const std::string& reason)
 {
@@ -113,7 +113,7 @@ IsToReceiver(uint16_t port)
     return port >= FIRST_PORT && port < FIRST_EPHEMERAL_PORT;
 }
 
-/// Whether it is a packet of a flow, and no request for an address.
+/// Whether it is a packet of a flow, not an ARP request.
 bool
 IsPacket(Ptr<const QueueDiscItem> item)
 {
@@ -247,7 +247,7 @@ Recorder::Dequeued(Disc* disc, Ptr<const QueueDiscItem> item)
         return;
     }
     Forget(*disc);
-    // Held until the next one, so that no other item takes its address meanwhile.
+    // Held until the next one, so that no other item gets its address meanwhile.
     disc->leaving = item;
     Record& record = m_records.at(disc->waiting.at(PeekPointer(item)));
     record.leftNs = NowNs();
@@ -344,7 +344,7 @@ Recorder::Sample()
         const SenderState* shown = m_traffic->Sender(flow);
         const SenderState& sender = shown ? *shown : none;
         const uint32_t payload = m_run.flows[flow].payloadBytes;
-        // Before the first reduction ns-3 has its largest number, Linux another one.
+        // Before the first reduction ns-3 has its largest number, Linux a different one.
         const uint32_t ssthresh =
             sender.ssthreshBytes == UINT32_MAX ? 0x7fffffff : sender.ssthreshBytes / payload;
         std::ostringstream out;

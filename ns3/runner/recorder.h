@@ -13,21 +13,22 @@
 namespace sojourn
 {
 
-/// Writes down what happens to each packet at the queue discs, and samples.
+/// Records the fate of each packet at the queue discs, and samples.
 class Recorder
 {
   public:
-    /// @param run what is wanted @param network whose discs are watched
+    /// @param run the run @param network its discs are recorded
     Recorder(const Instructions& run, const Network& network);
 
     /// Begins to sample. @param traffic the flows
     void SampleFrom(const Traffic& traffic);
-    /// The sample of state variables that is due at the end, when the simulator has stopped. Flows
-    /// are not sampled then.
+    /// The last sample of state variables, when the simulator has stopped. Flows are not sampled
+    /// then.
     void SampleAtEnd();
     /// @param path where the records of packets go
     void WritePackets(const std::string& path) const;
-    /// @param path where all else goes @param traffic the flows @param network where they are
+    /// @param path where everything else goes @param traffic the flows @param network where they
+    /// are
     void WriteResult(const std::string& path,
                      const Traffic& traffic,
                      const Network& network) const;
@@ -49,7 +50,7 @@ class Recorder
         uint8_t direction;  //!< 0 forward, 1 reverse
     };
 
-    /// What is watched at one disc.
+    /// The state of recording at one disc.
     struct Disc
     {
         ns3::Ptr<ns3::QueueDisc> disc;                                  //!< the disc
@@ -71,7 +72,7 @@ class Recorder
     void Forget(Disc& disc);
 
     void Sample();
-    /// Samples the state variables of our AQMs, if they are asked for.
+    /// Samples the state variables of our AQMs, if requested.
     void SampleLaws();
     void EndWarmup();
     void EndBin();

@@ -15,14 +15,14 @@
 namespace sojourn
 {
 
-/// What a flow has done.
+/// The counters of a flow.
 struct FlowCounts
 {
     uint64_t deliveredBytes{0}; //!< to the receiving application
     uint64_t sent{0};           //!< datagrams
 };
 
-/// What the sender of a flow shows of its connections; those that are closed count where sums do.
+/// The sender's state over its connections; sums include closed ones.
 struct SenderState
 {
     uint64_t sentBytes{0};          //!< payload, retransmissions included
@@ -37,7 +37,7 @@ struct SenderState
     uint32_t capable{0};            //!< those of them that use ECN
 };
 
-/// A transfer that ended, or is under way.
+/// A transfer that has ended or is in progress.
 struct TransferSeen
 {
     uint32_t flow;    //!< its flow
@@ -69,7 +69,7 @@ class Traffic
     const SenderState* Sender(uint32_t flow) const;
     /// @return transfers that ended
     const std::vector<TransferSeen>& Transfers() const;
-    /// @return transfers with an end that have not reached it
+    /// @return finite transfers that are not finished
     std::vector<TransferSeen> Unfinished() const;
     /// @return datagrams that arrived
     const std::vector<DatagramSeen>& Datagrams() const;

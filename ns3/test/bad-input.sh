@@ -1,12 +1,12 @@
 #!/bin/sh
-# What a user gets wrong ends with one sentence and never with a segmentation fault.
+# Errors of a user end with one sentence and never with a segmentation fault.
 #
 #   sh bad-input.sh <sojourn-dumbbell>
 set -eu
 program=$1
 failed=0
 
-# refuses SENTENCE OPTION...: the program ends, and says that.
+# refuses SENTENCE OPTION...: the program ends with that sentence.
 refuses() {
     sentence=$1
     shift

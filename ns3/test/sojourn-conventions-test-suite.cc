@@ -3,8 +3,8 @@
  *
  * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
  *
- * What scripts and tests for ns-3's own discs take for granted: SetMaxSize, classes of flow queues,
- * the names of attributes, reasons and members, custom items, every trace source.
+ * What scripts and tests for ns-3's own discs rely on: SetMaxSize, classes of flow queues, the
+ * names of attributes, reasons and members, custom items, every trace source.
  */
 
 #include "sojourn-test-driver.h"
@@ -48,7 +48,7 @@ using namespace ns3;
 namespace
 {
 
-/// Offers packets of one flow at once. @param disc to whom @param count how many
+/// Offers packets of one flow at once. @param disc the disc @param count number of packets
 void
 Offer(Ptr<QueueDisc> disc, uint32_t count)
 {
@@ -111,17 +111,17 @@ AMaximumSizeMayChangeWhilePacketsWait(SojournFact& fact)
     fact.Equal(sfq->GetMaxSize(), before, "and keeps it");
 }
 
-/// What ns-3's own disc has and ours does not, for the reason that is given there.
+/// Attributes of ns3's own disc that ours lacks, each with the reason.
 const std::set<std::string> OTHER_ATTRIBUTES = {
-    "Pdrop", // the drop probability at first, which no source but ns-3 has
-    "ARED",  // a disc of its own: SojournAredQueueDisc
+    "Pdrop", // the initial drop probability, which only ns-3 has
+    "ARED",  // a separate disc: SojournAredQueueDisc
     "AdaptMaxP",
-    "Rtt", // of an automatic Bottom, which is made for 100 ms
+    "Rtt", // of an automatic Bottom, which assumes 100 ms
     "FengAdaptive", // no such AQM here
     "FengAlpha",
     "FengBeta",
     "NLRED",
-    "Ns1Compat", // a fault of ns-1 that nobody asks for
+    "Ns1Compat", // an error of ns-1 that is not needed
     "IdlePktSize",
     "LastSet", // state, not a parameter
 };
@@ -137,7 +137,7 @@ const std::map<std::string, std::string> SAME_AQM = {
     {"ns3::RedQueueDisc", "ns3::SojournRedQueueDisc"},
 };
 
-/// What a parameter of RED is there where ARED has it alone.
+/// A parameter of RED there that only ARED has here.
 const std::set<std::string> ADAPTIVE = {"Interval", "Alpha", "Beta", "Top", "Bottom"};
 
 void
@@ -213,7 +213,7 @@ DefaultsOfNs3sDiscsAreThoseOfTheDialect(SojournFact& fact)
         {
             const TypeId::AttributeInformation info = known.GetAttribute(i);
             const bool isOther = OTHER_ATTRIBUTES.count(info.name) || ADAPTIVE.count(info.name);
-            // A rate or delay of the link that is unknown is not assumed. ns-3 has other
+            // An unknown rate or delay of the link is not assumed. ns-3 has other
             // limits: 25p of PIE and RED, 1500000B of CoDel and COBALT; here it is 1000p of every
             // law in one queue.
             if ((isOther && theirs == "ns3::RedQueueDisc") || info.name == "Pdrop" ||
@@ -416,7 +416,7 @@ ReasonsHaveTheNamesOfNs3sDiscs(SojournFact& fact)
     }
 }
 
-/// @return deficit, list and number of a flow queue, whosever it is
+/// @return deficit, list and number of a flow queue of either disc
 template <typename F>
 std::string
 TurnOf(Ptr<F> flow)
@@ -760,7 +760,7 @@ StateIsTracedInTheTypesOfNs3sDiscs(SojournFact& fact)
     RunSojournLoad(pie, load);
 }
 
-/// How a function ends the program, and what it says. @param function ends the program
+/// How a function ends the program, and its message. @param function ends the program
 std::pair<int, std::string>
 EndOf(const std::function<void()>& function)
 {
@@ -934,7 +934,7 @@ OnlyDiscsThatDrawTakeAStream(SojournFact& fact)
     {
         if (theirs == "ns3::FqPieQueueDisc" || theirs == "ns3::FqCobaltQueueDisc")
         {
-            continue; // these take one with each new flow, ours one alone
+            continue; // these take one with each new flow, ours a single one
         }
         fact.Equal(streams(ours), streams(theirs), theirs);
     }

@@ -28,7 +28,7 @@ using namespace ns3;
 namespace
 {
 
-/// A disc of ns-3, and the text that stands for it.
+/// A disc of ns-3, and the text of its counterpart.
 struct Pair
 {
     std::string name;                                             //!< of the test
@@ -44,7 +44,7 @@ struct Pair
 /// The stream of both discs.
 constexpr int64_t STREAM = 7;
 
-/// What a round of ns-3's flow queues is without a device; the Mtu of ours without one.
+/// The round of ns-3's flow queues without a device; the Mtu of ours without one.
 constexpr uint32_t QUANTUM = 1500;
 
 /// Calls a function with a disc if it is of that type.
@@ -143,8 +143,8 @@ class EqualityTestCase : public TestCase
     Pair m_pair; //!< what is compared
 };
 
-/// FQ-PIE with several flows, which has a stream of random numbers and a phase of updates per flow
-/// queue in ns-3, and one of each here: how close they come.
+/// FQ-PIE with several flows, which has a random stream and an update phase per flow queue in ns-3,
+/// but one of each here: how close they are.
 class ClosenessTestCase : public EqualityTestCase
 {
   public:
@@ -213,7 +213,7 @@ Pairs()
          {{"EnableSetAssociativeHash", "true"}, {"SetWays", "2"}}},
         {"COBALT", "ns3::CobaltQueueDisc", {}, "cobalt@ns3", "1000p", one},
         {"COBALT, BLUE", "ns3::CobaltQueueDisc", {}, "cobalt@ns3", "50p", one},
-        // ns-3 counts a mark for a packet that BLUE drops too (fact ns3-4): without BLUE.
+        // Without BLUE, because ns-3 also counts a mark for a packet that BLUE drops (fact ns3-4).
         {"COBALT, ECN", "ns3::CobaltQueueDisc", {{"UseEcn", "true"}, {"Increment", "0"}},
          "cobalt@ns3:ecn=true,p_inc=0", "1000p", ecn},
         {"COBALT, CE threshold", "ns3::CobaltQueueDisc",
@@ -224,12 +224,12 @@ Pairs()
          "cobalt@ns3:ecn=true,l4s=true,ce_threshold=1ms,p_inc=0", "1000p", ect1},
         {"FQ-COBALT", "ns3::FqCobaltQueueDisc", {}, "fq_cobalt@ns3", "1000p", flows},
         {"FQ-COBALT, overload", "ns3::FqCobaltQueueDisc", {}, "fq_cobalt@ns3", "100p", crowd},
-        // ns-3 makes a PIE with the first packet of a queue, and its first update follows at once
+        // ns-3 creates a PIE with the first packet of a queue, and its first update follows at once
         // and takes 15 ms off the burst allowance.
         {"FQ-PIE, one flow", "ns3::FqPieQueueDisc", {}, "fq_pie@ns3:max_burst=135ms", "1000p", one},
         {"PIE", pie, {}, "pie@ns3", "1000p", one},
         {"PIE, short queue", pie, {}, "pie@ns3", "30p", one},
-        // A limit in bytes is what makes ns-3's PIE look at the sizes of packets.
+        // With a limit in bytes, ns-3's PIE considers the sizes of packets.
         {"PIE in bytes", pie, {}, "pie@ns3:byte_mode=true", "200000B", small},
         {"PIE, ECN", pie, {{"UseEcn", "true"}}, "pie@ns3:ecn=true", "1000p", ecn},
         {"PIE, derandomised", pie, {{"UseDerandomization", "true"}}, "pie@ns3:derandomise=true",

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  *
  * The golden traces of disciplines (testdata/golden in the tree of Sojourn, where each names its
- * source) through queue discs of ns-3: what is offered, what must leave, and what must be dropped.
+ * source) through queue discs of ns-3: offered packets, expected departures, and expected drops.
  * Traces of laws call hooks that a queue disc does not have; crates/capi/tests/golden.rs has them.
  */
 
@@ -27,7 +27,7 @@ From(uint32_t first, uint32_t last)
     return numbers;
 }
 
-/// Offers packets, numbered from 1, to a disc and takes them, as a golden trace says.
+/// Offers packets, numbered from 1, to a disc and takes them, according to a golden trace.
 class Trace
 {
   public:

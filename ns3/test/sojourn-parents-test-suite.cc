@@ -159,7 +159,7 @@ EveryTransmissionQueueHasItsOwn(SojournFact& fact)
     Simulator::Stop(MicroSeconds(1)); // ns-3.37 sends by an event
     Simulator::Run();
     fact.Equal(sent, 2U, "what is open sends");
-    // QueueDisc::DequeuePacket takes a packet, sees that its queue is closed, and keeps it.
+    // QueueDisc::DequeuePacket takes a packet, finds its queue closed, and keeps it.
     fact.Equal(stats(0).nTotalDequeuedPackets, 1U, "the other keeps its next packet");
 }
 

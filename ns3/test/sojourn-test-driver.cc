@@ -80,7 +80,7 @@ SojournHeaderlessItem::Mark()
 namespace
 {
 
-/// The load, and what the disc does with it.
+/// The load, and the disc's response.
 class Run
 {
   public:

@@ -40,7 +40,7 @@ class SojournTestItem : public QueueDiscItem
     uint8_t m_ecn;   //!< its ECN field
 };
 
-/// A packet without an IP header: only Mark says whether it can be marked.
+/// A packet without an IP header: only Mark shows whether it can be marked.
 class SojournHeaderlessItem : public QueueDiscItem
 {
   public:
@@ -67,7 +67,7 @@ struct SojournLoad
     uint32_t seed{1};             //!< of the arrivals
 };
 
-/// What a disc did: a line for each event, with its time in nanoseconds.
+/// The events of a disc: one line each, with the time in nanoseconds.
 struct SojournLog
 {
     std::vector<std::string> lines; //!< enqueue, dequeue, drop with reason, mark with reason
@@ -76,13 +76,13 @@ struct SojournLog
 };
 
 /**
- * Offers a load to a disc and serves it, without a network: what happens depends on the disc
- * alone. Runs the simulator and destroys its events.
+ * Offers a load to a disc and serves it, without a network, so the result depends only on the disc.
+ * Runs the simulator and destroys its events.
  *
  * @param disc the disc, initialized here
  * @param load the load
  * @param whenFirst called after the first packet, for child discs that exist from then on
- * @return what it did
+ * @return its events
  */
 SojournLog RunSojournLoad(Ptr<QueueDisc> disc,
                           const SojournLoad& load,

@@ -19,24 +19,25 @@
 namespace ns3
 {
 
-/// A test whose name says what holds and whose function shows it.
+/// A test whose name states a fact and whose function checks it.
 class SojournFact : public TestCase
 {
   public:
-    /// @param name what holds @param show shows it
+    /// @param name the fact @param show checks it
     SojournFact(const std::string& name, std::function<void(SojournFact&)> show)
         : TestCase(name),
           m_show(std::move(show))
     {
     }
 
-    /// Complains unless it holds. @param holds whether it does @param what what should hold
+    /// Complains unless it holds. @param holds the condition @param what its description
     void Holds(bool holds, const std::string& what)
     {
         NS_TEST_EXPECT_MSG_EQ(holds, true, what);
     }
 
-    /// Complains unless both are equal. @param a one @param b the other @param what what they are
+    /// Complains unless both are equal. @param a one @param b the other @param what their
+    /// description
     template <typename A, typename B>
     void Equal(const A& a, const B& b, const std::string& what)
     {
@@ -73,10 +74,10 @@ MakeSojournDisc(const std::vector<std::pair<std::string, std::string>>& attribut
 class SojournFacts : public TestSuite
 {
   public:
-    /// What holds, and what shows it.
+    /// Facts, and the functions that check them.
     using Facts = std::vector<std::pair<std::string, void (*)(SojournFact&)>>;
 
-    /// @param name of the suite @param facts what it shows
+    /// @param name of the suite @param facts its facts
     SojournFacts(const std::string& name, const Facts& facts)
         : TestSuite(name)
     {

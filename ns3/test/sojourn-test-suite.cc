@@ -3,7 +3,7 @@
  *
  * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
  *
- * What a queue disc promises: packets are conserved, limits hold, every cause is counted under
+ * The contract of a queue disc: packets are conserved, limits hold, every cause is counted under
  * its reason, marks reach the packet, runs repeat, attributes and traces are those of the AQM.
  */
 
@@ -36,7 +36,7 @@ using namespace ns3;
 namespace
 {
 
-/// Every type of disc that stands for one AQM.
+/// Every type of disc for a single AQM.
 std::vector<TypeId>
 TypedDiscs()
 {
@@ -117,7 +117,7 @@ LimitsHoldInPacketsAndBytes(SojournFact& fact)
     fact.Equal(own->GetMaxSize(), QueueSize("33p"), "a limit in the text is the disc's");
 }
 
-/// What makes a disc signal, and the reason under which it must be counted.
+/// A load that makes a disc signal, and the reason under which it must be counted.
 struct Reason
 {
     std::string aqm;    //!< the AQM

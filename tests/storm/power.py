@@ -4,8 +4,8 @@ The file operations of a command are recorded once: every file that Python opens
 rename and removal, and every fsync with the file's content. One input is one instant of that record
 and one mode of loss:
 
-``late`` every folder has the names of its last fsync, folders included; ``early`` all names are
-there, as a file system may write them before the content.
+``late``    every folder has the names of its last fsync, folders included;
+``early``   all names are there, as a file system may write them before the content.
 
 In both modes a file has the content of its last fsync, or nothing without an fsync. Intermediate
 states (some names, parts of a page) are not covered. The folder then reads back as the undisturbed
