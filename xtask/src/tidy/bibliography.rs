@@ -4,8 +4,8 @@
 //! Jacobson 1993**`. Cited is
 //! - an RFC by its number,
 //! - a draft by its name, with or without its version,
-//! - a paper if names are followed by a year, and then a place (`§`, Table, Figure, ...) or the
-//!   names are joined by "and" or "et al."; "Floyd et al. 2001" means the only short form that
+//! - a paper if names are followed by a year, and either a place (`§`, Table, Figure, ...) follows
+//!   or the names are joined by "and" or "et al."; "Floyd et al. 2001" means the only short form that
 //!   begins with Floyd and ends with 2001.
 
 use std::collections::BTreeSet;
