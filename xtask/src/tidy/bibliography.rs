@@ -5,8 +5,8 @@
 //! - an RFC by its number,
 //! - a draft by its name, with or without its version,
 //! - a paper if names are followed by a year, and either a place (`§`, Table, Figure, ...) follows
-//!   or the names are joined by "and" or "et al."; "Floyd et al. 2001" means the only short form that
-//!   begins with Floyd and ends with 2001.
+//!   or the names are joined by "and" or "et al."; "Floyd et al. 2001" means the only short form
+//!   that begins with Floyd and ends with 2001.
 
 use std::collections::BTreeSet;
 
