@@ -185,6 +185,20 @@ def test_a_kernel_is_refused_where_it_is_missing_or_nothing_runs_on_it(run):
     assert "--kernel nowhere: is not a program" in missing.stderr
 
 
+def test_bisection_skips_what_is_not_decided_and_stops_at_bad_input(run):
+    codes = [
+        run(text, "--bisect", *options).returncode
+        for text, options in (
+            (GOOD, ()),
+            (BAD, ()),
+            (undecided(run, 3), ()),
+            (GOOD, ("--engine", "linux", "--kernel", "./linux")),
+            (GOOD.replace("goodput", "godput"), ()),
+        )
+    ]
+    assert codes == [0, 1, 125, 125, 128]
+
+
 @needs_kernel
 def test_an_expectation_is_decided_on_the_kernel_that_is_named(run):
     text = GOOD + "max_seeds = 4\n"

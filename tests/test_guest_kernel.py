@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sojourn.engines.linux import kernel
-from sojourn.engines.linux.kernel import archives, rust
-from sojourn.errors import InputError
+from sojourn.engines.linux.kernel import archives, names, patched, rust
+from sojourn.errors import InputError, Unavailable
 
 
 def test_sources_that_are_not_there_are_refused_with_the_line_of_apt(
@@ -83,7 +83,7 @@ def test_a_kernel_of_the_default_release_is_preferred_to_one_built_later(
         folder.mkdir(parents=True)
         (folder / "linux").write_bytes(b"")
         (folder / "about.json").write_text(json.dumps({
-            "version": release, "hz": 1000, "configuration": kernel._configuration(1000),
+            "version": release, "hz": 1000, "configuration": kernel.configuration(1000),
             "source": f"linux-source-{release}.tar.xz, SHA-256 0",
         }))  # fmt: skip
         os.utime(folder / "about.json", (0, 2 if release == "6.12" else 1))
@@ -110,13 +110,93 @@ def test_the_kernel_of_a_release_is_given_by_its_name(
     assert kernel.given(other).version == "own"
 
 
+TARGET = """\
+--- a/net/codel.h
++++ b/net/codel.h
+@@ -1,3 +1,3 @@
+ start
+-target 5
++target 10
+ end
+--- /dev/null
++++ b/net/new.h
+@@ -0,0 +1 @@
++new
+"""
+
+
+def _sources(folder: Path) -> tuple[Path, Path, Path]:
+    """Sources, their work folder, and a patch that changes a file and adds another."""
+    source, patch = folder / "work" / "linux", folder / "fix.patch"
+    (source / "net").mkdir(parents=True)
+    (source / "net" / "codel.h").write_text("start\ntarget 5\nend\n")
+    patch.write_text(TARGET)
+    return source, source.parent, patch
+
+
+def test_a_patch_is_undone_before_the_next_one(tmp_path: Path) -> None:
+    source, work, patch = _sources(tmp_path)
+    changed = patched.files_of(patch, TARGET)
+    for _ in range(2):
+        patched.restore(source, work)
+        patched.apply(source, work, patch, changed)
+        assert (source / "net" / "codel.h").read_text() == "start\ntarget 10\nend\n"
+        assert (source / "net" / "new.h").read_text() == "new\n"
+    patched.restore(source, work)
+    assert (source / "net" / "codel.h").read_text() == "start\ntarget 5\nend\n"
+    assert not (source / "net" / "new.h").exists()
+
+
+def test_a_patch_that_does_not_apply_leaves_the_sources_as_they_were(tmp_path: Path) -> None:
+    source, work, patch = _sources(tmp_path)
+    patch.write_text(TARGET.replace("-target 5", "-target 6"))
+    with pytest.raises(InputError, match=r"fix\.patch: does not apply to linux: .*FAILED"):
+        patched.apply(source, work, patch, patched.files_of(patch, TARGET))
+    found = {path.name: path.read_text() for path in (source / "net").iterdir()}
+    assert found == {"codel.h": "start\ntarget 5\nend\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nothing\n", "names no file; give a unified diff"),
+        ("--- a/../../x\n+++ b/../../x\n", "paths must begin with one folder"),
+        ("--- /etc/x\n+++ /etc/x\n", "paths must begin with one folder"),
+    ],
+)
+def test_a_patch_outside_the_sources_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        patched.files_of(Path("fix.patch"), text)
+
+
+def test_a_kernel_with_a_patch_is_given_by_its_name_and_is_no_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    program = _of_release("named/fixed", b"uml_dir=")
+    assert kernel.given(Path("fixed")).path == program
+    assert [each.path for each in kernel.named()] == [program]
+    assert names.folders(kernel.cache()) == [program.parent]
+    assert kernel.find() is None
+    with pytest.raises(InputError, match="has 1000 Hz, and the scenario asks for 250 Hz"):
+        kernel.given(Path("fixed"), 250)
+    with pytest.raises(Unavailable, match=r"other: .* has that name \(there: fixed\); .*--patch"):
+        kernel.given(Path("other"))
+
+
+@pytest.mark.parametrize("name", ["", "7.2", "a/b", "-x", "a,b"])
+def test_a_name_that_could_be_a_release_or_a_path_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="write a letter, then letters, digits"):
+        patched.check_name(name)
+
+
 def _of_release(release: str, program: bytes) -> Path:
     folder = kernel.cache() / release
     folder.mkdir(parents=True)
     (folder / "linux").write_bytes(program)
     (folder / "linux").chmod(0o755)
     (folder / "about.json").write_text(json.dumps({
-        "version": f"{release}.13", "hz": 1000, "configuration": kernel._configuration(1000),
+        "version": f"{release}.13", "hz": 1000, "configuration": kernel.configuration(1000),
         "source": f"linux-source-{release}.tar.xz, SHA-256 0",
     }))  # fmt: skip
     return folder / "linux"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -484,6 +485,31 @@ def test_engines_are_known_by_name() -> None:
         registry.select(["sim"], {"kernel": Path("/bin/true")})
     with pytest.raises(InputError, match="not a program"):
         kernel.own(Path("/nonexistent"))
+
+
+def test_several_kernels_are_contenders_of_their_own() -> None:
+    two = registry.select_variants("sim,linux", {"kernel": Path("6.1,./linux")})
+    assert [each.label for each in two] == ["sim", "linux 6.1", "linux ./linux"]
+    assert [each.options.get("kernel") for each in two] == [None, Path("6.1"), Path("linux")]
+    (one,) = registry.select_variants("linux", {"kernel": Path("6.1")})
+    assert (one.label, one.options["kernel"]) == ("linux", Path("6.1"))
+    for given in ("6.1,6.1", "6.1,"):
+        with pytest.raises(InputError, match="name each once, separated by commas"):
+            registry.select_variants("linux", {"kernel": Path(given)})
+
+
+@needs_kernel
+def test_kernels_are_compared_side_by_side(tmp_path: Path) -> None:
+    assert KERNEL is not None
+    own = tmp_path / "linux"
+    shutil.copy(KERNEL.path, own)
+    given = scenario(duration="3s")
+    compared = sojourn.compare(given, "codel", 2, engine="linux", kernel=f"6.1,{own}")
+    assert compared.aqms == ["codel on linux 6.1", f"codel on linux {own}"]
+    first, second = ([run.digest for run in runs if run] for runs in compared.results.values())
+    assert first == second, "the same program"
+    with pytest.raises(InputError, match="is not a program"):
+        sojourn.compare(given, "codel", 2, engine="linux", kernel=f"6.1,{tmp_path}/nowhere")
 
 
 def test_a_program_that_is_no_kernel_is_refused_before_it_is_started() -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Examples:
   sojourn compare traffic-mix --aqm taildrop,codel,fq_codel,pie,pi2,madpie --out out
   sojourn compare demo.toml --engine sim,linux --seeds 3
+  sojourn compare demo.toml --engine linux --kernel 6.1,7.2,./linux
   sojourn compare demo.toml --aqm "pie,pie:target=5ms,tupdate=5ms,fq(pie@linux)" --seeds 20
 """
 )
@@ -99,7 +100,7 @@ def compare(
     """
     scenario = load(file, [parse_set(text) for text in sets])
     listed = split_all(aqms)
-    engines = registry.select(engine, engine_options)
+    engines = registry.select_variants(engine, engine_options)
     if not listed and len(engines) < 2:
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)

@@ -13,13 +13,15 @@ import click
 from sojourn import files
 from sojourn.cli import console, options
 from sojourn.engines import registry
-from sojourn.errors import InputError
+from sojourn.errors import InputError, ScenarioError, Unavailable
 
 if TYPE_CHECKING:
     from sojourn.testing.decisions import Decision
     from sojourn.testing.expectations import Expected
 
 PASSED, FAILED, UNDECIDED, INVALID = 0, 1, 3, 4
+# Of `git bisect run`: this revision cannot be tested, and: stop.
+_SKIP, _ABORT = 125, 128
 
 
 @click.command(
@@ -28,6 +30,7 @@ Examples:
   sojourn test home.scenario.toml
   sojourn test tests --junit report.xml -k delay -x
   sojourn test home.scenario.toml --update-baseline
+  git bisect run sojourn test home.scenario.toml --bisect --engine linux --kernel ./linux
 
 \b
 Exit codes: 0 passed, 1 failed, 2 bad input, 3 undecided, 4 a run was invalid.
@@ -60,8 +63,33 @@ Exit codes: 0 passed, 1 failed, 2 bad input, 3 undecided, 4 a run was invalid.
     "--github", is_flag=True,
     help="Write GitHub annotations and the step summary; the default where GITHUB_ACTIONS is set.",
 )  # fmt: skip
+@click.option(
+    "--bisect", is_flag=True,
+    help="Exit codes for `git bisect run`: 125 where nothing was decided or a kernel is missing, "
+    "128 for bad input.",
+)  # fmt: skip
 @options.json_option
-def test(
+def test(sources: tuple[str, ...], bisect: bool, **given: Any) -> int:
+    """Decide the expectations of scenarios: run seeds until each has passed or failed.
+
+    FILE is a scenario file with [[expect]], or a folder, whose *.scenario.toml are taken.
+    """
+    if given["as_tap"] and given["as_json"]:
+        raise click.UsageError("--tap and --json both write to stdout; give one.")
+    if not bisect:
+        return _test(sources, **given)
+    try:
+        code = _test(sources, **given)
+    except Unavailable as error:
+        console.say(f"sojourn: error: {error}")
+        return _SKIP
+    except (InputError, ScenarioError) as error:
+        console.say(f"sojourn: error: {error}")
+        return _ABORT
+    return code if code in (PASSED, FAILED) else _SKIP
+
+
+def _test(
     sources: tuple[str, ...],
     pattern: str | None,
     at_first: bool,
@@ -76,14 +104,8 @@ def test(
     as_json: bool,
     **engine_options: Any,
 ) -> int:
-    """Decide the expectations of scenarios: run seeds until each has passed or failed.
-
-    FILE is a scenario file with [[expect]], or a folder, whose *.scenario.toml are taken.
-    """
     from sojourn.testing.session import Session
 
-    if as_tap and as_json:
-        raise click.UsageError("--tap and --json both write to stdout; give one.")
     began = time.monotonic()
     expected = _expected(sources, engine, engine_options)
     expected = _selected(expected, pattern, last_failed)

@@ -174,7 +174,7 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    on, brought = registry.select(engine, engine_options), bring(listed(aqms), runs=True)
+    on, brought = registry.select_variants(engine, engine_options), bring(listed(aqms), runs=True)
     measured, controls = bring_metrics(metrics), custom_controls(ccs)
     loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps))
     link = choose_link(loaded, link)
@@ -225,12 +225,12 @@ def _variants(
     loaded: _core.Scenario, link: str, aqms: Sequence[str], on: Sequence[EngineSelection]
 ) -> dict[str, tuple[_core.Scenario, EngineSelection, str]]:
     """By the name of a contender, its scenario, engine and AQM."""
-    if len({engine.name for engine in on}) < len(on):
+    if len({engine.label for engine in on}) < len(on):
         raise InputError("engine: contenders are named by engine and AQM; name each engine once")
     # The scenario's own queue stays; its text includes the limit from the link's buffer.
     own = loaded.queue(link)
     return {
-        f"{aqm} on {engine.name}" if len(on) > 1 else aqm: (
+        f"{aqm} on {engine.label}" if len(on) > 1 else aqm: (
             loaded if aqm == own else loaded.with_queue(link, aqm),
             engine,
             aqm,
@@ -243,7 +243,7 @@ def _variants(
 def _references(aqms: Sequence[str], on: Sequence[EngineSelection]) -> dict[str, str]:
     """By the name of a contender, the same AQM on the last engine."""
     return {
-        f"{aqm} on {engine.name}": f"{aqm} on {on[-1].name}"
+        f"{aqm} on {engine.label}": f"{aqm} on {on[-1].label}"
         for aqm in dict.fromkeys(aqms)
         for engine in on[:-1]
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from pathlib import Path
 
 from sojourn import _core
 from sojourn.control import CustomControl
@@ -26,15 +27,22 @@ class EngineSelection:
     Attributes:
         engine: the engine.
         options: values of its options.
+        variant: names it where one engine occurs several times, such as by its kernel.
     """
 
     engine: Engine
     options: OptionValues = field(default_factory=dict)
+    variant: str = ""
 
     @property
     def name(self) -> str:
         """The engine's name."""
         return self.engine.name
+
+    @property
+    def label(self) -> str:
+        """The engine's name with its variant: ``linux 6.1``."""
+        return f"{self.name} {self.variant}".rstrip()
 
     def run(
         self,
@@ -116,6 +124,39 @@ def select(engine: EngineLike, values: OptionValues | None = None) -> list[Engin
     given = {name: value for name, value in (values or {}).items() if value is not None}
     _check([each.engine for each in found], [*(values or {})], [*given])
     return [replace(each, options={**each.options, **_fitting(each, given)}) for each in found]
+
+
+def select_variants(
+    engine: EngineLike, values: OptionValues | None = None
+) -> list[EngineSelection]:
+    """Engines as contenders: an option such as ``6.1,7.2`` gives one for each of its values.
+
+    Raises:
+        InputError: as `select`, or a value is empty or occurs twice.
+        TypeError: no engine has an option of that name.
+    """
+    found = select(engine, values)
+    for option in dict.fromkeys(option for each in found for option in each.engine.options):
+        found = [variant for each in found for variant in _split(each, option)]
+    return found
+
+
+def _split(selected: EngineSelection, option: EngineOption) -> list[EngineSelection]:
+    """One selection for each value of an option, whose values are separated by commas."""
+    given = selected.options.get(option.name)
+    if option.name not in selected.options or not isinstance(given, str | Path):
+        return [selected]
+    texts = str(given).split(",")
+    if len(texts) == 1 or Path(given).exists():
+        return [replace(selected, options={**selected.options, option.name: option.kind(given)})]
+    if "" in texts or len(set(texts)) < len(texts):
+        raise InputError(f"--{option.name} {given}: name each once, separated by commas")
+    return [
+        replace(
+            selected, variant=text, options={**selected.options, option.name: option.kind(text)}
+        )
+        for text in texts
+    ]
 
 
 def select_one(engine: EngineLike, values: OptionValues | None = None) -> EngineSelection:

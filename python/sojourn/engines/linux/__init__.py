@@ -8,8 +8,9 @@ DECLARED = Declaration(
     (
         EngineOption(
             "kernel", noun="a kernel", metavar="RELEASE|PATH",
-            help="the guest kernel of another release, such as 7.2, or a User-Mode Linux kernel of "
-            "your own, say with a patched qdisc.",
+            help="the guest kernel of another release, such as 7.2, one that `sojourn kernel build "
+            "--patch` named, or a User-Mode Linux kernel of your own. `compare` takes several, "
+            "separated by commas.",
         ),
     ),
 )  # fmt: skip

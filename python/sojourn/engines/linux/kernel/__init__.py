@@ -12,15 +12,14 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sojourn import ending, files
-from sojourn.engines.linux.kernel import archives, changes, module_tree
+from sojourn import files
+from sojourn.engines.linux.kernel import archives, changes, module_tree, names, steps
 from sojourn.errors import InputError, Unavailable
 
 DEFAULT_HZ = 1000
@@ -41,13 +40,6 @@ INSTALL = f"apt-get install {_PACKAGES}"
 _DISK_BYTES = 2_500_000_000
 # Number of make's output lines that begin with two blanks, one per file.
 _STEPS = 1200
-# Makes builds identical: the version text feeds the kernel's random pool.
-_FIXED = {
-    "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
-    "KBUILD_BUILD_USER": "sojourn",
-    "KBUILD_BUILD_HOST": "sojourn",
-    "KBUILD_BUILD_VERSION": "1",
-}
 
 
 @dataclass(frozen=True)
@@ -99,8 +91,8 @@ def built(hz: int = DEFAULT_HZ, *, debug: bool = False) -> list[Kernel]:
         debug: debug kernels instead.
     """
     abouts = sorted(cache().glob(f"*/{_ABOUT}"), key=lambda path: path.stat().st_mtime)
-    configuration = _configuration(hz, debug)
-    found = [kernel for about in abouts if (kernel := _built(about, configuration)) is not None]
+    wanted = configuration(hz, debug)
+    found = [kernel for about in abouts if (kernel := _built(about, wanted)) is not None]
     return sorted(found, key=lambda kernel: kernel.release == archives.DEFAULT_RELEASE)
 
 
@@ -117,12 +109,12 @@ def find(hz: int = DEFAULT_HZ, release: str | None = None, *, debug: bool = Fals
     return fitting[-1] if fitting else None
 
 
-def _built(about: Path, configuration: str | None) -> Kernel | None:
+def _built(about: Path, wanted: str | None) -> Kernel | None:
     """The kernel of a folder of the cache; None if it has another configuration or is damaged."""
     program = about.parent / PROGRAM
     try:
         facts = json.loads(about.read_text(encoding="utf-8"))
-        if configuration not in (None, facts["configuration"]):
+        if wanted not in (None, facts["configuration"]):
             return None
         source = facts.get("source", "")
         kernel = Kernel(
@@ -151,6 +143,8 @@ def given(asked: Path, hz: int = DEFAULT_HZ) -> Kernel:
         InputError: the kernel does not exist.
     """
     release = str(asked)
+    if not asked.exists() and names.NAME.fullmatch(release):
+        return _named(release, hz)
     if asked.exists() or re.fullmatch(r"\d+(\.\d+)+", release) is None:
         return own(asked)
     found = find(hz, release)
@@ -163,6 +157,30 @@ def given(asked: Path, hz: int = DEFAULT_HZ) -> Kernel:
     return found
 
 
+def named() -> list[Kernel]:
+    """The kernels with a patch, by name."""
+    abouts = [folder / _ABOUT for folder in names.folders(cache())]
+    return [kernel for about in abouts if (kernel := _built(about, None)) is not None]
+
+
+def _named(name: str, hz: int) -> Kernel:
+    """A kernel that `patched.build` made."""
+    about = names.folder_of(cache(), name) / _ABOUT
+    found = _built(about, None) if about.exists() else None
+    if found is None:
+        there = ", ".join(folder.name for folder in names.folders(cache())) or "none"
+        raise Unavailable(
+            f"--kernel {name}: is not a program, and no guest kernel has that name (there: "
+            f"{there}); `sojourn kernel build --patch FILE --name {name}` makes it"
+        )
+    if found.hz != hz:
+        raise InputError(
+            f"--kernel {name}: has {found.hz} Hz, and the scenario asks for {hz} Hz; build it "
+            f"with --hz {hz}"
+        )
+    return found
+
+
 def own(path: Path) -> Kernel:
     """A kernel that the user built.
 
@@ -170,7 +188,8 @@ def own(path: Path) -> Kernel:
         InputError: the program does not exist, or is not such a kernel.
     """
     if not (path.is_file() and os.access(path, os.X_OK)):
-        raise InputError(f"--kernel {path}: is not a program; give a User-Mode Linux kernel")
+        kind = InputError if path.exists() else Unavailable
+        raise kind(f"--kernel {path}: is not a program; give a User-Mode Linux kernel")
     if _UML_OPTION not in path.read_bytes():
         raise InputError(
             f"--kernel {path}: is a program, but not a User-Mode Linux kernel; give the file "
@@ -207,14 +226,40 @@ def build(
         InputError: a package is missing, the cache cannot be written or is too small, or the build
             failed.
     """
+    tarball = archive_or_usual(archive)
+    version, own_configuration = archives.version_of(tarball), configuration(hz, debug)
+    folder = cache() / f"{version}-{hz}hz{_DEBUG if debug else ''}-{own_configuration[:8]}"
+    work = folder.with_name(folder.name + ".partial")
+    source = prepared(tarball, work, hz, meter, debug=debug)
+    compile_in(source, jobs, meter)
+    about = describe(tarball, version, hz, source, debug=debug)
+    module_tree.keep(source, folder)
+    keep(source / PROGRAM, folder, about)
+    shutil.rmtree(work)
+    meter.step(1.0, "done")
+    source_text = str(about["source"])
+    return Kernel(folder / PROGRAM, version, hz, source_text, archives.release_of(tarball.name))
+
+
+def archive_or_usual(archive: Path | None) -> Path:
+    """The archive of sources to build from.
+
+    Raises:
+        Unavailable: a package is missing.
+    """
     if (lacks := missing()) != "":
         raise Unavailable(f"kernel build: {lacks}")
     tarball = archive or archives.usual()
     assert tarball is not None, "missing() has looked for it"
-    version = archives.version_of(tarball)
-    configuration = _configuration(hz, debug)
-    folder = cache() / f"{version}-{hz}hz{_DEBUG if debug else ''}-{configuration[:8]}"
-    work = folder.with_name(folder.name + ".partial")
+    return tarball
+
+
+def prepared(tarball: Path, work: Path, hz: int, meter: Meter, *, debug: bool = False) -> Path:
+    """The sources of an archive in a work folder, with our changes and configuration.
+
+    Raises:
+        InputError: the folder cannot be written or is too small, or the sources do not fit.
+    """
     _make_folder(work)
     _check_disk(work)
     source = _unpack(tarball, work, meter)
@@ -225,23 +270,23 @@ def build(
         shutil.rmtree(work)
         raise
     _configure(source, _options(debug))
-    _make(source, jobs, meter)
-    about = {
+    return source
+
+
+def describe(
+    tarball: Path, version: str, hz: int, source: Path, *, debug: bool = False
+) -> dict[str, object]:
+    """What is kept of a build besides its program."""
+    return {
         "version": version,
         "hz": hz,
-        "configuration": configuration,
+        "configuration": configuration(hz, debug),
         "source": f"{tarball.name}, SHA-256 {_digest(tarball)}",
         "sha256": _digest(source / PROGRAM),
     }
-    module_tree.keep(source, folder)
-    _keep(source / PROGRAM, folder, about)
-    shutil.rmtree(work)
-    meter.step(1.0, "done")
-    source_text = str(about["source"])
-    return Kernel(folder / PROGRAM, version, hz, source_text, archives.release_of(tarball.name))
 
 
-def _keep(program: Path, folder: Path, about: Mapping[str, object]) -> None:
+def keep(program: Path, folder: Path, about: Mapping[str, object]) -> None:
     """Put a program and its description into a folder of the cache."""
     with files.Together() as together:
         with together.open(folder / PROGRAM) as file, program.open("rb") as made:
@@ -261,7 +306,7 @@ def _options(debug: bool) -> bytes:
     return _OPTIONS.read_bytes() + (_DEBUG_OPTIONS.read_bytes() if debug else b"")
 
 
-def _configuration(hz: int, debug: bool = False) -> str:
+def configuration(hz: int, debug: bool = False) -> str:
     """A digest of all inputs of a build other than the sources."""
     parts = [
         _options(debug),
@@ -299,7 +344,7 @@ def _unpack(tarball: Path, work: Path, meter: Meter) -> Path:
         meter.step(0.0, f"unpacking {tarball.name}")
         shutil.rmtree(source, ignore_errors=True)
         remedy = f"fetch {tarball.name} again if it is damaged"
-        _run(["tar", "-xJf", str(tarball), "-C", str(work)], work, remedy)
+        steps.run(["tar", "-xJf", str(tarball), "-C", str(work)], work, remedy)
         done.touch()
     return source
 
@@ -310,48 +355,21 @@ def _configure(source: Path, options: bytes) -> None:
     stamp = source / ".sojourn-options"
     if config.exists() and stamp.exists() and stamp.read_bytes() == options:
         return
-    _run(["make", "ARCH=um", "tinyconfig"], source)
+    steps.run(["make", "ARCH=um", "tinyconfig"], source)
     config.write_bytes(config.read_bytes() + options)
-    _run(["make", "ARCH=um", "olddefconfig"], source)
+    steps.run(["make", "ARCH=um", "olddefconfig"], source)
     stamp.write_bytes(options)
 
 
-def _make(source: Path, jobs: int, meter: Meter) -> None:
+def compile_in(source: Path, jobs: int, meter: Meter) -> None:
+    """Compile configured sources, as far as they have changed.
+
+    Raises:
+        InputError: they do not compile.
+    """
     command = ["nice", "make", "ARCH=um", f"-j{jobs}", "linux", "modules"]
     done = 0
-    for line in _lines(command, source):
+    for line in steps.lines(command, source):
         if line.startswith("  "):
             done += 1
             meter.step(min(0.99, done / _STEPS), line.strip())
-
-
-def _run(command: list[str], folder: Path, remedy: str = "") -> None:
-    for _line in _lines(command, folder, remedy):
-        pass
-
-
-def _lines(command: list[str], folder: Path, remedy: str = "") -> Iterator[str]:
-    """The output of a program by lines; it is killed when we end, and errors quote its last lines.
-
-    The error has a remedy, by default to continue or to start again.
-    """
-    environment = os.environ | _FIXED
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True, errors="replace",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    ) as process, ending.before_end(process.kill):  # fmt: skip
-        last: list[str] = []
-        try:
-            assert process.stdout is not None, "it is piped"
-            for line in process.stdout:
-                last = [*last[-9:], line.rstrip()]
-                yield line
-        except BaseException:
-            process.kill()
-            raise
-        if process.wait() != 0:
-            said = " | ".join(last[-5:])
-            usual = f"run the command again to continue, or remove {cache()} to start again"
-            raise InputError(
-                f"kernel build: `{' '.join(command)}` failed: {said}; {remedy or usual}"
-            )
