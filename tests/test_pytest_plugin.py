@@ -79,7 +79,7 @@ def test_expectations_are_tests_of_their_file_and_line(session):
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_workers_of_xdist_decide_the_same(session):
     (session.folder / NAME).write_text(HOME + GOOD + BAD)
     assert "1 failed, 2 passed" in session("-n", "2").stdout

@@ -1,0 +1,114 @@
+"""The steps of the sample project's CI files, executed here, with and without a regression."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from test_router import needs_spaces
+
+PROJECT = Path(__file__).parents[1] / "examples" / "ci"
+FETCHED = ("actions/checkout", "actions/setup-python")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return shutil.copytree(PROJECT, tmp_path / "project")
+
+
+def execute(script: str, project: Path, env: dict[str, str] | None = None) -> int:
+    """Run a step as a runner does, with the commands of this environment."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    offline = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", script], cwd=project, capture_output=True, text=True,
+        env=os.environ | offline | {"PATH": path} | (env or {}), check=False, timeout=120,
+    )  # fmt: skip
+    print(done.stdout, done.stderr)
+    return done.returncode
+
+
+def steps_of(project: Path, workflow: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Name, script and environment of every step, those of our action in its place."""
+    for step in workflow["jobs"]["network"]["steps"]:
+        if "run" in step:
+            yield step["name"], step["run"], {}
+        elif step["uses"].startswith("./"):
+            action = yaml.safe_load((project / step["uses"] / "action.yml").read_text())
+            given = {name: put["default"] for name, put in action["inputs"].items()}
+            given |= step.get("with", {})
+            for inner in action["runs"]["steps"]:
+                env = {
+                    key: given[text.removeprefix("${{ inputs.").removesuffix(" }}")]
+                    for key, text in inner["env"].items()
+                }
+                yield f"{step['name']}: {inner['name']}", inner["run"], env
+        else:
+            assert step["uses"].partition("@")[0] in FETCHED
+
+
+def github(project: Path, *, without: str = "router") -> dict[str, int]:
+    """The exit codes of the workflow's steps, by name."""
+    workflow = yaml.safe_load((project / ".github/workflows/network.yml").read_text())
+    summary = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(project / "summary.md")}
+    return {
+        name: execute(script, project, env | summary)
+        for name, script, env in steps_of(project, workflow)
+        if without not in name
+    }
+
+
+def outcomes(project: Path, *files: str) -> list[tuple[int, int]]:
+    """How many tests and failures each JUnit file has."""
+    suites = [next(ET.parse(project / file).getroot().iter("testsuite")) for file in files]
+    return [(int(suite.get("tests", 0)), int(suite.get("failures", 0))) for suite in suites]
+
+
+def double_the_targets(project: Path) -> None:
+    """The regression: both the configured target and that of the project's AQM."""
+    for name in ("home.scenario.toml", "step.py"):
+        text = (project / name).read_text()
+        assert text.count('"5ms"') == 1
+        (project / name).write_text(text.replace('"5ms"', '"10ms"'))
+
+
+@pytest.mark.slow
+def test_the_github_workflow_passes_and_finds_a_doubled_target(project: Path) -> None:
+    assert set(github(project).values()) == {0}
+    assert outcomes(project, "scenarios.xml", "python.xml") == [(2, 0), (4, 0)]
+    assert "### 2 passed" in (project / "summary.md").read_text()
+    double_the_targets(project)
+    codes = github(project)
+    assert [name for name, code in codes.items() if code] == ["Scenario files: Decide", "Python"]
+    assert outcomes(project, "scenarios.xml", "python.xml") == [(2, 1), (4, 2)]
+    assert "### 1 failed, 1 passed" in (project / "summary.md").read_text()
+
+
+@pytest.mark.long
+def test_the_gitlab_template_passes_and_finds_a_doubled_target(project: Path) -> None:
+    job = yaml.safe_load((project / ".gitlab-ci.yml").read_text())["network"]
+    assert [execute(line, project) for line in job["script"]] == [0, 0, 0]
+    double_the_targets(project)
+    assert [execute(line, project) for line in job["script"]] == [0, 1, 1]
+    assert outcomes(project, *job["artifacts"]["reports"]["junit"]) == [(2, 1), (4, 2)]
+
+
+@pytest.mark.slow
+@needs_spaces
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl: not installed")
+def test_the_shell_program_passes_behind_the_router_and_fails_on_a_slower_link(
+    project: Path,
+) -> None:
+    assert execute("sh link.sh", project) in (0, 123)
+    text = (project / "link.sh").read_text()
+    (project / "link.sh").write_text(text.replace("--rate 10mbit", "--rate 2mbit"))
+    assert execute("sh link.sh", project) == 28, "curl's own code of a time that was over"
