@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from guests import needs_kernel
+from sojourn.testing import expectations
+from sojourn.testing.decisions import Decision
+from sojourn.testing.remedies import commands
 
 HOME = """name = "home"
 duration = "4s"
@@ -183,6 +187,15 @@ def test_a_kernel_is_refused_where_it_is_missing_or_nothing_runs_on_it(run):
     missing = run(GOOD, "--engine", "linux", "--kernel", "./nowhere")
     assert missing.returncode == 2
     assert "--kernel nowhere: is not a program" in missing.stderr
+
+
+def test_the_commands_that_show_a_failure_name_its_kernel(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / NAME).write_text(HOME + BAD)
+    (found,) = expectations.read(NAME, engine="linux", options={"kernel": Path("fixed")})
+    shown, beside = commands(Decision(found, "failed"))
+    assert shown == f"sojourn run {NAME} --engine linux --kernel fixed --seed 1"
+    assert beside.endswith("--engine sim,linux --kernel fixed")
 
 
 def test_bisection_skips_what_is_not_decided_and_stops_at_bad_input(run):

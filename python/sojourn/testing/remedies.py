@@ -24,9 +24,11 @@ def commands(decision: Decision) -> list[str]:
         aqm = ["--aqm", variant.aqm] if variant.aqm else []
         engine = variant.engine.name
         engines = f"{registry.NAMES[0]},{engine}"
+        given = variant.engine.options.items()
+        on = [part for name, value in given for part in (f"--{name}", str(value))]
         return [
-            _line("run", expected.file, *aqm, "--engine", engine, *seed, *sets),
-            _line("compare", expected.file, "--aqm", own, "--engine", engines, *sets),
+            _line("run", expected.file, *aqm, "--engine", engine, *on, *seed, *sets),
+            _line("compare", expected.file, "--aqm", own, "--engine", engines, *on, *sets),
         ]
     # `live` has no --set.
     shown = (
