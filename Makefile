@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test lint test-long test-hosts test-kernel-laws oracle module-trials \
+.PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 bench wheel wheels instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
@@ -38,6 +38,11 @@ test: $(VENV)/developed
 	cargo xtask tidy
 	$(BIN)/pytest --numprocesses 2 -m "not long"
 	cargo xtask tally
+
+## expectations: what RFC 7928's scenarios expect, decided over seeds by `sojourn test`
+expectations: $(VENV)/developed
+	$(BIN)/sojourn test --fresh $(addprefix rfc7928/,mild-congestion medium-congestion \
+	    heavy-congestion unresponsive)
 
 ## lint: formatting, clippy, types
 lint: $(VENV)/developed
