@@ -245,3 +245,14 @@ def test_bad_input_is_refused_with_a_sentence(call, words):
 def test_an_unknown_aqm_is_refused_by_the_registry():
     with pytest.raises(ScenarioError, match="no dialect"):
         analyse("pie@foo", 0.1, 1e7, 5)
+
+
+def test_the_loop_of_madpie_is_that_of_the_pie_whose_parameters_it_has() -> None:
+    study = "target=20ms,tupdate=30ms,alpha=0.125hz,beta=1.25hz"
+    for text in (
+        f"linux:{study}", f"rfc8033:{study},delay=rate", f"ns2:{study},tune=rfc8033",
+        f"ns2:{study},derandomise=true",
+    ):  # fmt: skip
+        pie, madpie = (fluid(f"{kind}@{text}", LINK) for kind in ("pie", "madpie"))
+        for name in ("period_s", "steps", "derandomised", "stamped"):
+            assert getattr(madpie, name) == getattr(pie, name), (text, name)

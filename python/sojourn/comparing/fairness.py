@@ -225,14 +225,20 @@ def _with_file(comparison: ComparedRuns, aqm: str) -> str:
 
 
 def _same_dialect(aqms: Sequence[str], members: Sequence[Contender]) -> list[str]:
-    """The AQMs with the dialect of the law that has the fewest, if its variants have it."""
+    """The AQMs with the dialect of the law that has the fewest, if its variants have it.
+
+    Of two with as many, that of the later in `_VARIANTS`: a law built on the other.
+    """
     known = {entry["name"]: [d["name"] for d in entry["dialects"]] for entry in _core.aqms()}
     changed = dict(zip(aqms, aqms, strict=True))
     for names in _VARIANTS:
         variants = [each for each in members if law(each.kind) in names]
         if _in_common(variants, lambda each: _SAME_RULES.get(each.dialect, each.dialect)):
             continue
-        rarest = min(variants, key=lambda each: len(known[law(each.kind)]))
+        rarest = min(
+            variants,
+            key=lambda each: (len(known[law(each.kind)]), -names.index(law(each.kind))),
+        )
         for each in variants:
             if each.dialect != rarest.dialect in known[law(each.kind)]:
                 new = _with(each.name, "dialect", rarest.dialect, force=True)

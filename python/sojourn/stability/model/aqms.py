@@ -208,7 +208,7 @@ def in_jiffies(found: Settings, period_s: Floats) -> Floats:
     if hz == "off":
         return period_s
     jiffies = np.ceil(period_s * float(hz) - 1e-9)
-    if found.kind == "pie":
+    if found.kind in ("pie", "madpie"):
         level = np.searchsorted(_WHEEL_JIFFIES, jiffies, side="right")
         step = _WHEEL_STEP**level
         jiffies = (jiffies // step + 1.0) * step
@@ -224,22 +224,9 @@ def _pie(found: Settings, _link: Link) -> PiAqm:
         found,
         **_gains(found),
         period_s=_period_s(found),
-        steps=step_rows(found.kind, "tune", found.words["tune"]),
+        steps=step_rows("pie", "tune", found.words["tune"]),
         derandomised=derandomised,
         stamped=found.words["delay"] == "stamps",
-    )
-
-
-def _madpie(found: Settings, _link: Link) -> PiAqm:
-    base = settings(f"pie@{found.dialect}")
-    pie = _pie(base, _link)
-    return PiAqm(
-        found,
-        **_gains(found),
-        period_s=_period_s(found),
-        steps=pie.steps,
-        derandomised=pie.derandomised,
-        stamped=pie.stamped,
     )
 
 
@@ -314,7 +301,7 @@ def _weight(found: Settings, capacity_pps: Floats) -> Floats:
 MODELS: dict[str, Callable[[Settings, Link], FluidAqm]] = {
     "pi": _pi,
     "pie": _pie,
-    "madpie": _madpie,
+    "madpie": _pie,
     "pi2": _pi2,
     "dualpi2": _dualpi2,
     "red": _red,
