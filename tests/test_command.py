@@ -74,6 +74,31 @@ def test_compare_saves_report_figures_numbers_and_every_run(command):
         assert (manifest["digest"], manifest["seed"]) == (run["digest"], run["seed"])
 
 
+def test_the_same_comparison_again_writes_nothing_unless_a_file_has_changed(command):
+    def compare(*more):
+        said = command("compare", "small.toml", "--aqm", "codel,pie", "--seeds", "2",
+                       "--format", "svg", "--out", "out", *more)  # fmt: skip
+        assert said.returncode == 0, said.stderr
+        return said.stdout, "holds this comparison already" in said.stderr
+
+    def stamps():
+        found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in found}
+
+    folder = command.folder / "out"
+    table, _ = compare()
+    saved = stamps()
+    assert compare() == (table, True)
+    assert stamps() == saved
+    run = folder / "runs/contender=pie/replica=2/summary.parquet"
+    for damaged in (folder / "report.html", folder / "figures/plane.svg", run):
+        damaged.write_bytes(damaged.read_bytes() + b" ")
+        assert compare() == (table, False), damaged
+        assert damaged.read_bytes() == saved[damaged][1]
+    for other in (["--size", "column"], ["--set", "duration=9s"], ["--fresh"]):
+        assert not compare(*other)[1], other
+
+
 def test_aqm_may_be_repeated(command):
     done = command(
         "compare", "small.toml", "--aqm", "taildrop", "--aqm", "pie", "--seeds", "1", "--json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,8 +13,8 @@ import click
 
 from sojourn import _core
 from sojourn.cli import console, options
-from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison
-from sojourn.comparing.comparison import compare as compare_aqms
+from sojourn.comparing import kept
+from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, plan
 from sojourn.comparing.fairness import parse
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
@@ -109,18 +109,29 @@ def compare(
     if out is not None:
         for form in forms:
             check_format(form)
-    options.announce(out)
     options.writing_to(out)
-    with _drawers(forms, size) if out is not None else nullcontext() as drawing:
-        comparison = compare_aqms(
-            scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
-            out=out, progress=console.meter(), drawing=drawing,
-            engine=engines, store=options.store(fresh), metrics=metrics, memory=memory,
-        )  # fmt: skip
+    store = options.store(fresh)
+    planned = plan(
+        scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
+        engine=engines, metrics=metrics, memory=memory,
+    )  # fmt: skip
+    name = planned.name(store, forms, size) if out is not None else None
+    if out is None or (name is not None and kept.is_whole(out, name, store)):
         if out is not None:
-            comparison.save(out, formats=forms, size=size, drawing=drawing)
-            console.say(f"report: {shown(out / 'report.html')}")
-        return finish(comparison, scenario, as_json)
+            console.say(f"{out} holds this comparison already; its files stay")
+        comparison = planned.run(jobs=jobs, progress=console.meter(), store=store)
+    else:
+        options.announce(out)
+        with _drawers(forms, size) as drawing:
+            comparison = planned.run(
+                jobs=jobs, out=out, progress=console.meter(), store=store, drawing=drawing
+            )
+            written = comparison.save(out, formats=forms, size=size, drawing=drawing)
+        if name is not None and not comparison.failures:
+            kept.remember(out, written, name, store)
+    if out is not None:
+        console.say(f"report: {shown(out / 'report.html')}")
+    return finish(comparison, scenario, as_json)
 
 
 def finish(comparison: Comparison, scenario: _core.Scenario, as_json: bool) -> int:

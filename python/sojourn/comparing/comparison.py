@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -174,7 +175,87 @@ def compare(
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.
         OSError: `out` cannot be written, or the disk is full.
     """
-    on, brought = registry.select_variants(engine, engine_options), bring(listed(aqms), runs=True)
+    planned = plan(
+        scenario, aqms, seeds, link=link, fair=fair, jobs=jobs, sets=sets, engine=engine,
+        metrics=metrics, ccs=ccs, memory=memory, apps=apps, **engine_options,
+    )  # fmt: skip
+    return planned.run(jobs=jobs, out=out, progress=progress, store=store, drawing=drawing)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A comparison before its runs; made by `plan`.
+
+    Attributes:
+        scenario: see `Comparison`, like `link`, `seeds` and `references`.
+        cells: contender and seed of each run.
+        tasks: the runs.
+        metrics: custom metrics.
+        memory: see `compare`.
+    """
+
+    scenario: _core.Scenario
+    link: str
+    seeds: list[int]
+    cells: list[tuple[str, int]]
+    tasks: list[Task]
+    references: dict[str, str]
+    metrics: list[OwnMetric]
+    memory: str | None
+
+    def name(self, store: Store | None, formats: Sequence[str], size: str) -> str | None:
+        """See `sojourn.comparing.kept`; None if it has no name, as with custom metrics."""
+        from sojourn.comparing import kept
+
+        if self.metrics:
+            return None
+        compared = (self.scenario, self.link, self.cells)
+        return kept.name(compared, self.tasks, store, (formats, size))
+
+    def run(
+        self,
+        *,
+        jobs: int | None = None,
+        out: str | Path | None = None,
+        progress: Progress | None = None,
+        store: Store | None = DEFAULT_STORE,
+        drawing: Drawers | None = None,
+    ) -> Comparison:
+        """Make the runs; arguments and errors are those of `compare`."""
+        if drawing is not None:
+            aqms = list(dict.fromkeys(aqm for aqm, _ in self.cells))
+            drawing.expect(self.link, aqms, self.seeds[0])
+        with files.writing_to(folder := None if out is None else Path(out)):
+            finish = _finisher(self.cells, folder, drawing)
+            outcomes = run_all(
+                self.tasks, jobs=jobs, finish=finish, progress=progress, store=store,
+                memory=self.memory,
+            )  # fmt: skip
+        results, failed = _by_contender(self.cells, outcomes)
+        return Comparison(
+            self.scenario, self.link, self.seeds, results, failed, self.references, self.metrics
+        )
+
+
+def plan(
+    scenario: ScenarioLike,
+    aqms: AqmsLike,
+    seeds: int | Iterable[int] = DEFAULT_SEEDS,
+    *,
+    link: str | None = None,
+    fair: Mapping[str, str] | None = None,
+    jobs: int | None = None,
+    sets: Sets | None = None,
+    engine: EngineLike = registry.NAMES[0],
+    metrics: Sequence[str | OwnMetric] = (),
+    ccs: Mapping[str, type[Control]] | None = None,
+    memory: str | None = None,
+    apps: Mapping[str, type] | None = None,
+    **engine_options: Any,
+) -> Planned:
+    """Check what `compare` is given, with its arguments and errors, before anything runs."""
+    on = registry.select_variants(engine, engine_options)
+    brought = bring(listed(aqms), runs=True)
     measured, controls = bring_metrics(metrics), custom_controls(ccs)
     loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps))
     link = choose_link(loaded, link)
@@ -182,25 +263,12 @@ def compare(
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)
     if isinstance(seeds, int):
         check_memory(loaded, len(variants) * seeds, jobs or default_jobs(), memory)
-    cells = _cells(list(variants), seed_list := choose_seeds(loaded.seed, seeds), link, drawing)
+    seed_list = choose_seeds(loaded.seed, seeds)
+    # The first run of each AQM comes first, so that its figures can be drawn meanwhile.
+    cells = [(aqm, seed) for seed in seed_list for aqm in variants]
     tasks = [_task(variants[aqm], aqm, seed, controls, link) for aqm, seed in cells]
-    with files.writing_to(folder := None if out is None else Path(out)):
-        finish = _finisher(cells, folder, drawing)
-        outcomes = run_all(
-            tasks, jobs=jobs, finish=finish, progress=progress, store=store, memory=memory
-        )
-    results, failed = _by_contender(cells, outcomes)
     references = _references([text for *_, text in variants.values()], on)
-    return Comparison(loaded, link, seed_list, results, failed, references, measured)
-
-
-def _cells(
-    aqms: list[str], seeds: list[int], link: str, drawing: Drawers | None
-) -> list[tuple[str, int]]:
-    """Every run; the first run of each AQM comes first, so its figures can be drawn meanwhile."""
-    if drawing is not None:
-        drawing.expect(link, aqms, seeds[0])
-    return [(aqm, seed) for seed in seeds for aqm in aqms]
+    return Planned(loaded, link, seed_list, cells, tasks, references, measured, memory)
 
 
 def _task(

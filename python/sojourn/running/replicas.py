@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from sojourn import _core, ending
@@ -200,15 +201,23 @@ def _one(
     return work(index, Result(run, own, switch))
 
 
-def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
-    """A stored run, or a new one; runs of Python code are not stored (unknown imports)."""
+def store_path(task: Task, store: Store | None) -> Path | None:
+    """Where a run is stored; None for runs of Python code, whose imports are unknown."""
     sources = [*task.scenario.law_sources, *task.scenario.app_sources]
     in_python = any(source.startswith("python:") for source in sources)
-    is_named = store is not None and not task.controls and not in_python
-    identity = task.engine.identity(task.scenario) if is_named else None
-    if store is None or identity is None:
+    if store is None or task.controls or in_python:
+        return None
+    identity = task.engine.identity(task.scenario)
+    if identity is None:
+        return None
+    return store.path(task.scenario, engine=f"{task.engine.name} {identity}", kind="run")
+
+
+def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
+    """A stored run, or a new one."""
+    path = store_path(task, store)
+    if store is None or path is None:
         return task.engine.run(task.scenario, switch, task.controls)
-    path = store.path(task.scenario, engine=f"{task.engine.name} {identity}", kind="run")
     kept = store.run(path)
     if kept is not None:
         switch.advance(task.scenario.duration_s)
