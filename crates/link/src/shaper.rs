@@ -98,9 +98,10 @@ impl<P: Packet> Shaper<P> {
                 return queue.held_until();
             };
             if let Some(bucket) = &mut self.bucket {
-                if bucket.ready(now, packet.bytes()) > now {
+                let ready = bucket.ready(now, packet.bytes());
+                if ready > now {
                     self.waiting = Some(packet);
-                    continue;
+                    return ready;
                 }
                 bucket.take(now, packet.bytes());
             }

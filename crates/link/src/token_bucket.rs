@@ -42,7 +42,11 @@ impl TokenBucket {
         debug_assert!(self.overdraft || self.tokens >= 0, "only an overdraft owes tokens");
     }
 
+    #[inline]
     fn refill(&mut self, now: Time) {
+        if now == self.counted {
+            return;
+        }
         self.tokens = self.tokens_at(now);
         self.counted = now;
     }
