@@ -86,6 +86,8 @@ pub trait Packet {
     fn dscp(&self) -> u8 {
         0
     }
+    /// Sets the differentiated services code point to 0 (`wash` of CAKE).
+    fn clear_dscp(&mut self) {}
     /// Memory that a Linux host holds for the packet (`truesize`), where a limit counts it.
     fn buffer_bytes(&self) -> u32 {
         linear_buffer_bytes(self.bytes())

@@ -32,8 +32,6 @@ pub(crate) struct Conversation {
     pub(crate) payload_bytes: u32,
     /// Window scale of the receiver.
     pub(crate) scale: u8,
-    /// Differentiated services code point.
-    pub(crate) dscp: u8,
     /// Whether both ends agreed on accurate feedback of marks.
     pub(crate) is_accurate: bool,
     /// What the sender reports of the ECN field of the SYN-ACK, as AE, CWR and ECE (RFC 9768 table
@@ -117,7 +115,6 @@ fn opened(plan: &Resolved, group: usize, number: u32) -> Conversation {
         header_bytes: tcp.map_or(28, |tcp| tcp.header_bytes),
         payload_bytes: tcp.map_or(0, |tcp| tcp.payload_bytes),
         scale: 0,
-        dscp: plan.flows[group].dscp,
         is_accurate: false,
         syn_ack_ecn: 2,
         starts: vec![1],

@@ -178,6 +178,28 @@ fn cake() -> Vec<Case> {
         case("cake", "cake:limit=300000B,isolation=flows", "memory=300000 flow_mode=4"),
         case("cake", "cake:bandwidth=80mbit", "bytes_per_sec=10000000"),
         case("cake", "cake:bandwidth=7mbit,interval=30ms", "bytes_per_sec=875000 rtt_us=30000"),
+        case(
+            "cake",
+            "cake:bandwidth=40mbit,rtt=50ms,diffserv=diffserv3",
+            "bytes_per_sec=5000000 rtt_us=50000 target_us=2500 diffserv_mode=0",
+        ),
+        case(
+            "cake",
+            "cake:bandwidth=60mbit,diffserv=diffserv4,wash=true",
+            "bytes_per_sec=7500000 diffserv_mode=1 wash=1",
+        ),
+        case(
+            "cake",
+            "cake:bandwidth=90mbit,diffserv=diffserv8,limit=400000B",
+            "bytes_per_sec=11250000 diffserv_mode=2 memory=400000",
+        ),
+        case(
+            "cake",
+            "cake:bandwidth=30mbit,diffserv=precedence,overhead=18B,mpu=100B",
+            "bytes_per_sec=3750000 diffserv_mode=4 overhead=32 mpu=100",
+        ),
+        case("cake", "cake:diffserv=diffserv4", "memory=15503360 diffserv_mode=1"),
+        case("cake", "cake:diffserv=diffserv8,limit=300000B", "memory=300000 diffserv_mode=2"),
     ]
 }
 

@@ -49,7 +49,7 @@ impl Operations {
             packet.map_or(0, |packet| packet.id),
             packet.map_or(0, |packet| packet.bytes),
             packet.map_or(0, |packet| packet.ecn as u32),
-            0,
+            packet.map_or(0, |packet| u32::from(packet.dscp())),
             packet.map_or(0, |packet| packet.buffer_bytes()),
         ];
         self.bytes.extend(long.iter().flat_map(|word| word.to_ne_bytes()));

@@ -81,6 +81,33 @@ impl HostPair {
 /// Pairs of a single group have smaller numbers.
 const SHARED: u64 = 1 << 9;
 
+/// The DSCP in the upper six bits and PSH in the lowest: one byte, so that a packet does not grow.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct DscpAndPush(u8);
+
+impl DscpAndPush {
+    /// A segment with or without PSH (RFC 9293 §3.9.1.2), and with DSCP 0.
+    pub const fn new(push: bool) -> DscpAndPush {
+        DscpAndPush(push as u8)
+    }
+
+    /// Adds a DSCP, at most 63, to a packet with DSCP 0.
+    #[inline]
+    pub fn add_dscp(&mut self, dscp: u8) {
+        self.0 |= dscp << 2;
+    }
+
+    /// The DSCP.
+    pub const fn dscp(self) -> u8 {
+        self.0 >> 2
+    }
+
+    /// Whether PSH is set.
+    pub const fn push(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
 /// A packet in flight. Its direction follows from its kind.
 ///
 /// Fields read or changed by links and disciplines come first, in 32 bytes: a wide copy that reads
@@ -127,8 +154,8 @@ pub struct Packet {
     pub sack: [Block; SACK_BLOCKS],
     /// Bytes that the receiver offers beyond `window`.
     pub window_rest: u16,
-    /// On data: PSH (RFC 9293 §3.9.1.2).
-    pub push: bool,
+    /// The DSCP and, on data, PSH.
+    pub dscp_and_push: DscpAndPush,
     /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK: the ECN feedback requested and
     /// granted. On an acknowledgement: packets received with CE, modulo eight (RFC 9768 §3.1,
     /// §3.2.2).
@@ -156,7 +183,7 @@ impl Packet {
             sack: [Block::default(); SACK_BLOCKS],
             window: u32::MAX,
             window_rest: 0,
-            push: false,
+            dscp_and_push: DscpAndPush::default(),
             stamp: 0,
             hop: 0,
             connection,
@@ -202,6 +229,14 @@ impl AqmPacket for Packet {
 
     fn sender_hash(&self) -> u64 {
         u64::from(self.rehashes) << 48 | self.flow()
+    }
+
+    fn dscp(&self) -> u8 {
+        self.dscp_and_push.dscp()
+    }
+
+    fn clear_dscp(&mut self) {
+        self.dscp_and_push = DscpAndPush::new(self.dscp_and_push.push());
     }
 
     fn src_host(&self) -> u64 {

@@ -37,6 +37,7 @@ pub struct HostPacket {
     flow: u64,
     bytes: u32,
     ecn: Ecn,
+    dscp: u8,
     /// Whether it came as ECT(1) or CE.
     is_l4s: bool,
 }
@@ -54,6 +55,12 @@ impl Packet for HostPacket {
     }
     fn flow(&self) -> u64 {
         self.flow
+    }
+    fn dscp(&self) -> u8 {
+        self.dscp
+    }
+    fn clear_dscp(&mut self) {
+        self.dscp = 0;
     }
     fn src_host(&self) -> u64 {
         self.flow % 3
@@ -125,7 +132,8 @@ impl Ledger {
     }
 
     fn note(&mut self, packet: &HostPacket, what: u64) {
-        for word in [self.now.as_nanos(), packet.id as u64, what] {
+        let fate = what << 8 | u64::from(packet.dscp);
+        for word in [self.now.as_nanos(), packet.id as u64, fate] {
             self.digest = (self.digest ^ word).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
@@ -217,7 +225,7 @@ impl Host {
     pub fn offer(&mut self, flow: u64, bytes: u32, ecn: Ecn) {
         let id = self.ledger.offered.len();
         let is_l4s = matches!(ecn, Ecn::Ect1 | Ecn::Ce);
-        let packet = HostPacket { id, flow, bytes, ecn, is_l4s };
+        let packet = HostPacket { id, flow, bytes, ecn, dscp: (flow % 64) as u8, is_l4s };
         let nothing_waited = self.qdisc.backlog() == Backlog::EMPTY;
         self.ledger.offer(&packet);
         self.qdisc.enqueue(self.ledger.now, packet, &mut self.law_chance, &mut self.ledger);

@@ -187,7 +187,7 @@ fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
     all
 }
 
-/// Cake, of which one tin is modelled.
+/// Cake. tc's default is diffserv3.
 fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
     let at = |message: String| FormatError::at(qdisc.line, message);
     let mut settings = Vec::new();
@@ -209,6 +209,11 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
             settings.push(own("isolation", same))
         }
         other => unreachable!("cake::choice has no `{other}`"),
+    }
+    let diffserv = Some(text("diffserv")).filter(|word| !word.is_empty());
+    settings.push(own("diffserv", diffserv.unwrap_or("diffserv3")));
+    if text("wash") == "wash" {
+        settings.push(own("wash", "true"));
     }
     let overhead = overhead(qdisc, text("cells"));
     if let Some(overhead) = &overhead {
@@ -244,18 +249,9 @@ fn overhead(qdisc: &TcQdisc, cells: &str) -> Option<TcOverhead> {
     Some(TcOverhead { bytes: bytes.unwrap_or(0), mpu, cells, from_ip: true })
 }
 
-/// Words of cake without a counterpart. tc's default is diffserv3.
+/// Words of cake without a counterpart.
 fn of_cake_alone<'t>(qdisc: &TcQdisc, text: &impl Fn(&str) -> &'t str) -> Vec<String> {
     let mut all = Vec::new();
-    match text("diffserv") {
-        "besteffort" => {}
-        other => {
-            let word = if other.is_empty() { "diffserv3" } else { other };
-            all.push(format!(
-                "`{word}`: no packet here has a DSCP, so all take one tin, that of best effort"
-            ));
-        }
-    }
     for (name, off) in [
         ("nat", "nonat"),
         ("ack-filter", "no-ack-filter"),

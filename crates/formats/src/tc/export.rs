@@ -1,5 +1,6 @@
 //! A discipline and a link of ours as commands of tc, or as a section of OpenWrt's SQM.
 
+use sojourn_aqm::qdiscs::cake::CakeParams;
 use sojourn_aqm::{Limit, QdiscSpec, registry, units};
 
 use super::line::ETHERNET_BYTES;
@@ -287,7 +288,10 @@ fn cake(settings: &Settings, link: &TcLink) -> Result<Vec<String>, String> {
         "off" => words.push("unlimited".to_owned()),
         text => words.extend(["bandwidth".to_owned(), text.to_owned()]),
     }
-    words.push("besteffort".to_owned());
+    words.push(of("diffserv").to_owned());
+    if of("wash") == "true" {
+        words.push("wash".to_owned());
+    }
     words.push(
         match of("isolation") {
             "src" => "dual-srchost",
@@ -297,7 +301,11 @@ fn cake(settings: &Settings, link: &TcLink) -> Result<Vec<String>, String> {
         }
         .to_owned(),
     );
-    let (interval, target) = (units::span(of("interval"))?, units::span(of("target"))?);
+    let given = [units::span(of("target"))?, units::span(of("interval"))?];
+    let [target, interval] = match of("rtt") {
+        "off" => given,
+        rtt => CakeParams::of_rtt(units::span(rtt)?).into(),
+    };
     let micros = interval.as_nanos() / 1000;
     if (micros / 20).max(1) * 1000 != target.as_nanos() || micros * 1000 != interval.as_nanos() {
         return Err(format!(

@@ -8,7 +8,8 @@ struct Qdisc_ops *shim_ops(void) { return &cake_qdisc_ops; }
 struct nlattr *shim_options(void)
 {
 	u64 rate = shim_arg("bytes_per_sec", 0);
-	u32 modes[] = { CAKE_DIFFSERV_BESTEFFORT, shim_arg("flow_mode", CAKE_FLOW_TRIPLE) };
+	u32 modes[] = { shim_arg("diffserv_mode", CAKE_DIFFSERV_BESTEFFORT),
+			shim_arg("flow_mode", CAKE_FLOW_TRIPLE) };
 
 	shim_attribute(TCA_CAKE_DIFFSERV_MODE, &modes[0], sizeof(u32));
 	shim_attribute(TCA_CAKE_FLOW_MODE, &modes[1], sizeof(u32));
@@ -17,5 +18,8 @@ struct nlattr *shim_options(void)
 	shim_u32(TCA_CAKE_RTT, "rtt_us");
 	shim_u32(TCA_CAKE_TARGET, "target_us");
 	shim_u32(TCA_CAKE_MEMORY, "memory");
+	shim_u32(TCA_CAKE_OVERHEAD, "overhead");
+	shim_u32(TCA_CAKE_MPU, "mpu");
+	shim_u32(TCA_CAKE_WASH, "wash");
 	return SHIM_SOME;
 }

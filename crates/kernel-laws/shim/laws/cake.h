@@ -32,14 +32,15 @@ static struct skb_shared_info shim_shared;
 #define skb_transport_offset(skb) 34
 #define skb_transport_header(skb) ((unsigned char *)NULL)
 #define skb_mac_header(skb) ((unsigned char *)NULL)
-#define skb_header_pointer(skb, offset, len, buffer) ((void *)NULL)
-#define pskb_may_pull(skb, len) false
-#define skb_try_make_writable(skb, len) true
-#define ipv4_get_dsfield(iph) 0
+/* A header is the packet itself. */
+#define skb_header_pointer(skb, offset, len, buffer) ((void *)(skb))
+#define pskb_may_pull(skb, len) true
+#define skb_try_make_writable(skb, len) false
+#define ipv4_get_dsfield(iph) skb_get_dsfield((const struct sk_buff *)(iph))
 #define ipv6_get_dsfield(iph) 0
-#define ipv4_change_dsfield(iph, mask, value) do { } while (0)
+#define ipv4_change_dsfield(iph, mask, value) (((struct sk_buff *)(iph))->dscp = 0)
 #define ipv6_change_dsfield(iph, mask, value) do { } while (0)
-#define ip_hdr(skb) ((struct iphdr *)NULL)
+#define ip_hdr(skb) ((struct iphdr *)(skb))
 #define ipv6_hdr(skb) ((struct ipv6hdr *)NULL)
 #define ntohs(x) ((u16)__builtin_bswap16(x))
 #define ntohl(x) ((u32)__builtin_bswap32(x))

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::params::Params;
 use sojourn_aqm::qdiscs::cake::CakeParams;
-use sojourn_aqm::{Limit, units};
+use sojourn_aqm::{Limit, Span, units};
 
 use super::Refusable;
 use super::netlink_options::Options;
@@ -11,8 +11,6 @@ use super::writer::Writer;
 /// Bytes of the Ethernet header. The kernel does not count them if an overhead is set (Linux 6.1
 /// sch_cake.c, `cake_overhead`); we count them as framing of the link.
 const ETHERNET_BYTES: u64 = 14;
-/// `CAKE_DIFFSERV_BESTEFFORT`.
-const BEST_EFFORT: u64 = 3;
 
 /// `TCA_CAKE_...` (Linux 6.1 include/uapi/linux/pkt_sched.h).
 pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
@@ -24,7 +22,8 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     // A 64-bit number, lower half first; guests are little-endian.
     let halves = [bytes_per_second & 0xffff_ffff, bytes_per_second >> 32];
     out.structure(Some(2), "bandwidth, bytes/s", &halves.map(|half| (half, half)))?;
-    out.number(3, "diffserv", BEST_EFFORT)?;
+    let diffserv = diffserv(w)?;
+    out.number(3, "diffserv", diffserv)?;
     let (cells, isolation) = (cells(w)?, isolation(w)?);
     out.number(4, "cells", cells)?;
     out.number(5, "isolation", isolation)?;
@@ -32,11 +31,14 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     if overhead > 0 {
         out.number(6, "overhead, bytes", overhead + ETHERNET_BYTES)?;
     }
-    out.number(7, "interval, us", w.micros("interval")?)?;
-    out.number(8, "target, us", w.micros("target")?)?;
+    let (target, interval) = target_and_interval(w)?;
+    out.number(7, "interval, us", interval)?;
+    out.number(8, "target, us", target)?;
     if let Some(bytes) = memory_limit(w)? {
         out.number(10, "limit, bytes", bytes)?;
     }
+    let wash = w.value("wash") == Some("true");
+    out.number(13, "wash", u64::from(wash))?;
     out.number(14, "mpu, bytes", w.option_bytes("mpu")?.unwrap_or(0))?;
     w.out.netlink = Some(out.into_qdisc());
     inverse_roots(w);
@@ -71,6 +73,31 @@ fn cells(w: &mut Writer<'_>) -> Refusable<u64> {
         Some("atm") => Ok(1),
         Some("ptm") => Ok(2),
         Some(other) => Err(format!("`cells` of {other}: the kernel has none, atm and ptm")),
+    }
+}
+
+/// `CAKE_DIFFSERV_...`.
+fn diffserv(w: &mut Writer<'_>) -> Refusable<u64> {
+    match w.value("diffserv") {
+        Some("diffserv3") => Ok(0),
+        Some("diffserv4") => Ok(1),
+        Some("diffserv8") => Ok(2),
+        Some("besteffort") | None => Ok(3),
+        Some("precedence") => Ok(4),
+        Some(other) => Err(format!("`diffserv` of {other}: the kernel has no such mode")),
+    }
+}
+
+/// Both in microseconds. With `rtt` given they follow from it.
+fn target_and_interval(w: &mut Writer<'_>) -> Refusable<(u64, u64)> {
+    let given = (w.micros("target")?, w.micros("interval")?);
+    match w.value("rtt") {
+        None | Some("off") => Ok(given),
+        Some(_) => {
+            let rtt = w.micros("rtt")?;
+            let (target, _) = CakeParams::of_rtt(Span::from_micros(rtt));
+            Ok((target.as_nanos() / 1000, rtt))
+        }
     }
 }
 
@@ -126,6 +153,7 @@ mod tests {
             ("cake", 100_000, 5_000),
             ("cake:interval=30ms", 30_000, 5_000),
             ("cake:target=20ms", 100_000, 20_000),
+            ("cake:rtt=30ms", 30_000, 1_500),
         ] {
             let found = [7, 8].map(|attribute| numbers(text, attribute).unwrap()[0]);
             assert_eq!(found, [interval, target], "{text}");
@@ -167,6 +195,20 @@ mod tests {
         for (mode, number) in modes {
             assert_eq!(numbers(&format!("cake:isolation={mode}"), 5), Some(vec![number]));
         }
+        let modes = [
+            ("diffserv3", 0),
+            ("diffserv4", 1),
+            ("diffserv8", 2),
+            ("besteffort", 3),
+            ("precedence", 4),
+        ];
+        for (mode, number) in modes {
+            assert_eq!(numbers(&format!("cake:diffserv={mode}"), 3), Some(vec![number]));
+        }
+        assert_eq!(
+            [numbers("cake", 13), numbers("cake:wash=true", 13)],
+            [0, 1].map(|n| Some(vec![n]))
+        );
         assert_eq!(numbers("cake:bandwidth=40gbit", 2), Some(vec![705_032_704, 1]));
         assert_eq!(numbers("cake", 2), Some(vec![0, 0]), "unlimited");
     }

@@ -58,6 +58,8 @@ pub struct Outbox<'a> {
     pub(crate) group: u32,
     /// The flow's two hosts.
     pub(crate) hosts: HostPair,
+    /// The DSCP of the flow's packets.
+    pub(crate) dscp: u8,
     /// Which of its connections the flow uses; routers see them as separate flows.
     pub lane: u8,
 }
@@ -65,15 +67,16 @@ pub struct Outbox<'a> {
 impl Outbox<'_> {
     /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
-        let Outbox { now, class, group, hosts, .. } = *self;
+        let Outbox { now, class, group, hosts, dscp, .. } = *self;
         let (path, probe) = (&mut *self.path, &mut *self.probe);
-        Outbox { now, path, probe, class, group, hosts, lane }
+        Outbox { now, path, probe, class, group, hosts, dscp, lane }
     }
 
     /// Sends a packet from the sender towards the receiver.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
         (packet.lane, packet.hosts) = (self.lane, self.hosts);
+        packet.dscp_and_push.add_dscp(self.dscp);
         self.path.send(self.now, &mut packet);
     }
 
@@ -81,6 +84,7 @@ impl Outbox<'_> {
     #[inline(always)]
     pub fn reply(&mut self, packet: &mut Packet) {
         (packet.lane, packet.hosts) = (self.lane, self.hosts);
+        packet.dscp_and_push.add_dscp(self.dscp);
         self.path.reply(self.now, self.group, packet);
     }
 

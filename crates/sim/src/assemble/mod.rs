@@ -235,8 +235,9 @@ fn add_flows(
         let link = SerialLink::new(group.access_rate);
         world.path.add_flow(place, link, group.access_delay);
         let hosts = group.hosts.map_or(HostPair::own(place), HostPair::shared);
+        let dscp = group.dscp;
         let group = place as u32;
-        world.flows.push(SimulatedFlow { ends, alarm: due, timers, group, hosts });
+        world.flows.push(SimulatedFlow { ends, alarm: due, timers, group, hosts, dscp });
         world.times.push((start, stop));
     }
     Ok(())

@@ -21,6 +21,8 @@ pub(crate) struct SimulatedFlow {
     pub(crate) group: u32,
     /// The hosts that send and receive it.
     pub(crate) hosts: HostPair,
+    /// The DSCP of its packets.
+    pub(crate) dscp: u8,
 }
 
 /// The two ends of a flow.

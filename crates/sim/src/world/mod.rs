@@ -190,8 +190,9 @@ impl World {
     fn with_outbox(&mut self, now: Time, flow: usize) -> (&mut SimulatedFlow, Outbox<'_>) {
         let World { flows, path, probe, class_of, .. } = self;
         let flow = &mut flows[flow];
-        let (class, group, hosts) = (class_of[flow.group as usize], flow.group, flow.hosts);
-        (flow, Outbox { now, path, probe, class, group, hosts, lane: 0 })
+        let SimulatedFlow { group, hosts, dscp, .. } = *flow;
+        let class = class_of[group as usize];
+        (flow, Outbox { now, path, probe, class, group, hosts, dscp, lane: 0 })
     }
 
     /// Lets a flow act with an outbox. `act` returns the earliest timer that it may have set; if

@@ -7,16 +7,19 @@
 
 use alloc::vec::Vec;
 
-/// Places of the heap for each queue: one for each tin (`CAKE_MAX_TINS`), all but the first empty.
+/// Places of the heap for each queue of a tin: one for each tin (`CAKE_MAX_TINS`).
 const TINS: usize = 8;
 /// Departures after an overflow for which the heap is maintained.
 const KEPT_IN_ORDER: u32 = 65_535;
 
-/// A heap over all queues of all tins.
+/// A heap over all queues of all tins. Queues are numbered tin by tin.
 #[derive(Clone, Debug)]
 pub(super) struct OverflowHeap {
+    /// Queues of a tin.
     queues: usize,
-    /// By place: a queue times [`TINS`], plus its tin. Empty until the first overflow.
+    tins: usize,
+    /// By place: a queue's place in its tin times [`TINS`], plus its tin. Empty until the first
+    /// overflow.
     entries: Vec<u32>,
     /// By entry: its place.
     places: Vec<u32>,
@@ -25,8 +28,9 @@ pub(super) struct OverflowHeap {
 }
 
 impl OverflowHeap {
-    pub(super) fn new(queues: usize) -> OverflowHeap {
-        OverflowHeap { queues, entries: Vec::new(), places: Vec::new(), departures_left: 0 }
+    /// A heap for this many queues in each of this many tins.
+    pub(super) fn new(queues: usize, tins: usize) -> OverflowHeap {
+        OverflowHeap { queues, tins, entries: Vec::new(), places: Vec::new(), departures_left: 0 }
     }
 
     /// A queue has got longer.
@@ -55,9 +59,7 @@ impl OverflowHeap {
             self.build(&bytes_of);
         }
         self.departures_left = KEPT_IN_ORDER;
-        let first = self.entries[0] as usize;
-        debug_assert!(first.is_multiple_of(TINS), "only the first tin holds packets");
-        (first / TINS) as u32
+        self.queue_of(self.entries[0]).expect("a tin that holds packets is on top")
     }
 
     /// The fattest queue has lost a packet.
@@ -76,12 +78,18 @@ impl OverflowHeap {
     }
 
     fn place_of(&self, queue: u32) -> usize {
-        self.places[queue as usize * TINS] as usize
+        let (tin, in_tin) = (queue as usize / self.queues, queue as usize % self.queues);
+        self.places[in_tin * TINS + tin] as usize
+    }
+
+    /// The queue of an entry, unless its tin does not exist.
+    fn queue_of(&self, entry: u32) -> Option<u32> {
+        let (tin, in_tin) = (entry as usize % TINS, entry as usize / TINS);
+        (tin < self.tins).then(|| (tin * self.queues + in_tin) as u32)
     }
 
     fn bytes_at(&self, place: usize, bytes_of: &impl Fn(u32) -> u64) -> u64 {
-        let entry = self.entries[place];
-        if entry.is_multiple_of(TINS as u32) { bytes_of(entry / TINS as u32) } else { 0 }
+        self.queue_of(self.entries[place]).map_or(0, bytes_of)
     }
 
     fn swap(&mut self, one: usize, other: usize) {
@@ -132,7 +140,7 @@ mod tests {
     #[test]
     fn a_new_heap_has_the_fattest_queue_on_top() {
         let mut bytes = [0u64; 64];
-        let mut heap = OverflowHeap::new(64);
+        let mut heap = OverflowHeap::new(64, 1);
         let mut state = 7u32;
         for _ in 0..10_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -154,7 +162,7 @@ mod tests {
     #[test]
     fn of_queues_with_equally_many_bytes_the_first_one_stays_first() {
         let mut bytes = [0u64; 8];
-        let mut heap = OverflowHeap::new(8);
+        let mut heap = OverflowHeap::new(8, 1);
         bytes[3] = 1000;
         assert_eq!(heap.fattest(|queue| bytes[queue as usize]), 3);
         bytes[1] = 1000;
@@ -175,7 +183,7 @@ mod tests {
             bytes.set(all);
         };
         let of = |queue: u32| bytes.get()[queue as usize];
-        let mut heap = OverflowHeap::new(8);
+        let mut heap = OverflowHeap::new(8, 1);
         set(3, 1000);
         assert_eq!(heap.fattest(of), 3);
         for (queue, grown) in [(1, 800), (4, 700)] {

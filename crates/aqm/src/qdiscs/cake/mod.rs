@@ -1,9 +1,9 @@
-//! The essentials of CAKE: a shaper, flow queues in sets of eight ways, fairness between hosts, and
+//! CAKE: a shaper, tins by DSCP, flow queues in sets of eight ways, fairness between hosts, and
 //! COBALT in every queue.
 //!
 //! Source: Linux 6.1 `sch_cake.c`.
 //!
-//! Not here: tins (`diffserv3/4/8`), the ACK filter, ingress mode, NAT and the wash option.
+//! Not here: the ACK filter, ingress mode, and NAT.
 //!
 //! Deviation from Linux: if a packet larger than the limit arrives, only that packet is dropped.
 //!
@@ -18,14 +18,14 @@ mod params;
 mod round;
 mod shaper;
 mod sizes;
+mod tins;
 mod ways;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-pub use params::{CakeParams, Cells, Isolation};
+pub use params::{CakeParams, Cells, Diffserv, Isolation};
 
 use crate::law::{Cause, Env, Stage, Var};
 use crate::laws::cobalt::Cobalt;
@@ -36,13 +36,13 @@ use crate::qdiscs::queues::total::Ceiling;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
-use decaying::Decaying;
 use heap::OverflowHeap;
-use hosts::{HostPair, Hosts, Shares};
-use round::{Round, Turn};
+use hosts::HostPair;
+use round::Turn;
 use shaper::{Framing, Shaper};
 use sizes::NotesSizes;
-use ways::{Place, Ways};
+use tins::{List, Tin};
+use ways::Place;
 
 /// CAKE, as the registry knows it.
 pub struct Cake;
@@ -61,7 +61,7 @@ impl Scheme for Cake {
     type Params = CakeParams;
     const NAME: &'static str = "cake";
     const DOC: &'static str =
-        "Shaper, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c)";
+        "Shaper, tins, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c)";
     const VARS: &'static [Var] = VARS;
 
     fn build<P: Packet + Send + 'static>(params: &CakeParams, env: &Env) -> Box<dyn Qdisc<P>> {
@@ -72,19 +72,19 @@ impl Scheme for Cake {
 /// The discipline.
 #[derive(Debug)]
 struct CakeQueues<P> {
+    /// The queues of all tins, tin by tin.
     flows: FlowQueues<P, Cobalt>,
     states: Vec<QueueState>,
-    /// Queues that became active since they were last served.
-    new: VecDeque<u32>,
-    /// The other active queues.
-    old: Round,
-    /// Empty queues whose COBALT is not at rest yet.
-    decaying: Decaying,
+    tins: Vec<Tin>,
+    /// The tin of each DSCP.
+    tin_of: [u8; 64],
+    wash: bool,
+    /// The tin that was served last.
+    current: usize,
     heap: OverflowHeap,
-    flow_ways: Ways,
     isolation: Isolation,
-    shares: Shares,
     shaper: Shaper,
+    framing: Framing,
     limit: Limit,
     /// For the hashes of flows, sources and destinations.
     salts: [u64; 3],
@@ -100,14 +100,6 @@ struct QueueState {
     /// While it is new; later those of its turn count.
     credits: i64,
     hosts: HostPair,
-}
-
-/// The list from which a queue is served.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum List {
-    New,
-    Old,
-    Decaying,
 }
 
 /// ```text
@@ -128,33 +120,32 @@ enum Phase {
 impl<P: Packet> CakeQueues<P> {
     fn new(params: &CakeParams, env: &Env) -> Self {
         let places = params.flows as usize;
-        let (cobalt, env) = (params.cobalt(env.mtu_bytes), Env { rate: None, ..*env });
-        let frame_time = params.frame_time(env.mtu_bytes);
-        let law = || {
-            let mut law = Cobalt::with(cobalt.clone(), &env);
-            law.set_frame_time(frame_time);
+        let shares = params.diffserv.shares(params.bandwidth.0);
+        let law_env = Env { rate: None, ..*env };
+        let law = |place: usize| {
+            let threshold = shares[place / places].threshold;
+            let mut law = Cobalt::with(params.cobalt(threshold, env.mtu_bytes), &law_env);
+            law.set_frame_time(CakeParams::frame_time(threshold, env.mtu_bytes));
             law
         };
         let rest = QueueState { phase: Phase::Idle, credits: 0, hosts: HostPair::default() };
-        let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
-        let framing =
-            Framing { overhead: params.overhead.0, mpu: params.mpu.0, cells: params.cells };
         let (limit, memory_limit) = params.limits();
+        let tins = shares.iter().enumerate();
         CakeQueues {
-            flows: FlowQueues::new(places, Some(memory_limit), law),
-            states: vec![rest; places],
-            new: VecDeque::with_capacity(places),
-            old: Round::new(places),
-            decaying: Decaying::new(places),
-            heap: OverflowHeap::new(places),
-            flow_ways: Ways::new(places),
+            flows: FlowQueues::numbered(places * shares.len(), Some(memory_limit), law),
+            states: vec![rest; places * shares.len()],
+            tins: tins.map(|(tin, share)| Tin::new(params, share, (tin * places) as u32)).collect(),
+            tin_of: params.diffserv.table(),
+            wash: params.wash,
+            current: 0,
+            heap: OverflowHeap::new(places, shares.len()),
             isolation: params.isolation,
-            shares: Shares::new(
-                params.quantum(),
-                Hosts::new(places, is(Isolation::Src)),
-                Hosts::new(places, is(Isolation::Dst)),
-            ),
-            shaper: Shaper::new(params.bandwidth.0, framing),
+            shaper: Shaper::new(params.bandwidth.0),
+            framing: Framing {
+                overhead: params.overhead.0,
+                mpu: params.mpu.0,
+                cells: params.cells,
+            },
             limit,
             salts: [0, 1, 2].map(|side| splitmix(env.salt ^ side)),
             held: None,
@@ -162,11 +153,18 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The queue of a packet. A queue that was idle or another flow's is also assigned to the
-    /// packet's hosts (Linux 6.1 sch_cake.c, cake_hash).
-    fn place(&mut self, packet: &P) -> u32 {
+    /// The tin of a queue.
+    fn tin_of_queue(&self, index: u32) -> usize {
+        index as usize / (self.states.len() / self.tins.len())
+    }
+
+    /// The queue of a packet in a tin. A queue that was idle or another flow's is also assigned to
+    /// the packet's hosts (Linux 6.1 sch_cake.c, cake_hash).
+    fn place(&mut self, tin: usize, packet: &P) -> u32 {
         let [flow_salt, source_salt, destination_salt] = self.salts;
-        let is_free = |place: usize| self.states[place].phase == Phase::Idle;
+        let tin = &mut self.tins[tin];
+        let first = tin.first as usize;
+        let is_free = |place: usize| self.states[first + place].phase == Phase::Idle;
         let source = || splitmix(packet.src_host() ^ source_salt);
         let destination = || splitmix(packet.dst_host() ^ destination_salt);
         let flow = match self.isolation {
@@ -179,86 +177,70 @@ impl<P: Packet> CakeQueues<P> {
             }
         };
         let hash = splitmix(flow ^ flow_salt);
-        let Place { index, is_taken_over } = self.flow_ways.place(hash, is_free);
+        let Place { index, is_taken_over } = tin.flow_ways.place(hash, is_free);
+        let index = first + index;
         let phase = self.states[index].phase;
         if phase == Phase::Idle || is_taken_over {
-            self.shares.count_bulk(self.states[index].hosts, -i32::from(phase == Phase::Bulk));
-            let source = self.shares.sources.place(source());
-            let hosts = HostPair::new(source, self.shares.destinations.place(destination()));
+            tin.shares.count_bulk(self.states[index].hosts, -i32::from(phase == Phase::Bulk));
+            let source = tin.shares.sources.place(source());
+            let hosts = HostPair::new(source, tin.shares.destinations.place(destination()));
             self.states[index].hosts = hosts;
             if phase != Phase::Idle {
-                self.old.set_hosts(index as u32, hosts);
+                tin.old.set_hosts(index as u32, hosts);
             }
-            self.shares.count_bulk(hosts, i32::from(phase == Phase::Bulk));
+            tin.shares.count_bulk(hosts, i32::from(phase == Phase::Bulk));
         }
         index as u32
     }
 
-    fn share(&self, index: u32, rng: &mut Rng) -> i64 {
-        self.shares.of(self.states[index as usize].hosts).rounded(rng)
+    fn share(&self, tin: usize, index: u32, rng: &mut Rng) -> i64 {
+        self.tins[tin].shares.of(self.states[index as usize].hosts).rounded(rng)
     }
 
-    fn set_phase(&mut self, index: u32, phase: Phase) {
+    fn set_phase(&mut self, tin: usize, index: u32, phase: Phase) {
         let queue = &mut self.states[index as usize];
         let was = core::mem::replace(&mut queue.phase, phase);
         let more = i32::from(phase == Phase::Bulk) - i32::from(was == Phase::Bulk);
-        self.shares.count_bulk(queue.hosts, more);
+        self.tins[tin].shares.count_bulk(queue.hosts, more);
     }
 
     /// A packet was appended to a queue.
-    fn activate(&mut self, index: u32, rng: &mut Rng) {
+    fn activate(&mut self, tin: usize, index: u32, rng: &mut Rng) {
         let phase = self.states[index as usize].phase;
         match phase {
             Phase::Idle | Phase::Decaying => {
                 if phase == Phase::Decaying {
-                    self.decaying.remove(index);
+                    self.tins[tin].remove_decaying(index);
                 }
-                self.set_phase(index, Phase::Sparse);
-                self.states[index as usize].credits = self.share(index, rng);
-                self.new.push_back(index);
+                self.set_phase(tin, index, Phase::Sparse);
+                self.states[index as usize].credits = self.share(tin, index, rng);
+                self.tins[tin].new.push_back(index);
             }
-            Phase::SparseWait => self.set_phase(index, Phase::Bulk),
+            Phase::SparseWait => self.set_phase(tin, index, Phase::Bulk),
             Phase::Sparse | Phase::Bulk => {}
         }
     }
 
-    /// The queue to serve: at first in a call a decaying one, then new before old.
-    fn next(&self, is_first: bool) -> Option<(List, u32)> {
-        let order = match is_first {
-            true => [List::Decaying, List::New, List::Old],
-            false => [List::New, List::Old, List::Decaying],
-        };
-        order.into_iter().find_map(|list| Some((list, self.head(list)?)))
-    }
-
-    fn head(&self, list: List) -> Option<u32> {
-        match list {
-            List::New => self.new.front().copied(),
-            List::Old => self.old.head().map(|turn| turn.queue),
-            List::Decaying => self.decaying.head(),
-        }
-    }
-
     /// The credits of the head of a list; those of decaying queues do not count.
-    fn credits(&mut self, list: List, index: u32) -> Option<&mut i64> {
+    fn credits(&mut self, tin: usize, list: List, index: u32) -> Option<&mut i64> {
         match list {
             List::New => Some(&mut self.states[index as usize].credits),
-            List::Old => self.old.head_mut().map(|turn| &mut turn.credits),
+            List::Old => self.tins[tin].old.head_mut().map(|turn| &mut turn.credits),
             List::Decaying => None,
         }
     }
 
     /// The head of the new queues has used up its credits: to the end of the old ones with a new
     /// share.
-    fn step_back(&mut self, index: u32, rng: &mut Rng) {
+    fn step_back(&mut self, tin: usize, index: u32, rng: &mut Rng) {
         if self.states[index as usize].phase == Phase::Sparse {
             let is_empty = self.flows.is_empty(index);
-            self.set_phase(index, if is_empty { Phase::SparseWait } else { Phase::Bulk });
+            self.set_phase(tin, index, if is_empty { Phase::SparseWait } else { Phase::Bulk });
         }
-        self.new.pop_front();
         let QueueState { credits, hosts, .. } = self.states[index as usize];
-        let credits = credits + self.share(index, rng);
-        self.old.push(Turn { queue: index, hosts, credits });
+        let credits = credits + self.share(tin, index, rng);
+        self.tins[tin].new.pop_front();
+        self.tins[tin].old.push(Turn { queue: index, hosts, credits });
     }
 
     /// Asks COBALT about the heads of a queue until one passes. The heap moves a queue for each
@@ -266,6 +248,7 @@ impl<P: Packet> CakeQueues<P> {
     fn judge(
         &mut self,
         now: Time,
+        tin: usize,
         index: u32,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
@@ -275,6 +258,7 @@ impl<P: Packet> CakeQueues<P> {
         let mut sink = NotesSizes { sink, sizes: &mut sizes };
         let judged = self.flows.judge(index, now, rng, &mut sink);
         let passes = judged.map(|judged| judged.bytes());
+        self.tins[tin].packets -= sizes.len() as u64;
         for bytes in sizes.drain(..) {
             left -= u64::from(bytes);
             let bytes_of = |queue| if queue == index { left } else { self.flows.bytes(queue) };
@@ -285,17 +269,18 @@ impl<P: Packet> CakeQueues<P> {
     }
 
     /// The head of a list was found empty.
-    fn retire(&mut self, now: Time, list: List, index: u32) {
+    fn retire(&mut self, now: Time, tin: usize, list: List, index: u32) {
+        let of_tin = &mut self.tins[tin];
         match list {
-            List::New => _ = self.new.pop_front(),
-            List::Old => self.old.pop(),
-            List::Decaying => self.decaying.remove(index),
+            List::New => _ = of_tin.new.pop_front(),
+            List::Old => of_tin.old.pop(),
+            List::Decaying => of_tin.remove_decaying(index),
         }
         let is_at_rest = self.flows.law(index).is_at_rest(now);
-        self.set_phase(index, if is_at_rest { Phase::Idle } else { Phase::Decaying });
         if !is_at_rest {
-            self.decaying.push(index);
+            of_tin.push_decaying(index);
         }
+        self.set_phase(tin, index, if is_at_rest { Phase::Idle } else { Phase::Decaying });
     }
 
     fn is_over_limit(&self) -> bool {
@@ -307,25 +292,70 @@ impl<P: Packet> CakeQueues<P> {
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let fattest = self.heap.fattest(|index| self.flows.bytes(index));
         self.flows.evict(fattest, now, sink).expect("the fattest queue holds packets");
+        let tin = self.tin_of_queue(fattest);
+        self.tins[tin].packets -= 1;
         self.heap.shed(|index| self.flows.bytes(index));
+    }
+
+    /// Takes the next packet of a tin; none if its next queue was found empty.
+    fn serve(
+        &mut self,
+        now: Time,
+        tin: usize,
+        is_first: &mut bool,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<Departure<P>> {
+        loop {
+            let (list, index) = self.tins[tin].next(core::mem::take(is_first))?;
+            let credits = self.credits(tin, list, index);
+            if credits.is_some_and(|credits| *credits <= 0) {
+                match list {
+                    List::Old => self.tins[tin].turn_old(rng),
+                    _ => self.step_back(tin, index, rng),
+                }
+            } else if let Some(bytes) = self.judge(now, tin, index, rng, sink) {
+                let on_link = self.framing.bytes(bytes);
+                if let Some(credits) = self.credits(tin, list, index) {
+                    *credits -= on_link as i64;
+                }
+                self.shaper.charge(on_link);
+                self.tins[tin].charge(on_link, now);
+                let departure = self.flows.pop(index, bytes);
+                self.heap.shrank(index, |index| self.flows.bytes(index));
+                self.heap.count_departure();
+                return departure;
+            } else {
+                self.retire(now, tin, list, index);
+                return None;
+            }
+        }
     }
 }
 
 impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
-    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+    fn enqueue(&mut self, now: Time, mut packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let buffers = self.flows.buffers();
         // A packet that would not fit alone must not evict all others first.
         if !buffers.has_ever_room_for(buffers.of(&packet)) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
-        if self.flows.total().packets == 0 {
-            self.shaper.wake(now);
+        let tin = usize::from(self.tin_of[usize::from(packet.dscp() & 63)]);
+        if self.wash {
+            packet.clear_dscp();
         }
-        let index = self.place(&packet);
+        if self.tins[tin].packets == 0 {
+            self.tins[tin].clock.wake(now);
+            if self.flows.total().packets == 0 {
+                self.shaper.wake(now);
+            }
+        }
+        let index = self.place(tin, &packet);
         let stays = self.flows.offer(index, now, packet, false, rng, sink);
         debug_assert!(stays, "COBALT does not judge arrivals");
+        self.tins[tin].packets += 1;
         self.heap.grew(index, |index| self.flows.bytes(index));
-        self.activate(index, rng);
+        self.activate(tin, index, rng);
         while self.is_over_limit() {
             self.shed(now, sink);
         }
@@ -343,25 +373,14 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         }
         let mut is_first = true;
         while self.flows.total().packets > 0 {
-            let (list, index) = self.next(is_first).expect("a queue that holds packets is listed");
-            is_first = false;
-            let credits = self.credits(list, index);
-            if credits.is_some_and(|credits| *credits <= 0) {
-                match list {
-                    List::Old => self.old.turn(|hosts| self.shares.of(hosts), rng),
-                    _ => self.step_back(index, rng),
-                }
-            } else if let Some(bytes) = self.judge(now, index, rng, sink) {
-                if let Some(credits) = self.credits(list, index) {
-                    *credits -= i64::from(bytes);
-                }
-                self.shaper.charge(bytes);
-                let departure = self.flows.pop(index, bytes);
-                self.heap.shrank(index, |index| self.flows.bytes(index));
-                self.heap.count_departure();
+            let is_shaped = self.shaper.is_limited();
+            let tin = tins::select(&mut self.tins, self.current, is_shaped, now)
+                .expect("a tin that holds packets is active");
+            self.current = tin;
+            let departure = self.serve(now, tin, &mut is_first, rng, sink);
+            if departure.is_some() {
+                self.tins[tin].packets -= 1;
                 return departure;
-            } else {
-                self.retire(now, list, index);
             }
         }
         None
@@ -380,11 +399,14 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     }
 
     fn observe(&self, out: &mut [f64]) {
-        let listed = self.new.iter().copied().chain(self.old.queues());
         let is_bulk = |&index: &u32| self.states[index as usize].phase == Phase::Bulk;
-        out[1] = listed.filter(is_bulk).count() as f64;
-        out[0] = (self.new.len() + self.old.length()) as f64 - out[1];
-        out[2] = f64::from(self.decaying.length());
+        out[..3].fill(0.0);
+        for tin in &self.tins {
+            let bulk = tin.active().filter(is_bulk).count() as f64;
+            out[1] += bulk;
+            out[0] += tin.active().count() as f64 - bulk;
+            out[2] += f64::from(tin.decaying.length());
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::words;
 
 use super::shaper::ByteTime;
 pub use super::shaper::Cells;
+pub use super::tins::Diffserv;
 
 words! {
     /// Between whom the link is shared before it is shared between flows.
@@ -48,14 +49,22 @@ params! {
         /// Rate that packets may leave at.
         bandwidth: OrOff<Rate>, POSITIVE, "Linux sch_cake.c: unlimited" => OrOff(None);
         /// Sojourn time that is acceptable as a standing delay, at least 1.5 packet times.
-        target: Span, POSITIVE, "Linux sch_cake.c: 5 ms" => Span::from_millis(5);
+        target: Span, POSITIVE, "Linux sch_cake.c: 5 ms" => DEFAULT_TARGET;
         /// A worst-case RTT.
-        interval: Span, POSITIVE, "Linux sch_cake.c: rtt 100 ms" => Span::from_millis(100);
+        interval: Span, POSITIVE, "Linux sch_cake.c: rtt 100 ms" => DEFAULT_INTERVAL;
+        /// tc's `rtt`, which sets the interval to this time and the target to a twentieth of it.
+        rtt: OrOff<Span>, POSITIVE, "iproute2 q_cake.c: not given" => OrOff(None);
+        /// Tins by DSCP. `besteffort` has one; tc's default is `diffserv3`.
+        diffserv: Diffserv, ANY, "Linux sch_cake.c: besteffort" => Diffserv::Besteffort;
+        /// Whether the DSCP is set to 0 once it has chosen the tin.
+        wash: bool, ANY, "Linux sch_cake.c: nowash" => false;
         /// Queues; a multiple of 8.
         flows: u64, QUEUES, "Linux sch_cake.c: CAKE_QUEUES" => 1024;
         /// Between whom the link is shared before it is shared between flows.
         isolation: Isolation, ANY, "Linux sch_cake.c: triple-isolate" => Isolation::Triple;
-        /// Bytes that the link below adds to every packet, for the shaper.
+        /// Bytes that the link below adds to every packet, for the shaper and the shares of flows.
+        /// Here they count from the IP packet: `overhead -4` of tc behind an Ethernet header of 14
+        /// bytes is 10.
         overhead: Bytes, ANY, "Linux sch_cake.c: raw" => Bytes(0);
         /// Least size of a packet on the link below.
         mpu: Bytes, ANY, "Linux sch_cake.c: raw" => Bytes(0);
@@ -76,43 +85,65 @@ params! {
         "ECN": "COBALT marks whatever can be marked; BLUE drops", "Linux sch_cake.c";
         "every queue's law": "cobalt@linux_exact", "Linux sch_cake.c";
     }
-    check: |params| match (params.flows % 8, params.target < params.interval) {
-        (0, true) => Ok(()),
-        (0, false) => {
-            Err(contradiction(params, "target", "less than", "interval", "RFC 8289 §4.3"))
+    check: |params| {
+        if !params.flows.is_multiple_of(8) {
+            return Err(alloc::format!(
+                "flows `{}` must be a multiple of 8 (Linux sch_cake.c: CAKE_SET_WAYS)",
+                params.flows
+            ));
         }
-        _ => Err(alloc::format!(
-            "flows `{}` must be a multiple of 8 (Linux sch_cake.c: CAKE_SET_WAYS)",
-            params.flows
-        )),
+        if params.target >= params.interval {
+            return Err(contradiction(params, "target", "less than", "interval", "RFC 8289 §4.3"));
+        }
+        let usual = (params.target, params.interval) == (DEFAULT_TARGET, DEFAULT_INTERVAL);
+        match params.rtt.0 {
+            Some(rtt) if !usual => Err(alloc::format!(
+                "rtt `{rtt}` sets target and interval; leave out either it or these"
+            )),
+            _ => Ok(()),
+        }
     };
 }
 
+const DEFAULT_TARGET: Span = Span::from_millis(5);
+const DEFAULT_INTERVAL: Span = Span::from_millis(100);
 const DEFAULT_LIMIT: Limit = Limit::Bytes(10_240 * 1514);
 
 /// The frame by which Linux sets the quantum.
 const FRAME_BYTES: u64 = 1514;
 
 impl CakeParams {
-    /// Bytes that a flow may send per round (Linux 6.1 sch_cake.c, cake_set_rate).
-    pub(super) fn quantum(&self) -> u64 {
-        let share = self.bandwidth.0.map(|rate| rate.as_bps() / 8 / 4096);
+    /// Target and interval as they are given, or those of `rtt`.
+    pub fn target_and_interval(&self) -> (Span, Span) {
+        self.rtt.0.map_or((self.target, self.interval), CakeParams::of_rtt)
+    }
+
+    /// Target and interval of tc's `rtt` (iproute2 q_cake.c, cake_parse_opt: in whole
+    /// microseconds).
+    pub fn of_rtt(rtt: Span) -> (Span, Span) {
+        (Span::from_micros((rtt.as_nanos() / 20_000).max(1)), rtt)
+    }
+
+    /// Bytes that a flow of a tin may send per round (Linux 6.1 sch_cake.c, cake_set_rate).
+    pub(super) fn quantum(threshold: Option<Rate>) -> u64 {
+        let share = threshold.map(|rate| rate.as_bps() / 8 / 4096);
         share.map_or(FRAME_BYTES, |bytes| bytes.clamp(300, FRAME_BYTES))
     }
 
-    /// The parameters of COBALT at the bandwidth (Linux 6.1 sch_cake.c, cake_set_rate).
-    pub(super) fn cobalt(&self, mtu_bytes: u32) -> CobaltParams {
-        let frame = self.frame_time(mtu_bytes);
-        let target = self.target.max(Span::from_nanos(frame.as_nanos() * 3 / 2));
-        let interval = (self.interval + (target - self.target)).max(target.times(2));
+    /// The parameters of COBALT in a tin (Linux 6.1 sch_cake.c, cake_set_rate).
+    pub(super) fn cobalt(&self, threshold: Option<Rate>, mtu_bytes: u32) -> CobaltParams {
+        let (least, interval) = self.target_and_interval();
+        let frame = CakeParams::frame_time(threshold, mtu_bytes);
+        let target = least.max(Span::from_nanos(frame.as_nanos() * 3 / 2));
+        let interval = (interval + (target - least)).max(target.times(2));
         let usual = CobaltParams::of_dialect("linux_exact").expect("it is declared");
         CobaltParams { target, interval, inverse_roots: self.inverse_roots, ..usual }
     }
 
-    /// The time of a largest packet at the bandwidth, 0 without one.
-    pub(super) fn frame_time(&self, mtu_bytes: u32) -> Span {
+    /// The time of a largest packet at the rate of a tin, 0 without one.
+    pub(super) fn frame_time(threshold: Option<Rate>, mtu_bytes: u32) -> Span {
         let time = |rate| ByteTime::at(rate).of(u64::from(mtu_bytes));
-        self.bandwidth.0.map_or(Span::ZERO, time)
+        threshold.map_or(Span::ZERO, time)
     }
 
     /// The limit of packets and that of buffer memory (Linux 6.1 sch_cake.c, cake_reconfigure:
@@ -122,7 +153,8 @@ impl CakeParams {
             packets @ Limit::Packets(_) => return (packets, u64::MAX),
             Limit::Bytes(bytes) => bytes,
         };
-        let of_rate = |rate: Rate| rate.bytes_in(self.interval.times(4)).max(4 << 20);
+        let of_rate =
+            |rate: Rate| rate.bytes_in(self.target_and_interval().1.times(4)).max(4 << 20);
         let of_rate = self.bandwidth.0.filter(|_| self.limit == DEFAULT_LIMIT).map(of_rate);
         (Limit::Packets(u64::MAX), of_rate.map_or(bytes, |most| most.min(bytes)))
     }

@@ -61,25 +61,58 @@ impl ByteTime {
     }
 }
 
+/// The clock of a tin, which only gives priority (Linux 6.1 sch_cake.c, cake_advance_shaper).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TinClock {
+    byte_time: Option<ByteTime>,
+    next: Time,
+}
+
+impl TinClock {
+    pub(super) fn new(threshold: Option<Rate>) -> TinClock {
+        TinClock { byte_time: threshold.map(ByteTime::at), next: Time::ZERO }
+    }
+
+    /// Until when the tin has used what its threshold allows.
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// An arrival at an empty tin: unused time is not saved.
+    pub(super) fn wake(&mut self, now: Time) {
+        self.next = self.next.max(now);
+    }
+
+    /// A packet of this size on the link below leaves. A tin ahead of its threshold is not held
+    /// back by more than this packet.
+    pub(super) fn charge(&mut self, bytes: u64, now: Time) {
+        let Some(byte_time) = self.byte_time else { return };
+        let span = byte_time.of(bytes);
+        self.next = match self.next < now {
+            true => self.next + span,
+            false => self.next.max(now + span),
+        };
+    }
+}
+
 /// The clocks of the shaper: a deficit mode, no token bucket (Linux 6.1 sch_cake.c,
 /// cake_advance_shaper).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shaper {
     byte_time: Option<ByteTime>,
-    framing: Framing,
     next: Time,
     /// Advances by 1.5 times as much: a bound on bursts where the other clock has fallen behind.
     failsafe: Time,
 }
 
 impl Shaper {
-    pub(super) fn new(rate: Option<Rate>, framing: Framing) -> Shaper {
-        Shaper {
-            byte_time: rate.map(ByteTime::at),
-            framing,
-            next: Time::ZERO,
-            failsafe: Time::ZERO,
-        }
+    pub(super) fn new(rate: Option<Rate>) -> Shaper {
+        Shaper { byte_time: rate.map(ByteTime::at), next: Time::ZERO, failsafe: Time::ZERO }
+    }
+
+    /// Whether it has a rate.
+    pub(super) fn is_limited(&self) -> bool {
+        self.byte_time.is_some()
     }
 
     /// Until when nothing may leave.
@@ -95,10 +128,10 @@ impl Shaper {
         }
     }
 
-    /// A packet leaves.
-    pub(super) fn charge(&mut self, packet: u32) {
+    /// A packet of this size on the link below leaves.
+    pub(super) fn charge(&mut self, bytes: u64) {
         let Some(byte_time) = self.byte_time else { return };
-        let span = byte_time.of(self.framing.bytes(packet));
+        let span = byte_time.of(bytes);
         self.next += span;
         self.failsafe += span + Span::from_nanos(span.as_nanos() / 2);
     }
@@ -114,9 +147,9 @@ mod tests {
         let slow = Rate::from_bps(1);
         for cells in [Cells::None, Cells::Atm, Cells::Ptm] {
             let framing = Framing { overhead: u64::MAX, mpu: u64::MAX, cells };
-            let mut shaper = Shaper::new(Some(slow), framing);
-            shaper.charge(u32::MAX);
-            shaper.charge(1);
+            let mut shaper = Shaper::new(Some(slow));
+            shaper.charge(framing.bytes(u32::MAX));
+            shaper.charge(framing.bytes(1));
             assert_eq!(shaper.held_until(Time::ZERO), Some(Time::NEVER));
         }
         assert_eq!(ByteTime::at(slow).of(1 << 31).as_nanos(), (1 << 31) * 15_625_000);

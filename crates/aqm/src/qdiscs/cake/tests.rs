@@ -57,8 +57,8 @@ fn rng() -> Rng {
 fn quantum_and_target_follow_the_rate() {
     let at = |rate: &str| {
         let params = params(&[("bandwidth", rate)]);
-        let cobalt = params.cobalt(1514);
-        (cobalt.target, cobalt.interval, params.quantum())
+        let cobalt = params.cobalt(params.bandwidth.0, 1514);
+        (cobalt.target, cobalt.interval, CakeParams::quantum(params.bandwidth.0))
     };
     let us = Span::from_micros;
     assert_eq!(at("1mbit"), (us(18_168), us(113_168), 300));
@@ -87,9 +87,9 @@ fn the_flows_of_a_busy_host_share_its_quantum() {
     }
     assert_eq!(from_a, 50, "half of the link is more than enough for all of host A");
     let busy = (0..1024).find(|&index| {
-        cake.states[index as usize].phase == Phase::Bulk && cake.share(index, &mut rng) < 1000
+        cake.states[index as usize].phase == Phase::Bulk && cake.share(0, index, &mut rng) < 1000
     });
-    let shares = (0..10_000).map(|_| cake.share(busy.unwrap(), &mut rng) as f64);
+    let shares = (0..10_000).map(|_| cake.share(0, busy.unwrap(), &mut rng) as f64);
     assert_near(shares.sum::<f64>() / 1e4, 1514.0 / 9.0, 0.1);
 }
 
@@ -105,7 +105,7 @@ fn an_empty_queue_decays_one_step_at_each_visit() {
         (0..2).for_each(|_| cake.enqueue(ms(t), packet(1), &mut rng, &mut log));
         cake.dequeue(ms(t), &mut rng, &mut log);
     }
-    let busy = cake.place(&packet(1)) as usize;
+    let busy = cake.place(0, &packet(1)) as usize;
     let now = |n: u64| ms(2_000 + 1_000 * n);
     while cake.dequeue(now(0), &mut rng, &mut log).is_some() {}
     assert_eq!(cake.states[busy].phase, Phase::Bulk, "nobody has looked");
@@ -115,7 +115,7 @@ fn an_empty_queue_decays_one_step_at_each_visit() {
         cake.states[busy].phase == Phase::Idle
     });
     assert!(visits.unwrap() > 1, "one step at a time");
-    assert_eq!(cake.shares.sources.load(cake.states[busy].hosts.source()), 0);
+    assert_eq!(cake.tins[0].shares.sources.load(cake.states[busy].hosts.source()), 0);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn the_shaper_sends_at_its_rate_and_gives_the_time_of_the_next_packet() {
 fn the_share_of_a_flow_alone_is_now_and_then_one_byte_less() {
     let cake = cake(&[]);
     let mut rng = rng();
-    let shares: std::vec::Vec<i64> = (0..10_000).map(|_| cake.share(0, &mut rng)).collect();
+    let shares: std::vec::Vec<i64> = (0..10_000).map(|_| cake.share(0, 0, &mut rng)).collect();
     assert!(shares.iter().all(|share| [1513, 1514].contains(share)));
     let less = shares.iter().filter(|&&share| share == 1513).count();
     assert_near(less as f64 / 1e4, 1514.0 / 65_536.0, 0.005);
@@ -212,7 +212,7 @@ fn another_salt_puts_flows_into_other_queues() {
     let places = |salt| {
         let mut cake: CakeQueues<Addressed> =
             CakeQueues::new(&params(&[]), &crate::law::Env { salt, ..env() });
-        let place = |flow| cake.place(&Addressed { flow, source: flow });
+        let place = |flow| cake.place(0, &Addressed { flow, source: flow });
         (0..8).map(place).collect::<Vec<_>>()
     };
     assert_ne!(places(1), places(2));
@@ -226,7 +226,7 @@ fn flows_and_hosts_of_different_numbers_have_places_of_their_own() {
             CakeQueues::new(&params(&[]), &crate::law::Env { salt, ..env() });
         let mut places = [const { Vec::new() }; 3];
         for flow in 0..8 {
-            let index = cake.place(&Addressed { flow, source: flow }) as usize;
+            let index = cake.place(0, &Addressed { flow, source: flow }) as usize;
             let hosts = cake.states[index].hosts;
             let of = [index, hosts.source() as usize, hosts.destination() as usize];
             places.iter_mut().zip(of).for_each(|(places, place)| places.push(place));
@@ -245,7 +245,7 @@ fn without_isolation_all_flows_are_in_one_queue() {
     let places = |isolation: &str| {
         let mut cake = cake(&[("isolation", isolation)]);
         let mut places: Vec<u32> =
-            (0..20).map(|flow| cake.place(&Addressed { flow, source: flow })).collect();
+            (0..20).map(|flow| cake.place(0, &Addressed { flow, source: flow })).collect();
         places.sort_unstable();
         places.dedup();
         places.len()

@@ -82,7 +82,16 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
     /// Empty queues, each under a law of its own made by `law`. Where `memory_limit` is given, the
     /// memory of buffers is counted.
     pub(crate) fn new(count: usize, memory_limit: Option<u64>, mut law: impl FnMut() -> L) -> Self {
-        let flow = |_| Flow { chain: Chain::default(), law: law() };
+        FlowQueues::numbered(count, memory_limit, |_| law())
+    }
+
+    /// As [`FlowQueues::new`], with laws that depend on the number of the queue.
+    pub(crate) fn numbered(
+        count: usize,
+        memory_limit: Option<u64>,
+        mut law: impl FnMut(usize) -> L,
+    ) -> Self {
+        let flow = |number| Flow { chain: Chain::default(), law: law(number) };
         FlowQueues {
             flows: (0..count).map(flow).collect(),
             pool: Pool::new(),
