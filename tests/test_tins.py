@@ -52,7 +52,8 @@ def test_background_keeps_a_sixteenth_and_a_game_loses_nothing(tmp_path: Path) -
 
 
 def test_a_router_that_washes_hides_the_classes_from_the_next_one(tmp_path: Path) -> None:
-    second = '[links.second]\nrate = "20mbit"\nqueue = "cake:diffserv=diffserv4,isolation=flowblind"\n'
+    queue = "cake:diffserv=diffserv4,isolation=flowblind"
+    second = f'[links.second]\nrate = "20mbit"\nqueue = "{queue}"\n'
     found = {}
     for wash in ("true", "false"):
         text = SCENARIO.replace("QUEUE", f"cake:diffserv=diffserv4,wash={wash}")

@@ -2102,6 +2102,28 @@ AboutCake()
              "100ms",
              nullptr,
              "A worst-case RTT. Source: Linux sch_cake.c: rtt 100 ms."},
+            {"Rtt",
+             "rtt",
+             SojournParameter::TIME,
+             "off",
+             "off",
+             "tc's `rtt`, which sets the interval to this time and the target to a twentieth of "
+             "it. Time::Max() means off. Source: iproute2 q_cake.c: not given."},
+            {"Diffserv",
+             "diffserv",
+             SojournParameter::WORD,
+             "besteffort",
+             nullptr,
+             "Tins by DSCP. `besteffort` has one; tc's default is `diffserv3`. One of "
+             "besteffort, precedence, diffserv3, diffserv4, diffserv8. Source: Linux "
+             "sch_cake.c: besteffort."},
+            {"Wash",
+             "wash",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the DSCP is set to 0 once it has chosen the tin. Source: Linux "
+             "sch_cake.c: nowash."},
             {"Flows",
              "flows",
              SojournParameter::WHOLE,
@@ -2121,8 +2143,9 @@ AboutCake()
              SojournParameter::BYTES,
              "0B",
              nullptr,
-             "Bytes that the link below adds to every packet, for the shaper. In bytes. Source: "
-             "Linux sch_cake.c: raw."},
+             "Bytes that the link below adds to every packet, for the shaper and the shares of "
+             "flows. Here they count from the IP packet: `overhead -4` of tc behind an Ethernet "
+             "header of 14 bytes is 10. In bytes. Source: Linux sch_cake.c: raw."},
             {"Mpu",
              "mpu",
              SojournParameter::BYTES,

@@ -398,7 +398,7 @@ class SojournDualPi2QueueDisc : public SojournTypedQueueDisc
 
 /**
  * @ingroup sojourn
- * Shaper, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c)
+ * Shaper, tins, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c)
  */
 class SojournCakeQueueDisc : public SojournTypedQueueDisc
 {

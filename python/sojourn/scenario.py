@@ -1310,6 +1310,15 @@ class Dualpi2(_Aqm):
     drop_overload: bool | None = None
 
 
+_CakeDiffserv: TypeAlias = Literal[
+    "besteffort",
+    "precedence",
+    "diffserv3",
+    "diffserv4",
+    "diffserv8",
+]
+
+
 _CakeIsolation: TypeAlias = Literal[
     "flows",
     "src",
@@ -1324,7 +1333,7 @@ _CakeIsolation: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cake(_Aqm):
-    """Shaper, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c).
+    """Shaper, tins, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c).
 
     Attributes:
         dialect: Which published way to build it. ``besteffort``: Linux sch_cake.c with one tin.
@@ -1342,12 +1351,19 @@ class Cake(_Aqm):
             must be positive. Source: Linux sch_cake.c: 5 ms. Default: ``"5ms"``.
         interval: A worst-case RTT. It must be positive. Source: Linux sch_cake.c: rtt 100 ms.
             Default: ``"100ms"``.
+        rtt: tc's ``rtt``, which sets the interval to this time and the target to a twentieth of it.
+            It must be positive. Source: iproute2 q_cake.c: not given. Default: ``"off"``.
+        diffserv: Tins by DSCP. ``besteffort`` has one; tc's default is ``diffserv3``. Source: Linux
+            sch_cake.c: besteffort. Default: ``"besteffort"``.
+        wash: Whether the DSCP is set to 0 once it has chosen the tin. Source: Linux sch_cake.c:
+            nowash. Default: ``False``.
         flows: Queues; a multiple of 8. It must be from 1 to 65536. Source: Linux sch_cake.c:
             CAKE_QUEUES. Default: ``1024``.
         isolation: Between whom the link is shared before it is shared between flows. Source: Linux
             sch_cake.c: triple-isolate. Default: ``"triple"``.
-        overhead: Bytes that the link below adds to every packet, for the shaper. Source: Linux
-            sch_cake.c: raw. Default: ``"0B"``.
+        overhead: Bytes that the link below adds to every packet, for the shaper and the shares of
+            flows. Here they count from the IP packet: ``overhead -4`` of tc behind an Ethernet
+            header of 14 bytes is 10. Source: Linux sch_cake.c: raw. Default: ``"0B"``.
         mpu: Least size of a packet on the link below. Source: Linux sch_cake.c: raw. Default:
             ``"0B"``.
         cells: Cells of the link below. Source: Linux sch_cake.c: noatm. Default: ``"none"``.
@@ -1363,6 +1379,9 @@ class Cake(_Aqm):
     bandwidth: str | None = None
     target: str | None = None
     interval: str | None = None
+    rtt: str | None = None
+    diffserv: _CakeDiffserv | None = None
+    wash: bool | None = None
     flows: int | None = None
     isolation: _CakeIsolation | None = None
     overhead: str | None = None
@@ -2270,8 +2289,8 @@ class FlowGroup(_Part):
             datagrams the code point may be written: ``ect1`` asks for the low-latency queue of L4S
             (RFC 9331), ``ect0`` is the same as ``true``. Default: ``False``.
         dscp: Differentiated services code point of the packets, in both directions: a number from 0
-            to 63 or a name such as ``ef``, ``cs5`` or ``nqb``. Captures show it and the kernel sees
-            it; the AQMs here classify by ECN and by flow.
+            to 63 or a name such as ``ef``, ``cs5`` or ``nqb``. Captures show it, the kernel sees
+            it, and CAKE's tins (``diffserv``) classify by it.
         accecn: TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even
             if its congestion control does not need it.
         receiver_ecn: TCP: the most accurate feedback of marks that the receiver grants: ``none``,

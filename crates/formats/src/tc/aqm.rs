@@ -210,8 +210,11 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
         }
         other => unreachable!("cake::choice has no `{other}`"),
     }
-    let diffserv = Some(text("diffserv")).filter(|word| !word.is_empty());
-    settings.push(own("diffserv", diffserv.unwrap_or("diffserv3")));
+    match text("diffserv") {
+        "besteffort" => {}
+        "" => settings.push(own("diffserv", "diffserv3")),
+        given => settings.push(own("diffserv", given)),
+    }
     if text("wash") == "wash" {
         settings.push(own("wash", "true"));
     }

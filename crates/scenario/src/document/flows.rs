@@ -94,8 +94,8 @@ pub struct FlowGroup {
     #[serde(default)]
     pub ecn: EcnKey,
     /// Differentiated services code point of the packets, in both directions: a number from 0 to 63
-    /// or a name such as `ef`, `cs5` or `nqb`. Captures show it, the kernel sees it, and CAKE's tins
-    /// (`diffserv`) classify by it.
+    /// or a name such as `ef`, `cs5` or `nqb`. Captures show it, the kernel sees it, and CAKE's
+    /// tins (`diffserv`) classify by it.
     #[serde(default, skip_serializing_if = "DscpKey::is_default")]
     pub dscp: DscpKey,
     /// TCP: whether the sender asks for accurate feedback of marks (AccECN, RFC 9768) even if its

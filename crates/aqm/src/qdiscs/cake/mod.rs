@@ -12,9 +12,11 @@
 //! and its packets may be reordered.
 
 mod decaying;
+mod diffserv;
 mod heap;
 mod hosts;
 mod params;
+mod queue_state;
 mod round;
 mod shaper;
 mod sizes;
@@ -38,6 +40,7 @@ use crate::time::Time;
 use crate::units::Limit;
 use heap::OverflowHeap;
 use hosts::HostPair;
+use queue_state::{Phase, QueueState};
 use round::Turn;
 use shaper::{Framing, Shaper};
 use sizes::NotesSizes;
@@ -91,30 +94,6 @@ struct CakeQueues<P> {
     held: Option<Time>,
     /// Scratch buffer: packets that COBALT drops in one call.
     dropped_sizes: Vec<u32>,
-}
-
-/// The state of a queue.
-#[derive(Clone, Copy, Debug)]
-struct QueueState {
-    phase: Phase,
-    /// While it is new; later those of its turn count.
-    credits: i64,
-    hosts: HostPair,
-}
-
-/// ```text
-///   Idle -- packet --> Sparse -- credits used up --> Bulk (or SparseWait if empty just then)
-///    ^                  |                             |        SparseWait -- packet --> Bulk
-///    |                  +------- found empty ---------+
-///    +-- at rest <-- Decaying <-- not at rest --------+        Decaying -- packet --> Sparse
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    Idle,
-    Sparse,
-    SparseWait,
-    Bulk,
-    Decaying,
 }
 
 impl<P: Packet> CakeQueues<P> {

@@ -8,9 +8,9 @@ use crate::time::{Rate, Span};
 use crate::units::Limit;
 use crate::words;
 
+pub use super::diffserv::Diffserv;
 use super::shaper::ByteTime;
 pub use super::shaper::Cells;
-pub use super::tins::Diffserv;
 
 words! {
     /// Between whom the link is shared before it is shared between flows.

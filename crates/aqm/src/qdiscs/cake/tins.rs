@@ -2,115 +2,16 @@
 //! bandwidth.
 
 use alloc::collections::VecDeque;
-use alloc::vec;
-use alloc::vec::Vec;
 
 use super::decaying::Decaying;
+use super::diffserv::TinShare;
 use super::hosts::{Hosts, Shares};
 use super::params::{CakeParams, Isolation};
 use super::round::Round;
 use super::shaper::TinClock;
 use super::ways::Ways;
 use crate::rng::Rng;
-use crate::time::{Rate, Time};
-
-crate::words! {
-    /// How packets are assigned to tins by their DSCP.
-    pub enum Diffserv {
-        /// One tin for all.
-        Besteffort = "besteffort",
-        /// Eight tins by the upper three bits of the DSCP.
-        Precedence = "precedence",
-        /// Best effort, bulk and latency-sensitive.
-        Diffserv3 = "diffserv3",
-        /// Best effort, bulk, streaming media and latency-sensitive.
-        Diffserv4 = "diffserv4",
-        /// Eight tins of related classes of RFC 4594.
-        Diffserv8 = "diffserv8",
-    }
-}
-
-/// What a tin gets of the bandwidth.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct TinShare {
-    /// Its threshold; within it the tin goes before those with lower numbers.
-    pub(super) threshold: Option<Rate>,
-    /// Its weight without a bandwidth, in bytes per round.
-    pub(super) quantum: i64,
-}
-
-impl Diffserv {
-    /// The shares of the tins (Linux 6.1 sch_cake.c, cake_config_besteffort to
-    /// cake_config_diffserv3).
-    pub(super) fn shares(self, bandwidth: Option<Rate>) -> Vec<TinShare> {
-        // The kernel counts bytes per second.
-        let whole = bandwidth.map_or(0, |rate| rate.as_bps() / 8);
-        let threshold = |bytes: u64| bandwidth.map(|_| Rate::from_bps(bytes * 8));
-        let shifted = |shifts: &[u32]| {
-            let share =
-                |&by: &u32| TinShare { threshold: threshold(whole >> by), quantum: 1024 >> by };
-            shifts.iter().map(share).collect()
-        };
-        match self {
-            Diffserv::Besteffort => vec![TinShare { threshold: bandwidth, quantum: 65_535 }],
-            Diffserv::Diffserv3 => shifted(&[0, 4, 2]),
-            Diffserv::Diffserv4 => shifted(&[0, 4, 1, 2]),
-            Diffserv::Precedence | Diffserv::Diffserv8 => {
-                let less =
-                    |&(bytes, quantum): &(u64, i64)| Some(((bytes * 7) >> 3, quantum * 7 >> 3));
-                let all = core::iter::successors(Some((whole, 256)), less).take(8);
-                all.map(|(bytes, quantum)| TinShare { threshold: threshold(bytes), quantum })
-                    .collect()
-            }
-        }
-    }
-
-    /// The tin of each DSCP (Linux 6.1 sch_cake.c, `precedence`, `diffserv3`, `diffserv4` and
-    /// `diffserv8`). Names are those of RFC 2474 (CS), 2597 (AF), 3246 (EF), 5865 (VA) and 8622
-    /// (LE), and the type of service of RFC 1349.
-    pub(super) fn table(self) -> [u8; 64] {
-        const LE: u8 = 1;
-        const TOS2: u8 = 2;
-        const TOS4: u8 = 4;
-        const VA: u8 = 44;
-        const EF: u8 = 46;
-        const fn cs(class: u8) -> u8 {
-            8 * class
-        }
-        const fn af(class: u8, precedence: u8) -> u8 {
-            8 * class + 2 * precedence
-        }
-        let mut tins = [0; 64];
-        let mut put = |tin: u8, dscps: &[u8]| {
-            dscps.iter().for_each(|&dscp| tins[usize::from(dscp)] = tin);
-        };
-        match self {
-            Diffserv::Besteffort => {}
-            Diffserv::Precedence => (0..64).for_each(|dscp| put(dscp / 8, &[dscp])),
-            Diffserv::Diffserv3 => {
-                put(1, &[LE, cs(1)]);
-                put(2, &[TOS4, VA, EF, cs(6), cs(7)]);
-            }
-            Diffserv::Diffserv4 => {
-                put(1, &[LE, cs(1)]);
-                put(2, &[TOS4, cs(2), cs(3)]);
-                (2..=4).for_each(|class| put(2, &[1, 2, 3].map(|n| af(class, n))));
-                put(3, &[cs(4), cs(5), VA, EF, cs(6), cs(7)]);
-            }
-            Diffserv::Diffserv8 => {
-                (0..64).for_each(|dscp| put(2, &[dscp]));
-                put(0, &[LE]);
-                put(1, &[TOS2, cs(1), af(1, 1), af(1, 2), af(1, 3)]);
-                put(3, &[cs(3), af(3, 1), af(3, 2), af(3, 3), af(4, 1), af(4, 2), af(4, 3)]);
-                put(4, &[TOS4, af(2, 1), af(2, 2), af(2, 3)]);
-                put(5, &[cs(2)]);
-                put(6, &[cs(4), cs(5), VA, EF]);
-                put(7, &[cs(6), cs(7)]);
-            }
-        }
-        tins
-    }
-}
+use crate::time::Time;
 
 /// The list from which a queue is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
