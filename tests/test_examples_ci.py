@@ -102,7 +102,7 @@ def test_the_gitlab_template_passes_and_finds_a_doubled_target(project: Path) ->
     assert outcomes(project, *job["artifacts"]["reports"]["junit"]) == [(2, 1), (4, 2)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_spaces
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl: not installed")
 def test_the_shell_program_passes_behind_the_router_and_fails_on_a_slower_link(
