@@ -268,6 +268,22 @@ class Scenario:
         Args:
             apps: name of the flows, class, and what the manifest calls it.
         """
+    def with_endpoints(self, endpoints: list[tuple[str, str]]) -> Scenario:
+        """The same scenario with transport libraries.
+
+        Args:
+            endpoints: what the scenario calls the transport, and the library with its settings,
+                such as ``quinn:cc=bbr``.
+
+        Raises:
+            ScenarioError: there is no such library, or it has no such setting.
+        """
+    @property
+    def endpoint_sources(self) -> list[str]:
+        """Those libraries in full, as manifests name them: ``quic=quinn-proto 0.11.19 ...``."""
+    @property
+    def repeats(self) -> bool:
+        """Whether runs with one seed are the same, as far as its libraries know."""
     @property
     def app_sources(self) -> list[str]:
         """The code of its Python applications, as manifests name it."""

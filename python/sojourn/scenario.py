@@ -2276,6 +2276,9 @@ class FlowGroup(_Part):
             and their rate.
         access_rate: Rate of each sender's access link, written like ``100mbit``. The default is ten
             times the fastest initial rate on the path.
+        transport: A transport other than the simulator's TCP: a name such as ``quic``. The command
+            line says which library it is, ``--endpoint quic=quinn``, or Python's ``endpoints=``.
+            The flows carry bulk data.
         tcp: TCP: the rules that both ends follow: ``linux`` (6.1), ``linux-7.2``, the same two with
             pacing (``linux-fq``, ``linux-7.2-fq``), ``linux-2.6``, ``newreno``, ``sack``, ``reno``,
             ``tahoe``, or those of a paper: ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``,
@@ -2302,7 +2305,8 @@ class FlowGroup(_Part):
             with ``tcp_ecn_fallback`` (RFC 3168 §6.1.1.1). The default is that of the ``tcp``
             profile: ``true`` for ``linux``.
         packet: TCP: size of a full segment at IP level, headers included. The default is that of
-            the ``tcp`` profile: ``1500B`` for ``linux``. Default: ``"1500B"``.
+            the ``tcp`` profile: ``1500B`` for ``linux``. With ``transport``: the largest packet
+            that the path carries. Default: ``"1500B"``.
         header: TCP: size of the IP and TCP headers, which is also the size of a pure ACK. The
             default is that of the ``tcp`` profile: ``52B`` for ``linux``, IPv4 and TCP with
             timestamps. Default: ``"52B"``.
@@ -2338,6 +2342,7 @@ class FlowGroup(_Part):
     rtt: str | None = None
     access: Access | None = None
     access_rate: str | None = None
+    transport: str | None = None
     tcp: str | None = None
     cc: CongestionControl | None = None
     ecn: bool | Literal["off", "ect0", "ect1"] | None = None

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::TransferRow;
-use sojourn_scenario::resolved::{App, Resolved};
+use sojourn_scenario::resolved::Resolved;
 
 /// The start of a flow, when its application stops (`NEVER` if at the end of the run), and when its
 /// last datagram arrived (zero for streams, which deliver nothing after they stop).
@@ -28,7 +28,7 @@ pub fn active(
         .flows
         .iter()
         .flat_map(|group| {
-            let has_end = matches!(group.app, App::Bulk { bytes: Some(_), .. });
+            let has_end = matches!(group.app.bulk(), Some(Some(_)));
             std::iter::repeat_n(has_end, group.count as usize)
         })
         .collect();

@@ -38,7 +38,7 @@ fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
 /// dropped or marked, and at every link the 95th percentile of the queue delay was at most the time
 /// of one packet. A comparison of AQMs is then meaningless, because the bottleneck is elsewhere.
 fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
-    let is_greedy = |app: &App| matches!(app, App::Bulk { bytes: None, .. });
+    let is_greedy = |app: &App| app.bulk() == Some(None);
     let has_greedy = plan.flows.iter().any(|flow| is_greedy(&flow.app));
     if !has_greedy || plan.links.iter().any(|link| has_decided(run, link)) {
         return;

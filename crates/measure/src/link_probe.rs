@@ -105,7 +105,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
 
     fn lose(&mut self, packet: &PacketView) {
         if packet.kind.is_datagram() {
-            self.notes.losses.add(packet.flow, packet.seq);
+            self.notes.losses.add(packet.kind, packet.flow, packet.seq);
         }
     }
 

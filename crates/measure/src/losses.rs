@@ -1,9 +1,15 @@
 //! Lost datagrams, counted by send time: only those sent in the counted time.
 
+use std::collections::BTreeMap;
+
+use crate::PacketKind;
+
 /// Lost datagrams by flow.
 #[derive(Clone, Debug, Default)]
 pub struct DatagramLosses {
     flows: Vec<FlowLosses>,
+    /// Every lost packet of the flows that asked for them.
+    noted: BTreeMap<u32, Vec<(PacketKind, u32)>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,7 +22,7 @@ struct FlowLosses {
 impl DatagramLosses {
     /// Zero counters for `flows` flows; every datagram counts.
     pub fn new(flows: usize) -> DatagramLosses {
-        DatagramLosses { flows: vec![FlowLosses::default(); flows] }
+        DatagramLosses { flows: vec![FlowLosses::default(); flows], noted: BTreeMap::new() }
     }
 
     /// Counts only datagrams of a flow from this number on.
@@ -25,10 +31,23 @@ impl DatagramLosses {
     }
 
     /// Counts a lost datagram. Does nothing if no flows are counted.
-    pub fn add(&mut self, flow: u32, seq: u32) {
+    pub fn add(&mut self, kind: PacketKind, flow: u32, seq: u32) {
         if let Some(of_flow) = self.flows.get_mut(flow as usize).filter(|f| f.first <= seq) {
             of_flow.lost += 1;
         }
+        if let Some(noted) = self.noted.get_mut(&flow) {
+            noted.push((kind, seq));
+        }
+    }
+
+    /// From now on every lost packet of a flow is noted, until [`DatagramLosses::take_noted`].
+    pub fn note(&mut self, flow: u32) {
+        self.noted.insert(flow, Vec::new());
+    }
+
+    /// The packets of a flow that were lost since the last call, if it has asked for them.
+    pub fn take_noted(&mut self, flow: u32) -> impl Iterator<Item = (PacketKind, u32)> {
+        self.noted.get_mut(&flow).into_iter().flat_map(|noted| noted.drain(..))
     }
 
     /// How many datagrams of a flow were lost.
@@ -44,10 +63,22 @@ mod tests {
     #[test]
     fn only_datagrams_sent_in_the_counted_time_are_counted_lost() {
         let mut losses = DatagramLosses::new(2);
-        losses.add(1, 3);
+        losses.add(PacketKind::Datagram, 1, 3);
         losses.count_from(1, 5);
-        [4, 5, 9].into_iter().for_each(|seq| losses.add(1, seq));
-        losses.add(7, 9); // of no flow
+        [4, 5, 9].into_iter().for_each(|seq| losses.add(PacketKind::Datagram, 1, seq));
+        losses.add(PacketKind::Datagram, 7, 9); // of no flow
         assert_eq!([losses.of(0), losses.of(1)], [0, 2]);
+    }
+
+    #[test]
+    fn lost_packets_are_noted_for_flows_that_ask() {
+        let mut losses = DatagramLosses::new(2);
+        losses.note(1);
+        losses.add(PacketKind::Datagram, 0, 3);
+        losses.add(PacketKind::Datagram, 1, 4);
+        losses.add(PacketKind::Echo, 1, 5);
+        let noted: Vec<_> = losses.take_noted(1).collect();
+        assert_eq!(noted, [(PacketKind::Datagram, 4), (PacketKind::Echo, 5)]);
+        assert_eq!(losses.take_noted(1).count() + losses.take_noted(0).count(), 0);
     }
 }

@@ -22,7 +22,8 @@ pub enum PacketKind {
     Request,
     /// The acknowledgement of the SYN-ACK.
     HandshakeAck,
-    /// The reply to a datagram, from receiver to sender; `seq` is that of the datagram.
+    /// A datagram from receiver to sender: the answer to a datagram, whose `seq` it has, or one of
+    /// a transport library, which counts them.
     Echo,
 }
 

@@ -304,7 +304,7 @@ fn summarise_class(
         row(&metrics::GOODPUT, delivered as f64 * 8.0 / active_s);
         row(&metrics::GOODPUT_PER_FLOW, goodputs.iter().sum::<f64>() / goodputs.len() as f64);
     }
-    let bulk = plan.flows.iter().any(|g| g.class == name && matches!(g.app, App::Bulk { .. }));
+    let bulk = plan.flows.iter().any(|g| g.class == name && g.app.bulk().is_some());
     if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
         row(&metrics::JAIN, jain(&goodputs));
     }

@@ -28,8 +28,11 @@ pub fn capture(
 ) -> PyResult<(Vec<String>, String)> {
     let loaded = Arc::clone(&scenario.loaded);
     let (cancel, failure) = (cancel.cloned().unwrap_or_default(), Failure::default());
-    let custom =
-        Custom { apps: app::custom_apps(&scenario.apps, py, &failure), ..Custom::default() };
+    let custom = Custom {
+        apps: app::custom_apps(&scenario.apps, py, &failure),
+        stacks: (*scenario.stacks).clone(),
+        ..Custom::default()
+    };
     let format = if pcapng { FileFormat::PcapNg } else { FileFormat::Pcap };
     let result = py.detach(|| {
         let plan = engine::plan_reporting_to(&loaded.scenario, &failure);

@@ -9,6 +9,7 @@ mod columns;
 mod contract;
 mod control;
 mod diff;
+mod endpoint;
 mod engine;
 mod errors;
 mod formats;

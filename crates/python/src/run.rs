@@ -44,10 +44,17 @@ impl Account {
     fn of_simulator(custom: &Custom) -> Account {
         let apps =
             custom.apps.iter().map(|(flows, app)| (flows.clone(), app.source.as_str().into()));
-        let apps: serde_json::Map<String, serde_json::Value> = apps.collect();
-        let facts = match apps.is_empty() {
+        let stacks = custom.stacks.iter();
+        let stacks =
+            stacks.map(|(transport, stack)| (transport.clone(), stack.in_full.as_str().into()));
+        let brought: [(&str, serde_json::Map<String, serde_json::Value>); 2] =
+            [("apps", apps.collect()), ("endpoints", stacks.collect())];
+        let brought = brought.into_iter().filter(|(_, named)| !named.is_empty());
+        let facts: serde_json::Map<String, serde_json::Value> =
+            brought.map(|(kind, named)| (kind.to_owned(), named.into())).collect();
+        let facts = match facts.is_empty() {
             true => serde_json::Value::Null,
-            false => serde_json::json!({ "apps": apps }),
+            false => facts.into(),
         };
         Account { engine: "sim", facts, invalid: Vec::new() }
     }
@@ -66,7 +73,7 @@ pub fn run(
     let failure = Failure::default();
     let controls = control::custom_controls(py, controls, &failure)?;
     let apps = app::custom_apps(&scenario.apps, py, &failure);
-    let custom = Custom { controls, apps };
+    let custom = Custom { controls, apps, stacks: (*scenario.stacks).clone() };
     let loaded = Arc::clone(&scenario.loaded);
     let switch = cancel.cloned().unwrap_or_default();
     let started = Instant::now();

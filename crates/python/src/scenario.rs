@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use sojourn_endpoint::Stacks;
 
 use crate::app::AppClass;
+use crate::endpoint;
 use crate::engine::{self, Loaded, Source};
 use crate::errors::Refusal;
 use crate::interruptible::interruptible;
@@ -17,11 +19,13 @@ pub struct Scenario {
     pub(crate) loaded: Arc<Loaded>,
     /// Applications of the caller, by the name of the flows that have them.
     pub(crate) apps: Arc<Vec<AppClass>>,
+    /// Transport libraries of the caller.
+    pub(crate) stacks: Arc<Stacks>,
 }
 
 impl From<Loaded> for Scenario {
     fn from(loaded: Loaded) -> Scenario {
-        Scenario { loaded: Arc::new(loaded), apps: Arc::default() }
+        Scenario { loaded: Arc::new(loaded), apps: Arc::default(), stacks: Arc::default() }
     }
 }
 
@@ -130,7 +134,32 @@ impl Scenario {
 
     /// The same scenario, with these applications for the flows of these names.
     fn with_apps(&self, apps: Vec<AppClass>) -> Scenario {
-        Scenario { loaded: Arc::clone(&self.loaded), apps: Arc::new(apps) }
+        let (loaded, stacks) = (Arc::clone(&self.loaded), Arc::clone(&self.stacks));
+        Scenario { loaded, apps: Arc::new(apps), stacks }
+    }
+
+    /// The same scenario with transport libraries, by what it calls the transport.
+    fn with_endpoints(&self, endpoints: Vec<(String, String)>) -> Result<Scenario, Refusal> {
+        let stack = |(transport, text): (String, String)| {
+            let stack = endpoint::configured(&transport, &text)?;
+            Ok((transport, stack))
+        };
+        let stacks = endpoints.into_iter().map(stack).collect::<Result<Stacks, Refusal>>()?;
+        let (loaded, apps) = (Arc::clone(&self.loaded), Arc::clone(&self.apps));
+        Ok(Scenario { loaded, apps, stacks: Arc::new(stacks) })
+    }
+
+    /// Those libraries in full, as manifests name them.
+    #[getter]
+    fn endpoint_sources(&self) -> Vec<String> {
+        let stacks = self.stacks.iter();
+        stacks.map(|(transport, stack)| format!("{transport}={}", stack.in_full)).collect()
+    }
+
+    /// Whether runs with one seed are the same, as far as its libraries know.
+    #[getter]
+    fn repeats(&self) -> bool {
+        self.stacks.values().all(|stack| stack.stack.unrepeatable().is_none())
     }
 
     /// The code of those applications.
@@ -168,6 +197,7 @@ impl Scenario {
 impl Scenario {
     fn varied(&self, scenario: sojourn_scenario::Scenario) -> Scenario {
         let loaded = Loaded { source: self.loaded.source.clone(), scenario };
-        Scenario { loaded: Arc::new(loaded), apps: Arc::clone(&self.apps) }
+        let (apps, stacks) = (Arc::clone(&self.apps), Arc::clone(&self.stacks));
+        Scenario { loaded: Arc::new(loaded), apps, stacks }
     }
 }

@@ -667,3 +667,16 @@ fn transfers_are_drawn_or_recorded_and_not_both() {
     refused(&late, "demo.toml:11: flows[0].app.file", "subtract the first from all");
     assert_eq!(load(&app(recorded), &[]).unwrap().resolved().flows[0].count, 2);
 }
+
+#[test]
+fn a_transport_library_takes_neither_keys_of_tcp_nor_other_applications() {
+    let with = |more: &str| edited("app = {", &format!("transport = \"quic\"\n{more}\napp = {{"));
+    assert!(load(&with("ecn = true\npacket = \"1280B\""), &[]).is_ok());
+    refused(&with("cc = \"reno\""), "demo.toml:11: flows[0].cc", "`transport` replaces it");
+    refused(&with("packet = \"1kB\""), "demo.toml:11: flows[0].packet", "write 1280B or more");
+    let web = with("").replace("kind = \"bulk\"", "kind = \"web\"");
+    refused(&web, "demo.toml:10: flows[0].transport", "carries kind `bulk`, not `web`");
+    refused(&with("ecn = \"ect1\""), "demo.toml:11: flows[0].ecn", "for the library to choose");
+    let named = with("").replace("\"quic\"", "\"./lib.so\"");
+    refused(&named, "demo.toml:10: flows[0].transport", "a word of letters");
+}

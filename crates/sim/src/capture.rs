@@ -41,7 +41,11 @@ pub fn run(
     plan.record.signals = true;
     let mut world = assemble::world(&plan, custom, Timing::Events, keep_going)?;
     world.path.sightings().keep(Wanted::Everything);
-    if !world.run::<true>(keep_going) || !keep_going(world.end) {
+    let failure = world.failure.clone();
+    let keep_going = &|now| keep_going(now) && !failure.has_happened();
+    let finished = world.run::<true>(keep_going);
+    world.check_libraries()?;
+    if !finished || !keep_going(world.end) {
         return Err(SimError::Cancelled);
     }
     let mut sightings = world.path.sightings().take();

@@ -32,6 +32,7 @@ mod world;
 use std::fmt;
 
 use sojourn_aqm::Time;
+use sojourn_endpoint::Stacks;
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 use sojourn_traffic::CustomApps;
@@ -96,12 +97,16 @@ pub struct Custom {
     pub controls: CustomControls,
     /// Applications.
     pub apps: CustomApps,
+    /// Transport libraries, by what the scenario calls the transport.
+    pub stacks: Stacks,
 }
 
-/// Like [`run`], with congestion controls and applications supplied by the caller.
+/// Like [`run`], with congestion controls, applications and transport libraries supplied by the
+/// caller.
 ///
-/// # Errors As [`run`]; also [`SimError::Invalid`] when something is for flows that do not exist,
-/// or an application is for flows that cannot have one.
+/// # Errors
+/// As [`run`]; also [`SimError::Invalid`] when something is for flows that do not exist, an
+/// application is for flows that cannot have one, or a transport library breaks its contract.
 pub fn run_with(
     plan: &Resolved,
     custom: &Custom,
@@ -110,8 +115,11 @@ pub fn run_with(
     let notes = plan.record.packets || plan.record.signals;
     let timing = if notes { Timing::Events } else { Timing::Late };
     let mut world = assemble::world(plan, custom, timing, keep_going)?;
+    let failure = world.failure.clone();
+    let keep_going = &|now| keep_going(now) && !failure.has_happened();
     let finished =
         if notes { world.run::<true>(keep_going) } else { world.run::<false>(keep_going) };
+    world.check_libraries()?;
     if finished && keep_going(world.end) {
         Ok(world.into_results(plan))
     } else {

@@ -72,6 +72,7 @@ impl DatagramSource {
                 Pattern::Replay { recording: Arc::clone(recording), start, place: 0, sent: 0 }
             }
             App::Bulk { .. }
+            | App::Endpoint { .. }
             | App::Files { .. }
             | App::Transfers { .. }
             | App::Web { .. }

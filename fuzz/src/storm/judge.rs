@@ -248,5 +248,5 @@ fn moving(plan: &Resolved, run: &Run) -> Judgement {
 }
 
 fn is_endless(group: &FlowGroup) -> bool {
-    matches!(group.app, App::Bulk { bytes: None, .. }) && group.stop.is_none()
+    group.app.bulk() == Some(None) && group.stop.is_none()
 }

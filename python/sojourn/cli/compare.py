@@ -19,6 +19,7 @@ from sojourn.comparing.fairness import parse
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
 from sojourn.describing.queues import choose_link
+from sojourn.endpoint import parse_endpoints, with_endpoints
 from sojourn.engines import registry
 from sojourn.plots.outputs import check_format
 from sojourn.reading import shown
@@ -52,6 +53,7 @@ Examples:
     help="Engines; with several, every AQM runs on each.",
 )  # fmt: skip
 @options.engine_options
+@options.endpoint_option
 @options.link_option
 @click.option(
     "--fair", metavar="NAME=VALUE[,...]",
@@ -79,6 +81,7 @@ Examples:
 def compare(
     file: str,
     aqms: tuple[str, ...],
+    endpoints: tuple[str, ...],
     sets: tuple[str, ...],
     seeds: int,
     jobs: int | None,
@@ -99,6 +102,7 @@ def compare(
     FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
     """
     scenario = load(file, [parse_set(text) for text in sets])
+    scenario = with_endpoints(scenario, parse_endpoints(endpoints))
     listed = split_all(aqms)
     engines = registry.select_variants(engine, engine_options)
     if not listed and len(engines) < 2:

@@ -124,6 +124,15 @@ def aqm_option(function: F) -> F:
     )(function)
 
 
+def endpoint_option(function: F) -> F:
+    """--endpoint, any number of times."""
+    return click.option(
+        "--endpoint", "endpoints", multiple=True, metavar="TRANSPORT=LIBRARY",
+        help="Library for flows with this transport, such as quic=quinn or quic=quinn:cc=bbr. May "
+        "be repeated.",
+    )(function)  # fmt: skip
+
+
 def link_option(function: F) -> F:
     """--link."""
     return click.option(

@@ -10,6 +10,7 @@ import click
 from sojourn.cli import console, options
 from sojourn.describing.library import load, parse_set
 from sojourn.describing.queues import left_out
+from sojourn.endpoint import parse_endpoints, with_endpoints
 from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.reading import shown
@@ -31,6 +32,7 @@ Examples:
     "--aqm", metavar="AQM", shell_complete=options.complete_aqm,
     help="AQM in place of the file's own, such as fq(pie) or a custom law, mine.py:MyLaw.",
 )  # fmt: skip
+@options.endpoint_option
 @options.link_option
 @options.seed_option("Seed; the file's by default.")
 @options.record_option
@@ -56,6 +58,7 @@ def run(
     file: str,
     sets: tuple[str, ...],
     aqm: str | None,
+    endpoints: tuple[str, ...],
     link: str | None,
     seed: int | None,
     record: tuple[str, ...],
@@ -74,6 +77,7 @@ def run(
     """
     recorded = [(f"record.{table}", "true") for table in record]
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
+    scenario = with_endpoints(scenario, parse_endpoints(endpoints))
     console.warn(scenario.warnings)
     if pcap is not None and engine != registry.NAMES[0]:
         raise InputError(f"--pcap: captures are of the engine {registry.NAMES[0]}, not of {engine}")

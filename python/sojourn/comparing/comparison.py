@@ -15,6 +15,7 @@ from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
 from sojourn.control import Control, CustomControl, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link
+from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike, EngineSelection
 from sojourn.errors import InputError
@@ -140,6 +141,7 @@ def compare(
     ccs: Mapping[str, type[Control]] | None = None,
     memory: str | None = None,
     apps: Mapping[str, type] | None = None,
+    endpoints: Mapping[str, str] | None = None,
     drawing: Drawers | None = None,
     **engine_options: Any,
 ) -> Comparison:
@@ -154,9 +156,8 @@ def compare(
         link: the link that gets the AQM; by default the only one, or the one named ``bottleneck``.
         jobs: concurrent runs; the number of cores by default. Results do not depend on it.
         sets: dotted keys with values that override the scenario file.
-        out: folder in which every run is saved as soon as it is complete, as
-            ``runs/contender=<aqm>/replica=<seed>/``; runs of an earlier comparison there are
-            removed first.
+        out: folder in which every run is saved once it is complete, in place of earlier ones, as
+            ``runs/contender=<aqm>/replica=<seed>/``.
         progress: receives how far the runs are.
         store: where earlier runs are found and new ones kept; None for neither.
         metrics: custom metrics, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`; their
@@ -164,6 +165,7 @@ def compare(
         ccs: as for `sojourn.run`, like `apps` and `memory`; the same under every AQM.
         memory: a size such as ``32GB``; by default the free memory.
         apps: applications written in Python by the name of the flows.
+        endpoints: transport libraries, as for `sojourn.run`.
         engine: one or several (``"sim,linux"``): every AQM runs on each, as ``codel on linux``.
         drawing: drawers of `sojourn.plots.beside` that work meanwhile, for `Comparison.save`.
         **engine_options: options of the engines, as for `sojourn.run`.
@@ -177,7 +179,8 @@ def compare(
     """
     planned = plan(
         scenario, aqms, seeds, link=link, fair=fair, jobs=jobs, sets=sets, engine=engine,
-        metrics=metrics, ccs=ccs, memory=memory, apps=apps, **engine_options,
+        metrics=metrics, ccs=ccs, memory=memory, apps=apps, endpoints=endpoints,
+        **engine_options,
     )  # fmt: skip
     return planned.run(jobs=jobs, out=out, progress=progress, store=store, drawing=drawing)
 
@@ -251,6 +254,7 @@ def plan(
     ccs: Mapping[str, type[Control]] | None = None,
     memory: str | None = None,
     apps: Mapping[str, type] | None = None,
+    endpoints: Mapping[str, str] | None = None,
     **engine_options: Any,
 ) -> Planned:
     """Check what `compare` is given, with its arguments and errors, before anything runs."""
@@ -258,7 +262,7 @@ def plan(
     brought = bring(listed(aqms), runs=True)
     measured, controls = bring_metrics(metrics), custom_controls(ccs)
     loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps))
-    link = choose_link(loaded, link)
+    loaded, link = with_endpoints(loaded, endpoints), choose_link(loaded, link)
     named = share(brought.aqms or _own_aqm(loaded, link, on), [*(fair or {}).items()], brought.laws)
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)
     if isinstance(seeds, int):

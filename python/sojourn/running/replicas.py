@@ -202,15 +202,16 @@ def _one(
 
 
 def store_path(task: Task, store: Store | None) -> Path | None:
-    """Where a run is stored; None for runs of Python code, whose imports are unknown."""
+    """Where a run is stored; None if it does not repeat, or runs Python code."""
     sources = [*task.scenario.law_sources, *task.scenario.app_sources]
     in_python = any(source.startswith("python:") for source in sources)
-    if store is None or task.controls or in_python:
+    if store is None or task.controls or in_python or not task.scenario.repeats:
         return None
     identity = task.engine.identity(task.scenario)
     if identity is None:
         return None
-    return store.path(task.scenario, engine=f"{task.engine.name} {identity}", kind="run")
+    brought = task.scenario.endpoint_sources
+    return store.path(task.scenario, brought, engine=f"{task.engine.name} {identity}", kind="run")
 
 
 def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:

@@ -11,6 +11,7 @@ from sojourn.app import custom_apps
 from sojourn.control import Control, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link
+from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike
 from sojourn.errors import InputError, RunFailed
@@ -32,6 +33,7 @@ def run(
     sets: Sets | None = None,
     ccs: Mapping[str, type[Control]] | None = None,
     apps: Mapping[str, type] | None = None,
+    endpoints: Mapping[str, str] | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
     engine: EngineLike = registry.NAMES[0],
@@ -53,6 +55,8 @@ def run(
             of the scenario's own; see `sojourn.control`.
         apps: applications written in Python by the name of the flows that have them, instead of the
             scenario's own; see `sojourn.app`.
+        endpoints: transport libraries such as ``quinn:cc=bbr``, by what the scenario calls the
+            transport; see `sojourn.endpoint`.
         out: folder to save the result in; it is checked before the work begins.
         progress: receives how far the run is.
         store: where earlier runs are found and new ones kept; None to run in any case.
@@ -76,8 +80,7 @@ def run(
     """
     selected = registry.select_one(engine, engine_options)
     loaded = with_aqm(load(scenario, sets), aqms, link).with_apps(custom_apps(apps))
-    if seed is not None:
-        loaded = seeded(loaded, seed)
+    loaded = with_endpoints(loaded if seed is None else seeded(loaded, seed), endpoints)
     check_memory(loaded, allowed=memory)
 
     def finish(_index: int, result: Result) -> None:

@@ -107,6 +107,10 @@ fn check_app(index: usize, app: &App) -> Planned<()> {
             "engine ns3 has bulk data, files, transfers and datagrams one way; use engine sim";
         return refuse(place, message);
     }
+    if app.transport().is_some() {
+        let message = "a transport library runs inside engine sim; leave `transport` out here";
+        return refuse(format!("flows[{index}].transport"), message);
+    }
     if app.tcp().is_none() && app.packet_bytes() < MIN_DATAGRAM {
         let message = format!(
             "a datagram that carries its number and time needs {MIN_DATAGRAM} B or more on \

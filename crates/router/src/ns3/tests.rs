@@ -15,6 +15,7 @@ fn scenario(link: &str, flows: &str, more: &str) -> Resolved {
 const BULK: &str = "app = { kind = \"bulk\" }";
 const ECHO: &str = "app = { kind = \"echo\", interval = \"1s\" }";
 const CBR: &str = "app = { kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\" }";
+const LIBRARY: &str = "transport = \"quic\"\napp = { kind = \"bulk\" }";
 const THEIRS: &str = "[engine.ns3]\nbottleneck = \"ns3\"";
 
 fn planned(link: &str, flows: &str, more: &str) -> Planned<Ns3Run> {
@@ -77,6 +78,7 @@ fn what_ns3_cannot_do_is_refused_with_its_place() {
         ("", ECHO, "", "flows[0].app", "use engine sim"),
         ("", &format!("ecn = \"ect1\"\n{CBR}"), "", "flows[0].ecn", "use engine sim"),
         ("", &format!("dscp = \"ef\"\n{BULK}"), "", "flows[0].dscp", "use engine sim"),
+        ("", LIBRARY, "", "flows[0].transport", "inside engine sim"),
         ("", BULK, "[record]\nlatency = true", "record.latency", "use engine sim"),
     ];
     for (link, flows, more, place, words) in cases {

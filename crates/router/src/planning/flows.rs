@@ -55,6 +55,10 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
     }
     let mut flows = Vec::new();
     for (index, group) in scenario.flows.iter().enumerate() {
+        if group.app.transport().is_some() {
+            let message = "a transport library runs inside engine sim; leave `transport` out here";
+            return refuse(format!("flows[{index}].transport"), message);
+        }
         let cc = group.app.tcp().map(|tcp| congestion_control(index, tcp)).transpose()?;
         for (member, start) in (0..).zip(draw::Starts::new(scenario.seed, group)) {
             if flows.len() >= MAX_FLOWS {

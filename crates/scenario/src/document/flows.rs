@@ -75,6 +75,11 @@ pub struct FlowGroup {
     /// fastest initial rate on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<RateText>,
+    /// A transport other than the simulator's TCP: a name such as `quic`. The command line says
+    /// which library it is, `--endpoint quic=quinn`, or Python's `endpoints=`. The flows carry bulk
+    /// data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<String>,
     /// TCP: the rules that both ends follow: `linux` (6.1), `linux-7.2`, the same two with pacing
     /// (`linux-fq`, `linux-7.2-fq`), `linux-2.6`, `newreno`, `sack`, `reno`, `tahoe`, or those of a
     /// paper: `madpie`, `codel-act`, `pi2-ns3`, `pie-ns2`, `kids-3.8`, `pie-3.5`. `sojourn explain
@@ -117,7 +122,7 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn_fallback: Option<bool>,
     /// TCP: size of a full segment at IP level, headers included. The default is that of the `tcp`
-    /// profile: `1500B` for `linux`.
+    /// profile: `1500B` for `linux`. With `transport`: the largest packet that the path carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "1500B"))]
     pub packet: Option<SizeText>,

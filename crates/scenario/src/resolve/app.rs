@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use sojourn_aqm::{Rate, Span};
 
-use super::checks::packet_bytes;
+use super::checks::{self, packet_bytes};
 use super::tcp::tcp;
 use super::{Checked, ReadFile, refuse, sizes};
 use crate::document::Document;
 use crate::document::apps::{self, Arrivals};
 use crate::document::flows::FlowGroup;
+use crate::document::ip_fields::{EcnKey, code_name};
 use crate::document::quantities::{RateText, SizeText, SpanText};
 use crate::error::ScenarioError;
 use crate::recorded::traffic;
@@ -45,6 +46,9 @@ pub(super) fn recordings(document: &Document, read: &ReadFile<'_>) -> Checked<Re
 pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> Checked<App> {
     let place = format!("flows[{index}]");
     let place = place.as_str();
+    if let Some(transport) = &written.transport {
+        return over_library(place, written, transport);
+    }
     match &written.app {
         apps::App::Bulk(_) | apps::App::Files(_) | apps::App::Web(_) | apps::App::Chunks(_) => {
             over_tcp(place, written)
@@ -133,13 +137,7 @@ fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
             }
             Ok(App::Chunks { tcp, every: chunks.every.0, rates })
         }
-        apps::App::Bulk(bulk) => {
-            let bytes = bulk.bytes.map(|size| size.0);
-            if bytes == Some(0) {
-                return refuse(&in_app("bytes"), "must be positive; leave it out for no limit");
-            }
-            Ok(App::Bulk { tcp, bytes })
-        }
+        apps::App::Bulk(bulk) => Ok(App::Bulk { tcp, bytes: amount(place, bulk)? }),
         _ => unreachable!("the other kinds send datagrams"),
     }
 }
@@ -182,6 +180,50 @@ fn transfers(
         return refuse(&format!("{place}.count"), message);
     }
     Ok(Transfers::Recorded(Arc::clone(recording)))
+}
+
+/// The largest packet of Ethernet, which a path carries unless the scenario says otherwise.
+const ETHERNET_MTU: SizeText = SizeText(1500);
+/// Every link of IPv6 carries it (RFC 8200 §5), and QUIC needs 1,200 bytes of payload (RFC 9000
+/// §14).
+const LEAST_MTU: u32 = 1280;
+
+/// Data over a library that the caller names.
+fn over_library(place: &str, written: &FlowGroup, transport: &str) -> Checked<App> {
+    checks::name(&format!("{place}.transport"), "a transport", transport)?;
+    if let Some(key) = written.tcp_keys().find(|key| *key != "packet") {
+        let message =
+            format!("`{key}` belongs to the simulator's TCP, and `transport` replaces it");
+        return refuse(&format!("{place}.{key}"), message + "; leave one of the two out");
+    }
+    let apps::App::Bulk(bulk) = &written.app else {
+        let kind = written.app.kind();
+        let message = format!("a transport library carries kind `bulk`, not `{kind}`");
+        return refuse(&format!("{place}.transport"), message + "; leave `transport` out");
+    };
+    if let EcnKey::Code(code) = written.ecn {
+        let message = format!("`{}` is for the library to choose", code_name(code));
+        return refuse(&format!("{place}.ecn"), message + "; write `true` to let it");
+    }
+    let packet = written.packet.unwrap_or(ETHERNET_MTU);
+    let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
+    if packet_bytes < LEAST_MTU {
+        let message = format!("{packet} is less than the 1280B that every path carries");
+        return refuse(&format!("{place}.packet"), message + "; write 1280B or more");
+    }
+    let (transport, bytes) = (transport.to_owned(), amount(place, bulk)?);
+    Ok(App::Endpoint { transport, bytes, packet_bytes, ecn: written.ecn == EcnKey::Yes })
+}
+
+/// The amount of a bulk application.
+fn amount(place: &str, bulk: &apps::Bulk) -> Checked<Option<u64>> {
+    match bulk.bytes.map(|size| size.0) {
+        Some(0) => {
+            let message = "must be positive; leave it out for no limit";
+            refuse(&format!("{place}.app.bytes"), message)
+        }
+        bytes => Ok(bytes),
+    }
 }
 
 /// The most connections for one page: our choice, more than browsers open.

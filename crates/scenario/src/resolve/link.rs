@@ -208,6 +208,9 @@ fn limit(place: &str, queue: &QdiscSpec) -> Checked<Limit> {
 
 /// Bytes of the largest packet that the receiver sends back, if it sends any.
 fn ack_bytes(app: &App) -> Option<u32> {
+    if let App::Endpoint { packet_bytes, .. } = app {
+        return Some(*packet_bytes);
+    }
     let header_bytes = app.tcp()?.header_bytes;
     match app {
         App::Web { web, .. } => Some(header_bytes.max(web.request_bytes)),

@@ -19,6 +19,17 @@ pub enum App {
         /// The amount, if limited.
         bytes: Option<u64>,
     },
+    /// Data over a transport library, unlimited or of a given amount.
+    Endpoint {
+        /// What the scenario calls the transport; the caller says which library it is.
+        transport: String,
+        /// The amount, if limited.
+        bytes: Option<u64>,
+        /// Bytes of the largest IP packet that the path carries.
+        packet_bytes: u32,
+        /// Whether the hosts pass the ECN field between the library and the network.
+        ecn: bool,
+    },
     /// A user who fetches files one after the other, each over a new connection, with exponential
     /// think time in between.
     Files {
@@ -145,6 +156,22 @@ impl App {
         }
     }
 
+    /// The amount of data of a bulk application, `None` inside if it is unlimited.
+    pub fn bulk(&self) -> Option<Option<u64>> {
+        match self {
+            App::Bulk { bytes, .. } | App::Endpoint { bytes, .. } => Some(*bytes),
+            _ => None,
+        }
+    }
+
+    /// What the scenario calls the transport, if a library provides it.
+    pub fn transport(&self) -> Option<&str> {
+        match self {
+            App::Endpoint { transport, .. } => Some(transport),
+            _ => None,
+        }
+    }
+
     /// The codec, if the application is a voice call.
     pub fn voice(&self) -> Option<Codec> {
         match self {
@@ -153,13 +180,16 @@ impl App {
         }
     }
 
-    /// The ECN field of datagrams; not ECN-capable for TCP, whose ECN is in [`Tcp`].
+    /// The ECN field of datagrams, and the most that a transport library may set; not ECN-capable
+    /// for TCP, whose ECN is in [`Tcp`].
     pub fn datagrams_ecn(&self) -> Ecn {
         match self {
             App::Cbr { datagrams, .. }
             | App::OnOff { datagrams, .. }
             | App::Bursts { datagrams, .. } => datagrams.ecn,
             App::Echo { ecn, .. } | App::Video { ecn, .. } | App::Replay { ecn, .. } => *ecn,
+            App::Endpoint { ecn: true, .. } => Ecn::Ect0,
+            App::Endpoint { ecn: false, .. } => Ecn::NotEct,
             App::Bulk { .. }
             | App::Files { .. }
             | App::Transfers { .. }
@@ -192,7 +222,8 @@ impl App {
             | App::Bursts { datagrams, .. } => datagrams.packet_bytes,
             App::Echo { packet_bytes, .. }
             | App::Video { packet_bytes, .. }
-            | App::Replay { packet_bytes, .. } => *packet_bytes,
+            | App::Replay { packet_bytes, .. }
+            | App::Endpoint { packet_bytes, .. } => *packet_bytes,
         }
     }
 }

@@ -35,6 +35,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// Whether its queue gives low latency to packets with ECT(1) (RFC 9332).
+    pub fn is_l4s(&self) -> bool {
+        self.queue.law == "dualpi2"
+    }
+
     /// The MTU that the queue is configured with. Linux dialects get that of the device: the MTU
     /// and header of Ethernet, unless the scenario has larger packets (Linux 6.1 pkt_sched.h,
     /// psched_mtu). All others get the largest packet that any flow sends.

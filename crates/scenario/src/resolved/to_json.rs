@@ -195,6 +195,13 @@ fn app(app: &App) -> Value {
         App::Bulk { tcp, bytes } => {
             json!({ "kind": "bulk", "bytes": bytes.map(units::show_bytes), "tcp": transport(tcp) })
         }
+        App::Endpoint { transport, bytes, packet_bytes, ecn } => json!({
+            "kind": "bulk",
+            "bytes": bytes.map(units::show_bytes),
+            "transport": transport,
+            "packet": size(*packet_bytes),
+            "ecn": ecn,
+        }),
         App::Files { tcp, sizes, think } => json!({
             "kind": "files",
             "sizes": self::sizes(sizes),

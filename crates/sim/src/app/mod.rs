@@ -1,6 +1,7 @@
 //! Applications: data over TCP, and datagrams.
 
 pub mod datagrams;
+pub(crate) mod endpoint;
 pub mod observer;
 pub mod page;
 pub mod setup;
@@ -8,8 +9,10 @@ pub mod stream;
 
 use sojourn_aqm::Time;
 use sojourn_measure::{ClassStats, Probe};
+use sojourn_record::rows::TransferRow;
+use sojourn_traffic::FinishedTransfer;
 
-use crate::packet::{HostPair, Packet};
+use crate::packet::{HostPair, Packet, PacketKind};
 use crate::path::Path;
 
 /// Lower bounds on the timers of a flow, stored outside it. Most alarms fire early, because the
@@ -88,9 +91,37 @@ impl Outbox<'_> {
         self.path.reply(self.now, self.group, packet);
     }
 
+    /// Packets of a flow that were lost since the last call, where it notes them.
+    pub(crate) fn noted_losses(&mut self, flow: u32) -> impl Iterator<Item = (PacketKind, u32)> {
+        let at_links = self.probe.notes.losses.take_noted(flow);
+        at_links.chain(self.path.noted_losses(flow))
+    }
+
+    /// From now on the losses of a flow are noted.
+    pub(crate) fn note_losses(&mut self, flow: u32) {
+        self.probe.notes.losses.note(flow);
+        self.path.note_losses(flow);
+    }
+
     /// The counters of the flow's class; `None` during the warm-up.
     #[inline]
     pub(crate) fn counted(&mut self) -> Option<&mut ClassStats> {
         self.probe.counting.then(|| &mut self.probe.classes[self.class])
+    }
+}
+
+/// Records a completed transfer; it counts if it was requested after the warm-up.
+#[cold]
+pub(crate) fn record_transfer(
+    (now, warmup): (Time, Time),
+    flow: u32,
+    FinishedTransfer { start, bytes }: FinishedTransfer,
+    out: &mut Outbox<'_>,
+) {
+    let Outbox { probe, class, .. } = out;
+    let completion = now.since(start);
+    probe.transfers.push(TransferRow { flow, start, bytes, completion });
+    if start >= warmup {
+        probe.classes[*class].completion.add(completion.as_nanos());
     }
 }

@@ -1,5 +1,6 @@
 //! Builds a simulation from a resolved scenario: components and their alarms in a documented order.
 
+mod endpoints;
 mod ends;
 mod links;
 mod routes;
@@ -25,6 +26,7 @@ use self::transport::{Transport, transport};
 pub use self::transport::{TransportSummary, transports};
 use crate::alarms::{self, Alarms};
 use crate::app::datagrams::DatagramFlow;
+use crate::app::endpoint::FirstFailure;
 use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::Stream;
@@ -33,7 +35,7 @@ use crate::packet::HostPair;
 use crate::path::{Agenda, Onward, Path, ScheduledLink, Service, Slots};
 use crate::sightings::Sightings;
 use crate::tcp::Segments;
-use crate::world::{FlowEnds, Sampling, SimulatedFlow, World};
+use crate::world::{DatagramEnds, FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Custom, SimError, drop_elsewhere};
 
 /// Flows assembled between two checks for cancellation: a few milliseconds.
@@ -51,7 +53,9 @@ pub(crate) fn world(
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<World, SimError> {
     check_custom(plan, custom)?;
+    endpoints::check(plan, &custom.stacks)?;
     let mut world = without_flows(plan, timing)?;
+    world.remarks = endpoints::remarks(&custom.stacks);
     let buffers = Buffers::of(plan);
     let added = (0..plan.flows.len())
         .try_for_each(|place| add_flows(&mut world, (plan, place), buffers, custom, keep_going));
@@ -135,6 +139,8 @@ fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
         warmup,
         end,
         events: 0,
+        failure: FirstFailure::default(),
+        remarks: Vec::new(),
     };
     if sampling.states || sampling.flows {
         world.set_alarm(world.sampler, Time::ZERO + sampling.sample);
@@ -221,14 +227,22 @@ fn add_flows(
             Rng::stream(plan.seed, &format!("{}/{purpose}", group.name), u64::from(i))
         };
         let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let ends = build_flow(
-            (index as u32, plan.record.latency),
-            &group.app.of_member(i),
-            app.map(|app| (app.factory)(i, group.app.packet_bytes())),
-            transport.as_ref(),
-            (start, stop),
-            &stream,
-        );
+        let ends = if group.app.transport().is_some() {
+            let (numbers, rng) = ((index as u32, i), stream("endpoint"));
+            let (stacks, failure) = (&custom.stacks, &world.failure);
+            let times = ((start, stop), world.warmup);
+            let flow = endpoints::flow(numbers, group, stacks, times, rng, failure)?;
+            FlowEnds::Datagrams(Box::new(DatagramEnds::Library(Box::new(flow))))
+        } else {
+            build_flow(
+                (index as u32, plan.record.latency),
+                &group.app.of_member(i),
+                app.map(|app| (app.factory)(i, group.app.packet_bytes())),
+                transport.as_ref(),
+                (start, stop),
+                &stream,
+            )
+        };
         let timers = ends.timers();
         let due = timers.next();
         world.set_alarm(index, due);
@@ -270,12 +284,12 @@ fn check_custom(plan: &Resolved, custom: &Custom) -> Result<(), SimError> {
         let message = format!("there are no TCP flows of this name; known: {known}");
         return Err(SimError::invalid(&format!("cc[{name}]"), message));
     }
-    let others = names(|app| !matches!(app, App::Web { .. }));
+    let others = names(|app| !matches!(app, App::Web { .. } | App::Endpoint { .. }));
     if let Some(name) = custom.apps.keys().find(|name| !others.contains(&name.as_str())) {
         let known = others.join(", ");
         let message = format!(
-            "there are no flows of this name that can have another application (web pages cannot); \
-             known: {known}"
+            "there are no flows of this name that can have another application (web pages and \
+             flows over a transport library cannot); known: {known}"
         );
         return Err(SimError::invalid(&format!("app[{name}]"), message));
     }
@@ -292,7 +306,8 @@ fn build_flow(
 ) -> FlowEnds {
     if app.tcp().is_none() {
         let flow = DatagramFlow::new(index, app, custom, times, stream_of("app"));
-        return FlowEnds::Datagrams(Box::new(flow.expect("it has no TCP")));
+        let flow = flow.expect("it has no TCP");
+        return FlowEnds::Datagrams(Box::new(DatagramEnds::Source(flow)));
     }
     let (tcp, Transport { profile, window, cc }) = transport.expect("a TCP flow has a transport");
     // Lane `lane` of `lanes` concurrent connections.
@@ -340,10 +355,11 @@ fn build_flow(
             FlowEnds::Page(Box::new(Page::new(index, web.clone(), streams, times, rng)))
         }
         App::Echo { .. }
+        | App::Endpoint { .. }
         | App::Cbr { .. }
         | App::OnOff { .. }
         | App::Bursts { .. }
         | App::Video { .. }
-        | App::Replay { .. } => unreachable!("datagrams have been dealt with"),
+        | App::Replay { .. } => unreachable!("flows without TCP have been dealt with"),
     }
 }

@@ -38,6 +38,7 @@ pub(super) fn packets(group: &FlowGroup, duration: Span) -> f64 {
     let mut waiting = Waiting { rate, bits: 0.0, most_bits: 0.0 };
     let (sent, packet_bits) = match &group.app {
         App::Bulk { .. }
+        | App::Endpoint { .. }
         | App::Files { .. }
         | App::Transfers { .. }
         | App::Web { .. }

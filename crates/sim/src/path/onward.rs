@@ -65,7 +65,7 @@ impl Onward {
         }
         match impairment.pass(now) {
             None if packet.kind.is_datagram() => {
-                self.losses.add(packet.flow, packet.seq);
+                self.losses.add(packet.kind, packet.flow, packet.seq);
             }
             None => {}
             Some(start) if impairment.reorders() => wire.insert(start, *packet, agenda),

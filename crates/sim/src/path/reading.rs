@@ -6,7 +6,7 @@ use sojourn_measure::{DatagramLosses, LinkTotals, Probe};
 
 use super::Path;
 use super::link::ScheduledLink;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketKind};
 use crate::sightings::Sightings;
 
 impl Path {
@@ -35,6 +35,19 @@ impl Path {
     /// Datagrams that wires have lost.
     pub(crate) fn datagram_losses(&self) -> &DatagramLosses {
         &self.onward.losses
+    }
+
+    /// The packets of a flow that wires have lost since the last call, where it notes them.
+    pub(crate) fn noted_losses(
+        &mut self,
+        flow: u32,
+    ) -> impl Iterator<Item = (PacketKind, u32)> + use<'_> {
+        self.onward.losses.take_noted(flow)
+    }
+
+    /// From now on the losses of a flow are noted.
+    pub(crate) fn note_losses(&mut self, flow: u32) {
+        self.onward.losses.note(flow);
     }
 
     /// Starts counting the datagrams of a flow from `first` on.

@@ -6,16 +6,41 @@ use sojourn_measure::{BUILTIN_VARS, FlowCount, Outcome, ecn_share, exercise, sum
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
 
-use super::{FlowEnds, SimulatedFlow, World};
+use super::{DatagramEnds, FlowEnds, SimulatedFlow, World};
+use crate::SimError;
+use crate::app::endpoint::{EndpointFlow, LibraryFailure};
 
 impl World {
     /// The results of a finished simulation.
-    pub(crate) fn into_results(self, plan: &Resolved) -> Run {
+    pub(crate) fn into_results(mut self, plan: &Resolved) -> Run {
         let connections = self.ecn_connections(plan);
+        let mut remarks = std::mem::take(&mut self.remarks);
+        remarks.extend(self.lost_connections(plan));
         let mut run = summary::collect(self.into_outcome(plan), plan);
+        run.warnings.extend(remarks);
         ecn_share::add_to_summary(&mut run, &connections);
         exercise::warn(&mut run, plan);
         run
+    }
+
+    /// The failure of a transport library, if there was one.
+    pub(crate) fn check_libraries(&self) -> Result<(), SimError> {
+        match self.failure.get() {
+            Some(LibraryFailure { transport, sentence }) => {
+                Err(SimError::invalid(&format!("endpoint[{transport}]"), sentence))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A sentence about every connection of a library that ended before its flow did.
+    fn lost_connections(&self, plan: &Resolved) -> Vec<String> {
+        let of_flow = |flow: &SimulatedFlow| {
+            let (at, why) = flow.ends.library()?.lost.as_ref()?;
+            let name = &plan.flows[flow.group as usize].name;
+            Some(format!("flows `{name}`: a connection was lost at {:.3} s: {why}", at.as_secs()))
+        };
+        self.flows.iter().filter_map(of_flow).collect()
     }
 
     /// Takes all records out of a finished simulation.
@@ -49,7 +74,9 @@ impl World {
         self.probe.end_warmup(self.path.totals(self.warmup, &self.probe));
         self.at_warmup = self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
         for (index, flow) in self.flows.iter_mut().enumerate() {
-            if let FlowEnds::Datagrams(flow) = &mut flow.ends {
+            if let FlowEnds::Datagrams(ends) = &mut flow.ends
+                && let DatagramEnds::Source(flow) = &mut **ends
+            {
                 let first = flow.count_from_now();
                 self.probe.notes.losses.count_from(index, first);
                 self.path.count_datagrams_from(index, first);
@@ -61,10 +88,7 @@ impl World {
     /// The delivered data and other counts of each flow since the warm-up.
     fn counts(&self, plan: &Resolved) -> Vec<FlowCount> {
         let times = |(flow, &(start, stop)): (&SimulatedFlow, &(Time, Time))| {
-            let last_arrival = match &flow.ends {
-                FlowEnds::Datagrams(flow) => flow.last_arrival,
-                FlowEnds::Stream(_) | FlowEnds::Page(_) => Time::ZERO,
-            };
+            let last_arrival = flow.ends.source().map_or(Time::ZERO, |flow| flow.last_arrival);
             FlowTimes { start, stop, last_arrival }
         };
         let times: Vec<FlowTimes> = self.flows.iter().zip(&self.times).map(times).collect();
@@ -74,13 +98,13 @@ impl World {
             let delivered_bytes = flow.delivered_bytes() - self.at_warmup[index];
             let count =
                 FlowCount { delivered_bytes, active: active[index], ..FlowCount::default() };
-            match flow {
-                FlowEnds::Datagrams(flow) => FlowCount {
+            match flow.source() {
+                Some(flow) => FlowCount {
                     received: flow.received,
                     lost: self.probe.notes.losses.of(index) + self.path.datagram_losses().of(index),
                     ..count
                 },
-                FlowEnds::Stream(_) | FlowEnds::Page(_) => count,
+                None => count,
             }
         };
         (0..self.flows.len()).map(count).collect()
@@ -88,13 +112,17 @@ impl World {
 
     /// Counts transfers unfinished at the end, or cut off when their flow stopped.
     fn count_unfinished(&mut self) {
-        for SimulatedFlow { ends, group, .. } in &self.flows {
+        for (SimulatedFlow { ends, group, .. }, &(_, stop)) in self.flows.iter().zip(&self.times) {
             let stats = &mut self.probe.classes[self.class_of[*group as usize]];
             let unfinished = stats.unfinished.get_or_insert_default();
             let under_way = match ends {
                 FlowEnds::Stream(stream) => stream.under_way(self.end),
                 FlowEnds::Page(page) => page.under_way(self.end),
-                FlowEnds::Datagrams(_) => None,
+                FlowEnds::Datagrams(_) => {
+                    let end = stop.min(self.end);
+                    let start = ends.library().and_then(EndpointFlow::under_way_since);
+                    start.map(|start| (start, end.since(start)))
+                }
             };
             if let Some((_, elapsed)) = under_way.filter(|&(start, _)| start >= self.warmup) {
                 unfinished.add(elapsed.as_nanos());

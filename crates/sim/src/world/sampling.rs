@@ -3,7 +3,8 @@
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::{FlowRow, FlowStateRow, StateRow};
 
-use super::{FlowEnds, World};
+use super::{DatagramEnds, FlowEnds, World};
+use crate::app::endpoint::EndpointFlow;
 use crate::app::stream::Stream;
 
 impl World {
@@ -85,9 +86,26 @@ fn sample_flow(flow: &FlowEnds, index: usize, now: Time) -> FlowRow {
     match flow {
         FlowEnds::Stream(stream) => with_stream(row, stream),
         FlowEnds::Page(page) => page.streams().fold(row, with_stream),
-        FlowEnds::Datagrams(datagrams) => {
-            FlowRow { sent_bytes: datagrams.sent_bytes, ce_bytes: datagrams.ce_bytes, ..row }
-        }
+        FlowEnds::Datagrams(ends) => match &**ends {
+            DatagramEnds::Source(datagrams) => {
+                FlowRow { sent_bytes: datagrams.sent_bytes, ce_bytes: datagrams.ce_bytes, ..row }
+            }
+            DatagramEnds::Library(flow) => with_library(row, flow),
+        },
+    }
+}
+
+/// What a library knows of its connection, zero where it does not say.
+fn with_library(row: FlowRow, flow: &EndpointFlow) -> FlowRow {
+    let stats = flow.stats();
+    FlowRow {
+        sent_bytes: flow.sent_bytes(),
+        retransmitted_bytes: stats.lost_bytes.unwrap_or(0),
+        inflight_bytes: stats.in_flight_bytes.unwrap_or(0),
+        cwnd_bytes: stats.cwnd_bytes.unwrap_or(0),
+        srtt: stats.smoothed_rtt.unwrap_or(Span::ZERO),
+        ce_bytes: flow.ce_bytes,
+        ..row
     }
 }
 

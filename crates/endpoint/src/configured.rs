@@ -1,0 +1,33 @@
+//! The stacks of a caller: a scenario names a transport, the caller says which library that is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Stack;
+
+/// A stack that a caller has chosen.
+#[derive(Clone)]
+pub struct ConfiguredStack {
+    /// What the manifest says ran: [`Stack::describe`], and for a library of the caller its
+    /// content.
+    pub in_full: String,
+    /// The stack.
+    pub stack: Arc<dyn Stack>,
+}
+
+impl ConfiguredStack {
+    /// A stack that is compiled in.
+    pub fn new(stack: Arc<dyn Stack>) -> ConfiguredStack {
+        ConfiguredStack { in_full: stack.describe(), stack }
+    }
+}
+
+impl fmt::Debug for ConfiguredStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_full)
+    }
+}
+
+/// Stacks of a caller, by the `transport` of the flows that use them.
+pub type Stacks = BTreeMap<String, ConfiguredStack>;

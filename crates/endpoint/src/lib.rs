@@ -1,0 +1,197 @@
+//! The contract between a host, such as the simulator, and a transport library without input or
+//! output of its own (sans-IO): QUIC, WebRTC, another TCP.
+//!
+//! A [`Stack`] is the library, an [`Endpoint`] one end of one connection. The host calls; the
+//! endpoint never calls back, blocks, reads a clock or draws randomness of the system. After every
+//! [`Endpoint::connect`], [`Endpoint::input`], [`Endpoint::expire`], [`Endpoint::write`] and
+//! [`Endpoint::close`] the host calls [`Endpoint::event`] and [`Endpoint::output`] until both
+//! return `None`, then asks for the [`Endpoint::deadline`].
+//!
+//! # Decisions
+//!
+//! **Time is an argument**, in nanoseconds since the start of the run. A library with a coarser
+//! clock rounds deadlines up, or it would ask again at the same instant.
+//!
+//! **One datagram at a time.** Segmentation offload would show a queue packets of 10 kB.
+//!
+//! **Pacing** is either in the deadline, as in quinn, or in [`Transmit::earliest`], as in quiche.
+//! The host holds a datagram until then, and the later ones of the same endpoint behind it.
+//!
+//! **Randomness is judged, not trusted.** A library receives a seed. Where it draws from the system
+//! all the same and that may change the times or sizes of datagrams, it says so in
+//! [`Stack::unrepeatable`] and the result carries the sentence.
+
+#![warn(unreachable_pub)]
+
+mod configured;
+
+use std::fmt;
+
+use sojourn_aqm::{Ecn, Span, Time};
+
+pub use self::configured::{ConfiguredStack, Stacks};
+
+/// Which end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Peer {
+    /// It opens the connection.
+    Client,
+    /// It accepts the connection.
+    Server,
+}
+
+impl Peer {
+    /// The other end.
+    pub const fn other(self) -> Peer {
+        match self {
+            Peer::Client => Peer::Server,
+            Peer::Server => Peer::Client,
+        }
+    }
+}
+
+/// What the datagrams of a library carry, which decides the headers that the host adds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Carries {
+    /// Payload of UDP: the host adds the headers of IPv4 and UDP, 28 bytes.
+    UdpPayload,
+    /// Whole IP packets: the host adds nothing.
+    IpPackets,
+}
+
+impl Carries {
+    /// Bytes of headers that the host adds (RFC 791, RFC 768).
+    pub const fn header_bytes(self) -> u32 {
+        match self {
+            Carries::UdpPayload => 28,
+            Carries::IpPackets => 0,
+        }
+    }
+}
+
+/// What the host gives to one end.
+#[derive(Clone, Copy, Debug)]
+pub struct HostSettings {
+    /// Which end it is.
+    pub role: Peer,
+    /// The only randomness that may decide what it sends. Both ends of a connection differ.
+    pub seed: [u8; 32],
+    /// The largest IP packet in bytes that the path carries, headers included.
+    pub mtu: u32,
+}
+
+/// A datagram that arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram<'a> {
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Its content; valid during the call.
+    pub bytes: &'a [u8],
+}
+
+/// How to send a datagram.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmit {
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// It leaves no earlier than this; a time that is over means at once.
+    pub earliest: Time,
+}
+
+/// Number of a stream, from zero in the order in which the client opens them.
+pub type StreamNumber = u64;
+
+/// What has happened at an endpoint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ConnectionEvent {
+    /// The handshake is complete; data may be written.
+    Connected,
+    /// The stream has data to read, or its end.
+    Readable(StreamNumber),
+    /// The stream takes data again, after a [`Endpoint::write`] that took less than was offered.
+    Writable(StreamNumber),
+    /// The connection is over, with the reason in words.
+    Closed(String),
+}
+
+/// What was read from a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Read {
+    /// Bytes of payload, in order.
+    pub bytes: u64,
+    /// Whether the stream is complete.
+    pub is_finished: bool,
+}
+
+/// What an endpoint knows of its connection; `None` where the library does not say.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Stats {
+    /// Congestion window in bytes.
+    pub cwnd_bytes: Option<u64>,
+    /// Bytes in flight.
+    pub in_flight_bytes: Option<u64>,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt: Option<Span>,
+    /// Pacing rate in bit/s.
+    pub pacing_bps: Option<f64>,
+    /// Bytes that it considered lost so far.
+    pub lost_bytes: Option<u64>,
+}
+
+/// One end of one connection.
+pub trait Endpoint: Send {
+    /// Opens the connection. Called once, at the client.
+    fn connect(&mut self, now: Time);
+
+    /// A datagram arrives.
+    fn input(&mut self, now: Time, datagram: Datagram<'_>);
+
+    /// Writes the next datagram to the end of `buffer`, which is empty; `None` if nothing is to
+    /// be sent now.
+    fn output(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit>;
+
+    /// When [`Endpoint::expire`] is to be called; [`Time::NEVER`] if not at all. It may be over.
+    fn deadline(&mut self) -> Time;
+
+    /// The deadline has been reached.
+    fn expire(&mut self, now: Time);
+
+    /// The next event.
+    fn event(&mut self) -> Option<ConnectionEvent>;
+
+    /// Offers `bytes` zero bytes to a stream, which opens with its first write at the client.
+    /// Returns how many were taken: enough to keep the connection busy, and no more than a few
+    /// congestion windows ahead. `finish`: nothing follows if all of them are taken.
+    fn write(&mut self, now: Time, stream: StreamNumber, bytes: u64, finish: bool) -> u64;
+
+    /// Reads and discards all that has arrived in order on a stream.
+    fn read(&mut self, now: Time, stream: StreamNumber) -> Read;
+
+    /// Ends the connection at once.
+    fn close(&mut self, now: Time);
+
+    /// What it knows of its connection.
+    fn stats(&self) -> Stats;
+}
+
+/// A transport library with its settings.
+pub trait Stack: Send + Sync + fmt::Debug {
+    /// Its name, version, features and settings, in full, with the version of the adapter. It
+    /// belongs to what identifies a run.
+    fn describe(&self) -> String;
+
+    /// What its datagrams carry.
+    fn carries(&self) -> Carries;
+
+    /// Whether it sends ECN-capable datagrams and reports marks.
+    fn has_ecn(&self) -> bool;
+
+    /// Why two runs with one seed may differ; `None` if they cannot.
+    fn unrepeatable(&self) -> Option<&'static str>;
+
+    /// One end of a connection.
+    ///
+    /// # Errors
+    /// A sentence, where the host's settings are out of its range.
+    fn open(&self, host: HostSettings, now: Time) -> Result<Box<dyn Endpoint>, String>;
+}

@@ -1,0 +1,73 @@
+//! The content of the datagrams that one end of a flow has sent, next to the packets, which carry
+//! only their numbers. Flows without a library have none.
+
+use std::collections::VecDeque;
+
+/// Contents by number, until the packet has arrived or was lost.
+#[derive(Debug, Default)]
+pub(super) struct InFlight {
+    /// The number of the first slot.
+    first: u32,
+    slots: VecDeque<Option<Vec<u8>>>,
+    /// Buffers to use again.
+    spare: Vec<Vec<u8>>,
+}
+
+/// Buffers kept for later use: a burst's worth.
+const MOST_SPARE: usize = 64;
+
+impl InFlight {
+    /// An empty buffer.
+    pub(super) fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Keeps the content of the next packet; returns the packet's number.
+    pub(super) fn push(&mut self, content: Vec<u8>) -> u32 {
+        self.slots.push_back(Some(content));
+        self.first + self.slots.len() as u32 - 1
+    }
+
+    /// Takes the content of a packet that has arrived, or was lost.
+    pub(super) fn take(&mut self, number: u32) -> Option<Vec<u8>> {
+        let place = number.checked_sub(self.first)? as usize;
+        let content = self.slots.get_mut(place)?.take();
+        while let Some(None) = self.slots.front() {
+            self.slots.pop_front();
+            self.first += 1;
+        }
+        content
+    }
+
+    /// Gives a buffer back.
+    pub(super) fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < MOST_SPARE {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
+    }
+
+    /// How many packets have their content here.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_is_taken_once_and_in_any_order() {
+        let mut in_flight = InFlight::default();
+        let numbers = [b"a", b"b", b"c"].map(|content| in_flight.push(content.to_vec()));
+        assert_eq!(numbers, [0, 1, 2]);
+        assert_eq!(in_flight.take(1), Some(b"b".to_vec()));
+        assert_eq!(in_flight.take(1), None);
+        assert_eq!(in_flight.take(0), Some(b"a".to_vec()));
+        assert_eq!(in_flight.push(b"d".to_vec()), 3);
+        assert_eq!((in_flight.take(3), in_flight.take(9)), (Some(b"d".to_vec()), None));
+        assert_eq!(in_flight.len(), 1);
+    }
+}

@@ -1,0 +1,312 @@
+//! A flow whose two ends are a transport library: the simulator is their network, clock and
+//! application.
+//!
+//! The flow's receiver is the client: it connects, asks for the data on a stream, and reads it. The
+//! server answers as soon as it has the whole request. What a datagram contains lies in the flow,
+//! [next to the packet](in_flight), which is as small as any other.
+
+mod guard;
+mod in_flight;
+mod side;
+
+use sojourn_aqm::{Ecn, Time};
+use sojourn_endpoint::{ConnectionEvent, HostSettings, Peer, Read, Stack, Stats};
+use sojourn_traffic::FinishedTransfer;
+
+use self::guard::Guarded;
+pub(crate) use self::guard::{FirstFailure, LibraryFailure};
+use self::side::{Link, Side};
+use super::{FlowTimers, Outbox, record_transfer};
+use crate::packet::{Packet, PacketKind};
+
+/// The stream that carries the request and the data.
+const STREAM: u64 = 0;
+/// Bytes of the request: the size of a short GET, ours.
+const REQUEST_BYTES: u64 = 100;
+/// Bytes offered at once where the data has no end.
+const MOST_OFFERED: u64 = 1 << 20;
+
+/// Both ends of a flow over a library.
+pub(crate) struct EndpointFlow {
+    flow: u32,
+    client: Side,
+    server: Side,
+    start: Time,
+    stop: Time,
+    warmup: Time,
+    /// The amount of data, if limited.
+    bytes: Option<u64>,
+    /// When the client connected, until the transfer is complete.
+    began: Option<Time>,
+    /// Data that the server has not written yet; none before the request has arrived.
+    to_write: Option<u64>,
+    /// Whether packets of the flow that die are noted, so that their content is freed.
+    notes_losses: bool,
+    /// Data that the client has read.
+    pub(crate) delivered_bytes: u64,
+    /// Of the datagrams that reached the client: bytes with CE.
+    pub(crate) ce_bytes: u64,
+    /// When and why the connection ended by itself.
+    pub(crate) lost: Option<(Time, String)>,
+}
+
+/// What a flow needs to know of itself.
+pub(crate) struct About<'a> {
+    /// Its number.
+    pub(crate) flow: u32,
+    /// What failures call it.
+    pub(crate) name: String,
+    /// What the scenario calls the transport.
+    pub(crate) transport: &'a str,
+    /// The amount of data, if limited.
+    pub(crate) bytes: Option<u64>,
+    /// The largest packet of the path.
+    pub(crate) mtu: u32,
+    /// Whether hosts pass the ECN field on.
+    pub(crate) ecn: bool,
+    /// When it starts and stops.
+    pub(crate) times: (Time, Time),
+    /// When the counted time begins.
+    pub(crate) warmup: Time,
+    /// A seed for each end.
+    pub(crate) seeds: [[u8; 32]; 2],
+}
+
+impl EndpointFlow {
+    /// A flow over `stack`.
+    ///
+    /// # Errors
+    /// The library refuses the path.
+    pub(crate) fn new(
+        stack: &dyn Stack,
+        about: About<'_>,
+        failure: &FirstFailure,
+    ) -> Result<EndpointFlow, String> {
+        let About { flow, name, transport, bytes, mtu, ecn, times, warmup, seeds } = about;
+        let (start, stop) = times;
+        let link = Link { flow, header_bytes: stack.carries().header_bytes(), mtu, ecn };
+        let side = |role, seed| {
+            let end = stack.open(HostSettings { role, seed, mtu }, Time::ZERO)?;
+            let names = (transport.to_owned(), name.clone());
+            Ok::<_, String>(Side::new(Guarded::new(end, names, role, failure.clone()), role, link))
+        };
+        let [of_client, of_server] = seeds;
+        Ok(EndpointFlow {
+            flow,
+            client: side(Peer::Client, of_client)?,
+            server: side(Peer::Server, of_server)?,
+            start: if start < stop { start } else { Time::NEVER },
+            stop,
+            warmup,
+            bytes,
+            began: None,
+            to_write: None,
+            notes_losses: false,
+            delivered_bytes: 0,
+            ce_bytes: 0,
+            lost: None,
+        })
+    }
+
+    /// When its timers are due.
+    pub(crate) fn timers(&self) -> FlowTimers {
+        FlowTimers {
+            receiver: self.client.due,
+            sender: self.server.due,
+            rest: self.start.min(self.stop),
+        }
+    }
+
+    /// The next timer of one end.
+    fn due(&self, role: Peer) -> Time {
+        match role {
+            Peer::Client => self.client.due,
+            Peer::Server => self.server.due,
+        }
+    }
+
+    /// Bytes that the server has sent.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.server.sent_bytes
+    }
+
+    /// What the server knows of its connection.
+    pub(crate) fn stats(&self) -> Stats {
+        self.server.end.stats()
+    }
+
+    /// The transfer that was not finished: when it began.
+    pub(crate) fn under_way_since(&self) -> Option<Time> {
+        self.bytes.and(self.began)
+    }
+
+    /// One of its timers is due.
+    #[cold]
+    pub(crate) fn on_timer(&mut self, out: &mut Outbox<'_>) {
+        let now = out.now;
+        self.free_lost(out);
+        if self.start <= now {
+            (self.start, self.began) = (Time::NEVER, Some(now));
+            self.client.end.call(now, "connect", |end| end.connect(now));
+            self.act(Peer::Client, out);
+            self.client.set_due(now);
+        }
+        for role in [Peer::Client, Peer::Server] {
+            let mut idle = 0;
+            while self.due(role) <= now && self.side(role).may_expire_again(now, idle) {
+                self.side(role).expire(out);
+                idle = if self.act(role, out) > 0 { 0 } else { idle + 1 };
+                self.side(role).set_due(now);
+            }
+        }
+        if self.stop <= now {
+            self.stop(out);
+        }
+    }
+
+    /// The application stops: both ends close, and later arrivals are discarded.
+    fn stop(&mut self, out: &mut Outbox<'_>) {
+        let now = out.now;
+        self.stop = Time::NEVER;
+        for side in [&mut self.client, &mut self.server] {
+            side.end.call(now, "close", |end| end.close(now));
+            side.flush(out);
+            side.end.drop_end();
+            side.due = Time::NEVER;
+        }
+    }
+
+    /// A packet reaches one end. Returns the next timer of that end. Cold, so that the main loop is
+    /// compiled as without it.
+    #[cold]
+    pub(crate) fn on_packet(&mut self, role: Peer, packet: &Packet, out: &mut Outbox<'_>) -> Time {
+        let now = out.now;
+        if role == Peer::Client
+            && let Some(counted) = out.counted()
+        {
+            counted.one_way.add(now.since(packet.sent).as_nanos());
+        }
+        self.free_lost(out);
+        let content = self.side(role.other()).in_flight.take(packet.seq);
+        let content = content.expect("what a packet carries is kept until it arrives");
+        if role == Peer::Client && packet.ecn == Ecn::Ce {
+            self.ce_bytes += content.len() as u64;
+        }
+        self.side(role).input(now, packet, &content);
+        self.side(role.other()).in_flight.recycle(content);
+        self.act(role, out);
+        self.side(role).set_due(now);
+        self.due(role)
+    }
+
+    /// Handles the events of one end and sends its datagrams; returns how many.
+    fn act(&mut self, role: Peer, out: &mut Outbox<'_>) -> u32 {
+        let mut all = 0;
+        loop {
+            let mut is_quiet = true;
+            while let Some(event) = self.side(role).event(out.now) {
+                is_quiet = false;
+                if let Some(finished) = self.on_event(role, event, out.now) {
+                    record_transfer((out.now, self.warmup), self.flow, finished, out);
+                }
+            }
+            let sent = self.side(role).flush(out);
+            all += sent;
+            if is_quiet && sent == 0 {
+                return all;
+            }
+        }
+    }
+
+    /// Returns the transfer if it is complete now.
+    fn on_event(
+        &mut self,
+        role: Peer,
+        event: ConnectionEvent,
+        now: Time,
+    ) -> Option<FinishedTransfer> {
+        match (role, event) {
+            (Peer::Client, ConnectionEvent::Connected) => {
+                let asked = self
+                    .client
+                    .end
+                    .call(now, "write", |end| end.write(now, STREAM, REQUEST_BYTES, true));
+                if asked.is_some_and(|taken| taken != REQUEST_BYTES) {
+                    let why = format!("it does not take the {REQUEST_BYTES} bytes of a request");
+                    self.client.end.fail(now, "write", &why);
+                }
+                None
+            }
+            (Peer::Client, ConnectionEvent::Readable(STREAM)) => {
+                let read = self.client.end.call(now, "read", |end| end.read(now, STREAM));
+                let Read { bytes, is_finished } = read.unwrap_or_default();
+                self.delivered_bytes += bytes;
+                let start = self.began.filter(|_| is_finished)?;
+                self.began = None;
+                Some(FinishedTransfer { start, bytes: self.delivered_bytes })
+            }
+            (Peer::Server, ConnectionEvent::Readable(STREAM)) => {
+                let read = self.server.end.call(now, "read", |end| end.read(now, STREAM));
+                if read.is_some_and(|read| read.is_finished) && self.to_write.is_none() {
+                    self.to_write = Some(self.bytes.unwrap_or(u64::MAX));
+                    self.pour(now);
+                }
+                None
+            }
+            (Peer::Server, ConnectionEvent::Writable(STREAM)) => {
+                self.pour(now);
+                None
+            }
+            (_, ConnectionEvent::Closed(reason)) => {
+                if self.began.is_some() {
+                    self.lost.get_or_insert((now, reason));
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// The server writes as much as its library takes.
+    fn pour(&mut self, now: Time) {
+        while let Some(left) = self.to_write.filter(|left| *left > 0) {
+            let offered = left.min(MOST_OFFERED);
+            let last = self.bytes.is_some() && offered == left;
+            let written =
+                self.server.end.call(now, "write", |end| end.write(now, STREAM, offered, last));
+            let taken = written.unwrap_or(0);
+            if taken > offered {
+                let why = format!("it took {taken} of {offered} bytes");
+                return self.server.end.fail(now, "write", &why);
+            }
+            self.to_write = Some(if self.bytes.is_some() { left - taken } else { left });
+            if taken < offered {
+                return;
+            }
+        }
+    }
+
+    fn side(&mut self, role: Peer) -> &mut Side {
+        match role {
+            Peer::Client => &mut self.client,
+            Peer::Server => &mut self.server,
+        }
+    }
+
+    /// Frees the content of packets that queues have dropped and wires have lost.
+    fn free_lost(&mut self, out: &mut Outbox<'_>) {
+        if !self.notes_losses {
+            self.notes_losses = true;
+            out.note_losses(self.flow);
+        }
+        for (kind, number) in out.noted_losses(self.flow) {
+            let sender =
+                if kind == PacketKind::Datagram { &mut self.server } else { &mut self.client };
+            let content = sender.in_flight.take(number);
+            sender.in_flight.recycle(content.expect("a packet is lost once"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! One end of a connection as the simulator drives it: what it sends becomes packets.
+
+use std::collections::VecDeque;
+
+use sojourn_aqm::{Ecn, Time};
+use sojourn_endpoint::{ConnectionEvent, Datagram, Peer, Transmit};
+
+use super::guard::Guarded;
+use super::in_flight::InFlight;
+use crate::app::Outbox;
+use crate::packet::{Packet, PacketKind};
+
+/// Calls of `expire` at one instant after which nothing was sent: with more, time stands still.
+const MOST_IDLE_EXPIRIES: u32 = 1_000;
+/// Datagrams at one instant: with more, a run would never end.
+const MOST_AT_ONCE: u32 = 100_000;
+
+/// The network as the hosts of a flow see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    /// The flow.
+    pub(super) flow: u32,
+    /// Bytes of headers on every datagram.
+    pub(super) header_bytes: u32,
+    /// The largest packet.
+    pub(super) mtu: u32,
+    /// Whether hosts pass the ECN field on.
+    pub(super) ecn: bool,
+}
+
+/// One end, and the content of what it has sent.
+pub(super) struct Side {
+    pub(super) end: Guarded,
+    role: Peer,
+    link: Link,
+    pub(super) in_flight: InFlight,
+    /// Datagrams that leave later, with the times, in order.
+    held: VecDeque<(Time, Ecn, Vec<u8>)>,
+    /// When its timer expires; not before now.
+    pub(super) due: Time,
+    /// Payload of UDP, or IP packets, that it has sent.
+    pub(super) sent_bytes: u64,
+}
+
+impl Side {
+    pub(super) fn new(end: Guarded, role: Peer, link: Link) -> Side {
+        let (in_flight, held) = (InFlight::default(), VecDeque::new());
+        Side { end, role, link, in_flight, held, due: Time::NEVER, sent_bytes: 0 }
+    }
+
+    /// A datagram arrives.
+    pub(super) fn input(&mut self, now: Time, packet: &Packet, content: &[u8]) {
+        let datagram = Datagram { ecn: packet.ecn, bytes: content };
+        self.end.call(now, "input", |end| end.input(now, datagram));
+    }
+
+    /// Its events so far.
+    pub(super) fn event(&mut self, now: Time) -> Option<ConnectionEvent> {
+        self.end.call(now, "event", |end| end.event()).flatten()
+    }
+
+    /// Sends all that the library has to send now. Returns how many datagrams that were.
+    pub(super) fn flush(&mut self, out: &mut Outbox<'_>) -> u32 {
+        let (now, mut sent) = (out.now, 0);
+        loop {
+            let mut buffer = self.in_flight.buffer();
+            let asked = self.end.call(now, "output", |end| end.output(now, &mut buffer));
+            let Some(transmit) = asked.flatten() else {
+                self.in_flight.recycle(buffer);
+                break;
+            };
+            if let Err(why) = self.check(transmit, buffer.len(), sent) {
+                self.end.fail(now, "output", &why);
+                break;
+            }
+            sent += 1;
+            match transmit.earliest > now || !self.held.is_empty() {
+                true => self.held.push_back((transmit.earliest, transmit.ecn, buffer)),
+                false => self.send(transmit.ecn, buffer, out),
+            }
+        }
+        self.release(out);
+        sent
+    }
+
+    /// What a host may send.
+    fn check(&self, transmit: Transmit, bytes: usize, sent: u32) -> Result<(), String> {
+        let most = (self.link.mtu - self.link.header_bytes) as usize;
+        if !(1..=most).contains(&bytes) {
+            return Err(format!(
+                "a datagram of {bytes} bytes; it may have 1 to {most} on this path"
+            ));
+        }
+        if transmit.ecn == Ecn::Ce {
+            return Err("a datagram with CE; senders use Not-ECT, ECT(0) or ECT(1)".to_owned());
+        }
+        if sent >= MOST_AT_ONCE {
+            return Err(format!("more than {MOST_AT_ONCE} datagrams at one instant"));
+        }
+        Ok(())
+    }
+
+    /// Sends held datagrams that may leave.
+    fn release(&mut self, out: &mut Outbox<'_>) {
+        while self.held.front().is_some_and(|(earliest, ..)| *earliest <= out.now)
+            && let Some((_, ecn, content)) = self.held.pop_front()
+        {
+            self.send(ecn, content, out);
+        }
+    }
+
+    fn send(&mut self, ecn: Ecn, content: Vec<u8>, out: &mut Outbox<'_>) {
+        let Link { flow, header_bytes, .. } = self.link;
+        let bytes = content.len() as u32;
+        self.sent_bytes += u64::from(bytes);
+        let number = self.in_flight.push(content);
+        let kind = match self.role {
+            Peer::Server => PacketKind::Datagram,
+            Peer::Client => PacketKind::Echo,
+        };
+        let mut packet = Packet::new(kind, flow, 0, number, header_bytes + bytes, out.now);
+        packet.ecn = if self.link.ecn { ecn } else { Ecn::NotEct };
+        match self.role {
+            Peer::Server => out.send(packet),
+            Peer::Client => out.reply(&mut packet),
+        }
+    }
+
+    /// The timer may be due: lets the library act.
+    pub(super) fn expire(&mut self, out: &mut Outbox<'_>) {
+        self.release(out);
+        let now = out.now;
+        self.end.call(now, "expire", |end| end.expire(now));
+    }
+
+    /// Reads when its timer expires next.
+    pub(super) fn set_due(&mut self, now: Time) {
+        let deadline = self.end.call(now, "deadline", |end| end.deadline());
+        let held = self.held.front().map_or(Time::NEVER, |(earliest, ..)| *earliest);
+        self.due = deadline.unwrap_or(Time::NEVER).max(now).min(held);
+    }
+
+    /// After `idle` expiries at one instant without a datagram: whether there may be another.
+    pub(super) fn may_expire_again(&mut self, now: Time, idle: u32) -> bool {
+        if idle < MOST_IDLE_EXPIRIES {
+            return true;
+        }
+        let why = format!("still due after {idle} calls of expire at one instant");
+        self.end.fail(now, "deadline", &why);
+        self.due = Time::NEVER;
+        false
+    }
+}

@@ -1,0 +1,258 @@
+use std::sync::Arc;
+
+use sojourn_aqm::Span;
+use sojourn_endpoint::{Carries, ConfiguredStack, Datagram, Endpoint, Transmit};
+use sojourn_record::Run;
+use sojourn_scenario::{Resolved, Scenario, Source};
+
+use super::*;
+use crate::assemble::{Timing, world};
+use crate::{Custom, SimError, run_with};
+
+/// What a library does wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Fault {
+    #[default]
+    None,
+    Panics,
+    SendsBytes(usize),
+    SendsCe,
+    Spins,
+    TakesTooMuch,
+}
+
+/// A library that sends 1,000 bytes every millisecond, lost or not, once it has been asked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Steady {
+    fault: Fault,
+    has_ecn: bool,
+    hold: Span,
+}
+
+struct End {
+    stack: Steady,
+    role: Peer,
+    events: Vec<ConnectionEvent>,
+    due: Time,
+    /// Bytes that it may still send; `finish` after them.
+    to_send: u64,
+    has_to_send_now: bool,
+    arrived: u64,
+}
+
+impl Stack for Steady {
+    fn describe(&self) -> String {
+        "steady 1".to_owned()
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::UdpPayload
+    }
+
+    fn has_ecn(&self) -> bool {
+        self.has_ecn
+    }
+
+    fn unrepeatable(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn open(&self, host: HostSettings, _now: Time) -> Result<Box<dyn Endpoint>, String> {
+        Ok(Box::new(End {
+            stack: *self,
+            role: host.role,
+            events: Vec::new(),
+            due: Time::NEVER,
+            to_send: 0,
+            has_to_send_now: false,
+            arrived: 0,
+        }))
+    }
+}
+
+impl Endpoint for End {
+    fn connect(&mut self, now: Time) {
+        self.events.push(ConnectionEvent::Connected);
+        self.due = now;
+    }
+
+    fn input(&mut self, now: Time, datagram: Datagram<'_>) {
+        if self.role == Peer::Server && self.due == Time::NEVER {
+            self.due = now;
+        }
+        self.arrived += datagram.bytes.len() as u64;
+        self.events.push(ConnectionEvent::Readable(0));
+    }
+
+    fn output(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        let bytes = std::mem::take(&mut self.has_to_send_now).then_some(1000)?;
+        let (ecn, bytes) = match (self.stack.fault, self.stack.has_ecn) {
+            (Fault::SendsBytes(bytes), _) => (Ecn::NotEct, bytes),
+            (Fault::SendsCe, _) => (Ecn::Ce, bytes),
+            (_, true) => (Ecn::Ect0, bytes),
+            (_, false) => (Ecn::NotEct, bytes),
+        };
+        buffer.resize(bytes, 7);
+        Some(Transmit { ecn, earliest: now + self.stack.hold })
+    }
+
+    fn deadline(&mut self) -> Time {
+        self.due
+    }
+
+    fn expire(&mut self, now: Time) {
+        match self.stack.fault {
+            Fault::Panics if now > Time::from_nanos(500_000_000) => panic!("no window"),
+            Fault::Spins if self.role == Peer::Server => return,
+            _ => {}
+        }
+        self.due = now + Span::from_millis(if self.role == Peer::Server { 1 } else { 500 });
+        self.has_to_send_now = self.role == Peer::Client || self.to_send > 0;
+        self.to_send = self.to_send.saturating_sub(1000);
+    }
+
+    fn event(&mut self) -> Option<ConnectionEvent> {
+        self.events.pop()
+    }
+
+    fn write(&mut self, _now: Time, _stream: u64, bytes: u64, _finish: bool) -> u64 {
+        self.to_send = 1 << 30;
+        match (self.stack.fault, self.role) {
+            (Fault::TakesTooMuch, Peer::Server) => bytes + 1,
+            (_, Peer::Server) => 0,
+            (_, Peer::Client) => bytes,
+        }
+    }
+
+    fn read(&mut self, _now: Time, _stream: u64) -> Read {
+        let bytes = std::mem::take(&mut self.arrived);
+        Read { bytes, is_finished: self.role == Peer::Server }
+    }
+
+    fn close(&mut self, _now: Time) {}
+
+    fn stats(&self) -> Stats {
+        Stats::default()
+    }
+}
+
+const SCENARIO: &str = "name = 'l'\nduration = '2s'\nwarmup = '1s'\nrecord.latency = true\n\
+                        [links.b]\nrate = '4mbit'\ndelay = '10ms'\nbuffer = '20p'\n\
+                        queue = 'taildrop'\nloss = { kind = 'bernoulli', rate = 0.05 }\n\
+                        [links.r]\nrate = '1mbit'\nqueue = 'taildrop'\n\
+                        [[flows]]\nname = 'd'\npath = ['b']\nreverse = ['r']\nrtt = '40ms'\n\
+                        transport = 'x'\napp = { kind = 'bulk' }\n";
+
+fn load(text: &str) -> Resolved {
+    let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let loaded = Scenario::load(text, &Source::default(), &none).expect("it is legal");
+    loaded.resolved().clone()
+}
+
+fn custom(name: &str, stack: Steady) -> Custom {
+    let stacks = [(name.to_owned(), ConfiguredStack::new(Arc::new(stack)))].into();
+    Custom { stacks, ..Custom::default() }
+}
+
+fn run(text: &str, name: &str, stack: Steady) -> Result<Run, SimError> {
+    run_with(&load(text), &custom(name, stack), &|_| true)
+}
+
+fn refusal(text: &str, name: &str, stack: Steady) -> String {
+    run(text, name, stack).expect_err("it is refused").to_string()
+}
+
+fn value(run: &Run, metric: &str) -> f64 {
+    let row = run.summary.iter().find(|row| row.metric == metric);
+    row.unwrap_or_else(|| panic!("no {metric}")).value
+}
+
+/// 1,000 bytes and 28 of headers every millisecond are 8.2 Mbit/s; the link carries 4.
+#[test]
+fn datagrams_of_a_library_queue_and_are_dropped_like_others() {
+    let run = run(SCENARIO, "x", Steady::default()).expect("it runs");
+    let expected = 4e6 * 0.95 * 1000.0 / 1028.0;
+    let goodput = value(&run, "goodput");
+    assert!((goodput / expected - 1.0).abs() < 0.05, "{goodput}, expected {expected}");
+    assert!(value(&run, "drop_rate") > 0.4);
+    assert!(value(&run, "owd_mean") > 0.01);
+}
+
+#[test]
+fn what_a_dropped_or_lost_packet_contained_is_freed() {
+    let plan = load(SCENARIO);
+    let custom = custom("x", Steady::default());
+    let mut world = world(&plan, &custom, Timing::Late, &|_| true).expect("it can be built");
+    assert!(world.run::<false>(&|_| true));
+    let flow = world.flows[0].ends.library().expect("it has a library");
+    assert!(flow.server.sent_bytes > 1_900_000);
+    // 21 are at the link, 10 ms of a wire and 20 ms of access link hold 15, and up to 10 ms of
+    // losses have not been noticed yet.
+    assert!(flow.server.in_flight.len() <= 60, "{}", flow.server.in_flight.len());
+    assert!(flow.client.in_flight.len() <= 2);
+}
+
+#[test]
+fn a_datagram_is_held_until_its_earliest_time() {
+    let at_once = run(SCENARIO, "x", Steady::default()).expect("it runs");
+    let hold = Span::from_millis(300);
+    let held = run(SCENARIO, "x", Steady { hold, ..Steady::default() }).expect("it runs");
+    let sent = |run: &Run| value(run, "events");
+    assert!(sent(&held) < sent(&at_once));
+    assert!(value(&held, "goodput") > 0.0);
+}
+
+#[test]
+fn breaches_of_the_contract_end_the_run_with_one_sentence() {
+    for (fault, sentence) in [
+        (Fault::Panics, "expire: it panicked: no window"),
+        (Fault::SendsBytes(0), "output: a datagram of 0 bytes; it may have 1 to 1472 on this path"),
+        (Fault::SendsBytes(70_000), "output: a datagram of 70000 bytes; it may have 1 to 1472"),
+        (Fault::SendsCe, "output: a datagram with CE"),
+        (Fault::Spins, "deadline: still due after 1000 calls of expire at one instant"),
+        (Fault::TakesTooMuch, "write: it took 1048577 of 1048576 bytes"),
+    ] {
+        let message = refusal(SCENARIO, "x", Steady { fault, ..Steady::default() });
+        assert!(message.starts_with("endpoint[x]: flows `d`, flow 0, "), "{message}");
+        assert!(message.contains(sentence), "{message}");
+    }
+}
+
+#[test]
+fn a_transport_without_a_library_and_a_library_without_flows_are_refused() {
+    let plain = SCENARIO.replace("transport = 'x'\n", "");
+    let steady = Steady::default;
+    assert!(refusal(SCENARIO, "y", steady()).contains("endpoint[y]: no flows have this transport"));
+    assert!(refusal(&plain, "x", steady()).contains("no flows have a `transport`"));
+    let none = run_with(&load(SCENARIO), &Custom::default(), &|_| true).expect_err("no library");
+    assert!(none.to_string().contains("flows[0].transport: no library is given for `x`"), "{none}");
+}
+
+#[test]
+fn a_library_without_ecn_is_refused_where_ecn_is_the_experiment() {
+    let asks = SCENARIO.replace("transport", "ecn = true\ntransport");
+    let message = refusal(&asks, "x", Steady::default());
+    assert!(message.contains("steady 1 has no ECN, and flows[0] has ecn = true"), "{message}");
+    let l4s = SCENARIO.replace("queue = 'taildrop'\nloss", "queue = 'dualpi2'\nloss");
+    let message = refusal(&l4s, "x", Steady::default());
+    assert!(message.contains("links.b is an L4S queue"), "{message}");
+    run(&asks, "x", Steady { has_ecn: true, ..Steady::default() }).expect("it has ECN");
+}
+
+#[test]
+fn the_ecn_field_passes_only_where_the_hosts_pass_it_on() {
+    let marking =
+        SCENARIO.replace("'taildrop'\nloss", "'codel:ecn=true'\nloss").replace("20p", "1000p");
+    let marking = marking.replace("warmup = '1s'", "warmup = '0s'");
+    let stack = Steady { has_ecn: true, ..Steady::default() };
+    let marks = |text: &str| value(&run(text, "x", stack).expect("it runs"), "mark_rate");
+    assert_eq!(marks(&marking), 0.0);
+    assert!(marks(&marking.replace("transport", "ecn = true\ntransport")) > 0.0);
+}
+
+#[test]
+fn a_stopped_flow_sends_nothing_more() {
+    let stops = SCENARIO.replace("transport", "stop = '900ms'\ntransport");
+    let run = run(&stops, "x", Steady::default()).expect("it runs");
+    assert!(!run.summary.iter().any(|row| row.metric == "goodput" && row.value > 0.0));
+}

@@ -1,0 +1,99 @@
+"""Transport libraries inside the simulator, from the command line and from Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import sojourn
+from sojourn import _core
+from sojourn.errors import InputError
+
+SCENARIO = """
+name = "quic"
+duration = "3s"
+warmup = "1s"
+[links.bottleneck]
+rate = "10mbit"
+delay = "10ms"
+queue = "codel"
+[[flows]]
+name = "download"
+path = ["bottleneck"]
+rtt = "40ms"
+transport = "quic"
+app = { kind = "bulk" }
+"""
+RUN = 'import sojourn; print(sojourn.run("quic.toml", endpoints={"quic": "quinn"}).digest)'
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "quic.toml").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_with_quinn_gives_one_digest_in_two_processes(folder):
+    """TLS of each draws other keys from the system."""
+    command = [sys.executable, "-c", RUN]
+    digests = {subprocess.check_output(command, cwd=folder, text=True) for _ in range(2)}
+    assert digests == {sojourn.run("quic.toml", endpoints={"quic": "quinn"}).digest + "\n"}
+
+
+def test_the_result_names_library_version_and_settings(folder):
+    result = sojourn.run("quic.toml", endpoints={"quic": "quinn:cc=newreno"})
+    named = result.manifest["sim"]["endpoints"]["quic"]
+    assert named.startswith("quinn-proto 0.11.19 rustls-ring, adapter 1: cc=newreno")
+    values = {(name, metric): value for _, name, metric, value, _ in result.summary_rows}
+    assert 8e6 < values["download", "goodput"] < 10e6
+    assert not result.warnings
+
+
+def test_a_control_that_draws_from_the_system_is_a_warning_and_never_kept(folder):
+    scenario = _core.Scenario.load(SCENARIO)
+    quinn, bbr = (scenario.with_endpoints([("quic", text)]) for text in ("quinn", "quinn:cc=bbr"))
+    assert quinn.repeats and not bbr.repeats
+    assert quinn.endpoint_sources != bbr.endpoint_sources
+    (warning,) = sojourn.run(bbr).warnings
+    assert "runs with one seed may differ" in warning
+
+
+def test_aqms_are_compared_under_a_library(folder):
+    from sojourn.running.store import Store
+
+    store = Store(folder / "cache")
+    kept = {"aqms": "taildrop,codel", "seeds": 2, "store": store}
+    made = [
+        sojourn.compare("quic.toml", **kept, endpoints={"quic": text})
+        for text in ("quinn", "quinn:cc=newreno", "quinn")
+    ]
+    digests = [[run.digest for runs in each.results.values() for run in runs] for each in made]
+    assert digests[0] == digests[2] != digests[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ([], "flows[0].transport: no library is given for `quic`; add --endpoint quic=quinn"),
+        (["quic"], "--endpoint quic: write TRANSPORT=LIBRARY, such as quic=quinn"),
+        (["quic=quinn", "quic=quinn"], "--endpoint quic=quinn: `quic` is given twice"),
+        (["quic=nginx"], "endpoint[quic]: there is no transport library `nginx`; known: quinn"),
+        (["quic=quinn:cc=x"], "endpoint[quic]: cc=x: quinn's congestion controls are cubic"),
+        (["quic=quinn@linux"], "endpoint[quic]: quinn has no dialects"),
+        (["quic=quinn", "tcp=quinn"], "endpoint[tcp]: no flows have this transport; known: quic"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(folder, options, sentence):
+    given = [word for text in options for word in ("--endpoint", text)]
+    command = [sys.executable, "-m", "sojourn", "run", "quic.toml", *given]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert sentence in done.stderr and "Traceback" not in done.stderr
+
+
+def test_endpoints_that_are_no_mapping_are_refused(folder):
+    with pytest.raises(InputError, match="is not like"):
+        sojourn.run("quic.toml", endpoints="quic=quinn")
