@@ -6,7 +6,7 @@ use super::packet_rules;
 use sojourn_aqm::{Rate, Span, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{Fate, FlowRow, Scope, SummaryRow};
-use sojourn_scenario::resolved::{App, Capacity, FlowGroup, Resolved};
+use sojourn_scenario::resolved::{Capacity, FlowGroup, Resolved};
 
 /// Rounding errors of sums of a million terms.
 const ROUNDING: f64 = 1e-6;
