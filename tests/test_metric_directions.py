@@ -29,6 +29,7 @@ TABLE = [
     ("class", "voice_mos", "MOS x", "higher", False),
     ("class", "rtt_p50", "path RTT p50 x", "", False),
     ("class", "rtt_p95", "path RTT p95 x", "", False),
+    ("class", "round_trips_per_minute", "round trips per minute x", "higher", False),
     ("queue", "drop_rate", "drop rate", "", False),
     ("queue", "drop_rate_overflow", "overflow drop rate", "", False),
     ("queue", "drop_rate_random", "random drop rate", "", False),

@@ -20,6 +20,7 @@ RUNS = {
         "flows.0.ecn": True,
     },
     "wlan": {},
+    "rrul": {"duration": "7s"},
     "dumbbell-cubic": {"links.bottleneck.loss": {"kind": "bernoulli", "rate": 0.001}},
 }
 

@@ -37,7 +37,7 @@ COMMANDS = {
     ),
     "attack": Entry(
         "attack", "attack",
-        "Search a scenario within stated bounds in which an AQM is bad, and make it small.",
+        "Search, within stated bounds, a scenario in which an AQM does badly, and simplify it.",
         computes=True,
     ),
     "build": Entry("own", "build", "Build a law in Rust, C or C++ to a library for --aqm."),
@@ -87,12 +87,12 @@ COMMANDS = {
     ),
     "new": Entry(
         "own", "new",
-        "Start a custom law: a folder with the law, its test, and a README.",
+        "Start a custom law, or a paper for `sojourn reproduce`: a folder with its files.",
     ),
     "ns3": Entry("ns3", "ns3", "The runner of the engine ns3."),
     "reproduce": Entry(
         "reproduce", "reproduce",
-        "Reproduce figures and tables of five papers and judge their claims.",
+        "Reproduce figures and tables of papers and judge their claims.",
         computes=True,
     ),
     "router": Entry(
@@ -107,7 +107,7 @@ COMMANDS = {
     ),
     "study": Entry(
         "study", "study",
-        "Run a sweep of many scenarios, keep every run once, and go on after any interruption.",
+        "Run a sweep of many scenarios, store every run once, and resume after any interruption.",
         computes=True,
     ),
     "tc": Entry("tc", "tc", "Read, check and write set-ups of tc (iproute2) and OpenWrt's SQM."),
@@ -118,7 +118,7 @@ COMMANDS = {
     ),
     "tune": Entry(
         "tune", "tune",
-        "Search the parameters of an AQM for a goal, and judge them on scenarios not seen.",
+        "Search the parameters of an AQM for a goal, and judge them on held-out scenarios.",
         computes=True,
     ),
     "validate": Entry(
