@@ -27,7 +27,7 @@ Examples:
 @aqms_option("AQM to attack and those to beat it, in place of the file's.")
 @where_options
 def attack(file: str, store: str, out: Path, aqms: tuple[str, ...], **where: Any) -> int:
-    """Search, within stated bounds, a scenario in which an AQM does badly, and simplify it.
+    """Search, within stated bounds, for a scenario in which an AQM does badly; simplify it.
 
     FILE is an attack file or the name of a shipped one (docs/how-to/studies.md). Needs
     `sojourn[tune]`.

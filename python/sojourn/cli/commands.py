@@ -37,7 +37,7 @@ COMMANDS = {
     ),
     "attack": Entry(
         "attack", "attack",
-        "Search, within stated bounds, a scenario in which an AQM does badly, and simplify it.",
+        "Search, within stated bounds, for a scenario in which an AQM does badly; simplify it.",
         computes=True,
     ),
     "build": Entry("own", "build", "Build a law in Rust, C or C++ to a library for --aqm."),
