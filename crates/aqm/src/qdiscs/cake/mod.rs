@@ -277,6 +277,7 @@ impl<P: Packet> CakeQueues<P> {
     }
 
     /// Takes the next packet of a tin; none if its next queue was found empty.
+    #[inline]
     fn serve(
         &mut self,
         now: Time,

@@ -74,6 +74,7 @@ impl Tin {
     }
 
     /// The queue to serve: at first in a call a decaying one, then new before old.
+    #[inline]
     pub(super) fn next(&self, is_first: bool) -> Option<(List, u32)> {
         let order = match is_first {
             true => [List::Decaying, List::New, List::Old],
@@ -99,12 +100,14 @@ impl Tin {
     }
 
     /// Gives old queues their shares until one has credits.
+    #[inline]
     pub(super) fn turn_old(&mut self, rng: &mut Rng) {
         let shares = &self.shares;
         self.old.turn(|hosts| shares.of(hosts), rng);
     }
 
     /// A packet of this size on the link below leaves.
+    #[inline]
     pub(super) fn charge(&mut self, bytes: u64, now: Time) {
         self.clock.charge(bytes, now);
         self.deficit -= bytes as i64;
@@ -114,6 +117,7 @@ impl Tin {
 /// The tin to serve: with a bandwidth the highest one that is within its threshold, or else the one
 /// that comes within it first; without, by deficit round robin from `current` (Linux 6.1
 /// sch_cake.c, cake_dequeue).
+#[inline]
 pub(super) fn select(
     tins: &mut [Tin],
     current: usize,
