@@ -48,7 +48,7 @@ impl Diffserv {
             Diffserv::Diffserv4 => shifted(&[0, 4, 1, 2]),
             Diffserv::Precedence | Diffserv::Diffserv8 => {
                 let less =
-                    |&(bytes, quantum): &(u64, i64)| Some(((bytes * 7) >> 3, quantum * 7 >> 3));
+                    |&(bytes, quantum): &(u64, i64)| Some(((bytes * 7) >> 3, (quantum * 7) >> 3));
                 let all = core::iter::successors(Some((whole, 256)), less).take(8);
                 all.map(|(bytes, quantum)| TinShare { threshold: threshold(bytes), quantum })
                     .collect()
