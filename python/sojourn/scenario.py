@@ -31,6 +31,8 @@ __all__ = [
     "Cobalt",
     "Codel",
     "CongestionControl",
+    "Delay",
+    "DelaySchedule",
     "Device",
     "Drawn",
     "Dualpi2",
@@ -55,6 +57,7 @@ __all__ = [
     "LogNormalJitter",
     "LogNormalSizes",
     "Loss",
+    "LossSchedule",
     "Madpie",
     "Ns3Bottleneck",
     "Ns3Engine",
@@ -81,6 +84,7 @@ __all__ = [
     "UniformJitter",
     "UniformSizes",
     "Varying",
+    "VaryingDelay",
     "Video",
     "Voice",
     "Web",
@@ -303,6 +307,32 @@ Varying: TypeAlias = Schedule | Bucket | Trace | Wireless
 
 # How fast a link sends: a rate, or a table of kind `schedule`, `bucket`, `trace` or `wireless`.
 Capacity: TypeAlias = str | Varying
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelaySchedule(_Part):
+    """A list of delays and the times from which they hold.
+
+    Attributes:
+        steps: Pairs of time and delay: ``[["0s", "20ms"], ["15s", "35ms"]]``. The first time is
+            ``0s``, and times increase. A packet has the delay of the time at which it enters the
+            wire.
+        reorder: Whether packets may overtake each other when the delay falls. If not, a packet
+            waits for the one before it. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "schedule"
+
+    steps: Sequence[tuple[str, str]]
+    reorder: bool | None = None
+
+
+# A delay that varies.
+VaryingDelay: TypeAlias = DelaySchedule
+
+
+# Propagation delay: a time, or a table of kind `schedule`.
+Delay: TypeAlias = str | VaryingDelay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1837,8 +1867,22 @@ class GilbertElliottLoss(_Part):
     good: float | None = None
 
 
-# Random loss on a wire, a table of kind `bernoulli` or `gilbert-elliott`.
-Loss: TypeAlias = BernoulliLoss | GilbertElliottLoss
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossSchedule(_Part):
+    """Each packet is lost with a probability that changes at given times.
+
+    Attributes:
+        steps: Pairs of time and probability: ``[["0s", 0.001], ["27s", 0.01]]``. The first time is
+            ``0s``, and times increase.
+    """
+
+    _kind: ClassVar[str | None] = "schedule"
+
+    steps: Sequence[tuple[str, float]]
+
+
+# Random loss on a wire, a table of kind `bernoulli`, `gilbert-elliott` or `schedule`.
+Loss: TypeAlias = BernoulliLoss | GilbertElliottLoss | LossSchedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1848,7 +1892,8 @@ class Link(_Part):
     Attributes:
         rate: How fast the link sends: a rate, a ``schedule`` of rates, a token ``bucket``, a
             ``trace`` recorded on a real link, or ``wireless``: a transmitter of a wireless LAN.
-        delay: Propagation delay. Default: ``"0s"``.
+        delay: Propagation delay, or a ``schedule`` of delays. The base RTT of flows is that at the
+            smallest. Default: ``"0s"``.
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux
             counts ``14B`` on Ethernet; an Ethernet frame occupies ``38B`` more than its packet.
             Default: ``"0B"``.
@@ -1867,7 +1912,7 @@ class Link(_Part):
     """
 
     rate: Capacity
-    delay: str | None = None
+    delay: Delay | None = None
     framing: str | None = None
     buffer: str | None = None
     queue: Queue | None = None

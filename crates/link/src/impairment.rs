@@ -3,7 +3,7 @@
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
-use sojourn_scenario::resolved::{Extra, Jitter, Loss};
+use sojourn_scenario::resolved::{DelayChanges, Extra, Jitter, Loss};
 
 /// Loss, jitter and bleaching on one path. Loss and jitter have separate random streams, so that
 /// neither changes the draws of the other.
@@ -11,6 +11,7 @@ use sojourn_scenario::resolved::{Extra, Jitter, Loss};
 pub struct Impairment {
     loss: Option<(Loss, Rng)>,
     jitter: Option<(Jitter, Rng)>,
+    changes: Option<DelayChanges>,
     bleaches: bool,
     /// The state of a Gilbert-Elliott channel.
     in_bad_state: bool,
@@ -21,28 +22,31 @@ pub struct Impairment {
     at_warmup: (u64, u64),
 }
 
+/// What the path behind a link does to packets.
+#[derive(Clone, Debug, Default)]
+pub struct Impairs {
+    /// Random loss.
+    pub loss: Option<Loss>,
+    /// Extra delay.
+    pub jitter: Option<Jitter>,
+    /// Changes of the propagation delay.
+    pub changes: Option<DelayChanges>,
+    /// Whether it clears the ECN field.
+    pub bleaches: bool,
+}
+
 impl Impairment {
     /// The impairment behind a link, whose random streams are named after the link; `None` if the
-    /// path has neither loss nor jitter and leaves the ECN field alone.
-    pub fn behind(
-        link: &str,
-        seed: u64,
-        loss: Option<Loss>,
-        jitter: Option<Jitter>,
-        bleaches: bool,
-    ) -> Option<Impairment> {
-        Impairment::new(loss, jitter, bleaches, |purpose| {
-            Rng::stream(seed, &format!("{link}/{purpose}"), 0)
-        })
+    /// path does nothing to packets.
+    pub fn behind(link: &str, seed: u64, does: Impairs) -> Option<Impairment> {
+        Impairment::new(does, |purpose| Rng::stream(seed, &format!("{link}/{purpose}"), 0))
     }
 
-    fn new(
-        loss: Option<Loss>,
-        jitter: Option<Jitter>,
-        bleaches: bool,
-        stream: impl Fn(&str) -> Rng,
-    ) -> Option<Impairment> {
-        (loss.is_some() || jitter.is_some() || bleaches).then(|| Impairment {
+    fn new(does: Impairs, stream: impl Fn(&str) -> Rng) -> Option<Impairment> {
+        let Impairs { loss, jitter, changes, bleaches } = does;
+        let any = loss.is_some() || jitter.is_some() || changes.is_some() || bleaches;
+        any.then(|| Impairment {
+            changes,
             loss: loss.map(|loss| (loss, stream("loss"))),
             jitter: jitter.map(|jitter| (jitter, stream("jitter"))),
             bleaches,
@@ -62,6 +66,7 @@ impl Impairment {
     /// Whether packets may overtake each other.
     pub fn reorders(&self) -> bool {
         self.jitter.as_ref().is_some_and(|(jitter, _)| jitter.reorder)
+            || self.changes.as_ref().is_some_and(|changes| changes.reorder)
     }
 
     /// Ends the warm-up: summaries count from here on.
@@ -73,13 +78,18 @@ impl Impairment {
     /// `None` if it is lost.
     pub fn pass(&mut self, now: Time) -> Option<Time> {
         self.offered += 1;
-        if self.is_lost() {
+        if self.is_lost(now) {
             self.lost += 1;
             return None;
         }
-        let Some((jitter, rng)) = &mut self.jitter else { return Some(now) };
-        let late = now + extra(jitter.extra, rng);
-        if jitter.reorder {
+        if self.jitter.is_none() && self.changes.is_none() {
+            return Some(now);
+        }
+        let above = self.changes.as_ref().map_or(Span::ZERO, |changes| changes.at(now));
+        let jitter = self.jitter.as_mut();
+        let late =
+            now + above + jitter.map_or(Span::ZERO, |(jitter, rng)| extra(jitter.extra, rng));
+        if self.reorders() {
             return Some(late);
         }
         self.last = self.last.max(late);
@@ -94,10 +104,14 @@ impl Impairment {
     /// In the model of Gilbert (1960) and Elliott (1963) we change the state first and then decide.
     /// This is our choice; it makes the mean length of a burst that of the bad state. Linux decides
     /// by the state before the change (sch_netem.c, loss_gilb_ell).
-    fn is_lost(&mut self) -> bool {
+    fn is_lost(&mut self, now: Time) -> bool {
         let Some((loss, rng)) = &mut self.loss else { return false };
         match *loss {
             Loss::Bernoulli(rate) => rng.uniform() < rate,
+            Loss::Schedule(ref steps) => {
+                let begun = steps.partition_point(|&(from, _)| from <= now.as_nanos());
+                rng.uniform() < steps[begun - 1].1
+            }
             Loss::GilbertElliott { enter, leave, bad, good } => {
                 let change = if self.in_bad_state { leave } else { enter };
                 if rng.uniform() < change {
@@ -125,8 +139,8 @@ mod tests {
     use super::*;
 
     fn with(loss: Option<Loss>, jitter: Option<Jitter>) -> Impairment {
-        Impairment::new(loss, jitter, false, |purpose| Rng::stream(7, purpose, 0))
-            .expect("impaired")
+        let does = Impairs { loss, jitter, ..Impairs::default() };
+        Impairment::new(does, |purpose| Rng::stream(7, purpose, 0)).expect("impaired")
     }
 
     /// For each of a number of packets, whether it is lost.
@@ -140,10 +154,12 @@ mod tests {
         let extra = Extra::Uniform(Span::from_millis(1));
         let of = |reorder| with(None, Some(Jitter { extra, reorder }));
         assert_eq!([of(true).reorders(), of(false).reorders()], [true, false]);
-        let bleaching = Impairment::behind("a", 1, None, None, true).expect("it clears ECN");
+        let bleaching =
+            Impairment::behind("a", 1, Impairs { bleaches: true, ..Impairs::default() });
+        let bleaching = bleaching.expect("it clears ECN");
         assert_eq!((bleaching.bleaches(), bleaching.reorders()), (true, false));
         assert!(!of(true).bleaches());
-        assert!(Impairment::behind("a", 1, None, None, false).is_none());
+        assert!(Impairment::behind("a", 1, Impairs::default()).is_none());
     }
 
     #[test]
@@ -200,6 +216,32 @@ mod tests {
                 false => assert!(average > 0.005, "{average}"),
             }
         }
+    }
+
+    /// 20 ms more between 100 and 200 ms, then 5 ms more.
+    fn changing(reorder: bool) -> Vec<u64> {
+        let above_least = [(0, 0), (100, 20), (200, 5)];
+        let ms = Span::from_millis;
+        let above_least = above_least.map(|(at, above)| (Time::ZERO + ms(at), ms(above))).to_vec();
+        let changes = Some(DelayChanges { above_least, reorder });
+        let does = Impairs { changes, ..Impairs::default() };
+        let mut path = Impairment::behind("a", 1, does).expect("impaired");
+        let at = |at_ms: u64| path.pass(Time::ZERO + ms(at_ms)).expect("none is lost");
+        [99, 100, 199, 200, 210, 214, 215].map(at).map(|t| t.as_nanos() / 1_000_000).to_vec()
+    }
+
+    #[test]
+    fn no_packet_overtakes_another_when_the_delay_falls_unless_it_may() {
+        assert_eq!(changing(false), [99, 120, 219, 219, 219, 219, 220]);
+        assert_eq!(changing(true), [99, 120, 219, 205, 215, 219, 220]);
+    }
+
+    #[test]
+    fn loss_has_the_probability_of_its_time() {
+        let mut path = with(Some(Loss::Schedule(vec![(0, 0.0), (1_000, 1.0), (2_000, 0.0)])), None);
+        let lost =
+            [0, 999, 1_000, 1_999, 2_000].map(|at| path.pass(Time::from_nanos(at)).is_none());
+        assert_eq!(lost, [false, false, true, true, false]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ mod transmitter;
 mod tx_ring;
 
 pub use delay_line::DelayLine;
-pub use impairment::Impairment;
+pub use impairment::{Impairment, Impairs};
 pub use line::Line;
 pub use link::Link;
 pub use observer::LinkObserver;

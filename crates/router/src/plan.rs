@@ -7,7 +7,7 @@ mod kernel_qdisc;
 mod programs;
 
 use serde::{Deserialize, Serialize};
-use sojourn_scenario::resolved::{App, Jitter, Loss, Trace};
+use sojourn_scenario::resolved::{App, DelayChanges, Jitter, Loss, Trace};
 
 use crate::laws::PlannedLaw;
 pub use kernel_qdisc::{KernelQdisc, QdiscOption, Width};
@@ -169,6 +169,9 @@ pub struct WirePlan {
     pub loss: Option<Loss>,
     /// Extra delay.
     pub jitter: Option<Jitter>,
+    /// Changes of the propagation delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<DelayChanges>,
 }
 
 /// The delays of a group of flows.

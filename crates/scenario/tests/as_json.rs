@@ -278,8 +278,8 @@ fn jitter_and_loss_reach_another_process_unchanged() {
         let jitter = link.jitter.unwrap();
         let sent = serde_json::to_string(&jitter.extra).unwrap();
         assert_eq!(serde_json::from_str::<Extra>(&sent).unwrap(), jitter.extra);
-        let Some(loss) = link.loss else { continue };
-        let sent = serde_json::to_string(&loss).unwrap();
-        assert_eq!(serde_json::from_str::<Loss>(&sent).unwrap(), loss);
+        let Some(loss) = &link.loss else { continue };
+        let sent = serde_json::to_string(loss).unwrap();
+        assert_eq!(&serde_json::from_str::<Loss>(&sent).unwrap(), loss);
     }
 }

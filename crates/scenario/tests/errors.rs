@@ -680,3 +680,25 @@ fn a_transport_library_takes_neither_keys_of_tcp_nor_other_applications() {
     let named = with("").replace("\"quic\"", "\"./lib.so\"");
     refused(&named, "demo.toml:10: flows[0].transport", "a word of letters");
 }
+
+#[test]
+fn schedules_of_delay_and_loss_are_checked_like_those_of_rates() {
+    let of = |line: &str| edited("delay = \"48ms\"", line);
+    let delay = |steps: &str| of(&format!("delay = {{ kind = \"schedule\", steps = {steps} }}"));
+    let place = "demo.toml:5: links.bottleneck.delay.steps";
+    refused(&delay("[]"), place, "[[\"0s\", \"20ms\"]]");
+    refused(&delay("[[\"1s\", \"20ms\"]]"), &format!("{place}[0]"), "must be at 0s");
+    let back = "[[\"0s\", \"20ms\"], [\"0s\", \"30ms\"]]";
+    refused(&delay(back), &format!("{place}[1]"), "times must increase");
+    refused(&of("delay = 20"), "demo.toml:5: links.bottleneck.delay", "unit");
+    let loss = |steps: &str| of(&format!("loss = {{ kind = \"schedule\", steps = {steps} }}"));
+    let place = "demo.toml:5: links.bottleneck.loss.steps";
+    refused(&loss("[]"), place, "[[\"0s\", 0.01]]");
+    refused(&loss("[[\"0s\", 2.0]]"), &format!("{place}[0]"), "from 0 to 1");
+    // The base RTT is that at the smallest delay.
+    let resolved = load(&delay("[[\"0s\", \"48ms\"], [\"5s\", \"90ms\"]]"), &[]).unwrap();
+    let link = &resolved.resolved().links[0];
+    assert_eq!(link.delay.to_string(), "48ms");
+    let resolved = load(&delay("[[\"0s\", \"51ms\"], [\"5s\", \"90ms\"]]"), &[]);
+    assert!(resolved.unwrap_err().message.contains("102ms"));
+}

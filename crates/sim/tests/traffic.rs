@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Ecn, Rate, Span};
+use sojourn_aqm::{Ecn, Rate, Span, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Datagrams, FlowGroup, Loss, Recording, Sizes, Tcp, Transfers, Web,
+    App, Arrivals, Capacity, Datagrams, DelayChanges, FlowGroup, Loss, Recording, Sizes, Tcp,
+    Transfers, Web,
 };
 
 use crate::common::*;
@@ -316,7 +317,7 @@ fn every_packet(cc: &str) -> Tcp {
 fn pings(loss: Option<Loss>) -> Run {
     let (mut there, mut back) = (link("b", "taildrop", 100_000), link("c", "taildrop", 100_000));
     for link in [&mut there, &mut back] {
-        (link.capacity, link.loss) = (Capacity::Constant(mbit(8)), loss);
+        (link.capacity, link.loss) = (Capacity::Constant(mbit(8)), loss.clone());
     }
     let app = App::Echo { packet_bytes: 1_000, ecn: Ecn::NotEct, interval: ms(100) };
     let mut flow = group("ping", 2, app);
@@ -344,4 +345,17 @@ fn an_echo_is_lost_on_the_way_there_or_back() {
     let lost = metric(&run, Scope::Class, "ping", "loss_rate");
     // 1 - 0.8^2 of 1200 are expected, within three standard deviations.
     assert!((lost - 0.36).abs() < 3.0 * (0.36f64 * 0.64 / 1200.0).sqrt(), "{lost}");
+}
+
+#[test]
+fn an_echo_takes_the_delay_that_the_wire_has_when_it_enters() {
+    let mut link = link("b", "taildrop", 100_000);
+    let second = Time::ZERO + Span::from_secs(30);
+    let above_least = vec![(Time::ZERO, Span::ZERO), (second, ms(25))];
+    link.delay_changes = Some(DelayChanges { above_least, reorder: false });
+    let app = App::Echo { packet_bytes: 1_000, ecn: Ecn::NotEct, interval: ms(100) };
+    let run = run(&scenario(60, vec![link], vec![group("ping", 1, app)]));
+    let of = |metric_name: &str| metric(&run, Scope::Class, "ping", metric_name);
+    let (mean, most) = (of("rtt_mean"), of("rtt_max"));
+    assert!((most - mean - 0.012_5).abs() < 0.000_1, "{mean} {most}");
 }

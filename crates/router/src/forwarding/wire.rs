@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Span, Time};
-use sojourn_link::{DelayLine, Impairment};
+use sojourn_link::{DelayLine, Impairment, Impairs};
 
 use super::raw_packet::InFlightPacket;
 use crate::plan::WirePlan;
@@ -36,8 +36,11 @@ pub struct WireCounts {
 impl Wire {
     /// An empty wire.
     pub fn new(plan: Option<&WirePlan>, seed: u64, warmup: Time) -> Wire {
-        let impairment = plan
-            .and_then(|wire| Impairment::behind(&wire.link, seed, wire.loss, wire.jitter, false));
+        let impairment = plan.and_then(|wire| {
+            let (loss, changes) = (wire.loss.clone(), wire.changes.clone());
+            let does = Impairs { loss, jitter: wire.jitter, changes, bleaches: false };
+            Impairment::behind(&wire.link, seed, does)
+        });
         let line = DelayLine::new(Span::ZERO);
         Wire { impairment, warmup: Some(warmup), seen: 0, line }
     }
@@ -91,7 +94,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn wire(loss: Option<Loss>, jitter: Option<Jitter>) -> Wire {
-        let plan = WirePlan { link: "bottleneck".to_owned(), loss, jitter };
+        let plan = WirePlan { link: "bottleneck".to_owned(), loss, jitter, changes: None };
         Wire::new(Some(&plan), 7, Time::from_nanos(10 * MS))
     }
 
@@ -113,7 +116,8 @@ mod tests {
     fn the_nth_packet_gets_the_same_random_draws_as_in_the_simulator() {
         let loss = Some(Loss::GilbertElliott { enter: 0.1, leave: 0.3, bad: 0.9, good: 0.01 });
         let jitter = Some(Jitter { extra: Extra::Uniform(Span::from_millis(5)), reorder: true });
-        let mut simulated = Impairment::behind("bottleneck", 7, loss, jitter, false).unwrap();
+        let does = Impairs { loss: loss.clone(), jitter, ..Impairs::default() };
+        let mut simulated = Impairment::behind("bottleneck", 7, does).unwrap();
         let times = (0..500).filter_map(|ms| simulated.pass(Time::from_nanos(ms * MS)));
         let mut times: Vec<u64> = times.map(Time::as_nanos).collect();
         assert!(times.len() < 450 && !times.is_sorted());

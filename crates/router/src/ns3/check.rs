@@ -2,7 +2,7 @@
 //! remedy.
 
 use sojourn_aqm::{Ecn as Codepoint, Span};
-use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, InService, Link, Resolved};
+use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, InService, Link, Loss, Resolved};
 
 use super::{Links, cell, rates};
 use crate::planning::flows::{MIN_DATAGRAM, padded};
@@ -166,8 +166,10 @@ fn check_link(link: &Link) -> Planned<()> {
     }
     for (key, is_there) in [
         ("device", link.device.is_some() && !is_wireless),
+        ("delay", link.delay_changes.is_some()),
         ("jitter", link.jitter.is_some()),
         ("loss", link.loss.is_some() && is_wireless),
+        ("loss", matches!(link.loss, Some(Loss::Schedule(_)))),
         ("ecn_bleaching", link.ecn_bleaching),
     ] {
         if is_there {

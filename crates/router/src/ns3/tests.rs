@@ -13,6 +13,8 @@ fn scenario(link: &str, flows: &str, more: &str) -> Resolved {
 }
 
 const BULK: &str = "app = { kind = \"bulk\" }";
+const STEPS: &str =
+    "delay = { kind = \"schedule\", steps = [[\"0s\", \"1ms\"], [\"1s\", \"2ms\"]] }";
 const ECHO: &str = "app = { kind = \"echo\", interval = \"1s\" }";
 const CBR: &str = "app = { kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\" }";
 const LIBRARY: &str = "transport = \"quic\"\napp = { kind = \"bulk\" }";
@@ -79,6 +81,7 @@ fn what_ns3_cannot_do_is_refused_with_its_place() {
         ("", &format!("ecn = \"ect1\"\n{CBR}"), "", "flows[0].ecn", "use engine sim"),
         ("", &format!("dscp = \"ef\"\n{BULK}"), "", "flows[0].dscp", "use engine sim"),
         ("", LIBRARY, "", "flows[0].transport", "inside engine sim"),
+        (STEPS, BULK, "", "links.b.delay", "use engine sim"),
         ("", BULK, "[record]\nlatency = true", "record.latency", "use engine sim"),
     ];
     for (link, flows, more, place, words) in cases {

@@ -38,7 +38,7 @@ pub(super) fn text(
         for (at, bps) in rates(&link.capacity) {
             line(format!("rate {place} {at} {bps}"));
         }
-        if let Some(loss) = link.loss {
+        if let Some(loss) = &link.loss {
             line(format!("loss {place} {}", loss_words(loss)));
         }
         line(format!("disc {place} {}", disc.type_name));
@@ -80,10 +80,11 @@ pub(super) fn text(
 
 /// Loss as a chain of two states: the probabilities of entering and leaving the bad state, and of
 /// loss in the bad and in the good state.
-fn loss_words(loss: Loss) -> String {
+fn loss_words(loss: &Loss) -> String {
     match loss {
         Loss::Bernoulli(probability) => format!("0 1 0 {probability}"),
         Loss::GilbertElliott { enter, leave, bad, good } => format!("{enter} {leave} {bad} {good}"),
+        Loss::Schedule(_) => unreachable!("refused by the checks"),
     }
 }
 

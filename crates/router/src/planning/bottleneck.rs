@@ -127,9 +127,14 @@ pub(super) fn reverse_link(
 
 /// The wire behind a link, if the wire does more than add a constant delay.
 pub(super) fn wire(link: &Link) -> Option<WirePlan> {
-    let Link { name, loss, jitter, .. } = link;
-    let does_more = loss.is_some() || jitter.is_some();
-    does_more.then(|| WirePlan { link: name.clone(), loss: *loss, jitter: *jitter })
+    let Link { name, loss, jitter, delay_changes, .. } = link;
+    let does_more = loss.is_some() || jitter.is_some() || delay_changes.is_some();
+    does_more.then(|| WirePlan {
+        link: name.clone(),
+        loss: loss.clone(),
+        jitter: *jitter,
+        changes: delay_changes.clone(),
+    })
 }
 
 /// The bottleneck and, if it is a kernel discipline, its form for tc.

@@ -8,7 +8,7 @@ use super::algorithm::AlgorithmSpec;
 use super::algorithm_schema;
 use super::capacity::Capacity;
 use super::quantities::{BufferText, SizeText, SpanText};
-use super::wire::{Jitter, Loss};
+use super::wire::{Delay, Jitter, Loss};
 
 /// A link in one direction: a queue, a transmitter, a wire.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -17,9 +17,9 @@ pub struct Link {
     /// How fast the link sends: a rate, a `schedule` of rates, a token `bucket`, a `trace` recorded
     /// on a real link, or `wireless`: a transmitter of a wireless LAN.
     pub rate: Capacity,
-    /// Propagation delay.
+    /// Propagation delay, or a `schedule` of delays. The base RTT of flows is that at the smallest.
     #[serde(default = "no_time")]
-    pub delay: SpanText,
+    pub delay: Delay,
     /// Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux counts
     /// `14B` on Ethernet; an Ethernet frame occupies `38B` more than its packet.
     #[serde(default = "no_bytes")]
@@ -69,8 +69,8 @@ pub struct Device {
     pub overhead: SizeText,
 }
 
-fn no_time() -> SpanText {
-    SpanText(Span::ZERO)
+fn no_time() -> Delay {
+    Delay::Constant(SpanText(Span::ZERO))
 }
 
 fn no_bytes() -> SizeText {

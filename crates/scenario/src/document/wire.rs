@@ -1,10 +1,48 @@
-//! Jitter and random loss on the wire behind a link, as written.
+//! Delay, jitter and random loss on the wire behind a link, as written.
+
+use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize};
+use sojourn_aqm::{Span, units};
 
 use super::quantities::SpanText;
 use super::tagged::tagged;
+
+/// Propagation delay: a time, or a table of kind `schedule`.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Delay {
+    /// A constant delay.
+    Constant(SpanText),
+    /// A table tagged by its kind.
+    Varying(VaryingDelay),
+}
+
+/// A delay that varies.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum VaryingDelay {
+    /// A list of delays and the times from which they hold.
+    #[schemars(title = "DelaySchedule")]
+    Schedule(DelaySchedule),
+}
+
+/// A list of delays and the times from which they hold.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DelaySchedule {
+    /// Pairs of time and delay: `[["0s", "20ms"], ["15s", "35ms"]]`. The first time is `0s`, and
+    /// times increase. A packet has the delay of the time at which it enters the wire.
+    #[schemars(length(min = 1))]
+    pub steps: Vec<(SpanText, SpanText)>,
+    /// Whether packets may overtake each other when the delay falls. If not, a packet waits for the
+    /// one before it.
+    #[serde(default)]
+    pub reorder: bool,
+}
 
 /// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential` or `lognormal`.
 /// Draws are independent.
@@ -57,7 +95,7 @@ pub struct LogNormalJitter {
     pub reorder: bool,
 }
 
-/// Random loss on a wire, a table of kind `bernoulli` or `gilbert-elliott`.
+/// Random loss on a wire, a table of kind `bernoulli`, `gilbert-elliott` or `schedule`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Loss {
@@ -68,6 +106,9 @@ pub enum Loss {
     /// (Gilbert 1960, Elliott 1963).
     #[schemars(title = "GilbertElliottLoss")]
     GilbertElliott(GilbertElliottLoss),
+    /// Each packet is lost with a probability that changes at given times.
+    #[schemars(title = "LossSchedule")]
+    Schedule(LossSchedule),
 }
 
 /// Each packet is lost with the same probability, independently of the others.
@@ -100,16 +141,79 @@ pub struct GilbertElliottLoss {
     pub good: f64,
 }
 
+/// Each packet is lost with a probability that changes at given times.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LossSchedule {
+    /// Pairs of time and probability: `[["0s", 0.001], ["27s", 0.01]]`. The first time is `0s`, and
+    /// times increase.
+    #[schemars(length(min = 1))]
+    pub steps: Vec<(SpanText, f64)>,
+}
+
+tagged!(VaryingDelay, "a time, or a table of kind `schedule`", {
+    "schedule" => Schedule(DelaySchedule)
+});
+
 tagged!(Jitter, "a table with `kind`: uniform, exponential or lognormal", {
     "uniform" => Uniform(UniformJitter),
     "exponential" => Exponential(ExponentialJitter),
     "lognormal" => LogNormal(LogNormalJitter)
 });
 
-tagged!(Loss, "a table with `kind`: bernoulli or gilbert-elliott", {
+tagged!(Loss, "a table with `kind`: bernoulli, gilbert-elliott or schedule", {
     "bernoulli" => Bernoulli(BernoulliLoss),
-    "gilbert-elliott" => GilbertElliott(GilbertElliottLoss)
+    "gilbert-elliott" => GilbertElliott(GilbertElliottLoss),
+    "schedule" => Schedule(LossSchedule)
 });
+
+impl Delay {
+    /// The smallest delay.
+    pub fn least(&self) -> Span {
+        match self {
+            Delay::Constant(delay) => delay.0,
+            Delay::Varying(VaryingDelay::Schedule(schedule)) => {
+                schedule.steps.iter().map(|(_, delay)| delay.0).min().unwrap_or(Span::ZERO)
+            }
+        }
+    }
+
+    /// Whether packets may overtake each other.
+    pub(crate) fn reorders(&self) -> bool {
+        matches!(self, Delay::Varying(VaryingDelay::Schedule(schedule)) if schedule.reorder)
+    }
+}
+
+impl<'de> Deserialize<'de> for Delay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DelayVisitor)
+    }
+}
+
+struct DelayVisitor;
+
+impl<'de> de::Visitor<'de> for DelayVisitor {
+    type Value = Delay;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a delay such as \"15ms\", or a table of kind `schedule`")
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Delay, E> {
+        units::span(text).map(|delay| Delay::Constant(SpanText(delay))).map_err(E::custom)
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Delay, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Delay, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Delay, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Delay, A::Error> {
+        VaryingDelay::deserialize(MapAccessDeserializer::new(map)).map(Delay::Varying)
+    }
+}
 
 impl Jitter {
     /// Whether packets may overtake each other.

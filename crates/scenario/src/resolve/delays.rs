@@ -28,7 +28,7 @@ pub(super) fn of(place: &str, written: &flows::FlowGroup, doc: &Document) -> Che
         return refuse(&place_of_rtt, "must be positive");
     }
     let sum = |names: &[String]| {
-        names.iter().map(|name| doc.links[name].delay.0).fold(Span::ZERO, |a, b| a + b)
+        names.iter().map(|name| doc.links[name].delay.least()).fold(Span::ZERO, |a, b| a + b)
     };
     let links = Links {
         forward: sum(&written.path),

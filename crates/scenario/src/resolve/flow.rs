@@ -214,9 +214,11 @@ fn check_order(place: &str, written: &flows::FlowGroup, document: &Document) -> 
     let ends = [(&written.path, access.receiver_rate), (&written.reverse, access.sender_rate)];
     for (route, rate) in ends {
         let Some(last) = route.last().filter(|_| rate.is_some()) else { continue };
-        if document.links[last].jitter.as_ref().is_some_and(Jitter::reorders) {
+        let link = &document.links[last];
+        if link.jitter.as_ref().is_some_and(Jitter::reorders) || link.delay.reorders() {
             let message = format!("packets overtake each other on `{last}` just before this rate");
-            let remedy = "; leave the rate out, or set the jitter's reorder = false";
+            let remedy =
+                "; leave the rate out, or set reorder = false for the link's jitter or delay";
             return refuse(&format!("{place}.access"), message + remedy);
         }
     }

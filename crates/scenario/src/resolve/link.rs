@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{CustomLaws, Limit, QdiscSpec, Rate, Span, SpecError, Time, registry, units};
+use sojourn_aqm::{CustomLaws, Limit, QdiscSpec, Span, SpecError, registry, units};
 
 use super::checks::{framing_bytes, packet_bytes};
 use super::{Checked, ReadFile, refuse, wire, wlan};
@@ -42,25 +42,7 @@ pub(super) fn capacity(
 }
 
 fn schedule_of(place: &str, written: &capacity::Schedule) -> Checked<Capacity> {
-    let mut steps: Vec<(Time, Option<Rate>)> = Vec::new();
-    for (index, (at, rate)) in written.steps.iter().enumerate() {
-        let time = Time::ZERO + at.0;
-        let wrong = match steps.last() {
-            None if time != Time::ZERO => format!("the first step is at {at}; it must be at 0s"),
-            Some((before, _)) if time <= *before => {
-                format!("{at} is not after {}; times must increase", before.since(Time::ZERO))
-            }
-            _ => {
-                steps.push((time, rate.0));
-                continue;
-            }
-        };
-        return refuse(&format!("{place}.steps[{index}]"), wrong);
-    }
-    if steps.is_empty() {
-        let message = "there is no step; write for example [[\"0s\", \"10mbit\"]]";
-        return refuse(&format!("{place}.steps"), message);
-    }
+    let steps = wire::steps(place, &written.steps, "\"10mbit\"", |_, rate| Ok(rate.0))?;
     if steps.iter().all(|(_, rate)| rate.is_none()) {
         let message = "every step is an outage (0bit), so nothing is ever sent; give one of them a \
                        rate such as 10mbit";
@@ -125,7 +107,8 @@ pub(super) fn link(
     wire::check_bucket(&place, &capacity, mtu_bytes)?;
     Ok(Link {
         name: name.to_owned(),
-        delay: written.delay.0,
+        delay: written.delay.least(),
+        delay_changes: wire::delay_changes(&join(&place, "delay"), &written.delay)?,
         framing_bytes,
         limit: limit(&join(&place, "queue.limit"), &queue)?,
         mtu_bytes,

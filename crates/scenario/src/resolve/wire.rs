@@ -1,12 +1,12 @@
 //! Token bucket and device of a link, jitter and loss of its wire.
 
-use sojourn_aqm::{Limit, Span};
+use sojourn_aqm::{Limit, Span, Time};
 
 use super::checks::{framing_bytes, probability};
 use super::{Checked, refuse};
-use crate::document::quantities::SizeText;
+use crate::document::quantities::{SizeText, SpanText};
 use crate::document::{capacity, links, wire};
-use crate::resolved::{Bucket, Capacity, Device, Extra, Jitter, Loss};
+use crate::resolved::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Loss};
 
 /// The deepest bucket whose tokens engines can count without overflow.
 const DEEPEST_BUCKET: u64 = 1_000_000_000;
@@ -78,6 +78,47 @@ fn device_limit(place: &str, written: &links::Device) -> Checked<Limit> {
     }
 }
 
+/// The steps of a schedule, each with its value read.
+pub(super) fn steps<W, R>(
+    place: &str,
+    written: &[(SpanText, W)],
+    example: &str,
+    read: impl Fn(&str, &W) -> Checked<R>,
+) -> Checked<Vec<(Time, R)>> {
+    let mut steps: Vec<(Time, R)> = Vec::new();
+    for (index, (at, value)) in written.iter().enumerate() {
+        let place = format!("{place}.steps[{index}]");
+        let time = Time::ZERO + at.0;
+        let wrong = match steps.last() {
+            None if time != Time::ZERO => format!("the first step is at {at}; it must be at 0s"),
+            Some((before, _)) if time <= *before => {
+                format!("{at} is not after {}; times must increase", before.since(Time::ZERO))
+            }
+            _ => {
+                steps.push((time, read(&place, value)?));
+                continue;
+            }
+        };
+        return refuse(&place, wrong);
+    }
+    if steps.is_empty() {
+        let message = format!("there is no step; write for example [[\"0s\", {example}]]");
+        return refuse(&format!("{place}.steps"), message);
+    }
+    Ok(steps)
+}
+
+/// How the propagation delay changes.
+pub(super) fn delay_changes(place: &str, written: &wire::Delay) -> Checked<Option<DelayChanges>> {
+    let wire::Delay::Varying(wire::VaryingDelay::Schedule(schedule)) = written else {
+        return Ok(None);
+    };
+    let least = written.least();
+    let above = |_: &str, delay: &SpanText| Ok(delay.0 - least);
+    let above_least = steps(place, &schedule.steps, "\"20ms\"", above)?;
+    Ok(Some(DelayChanges { above_least, reorder: schedule.reorder }))
+}
+
 /// Extra delay on the wire.
 pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Option<Jitter>> {
     let positive = |key: &str, span: Span| match span {
@@ -118,5 +159,10 @@ pub(super) fn loss(place: &str, written: Option<&wire::Loss>) -> Checked<Option<
             bad: probability("bad", loss.bad)?,
             good: probability("good", loss.good)?,
         }),
+        Some(wire::Loss::Schedule(schedule)) => {
+            let read = |place: &str, rate: &f64| self::probability(place, *rate);
+            let steps = steps(place, &schedule.steps, "0.01", read)?;
+            Some(Loss::Schedule(steps.iter().map(|(at, rate)| (at.as_nanos(), *rate)).collect()))
+        }
     })
 }

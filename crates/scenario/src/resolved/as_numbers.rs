@@ -31,6 +31,28 @@ pub(super) mod spans {
     }
 }
 
+/// Spans and the times from which they hold.
+pub(super) mod spans_at {
+    use sojourn_aqm::Time;
+
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        rows: &[(Time, Span)],
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        out.collect_seq(rows.iter().map(|(at, span)| (at.as_nanos(), span.as_nanos())))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<(Time, Span)>, D::Error> {
+        let rows = Vec::<(u64, u64)>::deserialize(from)?;
+        let read = |(at, span)| (Time::from_nanos(at), Span::from_nanos(span));
+        Ok(rows.into_iter().map(read).collect())
+    }
+}
+
 /// Spans, each paired with an amount.
 pub(super) mod amounts {
     use super::*;

@@ -14,8 +14,10 @@ pub struct Link {
     pub name: String,
     /// How fast it sends.
     pub capacity: Capacity,
-    /// Propagation delay.
+    /// Propagation delay; the smallest if it changes.
     pub delay: Span,
+    /// How it changes.
+    pub delay_changes: Option<DelayChanges>,
     /// Bytes of framing added to every packet; rates, limits and laws count them.
     pub framing_bytes: u32,
     /// The queue, with its `limit` filled in from the scenario's `buffer`.
@@ -171,6 +173,23 @@ impl Trace {
     }
 }
 
+/// A propagation delay that changes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DelayChanges {
+    /// What it has above its smallest value, from each time on; the first is zero.
+    #[serde(with = "as_numbers::spans_at")]
+    pub above_least: Vec<(Time, Span)>,
+    /// Whether packets may overtake each other.
+    pub reorder: bool,
+}
+
+impl DelayChanges {
+    /// What a packet that enters the wire now has above the smallest delay.
+    pub fn at(&self, now: Time) -> Span {
+        self.above_least[self.above_least.partition_point(|&(from, _)| from <= now) - 1].1
+    }
+}
+
 /// Extra delay of each packet on a wire.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Jitter {
@@ -199,7 +218,7 @@ pub enum Extra {
 }
 
 /// Random loss on a wire; all numbers are probabilities.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Loss {
     /// Each packet is lost with this probability.
     Bernoulli(f64),
@@ -214,4 +233,7 @@ pub enum Loss {
         /// Probability of loss in the good state.
         good: f64,
     },
+    /// Each packet is lost with the probability that holds from the last of these times, in
+    /// nanoseconds; the first is zero.
+    Schedule(Vec<(u64, f64)>),
 }

@@ -17,7 +17,7 @@ use sojourn_aqm::Span;
 
 pub use self::apps::{App, Codec, Datagrams, Recording, Shape, Sizes, Transfers, Web};
 pub use self::flows::FlowGroup;
-pub use self::links::{Bucket, Capacity, Device, Extra, Jitter, Link, Loss, Trace};
+pub use self::links::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Trace};
 pub use self::schedule::Schedule;
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
 pub use self::wlan::{Radio, RateControl, Wlan};

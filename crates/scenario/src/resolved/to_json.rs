@@ -41,7 +41,7 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
     json!({
         "name": link.name,
         "rate": capacity(&link.capacity, wlans),
-        "delay": text(link.delay),
+        "delay": delay(link),
         "framing": size(link.framing_bytes),
         "limit": text(link.limit),
         "mtu": size(link.mtu_bytes),
@@ -51,9 +51,16 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
             "overhead": size(device.overhead_bytes),
         })),
         "jitter": link.jitter.map(jitter),
-        "loss": link.loss.map(loss),
+        "loss": link.loss.as_ref().map(loss),
         "ecn_bleaching": link.ecn_bleaching,
     })
+}
+
+fn delay(link: &Link) -> Value {
+    let Some(changes) = &link.delay_changes else { return json!(text(link.delay)) };
+    let step = |&(at, above): &(Time, Span)| [text(at.since(Time::ZERO)), text(link.delay + above)];
+    let steps: Vec<_> = changes.above_least.iter().map(step).collect();
+    json!({ "kind": "schedule", "steps": steps, "reorder": changes.reorder })
 }
 
 fn wlan(wlan: &Wlan) -> Value {
@@ -83,9 +90,13 @@ fn jitter(jitter: Jitter) -> Value {
     }
 }
 
-fn loss(loss: Loss) -> Value {
+fn loss(loss: &Loss) -> Value {
     match loss {
         Loss::Bernoulli(rate) => json!({ "kind": "bernoulli", "rate": rate }),
+        Loss::Schedule(steps) => {
+            let step = |&(at, rate): &(u64, f64)| json!([text(Span::from_nanos(at)), rate]);
+            json!({ "kind": "schedule", "steps": steps.iter().map(step).collect::<Vec<_>>() })
+        }
         Loss::GilbertElliott { enter, leave, bad, good } => json!({
             "kind": "gilbert-elliott", "enter": enter, "leave": leave, "bad": bad, "good": good,
         }),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sojourn_aqm::{Env, Qdisc, Rate, Rng, registry};
-use sojourn_link::{Impairment, Line, Link, Server, Shaper, TokenBucket};
+use sojourn_link::{Impairment, Impairs, Line, Link, Server, Shaper, TokenBucket};
 use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Radio, Resolved};
 
 use crate::SimError;
@@ -98,7 +98,13 @@ fn server(link: &LinkPlan) -> Server<Packet> {
 
 /// Loss, jitter and bleaching behind a link.
 pub(super) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
-    Impairment::behind(&link.name, plan.seed, link.loss, link.jitter, link.ecn_bleaching)
+    let does = Impairs {
+        loss: link.loss.clone(),
+        jitter: link.jitter,
+        changes: link.delay_changes.clone(),
+        bleaches: link.ecn_bleaching,
+    };
+    Impairment::behind(&link.name, plan.seed, does)
 }
 
 /// The wireless LANs, with the links that transmit on them. Random streams are named after the

@@ -30,6 +30,7 @@ pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
         limit: Limit::Bytes(limit_bytes),
         mtu_bytes: 1500,
         device: None,
+        delay_changes: None,
         jitter: None,
         loss: None,
         ecn_bleaching: false,
