@@ -193,7 +193,7 @@ impl NotScaled {
     fn describe(&self, text: &str, grain: &str) -> String {
         match self {
             NotScaled::Malformed => format!("`{text}` does not start with a decimal number"),
-            NotScaled::Negative => format!("`{text}` is negative; write it without a sign"),
+            NotScaled::Negative => format!("`{text}` is negative; it must be 0 or more"),
             NotScaled::TooFine => format!("`{text}` is finer than {grain}"),
             NotScaled::TooLarge => format!("`{text}` is too large"),
         }

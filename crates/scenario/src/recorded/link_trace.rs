@@ -38,7 +38,13 @@ pub(crate) fn parse(file: &str, text: &str, opportunity_bytes: u32) -> Result<Tr
 }
 
 fn millisecond(line: &str) -> Result<u32, String> {
-    line.parse().map_err(|_| format!("not a whole number of milliseconds from 0 to {}", u32::MAX))
+    line.parse().map_err(|_| {
+        let hint = match line.trim().split([' ', '\t', ',']).count() {
+            0 | 1 => "",
+            _ => "; `sojourn import` reads files with columns",
+        };
+        format!("not a whole number of milliseconds from 0 to {}{hint}", u32::MAX)
+    })
 }
 
 #[cfg(test)]
@@ -77,5 +83,6 @@ mod tests {
         assert!(error("0\n0\n").contains("ends at 0 ms"));
         assert!(error("1\n2.5\n").contains("line 2: not a whole number"));
         assert!(error("1\n\n3\n").contains("line 2"));
+        assert!(error("0.0 1.2\n").contains("`sojourn import`"), "seconds and Mbit/s");
     }
 }
