@@ -317,6 +317,8 @@ def test_a_worker_of_another_version_is_refused(tmp_path, monkeypatch):
 def test_a_metric_that_no_end_of_the_axes_has_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"no `queue/bottleneck/dalay`; did you mean `queue/b"):
         run(tmp_path, study(metrics=["queue/bottleneck/dalay"]))
+    with pytest.raises(InputError, match=r"`delay_p95`; did you mean `queue/bottleneck/delay_p95`"):
+        run(tmp_path, study(metrics=["delay_p95"]))
 
 
 def test_a_metric_that_runs_in_the_store_lack_is_refused_however_often_it_is_tried(tmp_path):

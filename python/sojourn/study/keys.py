@@ -37,7 +37,9 @@ def title(place: str, value: object) -> str:
 def near(name: str, known: Iterable[str]) -> str:
     """Suggestions, or all allowed words."""
     names = list(known)
-    found = difflib.get_close_matches(name, names, n=1)
+    # `delay_p95` alone lacks the scope that a key begins with: `queue/bottleneck/delay_p95`.
+    found = [each for each in names if each.rpartition("/")[2] == name][:1]
+    found = found or difflib.get_close_matches(name, names, n=1)
     return f"; did you mean `{found[0]}`?" if found else f"; known: {', '.join(names)}"
 
 
