@@ -2117,6 +2117,14 @@ AboutCake()
              "Tins by DSCP. `besteffort` has one; tc's default is `diffserv3`. One of "
              "besteffort, precedence, diffserv3, diffserv4, diffserv8. Source: Linux "
              "sch_cake.c: besteffort."},
+            {"Ingress",
+             "ingress",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the shaper charges dropped packets too, because they have used the link "
+             "in front of it; COBALT then acts later with many bulk flows (tc's `ingress`). "
+             "Source: Linux sch_cake.c: egress."},
             {"Wash",
              "wash",
              SojournParameter::BOOL,

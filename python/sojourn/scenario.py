@@ -1385,6 +1385,9 @@ class Cake(_Aqm):
             It must be positive. Source: iproute2 q_cake.c: not given. Default: ``"off"``.
         diffserv: Tins by DSCP. ``besteffort`` has one; tc's default is ``diffserv3``. Source: Linux
             sch_cake.c: besteffort. Default: ``"besteffort"``.
+        ingress: Whether the shaper charges dropped packets too, because they have used the link in
+            front of it; COBALT then acts later with many bulk flows (tc's ``ingress``). Source:
+            Linux sch_cake.c: egress. Default: ``False``.
         wash: Whether the DSCP is set to 0 once it has chosen the tin. Source: Linux sch_cake.c:
             nowash. Default: ``False``.
         flows: Queues; a multiple of 8. It must be from 1 to 65536. Source: Linux sch_cake.c:
@@ -1411,6 +1414,7 @@ class Cake(_Aqm):
     interval: str | None = None
     rtt: str | None = None
     diffserv: _CakeDiffserv | None = None
+    ingress: bool | None = None
     wash: bool | None = None
     flows: int | None = None
     isolation: _CakeIsolation | None = None

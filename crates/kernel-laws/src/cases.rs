@@ -198,6 +198,12 @@ fn cake() -> Vec<Case> {
             "cake:bandwidth=30mbit,diffserv=precedence,overhead=18B,mpu=100B",
             "bytes_per_sec=3750000 diffserv_mode=4 overhead=32 mpu=100",
         ),
+        case(
+            "cake",
+            "cake:bandwidth=70mbit,ingress=true,diffserv=diffserv3,limit=500000B",
+            "bytes_per_sec=8750000 ingress=1 diffserv_mode=0 memory=500000",
+        ),
+        case("cake", "cake:bandwidth=95mbit,ingress=true", "bytes_per_sec=11875000 ingress=1"),
         case("cake", "cake:diffserv=diffserv4", "memory=15503360 diffserv_mode=1"),
         case("cake", "cake:diffserv=diffserv8,limit=300000B", "memory=300000 diffserv_mode=2"),
     ]

@@ -176,8 +176,9 @@ pub struct Cobalt {
     params: CobaltParams,
     is_ns3: bool,
     mtu_bytes: u64,
-    /// Time to send four MTUs; a shorter sojourn time is never too long (Linux only).
-    four_mtus: Span,
+    /// The time to send four MTUs or, in CAKE's ingress mode, more; a shorter sojourn time is
+    /// never too long (Linux only).
+    least_sojourn: Span,
     dropping: bool,
     count: u32,
     /// 1 / sqrt(count); in a fresh queue 0 or 1, by dialect.
@@ -203,7 +204,7 @@ impl Cobalt {
             is_ns3,
             params,
             mtu_bytes: u64::from(env.mtu_bytes),
-            four_mtus: Span::ZERO,
+            least_sojourn: Span::ZERO,
             dropping: false,
             count: 0,
             inverse_root,
@@ -223,12 +224,19 @@ impl Cobalt {
 
     /// The time of a largest packet as the shaper of CAKE computes it.
     pub(crate) fn set_frame_time(&mut self, frame: Span) {
-        self.four_mtus = frame.times(4);
+        self.least_sojourn = frame.times(4);
+    }
+
+    /// The least sojourn time at which the law acts in CAKE's ingress mode: two largest packets of
+    /// each bulk flow, and never fewer than four packets (Linux 6.1 sch_cake.c,
+    /// cobalt_should_drop).
+    pub(crate) fn set_bulk_flows(&mut self, frame: Span, bulk_flows: u32) {
+        self.least_sojourn = frame.times(4.max(2 * u64::from(bulk_flows)));
     }
 
     fn tune(&mut self, rate: Option<Rate>) {
         let span = rate.filter(|_| !self.is_ns3).map(|rate| rate.time_for(4 * self.mtu_bytes));
-        self.four_mtus = span.unwrap_or(Span::ZERO);
+        self.least_sojourn = span.unwrap_or(Span::ZERO);
     }
 
     fn after(&self, from: Time) -> Time {
@@ -316,7 +324,7 @@ impl Aqm for Cobalt {
         if self.params.blue_threshold.0.is_some_and(|limit| sojourn > limit) {
             self.move_blue(now, self.params.p_inc);
         }
-        let is_over = sojourn > self.params.target && sojourn > self.four_mtus;
+        let is_over = sojourn > self.params.target && sojourn > self.least_sojourn;
         let (is_due, is_late) = self.is_due(now, is_over);
         let may_mark = self.params.ecn && head.ecn.can_mark();
         let marks = is_due && may_mark;

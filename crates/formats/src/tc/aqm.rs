@@ -215,8 +215,10 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
         "" => settings.push(own("diffserv", "diffserv3")),
         given => settings.push(own("diffserv", given)),
     }
-    if text("wash") == "wash" {
-        settings.push(own("wash", "true"));
+    for word in ["wash", "ingress"] {
+        if text(word) == word {
+            settings.push(own(word, "true"));
+        }
     }
     let overhead = overhead(qdisc, text("cells"));
     if let Some(overhead) = &overhead {
@@ -258,7 +260,6 @@ fn of_cake_alone<'t>(qdisc: &TcQdisc, text: &impl Fn(&str) -> &'t str) -> Vec<St
     for (name, off) in [
         ("nat", "nonat"),
         ("ack-filter", "no-ack-filter"),
-        ("ingress", "egress"),
         ("autorate-ingress", "no-autorate-ingress"),
     ] {
         let word = text(name);

@@ -289,9 +289,8 @@ fn cake(settings: &Settings, link: &TcLink) -> Result<Vec<String>, String> {
         text => words.extend(["bandwidth".to_owned(), text.to_owned()]),
     }
     words.push(of("diffserv").to_owned());
-    if of("wash") == "true" {
-        words.push("wash".to_owned());
-    }
+    let given = ["wash", "ingress"].into_iter().filter(|word| of(word) == "true");
+    words.extend(given.map(str::to_owned));
     words.push(
         match of("isolation") {
             "src" => "dual-srchost",

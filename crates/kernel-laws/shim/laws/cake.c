@@ -21,5 +21,6 @@ struct nlattr *shim_options(void)
 	shim_u32(TCA_CAKE_OVERHEAD, "overhead");
 	shim_u32(TCA_CAKE_MPU, "mpu");
 	shim_u32(TCA_CAKE_WASH, "wash");
+	shim_u32(TCA_CAKE_INGRESS, "ingress");
 	return SHIM_SOME;
 }

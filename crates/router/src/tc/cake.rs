@@ -40,6 +40,8 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     let wash = w.value("wash") == Some("true");
     out.number(13, "wash", u64::from(wash))?;
     out.number(14, "mpu, bytes", w.option_bytes("mpu")?.unwrap_or(0))?;
+    let ingress = w.value("ingress") == Some("true");
+    out.number(15, "ingress", u64::from(ingress))?;
     w.out.netlink = Some(out.into_qdisc());
     inverse_roots(w);
     Ok(())

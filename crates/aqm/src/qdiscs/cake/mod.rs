@@ -3,7 +3,7 @@
 //!
 //! Source: Linux 6.1 `sch_cake.c`.
 //!
-//! Not here: the ACK filter, ingress mode, and NAT.
+//! Not here: the ACK filter and NAT.
 //!
 //! Deviation from Linux: if a packet larger than the limit arrives, only that packet is dropped.
 //!
@@ -18,6 +18,7 @@ mod hosts;
 mod params;
 mod queue_state;
 mod round;
+mod serving;
 mod shaper;
 mod sizes;
 mod tins;
@@ -34,7 +35,6 @@ use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink};
 use crate::qdiscs::queues::flow_queues::FlowQueues;
-use crate::qdiscs::queues::total::Ceiling;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
@@ -43,7 +43,6 @@ use hosts::HostPair;
 use queue_state::{Phase, QueueState};
 use round::Turn;
 use shaper::{Framing, Shaper};
-use sizes::NotesSizes;
 use tins::{List, Tin};
 use ways::Place;
 
@@ -82,6 +81,7 @@ struct CakeQueues<P> {
     /// The tin of each DSCP.
     tin_of: [u8; 64],
     wash: bool,
+    ingress: bool,
     /// The tin that was served last.
     current: usize,
     heap: OverflowHeap,
@@ -113,9 +113,15 @@ impl<P: Packet> CakeQueues<P> {
         CakeQueues {
             flows: FlowQueues::numbered(places * shares.len(), Some(memory_limit), law),
             states: vec![rest; places * shares.len()],
-            tins: tins.map(|(tin, share)| Tin::new(params, share, (tin * places) as u32)).collect(),
+            tins: tins
+                .map(|(tin, share)| {
+                    let frame = CakeParams::frame_time(share.threshold, env.mtu_bytes);
+                    Tin::new(params, share, (tin * places) as u32, frame)
+                })
+                .collect(),
             tin_of: params.diffserv.table(),
             wash: params.wash,
+            ingress: params.ingress,
             current: 0,
             heap: OverflowHeap::new(places, shares.len()),
             isolation: params.isolation,
@@ -180,7 +186,9 @@ impl<P: Packet> CakeQueues<P> {
         let queue = &mut self.states[index as usize];
         let was = core::mem::replace(&mut queue.phase, phase);
         let more = i32::from(phase == Phase::Bulk) - i32::from(was == Phase::Bulk);
-        self.tins[tin].shares.count_bulk(queue.hosts, more);
+        let tin = &mut self.tins[tin];
+        tin.bulk = tin.bulk.checked_add_signed(more).expect("a bulk queue has been counted");
+        tin.shares.count_bulk(queue.hosts, more);
     }
 
     /// A packet was appended to a queue.
@@ -221,96 +229,6 @@ impl<P: Packet> CakeQueues<P> {
         self.tins[tin].new.pop_front();
         self.tins[tin].old.push(Turn { queue: index, hosts, credits });
     }
-
-    /// Asks COBALT about the heads of a queue until one passes. The heap moves a queue for each
-    /// packet that it loses (Linux 6.1 sch_cake.c, cake_dequeue_one).
-    fn judge(
-        &mut self,
-        now: Time,
-        tin: usize,
-        index: u32,
-        rng: &mut Rng,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<u32> {
-        let mut left = self.flows.bytes(index);
-        let mut sizes = core::mem::take(&mut self.dropped_sizes);
-        let mut sink = NotesSizes { sink, sizes: &mut sizes };
-        let judged = self.flows.judge(index, now, rng, &mut sink);
-        let passes = judged.map(|judged| judged.bytes());
-        self.tins[tin].packets -= sizes.len() as u64;
-        for bytes in sizes.drain(..) {
-            left -= u64::from(bytes);
-            let bytes_of = |queue| if queue == index { left } else { self.flows.bytes(queue) };
-            self.heap.shrank(index, bytes_of);
-        }
-        self.dropped_sizes = sizes;
-        passes
-    }
-
-    /// The head of a list was found empty.
-    fn retire(&mut self, now: Time, tin: usize, list: List, index: u32) {
-        let of_tin = &mut self.tins[tin];
-        match list {
-            List::New => _ = of_tin.new.pop_front(),
-            List::Old => of_tin.old.pop(),
-            List::Decaying => of_tin.remove_decaying(index),
-        }
-        let is_at_rest = self.flows.law(index).is_at_rest(now);
-        if !is_at_rest {
-            of_tin.push_decaying(index);
-        }
-        self.set_phase(tin, index, if is_at_rest { Phase::Idle } else { Phase::Decaying });
-    }
-
-    fn is_over_limit(&self) -> bool {
-        let is_over = self.flows.total().is_over(Ceiling::new(self.limit, u64::MAX));
-        is_over || self.flows.buffers().is_over()
-    }
-
-    /// The queue on top of the heap loses its head.
-    fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
-        let fattest = self.heap.fattest(|index| self.flows.bytes(index));
-        self.flows.evict(fattest, now, sink).expect("the fattest queue holds packets");
-        let tin = self.tin_of_queue(fattest);
-        self.tins[tin].packets -= 1;
-        self.heap.shed(|index| self.flows.bytes(index));
-    }
-
-    /// Takes the next packet of a tin; none if its next queue was found empty.
-    #[inline]
-    fn serve(
-        &mut self,
-        now: Time,
-        tin: usize,
-        is_first: &mut bool,
-        rng: &mut Rng,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<Departure<P>> {
-        loop {
-            let (list, index) = self.tins[tin].next(core::mem::take(is_first))?;
-            let credits = self.credits(tin, list, index);
-            if credits.is_some_and(|credits| *credits <= 0) {
-                match list {
-                    List::Old => self.tins[tin].turn_old(rng),
-                    _ => self.step_back(tin, index, rng),
-                }
-            } else if let Some(bytes) = self.judge(now, tin, index, rng, sink) {
-                let on_link = self.framing.bytes(bytes);
-                if let Some(credits) = self.credits(tin, list, index) {
-                    *credits -= on_link as i64;
-                }
-                self.shaper.charge(on_link);
-                self.tins[tin].charge(on_link, now);
-                let departure = self.flows.pop(index, bytes);
-                self.heap.shrank(index, |index| self.flows.bytes(index));
-                self.heap.count_departure();
-                return departure;
-            } else {
-                self.retire(now, tin, list, index);
-                return None;
-            }
-        }
-    }
 }
 
 impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
@@ -347,12 +265,14 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
-        self.held = self.shaper.held_until(now).filter(|_| self.flows.total().packets > 0);
-        if self.held.is_some() {
-            return None;
-        }
+        self.held = None;
         let mut is_first = true;
         while self.flows.total().packets > 0 {
+            // Again after an empty queue, as drops in ingress mode use up the rate.
+            self.held = self.shaper.held_until(now);
+            if self.held.is_some() {
+                return None;
+            }
             let is_shaped = self.shaper.is_limited();
             let tin = tins::select(&mut self.tins, self.current, is_shaped, now)
                 .expect("a tin that holds packets is active");

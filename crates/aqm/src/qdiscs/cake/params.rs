@@ -56,6 +56,9 @@ params! {
         rtt: OrOff<Span>, POSITIVE, "iproute2 q_cake.c: not given" => OrOff(None);
         /// Tins by DSCP. `besteffort` has one; tc's default is `diffserv3`.
         diffserv: Diffserv, ANY, "Linux sch_cake.c: besteffort" => Diffserv::Besteffort;
+        /// Whether the shaper charges dropped packets too, because they have used the link in front
+        /// of it; COBALT then acts later with many bulk flows (tc's `ingress`).
+        ingress: bool, ANY, "Linux sch_cake.c: egress" => false;
         /// Whether the DSCP is set to 0 once it has chosen the tin.
         wash: bool, ANY, "Linux sch_cake.c: nowash" => false;
         /// Queues; a multiple of 8.

@@ -128,6 +128,13 @@ impl Shaper {
         }
     }
 
+    /// A packet of this size was dropped in ingress mode.
+    pub(super) fn charge_drop(&mut self, bytes: u64) {
+        if let Some(byte_time) = self.byte_time {
+            self.next += byte_time.of(bytes);
+        }
+    }
+
     /// A packet of this size on the link below leaves.
     pub(super) fn charge(&mut self, bytes: u64) {
         let Some(byte_time) = self.byte_time else { return };

@@ -11,7 +11,7 @@ use super::round::Round;
 use super::shaper::TinClock;
 use super::ways::Ways;
 use crate::rng::Rng;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// The list from which a queue is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,10 @@ pub(super) struct Tin {
     /// Empty queues whose COBALT is not at rest yet.
     pub(super) decaying: Decaying,
     pub(super) packets: u64,
+    /// Queues that are bulk.
+    pub(super) bulk: u32,
+    /// The time of a largest packet at its threshold.
+    pub(super) frame_time: Span,
     pub(super) clock: TinClock,
     /// Bytes that it may send before the next tin without a bandwidth.
     deficit: i64,
@@ -42,7 +46,7 @@ pub(super) struct Tin {
 }
 
 impl Tin {
-    pub(super) fn new(params: &CakeParams, share: &TinShare, first: u32) -> Tin {
+    pub(super) fn new(params: &CakeParams, share: &TinShare, first: u32, frame_time: Span) -> Tin {
         let places = params.flows as usize;
         let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
         Tin {
@@ -57,6 +61,8 @@ impl Tin {
             old: Round::new(places),
             decaying: Decaying::new(places),
             packets: 0,
+            bulk: 0,
+            frame_time,
             clock: TinClock::new(share.threshold),
             deficit: 0,
             quantum: share.quantum,

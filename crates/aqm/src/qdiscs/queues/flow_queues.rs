@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::law::{Aqm, Cause, Evidence, Stage};
 use crate::packet::Packet;
 use crate::qdisc::{Departure, Sink};
-use crate::qdiscs::queues::law_queue::LawQueue;
+use crate::qdiscs::queues::law_queue::{HeadVerdict, LawQueue};
 use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::qdiscs::queues::pool::{Chain, Chained, Pool};
 use crate::qdiscs::queues::total::{BufferMemory, Total};
@@ -188,6 +188,25 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
             *total = Total { packets: total.packets - (before - left), bytes };
         }
         Some(Judged { bytes: passes?, chain, pool, total, buffers })
+    }
+
+    /// Lets the law of a queue judge its head alone; none if the queue is empty.
+    pub(crate) fn judge_head(
+        &mut self,
+        index: u32,
+        now: Time,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<HeadVerdict> {
+        let mut buffers = self.buffers;
+        let before = self.bytes(index);
+        let mut counting = CountsBuffers { sink, buffers: &mut buffers };
+        let verdict = self.queue(index).judge_head(now, rng, &mut counting);
+        self.buffers = buffers;
+        if verdict == Some(HeadVerdict::Dropped) {
+            self.total.remove((before - self.bytes(index)) as u32);
+        }
+        verdict
     }
 
     /// Takes the head of a queue, which has been judged and has `bytes` bytes.

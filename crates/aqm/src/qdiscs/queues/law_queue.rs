@@ -7,6 +7,15 @@ use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::rng::Rng;
 use crate::time::Time;
 
+/// What the law decided about a head that it judged alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum HeadVerdict {
+    /// It passes and is still queued; its size in bytes.
+    Passes(u32),
+    /// It was dropped.
+    Dropped,
+}
+
 /// Packets in the order of their arrival, and the law that judges them.
 pub(crate) struct LawQueue<'a, L, W> {
     pub(crate) law: &'a mut L,
@@ -80,24 +89,42 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<u32> {
-        let elsewhere = self.elsewhere;
-        let (mut packets, mut bytes) = (self.waiting.packets(), self.waiting.bytes());
-        while let Some(Departure { packet, enqueued }) = self.waiting.head() {
-            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: *enqueued };
-            (packets, bytes) = (packets - 1, bytes - u64::from(head.bytes));
-            let behind = Backlog { packets, bytes, link_bytes: bytes + elsewhere };
-            match self.law.on_dequeue(now, head, behind, rng) {
-                Verdict::Pass => return Some(head.bytes),
-                Verdict::Mark(cause) => {
-                    report_state(self.law, sink);
-                    mark(packet, *enqueued, Stage::Dequeue, cause, sink);
-                    return Some(head.bytes);
-                }
-                Verdict::Drop(cause) => self.drop_head(cause, sink),
+        loop {
+            match self.judge_head(now, rng, sink)? {
+                HeadVerdict::Passes(bytes) => return Some(bytes),
+                HeadVerdict::Dropped => {}
             }
         }
-        self.law.on_empty(now);
-        None
+    }
+
+    /// Lets the law judge the head alone; none if the queue is empty.
+    #[inline]
+    pub(crate) fn judge_head(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<HeadVerdict> {
+        let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
+        let Some(Departure { packet, enqueued }) = self.waiting.head() else {
+            self.law.on_empty(now);
+            return None;
+        };
+        let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: *enqueued };
+        let (packets, bytes) = (packets - 1, bytes - u64::from(head.bytes));
+        let behind = Backlog { packets, bytes, link_bytes: bytes + self.elsewhere };
+        match self.law.on_dequeue(now, head, behind, rng) {
+            Verdict::Pass => {}
+            Verdict::Mark(cause) => {
+                report_state(self.law, sink);
+                mark(packet, *enqueued, Stage::Dequeue, cause, sink);
+            }
+            Verdict::Drop(cause) => {
+                self.drop_head(cause, sink);
+                return Some(HeadVerdict::Dropped);
+            }
+        }
+        Some(HeadVerdict::Passes(head.bytes))
     }
 
     /// Drops the judged head. Out of line, as it is rare and a departing packet need not save
