@@ -130,7 +130,7 @@ fn rtt_of_cake_sets_the_target_and_overhead_keywords_add_up() {
         ("pppoe-ptm ether-vlan", "cake:overhead=34B,cells=ptm"),
         ("docsis", "cake:overhead=18B,mpu=64B"),
         ("unlimited raw", "cake:"),
-        ("diffserv4 wash", "cake:diffserv=diffserv4,wash=true"),
+        ("wash ingress", "cake:wash=true,ingress=true"),
     ] {
         let aqm = aqm_of_text(&format!("cake besteffort {options}")).unwrap();
         assert_eq!(normal(&aqm.text), normal(right), "{options}");
