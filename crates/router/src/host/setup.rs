@@ -193,7 +193,7 @@ mod tests {
             "qdisc codel at out: limit: asked for 100, the kernel has 1000"
         );
         assert!(compare(&expected, &shown(101)).is_err(), "a number has no slack, unlike a time");
-        assert!(compare(&expected, &json!([])).unwrap_err().contains("not there"));
+        assert!(compare(&expected, &json!([])).unwrap_err().contains("it is missing"));
     }
 
     #[test]
