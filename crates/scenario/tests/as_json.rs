@@ -3,8 +3,8 @@
 use std::io;
 
 use serde_json::{Value, json};
-use sojourn_scenario::resolved::{App, Extra, Loss};
-use sojourn_scenario::{Resolved, Scenario, Source};
+use sojourn_scenario::resolved::{App, DelayChanges, Extra, Loss};
+use sojourn_scenario::{Format, Resolved, Scenario, Source};
 
 const TEXT: &str = r#"
 name = "all"
@@ -283,3 +283,35 @@ fn jitter_and_loss_reach_another_process_unchanged() {
         assert_eq!(&serde_json::from_str::<Loss>(&sent).unwrap(), loss);
     }
 }
+
+#[test]
+fn schedules_of_delay_and_loss_are_shown_as_written_and_reach_another_process() {
+    let text = TEXT_OF_STEPS;
+    let no_file = |_: &str| Err(io::ErrorKind::NotFound.into());
+    let scenario = Scenario::load(text, &Source::default(), &no_file).unwrap();
+    let plan = scenario.resolved();
+    let link = &plan.to_json()["links"][0];
+    let delay = json!({
+        "kind": "schedule", "steps": [["0s", "20ms"], ["15s", "35ms"]], "reorder": false,
+    });
+    assert_eq!(link["delay"], delay);
+    assert_eq!(link["loss"], json!({ "kind": "schedule", "steps": [["0s", 0.0], ["9s", 0.25]] }));
+    let changes = plan.links[0].delay_changes.as_ref().unwrap();
+    let sent = serde_json::to_string(changes).unwrap();
+    assert_eq!(&serde_json::from_str::<DelayChanges>(&sent).unwrap(), changes);
+    let again = Scenario::load(&scenario.document_json(), &JSON, &no_file).unwrap();
+    assert_eq!(again.resolved(), plan);
+}
+
+const JSON: Source<'_> = Source { format: Format::Json, origin: "x.json", sets: &[] };
+const TEXT_OF_STEPS: &str = r#"name = "x"
+duration = "20s"
+[links.a]
+rate = "1mbit"
+delay = { kind = "schedule", steps = [["0s", "20ms"], ["15s", "35ms"]] }
+loss = { kind = "schedule", steps = [["0s", 0], ["9s", 0.25]] }
+[[flows]]
+path = ["a"]
+rtt = "50ms"
+app = { kind = "bulk" }
+"#;

@@ -215,11 +215,12 @@ fn check_order(place: &str, written: &flows::FlowGroup, document: &Document) -> 
     for (route, rate) in ends {
         let Some(last) = route.last().filter(|_| rate.is_some()) else { continue };
         let link = &document.links[last];
-        if link.jitter.as_ref().is_some_and(Jitter::reorders) || link.delay.reorders() {
+        let by_jitter = link.jitter.as_ref().is_some_and(Jitter::reorders);
+        if by_jitter || link.delay.reorders() {
+            let cause = if by_jitter { "jitter" } else { "delay" };
             let message = format!("packets overtake each other on `{last}` just before this rate");
-            let remedy =
-                "; leave the rate out, or set reorder = false for the link's jitter or delay";
-            return refuse(&format!("{place}.access"), message + remedy);
+            let remedy = format!("; leave the rate out, or set the {cause}'s reorder = false");
+            return refuse(&format!("{place}.access"), message + &remedy);
         }
     }
     Ok(())
