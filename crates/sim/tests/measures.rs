@@ -367,8 +367,8 @@ fn a_class_to_which_nothing_is_delivered_is_a_warning_and_an_idle_aqm_is_not_ano
     let [warning] = &of(1.0, bulk(2, "cubic"))[..] else { panic!() };
     assert!(warning.contains("class bulk: nothing was delivered in the counted time, 2s to 20s"));
     assert_eq!(of(0.0, bulk(2, "cubic")), [""; 0]);
-    // A transfer that is complete before it counts; one that stops by its scenario has a warning
-    // from there.
+    // A transfer that completes during the warm-up. Flows that the scenario stops then are warned
+    // about when it is read.
     let short =
         FlowGroup { app: App::Bulk { tcp: tcp("cubic"), bytes: Some(10_000) }, ..bulk(2, "cubic") };
     assert_eq!(of(0.0, short).len(), 1);

@@ -134,7 +134,7 @@ mod tests {
         let chunk = FinishedTransfer { start: Time::ZERO, bytes };
         assert_eq!(plan.next_start(&chunk, secs(1), &mut rng()), secs(2));
         assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(250_000));
-        // In 0.5 s they are 4 Mbit/s: 0.8 of that are enough for 2.
+        // 250 kB in 0.5 s are 4 Mbit/s, of which 0.8 are enough for 2 Mbit/s.
         let half = Time::ZERO + Span::from_millis(500);
         assert_eq!(plan.next_start(&chunk, half, &mut rng()), secs(2));
         assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(500_000));

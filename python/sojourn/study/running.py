@@ -123,7 +123,7 @@ def base_scenario(study: Study) -> BaseScenario:
 
 
 def check_metrics(study: Study, units: Mapping[str, str]) -> None:
-    """Refuse a metric that runs lack, bounds included, and a stopping rule in another unit.
+    """Refuse metrics that no run has, and a stopping rule whose unit is not the metric's.
 
     Args:
         study: whose metrics are checked.

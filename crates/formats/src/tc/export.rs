@@ -17,7 +17,7 @@ pub struct TcLink {
     pub is_arrivals: bool,
     /// bit/s.
     pub bps: u64,
-    /// Depth of the token bucket, if the rate has one that may not go into debt.
+    /// Depth of the token bucket, if the rate has one without debt.
     pub bucket_bytes: Option<u64>,
     /// Bytes that the link adds to a packet.
     pub framing_bytes: u64,

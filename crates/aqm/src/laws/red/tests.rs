@@ -175,7 +175,8 @@ fn a_draw_of_one_half_hits_at_count_9() {
 /// Floyd and Jacobson 1993 and ns-2.35 `red.cc`: `count` after each region.
 #[test]
 fn count_is_minus_one_below_min_th_and_zero_after_a_forced_action() {
-    // At p_b = 1/2 the next packet is hit with 1/2 from count 0, and for certain from count 1.
+    // With p_b = 1/2, RED marks the next packet with probability 1/2 at count 0, and always at
+    // count 1.
     let hits = |before: u32| {
         let mut red = direct(&[("max_p", "1")]);
         judge(&mut red, before, 0.999, Ecn::NotEct);
