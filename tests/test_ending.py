@@ -40,7 +40,7 @@ def work(*arguments, **options):
     {work}
 
 sys.argv = ["sojourn", "compare", "dumbbell-reno", "--aqm", "codel,pie"]
-importlib.import_module("sojourn.cli.compare").compare_aqms = work
+importlib.import_module("sojourn.cli.compare").plan = work
 from sojourn.__main__ import main
 sys.exit(main())
 """

@@ -161,16 +161,16 @@ def test_the_folder_is_held_from_runs_to_report_within_one_thread_and_against_ot
 
 
 def test_a_comparison_holds_its_folder_between_its_runs_and_its_report(command, monkeypatch):
-    module = importlib.import_module("sojourn.cli.compare")
-    compare, held = module.compare_aqms, []
+    planned = importlib.import_module("sojourn.comparing.comparison").Planned
+    run, held = planned.run, []
     out = command.folder / "out"
 
     def watched(*arguments, **options):
-        comparison = compare(*arguments, **options)
+        comparison = run(*arguments, **options)
         held.append((out / LOCK).exists())
         return comparison
 
-    monkeypatch.setattr(module, "compare_aqms", watched)
+    monkeypatch.setattr(planned, "run", watched)
     small = str(command.folder / "small.toml")
     words = ["compare", small, "--aqm", "codel,pie", "--set", "duration=300ms", "--seeds", "1"]
     assert main([*words, "--jobs", "1", "--format", "svg", "--out", str(out)]) == 0
@@ -314,7 +314,7 @@ def test_too_little_memory_is_said_in_a_sentence(command, monkeypatch, capsys):
         raise MemoryError
 
     module = importlib.import_module("sojourn.cli.compare")
-    monkeypatch.setattr(module, "compare_aqms", exhausted)
+    monkeypatch.setattr(module, "plan", exhausted)
     assert main(["compare", str(command.folder / "small.toml"), "--aqm", "codel,pie"]) == 1
     said = capsys.readouterr().err
     assert "sojourn: error: the memory that this process may have is used up" in said

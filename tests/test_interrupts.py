@@ -43,7 +43,7 @@ def late(*arguments, **options):
     time.sleep(0.5)
     raise KeyError("not interrupted")
 
-importlib.import_module("sojourn.cli.compare").compare_aqms = {where}
+importlib.import_module("sojourn.cli.compare").plan = {where}
 sys.exit(main(["compare", "dumbbell-reno", "--aqm", "codel,pie"]))
 """
 
