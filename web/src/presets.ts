@@ -6,6 +6,7 @@ import dumbbellCubic from "../../python/sojourn/scenarios/dumbbell-cubic.toml";
 import dumbbellReno from "../../python/sojourn/scenarios/dumbbell-reno.toml";
 import onoff from "../../python/sojourn/scenarios/onoff.toml";
 import rateSteps from "../../python/sojourn/scenarios/rate-steps.toml";
+import rrul from "../../python/sojourn/scenarios/rrul.toml";
 import trafficMix from "../../python/sojourn/scenarios/traffic-mix.toml";
 import twoWay from "../../python/sojourn/scenarios/two-way.toml";
 import unresponsive from "../../python/sojourn/scenarios/unresponsive.toml";
@@ -167,6 +168,7 @@ export const PRESETS: Preset[] = [
   shipped("onoff", "Bursts", onoff),
   shipped("rate-steps", "A rate that steps", rateSteps),
   shipped("two-way", "Traffic both ways", twoWay),
+  shipped("rrul", "Response under load", rrul),
   shipped("unresponsive", "A flow that does not respond", unresponsive),
   shipped("cellular", "Cellular, needs a trace", cellular),
   shipped("cellular-two-way", "Cellular both ways, needs a trace", cellularTwoWay),

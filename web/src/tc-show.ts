@@ -97,6 +97,12 @@ const CAKE_WORDS: Record<string, [string, string]> = {
   noatm: ["cells", "none"],
   atm: ["cells", "atm"],
   ptm: ["cells", "ptm"],
+  precedence: ["diffserv", "precedence"],
+  diffserv3: ["diffserv", "diffserv3"],
+  diffserv4: ["diffserv", "diffserv4"],
+  diffserv8: ["diffserv", "diffserv8"],
+  wash: ["wash", "true"],
+  ingress: ["ingress", "true"],
 };
 const PIE_WORDS: Record<string, [string, string]> = { dq_rate_estimator: ["delay", "rate"] };
 const DUALPI2_WORDS: Record<string, [string, string]> = {
@@ -109,7 +115,7 @@ const WORDS: Record<string, Record<string, [string, string]>> = {
   fq_pie: PIE_WORDS,
   dualpi2: DUALPI2_WORDS,
 };
-/** Words for what ours always does: one class, the packet's actual size, and disabled options. */
+/** Words for what ours does by default: one tin, the packet's actual size, and disabled options. */
 const NEUTRAL = /^(besteffort|raw|nonat|nowash|no-ack-filter|no-split-gso|noecn|nobytemode)$/;
 
 /** For every kind: the AQM, its words with a value, and its flags. */
