@@ -1396,9 +1396,10 @@ class Cake(_Aqm):
             sch_cake.c: triple-isolate. Default: ``"triple"``.
         overhead: Bytes that the link below adds to every packet, for the shaper and the shares of
             flows. Here they count from the IP packet: ``overhead -4`` of tc behind an Ethernet
-            header of 14 bytes is 10. Source: Linux sch_cake.c: raw. Default: ``"0B"``.
-        mpu: Least size of a packet on the link below. Source: Linux sch_cake.c: raw. Default:
-            ``"0B"``.
+            header of 14 bytes is 10. It must be at most 256B (iproute2 q_cake.c). Source: Linux
+            sch_cake.c: raw. Default: ``"0B"``.
+        mpu: Least size of a packet on the link below. It must be at most 256B (iproute2 q_cake.c).
+            Source: Linux sch_cake.c: raw. Default: ``"0B"``.
         cells: Cells of the link below. Source: Linux sch_cake.c: noatm. Default: ``"none"``.
         inverse_roots: Table of COBALT's 1 / sqrt(count): ``linux-6.1``, or ``linux-6.12`` as in
             that release and later, by which the second signal comes 40 us later. Source: Linux 6.1

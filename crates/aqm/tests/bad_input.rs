@@ -29,6 +29,7 @@ fn outside(rule: &str) -> &'static [&'static str] {
         "must be greater than 0 and at most 1" => &["0", "1.5"],
         "must be from 1 to 65536" => &["0", "65537"],
         "must be from 256B to 1MiB (Linux sch_fq_codel.c)" => &["255", "1048577"],
+        "must be at most 256B (iproute2 q_cake.c)" => &["257"],
         "must be from 1B to 1MiB" => &["0", "1048577"],
         other => panic!("say what is outside of: {other}"),
     }

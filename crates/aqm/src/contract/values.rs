@@ -11,7 +11,7 @@ pub fn usual(param: &ParamSpec) -> Vec<&'static str> {
         ValueKind::Hertz => &["1hz", "0.0625hz", "20hz"],
         ValueKind::Number => &["0.5", "1", "0", "0.02", "0.001", "3"],
         ValueKind::Whole => &["3", "24", "128", "1"],
-        ValueKind::Bytes => &["700B", "6kB", "20kB", "64B"],
+        ValueKind::Bytes => &["700B", "6kB", "20kB", "64B", "256B"],
         ValueKind::Limit => &["7p", "30p", "9kB"],
         ValueKind::Rate => &["3mbit"],
         ValueKind::Bool => &["true", "false"],

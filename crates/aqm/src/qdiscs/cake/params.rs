@@ -68,9 +68,9 @@ params! {
         /// Bytes that the link below adds to every packet, for the shaper and the shares of flows.
         /// Here they count from the IP packet: `overhead -4` of tc behind an Ethernet header of 14
         /// bytes is 10.
-        overhead: Bytes, ANY, "Linux sch_cake.c: raw" => Bytes(0);
+        overhead: Bytes, FRAMING, "Linux sch_cake.c: raw" => Bytes(0);
         /// Least size of a packet on the link below.
-        mpu: Bytes, ANY, "Linux sch_cake.c: raw" => Bytes(0);
+        mpu: Bytes, FRAMING, "Linux sch_cake.c: raw" => Bytes(0);
         /// Cells of the link below.
         cells: Cells, ANY, "Linux sch_cake.c: noatm" => Cells::None;
         /// Table of COBALT's 1 / sqrt(count): `linux-6.1`, or `linux-6.12` as in that release and
