@@ -144,7 +144,8 @@ static inline psched_time_t psched_get_time(void) { return PSCHED_NS2TICKS(ktime
 
 /*
  * --- timers: at most one, kept by main.c ---
- * It expires a step of the kernel's timer wheel late: a jiffy, 8 from 63 jiffies on (fact aqm-4).
+ * It expires a step of the kernel's timer wheel late: a jiffy, 8 from 63 jiffies on (fact aqm-4),
+ * but on time with `exact_timers`.
  */
 #define WHEEL_LEVEL_JIFFIES 63
 #define WHEEL_LEVEL_SHIFT 3
@@ -158,11 +159,12 @@ static inline void timer_setup(struct timer_list *t, void (*f)(struct timer_list
 	*t = (struct timer_list){ .function = f };
 	shim_timer = t;
 }
+u64 shim_arg(const char *name, u64 otherwise); /* law.h */
 static inline int mod_timer(struct timer_list *t, unsigned long expires)
 {
 	unsigned int shift = expires - jiffies < WHEEL_LEVEL_JIFFIES ? 0 : WHEEL_LEVEL_SHIFT;
 
-	t->expires = ((expires >> shift) + 1) << shift;
+	t->expires = shim_arg("exact_timers", 0) ? expires : ((expires >> shift) + 1) << shift;
 	t->pending = true;
 	return 0;
 }

@@ -69,19 +69,21 @@ fn red() -> Vec<Case> {
     vec![
         Case {
             law: "red",
-            ours: "red@linux:limit=1000000B,min_th=60000B,max_th=180000B",
+            ours: "red@linux:limit=1000000B,min_th=60000B,max_th=180000B,bandwidth=100mbit",
             options: red_options(1_000_000, 60_000, 180_000, 0.02),
             known: None,
         },
         Case {
             law: "red",
-            ours: "red@linux:limit=1000000B,min_th=30000B,max_th=90000B,max_p=0.1,ecn=true",
+            ours: "red@linux:limit=1000000B,min_th=30000B,max_th=90000B,max_p=0.1,ecn=true,\
+                   bandwidth=100mbit",
             options: format!("{} ecn=1", red_options(1_000_000, 30_000, 90_000, 0.1)),
             known: None,
         },
         Case {
             law: "red",
-            ours: "ared@linux:limit=1000000B,min_th=60000B,max_th=180000B,ecn=true",
+            ours: "ared@linux:limit=1000000B,min_th=60000B,max_th=180000B,ecn=true,\
+                   bandwidth=100mbit",
             options: format!("{} ecn=1 adaptive=1", red_options(1_000_000, 60_000, 180_000, 0.02)),
             known: None,
         },
@@ -132,7 +134,7 @@ fn sfq() -> Vec<Case> {
             "sfq:limit=300p,flows=20,divisor=64,quantum=3000B",
             "limit=300 flows=20 divisor=64 quantum=3000",
         ),
-        case("sfq", "sfq:perturb=1s", "perturb=1 same_keys=2"),
+        case("sfq", "sfq:perturb=1s", "perturb=1 same_keys=2 exact_timers=1"),
         case("sfq", "sfq:limit=40p", "limit=40"),
         Case {
             law: "sfq",
@@ -148,7 +150,7 @@ fn sfq() -> Vec<Case> {
                 3_000,
                 15_000,
                 0.1,
-                "limit=400 ecn=1 headdrop=1 perturb=2 same_keys=2",
+                "limit=400 ecn=1 headdrop=1 perturb=2 same_keys=2 exact_timers=1",
             ),
             known: None,
         },

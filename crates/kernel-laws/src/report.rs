@@ -118,7 +118,8 @@ bursts of datagrams. A decision is the answer to an arrival or to a request for 
 
 Not tested: segmentation offload, the bypass of an empty queue, netlink and hashing (flows get the
 queues of our hash); PIE with `delay=rate` above 16 MiB, where the kernel's product wraps at 32
-bits; DualPI2, which Linux 6.1 lacks. A second has 250 jiffies.
+bits; DualPI2, which Linux 6.1 lacks; when SFQ changes its hash, which the kernel's timer does up to
+8 jiffies after the period and ours at once. A second has 250 jiffies.
 
 `make test-kernel-laws` repeats it ([how](../../crates/kernel-laws/README.md)). It fails where a
 packet fares differently, unless the case has a reason and that number of differences.
