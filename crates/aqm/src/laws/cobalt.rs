@@ -222,15 +222,10 @@ impl Cobalt {
         self.count == 0 && self.blue_prob == 0.0 && now >= self.drop_next
     }
 
-    /// The time of a largest packet as the shaper of CAKE computes it.
-    pub(crate) fn set_frame_time(&mut self, frame: Span) {
-        self.least_sojourn = frame.times(4);
-    }
-
-    /// The least sojourn time at which the law acts in CAKE's ingress mode: two largest packets of
-    /// each bulk flow, and never fewer than four packets (Linux 6.1 sch_cake.c,
-    /// cobalt_should_drop).
-    pub(crate) fn set_bulk_flows(&mut self, frame: Span, bulk_flows: u32) {
+    /// Sets the least sojourn time at which the law acts in CAKE, where the shaper computes the
+    /// time of a largest packet: four packets or, in ingress mode, two for each bulk flow if these
+    /// are more (Linux 6.1 sch_cake.c, cobalt_should_drop).
+    pub(crate) fn set_least_sojourn(&mut self, frame: Span, bulk_flows: u32) {
         self.least_sojourn = frame.times(4.max(2 * u64::from(bulk_flows)));
     }
 

@@ -20,7 +20,6 @@ mod queue_state;
 mod round;
 mod serving;
 mod shaper;
-mod sizes;
 mod tins;
 mod ways;
 
@@ -92,8 +91,6 @@ struct CakeQueues<P> {
     /// For the hashes of flows, sources and destinations.
     salts: [u64; 3],
     held: Option<Time>,
-    /// Scratch buffer: packets that COBALT drops in one call.
-    dropped_sizes: Vec<u32>,
 }
 
 impl<P: Packet> CakeQueues<P> {
@@ -101,24 +98,21 @@ impl<P: Packet> CakeQueues<P> {
         let places = params.flows as usize;
         let shares = params.diffserv.shares(params.bandwidth.0);
         let law_env = Env { rate: None, ..*env };
+        let tin = |(tin, share)| Tin::new(params, share, (tin * places) as u32, env.mtu_bytes);
+        let tins: Vec<Tin> = shares.iter().enumerate().map(tin).collect();
         let law = |place: usize| {
-            let threshold = shares[place / places].threshold;
-            let mut law = Cobalt::with(params.cobalt(threshold, env.mtu_bytes), &law_env);
-            law.set_frame_time(CakeParams::frame_time(threshold, env.mtu_bytes));
+            let tin = place / places;
+            let cobalt = params.cobalt(shares[tin].threshold, env.mtu_bytes);
+            let mut law = Cobalt::with(cobalt, &law_env);
+            law.set_least_sojourn(tins[tin].frame_time, 0);
             law
         };
         let rest = QueueState { phase: Phase::Idle, credits: 0, hosts: HostPair::default() };
         let (limit, memory_limit) = params.limits();
-        let tins = shares.iter().enumerate();
         CakeQueues {
             flows: FlowQueues::numbered(places * shares.len(), Some(memory_limit), law),
             states: vec![rest; places * shares.len()],
-            tins: tins
-                .map(|(tin, share)| {
-                    let frame = CakeParams::frame_time(share.threshold, env.mtu_bytes);
-                    Tin::new(params, share, (tin * places) as u32, frame)
-                })
-                .collect(),
+            tins,
             tin_of: params.diffserv.table(),
             wash: params.wash,
             ingress: params.ingress,
@@ -134,7 +128,6 @@ impl<P: Packet> CakeQueues<P> {
             limit,
             salts: [0, 1, 2].map(|side| splitmix(env.salt ^ side)),
             held: None,
-            dropped_sizes: Vec::new(),
         }
     }
 
@@ -279,7 +272,6 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
             self.current = tin;
             let departure = self.serve(now, tin, &mut is_first, rng, sink);
             if departure.is_some() {
-                self.tins[tin].packets -= 1;
                 return departure;
             }
         }

@@ -2,7 +2,6 @@
 
 use super::CakeQueues;
 use super::queue_state::Phase;
-use super::sizes::NotesSizes;
 use super::tins::{List, Tin};
 use crate::packet::Packet;
 use crate::qdisc::{Departure, Sink};
@@ -12,55 +11,39 @@ use crate::rng::Rng;
 use crate::time::Time;
 
 impl<P: Packet> CakeQueues<P> {
-    /// Asks COBALT about the heads of a queue until one passes. The heap moves a queue for each
-    /// packet that it loses (Linux 6.1 sch_cake.c, cake_dequeue_one).
+    /// Asks COBALT about the head of a queue (Linux 6.1 sch_cake.c, cake_dequeue_one). In ingress
+    /// mode a drop is charged to the shaper and to the shares of its flow and tin.
+    #[inline]
     fn judge(
-        &mut self,
-        now: Time,
-        tin: usize,
-        index: u32,
-        rng: &mut Rng,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<u32> {
-        let mut left = self.flows.bytes(index);
-        let mut sizes = core::mem::take(&mut self.dropped_sizes);
-        let mut sink = NotesSizes { sink, sizes: &mut sizes };
-        let judged = self.flows.judge(index, now, rng, &mut sink);
-        let passes = judged.map(|judged| judged.bytes());
-        self.tins[tin].packets -= sizes.len() as u64;
-        for bytes in sizes.drain(..) {
-            left -= u64::from(bytes);
-            let bytes_of = |queue| if queue == index { left } else { self.flows.bytes(queue) };
-            self.heap.shrank(index, bytes_of);
-        }
-        self.dropped_sizes = sizes;
-        passes
-    }
-
-    /// As [`CakeQueues::judge`] in ingress mode, for the head alone. A drop is charged to the
-    /// shaper and to the shares of its flow and tin.
-    fn judge_head(
         &mut self,
         now: Time,
         (tin, list, index): (usize, List, u32),
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<HeadVerdict> {
-        let Tin { frame_time, bulk, .. } = self.tins[tin];
-        self.flows.law_mut(index).set_bulk_flows(frame_time, bulk);
-        let before = self.flows.bytes(index);
+        if self.ingress {
+            let Tin { frame_time, bulk, .. } = self.tins[tin];
+            self.flows.law_mut(index).set_least_sojourn(frame_time, bulk);
+        }
         let verdict = self.flows.judge_head(index, now, rng, sink);
-        if verdict == Some(HeadVerdict::Dropped) {
-            let bytes = self.framing.bytes((before - self.flows.bytes(index)) as u32);
-            self.heap.shrank(index, |index| self.flows.bytes(index));
-            self.shaper.charge_drop(bytes);
+        if let Some(HeadVerdict::Dropped(bytes)) = verdict {
             self.tins[tin].packets -= 1;
-            self.tins[tin].charge(bytes, now);
-            if let Some(credits) = self.credits(tin, list, index) {
-                *credits -= bytes as i64;
+            self.heap.shrank(index, |index| self.flows.bytes(index));
+            if self.ingress {
+                let on_link = self.framing.bytes(bytes);
+                self.shaper.charge_drop(on_link);
+                self.charge(now, (tin, list, index), on_link);
             }
         }
         verdict
+    }
+
+    /// Charges a packet of this size on the link below to its tin and its flow.
+    fn charge(&mut self, now: Time, (tin, list, index): (usize, List, u32), on_link: u64) {
+        self.tins[tin].charge(on_link, now);
+        if let Some(credits) = self.credits(tin, list, index) {
+            *credits -= on_link as i64;
+        }
     }
 
     /// The head of a list was found empty.
@@ -117,28 +100,23 @@ impl<P: Packet> CakeQueues<P> {
                 }
                 continue;
             }
-            let passes = match self.ingress {
-                false => self.judge(now, tin, index, rng, sink),
-                true => match self.judge_head(now, (tin, list, index), rng, sink) {
-                    Some(HeadVerdict::Dropped) => continue,
-                    Some(HeadVerdict::Passes(bytes)) => Some(bytes),
-                    None => None,
-                },
-            };
-            if let Some(bytes) = passes {
-                let on_link = self.framing.bytes(bytes);
-                if let Some(credits) = self.credits(tin, list, index) {
-                    *credits -= on_link as i64;
+            match self.judge(now, (tin, list, index), rng, sink) {
+                None => {
+                    self.retire(now, tin, list, index);
+                    return None;
                 }
-                self.shaper.charge(on_link);
-                self.tins[tin].charge(on_link, now);
-                let departure = self.flows.pop(index, bytes);
-                self.heap.shrank(index, |index| self.flows.bytes(index));
-                self.heap.count_departure();
-                return departure;
-            } else {
-                self.retire(now, tin, list, index);
-                return None;
+                // The queue is still the next one, unless the drop has used up its credits.
+                Some(HeadVerdict::Dropped(_)) => {}
+                Some(HeadVerdict::Passes(bytes)) => {
+                    let on_link = self.framing.bytes(bytes);
+                    self.shaper.charge(on_link);
+                    self.charge(now, (tin, list, index), on_link);
+                    self.tins[tin].packets -= 1;
+                    let departure = self.flows.pop(index, bytes);
+                    self.heap.shrank(index, |index| self.flows.bytes(index));
+                    self.heap.count_departure();
+                    return departure;
+                }
             }
         }
     }

@@ -46,7 +46,7 @@ pub(super) struct Tin {
 }
 
 impl Tin {
-    pub(super) fn new(params: &CakeParams, share: &TinShare, first: u32, frame_time: Span) -> Tin {
+    pub(super) fn new(params: &CakeParams, share: &TinShare, first: u32, mtu_bytes: u32) -> Tin {
         let places = params.flows as usize;
         let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
         Tin {
@@ -62,7 +62,7 @@ impl Tin {
             decaying: Decaying::new(places),
             packets: 0,
             bulk: 0,
-            frame_time,
+            frame_time: CakeParams::frame_time(share.threshold, mtu_bytes),
             clock: TinClock::new(share.threshold),
             deficit: 0,
             quantum: share.quantum,
@@ -130,9 +130,6 @@ pub(super) fn select(
     is_shaped: bool,
     now: Time,
 ) -> Option<usize> {
-    if tins.len() == 1 {
-        return tins[0].is_active().then_some(0);
-    }
     if is_shaped {
         let waits = |tin: &Tin| tin.clock.next().as_nanos().saturating_sub(now.as_nanos());
         let active = tins.iter().enumerate().filter(|(_, tin)| tin.is_active());

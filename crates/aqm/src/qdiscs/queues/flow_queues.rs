@@ -176,21 +176,22 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Judged<'_, P>> {
+        let bytes = loop {
+            match self.judge_head(index, now, rng, sink)? {
+                HeadVerdict::Passes(bytes) => break bytes,
+                HeadVerdict::Dropped(_) => {}
+            }
+        };
+        Some(self.judged(index, bytes))
+    }
+
+    fn judged(&mut self, index: u32, bytes: u32) -> Judged<'_, P> {
         let FlowQueues { flows, pool, total, buffers } = self;
-        let Flow { chain, law } = &mut flows[index as usize];
-        let (before, elsewhere) = (chain.packets(), total.bytes - chain.bytes());
-        let waiting = Chained { pool: &mut *pool, chain: &mut *chain };
-        let mut sink = CountsBuffers { sink, buffers: &mut *buffers };
-        let passes = LawQueue { law, waiting, elsewhere }.judge(now, rng, &mut sink);
-        let left = chain.packets();
-        if left < before {
-            let bytes = chain.bytes() + elsewhere;
-            *total = Total { packets: total.packets - (before - left), bytes };
-        }
-        Some(Judged { bytes: passes?, chain, pool, total, buffers })
+        Judged { bytes, chain: &mut flows[index as usize].chain, pool, total, buffers }
     }
 
     /// Lets the law of a queue judge its head alone; none if the queue is empty.
+    #[inline]
     pub(crate) fn judge_head(
         &mut self,
         index: u32,
@@ -198,13 +199,14 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<HeadVerdict> {
-        let mut buffers = self.buffers;
-        let before = self.bytes(index);
-        let mut counting = CountsBuffers { sink, buffers: &mut buffers };
-        let verdict = self.queue(index).judge_head(now, rng, &mut counting);
-        self.buffers = buffers;
-        if verdict == Some(HeadVerdict::Dropped) {
-            self.total.remove((before - self.bytes(index)) as u32);
+        let FlowQueues { flows, pool, total, buffers } = self;
+        let Flow { chain, law } = &mut flows[index as usize];
+        let elsewhere = total.bytes - chain.bytes();
+        let waiting = Chained { pool, chain };
+        let mut sink = CountsBuffers { sink, buffers };
+        let verdict = LawQueue { law, waiting, elsewhere }.judge_head(now, rng, &mut sink);
+        if let Some(HeadVerdict::Dropped(bytes)) = verdict {
+            total.remove(bytes);
         }
         verdict
     }
@@ -212,9 +214,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
     /// Takes the head of a queue, which has been judged and has `bytes` bytes.
     #[inline]
     pub(crate) fn pop(&mut self, index: u32, bytes: u32) -> Option<Departure<P>> {
-        let FlowQueues { flows, pool, total, buffers } = self;
-        let Flow { chain, .. } = &mut flows[index as usize];
-        Judged { bytes, chain, pool, total, buffers }.take()
+        self.judged(index, bytes).take()
     }
 
     /// Drops the head of a queue to make room. Returns its size, or none if the queue is empty.

@@ -12,8 +12,8 @@ use crate::time::Time;
 pub(crate) enum HeadVerdict {
     /// It passes and is still queued; its size in bytes.
     Passes(u32),
-    /// It was dropped.
-    Dropped,
+    /// It was dropped; its size in bytes.
+    Dropped(u32),
 }
 
 /// Packets in the order of their arrival, and the law that judges them.
@@ -92,7 +92,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         loop {
             match self.judge_head(now, rng, sink)? {
                 HeadVerdict::Passes(bytes) => return Some(bytes),
-                HeadVerdict::Dropped => {}
+                HeadVerdict::Dropped(_) => {}
             }
         }
     }
@@ -121,7 +121,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
             }
             Verdict::Drop(cause) => {
                 self.drop_head(cause, sink);
-                return Some(HeadVerdict::Dropped);
+                return Some(HeadVerdict::Dropped(head.bytes));
             }
         }
         Some(HeadVerdict::Passes(head.bytes))
