@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import textwrap
 from collections.abc import Iterable
@@ -10,6 +9,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.describing import schema_keys
+from sojourn.describing.nearest import meant
 from sojourn.errors import InputError, ScenarioError
 from sojourn.loading.bring import bring, names_code
 
@@ -114,11 +114,10 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     known += [f"{e['name']}.{p['name']}" for e in entries for p in e["params"]]
     known += sorted({p["name"] for e in entries for p in e["params"]})
     known += [*_tcps(), *schema_keys.keys()]
-    near = difflib.get_close_matches(topic, known, n=1, cutoff=0.5)
-    meant = f"; did you mean `{near[0]}`?" if near else ";"
+    near = meant(topic, known, cutoff=0.5) or ";"
     return (
         f"{topic}: there is no AQM, congestion control, TCP, parameter or word of a scenario of "
-        f"that name{meant} `sojourn list aqms`, `ccs` and `tcps` show what there is, and "
+        f"that name{near} `sojourn list aqms`, `ccs` and `tcps` show what there is, and "
         "`sojourn explain links` and `sojourn explain flows` begin with a scenario's words"
     )
 

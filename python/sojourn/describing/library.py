@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sojourn import _core, reading
+from sojourn.describing.nearest import meant
 from sojourn.errors import InputError
 
 # Dotted keys with Python values, or with TOML values as text (plain words need no quotes).
@@ -127,11 +128,8 @@ def find(source: str | Path) -> Path:
 
 
 def _hint(name: str, named: Iterable[str]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(Path(name).stem, list(named), n=1)
-    meant = f"; did you mean `{near[0]}`?" if near else ";"
-    return f"{meant} `sojourn list scenarios` shows what there is"
+    near = meant(Path(name).stem, named) or ";"
+    return f"{near} `sojourn list scenarios` shows what there is"
 
 
 def _result_of(text: str) -> str:

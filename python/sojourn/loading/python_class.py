@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import inspect
 import sys
@@ -12,6 +11,7 @@ from typing import Any
 
 from sojourn import control
 from sojourn._core import CustomLaw
+from sojourn.describing.nearest import meant
 from sojourn.errors import InputError
 from sojourn.law import HOOKS, Param, Var
 
@@ -55,9 +55,9 @@ def _hooks(cls: type, place: str) -> list[str]:
     found = [hook for hook in HOOKS if callable(getattr(cls, hook, None))]
     for name in dir(cls):
         if name.startswith("on_") and name not in HOOKS:
-            near = difflib.get_close_matches(name, HOOKS, n=1)
-            meant = f"; did you mean `{near[0]}`?" if near else ""
-            raise InputError(f"{place}: {cls.__name__}.{name}: no hook has that name{meant}")
+            raise InputError(
+                f"{place}: {cls.__name__}.{name}: no hook has that name{meant(name, HOOKS)}"
+            )
     if not {"on_enqueue", "on_dequeue"} & set(found):
         raise InputError(
             f"{place}: {cls.__name__} has neither on_enqueue nor on_dequeue, so it would never "

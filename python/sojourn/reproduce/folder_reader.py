@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
+from sojourn.describing.nearest import meant
 from sojourn.errors import InputError
 from sojourn.reproduce.toml_lines import Place, line_of
 
@@ -93,7 +93,6 @@ class Reader:
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """The nearest name, and all of them where they are few."""
-    near = get_close_matches(name, known, n=1, cutoff=0.5)
-    meant = f"; did you mean `{near[0]}`?" if near else ";"
+    near = meant(name, known, cutoff=0.5)
     listed = f" There are: {', '.join(known)}" if len(known) <= 40 else ""
-    return f"{meant}{listed}" if near or listed else ""
+    return f"{near or ';'}{listed}" if near or listed else ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sojourn.describing.nearest import meant
 from sojourn.errors import InputError
 
 MOST_SEEDS = 1_000_000
@@ -38,9 +38,8 @@ def near(name: str, known: Iterable[str]) -> str:
     """Suggestions, or all allowed words."""
     names = list(known)
     # `delay_p95` alone lacks the scope that a key begins with: `queue/bottleneck/delay_p95`.
-    found = [each for each in names if each.rpartition("/")[2] == name][:1]
-    found = found or difflib.get_close_matches(name, names, n=1)
-    return f"; did you mean `{found[0]}`?" if found else f"; known: {', '.join(names)}"
+    same = [each for each in names if each.rpartition("/")[2] == name]
+    return meant(same[0] if same else name, names) or f"; known: {', '.join(names)}"
 
 
 def choice(place: str, value: object, words: Sequence[str]) -> str:
