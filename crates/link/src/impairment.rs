@@ -3,7 +3,7 @@
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
-use sojourn_scenario::resolved::{DelayChanges, Extra, Jitter, Loss};
+use sojourn_scenario::resolved::{DelayChanges, Extra, Jitter, Link as LinkPlan, Loss};
 
 /// Loss, jitter and bleaching on one path. Loss and jitter have separate random streams, so that
 /// neither changes the draws of the other.
@@ -36,6 +36,17 @@ pub struct Impairs {
 }
 
 impl Impairment {
+    /// The impairment behind a scenario's link.
+    pub fn of_plan(link: &LinkPlan, seed: u64) -> Option<Impairment> {
+        let does = Impairs {
+            loss: link.loss.clone(),
+            jitter: link.jitter,
+            changes: link.delay_changes.clone(),
+            bleaches: link.ecn_bleaching,
+        };
+        Impairment::behind(&link.name, seed, does)
+    }
+
     /// The impairment behind a link, whose random streams are named after the link; `None` if the
     /// path does nothing to packets.
     pub fn behind(link: &str, seed: u64, does: Impairs) -> Option<Impairment> {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use sojourn_aqm::{Departure, Packet, Time};
-use sojourn_scenario::resolved::{Device, Trace};
+use sojourn_scenario::resolved::{Capacity, Device, Link as LinkPlan, Trace};
 
 use crate::queue::Queue;
-use crate::{Line, LinkObserver, Opportunities, Shaper, TxRing};
+use crate::{Line, LinkObserver, Opportunities, Shaper, TokenBucket, TxRing};
 
 /// The server of a link.
 #[derive(Debug)]
@@ -24,6 +24,21 @@ pub enum Server<P> {
 }
 
 impl<P: Packet> Server<P> {
+    /// The server of a scenario's link.
+    pub fn of_plan(link: &LinkPlan) -> Server<P> {
+        let (line, bucket) = match &link.capacity {
+            Capacity::Trace(trace) => return Server::recorded(Arc::clone(trace)),
+            Capacity::Wireless { .. } => return Server::shared_medium(link.device),
+            Capacity::Constant(rate) => (Line::from(*rate), None),
+            Capacity::Schedule(schedule) => (Line::from(schedule), None),
+            Capacity::Bucket(bucket) => (Line::from(bucket.line), Some(TokenBucket::new(bucket))),
+        };
+        match (bucket, link.device) {
+            (None, None) => Server::steady(line),
+            (bucket, device) => Server::shaped(Shaper::new(bucket, device, line)),
+        }
+    }
+
     /// A server with a fixed rate or a schedule of rates. The discipline learns of a change when
     /// the next packet starts. In an outage no packet is taken from the queue.
     pub fn steady(line: impl Into<Line>) -> Server<P> {

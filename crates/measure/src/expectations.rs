@@ -28,12 +28,19 @@ fn metric_of(place: &str, name: &str) -> Result<&'static Metric, ScenarioError> 
         let what = format!("`{name}` is a key; write metric = \"{last}\" and of = \"{owner}\"");
         return Err(ScenarioError::new(place, what));
     }
+    named(name).map_err(|what| ScenarioError::new(place, what))
+}
+
+/// The metric with this name.
+///
+/// # Errors
+/// A sentence with the nearest name.
+pub fn named(name: &str) -> Result<&'static Metric, String> {
     let known = || metrics::all().filter(|metric| matches!(metric.written, Written::Always));
     known().find(|metric| metric.name == name).ok_or_else(|| {
         let near = params::nearest(name, known().map(|metric| metric.name));
         let meant = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-        let what = format!("there is no metric `{name}`; {meant}docs/reference/tables.md has all");
-        ScenarioError::new(place, what)
+        format!("there is no metric `{name}`; {meant}docs/reference/tables.md has all")
     })
 }
 
@@ -77,13 +84,23 @@ fn check_units(
 ) -> Result<(), ScenarioError> {
     for (key, bound) in expectation.bounds() {
         let is_part = expectation.against.is_some() && matches!(bound, Bound::Percent(_));
-        if !is_part && !fits(metric, bound) {
-            let (name, what) = (metric.name, bound.what());
-            let remedy = format!("is {what}, but {name} is {}", example(metric));
-            return Err(ScenarioError::new(format!("{place}.{key}"), remedy));
+        if !is_part {
+            let refuse = |what| ScenarioError::new(format!("{place}.{key}"), what);
+            check_unit(metric, bound).map_err(refuse)?;
         }
     }
     Ok(())
+}
+
+/// Checks that a bound has the unit of a metric.
+///
+/// # Errors
+/// A sentence with an example.
+pub fn check_unit(metric: &Metric, bound: Bound) -> Result<(), String> {
+    if fits(metric, bound) {
+        return Ok(());
+    }
+    Err(format!("is {}, but {} is {}", bound.what(), metric.name, example(metric)))
 }
 
 fn fits(metric: &Metric, bound: Bound) -> bool {

@@ -15,6 +15,7 @@ const SHARED: &[(&str, &str)] = &[
         "Wire",
         "the wire behind a link: of the simulator, and of the router, on which real packets are",
     ),
+    ("Bottleneck", "the bottleneck in a plan of real hosts, and the one that a test describes"),
     ("Packet", "the trait that disciplines ask for, and the simulator's packet, which has it"),
 ];
 

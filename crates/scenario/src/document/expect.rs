@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, SeqAccess, value::MapAccessDeserializer};
@@ -225,20 +226,26 @@ impl Bound {
     }
 }
 
-fn bound(text: &str) -> Result<Bound, String> {
-    let (number, unit) = units::split(text);
-    let finite = || match number.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(format!("`{text}` is no value of a metric; write one such as 20ms or 5%")),
-    };
-    match unit {
-        "" => finite().map(Bound::Plain),
-        "%" => finite().map(Bound::Percent),
-        "ns" | "us" | "ms" | "s" => units::span(text).map(Bound::Time),
-        "bit" | "kbit" | "mbit" | "gbit" => units::rate(text).map(Bound::Rate),
-        "B" | "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" => units::bytes(text).map(Bound::Bytes),
-        _ => {
-            Err(format!("`{unit}` is no unit of a metric; write a value such as 20ms, 5mbit or 5%"))
+impl FromStr for Bound {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Bound, String> {
+        let (number, unit) = units::split(text);
+        let finite = || match number.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(format!("`{text}` is no value of a metric; write one such as 20ms or 5%")),
+        };
+        match unit {
+            "" => finite().map(Bound::Plain),
+            "%" => finite().map(Bound::Percent),
+            "ns" | "us" | "ms" | "s" => units::span(text).map(Bound::Time),
+            "bit" | "kbit" | "mbit" | "gbit" => units::rate(text).map(Bound::Rate),
+            "B" | "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" => {
+                units::bytes(text).map(Bound::Bytes)
+            }
+            _ => Err(format!(
+                "`{unit}` is no unit of a metric; write a value such as 20ms, 5mbit or 5%"
+            )),
         }
     }
 }
@@ -276,7 +283,7 @@ impl de::Visitor<'_> for BoundVisitor {
         f.write_str("a value such as \"20ms\", \"5%\" or 0.3")
     }
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Bound, E> {
-        bound(text.trim()).map_err(E::custom)
+        text.trim().parse().map_err(E::custom)
     }
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Bound, E> {
         Ok(Bound::Plain(number as f64))
@@ -336,10 +343,11 @@ mod tests {
         let sizes =
             [("20ms", 0.02), ("5%", 0.05), ("9.5mbit", 9.5e6), ("2kB", 2e3), ("-0.5", -0.5)];
         for (text, size) in sizes {
-            assert_eq!(bound(text).map(Bound::size), Ok(size), "{text}");
+            assert_eq!(text.parse().map(Bound::size), Ok(size), "{text}");
         }
-        assert!(bound("5 furlongs").unwrap_err().contains("is no unit of a metric"));
-        assert!(bound("1-%").unwrap_err().contains("value of a metric"));
+        let error = |text: &str| text.parse::<Bound>().unwrap_err();
+        assert!(error("5 furlongs").contains("is no unit of a metric"));
+        assert!(error("1-%").contains("value of a metric"));
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Builds links, and the wires behind them, from the scenario.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use sojourn_aqm::{Env, Qdisc, Rate, Rng, registry};
-use sojourn_link::{Impairment, Impairs, Line, Link, Server, Shaper, TokenBucket};
+use sojourn_link::{Impairment, Link, Server};
 use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Radio, Resolved};
 
 use crate::SimError;
@@ -27,7 +26,7 @@ pub(crate) fn link(
     let link = &plan.links[place];
     let queue = discipline(plan, place, link.capacity.initial_rate())?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
-    let built = Link::new(queue, rng, server(link));
+    let built = Link::new(queue, rng, Server::of_plan(link));
     let [service_alarm, timer] = [server_slot, timer_slot].map(|slot| agenda.alarm(slot));
     let alarms = LinkAlarms { service: service_alarm, timer };
     Ok(ScheduledLink::new(built, link.framing_bytes, alarms, service, agenda))
@@ -81,30 +80,9 @@ fn queue(plan: &Resolved, place: usize, rate: Rate) -> Result<Box<dyn Qdisc<Pack
     })
 }
 
-/// The transmitter of a link.
-fn server(link: &LinkPlan) -> Server<Packet> {
-    let (line, bucket) = match &link.capacity {
-        Capacity::Trace(trace) => return Server::recorded(Arc::clone(trace)),
-        Capacity::Wireless { .. } => return Server::shared_medium(link.device),
-        Capacity::Constant(rate) => (Line::from(*rate), None),
-        Capacity::Schedule(schedule) => (Line::from(schedule), None),
-        Capacity::Bucket(bucket) => (Line::from(bucket.line), Some(TokenBucket::new(bucket))),
-    };
-    match (bucket, link.device) {
-        (None, None) => Server::steady(line),
-        (bucket, device) => Server::shaped(Shaper::new(bucket, device, line)),
-    }
-}
-
 /// Loss, jitter and bleaching behind a link.
 pub(super) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment> {
-    let does = Impairs {
-        loss: link.loss.clone(),
-        jitter: link.jitter,
-        changes: link.delay_changes.clone(),
-        bleaches: link.ecn_bleaching,
-    };
-    Impairment::behind(&link.name, plan.seed, does)
+    Impairment::of_plan(link, plan.seed)
 }
 
 /// The wireless LANs, with the links that transmit on them. Random streams are named after the
