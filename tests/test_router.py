@@ -289,6 +289,131 @@ def test_a_router_without_rates_and_aqms_warns_of_nothing() -> None:
     assert router.warnings(router.Options(), (10, 1000)) == []
 
 
+SCENARIO = """
+name = "home"
+duration = "9s"
+[links.up]
+rate = {{ kind = "schedule", steps = [["0s", "2mbit"], ["500ms", "1mbit"]] }}
+delay = "2ms"
+{wire}
+[links.down]
+rate = "4mbit"
+delay = "3ms"
+queue = "fq_codel"
+buffer = "80p"
+[[flows]]
+path = ["up"]
+reverse = ["down"]
+rtt = "30ms"
+app = {{ kind = "bulk" }}
+"""
+
+
+@needs_spaces
+def test_a_scenario_is_the_routers_configuration(tmp_path: Path) -> None:
+    file = tmp_path / "home.toml"
+    file.write_text(SCENARIO.format(wire='loss = { kind = "bernoulli", rate = 0.2 }'))
+    scenario = sojourn.load(file)
+    ended = flood(tmp_path, 8e5, router.Direction(aqm="codel"), scenario=scenario, stall="9s")
+    [summary, left_out] = ended["remarks"]
+    assert summary.startswith("home: links.up from near to far (delay ")
+    assert "flows, duration, warmup and record" in left_out
+    assert ended["warnings"] == ended["invalid"] == []
+    up, down = ended["facts"]["plan"]["paths"]
+    assert up["link"]["queue"].startswith("codel")
+    assert up["link"]["service"] == {"rates": [[0, 2_000_000], [500_000_000, 1_000_000]]}
+    assert down["link"]["limit"] == "80p"
+    assert up["delay_ns"] + down["delay_ns"] == 30_000_000
+    # 1000 B take 4 ms at 2 Mbit/s, then the delay of that way.
+    assert ended["received"]["least_ns"] >= 4_000_000 + up["delay_ns"]
+    lost = value(ended, "wire_loss_rate")
+    assert 0.05 < lost < 0.4
+    assert ended["received"]["packets"] == value(ended, "sent") - value(ended, "wire_lost")
+
+
+@needs_spaces
+def test_a_block_and_the_command_take_a_scenario(command: Any) -> None:
+    (command.folder / "home.toml").write_text(SCENARIO.format(wire=""))
+    words = ("--link", "down", "--set", "links.down.rate=9mbit", "--stall", "9s", "--", "true")
+    done = command("router", "home.toml", *words)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "router: home: links.down from near to far" in done.stderr
+    with sojourn.router(scenario=command.folder / "home.toml", stall="9s", aqm="pie") as link:
+        link.near.run([sys.executable, "-c", "pass"])
+    assert link.ended["facts"]["plan"]["paths"][0]["link"]["queue"].startswith("pie")
+
+
+def test_a_scenario_that_the_router_cannot_follow_is_refused_with_the_remedy(
+    tmp_path: Path, command: Any
+) -> None:
+    (command.folder / "home.toml").write_text(SCENARIO.format(wire=""))
+    for words, said in (
+        (("home.toml", "--rate", "1mbit"), "--rate: is in the scenario; change that with --set"),
+        (("home.toml", "--link", "upp"), "--link: home has no link `upp`"),
+        (("home.toml", "--set", "links.up.ecn_bleaching=true"), "links.up.ecn_bleaching: the rou"),
+        (("--link", "up"), "--link: names a link of a scenario; give its file first"),
+        (("--set", "a=1"), "is for a scenario; give its file first"),
+        (("none.toml",), "none.toml"),
+    ):
+        done = command("router", *words)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+    with pytest.raises(TypeError, match="`sets` is for a scenario"):
+        sojourn.router(sets={"seed": 1})
+
+
+@needs_spaces
+def test_a_link_may_be_a_recording_of_any_length(tmp_path: Path) -> None:
+    # 125 packets per second for an hour: longer than an argument of a process may be.
+    (tmp_path / "trace").write_text("".join(f"{8 * n}\n" for n in range(1, 450_000)))
+    recorded = 'rate = { kind = "trace", file = "trace" }'
+    text = SCENARIO.format(wire="").replace('rate = "4mbit"', recorded)
+    (tmp_path / "home.toml").write_text(text)
+    scenario = sojourn.load(tmp_path / "home.toml")
+    ended = flood(tmp_path, 8e5, router.Direction(), scenario=scenario, link="down", stall="9s")
+    # One opportunity each 8 ms carries 1500 B.
+    assert value(ended, "throughput") == pytest.approx(8e5, rel=0.4)
+    assert value(ended, "arrived") == value(ended, "sent") == ended["received"]["packets"]
+
+
+TALK_IPV6 = """
+import socket, sys
+if sys.argv[1] == "serve":
+    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVTCLASS, 1)
+    s.bind(("::", 9))
+    print("up", flush=True)
+    marked = 0
+    for _ in range(60):
+        data, control, _, source = s.recvmsg(2000, 100)
+        marked += control[0][2][0] & 3 == 3
+    s.sendto(str(marked).encode(), source)
+else:
+    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, 2)
+    for _ in range(60):
+        s.sendto(bytes(952), (sys.argv[2], 9))
+    print(s.recv(100).decode())
+"""
+
+
+@needs_spaces
+def test_programs_talk_over_ipv6_and_marks_reach_them() -> None:
+    serve, send = ([sys.executable, "-c", TALK_IPV6, role] for role in ("serve", "send"))
+    law = "step@dctcp:backlog_threshold=20p"
+    with sojourn.router(up="4mbit", delay="5ms", aqm=law, stall="9s") as link:
+        if link.far.ipv6_address is None:
+            pytest.skip("this machine has no IPv6")
+        server = link.far.popen(serve, stdout=subprocess.PIPE, text=True)
+        assert server.stdout is not None
+        assert server.stdout.readline() == "up\n"
+        marked = int(link.near.run([*send, link.far.ipv6_address], timeout=20).stdout)
+    assert link.value("arrived") == link.value("sent") == 60
+    assert marked == round(60 * link.value("mark_rate")) > 20
+    assert link.ended["facts"]["foreign"] == 0
+
+
 @needs_spaces
 def test_a_run_whose_packets_leave_late_is_marked_invalid(tmp_path: Path) -> None:
     ended = flood(tmp_path, 5e5, router.Direction(rate="1mbit"), stall="1ns")
@@ -346,16 +471,19 @@ def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
         shutil.copy(_core.__file__, core)
         shutil.copy(Path(host.__file__).parent / "route.py", program)
         words = {"forward": {"rate": "1mbit"}, "duration": "500ms", "command": ["id", "-u"]}
-        plan = _core.router_plan(json.dumps(words))
+        plan = os.memfd_create("plan")
+        os.write(plan, _core.router_plan(json.dumps(words)).encode())
+        os.lseek(plan, 0, os.SEEK_SET)
         report_out, report_in = os.pipe()
         control_out, control_in = os.pipe()
         for end in (report_in, control_out):
             os.fchown(end, 65534, 65534)
         done = subprocess.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python, "-I", "-S",
-             str(program), str(core), plan, str(report_in), str(control_out), "", ""],
-            pass_fds=(report_in, control_out), capture_output=True, text=True, check=False,
+             str(program), str(core), str(plan), str(report_in), str(control_out), "", ""],
+            pass_fds=(plan, report_in, control_out), capture_output=True, text=True, check=False,
         )  # fmt: skip
+        os.close(plan)
         os.close(report_in)
         with os.fdopen(report_out) as report:
             lines = [json.loads(line) for line in report]

@@ -454,8 +454,12 @@ def ns3_collect(scenario: Scenario, plan: str, folder: str, version: str, wall_s
         ValueError: a file is missing or incomplete.
     """
 
-def router_plan(words: str, laws: list[CustomLaw] = ...) -> str:
-    """Resolve the router's options; both as JSON. Raises ScenarioError with the option."""
+def router_plan(words: str, laws: list[CustomLaw] = ..., scenario: Scenario | None = None) -> str:
+    """Resolve the router's options, with the links of a scenario if there is one; both as JSON.
+
+    Raises:
+        ScenarioError: with the option, or the place in the scenario.
+    """
 
 def router_run(plan: str, told: str, control: str, out: str) -> None:
     """Route until the other end of the pipe `control` is closed; JSON lines go to the other pipe.

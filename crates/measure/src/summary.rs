@@ -65,7 +65,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         let stats = &probe.links[link];
         summarise_queue(&mut summary, &row.name, stats, uses[link], seconds);
         if let Some((offered, lost)) = wire_losses[link] {
-            summarise_wire(&mut summary, &row.name, offered, lost);
+            summary.extend(wire_rows(&row.name, offered, lost));
         }
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &stats.delays);
     }
@@ -263,12 +263,11 @@ fn summarise_frames(row: &mut impl FnMut(&Metric, f64), counts: &Counters) {
     }
 }
 
-/// Writes random losses behind a link; these packets count as sent.
-fn summarise_wire(rows: &mut Vec<SummaryRow>, name: &str, offered: u64, lost: u64) {
-    rows.push(metrics::WIRE_LOST.row(name, lost as f64));
-    if offered > 0 {
-        rows.push(metrics::WIRE_LOSS_RATE.row(name, lost as f64 / offered as f64));
-    }
+/// The rows of random losses behind a link; these packets count as sent.
+pub fn wire_rows(name: &str, offered: u64, lost: u64) -> impl Iterator<Item = SummaryRow> {
+    let rate = (offered > 0).then(|| lost as f64 / offered as f64);
+    let rate = rate.map(|rate| metrics::WIRE_LOSS_RATE.row(name, rate));
+    [metrics::WIRE_LOST.row(name, lost as f64)].into_iter().chain(rate)
 }
 
 /// Writes the statistics of a distribution that the table of metrics declares; nothing without
@@ -534,7 +533,7 @@ mod tests {
     fn a_wire_that_carried_nothing_has_no_loss_rate() {
         let metrics = |offered| {
             let mut rows = Vec::new();
-            summarise_wire(&mut rows, "b", offered, 0);
+            rows.extend(wire_rows("b", offered, 0));
             rows.iter().map(|row| row.metric).collect::<Vec<_>>()
         };
         assert_eq!(metrics(0), ["wire_lost"]);

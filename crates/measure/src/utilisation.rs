@@ -60,6 +60,11 @@ impl Utilisation {
         Utilisation { link: link.to_owned(), capacity: Against::Time { peak } }
     }
 
+    /// For a link with a schedule of rates.
+    pub fn of_schedule(link: &str, schedule: Schedule) -> Utilisation {
+        Utilisation { link: link.to_owned(), capacity: Against::Rates(schedule) }
+    }
+
     /// For a link that sends at recorded opportunities.
     pub fn of_recording(link: &str, opportunities: Opportunities) -> Utilisation {
         Utilisation { link: link.to_owned(), capacity: Against::Opportunities(opportunities) }

@@ -14,15 +14,23 @@ use sojourn_router::live::{self, LiveResult};
 use crate::engine::VERSION;
 use crate::errors::Refusal;
 use crate::law::{self, CustomLaw};
+use crate::scenario::Scenario;
 
-/// The plan that follows from the options `words`; both are JSON. AQMs may name these laws.
+/// The plan that follows from the options `words`; both are JSON. AQMs may name these laws. The
+/// paths are those of the scenario, if there is one.
 #[pyfunction]
-#[pyo3(signature = (words, laws=Vec::new()))]
-pub fn router_plan(words: &str, laws: Vec<CustomLaw>) -> PyResult<String> {
+#[pyo3(signature = (words, laws=Vec::new(), scenario=None))]
+pub fn router_plan(
+    words: &str,
+    laws: Vec<CustomLaw>,
+    scenario: Option<&Scenario>,
+) -> PyResult<String> {
     let options: Options = serde_json::from_str(words).map_err(invalid)?;
     let laws = CustomLaws::new(laws.into_iter().map(|custom| custom.law));
     let laws = laws.map_err(|error| Refusal::new("aqm", error.message))?;
-    let plan = options.plan(&laws).map_err(|(option, message)| Refusal::new(option, message))?;
+    let scenario = scenario.map(|scenario| &scenario.loaded.scenario);
+    let plan = options.plan(scenario, &laws);
+    let plan = plan.map_err(|(option, message)| Refusal::new(option, message))?;
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 

@@ -154,7 +154,8 @@ pub struct RouterLinkPlan {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RouterCapacity {
-    /// At rates in bit/s, each valid from a time in nanoseconds; the first from zero.
+    /// At rates in bit/s, each valid from a time in nanoseconds; the first from zero. 0 bit/s is an
+    /// outage.
     Rates(Vec<(u64, u64)>),
     /// At recorded opportunities.
     Recorded(Box<Trace>),

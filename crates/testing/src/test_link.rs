@@ -2,8 +2,8 @@
 
 use sojourn_aqm::{Cause, Departure, Env, Evidence, Rng, Sink, Span, Stage, Time, registry};
 use sojourn_link::{DelayLine, Impairment, Link, LinkObserver, Server};
-use sojourn_measure::summary::collect_queues;
-use sojourn_measure::{BUILTIN_VARS, LinkProbe, Probe, QueueSeen, Utilisation, metrics};
+use sojourn_measure::summary::{collect_queues, wire_rows};
+use sojourn_measure::{BUILTIN_VARS, LinkProbe, Probe, QueueSeen, Utilisation};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Link as LinkPlan;
 
@@ -128,9 +128,7 @@ impl<T: Send + 'static> TestLink<T> {
         let counted = end.since(self.probe.links[0].at_warmup.at).as_secs();
         let mut run = collect_queues(self.probe, vec![seen], counted);
         if let Some((offered, lost)) = self.impairment.map(|impairment| impairment.counted()) {
-            let share = lost as f64 / (offered as f64).max(1.0);
-            run.summary.push(metrics::WIRE_LOST.row(&self.plan.name, lost as f64));
-            run.summary.push(metrics::WIRE_LOSS_RATE.row(&self.plan.name, share));
+            run.summary.extend(wire_rows(&self.plan.name, offered, lost));
         }
         Report::new(format!("{}, {} s", self.title, end.as_secs()), run.summary, run.warnings)
     }

@@ -42,9 +42,11 @@ Examples:
   sojourn router --aqm fq_codel --up 5mbit --down 50mbit --far host --json router.json -- \
 curl -O http://100.64.0.2:8000/file
   sojourn router --near lab1 --far lab2 --rate 1gbit --duration 60s --out out/live
+  sojourn router home.toml --link up --far-run "iperf3 -s" -- iperf3 -c 100.64.0.2
 
 \b
-The near end is 100.64.0.1, the far end 100.64.0.2 ($SOJOURN_NEAR, $SOJOURN_FAR of commands).
+The near end is 100.64.0.1 and fd00:6440::1, the far end 100.64.0.2 and fd00:6440::2; commands have
+them as $SOJOURN_NEAR, $SOJOURN_FAR, $SOJOURN_NEAR_IPV6 and $SOJOURN_FAR_IPV6.
 
 \b
 Exit codes: that of COMMAND (128 + N after signal N). If it is 0: 123 the run is not valid, as
@@ -52,7 +54,10 @@ after a stall of the machine. 124 --duration was over before COMMAND; 125 the ro
 start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C; 2 bad options.
 """
 )
-@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.argument("command", metavar="[FILE] [COMMAND]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("--link", metavar="NAME", help="The link of FILE from near to far.")
+@click.option("--reverse-link", metavar="NAME", help="The link of FILE from far to near.")
+@options.set_option
 @click.option("--aqm", metavar="AQM", shell_complete=options.complete_aqm,
               help="AQM of every way with a rate; taildrop by default.")  # fmt: skip
 @click.option("--rate", metavar="RATE",
@@ -79,8 +84,8 @@ start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C
 @click.option("--realtime", is_flag=True, help="Run at a real-time priority; needs root.")
 @click.option("--stall", metavar="TIME", help="So late makes a run invalid; 5ms by default.")
 @click.option("--mtu", metavar="SIZE", help="Largest IP packet; 1500B by default.")
-@click.option("--seed", type=options.SEED, default=1, show_default=True,
-              help="Seed of the AQMs' random numbers.")  # fmt: skip
+@click.option("--seed", type=options.SEED,
+              help="Seed of all random numbers; that of FILE by default, or 1.")  # fmt: skip
 @click.option("--record", type=click.Choice(("packets", "signals")), multiple=True,
               help="Record every packet, or every drop and mark; repeatable.")  # fmt: skip
 @click.option("--live", "live_page", is_flag=True,
@@ -93,10 +98,12 @@ start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C
 def router(**given: Any) -> int:
     """Put one of our AQMs between two network namespaces, in real time.
 
-    COMMAND runs at the near end, its arguments as they are; the router ends with it, and its
-    stdout is left to it. Without one it runs for --duration, or until Ctrl-C. Root is not needed
-    if users may create namespaces.
+    The links of FILE, a scenario (.toml or .json), replace rates, delays and limits. COMMAND runs
+    at the near end, its arguments as they are; the router ends with it, and its stdout is left to
+    it. Without one it runs for --duration, or until Ctrl-C. Root is not needed if users may create
+    namespaces.
     """
+    given["file"], given["command"] = _split_file(given["command"])
     wanted = _options(given)
     if (code := _not_startable(wanted.command)) is not None:
         return code
@@ -107,6 +114,13 @@ def router(**given: Any) -> int:
         return _FAILED
     _report(ended, given)
     return _code(ended, bool(wanted.command))
+
+
+def _split_file(words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """The scenario file, by its ending, and the command."""
+    if words and words[0].endswith((".toml", ".json")):
+        return words[0], words[1:]
+    return None, words
 
 
 def _not_startable(command: Sequence[str]) -> int | None:
@@ -178,9 +192,16 @@ def _options(given: dict[str, Any]) -> live.Options:
     shared = ("aqm", "delay", "limit", "framing")
     ways = {key: given[key] for name in shared for key in (name, f"reverse_{name}")}
     forward, reverse = live.both_ways(given["rate"], given["up"], given["down"], **ways)
-    same = ("near", "far", "duration", "spin", "stall", "mtu", "seed")
+    same = ("near", "far", "duration", "spin", "stall", "mtu", "seed", "link", "reverse_link")
+    scenario = None
+    if given["file"] is not None:
+        from sojourn.describing.library import load, parse_set
+
+        scenario = load(given["file"], [parse_set(text) for text in given["sets"]])
+    elif given["sets"]:
+        raise click.BadParameter("is for a scenario; give its file first", param_hint="--set")
     return live.Options(
-        forward, reverse, command=given["command"],
+        forward, reverse, scenario, command=given["command"],
         far_command=_split(given["far_run"]), packets="packets" in given["record"],
         signals="signals" in given["record"],
         **{key: given[key] for key in same},
@@ -232,11 +253,13 @@ class _Screen:
 
 
 def _show_ends(begun: dict[str, Any]) -> None:
-    near, far = begun["ends"]
-    console.say(
-        f"router: near {near['address']} ({near['interface']}), far {far['address']} "
-        f"({far['interface']}), MTU {near['mtu']} B"
+    near, far = (
+        ", ".join(filter(None, (end["address"], end["ipv6_address"]))) for end in begun["ends"]
     )
+    lacks = f"; no IPv6: {begun['no_ipv6']}" if begun["no_ipv6"] else ""
+    console.say(f"router: near {near}; far {far}; MTU {begun['ends'][0]['mtu']} B{lacks}")
+    for remark in begun["remarks"]:
+        console.say(f"router: {remark}")
 
 
 def _line(path: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -54,8 +54,12 @@ class Options:
     """The options of a run of the router.
 
     Attributes:
-        forward: from the near to the far end.
-        reverse: from the far to the near end.
+        forward: from the near to the far end; with a scenario, its `aqm` alone.
+        reverse: from the far to the near end, likewise.
+        scenario: the scenario whose links the router has.
+        link: its link from near to far; where the flows leave no choice by default.
+        reverse_link: its link from far to near; by default the one that flows of `link` take in
+            the other direction.
         near: place of the near end: ``new``, ``host``, the name of a namespace or its file.
         far: the same for the far end.
         duration: duration; without one until a command at the near end has ended, or for ever.
@@ -66,11 +70,14 @@ class Options:
         far_command: the same for the far end.
         packets: whether every packet is recorded.
         signals: whether every drop and mark is recorded, with the AQM's state before it.
-        seed: of the AQMs' random numbers.
+        seed: of all random numbers; that of the scenario by default, or 1.
     """
 
     forward: Direction = field(default_factory=Direction)
     reverse: Direction = field(default_factory=Direction)
+    scenario: _core.Scenario | None = None
+    link: str | None = None
+    reverse_link: str | None = None
     near: str | None = None
     far: str | None = None
     duration: str | None = None
@@ -81,7 +88,7 @@ class Options:
     far_command: Sequence[str] = ()
     packets: bool = False
     signals: bool = False
-    seed: int = 1
+    seed: int | None = None
 
 
 _WAY_KEYS = ("aqm", "rate", "delay", "limit", "framing")
@@ -158,36 +165,46 @@ def planned(options: Options) -> str:
     """
     platforms.require_linux("sojourn router")
     settings, laws = _settings(options)
-    plan = _core.router_plan(json.dumps(settings), laws)
+    plan = _core.router_plan(json.dumps(settings), laws, options.scenario)
     host.require()
     return plan
 
 
 def with_warnings(options: Options, ended: dict[str, Any]) -> dict[str, Any]:
-    """The final report with what makes the run doubtful."""
-    return {**ended, "warnings": warnings(options, [p["bytes"] for p in ended["facts"]["passed"]])}
+    """The final report with what makes the run doubtful, and the scenario's ``remarks``."""
+    facts = ended["facts"]
+    said = warnings(options, [p["bytes"] for p in facts["passed"]], facts["plan"]["paths"])
+    return {**ended, "warnings": said, "remarks": facts["plan"].get("remarks", [])}
 
 
-def warnings(options: Options, passed_bytes: Sequence[int]) -> list[str]:
+def warnings(
+    options: Options, passed_bytes: Sequence[int], paths: Sequence[dict[str, Any]] = ()
+) -> list[str]:
     """Warnings about a run: most bytes took the direction without a rate, hence without a queue.
 
     Args:
         options: of the run.
         passed_bytes: bytes that passed, forward and reverse.
+        paths: of the plan, forward and reverse, for a scenario.
     """
-    ways = (
-        ("forward", "from near to far", "--rate"),
-        ("reverse", "from far to near", "--reverse-rate"),
-    )
-    of_ways = list(zip(ways, (options.forward, options.reverse), passed_bytes, strict=True))
-    if all(way.rate is None and way.aqm is None for _, way, _ in of_ways):
+    if options.scenario is None:
+        has_queue = [way.rate is not None for way in (options.forward, options.reverse)]
+        wants_queue = any(way.aqm is not None for way in (options.forward, options.reverse))
+        remedies = ("--rate", "--reverse-rate")
+    else:
+        has_queue, wants_queue = [path["link"] is not None for path in paths], True
+        remedies = ("--link", "--reverse-link")
+    if not (wants_queue or any(has_queue)):
         return []
     total = sum(passed_bytes)
+    towards = ("from near to far", "from far to near")
     return [
-        f"{passed:,} of {total:,} B went {towards}, where no rate is set, so that no AQM acted on "
-        f"them; give {option}"
-        for (_, towards, option), way, passed in of_ways
-        if way.rate is None and 2 * passed > total
+        f"{passed:,} of {total:,} B went {where}, where no rate is set, so that no AQM acted on "
+        f"them; give {remedy}"
+        for where, queue, passed, remedy in zip(
+            towards, has_queue, passed_bytes, remedies, strict=True
+        )
+        if not queue and 2 * passed > total
     ]
 
 
@@ -207,20 +224,22 @@ def started(
     """
     report_out, report_in = os.pipe()
     control_out, control_in = os.pipe()
+    plan_file = _memory_file(plan)
     command = [
-        *prefix, sys.executable, "-I", "-S", str(_HERE / "route.py"), str(_core.__file__), plan,
-        str(report_in), str(control_out), "" if out is None else str(out.absolute()), paths(),
+        *prefix, sys.executable, "-I", "-S", str(_HERE / "route.py"), str(_core.__file__),
+        str(plan_file), str(report_in), str(control_out),
+        "" if out is None else str(out.absolute()), paths(),
     ]  # fmt: skip
     supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), "", *command]
     with os.fdopen(report_out, "rb") as reports, os.fdopen(control_in, "wb") as control:
         try:
             group = subprocess.Popen(
-                supervisor, stdin=subprocess.PIPE, pass_fds=(report_in, control_out),
+                supervisor, stdin=subprocess.PIPE, pass_fds=(plan_file, report_in, control_out),
                 start_new_session=True,
             )  # fmt: skip
         finally:
-            os.close(report_in)
-            os.close(control_out)
+            for passed in (plan_file, report_in, control_out):
+                os.close(passed)
         with group:
             try:
                 yield reports, control
@@ -228,9 +247,20 @@ def started(
                 platforms.end_group(group)
 
 
+def _memory_file(text: str) -> int:
+    """The descriptor of a file in memory: a recording does not fit into an argument."""
+    file = os.memfd_create("plan")
+    os.write(file, text.encode())
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
 def _settings(options: Options) -> tuple[dict[str, Any], list[_core.CustomLaw]]:
     """The options as data, and the custom laws that their AQMs name."""
-    settings = asdict(options)
+    settings = asdict(replace(options, scenario=None))
+    del settings["scenario"]
+    if settings["seed"] is None:
+        settings["seed"] = 1 if options.scenario is None else options.scenario.seed
     laws: list[_core.CustomLaw] = []
     for name in ("forward", "reverse"):
         given = {key: text for key, text in settings[name].items() if text is not None}

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from sojourn import files
+from sojourn.describing.library import ScenarioLike, Sets, load
 from sojourn.errors import RunFailed
 from sojourn.running.router import (
     Options,
@@ -27,7 +28,9 @@ from sojourn.running.router import (
 # Keeps a network namespace alive and says by which process: written whole, then renamed.
 _HOLD = 'echo $$ > "$0.new" && mv "$0.new" "$0" && exec sleep infinity'
 _LOOK_EVERY_S, _PATIENCE_S = 0.005, 10.0
-_OPTIONS = ("near", "far", "spin", "stall", "mtu", "packets", "signals", "seed")
+_OPTIONS = (
+    "near", "far", "spin", "stall", "mtu", "packets", "signals", "seed", "link", "reverse_link",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,13 @@ class LinkEnd:
 
     Attributes:
         address: of its interface.
+        ipv6_address: the same for IPv6; None if this machine has none, or the MTU is below 1280 B.
         pid: a process in its network namespace.
         programs: those that were started there.
     """
 
     address: str
+    ipv6_address: str | None
     pid: int
     programs: list[subprocess.Popen[Any]] = field(default_factory=list)
 
@@ -85,8 +90,9 @@ class RouterLink:
     Attributes:
         near: the end whose packets go up.
         far: the other end.
-        ended: the final report, behind the block: ``summary`` rows, ``facts``, ``warnings`` and
-            ``invalid``, why it is no valid experiment.
+        ended: the final report, behind the block: ``summary`` rows, ``facts``, ``warnings``,
+            ``remarks`` (what a scenario's links became) and ``invalid``, why it is no valid
+            experiment.
     """
 
     near: LinkEnd
@@ -119,7 +125,8 @@ class RouterLink:
             self._reader.start()
             pids = [self._pid(path) for path in holders]
             self.near, self.far = (
-                LinkEnd(end["address"], pid) for end, pid in zip(ends, pids, strict=True)
+                LinkEnd(end["address"], end["ipv6_address"], pid)
+                for end, pid in zip(ends, pids, strict=True)
             )
             self._resources = stack.pop_all()
         return self
@@ -175,6 +182,8 @@ class RouterLink:
 
 def router(
     *,
+    scenario: ScenarioLike | None = None,
+    sets: Sets | None = None,
     rate: str | None = None,
     up: str | None = None,
     down: str | None = None,
@@ -191,16 +200,20 @@ def router(
         link.value("delay_p95")                 # seconds; link.ended has all of it
 
     Args:
+        scenario: a scenario whose links it has, in place of rates, delays and limits.
+        sets: dotted keys with values that override the scenario.
         rate: of both ways; without one nothing waits.
         up: from near to far, in place of `rate`.
         down: from far to near, in place of `rate`.
         out: folder for the result tables.
         **given: ``aqm``, ``delay``, ``limit`` and ``framing`` of both ways; the same with
-            ``reverse_`` for the way back alone; ``near``, ``far``, ``spin``, ``stall``, ``mtu``,
-            ``packets``, ``signals`` and ``seed`` as for `sojourn.running.router.Options`.
+            ``reverse_`` for the way back alone; ``link``, ``reverse_link``, ``near``, ``far``,
+            ``spin``, ``stall``, ``mtu``, ``packets``, ``signals`` and ``seed`` as for
+            `sojourn.running.router.Options`.
 
     Raises:
-        TypeError: there is no argument of that name.
+        TypeError: there is no argument of that name, or `sets` without a scenario.
+        ScenarioError: the scenario is not legal.
     """
     shared = ("aqm", "delay", "limit", "framing")
     ways = {*shared, *(f"reverse_{key}" for key in shared)}
@@ -209,5 +222,9 @@ def router(
     forward, reverse = both_ways(
         rate, up, down, **{key: text for key, text in given.items() if key in ways}
     )
+    if scenario is None and sets:
+        raise TypeError("router: `sets` is for a scenario; give one")
+    loaded = None if scenario is None else load(scenario, sets)
     options = {key: value for key, value in given.items() if key in _OPTIONS}
-    return RouterLink(Options(forward, reverse, **options), None if out is None else Path(out))
+    wanted = Options(forward, reverse, loaded, **options)
+    return RouterLink(wanted, None if out is None else Path(out))

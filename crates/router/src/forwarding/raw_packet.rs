@@ -1,5 +1,7 @@
 //! A packet in the router: with its parsed headers in a queue, as bytes only in flight.
 
+use std::net::IpAddr;
+
 use sojourn_aqm::{Cause, Ecn, Packet, Stage, Time};
 use sojourn_link::DelayLine;
 
@@ -21,11 +23,10 @@ pub struct RawPacket {
 }
 
 impl RawPacket {
-    /// Parses the packet in `bytes`, which start at the IP header; `None` if it is not IPv4.
-    pub(super) fn new(bytes: Vec<u8>, flow: u32, framing_bytes: u32) -> Option<RawPacket> {
-        let header = Header::read(&bytes)?;
+    /// A packet in `bytes`, which start at the IP header.
+    pub(super) fn new(bytes: Vec<u8>, header: Header, flow: u32, framing_bytes: u32) -> RawPacket {
         let link_bytes = u32::from(header.bytes) + framing_bytes;
-        Some(RawPacket { bytes, header, link_bytes, flow, marked: None, record: None })
+        RawPacket { bytes, header, link_bytes, flow, marked: None, record: None }
     }
 
     /// The number that our traffic program wrote into a datagram.
@@ -62,7 +63,7 @@ impl Packet for RawPacket {
     }
 
     fn ecn(&self) -> Ecn {
-        header::ecn(self.bytes[1])
+        header::ecn(header::traffic_class(&self.bytes))
     }
 
     fn set_ce(&mut self) {
@@ -70,22 +71,34 @@ impl Packet for RawPacket {
     }
 
     fn flow(&self) -> u64 {
-        let Header { addresses: [from, to], ports, protocol, .. } = self.header;
-        let hosts = u64::from(u32::from_be_bytes(from)) << 32 | u64::from(u32::from_be_bytes(to));
+        let Header { ports, protocol, .. } = self.header;
+        let hosts = self.src_host().rotate_left(32) ^ self.dst_host();
         let rest = u64::from(ports[0]) << 24 | u64::from(ports[1]) << 8 | u64::from(protocol);
         // Any mixing will do, as disciplines hash this number again with their own salt.
         hosts.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest.wrapping_mul(0xbf58_476d_1ce4_e5b9)
     }
 
     fn src_host(&self) -> u64 {
-        u64::from(u32::from_be_bytes(self.header.addresses[0]))
+        number(self.header.addresses[0])
     }
 
     fn dst_host(&self) -> u64 {
-        u64::from(u32::from_be_bytes(self.header.addresses[1]))
+        number(self.header.addresses[1])
     }
 
     fn dscp(&self) -> u8 {
         self.header.dscp
+    }
+}
+
+/// A number for an address. Addresses of IPv6 that differ give different numbers with overwhelming
+/// probability.
+fn number(address: IpAddr) -> u64 {
+    match address {
+        IpAddr::V4(address) => u64::from(u32::from(address)),
+        IpAddr::V6(address) => {
+            let bits = u128::from(address);
+            ((bits >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ bits as u64
+        }
     }
 }

@@ -13,6 +13,7 @@ use sojourn_scenario::resolved::{Schedule, Trace};
 use super::raw_packet::{InFlightPacket, RawPacket};
 use super::recorder::{LinkCounts, Recorder, Recording};
 use crate::captures::PacketRecord;
+use crate::header::Header;
 use crate::laws::LoadedLaws;
 use crate::plan::{RouterCapacity, RouterLinkPlan};
 
@@ -20,6 +21,7 @@ use crate::plan::{RouterCapacity, RouterLinkPlan};
 pub struct RouterLink {
     link: Link<RawPacket>,
     framing_bytes: u32,
+    has_ipv6: bool,
     recorder: Recorder,
     data_packets: u64,
     drop_list: Vec<u64>,
@@ -38,7 +40,7 @@ impl RouterLink {
         recording: Recording,
     ) -> Result<RouterLink, String> {
         let spec = laws.parse(&plan.queue).map_err(|error| error.message)?;
-        let (server, rate) = server(&plan.service)?;
+        let (server, rate) = server(&plan.service);
         let index = u64::from(plan.index);
         let env = Env {
             limit: units::limit(&plan.limit)?,
@@ -53,6 +55,7 @@ impl RouterLink {
         Ok(RouterLink {
             link: Link::new(discipline, Rng::stream(seed, "queue", index), server),
             framing_bytes: plan.framing_bytes,
+            has_ipv6: false,
             recorder,
             data_packets: 0,
             drop_list: plan.drop_list.clone(),
@@ -60,10 +63,18 @@ impl RouterLink {
         })
     }
 
+    /// The same for packets of IPv6 too, which it ignores otherwise.
+    #[must_use]
+    pub fn with_ipv6(self) -> RouterLink {
+        RouterLink { has_ipv6: true, ..self }
+    }
+
     /// Handles an arrival; `flow` is the number of its flow if records are kept. Ignores packets
-    /// that are not IPv4.
+    /// that are not IPv4, unless it was created [`RouterLink::with_ipv6`].
     pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
-        let Some(mut packet) = RawPacket::new(bytes, flow, self.framing_bytes) else { return };
+        let read = if self.has_ipv6 { Header::read_any } else { Header::read };
+        let Some(header) = read(&bytes) else { return };
+        let mut packet = RawPacket::new(bytes, header, flow, self.framing_bytes);
         packet.record = self.recorder.arrived(now, &packet);
         let is_data = packet.header.payload_bytes > 0;
         if is_data {
@@ -147,17 +158,22 @@ impl RouterLink {
     }
 }
 
+/// The rates of a plan.
+pub(crate) fn schedule_of(rates: &[(u64, u64)]) -> Schedule {
+    let step =
+        |&(at, bps): &(u64, u64)| (Time::from_nanos(at), (bps > 0).then(|| Rate::from_bps(bps)));
+    Schedule::new(rates.iter().map(step).collect())
+}
+
 /// An idle server, and its initial rate.
-fn server(service: &RouterCapacity) -> Result<(Server<RawPacket>, Rate), String> {
+fn server(service: &RouterCapacity) -> (Server<RawPacket>, Rate) {
     match service {
         RouterCapacity::Rates(rates) => {
-            let (_, first) = *rates.first().ok_or("there is no rate")?;
-            let step = |&(at, bps): &(u64, u64)| (Time::from_nanos(at), Rate::from_bps(bps));
-            let schedule = Schedule::of_rates(rates.iter().map(step));
-            Ok((Server::steady(&schedule), Rate::from_bps(first)))
+            let schedule = schedule_of(rates);
+            (Server::steady(&schedule), schedule.first_rate())
         }
         RouterCapacity::Recorded(trace) => {
-            Ok((Server::recorded(Arc::new(Trace::clone(trace))), trace.mean_rate()))
+            (Server::recorded(Arc::new(Trace::clone(trace))), trace.mean_rate())
         }
     }
 }

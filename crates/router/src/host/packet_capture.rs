@@ -259,6 +259,8 @@ fn endpoint_capture(packet: &CapturedPacket, flow: u32, event: EndpointEvent) ->
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
     use crate::plan::FIRST_PORT;
     use sojourn_aqm::Ecn;
@@ -275,7 +277,7 @@ mod tests {
             ecn: Ecn::NotEct,
             dscp: 0,
             protocol: libc::IPPROTO_TCP as u8,
-            addresses: [[10, 1, 0, 1], [10, 2, 0, 1]],
+            addresses: [[10, 1, 0, 1], [10, 2, 0, 1]].map(IpAddr::from),
             ports: [40_000, FIRST_PORT],
             seq: 5,
             ack: 1,

@@ -59,9 +59,10 @@ impl FlowIds {
     pub(super) fn of(&self, header: &Header) -> Option<(u32, bool)> {
         if let Some(programs) = &self.programs {
             let mut programs = programs.borrow_mut();
-            let [from, to] = header.addresses.map(|address| side_of(programs.group, address));
+            let addresses = header.ipv4()?;
+            let [from, to] = addresses.map(|address| side_of(programs.group, address));
             if from.is_some() || to.is_some() {
-                let (index, is_forward) = programs.index(header, from, to)?;
+                let (index, is_forward) = programs.index(header, addresses, from, to)?;
                 return Some(((self.own + index) as u32, is_forward));
             }
         }
@@ -107,10 +108,11 @@ impl ProgramFlows {
     fn index(
         &mut self,
         header: &Header,
+        addresses: [[u8; 4]; 2],
         from: Option<HostSide>,
         to: Option<HostSide>,
     ) -> Option<(usize, bool)> {
-        let ends = [0, 1].map(|end| (header.addresses[end], header.ports[end]));
+        let ends = [0, 1].map(|end| (addresses[end], header.ports[end]));
         let (server, client, is_forward) = match (from?, to?) {
             (HostSide::Server, HostSide::Client) => (ends[0], ends[1], true),
             (HostSide::Client, HostSide::Server) => (ends[1], ends[0], false),
@@ -191,6 +193,8 @@ fn is_after(number: u32, other: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use sojourn_aqm::Ecn;
 
     use super::*;
@@ -209,7 +213,7 @@ mod tests {
             ecn: Ecn::NotEct,
             dscp: 0,
             protocol: 6,
-            addresses: [from, to],
+            addresses: [from, to].map(IpAddr::from),
             ports,
             seq,
             ack: 0,

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::ends::Ends;
-use super::plan::{ADDRESSES, EndNetns, INTERFACES, LivePlan};
+use super::plan::{ADDRESSES, EndNetns, INTERFACES, IPV6_ADDRESSES, LEAST_IPV6_MTU, LivePlan};
 use crate::linux::{Failure, sys, tun};
 
 /// Queue length of a device in packets: too long to overflow while the router keeps up.
@@ -25,11 +25,31 @@ pub(super) fn open(plan: &LivePlan, ends: &Ends, end: usize) -> Result<File, Fai
         ip(ends, end, &["link", "set", "lo", "up"])?;
     }
     ip(ends, end, &["address", "add", own, "peer", other, "dev", name])?;
+    // Without a link-local address the kernel solicits no routers. This fails only without IPv6,
+    // which `add_ipv6` reports.
+    let _ = ip(ends, end, &["link", "set", name, "addrgenmode", "none"]);
     ip(ends, end, &["link", "set", name, "mtu", &mtu, "txqueuelen", &queue, "up"])?;
     if plan.ends[end] == EndNetns::New {
         ip(ends, end, &["route", "add", "default", "dev", name])?;
     }
     Ok(file)
+}
+
+/// Assigns the IPv6 addresses of both ends.
+///
+/// # Errors Why they have none: the reason is the machine's, and IPv4 is left.
+pub(super) fn add_ipv6(plan: &LivePlan, ends: &Ends) -> Result<(), Failure> {
+    if plan.mtu_bytes < LEAST_IPV6_MTU {
+        return Err(format!("an MTU below {LEAST_IPV6_MTU} B"));
+    }
+    for (end, name) in INTERFACES.iter().enumerate() {
+        let [own, other] = [IPV6_ADDRESSES[end], IPV6_ADDRESSES[1 - end]];
+        ip(ends, end, &["-6", "address", "add", own, "peer", other, "dev", name, "nodad"])?;
+        if plan.ends[end] == EndNetns::New {
+            ip(ends, end, &["-6", "route", "add", "default", "dev", name])?;
+        }
+    }
+    Ok(())
 }
 
 /// The device's current state from `ip` as JSON: state, MTU, counters.

@@ -17,7 +17,7 @@ use sojourn_aqm::Time;
 use super::devices;
 use super::ends::Ends;
 use super::path::RouterPath;
-use super::plan::{ADDRESSES, EndNetns, LivePlan};
+use super::plan::{ADDRESSES, EndNetns, IPV6_ADDRESSES, LivePlan};
 use super::results::{self, DeviceReport, LiveResult};
 use super::state::{RouterState, SAMPLE_INTERVAL};
 use super::status::StatusWriter;
@@ -43,15 +43,16 @@ pub(super) fn run(
     become_root(CloneFlags::empty())?;
     let ends = Ends::open(&plan.ends)?;
     let files = [devices::open(plan, &ends, 0)?, devices::open(plan, &ends, 1)?];
+    let ipv6 = devices::add_ipv6(plan, &ends);
     let offloads = devices::switch_off_offloads(&ends)?;
     let before = [devices::read_back(plan, &ends, 0)?, devices::read_back(plan, &ends, 1)?];
     // By default the kernel may delay a wake-up by 50 us to combine it with others
     // (PR_SET_TIMERSLACK).
     nix::sys::prctl::set_timerslack(1).map_err(|e| format!("timer slack: {e}"))?;
     let router = RouterState::new(plan, laws)?;
-    status.begun(&before);
-    let far = start(&ends, 1, &plan.commands[1])?;
-    let near = start(&ends, 0, &plan.commands[0])?;
+    status.begun(&before, &ipv6, &plan.remarks);
+    let far = start(&ends, 1, &plan.commands[1], ipv6.is_ok())?;
+    let near = start(&ends, 0, &plan.commands[0], ipv6.is_ok())?;
     let mut commands = [near, far];
     let buffer = vec![0; tun::LARGEST];
     let mut event_loop = EventLoop { router, devices: files, buffer, zero: Instant::now() };
@@ -67,19 +68,25 @@ pub(super) fn run(
     let code = ended.map_err(|e| format!("while running: {e}"))?;
     let after = [devices::shown(&ends, 0)?, devices::shown(&ends, 1)?];
     let end = event_loop.now();
-    let devices = DeviceReport { before, after, offloads };
+    let devices = DeviceReport { before, after, offloads, no_ipv6: ipv6.err() };
     Ok((results::finish(event_loop.router, &devices, end), code))
 }
 
 /// Starts a command at an end; its arguments are passed unchanged.
-fn start(ends: &Ends, end: usize, command: &[String]) -> Result<Option<Child>, Failure> {
+fn start(
+    ends: &Ends,
+    end: usize,
+    command: &[String],
+    has_ipv6: bool,
+) -> Result<Option<Child>, Failure> {
     let Some((program, arguments)) = command.split_first() else { return Ok(None) };
+    let names = ["SOJOURN_NEAR", "SOJOURN_FAR"].into_iter().zip(ADDRESSES);
+    let ipv6 = ["SOJOURN_NEAR_IPV6", "SOJOURN_FAR_IPV6"].into_iter().zip(IPV6_ADDRESSES);
     let child = ends.within(end, || {
         Command::new(program)
             .args(arguments)
             .stdin(Stdio::null())
-            .env("SOJOURN_NEAR", ADDRESSES[0])
-            .env("SOJOURN_FAR", ADDRESSES[1])
+            .envs(names.chain(ipv6.filter(|_| has_ipv6)))
             .spawn()
     });
     child.map(Some).map_err(|e| format!("{program}: {e}"))

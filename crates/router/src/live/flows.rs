@@ -1,12 +1,12 @@
 //! Numbers for the flows of the packets that pass the router.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::header::Header;
 
 /// Addresses, ports and protocol.
-type FlowKey = ([[u8; 4]; 2], [u16; 2], u8);
+type FlowKey = ([IpAddr; 2], [u16; 2], u8);
 
 /// Numbers flows if packets are recorded.
 pub(super) struct FlowNumbers {
@@ -21,12 +21,15 @@ impl FlowNumbers {
         FlowNumbers { wanted, numbers: BTreeMap::new(), names: Vec::new() }
     }
 
-    /// The number of a packet's flow; `None` if it is not IPv4.
+    /// The number of a packet's flow; `None` if it is not IP or stays on its link.
     pub(super) fn number(&mut self, packet: &[u8]) -> Option<u32> {
-        if !self.wanted {
-            return (packet.first()? >> 4 == 4).then_some(0);
+        if !self.wanted && packet.first()? >> 4 == 4 {
+            return Some(0);
         }
-        let header = Header::read(packet)?;
+        let header = Header::read_any(packet).filter(|header| !header.is_link_local())?;
+        if !self.wanted {
+            return Some(0);
+        }
         let key = (header.addresses, header.ports, header.protocol);
         let names = &mut self.names;
         Some(*self.numbers.entry(key).or_insert_with(|| {
@@ -42,7 +45,6 @@ impl FlowNumbers {
 }
 
 fn name(header: &Header) -> String {
-    let [from, to] = header.addresses.map(Ipv4Addr::from);
-    let [from_port, to_port] = header.ports;
-    format!("{from}:{from_port}-{to}:{to_port}/{}", header.protocol)
+    let ends = [0, 1].map(|end| SocketAddr::new(header.addresses[end], header.ports[end]));
+    format!("{}-{}/{}", ends[0], ends[1], header.protocol)
 }

@@ -1,6 +1,7 @@
 //! The router in real time: packets of any program pass it between two network namespaces, each
 //! with one TUN device. From the near end to the far end they take the path `forward`, in the other
-//! direction the path `reverse`. Each path has a delay and, optionally, a queue with a rate.
+//! direction the path `reverse`. Each path has a delay and, optionally, a queue with a rate; those
+//! of a scenario's links may also lose packets and delay them unevenly.
 //!
 //! It is the same router as in the guest, fed with packets of this machine, and reports to the same
 //! probe as they pass. A timer is handled with the time at which it was due, and the lateness is
@@ -16,7 +17,9 @@ mod flows;
 pub mod options;
 pub mod path;
 pub mod plan;
+mod planned_paths;
 mod results;
+mod scenario;
 mod state;
 mod status;
 mod validity;

@@ -2,8 +2,11 @@
 
 use serde::Deserialize;
 use sojourn_aqm::{CustomLaws, QdiscSpec, registry, units};
+use sojourn_scenario::Scenario;
 
 use super::plan::{EndNetns, LivePlan, PathPlan};
+use super::planned_paths::{PlannedPaths, Refusal, refuse};
+use super::scenario::{self, Wanted};
 use crate::laws::PlannedLaw;
 use crate::plan::{Direction, RouterCapacity, RouterLinkPlan};
 
@@ -22,6 +25,10 @@ pub struct Options {
     pub forward: PathOptions,
     /// Far to near.
     pub reverse: PathOptions,
+    /// The link of a scenario from near to far.
+    pub link: Option<String>,
+    /// The link of a scenario from far to near.
+    pub reverse_link: Option<String>,
     /// The near end: `new`, `host`, or the file of a network namespace.
     pub near: Option<String>,
     /// The far end, in the same form.
@@ -68,14 +75,16 @@ struct Laws<'a> {
     used: Vec<PlannedLaw>,
 }
 
-/// An option and the reason why it is refused.
-pub type Refusal = (String, String);
-
 impl Options {
-    /// The plan derived from the options; AQMs may name laws in `known`.
+    /// The plan derived from the options; AQMs may name laws in `known`. The paths are those of
+    /// `scenario`, if there is one.
     ///
     /// # Errors The first invalid option.
-    pub fn plan(&self, known: &CustomLaws) -> Result<LivePlan, Refusal> {
+    pub fn plan(
+        &self,
+        scenario: Option<&Scenario>,
+        known: &CustomLaws,
+    ) -> Result<LivePlan, Refusal> {
         let mtu_bytes = self.mtu()?;
         let duration_ns = self.duration.as_deref().map(|text| nanos("--duration", text));
         let duration_ns = duration_ns.transpose()?;
@@ -90,11 +99,10 @@ impl Options {
         if stall_ns == 0 {
             return refuse("--stall", "must be positive");
         }
-        let mut laws = Laws { known, used: Vec::new() };
-        let paths = [
-            self.forward.plan(0, "--", mtu_bytes, &mut laws)?,
-            self.reverse.plan(1, "--reverse-", mtu_bytes, &mut laws)?,
-        ];
+        let paths = match scenario {
+            Some(scenario) => self.paths_of(scenario, mtu_bytes, known)?,
+            None => self.paths(mtu_bytes, known)?,
+        };
         let ends = [end_netns(self.near.as_deref()), end_netns(self.far.as_deref())];
         if ends[0] == ends[1] && ends[0] != EndNetns::New {
             return refuse("--far", "is the same namespace as --near; the router connects two");
@@ -104,7 +112,7 @@ impl Options {
         Ok(LivePlan {
             seed,
             duration_ns,
-            paths,
+            paths: paths.paths,
             ends,
             commands,
             spin_ns,
@@ -112,8 +120,40 @@ impl Options {
             mtu_bytes,
             packets,
             signals,
-            laws: laws.used,
+            laws: paths.laws,
+            remarks: paths.remarks,
         })
+    }
+
+    /// The paths of a scenario's links.
+    fn paths_of(
+        &self,
+        scenario: &Scenario,
+        mtu_bytes: u32,
+        known: &CustomLaws,
+    ) -> Result<PlannedPaths, Refusal> {
+        self.forward.check_scenario_has("--")?;
+        self.reverse.check_scenario_has("--reverse-")?;
+        let wanted = Wanted {
+            links: [self.link.as_deref(), self.reverse_link.as_deref()],
+            aqms: [self.forward.aqm.as_deref(), self.reverse.aqm.as_deref()],
+        };
+        scenario::paths(scenario, &wanted, mtu_bytes, known)
+    }
+
+    /// The paths that the options describe.
+    fn paths(&self, mtu_bytes: u32, known: &CustomLaws) -> Result<PlannedPaths, Refusal> {
+        for (option, link) in [("--link", &self.link), ("--reverse-link", &self.reverse_link)] {
+            if link.is_some() {
+                return refuse(option, "names a link of a scenario; give its file first");
+            }
+        }
+        let mut laws = Laws { known, used: Vec::new() };
+        let paths = [
+            self.forward.plan(0, "--", mtu_bytes, &mut laws)?,
+            self.reverse.plan(1, "--reverse-", mtu_bytes, &mut laws)?,
+        ];
+        Ok(PlannedPaths { paths, laws: laws.used, remarks: Vec::new() })
     }
 
     fn mtu(&self) -> Result<u32, Refusal> {
@@ -127,6 +167,23 @@ impl Options {
 }
 
 impl PathOptions {
+    /// Refuses options that the scenario's links replace.
+    fn check_scenario_has(&self, prefix: &str) -> Result<(), Refusal> {
+        let given = [
+            ("rate", &self.rate, "rate"),
+            ("delay", &self.delay, "delay"),
+            ("limit", &self.limit, "buffer"),
+            ("framing", &self.framing, "framing"),
+        ];
+        match given.iter().find(|(_, value, _)| value.is_some()) {
+            None => Ok(()),
+            Some((option, _, key)) => refuse(
+                &format!("{prefix}{option}"),
+                format!("is in the scenario; change that with --set links.NAME.{key}=..."),
+            ),
+        }
+    }
+
     fn plan(
         &self,
         index: u16,
@@ -149,7 +206,7 @@ impl PathOptions {
                     return refuse(&option(key), message);
                 }
             }
-            return Ok(PathPlan { name, link: None, delay_ns });
+            return Ok(PathPlan { name, link: None, delay_ns, wire: None });
         };
         let refusal = |key: &str, message: String| (option(key), message);
         let rate = units::rate(rate).map_err(|message| refusal("rate", message))?;
@@ -171,7 +228,7 @@ impl PathOptions {
             mark_list: Vec::new(),
             delays: Vec::new(),
         };
-        Ok(PathPlan { name, link: Some(link), delay_ns })
+        Ok(PathPlan { name, link: Some(link), delay_ns, wire: None })
     }
 
     /// The queue with its limit, and that limit.
@@ -208,16 +265,12 @@ fn nanos(option: &str, text: &str) -> Result<u64, Refusal> {
     units::span(text).map(|span| span.as_nanos()).map_err(|message| (option.to_owned(), message))
 }
 
-fn refuse<T>(option: &str, message: impl Into<String>) -> Result<T, Refusal> {
-    Err((option.to_owned(), message.into()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn plan(options: &str) -> Result<LivePlan, Refusal> {
-        serde_json::from_str::<Options>(options).unwrap().plan(CustomLaws::NONE)
+        serde_json::from_str::<Options>(options).unwrap().plan(None, CustomLaws::NONE)
     }
 
     #[test]
@@ -254,6 +307,7 @@ mod tests {
             (r#"{ "stall": "0s" }"#, "--stall"),
             (r#"{ "mtu": "20B" }"#, "--mtu"),
             (r#"{ "near": "host", "far": "host" }"#, "--far"),
+            (r#"{ "link": "bottleneck" }"#, "--link"),
         ] {
             assert_eq!(plan(options).unwrap_err().0, option, "{options}");
         }

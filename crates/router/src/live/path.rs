@@ -1,4 +1,5 @@
-//! One path through the router: a link with its queue, followed by a delay line. It reads no clock.
+//! One path through the router: a link with its queue, a wire that may lose packets or delay them
+//! unevenly, and a delay line. It reads no clock.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_link::DelayLine;
@@ -8,11 +9,13 @@ use super::plan::PathPlan;
 use crate::forwarding::raw_packet::InFlightPacket;
 use crate::forwarding::recorder::Recording;
 use crate::forwarding::router_link::RouterLink;
+use crate::forwarding::wire::{Wire, WireCounts};
 use crate::laws::LoadedLaws;
 
 /// One path.
 pub struct RouterPath {
     link: Option<RouterLink>,
+    wire: Option<Wire>,
     line: DelayLine<InFlightPacket>,
     /// Packets and bytes that have left it.
     passed: (u64, u64),
@@ -31,7 +34,8 @@ impl RouterPath {
     ) -> Result<RouterPath, String> {
         let link = plan.link.as_ref().map(|link| RouterLink::new(link, laws, seed, recording));
         Ok(RouterPath {
-            link: link.transpose()?,
+            link: link.transpose()?.map(RouterLink::with_ipv6),
+            wire: plan.wire.as_ref().map(|wire| Wire::new(Some(wire), seed, Time::ZERO)),
             line: DelayLine::new(Span::from_nanos(plan.delay_ns)),
             passed: (0, 0),
         })
@@ -50,7 +54,8 @@ impl RouterPath {
     /// When it wants [`RouterPath::leave`].
     pub fn next_timer(&self) -> Time {
         let link = self.link.as_ref().map_or(Time::NEVER, RouterLink::next_timer);
-        link.min(self.line.next_arrival())
+        let wire = self.wire.as_ref().map_or(Time::NEVER, Wire::next_timer);
+        link.min(wire).min(self.line.next_arrival())
     }
 
     /// The next packet that has left the path by `now`, with its departure time.
@@ -62,12 +67,23 @@ impl RouterPath {
         Some((due, packet))
     }
 
-    /// Handles everything due at its link by `now`.
+    /// Handles everything due at its link and its wire by `now`.
     fn serve(&mut self, now: Time) {
+        let (wire, line) = (&mut self.wire, &mut self.line);
         if let Some(link) = self.link.as_mut().filter(|link| link.next_timer() <= now) {
-            let line = &mut self.line;
-            link.on_timer(now, |due, packet| packet.enter(due, line));
+            link.on_timer(now, |due, packet| match wire {
+                Some(wire) => wire.enter(due, packet),
+                None => packet.enter(due, line),
+            });
         }
+        while let Some((due, packet)) = wire.as_mut().and_then(|wire| wire.leave(now)) {
+            packet.enter(due, line);
+        }
+    }
+
+    /// The packets that its wire was offered and lost; `None` without such a wire.
+    pub fn wire_counts(&mut self, end: Time) -> Option<WireCounts> {
+        self.wire.as_mut()?.counts(end)
     }
 
     /// Packets and bytes that have left it.
@@ -94,13 +110,15 @@ impl RouterPath {
 #[cfg(test)]
 mod tests {
     use sojourn_aqm::CustomLaws;
+    use sojourn_scenario::resolved::{DelayChanges, Loss};
 
     use super::*;
     use crate::live::options::Options;
+    use crate::plan::WirePlan;
 
     fn path(options: &str) -> RouterPath {
         let plan =
-            serde_json::from_str::<Options>(options).unwrap().plan(CustomLaws::NONE).unwrap();
+            serde_json::from_str::<Options>(options).unwrap().plan(None, CustomLaws::NONE).unwrap();
         RouterPath::new(&plan.paths[0], &LoadedLaws::default(), 1, Recording::Off).unwrap()
     }
 
@@ -141,5 +159,39 @@ mod tests {
         (0..1000).for_each(|_| path.arrive(Time::ZERO, packet(), 0));
         let out = std::iter::from_fn(|| path.leave(Time::from_nanos(5_000_000))).count();
         assert_eq!(out, 1000);
+    }
+
+    /// A wire of which every packet is lost, and one whose delay falls so that packets overtake.
+    #[test]
+    fn a_wire_loses_and_reorders_packets() {
+        let plan = |wire: WirePlan| PathPlan {
+            name: "forward".to_owned(),
+            link: None,
+            delay_ns: 1_000_000,
+            wire: Some(wire),
+        };
+        let of = |plan: PathPlan| {
+            let options = r#"{ "forward": { "rate": "10mbit" } }"#;
+            let options = serde_json::from_str::<Options>(options).unwrap();
+            let link = options.plan(None, CustomLaws::NONE).unwrap().paths[0].link.clone();
+            let plan = PathPlan { link, ..plan };
+            RouterPath::new(&plan, &LoadedLaws::default(), 1, Recording::Off).unwrap()
+        };
+        let none = WirePlan { link: "x".to_owned(), loss: None, jitter: None, changes: None };
+        let ms = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let lossy = WirePlan { loss: Some(Loss::Bernoulli(1.0)), ..none.clone() };
+        let mut lossy = of(plan(lossy));
+        lossy.arrive(ms(0), packet(), 0);
+        assert!(lossy.leave(ms(100)).is_none());
+        let counts = lossy.wire_counts(ms(100)).unwrap();
+        assert_eq!((counts.offered, counts.lost), (1, 1));
+        let above_least = vec![(ms(0), Span::from_millis(9)), (ms(2), Span::ZERO)];
+        let changes = Some(DelayChanges { above_least, reorder: true });
+        let mut falling = of(plan(WirePlan { changes, ..none }));
+        falling.arrive(ms(0), packet(), 1); // leaves the link at 1 ms
+        falling.arrive(ms(1), packet(), 2); // and this one at 2 ms
+        let left = std::iter::from_fn(|| falling.leave(ms(100)));
+        let left: Vec<_> = left.map(|(due, packet)| (due, packet.flow)).collect();
+        assert_eq!(left, [(ms(3), 2), (ms(11), 1)]);
     }
 }

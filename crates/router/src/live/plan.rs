@@ -3,11 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::laws::PlannedLaw;
-use crate::plan::RouterLinkPlan;
+use crate::plan::{RouterLinkPlan, WirePlan};
 
 /// Addresses of the near and the far end, from the shared address space (RFC 6598), which sites do
 /// not use internally.
 pub const ADDRESSES: [&str; 2] = ["100.64.0.1", "100.64.0.2"];
+/// Their IPv6 addresses: unique local ones (RFC 4193), which are not routed on the Internet.
+pub const IPV6_ADDRESSES: [&str; 2] = ["fd00:6440::1", "fd00:6440::2"];
+/// The smallest MTU of a link with IPv6 (RFC 8200 §5).
+pub const LEAST_IPV6_MTU: u32 = 1280;
 /// Names of the interfaces there.
 pub const INTERFACES: [&str; 2] = ["sojourn-near", "sojourn-far"];
 
@@ -20,6 +24,9 @@ pub struct PathPlan {
     pub link: Option<RouterLinkPlan>,
     /// Its delay, nanoseconds.
     pub delay_ns: u64,
+    /// Loss, jitter and changes of the delay behind the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<WirePlan>,
 }
 
 /// The network namespace of an end of the router.
@@ -60,4 +67,7 @@ pub struct LivePlan {
     /// The laws in its queues that are not in the registry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub laws: Vec<PlannedLaw>,
+    /// What the router takes from a scenario, and what it leaves out, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }

@@ -16,7 +16,8 @@ use super::devices;
 use super::state::{RouterState, SAMPLE_INTERVAL};
 use super::validity::invalid_reasons;
 use crate::forwarding::recorder::Recording;
-use crate::forwarding::router_link::RouterLink;
+use crate::forwarding::router_link::{RouterLink, schedule_of};
+use crate::forwarding::wire::WireCounts;
 use crate::plan::RouterCapacity;
 
 /// The results of a run.
@@ -36,6 +37,8 @@ pub(super) struct DeviceReport {
     pub(super) before: [Value; 2],
     pub(super) after: [Value; 2],
     pub(super) offloads: Vec<String>,
+    /// Why the ends have no IPv6 addresses.
+    pub(super) no_ipv6: Option<String>,
 }
 
 /// Rows as (scope, name, metric, value, unit).
@@ -54,6 +57,7 @@ pub(super) fn finish(router: RouterState<'_>, devices: &DeviceReport, end: Time)
         "devices_before": devices.before,
         "devices_after": devices.after,
         "offloads_on": devices.offloads,
+        "no_ipv6": devices.no_ipv6,
         "overflowed": overflowed,
         "refused": router.refused,
         "foreign": router.foreign,
@@ -71,8 +75,10 @@ fn tables(router: RouterState<'_>, end: Time) -> Run {
     let RouterState { plan, paths, lateness, flows, .. } = router;
     let mut queues = Vec::new();
     let mut whole = Probe::new(plan.paths.len(), 0, (Time::ZERO, Time::NEVER));
-    for (index, path) in paths.into_iter().enumerate() {
+    let mut wires = Vec::new();
+    for (index, mut path) in paths.into_iter().enumerate() {
         let name = plan.paths[index].name.clone();
+        wires.extend(path.wire_counts(end).map(|counts| (name.clone(), counts)));
         let vars = path.link().map_or(&[][..], RouterLink::vars);
         let vars = [&BUILTIN_VARS, vars].concat();
         let Some(Recording::Probe(mut probe, _)) = path.into_recording() else {
@@ -91,6 +97,9 @@ fn tables(router: RouterState<'_>, end: Time) -> Run {
     }
     whole.notes.signals.sort_by_key(|signal| signal.t);
     let mut run = summary::collect_queues(whole, queues, seconds);
+    for (name, WireCounts { offered, lost, .. }) in wires {
+        run.summary.extend(summary::wire_rows(&name, offered, lost));
+    }
     run.flows = flows.into_names();
     run.classes = vec!["live".to_owned(); run.flows.len()];
     let (scope, name) = (Scope::Run, "router".to_owned());
@@ -106,10 +115,10 @@ fn tables(router: RouterState<'_>, end: Time) -> Run {
 /// How the use of a path's link is measured.
 fn utilisation(name: &str, service: &RouterCapacity) -> Utilisation {
     match service {
-        RouterCapacity::Rates(rates) => {
-            let peak = rates.iter().map(|&(_, bps)| bps).max().expect("there is a rate");
-            Utilisation::of_rate(name, Rate::from_bps(peak))
-        }
+        RouterCapacity::Rates(rates) => match rates[..] {
+            [(_, bps)] => Utilisation::of_rate(name, Rate::from_bps(bps)),
+            _ => Utilisation::of_schedule(name, schedule_of(rates)),
+        },
         RouterCapacity::Recorded(trace) => {
             Utilisation::of_recording(name, Opportunities::new(Arc::new(Trace::clone(trace))))
         }

@@ -26,7 +26,7 @@ pub(super) struct RouterState<'a> {
     pub(super) lateness: Histogram,
     /// Packets refused by a device.
     pub(super) refused: u64,
-    /// Packets discarded because they are not IPv4.
+    /// Packets discarded because they are not IP, or stay on their link.
     pub(super) foreign: u64,
     pub(super) flows: FlowNumbers,
 }

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use sojourn_aqm::Time;
 use sojourn_measure::Interval;
 
-use super::plan::{ADDRESSES, INTERFACES};
+use super::plan::{ADDRESSES, INTERFACES, IPV6_ADDRESSES};
 use super::state::{Intervals, RouterState};
+use crate::linux::Failure;
 
 /// Writes the lines. A slow reader misses some.
 pub(super) struct StatusWriter {
@@ -25,16 +26,27 @@ impl StatusWriter {
         StatusWriter { file, since: [None, None], at: Time::ZERO, passed: [(0, 0); 2] }
     }
 
-    /// Writes the line that reports that both devices are up.
-    pub(super) fn begun(&mut self, devices: &[Value; 2]) {
+    /// Writes the line that reports that both devices are up, with or without IPv6.
+    pub(super) fn begun(
+        &mut self,
+        devices: &[Value; 2],
+        ipv6: &Result<(), Failure>,
+        remarks: &[String],
+    ) {
         let pid = std::process::id();
-        let ends = ADDRESSES.iter().zip(INTERFACES).zip(devices);
-        let ends: Vec<Value> = ends
-            .map(|((address, name), shown)| {
-                json!({ "address": address, "interface": name, "mtu": shown["mtu"] })
+        let end = |end: usize| {
+            json!({
+                "address": ADDRESSES[end],
+                "ipv6_address": ipv6.is_ok().then_some(IPV6_ADDRESSES[end]),
+                "interface": INTERFACES[end],
+                "mtu": devices[end]["mtu"],
             })
-            .collect();
-        self.line(&json!({ "begun": { "pid": pid, "ends": ends } }));
+        };
+        let no_ipv6 = ipv6.as_ref().err();
+        let ends = [end(0), end(1)];
+        self.line(&json!({
+            "begun": { "pid": pid, "ends": ends, "no_ipv6": no_ipv6, "remarks": remarks }
+        }));
     }
 
     /// Adds a sample to the totals of the next line.

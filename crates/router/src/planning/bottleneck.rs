@@ -126,7 +126,7 @@ pub(super) fn reverse_link(
 }
 
 /// The wire behind a link, if the wire does more than add a constant delay.
-pub(super) fn wire(link: &Link) -> Option<WirePlan> {
+pub(crate) fn wire(link: &Link) -> Option<WirePlan> {
     let Link { name, loss, jitter, delay_changes, .. } = link;
     let does_more = loss.is_some() || jitter.is_some() || delay_changes.is_some();
     does_more.then(|| WirePlan {

@@ -22,7 +22,8 @@ use sojourn_scenario::resolved::{Resolved, Tcp};
 
 use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
-use bottleneck::{bottleneck, links, reverse_link, wire};
+pub(crate) use bottleneck::wire;
+use bottleneck::{bottleneck, links, reverse_link};
 use egress::Egress;
 pub use flows::own_profile;
 #[cfg(test)]
