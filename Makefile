@@ -39,10 +39,11 @@ test: $(VENV)/developed
 	$(BIN)/pytest --numprocesses 2 -m "not long"
 	cargo xtask tally
 
-## expectations: what RFC 7928's scenarios expect, decided over seeds by `sojourn test`
+## expectations: what RFC 7928's scenarios and claims of the papers (testdata/expectations) expect,
+##               decided over seeds by `sojourn test`
 expectations: $(VENV)/developed
 	$(BIN)/sojourn test --fresh $(addprefix rfc7928/,mild-congestion medium-congestion \
-	    heavy-congestion unresponsive)
+	    heavy-congestion unresponsive) testdata/expectations
 
 ## lint: formatting, clippy, types
 lint: $(VENV)/developed
