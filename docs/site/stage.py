@@ -44,7 +44,6 @@ def main() -> None:
         _write(stage / _place(page), text)
     for source in sorted(shown):
         _write(stage / _place(source), _source_page(source))
-    _write(stage / "facts" / "index.md", _facts())
     for name, text in {**reference.pages(), **gallery.pages(stage)}.items():
         _write(stage / name, text)
     shutil.copytree(DOCS / "images", stage / "images", dirs_exist_ok=True)
@@ -139,8 +138,6 @@ def _links(prose: str, page: Path, shown: set[Path]) -> str:
 
 def _target(path: Path) -> Path:
     """The page of a folder that is linked to."""
-    if path == DOCS / "facts":
-        return path / "README.md"
     return path / "README.md" if path.is_dir() and (path / "README.md").is_file() else path
 
 
@@ -154,19 +151,6 @@ def _source_page(path: Path) -> str:
     fence = "`" * 8
     lexer = _LEXERS.get(path.suffix.lstrip("."), "text")
     return f"{head}{fence}{lexer}\n{path.read_text(encoding='utf-8')}{fence}\n"
-
-
-def _facts() -> str:
-    """The first page of the facts, with each page's own title."""
-    pages = sorted((DOCS / "facts").glob("*.md"))
-    lines = [f"- [{_title(page)}]({page.name})\n" for page in pages]
-    names = "\n".join(page.stem for page in pages)
-    about = "What we measured, derived or decided ourselves: each with its source and its test.\n\n"
-    return f"# Facts\n\n{about}{''.join(lines)}\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
-
-
-def _title(page: Path) -> str:
-    return page.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
 
 
 if __name__ == "__main__":
