@@ -299,6 +299,7 @@ impl Endpoint for Connection {
             in_flight_bytes: None,
             smoothed_rtt: Some(Span::from_nanos(path.rtt.as_nanos() as u64)),
             pacing_bps: None,
+            quantum_bytes: None,
             lost_bytes: Some(path.lost_bytes),
         }
     }

@@ -134,6 +134,8 @@ pub struct Stats {
     pub smoothed_rtt: Option<Span>,
     /// Pacing rate in bit/s.
     pub pacing_bps: Option<f64>,
+    /// The most bytes that it sends at one instant while it paces.
+    pub quantum_bytes: Option<u64>,
     /// Bytes that it considered lost so far.
     pub lost_bytes: Option<u64>,
 }
@@ -172,6 +174,11 @@ pub trait Endpoint: Send {
 
     /// What it knows of its connection.
     fn stats(&self) -> Stats;
+
+    /// Why it can go on no longer; the host asks after every call, and ends the run.
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// A transport library with its settings.

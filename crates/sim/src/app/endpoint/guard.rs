@@ -85,10 +85,17 @@ impl Guarded {
     ) -> Option<T> {
         let end = self.end.as_mut()?;
         IS_CALLING.set(true);
-        let result = panic::catch_unwind(AssertUnwindSafe(|| call(end.as_mut())));
+        let result = panic::catch_unwind(AssertUnwindSafe(|| {
+            let value = call(end.as_mut());
+            (value, end.failure())
+        }));
         IS_CALLING.set(false);
         match result {
-            Ok(value) => Some(value),
+            Ok((value, None)) => Some(value),
+            Ok((_, Some(why))) => {
+                self.fail(now, method, &why);
+                None
+            }
             Err(panic) => {
                 let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
                 let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

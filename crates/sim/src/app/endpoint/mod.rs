@@ -201,10 +201,10 @@ impl EndpointFlow {
 
     /// Handles the events of one end and sends its datagrams; returns how many.
     fn act(&mut self, role: Peer, out: &mut Outbox<'_>) -> u32 {
-        let mut all = 0;
+        let (mut all, mut events) = (0, 0);
         loop {
             let mut is_quiet = true;
-            while let Some(event) = self.side(role).event(out.now) {
+            while let Some(event) = self.side(role).event(out.now, &mut events) {
                 is_quiet = false;
                 if let Some(finished) = self.on_event(role, event, out.now) {
                     record_transfer((out.now, self.warmup), self.flow, finished, out);
@@ -238,16 +238,15 @@ impl EndpointFlow {
                 None
             }
             (Peer::Client, ConnectionEvent::Readable(STREAM)) => {
-                let read = self.client.end.call(now, "read", |end| end.read(now, STREAM));
-                let Read { bytes, is_finished } = read.unwrap_or_default();
+                let Read { bytes, is_finished } = self.client.read(now, STREAM);
                 self.delivered_bytes += bytes;
                 let start = self.began.filter(|_| is_finished)?;
                 self.began = None;
                 Some(FinishedTransfer { start, bytes: self.delivered_bytes })
             }
             (Peer::Server, ConnectionEvent::Readable(STREAM)) => {
-                let read = self.server.end.call(now, "read", |end| end.read(now, STREAM));
-                if read.is_some_and(|read| read.is_finished) && self.to_write.is_none() {
+                let read = self.server.read(now, STREAM);
+                if read.is_finished && self.to_write.is_none() {
                     self.to_write = Some(self.bytes.unwrap_or(u64::MAX));
                     self.pour(now);
                 }

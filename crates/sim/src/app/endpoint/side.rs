@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use sojourn_aqm::{Ecn, Time};
-use sojourn_endpoint::{ConnectionEvent, Datagram, Peer, Transmit};
+use sojourn_endpoint::{ConnectionEvent, Datagram, Peer, Read, StreamNumber, Transmit};
 
 use super::guard::Guarded;
 use super::in_flight::InFlight;
@@ -14,6 +14,9 @@ use crate::packet::{Packet, PacketKind};
 const MOST_IDLE_EXPIRIES: u32 = 1_000;
 /// Datagrams at one instant: with more, a run would never end.
 const MOST_AT_ONCE: u32 = 100_000;
+
+/// Events at one instant: with more, a run would never end.
+const MOST_EVENTS: u32 = 100_000;
 
 /// The network as the hosts of a flow see it.
 #[derive(Clone, Copy, Debug)]
@@ -40,23 +43,47 @@ pub(super) struct Side {
     pub(super) due: Time,
     /// Payload of UDP, or IP packets, that it has sent.
     pub(super) sent_bytes: u64,
+    /// Bytes of the datagrams that have arrived and that the application has not read.
+    unread_bytes: u64,
 }
 
 impl Side {
     pub(super) fn new(end: Guarded, role: Peer, link: Link) -> Side {
         let (in_flight, held) = (InFlight::default(), VecDeque::new());
-        Side { end, role, link, in_flight, held, due: Time::NEVER, sent_bytes: 0 }
+        Side { end, role, link, in_flight, held, due: Time::NEVER, sent_bytes: 0, unread_bytes: 0 }
     }
 
     /// A datagram arrives.
     pub(super) fn input(&mut self, now: Time, packet: &Packet, content: &[u8]) {
         let datagram = Datagram { ecn: packet.ecn, bytes: content };
+        self.unread_bytes += content.len() as u64;
         self.end.call(now, "input", |end| end.input(now, datagram));
     }
 
-    /// Its events so far.
-    pub(super) fn event(&mut self, now: Time) -> Option<ConnectionEvent> {
+    /// Its next event, after `events` at this instant.
+    pub(super) fn event(&mut self, now: Time, events: &mut u32) -> Option<ConnectionEvent> {
+        *events += 1;
+        if *events > MOST_EVENTS {
+            let why = format!("more than {MOST_EVENTS} events at one instant");
+            self.end.fail(now, "event", &why);
+        }
         self.end.call(now, "event", |end| end.event()).flatten()
+    }
+
+    /// Reads all that has arrived in order on a stream.
+    pub(super) fn read(&mut self, now: Time, stream: StreamNumber) -> Read {
+        let asked = self.end.call(now, "read", |end| end.read(now, stream));
+        let read = asked.unwrap_or_default();
+        match self.unread_bytes.checked_sub(read.bytes) {
+            Some(left) => self.unread_bytes = left,
+            None => {
+                let (bytes, unread) = (read.bytes, self.unread_bytes);
+                let why = format!("{bytes} bytes, of {unread} in unread datagrams");
+                self.end.fail(now, "read", &why);
+                return Read::default();
+            }
+        }
+        read
     }
 
     /// Sends all that the library has to send now. Returns how many datagrams that were.

@@ -19,6 +19,9 @@ enum Fault {
     SendsCe,
     Spins,
     TakesTooMuch,
+    ReadsTooMuch,
+    NeverQuiet,
+    SaysWhy,
 }
 
 /// A library that sends 1,000 bytes every millisecond, lost or not, once it has been asked.
@@ -112,7 +115,8 @@ impl Endpoint for End {
     }
 
     fn event(&mut self) -> Option<ConnectionEvent> {
-        self.events.pop()
+        let endless = ConnectionEvent::Readable(9);
+        self.events.pop().or((self.stack.fault == Fault::NeverQuiet).then_some(endless))
     }
 
     fn write(&mut self, _now: Time, _stream: u64, bytes: u64, _finish: bool) -> u64 {
@@ -125,7 +129,8 @@ impl Endpoint for End {
     }
 
     fn read(&mut self, _now: Time, _stream: u64) -> Read {
-        let bytes = std::mem::take(&mut self.arrived);
+        let more = u64::from(self.stack.fault == Fault::ReadsTooMuch);
+        let bytes = std::mem::take(&mut self.arrived) + more;
         Read { bytes, is_finished: self.role == Peer::Server }
     }
 
@@ -133,6 +138,10 @@ impl Endpoint for End {
 
     fn stats(&self) -> Stats {
         Stats::default()
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        (self.stack.fault == Fault::SaysWhy).then(|| "no entropy".to_owned())
     }
 }
 
@@ -211,6 +220,9 @@ fn breaches_of_the_contract_end_the_run_with_one_sentence() {
         (Fault::SendsCe, "output: a datagram with CE"),
         (Fault::Spins, "deadline: still due after 1000 calls of expire at one instant"),
         (Fault::TakesTooMuch, "write: it took 1048577 of 1048576 bytes"),
+        (Fault::ReadsTooMuch, "read: 1001 bytes, of 1000 in unread datagrams"),
+        (Fault::NeverQuiet, "event: more than 100000 events at one instant"),
+        (Fault::SaysWhy, "connect: no entropy"),
     ] {
         let message = refusal(SCENARIO, "x", Steady { fault, ..Steady::default() });
         assert!(message.starts_with("endpoint[x]: flows `d`, flow 0, "), "{message}");
