@@ -9,6 +9,7 @@ import pytest
 
 import sojourn
 from sojourn import _core
+from sojourn.endpoint import with_endpoints
 from sojourn.errors import InputError
 
 SCENARIO = """
@@ -54,7 +55,7 @@ def test_the_result_names_library_version_and_settings(folder):
 
 def test_a_control_that_draws_from_the_system_is_a_warning_and_never_kept(folder):
     scenario = _core.Scenario.load(SCENARIO)
-    quinn, bbr = (scenario.with_endpoints([("quic", text)]) for text in ("quinn", "quinn:cc=bbr"))
+    quinn, bbr = (with_endpoints(scenario, {"quic": text}) for text in ("quinn", "quinn:cc=bbr"))
     assert quinn.repeats and not bbr.repeats
     assert quinn.endpoint_sources != bbr.endpoint_sources
     (warning,) = sojourn.run(bbr).warnings

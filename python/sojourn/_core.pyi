@@ -268,12 +268,15 @@ class Scenario:
         Args:
             apps: name of the flows, class, and what the manifest calls it.
         """
-    def with_endpoints(self, endpoints: list[tuple[str, str]]) -> Scenario:
+    def with_endpoints(
+        self, endpoints: list[tuple[str, str, tuple[str, str, str] | None]]
+    ) -> Scenario:
         """The same scenario with transport libraries.
 
         Args:
-            endpoints: what the scenario calls the transport, and the library with its settings,
-                such as ``quinn:cc=bbr``.
+            endpoints: what the scenario calls the transport, the library with its settings, such
+                as ``quinn:cc=bbr``, and for one in a file: the file to load, its name in messages,
+                its name and digest in manifests.
 
         Raises:
             ScenarioError: there is no such library, or it has no such setting.
@@ -600,6 +603,13 @@ def law_repeats(text: str, laws: list[CustomLaw], operations: int) -> bool:
 def library_dependencies(content: bytes) -> tuple[list[str], str] | None:
     """The libraries that an ELF library needs, and its search path, separated by colons. None if it
     is not such a file, or is damaged."""
+
+def try_endpoint(opened: str, name: str, source: str) -> None:
+    """Load a transport library from a file and forget it.
+
+    Raises:
+        ScenarioError: it is not such a library.
+    """
 
 def run_tcp_script(text: str, files: dict[str, str]) -> tuple[str, int, str, str]:
     """Run a TCP script in packetdrill's form against the endpoint. `files`: texts of the commands

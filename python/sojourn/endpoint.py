@@ -1,12 +1,14 @@
 """Transport libraries that run inside the simulator; docs/how-to/endpoints.md says how.
 
 A scenario says ``transport = "quic"`` and names no code. The library comes from the command line,
-``--endpoint quic=quinn``, or from a call, ``sojourn.run(..., endpoints={"quic": "quinn"})``.
+``--endpoint quic=quinn`` or ``--endpoint quic=./libmine.so``, or from a call,
+``sojourn.run(..., endpoints={"quic": "quinn"})``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from sojourn import _core
 from sojourn.errors import InputError
@@ -19,10 +21,11 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
 
     Args:
         scenario: what is run.
-        endpoints: the library, such as ``quinn:cc=bbr``, by what the scenario calls the transport.
+        endpoints: the library, such as ``quinn:cc=bbr`` or ``./libmine.so``, by what the scenario
+            calls the transport.
 
     Raises:
-        InputError: it is no mapping of texts.
+        InputError: it is no mapping of texts, or loading a library ends the process.
         ScenarioError: there is no such library, or it has no such setting.
     """
     if endpoints is None:
@@ -31,7 +34,21 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
         isinstance(text, str) for pair in endpoints.items() for text in pair
     ):
         raise InputError(f'endpoints: {endpoints!r} is not like {{"quic": "quinn"}}')
-    return scenario.with_endpoints(list(endpoints.items()))
+    from sojourn.loading import library
+
+    files = {name: _file(text) for name, text in endpoints.items()}
+    opened = {name: library.opened(file, library.ENDPOINT) for name, file in files.items() if file}
+    chosen = [(name, text, opened.get(name)) for name, text in endpoints.items()]
+    made = scenario.with_endpoints(chosen)
+    for name, found in opened.items():
+        library.check_unchanged(files[name] or Path(), found)
+    return made
+
+
+def _file(text: str) -> Path | None:
+    """The file that an endpoint names; None for one that is compiled in."""
+    path = text.partition(":")[0].strip()
+    return Path(path) if path.endswith((".so", ".dylib")) else None
 
 
 def parse_endpoints(texts: Iterable[str]) -> dict[str, str] | None:

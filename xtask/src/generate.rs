@@ -13,6 +13,9 @@ const REPAIR: &str = "cargo xtask gen";
 /// The header of laws in C, which the package contains for `sojourn build`.
 const LAW_HEADER: &str = include_str!("../../crates/law/include/sojourn_law.h");
 
+/// The header of transport libraries in C, which the package contains too.
+const ENDPOINT_HEADER: &str = include_str!("../../crates/endpoint-c/include/sojourn_endpoint.h");
+
 /// A generated file: path from the root, and content.
 pub struct Generated {
     /// Path from the root of the repository.
@@ -39,6 +42,10 @@ pub fn all(root: &Path) -> Vec<Generated> {
         Generated {
             path: "python/sojourn/authoring/sojourn_law.h".to_owned(),
             content: LAW_HEADER.to_owned(),
+        },
+        Generated {
+            path: "python/sojourn/authoring/sojourn_endpoint.h".to_owned(),
+            content: ENDPOINT_HEADER.to_owned(),
         },
         Generated { path: format!("{}.h", ns3::PATH), content: ns3::header() },
         Generated { path: format!("{}.cc", ns3::PATH), content: ns3::source() },

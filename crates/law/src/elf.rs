@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 
 const MAGIC: &[u8] = b"\x7fELF";
 const IS_64_BIT: u8 = 2;
@@ -21,12 +22,26 @@ const TEXTS: u64 = 5;
 const RPATH: u64 = 15;
 const RUNPATH: u64 = 29;
 
+/// Refuses a truncated file, for which the system's loader would end the process.
+///
+/// # Errors
+/// A sentence, without the name of the file.
+pub fn check_whole(path: &Path) -> Result<(), String> {
+    let mut file = File::open(path).map_err(|error| format!("cannot be read ({error})"))?;
+    let length = file.metadata().map_err(|error| error.to_string())?.len();
+    match needed_bytes(&mut file) {
+        Ok(None) => Ok(()),
+        Ok(Some(needed)) if needed <= length => Ok(()),
+        Ok(_) | Err(_) => Err("is a part of a shared library only; build it again".to_owned()),
+    }
+}
+
 /// The number of bytes that its segments need; `None` if the file is not ELF with 64 bits and
 /// little endian, which is left to the system's loader.
 ///
 /// # Errors
 /// [`io::Error`] if the file cannot be read, or ends within a header.
-pub(crate) fn needed_bytes(file: &mut File) -> io::Result<Option<u64>> {
+fn needed_bytes(file: &mut File) -> io::Result<Option<u64>> {
     let mut start = Vec::new();
     file.take(HEADER_BYTES as u64).read_to_end(&mut start)?;
     if !start.starts_with(MAGIC) || start.get(4..6) != Some(&[IS_64_BIT, IS_LITTLE_ENDIAN]) {

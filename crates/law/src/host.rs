@@ -2,7 +2,6 @@
 
 use std::ffi::{CString, c_void};
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,7 +43,7 @@ impl std::error::Error for LoadError {}
 /// illegal.
 pub fn load(path: &Path, opened: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadError> {
     let refuse = |why: String| LoadError(format!("{name}: {why}"));
-    whole(opened).map_err(refuse)?;
+    elf::check_whole(opened).map_err(refuse)?;
     // SAFETY: loading runs the library's initialisers; the user named the file as code to run.
     let library = unsafe { Library::new(opened) }
         .map_err(|error| refuse(format!("is not a shared library for this machine ({error})")))?;
@@ -75,17 +74,6 @@ pub fn load(path: &Path, opened: &Path, name: &str, source: &str) -> Result<Cust
     let declaration = unsafe { declaration(table, name, source, path) }.map_err(refuse)?;
     let maker = TableMaker { table, place: name.to_owned(), specs: specs(&declaration) };
     registry::declare(declaration, Arc::new(maker)).map_err(|error| refuse(error.message))
-}
-
-/// Refuses a truncated file, for which the system's loader would end the process.
-fn whole(path: &Path) -> Result<(), String> {
-    let mut file = File::open(path).map_err(|error| format!("cannot be read ({error})"))?;
-    let length = file.metadata().map_err(|error| error.to_string())?.len();
-    match elf::needed_bytes(&mut file) {
-        Ok(None) => Ok(()),
-        Ok(Some(needed)) if needed <= length => Ok(()),
-        Ok(_) | Err(_) => Err("is a part of a shared library only; build it again".to_owned()),
-    }
 }
 
 /// Checks that the table can be used.

@@ -1,17 +1,33 @@
 //! Transport libraries, by the texts that callers write.
 
+use std::path::Path;
+
+use pyo3::prelude::*;
 use sojourn_aqm::params::SpecText;
 use sojourn_endpoint::ConfiguredStack;
+use sojourn_endpoint_c::host;
 
 use crate::errors::Refusal;
 
 /// The libraries that are compiled in.
 const KNOWN: &[&str] = if cfg!(feature = "quinn") { &["quinn"] } else { &[] };
 
-/// The library for a transport, such as `quinn:cc=bbr` for `quic`.
-pub fn configured(transport: &str, text: &str) -> Result<ConfiguredStack, Refusal> {
+/// The file of a library to load, its name in messages, and the name of its code in manifests.
+pub type LibraryFile = (String, String, String);
+
+/// The library for a transport, such as `quinn:cc=bbr` for `quic`; with the file to load, if the
+/// text names one.
+pub fn configured(
+    transport: &str,
+    text: &str,
+    file: Option<LibraryFile>,
+) -> Result<ConfiguredStack, Refusal> {
     let refused = |why: String| Refusal::new(format!("endpoint[{transport}]"), why);
     let spec = SpecText::parse(text).map_err(|error| refused(error.message))?;
+    if let Some((opened, name, source)) = file {
+        let loaded = host::load(Path::new(&opened), &name, &source, &spec.settings);
+        return loaded.map_err(|error| refused(error.to_string()));
+    }
     if let Some(dialect) = &spec.dialect {
         return Err(refused(format!("{} has no dialects; leave `@{dialect}` out", spec.kind)));
     }
@@ -22,10 +38,17 @@ pub fn configured(transport: &str, text: &str) -> Result<ConfiguredStack, Refusa
             "`{kind}` is not compiled in; build with `maturin develop --features quinn`"
         ))),
         kind => Err(refused(format!(
-            "there is no transport library `{kind}`; known: {}",
+            "there is no transport library `{kind}`; known: {}, and files like ./libmine.so",
             KNOWN.join(", ")
         ))),
     }
+}
+
+/// Loads a library of a file and forgets it; for a process that tries this.
+#[pyfunction]
+pub fn try_endpoint(opened: &str, name: &str, source: &str) -> Result<(), Refusal> {
+    let loaded = host::load(Path::new(opened), name, source, &[]);
+    loaded.map(|_| ()).map_err(|error| Refusal::new("", error.to_string()))
 }
 
 #[cfg(feature = "quinn")]

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use sojourn_endpoint::Stacks;
 
 use crate::app::AppClass;
-use crate::endpoint;
+use crate::endpoint::{self, LibraryFile};
 use crate::engine::{self, Loaded, Source};
 use crate::errors::Refusal;
 use crate::interruptible::interruptible;
@@ -139,9 +139,12 @@ impl Scenario {
     }
 
     /// The same scenario with transport libraries, by what it calls the transport.
-    fn with_endpoints(&self, endpoints: Vec<(String, String)>) -> Result<Scenario, Refusal> {
-        let stack = |(transport, text): (String, String)| {
-            let stack = endpoint::configured(&transport, &text)?;
+    fn with_endpoints(
+        &self,
+        endpoints: Vec<(String, String, Option<LibraryFile>)>,
+    ) -> Result<Scenario, Refusal> {
+        let stack = |(transport, text, file): (String, String, Option<LibraryFile>)| {
+            let stack = endpoint::configured(&transport, &text, file)?;
             Ok((transport, stack))
         };
         let stacks = endpoints.into_iter().map(stack).collect::<Result<Stacks, Refusal>>()?;

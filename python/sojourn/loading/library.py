@@ -1,4 +1,4 @@
-"""A law in a shared library; the loaded code is exactly the digested code.
+"""Laws and transport libraries in shared libraries; the loaded code is exactly the digested code.
 
 The system's loader compares paths: it returns the library that it has loaded from a path before,
 even if the file has changed. So a library is read once, digested, and loaded from a copy in memory
@@ -15,10 +15,15 @@ import hashlib
 import os
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from sojourn import _core, files, reading
 from sojourn._core import CustomLaw
 from sojourn.errors import InputError
+
+LAW = "sojourn_law"
+ENDPOINT = "sojourn_endpoint"
+"""The functions that libraries export: of a law, of a transport library."""
 
 _SYSTEM = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 _TRIAL_S = 60
@@ -26,8 +31,9 @@ _TRIAL = (
     "import sys\n"
     "sys.path[:] = {path!r}\n"
     "from sojourn import _core\n"
+    "is_law, path, *rest = sys.argv[1:]\n"
     "try:\n"
-    "    _core.CustomLaw.library(*sys.argv[1:])\n"
+    "    _core.CustomLaw.library(path, *rest) if is_law else _core.try_endpoint(*rest)\n"
     "except Exception:\n"
     "    pass\n"
     "sys.stdout.write('loaded')\n"
@@ -40,6 +46,20 @@ _NAMES: dict[str, str] = {}
 _TRIED: set[str] = set()
 
 
+class Opened(NamedTuple):
+    """A library that can be loaded.
+
+    Attributes:
+        opened: the file to load.
+        name: the file's name in messages.
+        source: its name and digest in manifests.
+    """
+
+    opened: str
+    name: str
+    source: str
+
+
 def law_of(file: Path, *, is_tried: bool) -> CustomLaw:
     """The law in a library.
 
@@ -48,28 +68,60 @@ def law_of(file: Path, *, is_tried: bool) -> CustomLaw:
         is_tried: whether loading it has been tried in a separate process.
 
     Raises:
+        InputError: as `opened`.
+        ScenarioError: it is not a library, or not a law.
+    """
+    found = opened(file, LAW, is_tried=is_tried)
+    law = CustomLaw.library(str(file.resolve()), *found)
+    check_unchanged(file, found)
+    return law
+
+
+def opened(file: Path, entry: str, *, is_tried: bool = False) -> Opened:
+    """A library that can be loaded.
+
+    Args:
+        file: the library.
+        entry: the function that it exports, `LAW` or `ENDPOINT`.
+        is_tried: whether loading it has been tried in a separate process.
+
+    Raises:
         InputError: the file does not exist, loading it ends the process, or a library that it needs
             has been loaded with other content.
-        ScenarioError: it is not a library, or not a law.
     """
     if not file.exists():
         raise InputError(f"{file}: there is no such library; `sojourn build` makes one")
     content = reading.content(file, "library")
     others = _others(file.resolve(), content)
     digest = _digest(content, others)
-    source = f"library:{file.name} sha256={digest}"
     if not others:
-        opened = _copied(file, content, digest)
+        path = _copied(file, content, digest)
     else:
-        opened = str(file.resolve())
-        _check_names(file, {opened: _sum(content)} | _by_name(others))
+        path = str(file.resolve())
+        _check_names(file, {path: _sum(content)} | _by_name(others))
+    found = Opened(path, file.name, f"library:{file.name} sha256={digest}")
     if not is_tried and digest not in _TRIED:
-        _try(file, opened, source)
+        _try(file, entry, found)
         _TRIED.add(digest)
-    law = CustomLaw.library(str(file.resolve()), opened, file.name, source)
-    if others and _digest(file.read_bytes(), _others(file.resolve(), content)) != digest:
+    return found
+
+
+def check_unchanged(file: Path, found: Opened) -> None:
+    """Refuse a library that was loaded in place while it was built again.
+
+    Raises:
+        InputError: so it was.
+    """
+    if found.opened != str(file.resolve()):
+        return
+    content = file.read_bytes()
+    if found.source.rpartition("=")[2] != _digest(content, _others(file.resolve(), content)):
         raise InputError(f"{file}: was built again while it was loaded; start again")
-    return law
+
+
+def exports(file: Path, entry: str) -> bool:
+    """Whether a library names a function, according to the texts in it."""
+    return file.is_file() and b"\0%s\0" % entry.encode() in file.read_bytes()
 
 
 def _sum(content: bytes) -> str:
@@ -153,7 +205,7 @@ def _copied(file: Path, content: bytes, digest: str) -> str:
     return _COPIES[digest]
 
 
-def _try(file: Path, opened: str, source: str) -> None:
+def _try(file: Path, entry: str, found: Opened) -> None:
     """Load a library in a separate process first, because its initialisers may end the process.
 
     Raises:
@@ -163,9 +215,11 @@ def _try(file: Path, opened: str, source: str) -> None:
 
     if not sys.executable:
         return
-    kept = (int(opened.rpartition("/")[2]),) if opened.startswith("/proc/self/fd/") else ()
+    path = found.opened
+    kept = (int(path.rpartition("/")[2]),) if path.startswith("/proc/self/fd/") else ()
     program = _TRIAL.format(path=sys.path)
-    command = [sys.executable, "-c", program, str(file.resolve()), opened, file.name, source]
+    is_law = "law" if entry == LAW else ""
+    command = [sys.executable, "-c", program, is_law, str(file.resolve()), *found]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -173,10 +227,10 @@ def _try(file: Path, opened: str, source: str) -> None:
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise InputError(f"{file}: is not loaded after {_TRIAL_S} s; see what it does at its "
-                         "start (a constructor, sojourn_law)") from None  # fmt: skip
+                         f"start (a constructor, {entry})") from None  # fmt: skip
     if not done.stdout.endswith(b"loaded"):
         how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
         raise InputError(
             f"{file}: ends the process that loads it ({how}); see what it does at its start (a "
-            "constructor, sojourn_law) and what its table points to"
+            f"constructor, {entry}) and what its table points to"
         )
