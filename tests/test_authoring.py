@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,11 @@ def test_a_build_adds_the_library_alone_and_removes_what_a_killed_one_left(here)
         ("new aqm full --c", "exists and is not empty"),
         ("new aqm mine --c --source full", "--source goes with --rust"),
         ("new aqm mine --rust --source full", "is no source tree of Sojourn: no Cargo.toml"),
+        ("new endpoint 9lives --c", "endpoint 9lives: cannot be a name"),
+        ("new endpoint mine", "Give one language"),
+        ("new endpoint mine --python", "transport libraries are in C or Rust"),
+        ("new endpoint span --rust", "endpoint span: is a word of Rust"),
+        ("new endpoint full --c", "exists and is not empty"),
         ("build no", "there is no such folder or file"),
         ("build full", "give a folder with a Cargo.toml"),
         ("build wrong.c", "does not compile"),
@@ -92,6 +98,56 @@ def test_what_cannot_be_begun_or_built_is_refused(here, capsys, words, sentence)
     (here / "wrong.c").write_text("this is not C")
     assert main(words.split()) == 2
     assert sentence in capsys.readouterr().err
+
+
+ENDPOINTS = """
+name = "own"
+duration = "4s"
+[links.b]
+rate = "10mbit"
+queue = "codel"
+[[flows]]
+path = ["b"]
+rtt = "40ms"
+count = 3
+transport = "own"
+app = { kind = "bulk" }
+"""
+
+
+def over(library: str) -> str:
+    """The digest of a run over a transport library."""
+    scenario = sojourn.Scenario.load(ENDPOINTS)
+    return sojourn.run(scenario, endpoints={"own": library}).digest
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_new_transport_library_in_c_builds_and_runs(here, capsys):
+    assert main(["new", "endpoint", "mine", "--c"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["mine/mine.c", "mine/README.md"]
+    assert main(["build", "mine"]) == 0
+    assert over("mine/libmine.so") == over("mine/libmine.so") != over("mine/libmine.so:window=3")
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no Rust toolchain")
+def test_a_new_transport_library_in_rust_builds_and_sends_as_the_one_in_c(here, monkeypatch):
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(ROOT / "target" / "own-law"))
+    for language in ("--rust", "--c"):
+        assert main(["new", "endpoint", "mine", language, "--out", language[2:]]) == 0
+        assert main(["build", language[2:]]) == 0
+    assert over("rust/libmine.so") == over("c/libmine.so")
+    tested = ["cargo", "test", "--quiet", "--manifest-path", "rust/Cargo.toml"]
+    assert subprocess.run(tested, check=False).returncode == 0
+    panics = (here / "rust" / "src" / "lib.rs").read_text().replace(
+        "self.highest = self.highest.max", 'assert!(now < Time::from_nanos(1_000_000_000), "late");'
+        "\n                self.highest = self.highest.max",
+    )  # fmt: skip
+    (here / "rust" / "src" / "lib.rs").write_text(panics)
+    assert main(["build", "rust"]) == 0
+    with pytest.raises(sojourn.ScenarioError, match=r"output: it panicked: late \(src/lib.rs:"):
+        over("rust/libmine.so")
 
 
 def test_a_law_in_rust_needs_a_source_tree_that_an_installed_package_is_told(here, monkeypatch):

@@ -38,7 +38,9 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
 
     files = {name: _file(text) for name, text in endpoints.items()}
     opened = {name: library.opened(file, library.ENDPOINT) for name, file in files.items() if file}
-    chosen = [(name, text, opened.get(name)) for name, text in endpoints.items()]
+    chosen: list[tuple[str, str, tuple[str, str, str] | None]] = [
+        (name, text, opened.get(name)) for name, text in endpoints.items()
+    ]
     made = scenario.with_endpoints(chosen)
     for name, found in opened.items():
         library.check_unchanged(files[name] or Path(), found)

@@ -1,4 +1,4 @@
-"""A shared library from a law in Rust, C or C++."""
+"""A shared library from a law or transport library in Rust, C or C++."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-ffp-contract=off")
 
 
 def build(source: Path) -> Path:
-    """Build a law.
+    """Build a law or a transport library.
 
     Args:
         source: a folder with a ``Cargo.toml`` or one C or C++ file, or such a file.
@@ -30,9 +30,9 @@ def build(source: Path) -> Path:
         InputError: there is nothing to build, no compiler, or it reports an error.
     """
     if not source.exists():
-        raise InputError(f"{source}: there is no such folder or file; `sojourn new aqm` makes one")
+        raise InputError(f"{source}: there is no such folder or file; `sojourn new` makes one")
     if not source.is_dir() and not source.is_file():
-        raise InputError(f"{source}: is not a regular file; give the source of a law")
+        raise InputError(f"{source}: is not a regular file; give the source of a library")
     if (source / "Cargo.toml").is_file():
         return _rust(source)
     found = [source] if source.is_file() else sorted(p for p in source.iterdir() if _is_c(p))

@@ -1,4 +1,4 @@
-"""A folder to begin a law in (Python, Rust or C, with a test and a README), or a paper."""
+"""Folders to begin in: a law (Python, Rust or C), a transport library (Rust or C), a paper."""
 
 from __future__ import annotations
 
@@ -54,16 +54,41 @@ def new(
             Rust has no checkout.
         OSError: the folder cannot be written.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise InputError(
-            f"law {name}: cannot be a name; write a lower-case letter, then letters, digits and _"
-        )
+    _check_name("law", name)
     _check_free(name, language)
     folder = _empty(folder or Path(name))
     cls = "".join(part.capitalize() for part in name.split("_"))
-    depends = _dependencies(source) if language == "rust" else ""
+    depends = _dependencies("aqm", source) if language == "rust" else ""
     words = {"NAME": name, "CLASS": cls, "DEPENDS": depends}
     return _write(folder, templates.OF[language], words)
+
+
+def new_endpoint(
+    name: str, language: Language, folder: Path | None = None, source: Path | None = None
+) -> list[Path]:
+    """Write the files of a new transport library, a small one that works.
+
+    Args:
+        name: of the library, as for `new`.
+        language: ``rust`` or ``c``.
+        folder: as for `new`.
+        source: as for `new`.
+
+    Returns:
+        The files, the one to edit first.
+
+    Raises:
+        InputError: as for `new`; or the language is Python.
+        OSError: the folder cannot be written.
+    """
+    _check_name("endpoint", name)
+    if language == "python":
+        raise InputError("new endpoint --python: transport libraries are in C or Rust; give --c")
+    if name in _TAKEN[language]:
+        raise InputError(f"endpoint {name}: is a word of {language.title()}; choose another name")
+    depends = _dependencies("endpoint", source) if language == "rust" else ""
+    folder = _empty(folder or Path(name))
+    return _write(folder, templates.of_endpoint(language), {"NAME": name, "DEPENDS": depends})
 
 
 def new_paper(name: str, folder: Path | None = None) -> list[Path]:
@@ -117,6 +142,14 @@ def _write(folder: Path, texts: Mapping[str, str], words: Mapping[str, str]) -> 
     return made
 
 
+def _check_name(kind: str, name: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise InputError(
+            f"{kind} {name}: cannot be a name; write a lower-case letter, then letters, digits and "
+            "_"
+        )
+
+
 def _check_free(name: str, language: Language) -> None:
     if name in _TAKEN[language]:
         raise InputError(f"law {name}: is a word of {language.title()}; choose another name")
@@ -124,19 +157,20 @@ def _check_free(name: str, language: Language) -> None:
         raise InputError(f"law {name}: an AQM has that name; choose another")
 
 
-def _dependencies(source: Path | None) -> str:
-    """The crates that a law in Rust needs, by path, because they are in no registry."""
+def _dependencies(kind: str, source: Path | None) -> str:
+    """The crates that a library in Rust needs, by path, because they are in no registry."""
     tree = source_tree() if source is None else checked_tree(source, _CRATES)
     if tree is None:
         raise InputError(
-            "new aqm --rust: a law in Rust is compiled with crates of Sojourn's source tree, which "
+            f"new {kind} --rust: it is compiled with crates of Sojourn's source tree, which "
             f"the installed package does not contain; get that of version {sojourn.__version__} "
             "and say where it is: --source FOLDER"
         )
-    return (
-        f'sojourn-aqm = {{ path = "{tree}/crates/aqm", default-features = false }}\n'
-        f'sojourn-law = {{ path = "{tree}/crates/law" }}'
-    )
+    crates = ("law",) if kind == "aqm" else ("endpoint", "endpoint-c")
+    return "\n".join([
+        f'sojourn-aqm = {{ path = "{tree}/crates/aqm", default-features = false }}',
+        *(f'sojourn-{crate} = {{ path = "{tree}/crates/{crate}" }}' for crate in crates),
+    ])  # fmt: skip
 
 
 def source_tree() -> Path | None:

@@ -1,4 +1,9 @@
-"""The files of a new law. `@NAME@`, `@CLASS@` and `@DEPENDS@` are replaced."""
+"""The files of a new law or transport library.
+
+`@NAME@`, `@CLASS@` and `@DEPENDS@` are replaced.
+"""
+
+from pathlib import Path
 
 _README = """# @NAME@
 
@@ -208,3 +213,27 @@ OF: dict[str, dict[str, str]] = {
     },
     "c": {"NAME.c": _C, "README.md": _readme("@NAME@/lib@NAME@.so", _BUILD)},
 }
+
+_ENDPOINT_README = """# @NAME@
+
+A transport library for Sojourn's simulator. It begins as a small transport that works.
+
+    sojourn build @NAME@
+    sojourn check @NAME@/lib@NAME@.so
+    sojourn compare quic.toml --endpoint quic=@NAME@/lib@NAME@.so --aqm codel,pie --seeds 5
+
+What each function may do, and a quic.toml: docs/how-to/endpoints.md of Sojourn.
+"""
+
+
+def of_endpoint(language: str) -> dict[str, str]:
+    """The files of a transport library in Rust or C."""
+    folder = Path(__file__).parent / "endpoint_template"
+    if language == "c":
+        code = {"NAME.c": (folder / "endpoint.c").read_text(encoding="utf-8")}
+    else:
+        code = {
+            "src/lib.rs": (folder / "lib.rs").read_text(encoding="utf-8"),
+            "Cargo.toml": _CARGO,
+        }
+    return {**code, "README.md": _ENDPOINT_README}

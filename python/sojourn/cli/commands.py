@@ -40,7 +40,7 @@ COMMANDS = {
         "Search, within stated bounds, for a scenario in which an AQM does badly; simplify it.",
         computes=True,
     ),
-    "build": Entry("own", "build", "Build a law in Rust, C or C++ to a library for --aqm."),
+    "build": Entry("own", "build", "Build a law or transport library in Rust, C or C++."),
     "check": Entry(
         "own", "check",
         "Check a law: the contract, and how it compares with known AQMs.",
@@ -87,7 +87,7 @@ COMMANDS = {
     ),
     "new": Entry(
         "own", "new",
-        "Start a custom law, or a paper for `sojourn reproduce`: a folder with its files.",
+        "Start a law, a transport library, or a paper for `sojourn reproduce`.",
     ),
     "ns3": Entry("ns3", "ns3", "The runner of the engine ns3."),
     "reproduce": Entry(

@@ -1,4 +1,4 @@
-"""The commands for a custom law: new (a paper too), build, check."""
+"""The commands for custom laws and transport libraries: new (a paper too), build, check."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from sojourn.cli import console, options
 Examples:
   sojourn new aqm mine --python
   sojourn new aqm mine --rust
+  sojourn new endpoint mystack --c
   sojourn new paper mypaper
 """
 )
-@click.argument("kind", type=click.Choice(("aqm", "paper")))
+@click.argument("kind", type=click.Choice(("aqm", "endpoint", "paper")))
 @click.argument("name")
 @click.option("--python", is_flag=True, help="A class in Python.")
 @click.option("--rust", is_flag=True, help="A crate, built to a library.")
@@ -32,12 +33,13 @@ Examples:
     help="With --rust: a checkout of Sojourn, where this package is not used from one.",
 )
 def new(kind: str, name: str, out: Path | None, source: Path | None, **languages: bool) -> int:
-    """Start a custom law, or a paper for `sojourn reproduce`: a folder with its files.
+    """Start a law, a transport library, or a paper for `sojourn reproduce`.
 
-    A law has its test and a README, a paper its cases, items and claims, and a scenario.
+    A folder with its files: a law and a library (endpoint) have code and a README, a paper its cases, items and claims, and
+    a scenario.
     """
-    from sojourn.authoring.new import new as write
-    from sojourn.authoring.new import new_paper
+    from sojourn.authoring.new import new as new_law
+    from sojourn.authoring.new import new_endpoint, new_paper
 
     chosen = [language for language, is_chosen in languages.items() if is_chosen]
     if kind == "paper":
@@ -50,6 +52,7 @@ def new(kind: str, name: str, out: Path | None, source: Path | None, **languages
         raise click.UsageError("Give one language: --python, --rust or --c.")
     if source is not None and chosen != ["rust"]:
         raise click.UsageError("--source goes with --rust.")
+    write = new_endpoint if kind == "endpoint" else new_law
     for file in write(name, chosen[0], out, source):  # type: ignore[arg-type]
         print(file)
     return 0
@@ -64,7 +67,10 @@ Examples:
 )
 @click.argument("source", type=click.Path(path_type=Path))
 def build(source: Path) -> int:
-    """Build a law in Rust, C or C++ to a library for --aqm."""
+    """Build a law or transport library in Rust, C or C++.
+
+    It is a file for --aqm or --endpoint.
+    """
     from sojourn.authoring.build import build as compile_law
 
     print(compile_law(source))
