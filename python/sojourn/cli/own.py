@@ -35,8 +35,8 @@ Examples:
 def new(kind: str, name: str, out: Path | None, source: Path | None, **languages: bool) -> int:
     """Start a law, a transport library, or a paper for `sojourn reproduce`.
 
-    A folder with its files: a law and a library (endpoint) have code and a README, a paper its cases, items and claims, and
-    a scenario.
+    A folder with its files: a law and a library (endpoint) have code and a README, a paper its
+    cases, items and claims, and a scenario.
     """
     from sojourn.authoring.new import new as new_law
     from sojourn.authoring.new import new_endpoint, new_paper
