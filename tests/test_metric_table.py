@@ -75,6 +75,19 @@ app = { kind = "bulk", bytes = "9MB" }
 """
 
 
+QUIC = """
+name = "quic"
+duration = "1s"
+[links.bottleneck]
+rate = "10mbit"
+[[flows]]
+path = ["bottleneck"]
+rtt = "40ms"
+transport = "quic"
+app = { kind = "bulk" }
+"""
+
+
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> sojourn.Result:
     path = tmp_path_factory.mktemp("many") / "many.toml"
@@ -85,7 +98,8 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> sojourn.Result:
 def test_a_run_has_no_metric_without_a_row_and_every_row_is_written_or_says_why_not(many) -> None:
     wlan = sojourn.run("wlan", sets={"duration": "2s", "warmup": "0s"})
     rrul = sojourn.run("rrul", sets={"duration": "7s", "warmup": "0s"})
-    rows = [row for result in (many, wlan, rrul) for row in result.summary_rows]
+    quic = sojourn.run(sojourn.Scenario.load(QUIC), endpoints={"quic": "quinn"})
+    rows = [row for result in (many, wlan, rrul, quic) for row in result.summary_rows]
     for scope, _, metric, _, unit in rows:
         assert (TABLE[metric].scope, TABLE[metric].unit) == (scope, unit), metric
     expected = {row.name for row in TABLE.values() if not row.only and not row.never}

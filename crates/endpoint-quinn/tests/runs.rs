@@ -54,6 +54,16 @@ fn marks_reach_it_where_its_hosts_pass_the_ecn_field_on() {
     assert!(value(&run, "bottleneck", "utilisation") > 0.8);
 }
 
+/// A round trip of 40 ms, and 1,200 to 3,600 bytes in the larger direction at 10 Mbit/s.
+#[test]
+fn the_handshake_takes_a_round_trip_if_it_began_after_the_warm_up() {
+    let late = run(&scenario("taildrop", 4, &format!("start = '1500ms'\n{BULK}")), "cubic");
+    let seconds = value(&late, "download", "handshake_mean");
+    assert!((0.040..0.045).contains(&seconds), "{seconds}");
+    let early = run(&scenario("taildrop", 4, BULK), "cubic");
+    assert!(!early.summary.iter().any(|row| row.metric.starts_with("handshake")));
+}
+
 /// One round trip for the handshake, one for request and first data; slow start from 14,720 bytes
 /// takes three more for 100 kB.
 #[test]

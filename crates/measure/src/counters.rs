@@ -251,6 +251,8 @@ pub struct ClassStats {
     pub completion: Histogram,
     /// How long transfers that did not finish were observed; `None` if unknown.
     pub unfinished: Option<Histogram>,
+    /// Handshakes of transport libraries that began after the warm-up.
+    pub handshake: Histogram,
 }
 
 /// The results of a flow in the counted time.

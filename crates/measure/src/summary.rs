@@ -308,6 +308,7 @@ fn summarise_class(
         row(&metrics::JAIN, jain(&goodputs));
     }
     push_completion(&mut row, stats);
+    push_delays(&mut row, &stats.handshake, &metrics::HANDSHAKE);
     push_delays(&mut row, &stats.one_way, &metrics::OWD);
     push_delays(&mut row, &stats.rtt, &metrics::RTT);
     let of_class = || plan.flows.iter().filter(|group| group.class == name);

@@ -627,6 +627,71 @@ ROWS: tuple[MetricRow, ...] = (
     ),
     MetricRow(
         scope="class",
+        name="handshake_mean",
+        kind="time",
+        unit="s",
+        label="handshake mean",
+        better="lower",
+        together="lower",
+        doc=(
+            "How long connections of transport libraries took from their start until data could be "
+            "written, of those that started after the warm-up."
+        ),
+        relative=0.05,
+        least=0.001,
+    ),
+    MetricRow(
+        scope="class",
+        name="handshake_p50",
+        kind="time",
+        unit="s",
+        label="handshake p50",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "How long connections of transport libraries took from their start until data could be "
+            "written, of those that started after the warm-up."
+        ),
+        relative=0.05,
+        least=0.001,
+        quantile=0.5,
+    ),
+    MetricRow(
+        scope="class",
+        name="handshake_p95",
+        kind="time",
+        unit="s",
+        label="handshake p95",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "How long connections of transport libraries took from their start until data could be "
+            "written, of those that started after the warm-up."
+        ),
+        relative=0.05,
+        least=0.001,
+        quantile=0.95,
+    ),
+    MetricRow(
+        scope="class",
+        name="handshake_max",
+        kind="time",
+        unit="s",
+        label="handshake max",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "How long connections of transport libraries took from their start until data could be "
+            "written, of those that started after the warm-up."
+        ),
+        relative=0.05,
+        least=0.001,
+    ),
+    MetricRow(
+        scope="class",
         name="owd_mean",
         kind="time",
         unit="s",

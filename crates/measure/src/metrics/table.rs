@@ -166,6 +166,15 @@ metrics! {
         ("completion_p99_above", "completion p99 above") { statistic: Above(0.99) },
     ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median, is_long: true };
 
+    /// How long connections of transport libraries took from their start until data could be
+    /// written, of those that started after the warm-up.
+    HANDSHAKE = [
+        ("handshake_mean", "handshake mean") { statistic: Mean, centre: super::Centre::Mean },
+        ("handshake_p50", "handshake p50") { statistic: Quantile(0.5) },
+        ("handshake_p95", "handshake p95") { statistic: Quantile(0.95) },
+        ("handshake_max", "handshake max") { statistic: Max },
+    ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median };
+
     /// One-way delay, of datagrams and, with `record.latency`, of TCP's data.
     OWD = [
         ("owd_mean", "one-way delay mean") { statistic: Mean, centre: super::Centre::Mean },

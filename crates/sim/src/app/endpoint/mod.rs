@@ -26,6 +26,9 @@ const REQUEST_BYTES: u64 = 100;
 /// Bytes offered at once where the data has no end.
 const MOST_OFFERED: u64 = 1 << 20;
 
+/// Bytes that a library may take at one instant: with more, it takes what it cannot send.
+const MOST_TAKEN: u64 = 256 << 20;
+
 /// Both ends of a flow over a library.
 pub(crate) struct EndpointFlow {
     flow: u32,
@@ -36,8 +39,10 @@ pub(crate) struct EndpointFlow {
     warmup: Time,
     /// The amount of data, if limited.
     bytes: Option<u64>,
-    /// When the client connected, until the transfer is complete.
+    /// When the client began to connect, until the transfer is complete.
     began: Option<Time>,
+    /// Whether the client is connected.
+    is_connected: bool,
     /// Data that the server has not written yet; none before the request has arrived.
     to_write: Option<u64>,
     /// Whether packets of the flow that die are noted, so that their content is freed.
@@ -100,6 +105,7 @@ impl EndpointFlow {
             warmup,
             bytes,
             began: None,
+            is_connected: false,
             to_write: None,
             notes_losses: false,
             delivered_bytes: 0,
@@ -206,6 +212,9 @@ impl EndpointFlow {
             let mut is_quiet = true;
             while let Some(event) = self.side(role).event(out.now, &mut events) {
                 is_quiet = false;
+                if (role, &event) == (Peer::Client, &ConnectionEvent::Connected) {
+                    self.count_handshake(out);
+                }
                 if let Some(finished) = self.on_event(role, event, out.now) {
                     record_transfer((out.now, self.warmup), self.flow, finished, out);
                 }
@@ -215,6 +224,16 @@ impl EndpointFlow {
             if is_quiet && sent == 0 {
                 return all;
             }
+        }
+    }
+
+    /// The client has connected; counts if it began after the warm-up.
+    fn count_handshake(&mut self, out: &mut Outbox<'_>) {
+        let began = self.began.filter(|&began| began >= self.warmup && !self.is_connected);
+        self.is_connected = true;
+        if let Some(began) = began {
+            let took = out.now.since(began);
+            out.probe.classes[out.class].handshake.add(took.as_nanos());
         }
     }
 
@@ -268,6 +287,7 @@ impl EndpointFlow {
 
     /// The server writes as much as its library takes.
     fn pour(&mut self, now: Time) {
+        let mut all = 0;
         while let Some(left) = self.to_write.filter(|left| *left > 0) {
             let offered = left.min(MOST_OFFERED);
             let last = self.bytes.is_some() && offered == left;
@@ -276,6 +296,13 @@ impl EndpointFlow {
             let taken = written.unwrap_or(0);
             if taken > offered {
                 let why = format!("it took {taken} of {offered} bytes");
+                return self.server.end.fail(now, "write", &why);
+            }
+            all += taken;
+            if all > MOST_TAKEN {
+                let why = format!(
+                    "it took {all} bytes at one instant; a few congestion windows are enough"
+                );
                 return self.server.end.fail(now, "write", &why);
             }
             self.to_write = Some(if self.bytes.is_some() { left - taken } else { left });

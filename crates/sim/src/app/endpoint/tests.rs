@@ -19,6 +19,7 @@ enum Fault {
     SendsCe,
     Spins,
     TakesTooMuch,
+    TakesAll,
     ReadsTooMuch,
     NeverQuiet,
     SaysWhy,
@@ -123,6 +124,7 @@ impl Endpoint for End {
         self.to_send = 1 << 30;
         match (self.stack.fault, self.role) {
             (Fault::TakesTooMuch, Peer::Server) => bytes + 1,
+            (Fault::TakesAll, Peer::Server) => bytes,
             (_, Peer::Server) => 0,
             (_, Peer::Client) => bytes,
         }
@@ -220,6 +222,10 @@ fn breaches_of_the_contract_end_the_run_with_one_sentence() {
         (Fault::SendsCe, "output: a datagram with CE"),
         (Fault::Spins, "deadline: still due after 1000 calls of expire at one instant"),
         (Fault::TakesTooMuch, "write: it took 1048577 of 1048576 bytes"),
+        (
+            Fault::TakesAll,
+            "write: it took 269484032 bytes at one instant; a few congestion windows",
+        ),
         (Fault::ReadsTooMuch, "read: 1001 bytes, of 1000 in unread datagrams"),
         (Fault::NeverQuiet, "event: more than 100000 events at one instant"),
         (Fault::SaysWhy, "connect: no entropy"),
