@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import sojourn
 from sojourn import _core
 from sojourn.authoring import build
+from sojourn.cli import main
 from sojourn.endpoint import with_endpoints
 from sojourn.errors import InputError
 from sojourn.running.store import Store
@@ -215,3 +217,45 @@ def test_a_library_without_ecn_is_refused_in_front_of_an_l4s_queue_and_where_ecn
     assert sentence in refusal("own=libmine.so")
     (folder / "own.toml").write_text(SCENARIO.replace("transport", "ecn = true\ntransport"))
     assert "has no ECN, and flows[0] has ecn = true" in refusal("own=libmine.so")
+
+
+def test_a_check_of_the_template_prints_every_promise_and_saves_them(folder, capsys):
+    compiled(folder)
+    assert main(["check", "libmine.so", "--quick", "--out", "check"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("\nholds ") + shown.startswith("holds ") == 6 and shown.count("\n-  ") == 3
+    assert " in 3 processes with other addresses, environment" in shown
+    facts = json.loads((folder / "check" / "check.json").read_text())
+    assert facts["kept"] and facts["source"].startswith("library:libmine.so sha256=")
+
+
+SIZE = "    return length < e->payload_bytes"
+INCLUDE = "#include <string.h>"
+
+
+@pytest.mark.parametrize(
+    ("line", "include", "reason"),
+    [
+        ("uint8_t r; getrandom(&r, 1, 0); length -= r % 32;", "#include <sys/random.h>",
+         "It reads a clock or draws random numbers of the system; take the seed. Its file names "
+         "getrandom."),
+        ('length -= strlen(getenv("SOJOURN_CHECK") ? getenv("SOJOURN_CHECK") : "") % 32;', "",
+         "Processes with the same addresses and environment agree, so it depends on addresses"),
+    ],
+)  # fmt: skip
+def test_a_check_finds_entropy_of_the_system_with_the_reason(folder, capsys, line, include, reason):
+    if "same addresses" in reason and shutil.which("setarch") is None:
+        pytest.skip("there is no setarch, which fixes addresses")
+    full = f"    if (length == e->payload_bytes) {{ {line} }}\n"
+    compiled(folder, (SIZE, full + SIZE), (INCLUDE, f"{INCLUDE}\n{include}"))
+    assert main(["check", "libmine.so"]) == 1
+    shown = capsys.readouterr().out
+    assert "BROKEN  processes with different entropy give one digest" in shown
+    assert "of 6 processes. " + reason in shown
+
+
+def test_a_check_of_an_adapter_that_breaks_the_contract_says_where(folder, capsys):
+    compiled(folder, ("= HEADER_BYTES + (size_t)length", "= HEADER_BYTES + 1600"))
+    assert main(["check", "libmine.so", "--json"]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert not finding["held"] and "a datagram of 1610 bytes" in finding["detail"]

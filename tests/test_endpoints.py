@@ -27,7 +27,10 @@ rtt = "40ms"
 transport = "quic"
 app = { kind = "bulk" }
 """
-RUN = 'import sojourn; print(sojourn.run("quic.toml", endpoints={"quic": "quinn"}).digest)'
+RUN = """
+import sojourn
+print(sojourn.run("quic.toml", endpoints={"quic": "quinn"}, store=None).digest)
+"""
 
 
 @pytest.fixture

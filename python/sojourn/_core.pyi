@@ -604,6 +604,26 @@ def library_dependencies(content: bytes) -> tuple[list[str], str] | None:
     """The libraries that an ELF library needs, and its search path, separated by colons. None if it
     is not such a file, or is damaged."""
 
+def endpoints() -> list[str]:
+    """The transport libraries that are compiled in."""
+
+def examine_endpoint(
+    text: str, file: tuple[str, str, str] | None
+) -> tuple[str, bool, str | None, list[tuple[str, bool | None, str]]]:
+    """Check a transport library on an idle bottleneck.
+
+    Args:
+        text: the library with its settings, such as ``quinn:cc=bbr``.
+        file: as for `Scenario.with_endpoints`.
+
+    Returns:
+        The library in full, whether it has ECN, why its runs may differ (None if they cannot), and
+        every rule: whether it held or None if it does not apply, and how it was tested or broken.
+
+    Raises:
+        ScenarioError: there is no such library, or it has no such setting.
+    """
+
 def try_endpoint(opened: str, name: str, source: str) -> None:
     """Load a transport library from a file and forget it.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from sojourn import _core
 from sojourn.errors import InputError
 
-__all__ = ["parse_endpoints", "with_endpoints"]
+__all__ = ["library_file", "parse_endpoints", "with_endpoints"]
 
 
 def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None) -> _core.Scenario:
@@ -36,7 +36,7 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
         raise InputError(f'endpoints: {endpoints!r} is not like {{"quic": "quinn"}}')
     from sojourn.loading import library
 
-    files = {name: _file(text) for name, text in endpoints.items()}
+    files = {name: library_file(text) for name, text in endpoints.items()}
     opened = {name: library.opened(file, library.ENDPOINT) for name, file in files.items() if file}
     chosen: list[tuple[str, str, tuple[str, str, str] | None]] = [
         (name, text, opened.get(name)) for name, text in endpoints.items()
@@ -47,7 +47,7 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
     return made
 
 
-def _file(text: str) -> Path | None:
+def library_file(text: str) -> Path | None:
     """The file that an endpoint names; None for one that is compiled in."""
     path = text.partition(":")[0].strip()
     return Path(path) if path.endswith((".so", ".dylib")) else None

@@ -1,6 +1,7 @@
 //! Transport libraries, by the texts that callers write.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use sojourn_aqm::params::SpecText;
@@ -44,6 +45,31 @@ pub fn configured(
     }
 }
 
+/// A rule, whether it held or `None` if it does not apply, how it was tested or what broke it.
+type FindingRow = (String, Option<bool>, String);
+/// The library in full, whether it has ECN, why its runs may differ, and every rule.
+type Examined = (String, bool, Option<&'static str>, Vec<FindingRow>);
+
+/// Checks a transport library.
+#[pyfunction]
+pub fn examine_endpoint(
+    py: Python<'_>,
+    text: &str,
+    file: Option<LibraryFile>,
+) -> Result<Examined, Refusal> {
+    let ConfiguredStack { in_full, stack } = configured("checked", text, file)?;
+    let checked = ConfiguredStack { in_full: in_full.clone(), stack: Arc::clone(&stack) };
+    let findings = py.detach(|| sojourn_endpoint_check::examine(&checked));
+    let rows = findings.into_iter().map(|it| (it.promise.to_owned(), it.held, it.detail));
+    Ok((in_full, stack.has_ecn(), stack.unrepeatable(), rows.collect()))
+}
+
+/// The libraries that are compiled in.
+#[pyfunction]
+pub fn endpoints() -> Vec<&'static str> {
+    KNOWN.to_vec()
+}
+
 /// Loads a library of a file and forgets it; for a process that tries this.
 #[pyfunction]
 pub fn try_endpoint(opened: &str, name: &str, source: &str) -> Result<(), Refusal> {
@@ -53,8 +79,6 @@ pub fn try_endpoint(opened: &str, name: &str, source: &str) -> Result<(), Refusa
 
 #[cfg(feature = "quinn")]
 fn quinn(spec: &SpecText) -> Result<ConfiguredStack, String> {
-    use std::sync::Arc;
-
     use sojourn_endpoint_quinn::{Quinn, QuinnSettings};
 
     let settings = spec.settings.iter().map(|(key, value)| (key.as_str(), value.as_str()));

@@ -81,5 +81,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(contract::law_repeats, module)?)?;
     module.add_function(wrap_pyfunction!(law::library_dependencies, module)?)?;
     module.add_function(wrap_pyfunction!(endpoint::try_endpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(endpoint::examine_endpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(endpoint::endpoints, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::schema_json, module)?)
 }

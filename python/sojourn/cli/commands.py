@@ -43,7 +43,7 @@ COMMANDS = {
     "build": Entry("own", "build", "Build a law or transport library in Rust, C or C++."),
     "check": Entry(
         "own", "check",
-        "Check a law: the contract, and how it compares with known AQMs.",
+        "Check a law or a transport library: the contract, and how it behaves.",
         computes=True,
     ),
     "compare": Entry(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sojourn.cli import console, options
+
+if TYPE_CHECKING:
+    from sojourn.authoring.cells import Finding
+    from sojourn.authoring.check import Checked
 
 
 @click.command(
@@ -83,6 +88,7 @@ Examples:
   sojourn check mine.py:MyLaw --out check
   sojourn check mine/libmine.so:target=5ms
   sojourn check codel --quick
+  sojourn check mystack/libmystack.so
   sojourn check tcp --scripts linux/tools/testing/selftests/net/packetdrill
 """
 )
@@ -95,7 +101,7 @@ Examples:
 @click.option("--scripts", type=click.Path(path_type=Path), metavar="DIR",
               help="With tcp: the packetdrill scripts below DIR.")  # fmt: skip
 @click.option("--only", metavar="GLOB", help="With --scripts: names of scripts, as in *sack*.")
-@options.out_option("Save check.html and check.json in DIR.")
+@options.out_option("Save check.json in DIR, and for a law check.html.")
 @options.json_option
 def check(
     law: str,
@@ -107,15 +113,20 @@ def check(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Check a law: the contract, and how it compares with known AQMs.
+    """Check a law or a transport library: the contract, and how it behaves.
 
-    LAW is a name, mine.py:MyLaw or a library, with parameters as for --aqm; or tcp, to run
-    packetdrill's scripts against the TCP endpoint.
+    LAW is a name, mine.py:MyLaw or a library, with parameters as for --aqm, and is compared with
+    known AQMs; or a transport library as for --endpoint; or tcp, to run packetdrill's scripts
+    against the TCP endpoint.
     """
     if law == "tcp" or scripts is not None or only is not None:
         from sojourn.cli.scripts import check_tcp
 
         return check_tcp(law, scripts, only, as_json)
+    from sojourn.authoring import check_endpoint
+
+    if check_endpoint.is_endpoint(law):
+        return _check_endpoint(law, quick, out, as_json)
     from sojourn.authoring.check import check as examine
     from sojourn.authoring.check_page import save, to_json
 
@@ -130,10 +141,27 @@ def check(
     return 0 if checked.is_kept else 1
 
 
-def _print(checked: Any) -> None:
+def _check_endpoint(endpoint: str, quick: bool, out: Path | None, as_json: bool) -> int:
+    from sojourn.authoring import check_endpoint
+
+    checked = check_endpoint.check(endpoint, quick=quick)
+    if out is not None:
+        check_endpoint.save(checked, out)
+    if as_json:
+        console.show_json(checked.to_json())
+    else:
+        _print_findings(checked.findings)
+    return 0 if checked.is_kept else 1
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
     marks = {True: "holds", False: "BROKEN", None: "-"}
-    for finding in checked.findings:
+    for finding in findings:
         print(f"{marks[finding.held]:<7} {finding.promise}")
         print(f"{'':<7}   {finding.detail}")
+
+
+def _print(checked: Checked) -> None:
+    _print_findings(checked.findings)
     for sentence in checked.sentences:
         print(sentence)
