@@ -219,6 +219,17 @@ def test_a_library_without_ecn_is_refused_in_front_of_an_l4s_queue_and_where_ecn
     assert "has no ECN, and flows[0] has ecn = true" in refusal("own=libmine.so")
 
 
+def test_a_build_takes_the_libraries_and_flags_of_the_environment(folder, monkeypatch):
+    monkeypatch.setenv("CFLAGS", '-DMARK=\\"with-zlib\\"')
+    monkeypatch.setenv("LDLIBS", "-Wl,--no-as-needed -lpthread -ldl")
+    compiled(folder, ('.version = "0.1.0"', ".version = MARK"))
+    result = sojourn.run("own.toml", endpoints=OWN)
+    assert ": mine with-zlib: " in result.manifest["sim"]["endpoints"]["own"]
+    monkeypatch.setenv("LDLIBS", "-lno-such-library")
+    with pytest.raises(InputError, match="no-such-library"):
+        compiled(folder)
+
+
 def test_a_check_of_the_template_prints_every_promise_and_saves_them(folder, capsys):
     compiled(folder)
     assert main(["check", "libmine.so", "--quick", "--out", "check"]) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ def build(source: Path) -> Path:
 
     Args:
         source: a folder with a ``Cargo.toml`` or one C or C++ file, or such a file.
+
+    The compiler of C takes ``CFLAGS`` and ``LDLIBS`` of the environment, as with make.
 
     Returns:
         The library, in the folder of the source: ``libNAME.so``.
@@ -53,7 +56,9 @@ def _c(file: Path) -> Path:
     made = file.parent / f"lib{file.stem}.so"
     with files.scratch() as folder:
         built = folder / made.name
-        _run([compiler, *_FLAGS, f"-I{INCLUDE}", str(file), "-o", str(built), "-lm"], file)
+        given, libraries = (shlex.split(os.environ.get(word, "")) for word in ("CFLAGS", "LDLIBS"))
+        flags = [*_FLAGS, *given, f"-I{INCLUDE}"]
+        _run([compiler, *flags, str(file), "-o", str(built), *libraries, "-lm"], file)
         return _kept(built, made)
 
 

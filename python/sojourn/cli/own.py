@@ -74,7 +74,7 @@ Examples:
 def build(source: Path) -> int:
     """Build a law or transport library in Rust, C or C++.
 
-    It is a file for --aqm or --endpoint.
+    It is a file for --aqm or --endpoint. CFLAGS and LDLIBS are given to the compiler of C.
     """
     from sojourn.authoring.build import build as compile_law
 
