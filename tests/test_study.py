@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 import sojourn
 from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.running.store import Store
+from sojourn.study import points as points_module
 from sojourn.study.definition import shipped
 from sojourn.study.plan import plan_study
 from sojourn.study.points import points, resolve
@@ -144,6 +147,36 @@ def test_a_bad_study_is_refused_with_place_and_remedy(axes, more, parts):
 def test_a_word_that_the_scenario_does_not_have_is_refused_with_its_point():
     with pytest.raises(InputError, match=r"point 0 \(n 1\).*no key `cuont`"):
         plan_study(study({"name": "n", "key": "flows.bulk.cuont", "values": [1]}), pilots=0)
+
+
+def test_a_study_of_many_points_is_parsed_once_and_keeps_no_scenario(monkeypatch):
+    parsed, made = [], []
+
+    class Counted:
+        def __init__(self, text, **more):
+            parsed.append(text)
+            self.base = base(text, **more)
+
+        def scenarios(self, each):
+            made.append(len(each))
+            return self.base.scenarios(each)
+
+    base = points_module._core.ScenarioBase
+    monkeypatch.setattr(points_module._core, "ScenarioBase", Counted)
+    monkeypatch.setattr(points_module, "load", lambda *_: pytest.fail("a text is read again"))
+    many = study(FLOWS, RTT | {"values": [f"{100 + i}ms" for i in range(1000)]})
+    points_module.resolve(many)  # fills caches of bounded size
+    parsed.clear()
+    made.clear()
+    tracemalloc.start()
+    found = resolve(many)
+    kept_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(found), len(parsed), sum(made)) == (2000, 1, 2000)
+    assert max(made) <= 64
+    assert kept_bytes < 200 * len(found)
+    assert len({found[i].address(1) for i in range(0, 2000, 7)}) == len(range(0, 2000, 7))
+    assert found[-1].point.values == {"flows": 4, "rtt": "1099ms"}
 
 
 @pytest.mark.slow

@@ -484,19 +484,20 @@ def test_the_command_runs_resumes_and_exports(command, tmp_path):
     assert "must end in" in command.refused("study", "export", "st", "t.doc")
 
 
-def test_resuming_a_study_enumerates_its_points_once(tmp_path, monkeypatch):
+def test_resuming_a_study_resolves_each_point_once(tmp_path, monkeypatch):
     from sojourn.cli import main as click_main
     from sojourn.study import points as module
 
     run(tmp_path)
-    enumerated = []
-    values = module._values
-    monkeypatch.setattr(module, "_values", lambda s: enumerated.append(s) or values(s))
+    resolved = []
+    some = module._some
+    monkeypatch.setattr(module, "_some", lambda base, of: resolved.extend(of) or some(base, of))
+    monkeypatch.setattr(module, "load", lambda *_: pytest.fail("a point is resolved alone"))
     assert click_main(["study", "resume", str(tmp_path), "--jobs", "1"]) == 0
-    assert len(enumerated) == 1
+    assert [each.index for each in resolved] == [0, 1, 2, 3]
     found = sojourn.study.open_results(tmp_path, pytest.fail)
     assert [each.point.index for each in found.points] == list(range(len(found.points)))
-    assert found.to_arrow().num_rows and found.status().made and len(enumerated) == 2
+    assert found.to_arrow().num_rows and found.status().made and len(resolved) == 8
 
 
 def test_a_doubtful_study_warns_once_of_each_kind(tmp_path) -> None:

@@ -298,6 +298,30 @@ class Scenario:
         """The scenario as written, overrides included, as JSON that `load` reads."""
 
 @final
+class ScenarioBase:
+    """A scenario's text, parsed once, of which scenarios with different overrides are made.
+
+    Arguments and errors are those of `Scenario.load`.
+    """
+
+    def __new__(
+        cls, text: str, *, format: str = "toml", origin: str = "", folder: str | Path = "."
+    ) -> ScenarioBase: ...
+    def scenarios(self, each: list[list[tuple[str, str]]]) -> list[tuple[Scenario, str, str]]:
+        """The scenarios with these overrides.
+
+        Args:
+            each: dotted keys and TOML values of each, in order.
+
+        Returns:
+            Each scenario, its `resolved_json`, and the links of that.
+
+        Raises:
+            ScenarioError: one of them is not legal; it has place and remedy, but not which.
+            OSError: a trace file cannot be read.
+        """
+
+@final
 class Table:
     """A result table; any Arrow library reads it through ``__arrow_c_stream__`` without a copy."""
 

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use pyo3::prelude::*;
 use sojourn_aqm::{CustomLaws, QdiscSpec};
-use sojourn_scenario::{Format, Resolved, Scenario, ScenarioError};
+use sojourn_scenario::{Format, Resolved, Scenario, ScenarioBase, ScenarioError};
 use sojourn_sim::SimError;
 use sojourn_sim::cc::CustomControls;
 
@@ -42,16 +42,35 @@ pub struct Loaded {
 
 /// Reads, checks and resolves a scenario, including the checks that only the simulator can make.
 pub fn load(source: Source, format: &str, folder: &Path) -> Result<Loaded, Refusal> {
-    let format = match format {
-        "toml" => Format::Toml,
-        "json" => Format::Json,
-        other => return Err(Refusal::new("format", format!("`{other}` is not toml or json"))),
-    };
+    let format = format_of(format)?;
     let read = |file: &str| read_text(&folder.join(file));
     let words = sojourn_scenario::Source { format, origin: &source.origin, sets: &source.sets };
-    let check = |plan: &Resolved| sojourn_sim::check(plan).map_err(in_scenario);
     let scenario = Scenario::load_for(&source.text, &words, &read, &check)?;
     Ok(Loaded { source, scenario })
+}
+
+/// Parses the text of a source; its overrides are not applied.
+pub fn base(source: &Source, format: &str) -> Result<ScenarioBase, Refusal> {
+    Ok(ScenarioBase::parse(&source.text, format_of(format)?, &source.origin)?)
+}
+
+/// Like [`load`], of a text that has been parsed.
+pub fn load_over(base: &ScenarioBase, source: Source, folder: &Path) -> Result<Loaded, Refusal> {
+    let read = |file: &str| read_text(&folder.join(file));
+    let scenario = base.with(&source.sets, &read, &check)?;
+    Ok(Loaded { source, scenario })
+}
+
+fn check(plan: &Resolved) -> Result<(), ScenarioError> {
+    sojourn_sim::check(plan).map_err(in_scenario)
+}
+
+fn format_of(name: &str) -> Result<Format, Refusal> {
+    match name {
+        "toml" => Ok(Format::Toml),
+        "json" => Ok(Format::Json),
+        other => Err(Refusal::new("format", format!("`{other}` is not toml or json"))),
+    }
 }
 
 /// Reads a regular file of reasonable size: a device or a pipe might never end.

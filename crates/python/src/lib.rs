@@ -24,6 +24,7 @@ mod python_law;
 mod router;
 mod run;
 mod scenario;
+mod scenario_base;
 mod script;
 mod table;
 
@@ -46,6 +47,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<law_objects::PyRandom>()?;
     module.add_class::<law_objects::PyEnv>()?;
     module.add_class::<scenario::Scenario>()?;
+    module.add_class::<scenario_base::ScenarioBase>()?;
     module.add_class::<cancel::Cancel>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<table::Table>()?;

@@ -25,6 +25,7 @@
 //! ```
 
 pub mod aqms;
+mod base;
 pub mod document;
 pub mod draw;
 mod error;
@@ -37,6 +38,7 @@ mod schema;
 mod wlan_errors;
 pub mod wlan_timing;
 
+pub use self::base::ScenarioBase;
 pub use self::document::Document;
 pub use self::error::{ErrorKind, ScenarioError};
 pub use self::parse::{Format, Source, line_of};

@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::document::algorithm::AlgorithmSpec;
 use crate::document::quantities::{Buffer, BufferText};
 use crate::error::ScenarioError;
-use crate::parse::{self, Source};
+use crate::parse::{self, Locations, Source};
 use crate::resolve::{self, ReadFile, Recordings, resolve_over};
 use crate::resolved::{App, Capacity, Resolved};
 
@@ -47,7 +47,18 @@ impl Scenario {
         read: &ReadFile<'_>,
         check: &EngineCheck<'_>,
     ) -> Result<Scenario, ScenarioError> {
-        let (document, locations) = parse::document(text, source)?;
+        let (root, mut locations) = parse::tree(text, source.format, source.origin)?;
+        let document = parse::over(root, source.sets, &mut locations)?;
+        Scenario::of(document, &locations, read, check)
+    }
+
+    /// The scenario as written, checked and resolved.
+    pub(crate) fn of(
+        document: Document,
+        locations: &Locations<'_>,
+        read: &ReadFile<'_>,
+        check: &EngineCheck<'_>,
+    ) -> Result<Scenario, ScenarioError> {
         let laws = CustomLaws::default();
         let resolved = resolve::resolve(&document, read, &laws)
             .and_then(|resolved| check(&resolved).map(|()| resolved))

@@ -27,6 +27,8 @@ from sojourn.errors import InputError
 from sojourn.running.result import SUMMARY, RunLike, StoredTables
 
 FORMAT = 3
+DIGEST_BYTES = 20
+"""Half the hexadecimal digits of an entry's name."""
 CORE = "core.txt"
 """The file next to the entries that holds the digest of the compiled core."""
 # Larger runs, such as those with every packet of a long run, would fill a disk.
@@ -42,18 +44,37 @@ def warn(text: str) -> None:
 
 
 def entry_name(
-    resolved_json: str, parts: Sequence[str] = (), engine: str = "", kind: str = ""
+    resolved_json: str, seed: int, parts: Sequence[str] = (), engine: str = "", kind: str = ""
 ) -> str:
     """The digest of everything an entry depends on, 40 hexadecimal digits.
 
     Args:
         resolved_json: of the scenario.
+        seed: of the scenario.
         parts: as in `Store.path`, like the next two.
         engine: the engine.
         kind: the kind of entry.
     """
-    text = "\n".join([str(FORMAT), engine, simulator(), kind, *parts, resolved_json])
-    return hashlib.sha256(text.encode()).hexdigest()[:40]
+    return seeded_name(unseeded_digest(resolved_json, seed, parts, engine, kind), seed)
+
+
+def unseeded_digest(
+    resolved_json: str, seed: int, parts: Sequence[str] = (), engine: str = "", kind: str = ""
+) -> bytes:
+    """The digest of everything an entry depends on except for the seed, `DIGEST_BYTES` long.
+
+    The runs of a point differ in their seeds only: `seeded_name` names each of them.
+    """
+    # The first such key is the scenario's own: quotes within its name are escaped.
+    before, found, after = resolved_json.partition(f'"seed":{seed},')
+    assert found, "a resolved scenario has its seed"
+    text = "\n".join([str(FORMAT), engine, simulator(), kind, *parts, before + after])
+    return hashlib.sha256(text.encode()).digest()[:DIGEST_BYTES]
+
+
+def seeded_name(digest: bytes, seed: int) -> str:
+    """The name of an entry, from the result of `unseeded_digest`."""
+    return hashlib.sha256(digest + str(seed).encode()).hexdigest()[: 2 * DIGEST_BYTES]
 
 
 class Store:
@@ -85,7 +106,8 @@ class Store:
             engine: the engine's part of what results depend on; see `Engine.identity`.
             kind: suffix of the name.
         """
-        return self.entry(entry_name(scenario.resolved_json(), parts, engine, kind), kind)
+        name = entry_name(scenario.resolved_json(), scenario.seed, parts, engine, kind)
+        return self.entry(name, kind)
 
     def entry(self, name: str, kind: str) -> Path:
         """The file of an entry by its name, as `entry_name` gives it."""

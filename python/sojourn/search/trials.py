@@ -29,8 +29,9 @@ from sojourn.study.batch import BaseScenario, Batch, BatchOutcome, BatchRun, rea
 from sojourn.study.dispatch import Dispatcher
 from sojourn.study.executors import Workers
 from sojourn.study.folder import open_folder
+from sojourn.study.grid import StudyPoint
 from sojourn.study.laws import LawFile, split
-from sojourn.study.points import PointScenario, StudyPoint
+from sojourn.study.points import PointScenario
 from sojourn.study.storage import StudyStore
 
 Numbers = Mapping[str, float]
@@ -72,7 +73,7 @@ class SearchScenario:
         plain, queues = split(every, self.laws)
         try:
             loaded = self.base.load(tuple(set_pairs(plain)), queues, self.laws if queues else ())
-            return PointScenario(point, loaded)
+            return PointScenario.of(point, loaded)
         except _core.ScenarioError as error:
             raise InputError(f"{self.name}: {error}") from error
 

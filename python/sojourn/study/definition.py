@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,7 +67,7 @@ class Study:
     document: Mapping[str, Any] = field(default_factory=dict)
     laws: tuple[LawFile, ...] = ()
 
-    @property
+    @functools.cached_property
     def source(self) -> Path:
         """The file of the base scenario: next to the study's file, or a shipped one.
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sojourn.comparing.shaping import REMEDY, shaped_rate
+from sojourn.comparing.shaping import REMEDY
 from sojourn.describing.formatting import counted
-from sojourn.describing.quantity import required
 
 if TYPE_CHECKING:
-    from sojourn.study.points import PointScenario
+    from sojourn.study.points import LinkFacts, PointScenario
     from sojourn.study.results import Results
 
 _IDLE = ("drop_rate", "mark_rate", "delay_p95")
@@ -21,39 +19,36 @@ _IDLE = ("drop_rate", "mark_rate", "delay_p95")
 
 def doubts(results: Results) -> list[str]:
     """One sentence for each kind of doubt about a study, with its points."""
-    resolved = {
-        each.point.index: json.loads(each.scenario.resolved_json()) for each in results.points
-    }
     return [
         *_of_scenarios(results.points),
-        *_shapers(resolved.values()),
+        *_shapers(results.points),
         *_seeds(results),
-        *_idle(results, resolved),
+        *_idle(results),
     ]
 
 
 def _of_scenarios(points: Iterable[PointScenario]) -> Iterator[str]:
     """One warning of each kind, with the number of other points that have it."""
-    kinds: dict[str, list[tuple[str, str]]] = {}
+    kinds: dict[str, list[Any]] = {}
     for each in points:
-        for text in each.scenario.warnings:
+        for text in each.facts.warnings:
             kind = re.sub(r"\d[\d.,]*", "", text)
-            kinds.setdefault(kind, []).append((each.point.label, text))
-    for (label, text), *others in kinds.values():
-        more = f" (and at {counted(len(others), 'more point')})" if others else ""
+            kinds.setdefault(kind, [each.point.label, text, 0])[2] += 1
+    for label, text, n in kinds.values():
+        more = f" (and at {counted(n - 1, 'more point')})" if n > 1 else ""
         yield f"{label}: {text}{more}" if label else f"{text}{more}"
 
 
-def _shapers(resolved: Iterable[dict[str, Any]]) -> Iterator[str]:
+def _shapers(points: Iterable[PointScenario]) -> Iterator[str]:
     rates: dict[str, set[str]] = {}
-    for scenario in resolved:
-        for link in scenario["links"]:
-            rates.setdefault(link["name"], set()).add(shaped_rate(link))
-    for link, found in rates.items():
+    for each in points:
+        for link in each.facts.links:
+            rates.setdefault(link.name, set()).add(link.shaped)
+    for name, found in rates.items():
         if len(found) > 1:
             texts = ", ".join(sorted(rate or "unshaped" for rate in found))
             yield (
-                f"Points send at different rates over {link} ({texts}), so queue delay and "
+                f"Points send at different rates over {name} ({texts}), so queue delay and "
                 f"utilisation compare these rates, not the AQMs: {REMEDY}."
             )
 
@@ -75,16 +70,15 @@ def _seeds(results: Results) -> Iterator[str]:
         )
 
 
-def _idle(results: Results, resolved: Mapping[int, dict[str, Any]]) -> Iterator[str]:
+def _idle(results: Results) -> Iterator[str]:
     """Points at which no AQM of any link acted under any seed."""
-    links = {link["name"] for scenario in resolved.values() for link in scenario["links"]}
+    links = {link.name for each in results.points for link in each.facts.links}
     numbers = results.numbers([f"queue/{link}/{name}" for link in links for name in _IDLE])
     idle, made = 0, 0
     for each, wanted in zip(results.points, results.wanted_seeds(), strict=True):
         runs = [numbers[run] for run in each.addresses(wanted) if run in numbers]
-        scenario = resolved[each.point.index]
         made += bool(runs)
-        idle += bool(runs) and not any(_has_decided(run, scenario) for run in runs)
+        idle += bool(runs) and not any(_has_decided(run, each.facts.links) for run in runs)
     if idle:
         yield (
             f"At {idle:,} of {counted(made, 'point')} no AQM had anything to do: nothing was "
@@ -93,21 +87,14 @@ def _idle(results: Results, resolved: Mapping[int, dict[str, Any]]) -> Iterator[
         )
 
 
-def _has_decided(numbers: Mapping[str, float], scenario: dict[str, Any]) -> bool:
-    def of(link: dict[str, Any], metric: str) -> float:
-        value = numbers.get(f"queue/{link['name']}/{metric}", 0.0)
+def _has_decided(numbers: Mapping[str, float], links: Iterable[LinkFacts]) -> bool:
+    def of(link: LinkFacts, metric: str) -> float:
+        value = numbers.get(f"queue/{link.name}/{metric}", 0.0)
         return 0.0 if math.isnan(value) else value
 
     return any(
         of(link, "drop_rate") > 0.0
         or of(link, "mark_rate") > 0.0
-        or of(link, "delay_p95") > _packet_time_s(link)
-        for link in scenario["links"]
+        or of(link, "delay_p95") > link.packet_time_s
+        for link in links
     )
-
-
-def _packet_time_s(link: dict[str, Any]) -> float:
-    """Transmission time of a packet of the largest size; 0 if the rate varies."""
-    if not isinstance(link["rate"], str):
-        return 0.0
-    return 8.0 * required("mtu", link["mtu"]).size / required("rate", link["rate"]).size

@@ -10,7 +10,8 @@ from sojourn import platforms
 from sojourn.engines import registry
 from sojourn.running.memory import bounded
 from sojourn.study.definition import Study
-from sojourn.study.points import PointScenario, count, resolve
+from sojourn.study.grid import count
+from sojourn.study.points import PointScenario, resolve
 from sojourn.study.running import check_metrics
 
 PILOTS = 4
@@ -65,7 +66,7 @@ def plan_study(study: Study, pilots: int = PILOTS) -> StudyPlan:
         points=len(found),
         runs=least * len(found),
         most_runs=most * len(found),
-        simulated_s=least * sum(each.scenario.duration_s for each in found),
+        simulated_s=least * sum(map(found.duration_s, range(len(found)))),
         pilots=len(chosen),
         run_s=_mean_s(study, chosen),
         memory_bytes=platforms.peak_memory_bytes(),

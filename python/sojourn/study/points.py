@@ -1,65 +1,87 @@
-"""The points of a study and the runs at each: axes multiplied, zipped, sampled, filtered."""
+"""The points of a study with their scenarios, and the names of the runs at each."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator, Mapping
+import functools
+import json
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
-from sojourn import _core
-from sojourn.describing.formatting import counted
-from sojourn.describing.library import load
+from sojourn import _core, reading
+from sojourn.comparing.shaping import shaped_rate
+from sojourn.describing.library import load, set_pairs
+from sojourn.describing.quantity import required
 from sojourn.engines import registry
 from sojourn.errors import InputError
-from sojourn.running.store import entry_name
-from sojourn.study.axes import ENGINE, Value, zips
+from sojourn.running.store import DIGEST_BYTES, seeded_name, unseeded_digest
 from sojourn.study.definition import Study
-from sojourn.study.filters import is_kept
-from sojourn.study.laws import LawFile, split, with_queues
+from sojourn.study.grid import StudyGrid, StudyPoint
+from sojourn.study.laws import split, with_queues
+
+_AT_ONCE = 64
+"""Scenarios that are in memory while a study is resolved."""
 
 
 @dataclass(frozen=True)
-class StudyPoint:
-    """One point.
+class LinkFacts:
+    """What doubts about a study need of a link.
 
     Attributes:
-        index: its index among the points of the study, from 0.
-        values: its value by axis.
-        sets: dotted keys and values that it sets in the base scenario.
-        engine: the engine.
-        laws: custom laws that queues in `sets` may name.
+        name: its name.
+        shaped: see `shaped_rate`.
+        packet_time_s: transmission time of a packet of the largest size; 0 if the rate varies.
     """
 
-    index: int
-    values: Mapping[str, Value]
-    sets: Mapping[str, object]
-    engine: str
-    laws: tuple[LawFile, ...] = ()
+    name: str
+    shaped: str
+    packet_time_s: float
 
-    @property
-    def label(self) -> str:
-        """For people: ``aqm pie, flows 4``."""
-        return ", ".join(f"{name} {value}" for name, value in self.values.items())
+
+@dataclass(frozen=True)
+class PointFacts:
+    """What is kept of a resolved point; its scenario takes a hundred times as much memory.
+
+    Attributes:
+        digest: of everything that its runs depend on except for the seed.
+        duration_s: simulated seconds of a run.
+        warnings: of the scenario.
+        links: of the scenario.
+    """
+
+    digest: bytes
+    duration_s: float
+    warnings: tuple[str, ...]
+    links: tuple[LinkFacts, ...]
 
 
 class PointScenario:
-    """A point with its resolved scenario, from which the addresses of its runs follow.
+    """A point, from which the scenario and the addresses of its runs follow.
 
     Attributes:
         point: the point.
-        scenario: resolved, under its own seed.
+        facts: of the scenario.
     """
 
-    def __init__(self, point: StudyPoint, scenario: _core.Scenario) -> None:
+    def __init__(
+        self, point: StudyPoint, facts: PointFacts, made: Callable[[], _core.Scenario]
+    ) -> None:
         self.point = point
-        self.scenario = scenario
-        (engine,) = registry.select([point.engine], {})
-        # A real-time engine has no identity: its runs are stored here, but not shared with
-        # `compare`.
-        self._identity = f"{engine.name} {engine.identity(scenario)}"
-        self._addresses: dict[int, str] = {}
-        self._around_seed: tuple[str, str] | None = None
+        self.facts = facts
+        self._made = made
+
+    @classmethod
+    def of(cls, point: StudyPoint, scenario: _core.Scenario) -> PointScenario:
+        """A point with a scenario that stays in memory."""
+        resolved = scenario.resolved_json()
+        facts = _facts(point, scenario, resolved, json.dumps(json.loads(resolved)["links"]))
+        return cls(point, facts, lambda: scenario)
+
+    @property
+    def scenario(self) -> _core.Scenario:
+        """Resolved, under its own seed; a study resolves it again at each call."""
+        return self._made()
 
     def addresses(self, seeds: int) -> list[str]:
         """The names of its runs under seeds from 1 on; see `address`."""
@@ -70,96 +92,146 @@ class PointScenario:
 
         It is the digest of everything a run depends on, 40 hexadecimal digits.
         """
-        if seed not in self._addresses:
-            text = self._resolved_json(seed)
-            laws = self.scenario.law_sources
-            self._addresses[seed] = entry_name(text, laws, engine=self._identity, kind="run")
-        return self._addresses[seed]
-
-    def _resolved_json(self, seed: int) -> str:
-        """The resolved scenario under a seed; serialised once, not for every seed.
-
-        The first such key is the scenario's own: quotes within its name are escaped.
-        """
-        if self._around_seed is None:
-            before, _, after = self.scenario.resolved_json().partition(
-                f'"seed":{self.scenario.seed},'
-            )
-            self._around_seed = before, after
-        return f'"seed":{seed},'.join(self._around_seed)
+        return seeded_name(self.facts.digest, seed)
 
 
-def count(study: Study) -> int:
-    """The number of points of the axes, before filters."""
-    found = math.prod(len(members[0].values) for members in zips(study.axes))
-    return found * (study.sampling.points if study.sampling else 1)
+class StudyPoints(Sequence[PointScenario]):
+    """The points of a study, each resolved once; what is kept of one takes some 50 bytes.
+
+    Args:
+        study: the study.
+
+    Raises:
+        InputError: as for `points`; or the scenario refuses a key of an axis or `set`.
+        OSError: a trace cannot be read.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._grid = StudyGrid(study)
+        self._digests = bytearray()
+        self._durations_s = array("d")
+        self._kinds = array("L")
+        kinds: dict[tuple[tuple[str, ...], tuple[LinkFacts, ...]], int] = {}
+        for point, made in _resolved(study, self._grid):
+            facts = _facts(point, *made)
+            self._digests += facts.digest
+            self._durations_s.append(facts.duration_s)
+            self._kinds.append(kinds.setdefault((facts.warnings, facts.links), len(kinds)))
+        self._distinct = list(kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    @overload
+    def __getitem__(self, index: int) -> PointScenario: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[PointScenario]: ...
+    def __getitem__(self, index: int | slice) -> PointScenario | list[PointScenario]:
+        found = range(len(self))[index]
+        return self._one(found) if isinstance(found, int) else [self._one(i) for i in found]
+
+    def duration_s(self, index: int) -> float:
+        """Simulated seconds of a run of a point."""
+        return self._durations_s[index]
+
+    def _one(self, index: int) -> PointScenario:
+        point = self._grid[index]
+        at = index * DIGEST_BYTES
+        digest = bytes(self._digests[at : at + DIGEST_BYTES])
+        facts = PointFacts(digest, self.duration_s(index), *self._distinct[self._kinds[index]])
+        return PointScenario(point, facts, functools.partial(_loaded, self._study, point))
 
 
-def points(study: Study) -> list[StudyPoint]:
+def points(study: Study) -> StudyGrid:
     """The points of a study: the last axis advances first.
 
     Raises:
         InputError: the study has no point, or more than `max_points`; or an axis names an unknown
             engine.
     """
-    total = count(study)
-    if total > study.max_points:
-        raise InputError(
-            f"axes: they make {total:,} points, more than max_points = {study.max_points:,}; "
-            "take fewer values, or state a larger max_points"
-        )
-    kept = [
-        values for values in _values(study) if is_kept(values, study.only, study.skip)
-    ]  # fmt: skip
-    if not kept:
-        raise InputError(
-            f"only, skip: none of {counted(total, 'point')} passes both; change a filter"
-        )
-    return [_point(study, i, values) for i, values in enumerate(kept)]
+    return StudyGrid(study)
 
 
-def resolve(study: Study) -> list[PointScenario]:
+def resolve(study: Study) -> StudyPoints:
     """The points of a study with their scenarios, in the order of `points`.
 
     Raises:
         InputError: as for `points`; or the scenario refuses a key of an axis or `set`.
         OSError: a trace cannot be read.
     """
-    return [_resolved(study, point) for point in points(study)]
+    return StudyPoints(study)
 
 
-def _resolved(study: Study, point: StudyPoint) -> PointScenario:
+_Made = tuple[_core.Scenario, str, str]
+"""A scenario, its resolved form as JSON, and the links of that."""
+
+
+def _resolved(study: Study, found: StudyGrid) -> Iterator[tuple[StudyPoint, _Made]]:
+    """Each point with its scenario, a few at a time; the text of the scenario is parsed once."""
+    base: _core.ScenarioBase | None = None
+    for start in range(0, len(found), _AT_ONCE):
+        some = found[start : start + _AT_ONCE]
+        try:
+            base = base or _base(study)
+            yield from zip(some, _some(base, some), strict=True)
+        except _core.ScenarioError:
+            for point in some:
+                _loaded(study, point)  # names the point that is refused
+            raise
+
+
+def _base(study: Study) -> _core.ScenarioBase:
+    path = study.source
+    kind = "json" if path.suffix == ".json" else "toml"
+    text, origin = reading.text(path, "scenario"), reading.shown(path)
+    return _core.ScenarioBase(text, format=kind, origin=origin, folder=path.parent)
+
+
+def _some(base: _core.ScenarioBase, some: Sequence[StudyPoint]) -> list[_Made]:
+    parts = [split(point.sets, point.laws) for point in some]
+    found = base.scenarios([set_pairs(sets) for sets, _ in parts])
+    for i, (_, queues) in enumerate(parts):
+        if queues:
+            scenario = with_queues(found[i][0], queues, some[i].laws)
+            resolved = scenario.resolved_json()
+            found[i] = scenario, resolved, json.dumps(json.loads(resolved)["links"])
+    return found
+
+
+def _loaded(study: Study, point: StudyPoint) -> _core.Scenario:
     try:
         sets, queues = split(point.sets, point.laws)
-        return PointScenario(point, with_queues(load(study.source, sets), queues, point.laws))
+        return with_queues(load(study.source, sets), queues, point.laws)
     except _core.ScenarioError as error:
         raise InputError(f"point {point.index} ({point.label}): {error}") from error
 
 
-def _values(study: Study) -> Iterator[dict[str, Value]]:
-    sampled = [axis for axis in study.axes if axis.ends is not None]
-    samples: list[dict[str, Value]] = [{}]
-    if sampled and study.sampling is not None:
-        shares = study.sampling.shares(len(sampled))
-        columns = [axis.ends.at(shares[:, i]) for i, axis in enumerate(sampled) if axis.ends]
-        names = [axis.name for axis in sampled]
-        samples = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    groups = [
-        [{axis.name: axis.values[i] for axis in members} for i in range(len(members[0].values))]
-        for members in zips(study.axes)
-    ]
-    for parts in itertools.product(*groups, samples):
-        found = {name: value for part in parts for name, value in part.items()}
-        yield {axis.name: found[axis.name] for axis in study.axes}
+def _facts(point: StudyPoint, scenario: _core.Scenario, resolved: str, links: str) -> PointFacts:
+    engine = _engine(point.engine)
+    # A real-time engine has no identity: its runs are stored here, but not shared with `compare`.
+    identity = f"{engine.name} {engine.identity(scenario)}"
+    digest = unseeded_digest(
+        resolved, scenario.seed, scenario.law_sources, engine=identity, kind="run"
+    )
+    return PointFacts(digest, scenario.duration_s, tuple(scenario.warnings), _links(links))
 
 
-def _point(study: Study, index: int, values: Mapping[str, Value]) -> StudyPoint:
-    sets = dict(study.sets)
-    engine = registry.NAMES[0]
-    for axis in study.axes:
-        for key in axis.keys:
-            if key == ENGINE:
-                engine = registry.find(str(values[axis.name])).name
-            else:
-                sets[key] = values[axis.name]
-    return StudyPoint(index, values, sets, engine, study.laws)
+@functools.cache
+def _engine(name: str) -> registry.EngineSelection:
+    (engine,) = registry.select([name], {})
+    return engine
+
+
+@functools.lru_cache(maxsize=256)
+def _links(text: str) -> tuple[LinkFacts, ...]:
+    """The links of a resolved scenario; points often differ in flows only."""
+    links = json.loads(text)
+    return tuple(LinkFacts(each["name"], shaped_rate(each), _packet_time_s(each)) for each in links)
+
+
+def _packet_time_s(link: dict[str, object]) -> float:
+    rate = link["rate"]
+    if not isinstance(rate, str):
+        return 0.0
+    return 8.0 * required("mtu", link["mtu"]).size / required("rate", rate).size

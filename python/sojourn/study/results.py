@@ -20,7 +20,7 @@ from sojourn.study.axes import Value
 from sojourn.study.definition import Study, parse
 from sojourn.study.folder import open_folder
 from sojourn.study.laws import same_laws
-from sojourn.study.points import PointScenario, resolve
+from sojourn.study.points import StudyPoints, resolve
 from sojourn.study.storage import StudyStore
 from sojourn.study.tables import points_table, runs_table, values_table
 from sojourn.study.until import Until
@@ -80,17 +80,15 @@ class Results(TabularByName):
 
     main_table = "runs"
 
-    def __init__(
-        self, study: Study, store: StudyStore, found: Sequence[PointScenario] | None = None
-    ) -> None:
+    def __init__(self, study: Study, store: StudyStore, found: StudyPoints | None = None) -> None:
         self.study = study
         self.store = store
         self._found = found
 
     @cached_property
-    def points(self) -> list[PointScenario]:
+    def points(self) -> StudyPoints:
         """The points of the study with their scenarios, in the order of the axes."""
-        return list(self._found) if self._found is not None else resolve(self.study)
+        return self._found if self._found is not None else resolve(self.study)
 
     def table(self, name: str) -> pa.Table:
         """A table of the study.
@@ -171,7 +169,7 @@ class Results(TabularByName):
         found = []
         for each in self.points:
             values: list[float] = []
-            for run in each.addresses(rule.max_seeds):
+            for run in map(each.address, range(1, rule.max_seeds + 1)):
                 if run not in numbers and run not in failed:
                     break
                 values.append(numbers.get(run, {}).get(rule.metric, math.nan))

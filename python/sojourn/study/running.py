@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from sojourn import ending
 from sojourn.comparing.metrics import ABOVE
@@ -22,7 +23,7 @@ from sojourn.study.executors import Workers
 from sojourn.study.exporting import encoded
 from sojourn.study.folder import open_folder
 from sojourn.study.keys import near
-from sojourn.study.points import PointScenario, resolve
+from sojourn.study.points import resolve
 from sojourn.study.results import Results
 from sojourn.study.storage import StudyStore
 
@@ -32,7 +33,7 @@ _COMPACT_AT = 256
 RUNS = "runs.parquet"
 """In the store of a finished study: table ``runs``, with the axes of each run."""
 _LISTED_BYTES = 750.0
-"""Memory of a pending run: address, scenario and seed (measured with 40,000)."""
+"""Memory of a run when the study ends: its address and metrics (measured with 30,000)."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,10 @@ def run_study(
     kept.folder.remove(RUNS)
     results = Results(study, kept, found)
     workers = executors.chosen(executor, jobs)
-    mine = [each for each in found if part is None or part.has(each.point.index)]
+    mine = [index for index in range(len(found)) if part is None or part.has(index)]
     try:
         with ending.before_end(kept.folder.remove_leftovers):
-            _Session(study, kept, results, workers, progress or Silent(), part is None).run(mine)
+            _Session(results, workers, progress or Silent(), part is None).run(mine)
     except KeyboardInterrupt:
         kept.folder.remove_leftovers()
         raise
@@ -141,41 +142,65 @@ def check_metrics(study: Study, units: Mapping[str, str]) -> None:
         study.until.check_unit(units.get(study.until.metric, ""))
 
 
+class _Missing(Sequence[tuple[int, int]]):
+    """Runs that are to be made, as index of the point and seed, in two numbers each."""
+
+    def __init__(self) -> None:
+        self._places, self._seeds = array("Q"), array("Q")
+
+    def append(self, place: int, seed: int) -> None:
+        self._places.append(place)
+        self._seeds.append(seed)
+
+    def put_last_second(self) -> None:
+        for numbers in (self._places, self._seeds):
+            if len(numbers) > 2:
+                numbers.insert(1, numbers.pop())
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[int, int]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[int, int] | list[tuple[int, int]]:
+        if isinstance(index, slice):
+            return list(zip(self._places[index], self._seeds[index], strict=True))
+        return self._places[index], self._seeds[index]
+
+
 class _Session:
     """One call of `run_study`."""
 
     def __init__(
-        self, study: Study, store: StudyStore, results: Results, workers: Workers,
-        progress: Progress, may_compact: bool,
-    ) -> None:  # fmt: skip
-        self._study, self._store, self._results = study, store, results
+        self, results: Results, workers: Workers, progress: Progress, may_compact: bool
+    ) -> None:
+        self._study, self._store, self._results = results.study, results.store, results
+        self._points = results.points
         self._progress = progress
         self._may_compact = may_compact
-        self._fragments = store.fragments()
+        self._fragments = self._store.fragments()
         self._unchecked: set[str] = set()
         self._units: dict[str, str] = {}
         self._done, self._simulated_s = 0, 0.0
-        self._scenarios: dict[int, PointScenario] = {}
         self._dispatcher = Dispatcher(
-            workers, store.folder.address, simulator(),
+            workers, self._store.folder.address, simulator(),
             finish=self._finish, set_aside=self._set_aside,
         )  # fmt: skip
 
-    def run(self, found: Sequence[PointScenario]) -> None:
-        """Run until no point needs more seeds."""
-        self._scenarios = {each.point.index: each for each in found}
+    def run(self, places: Sequence[int]) -> None:
+        """Run until none of these points needs more seeds."""
         is_checked = not self._may_compact or self._has_metrics()
-        while missing := self._missing(found):
-            # The ends of the axes first, because they show the cost of runs and the existing
-            # metrics.
-            missing[1:] = [missing[-1], *missing[1:-1]] if missing[1:] else []
+        while missing := self._missing(places):
             if not is_checked:
-                self._unchecked = {run.address for run in missing[:2]}
+                self._unchecked = {run.address for run in self._runs(missing[:2])}
                 is_checked = True
             self._done, self._simulated_s = 0, 0.0
-            self._progress.start(len(missing), sum(map(self._duration_s, missing)))
+            simulated_s = sum(self._points.duration_s(place) for place, _ in missing)
+            self._progress.start(len(missing), simulated_s)
             try:
-                self._dispatcher.run(missing)
+                self._dispatcher.run(self._runs(missing))
             finally:
                 self._progress.stop()
         if not is_checked and self._units:  # nothing is known before the first run
@@ -194,26 +219,34 @@ class _Session:
             check_metrics(self._study, self._units)
         return True
 
-    def _missing(self, found: Sequence[PointScenario]) -> list[BatchRun]:
+    def _missing(self, places: Sequence[int]) -> _Missing:
+        """The runs that the store lacks.
+
+        The ends of the axes come first, because they show the cost of runs and the existing
+        metrics.
+        """
         there = self._store.runs() | self._store.failed().keys()
         wanted = self._results.wanted_seeds()
-        base = base_scenario(self._study)
-        return [
-            run_of(each, base, seed)
-            for each in found
-            for seed, address in enumerate(each.addresses(wanted[each.point.index]), 1)
-            if address not in there
-        ]
+        found = _Missing()
+        for place in places:
+            each = self._points[place]
+            for seed in range(1, wanted[place] + 1):
+                if each.address(seed) not in there:
+                    found.append(place, seed)
+        found.put_last_second()
+        return found
 
-    def _duration_s(self, run: BatchRun) -> float:
-        return self._scenarios[run.point].scenario.duration_s
+    def _runs(self, missing: Iterable[tuple[int, int]]) -> Iterator[BatchRun]:
+        """The runs, each made when a batch takes it."""
+        base = base_scenario(self._study)
+        return (run_of(self._points[place], base, seed) for place, seed in missing)
 
     def _finish(self, batch: Batch, outcome: BatchOutcome) -> None:
         if self._unchecked:
             self._check_metrics(batch.runs, outcome.units)
         for run in batch.runs:
             self._done += 1
-            self._simulated_s += self._duration_s(run)
+            self._simulated_s += self._points.duration_s(run.point)
             if run.address in outcome.failed:
                 self._set_aside(run, outcome.failed[run.address])
         self._progress.update(self._done, self._simulated_s)
@@ -237,7 +270,7 @@ class _Session:
             self._fragments = 0
 
     def _set_aside(self, run: BatchRun, reason: str) -> None:
-        each = self._scenarios[run.point]
+        each = self._points[run.point]
         self._store.set_aside(
             run.address,
             {"reason": reason, "point": dict(each.point.values), "seed": run.seed,

@@ -14,8 +14,13 @@ pub(crate) struct Locations<'a> {
 
 impl<'a> Locations<'a> {
     /// `origin` is the file's name or empty; `text` is its TOML, or empty if lines are unknown.
-    pub(super) fn new(origin: &'a str, text: &'a str) -> Locations<'a> {
+    pub(crate) fn new(origin: &'a str, text: &'a str) -> Locations<'a> {
         Locations { origin, text, ..Locations::default() }
+    }
+
+    /// The text of [`Locations::new`].
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
     }
 
     /// Records that an override has set a dotted path.

@@ -36,24 +36,35 @@ pub struct Source<'a> {
     pub sets: &'a [(String, String)],
 }
 
-/// Parses a scenario's text and applies the overrides.
+/// Parses a scenario's text; [`over`] makes the scenario of it.
+///
+/// # Errors
+/// [`ScenarioError`] with file and line.
+pub(crate) fn tree<'a>(
+    text: &'a str,
+    format: Format,
+    origin: &'a str,
+) -> Result<(Value, Locations<'a>), ScenarioError> {
+    match format {
+        Format::Toml => from_toml::parse(text, origin),
+        Format::Json => from_json::parse(text, origin),
+    }
+}
+
+/// Applies overrides to a parsed text, and records in `locations` what they have set.
 ///
 /// # Errors
 /// [`ScenarioError`] with file, line and dotted path.
-pub(crate) fn document<'a>(
-    text: &'a str,
-    source: &Source<'a>,
-) -> Result<(Document, Locations<'a>), ScenarioError> {
-    let (mut root, mut locations) = match source.format {
-        Format::Toml => from_toml::parse(text, source.origin)?,
-        Format::Json => from_json::parse(text, source.origin)?,
-    };
-    for (key, value) in source.sets {
+pub(crate) fn over(
+    mut root: Value,
+    sets: &[(String, String)],
+    locations: &mut Locations<'_>,
+) -> Result<Document, ScenarioError> {
+    for (key, value) in sets {
         locations.set_overridden(overrides::apply(&mut root, key, value)?);
     }
     put_kinds_first(&mut root);
-    let document = serde_errors::deserialize(root, &locations)?;
-    Ok((document, locations))
+    serde_errors::deserialize(root, locations)
 }
 
 /// Moves the `kind` of every table to the front, where the visitors of tagged enums look for it.

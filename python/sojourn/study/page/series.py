@@ -49,7 +49,7 @@ def record(
         By index of the point; points of other engines and failed runs are left out.
     """
     chosen = [each for each in results.points if each.point.engine == registry.NAMES[0]]
-    steps_ms = [max(1, math.ceil(1000.0 * each.scenario.duration_s / SAMPLES)) for each in chosen]
+    steps_ms = [max(1, math.ceil(1000.0 * each.facts.duration_s / SAMPLES)) for each in chosen]
     tasks = []
     for each, step_ms in zip(chosen, steps_ms, strict=True):
         sets = {**each.point.sets, "record.states": True, "record.sample": f"{step_ms}ms"}
