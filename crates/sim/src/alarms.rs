@@ -21,6 +21,24 @@ const UNSET: u64 = u64::MAX;
 /// Children per node.
 const CHILDREN: usize = 4;
 
+/// The next alarm of several trees. It keeps the key of the alarm, so that the roots need not be
+/// compared once more to find its tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Due {
+    /// When it is due; the horizon if no alarm is set.
+    pub(crate) time: Time,
+    /// Its slot.
+    pub(crate) slot: Slot,
+    key: u64,
+}
+
+impl Due {
+    /// When it is due, and its slot.
+    pub(crate) fn at(self) -> (Time, Slot) {
+        (self.time, self.slot)
+    }
+}
+
 /// Where an alarm is stored: its slot and the index of its leaf.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alarm {
@@ -161,11 +179,12 @@ impl<const TREES: usize> Alarms<TREES> {
         }
     }
 
-    /// The next alarm and its time; the time is the horizon if no alarm is set.
+    /// The next alarm.
     #[inline]
-    pub(crate) fn next(&self) -> (Time, Slot) {
+    pub(crate) fn next(&self) -> Due {
         let key = self.soonest();
-        (Time::from_nanos(key >> self.slot_bits), (key & self.slot_mask) as usize)
+        let time = Time::from_nanos(key >> self.slot_bits);
+        Due { time, slot: (key & self.slot_mask) as usize, key }
     }
 
     #[inline]
@@ -175,8 +194,8 @@ impl<const TREES: usize> Alarms<TREES> {
 
     /// Whether the next alarm is in this tree. Comparing roots is cheaper than decoding the slot.
     #[inline]
-    pub(crate) fn is_next_in(&self, tree: usize) -> bool {
-        self.roots[tree] == self.soonest()
+    pub(crate) fn is_in(&self, next: Due, tree: usize) -> bool {
+        self.roots[tree] == next.key
     }
 }
 
@@ -204,17 +223,18 @@ mod tests {
                 let slot = slot % slots;
                 let time = time.map_or(Time::NEVER, Time::from_nanos);
                 let alarm = alarms.alarm(slot, tree_of(slot));
-                match alarms.next().1 == slot && alarms.next().0 < horizon(slots) {
+                match alarms.next().slot == slot && alarms.next().time < horizon(slots) {
                     true => alarms.set_due(alarm, time),
                     false => alarms.set(alarm, time),
                 }
                 plain[slot] = time;
                 let first = plain.iter().enumerate().map(|(slot, &time)| (time, slot)).min();
                 match first.filter(|&(time, _)| time < Time::NEVER) {
-                    None => prop_assert_eq!(alarms.next().0, horizon(slots)),
+                    None => prop_assert_eq!(alarms.next().time, horizon(slots)),
                     Some(first) => {
-                        prop_assert_eq!(alarms.next(), first);
-                        prop_assert!(alarms.is_next_in(tree_of(first.1).0));
+                        let next = alarms.next();
+                        prop_assert_eq!(next.at(), first);
+                        prop_assert!(alarms.is_in(next, tree_of(first.1).0));
                     }
                 }
             }
@@ -227,9 +247,9 @@ mod tests {
         let alarm = alarms.alarm(1, (0, 1));
         alarms.set(alarm, Time::from_nanos(5));
         alarms.advance(alarm, Time::from_nanos(9));
-        assert_eq!(alarms.next(), (Time::from_nanos(5), 1));
+        assert_eq!(alarms.next().at(), (Time::from_nanos(5), 1));
         alarms.advance(alarm, Time::from_nanos(2));
-        assert_eq!(alarms.next(), (Time::from_nanos(2), 1));
+        assert_eq!(alarms.next().at(), (Time::from_nanos(2), 1));
     }
 
     #[test]
@@ -240,8 +260,8 @@ mod tests {
         assert_eq!(hours, 4, "a million slots leave 44 bits for the time");
         let last = Time::from_nanos(horizon.as_nanos() - 1);
         alarms.set(alarms.alarm(1, (0, 1)), horizon);
-        assert_eq!(alarms.next().0, horizon);
+        assert_eq!(alarms.next().time, horizon);
         alarms.set(alarms.alarm(999_999, (0, 999_999)), last);
-        assert_eq!(alarms.next(), (last, 999_999));
+        assert_eq!(alarms.next().at(), (last, 999_999));
     }
 }

@@ -81,25 +81,52 @@ impl HostPair {
 /// Pairs of a single group have smaller numbers.
 const SHARED: u64 = 1 << 9;
 
-/// The DSCP in the upper six bits and PSH in the lowest: one byte, so that a packet does not grow.
+/// What the packets of a connection have in common, in one word, so that a packet gets it in one
+/// step: lane, hosts, DSCP. Its lowest bit is PSH, which differs by packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct DscpAndPush(u8);
+pub struct Labels(u32);
 
-impl DscpAndPush {
-    /// A segment with or without PSH (RFC 9293 §3.9.1.2), and with DSCP 0.
-    pub const fn new(push: bool) -> DscpAndPush {
-        DscpAndPush(push as u8)
+impl Labels {
+    /// Of a segment with or without PSH (RFC 9293 §3.9.1.2); the rest is added when it is sent.
+    pub const fn new(push: bool) -> Labels {
+        Labels(push as u32)
     }
 
-    /// Adds a DSCP, at most 63, to a packet with DSCP 0.
+    /// Of the packets of a flow, with a DSCP of at most 63.
+    pub const fn of_flow(HostPair([sender, receiver]): HostPair, dscp: u8) -> Labels {
+        Labels(u32::from_le_bytes([dscp << 2, sender, receiver, 0]))
+    }
+
+    /// The same for one of the flow's connections.
+    pub const fn on_lane(self, lane: u8) -> Labels {
+        Labels(self.0 & 0x00ff_ffff | (lane as u32) << 24)
+    }
+
+    /// Adds those of the flow to those of a new packet.
     #[inline]
-    pub fn add_dscp(&mut self, dscp: u8) {
-        self.0 |= dscp << 2;
+    pub const fn with(self, flow: Labels) -> Labels {
+        Labels(self.0 | flow.0)
+    }
+
+    /// Which of the flow's concurrent connections it belongs to.
+    pub const fn lane(self) -> u8 {
+        self.0.to_le_bytes()[3]
+    }
+
+    /// The hosts that send and receive the flow.
+    const fn hosts(self) -> HostPair {
+        let [_, sender, receiver, _] = self.0.to_le_bytes();
+        HostPair([sender, receiver])
     }
 
     /// The DSCP.
     pub const fn dscp(self) -> u8 {
-        self.0 >> 2
+        self.0.to_le_bytes()[0] >> 2
+    }
+
+    /// The same with DSCP 0.
+    const fn without_dscp(self) -> Labels {
+        Labels(self.0 & !0xfc)
     }
 
     /// Whether PSH is set.
@@ -125,16 +152,12 @@ pub struct Packet {
     pub link_bytes: u32,
     /// The current or next link: an index into the table of hops.
     pub hop: u32,
+    /// Lane, hosts, DSCP and, on data, PSH.
+    pub labels: Labels,
     /// The number of its connection.
     pub connection: u16,
     /// What the packet is for.
     pub kind: PacketKind,
-    /// Which of the flow's concurrent connections it belongs to.
-    pub lane: u8,
-    /// How often the connection has redrawn its hash, modulo 256.
-    pub rehashes: u8,
-    /// The hosts that send and receive the flow.
-    pub hosts: HostPair,
     /// The ECN field.
     pub ecn: Ecn,
     /// The ECN field on arrival at the current queue.
@@ -154,8 +177,8 @@ pub struct Packet {
     pub sack: [Block; SACK_BLOCKS],
     /// Bytes that the receiver offers beyond `window`.
     pub window_rest: u16,
-    /// The DSCP and, on data, PSH.
-    pub dscp_and_push: DscpAndPush,
+    /// How often the connection has redrawn its hash, modulo 256.
+    pub rehashes: u8,
     /// The flags AE, CWR and ECE as one number. On SYN and SYN-ACK: the ECN feedback requested and
     /// granted. On an acknowledgement: packets received with CE, modulo eight (RFC 9768 §3.1,
     /// §3.2.2).
@@ -183,14 +206,12 @@ impl Packet {
             sack: [Block::default(); SACK_BLOCKS],
             window: u32::MAX,
             window_rest: 0,
-            dscp_and_push: DscpAndPush::default(),
+            rehashes: 0,
             stamp: 0,
             hop: 0,
+            labels: Labels::default(),
             connection,
             kind,
-            lane: 0,
-            rehashes: 0,
-            hosts: HostPair::own(0),
             ecn: Ecn::NotEct,
             ecn_in: Ecn::NotEct,
             marked: None,
@@ -223,7 +244,7 @@ impl AqmPacket for Packet {
     /// To a router, data and acknowledgements of a flow are two flows, as their 5-tuples differ; so
     /// are its connections, modulo 256.
     fn flow(&self) -> u64 {
-        let connection = u64::from(self.connection) << 56 | u64::from(self.lane) << 40;
+        let connection = u64::from(self.connection) << 56 | u64::from(self.labels.lane()) << 40;
         connection | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
     }
 
@@ -232,19 +253,19 @@ impl AqmPacket for Packet {
     }
 
     fn dscp(&self) -> u8 {
-        self.dscp_and_push.dscp()
+        self.labels.dscp()
     }
 
     fn clear_dscp(&mut self) {
-        self.dscp_and_push = DscpAndPush::new(self.dscp_and_push.push());
+        self.labels = self.labels.without_dscp();
     }
 
     fn src_host(&self) -> u64 {
-        self.hosts.number(self.is_reverse())
+        self.labels.hosts().number(self.is_reverse())
     }
 
     fn dst_host(&self) -> u64 {
-        self.hosts.number(!self.is_reverse())
+        self.labels.hosts().number(!self.is_reverse())
     }
 
     /// A TCP segment takes its payload plus 1280 bytes (facts tcp-31 and qdisc-20).

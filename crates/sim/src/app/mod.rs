@@ -12,7 +12,7 @@ use sojourn_measure::{ClassStats, Probe};
 use sojourn_record::rows::TransferRow;
 use sojourn_traffic::FinishedTransfer;
 
-use crate::packet::{HostPair, Packet, PacketKind};
+use crate::packet::{Labels, Packet, PacketKind};
 use crate::path::Path;
 
 /// Lower bounds on the timers of a flow, stored outside it. Most alarms fire early, because the
@@ -56,38 +56,33 @@ pub struct Outbox<'a> {
     /// The counters of flows.
     pub(crate) probe: &'a mut Probe,
     /// The index of the class of the flow's group.
-    pub(crate) class: usize,
+    pub(crate) class: u32,
     /// The index of its group, and of its route.
     pub(crate) group: u32,
-    /// The flow's two hosts.
-    pub(crate) hosts: HostPair,
-    /// The DSCP of the flow's packets.
-    pub(crate) dscp: u8,
-    /// Which of its connections the flow uses; routers see them as separate flows.
-    pub lane: u8,
+    /// What its packets have in common. Which of its connections the flow uses is part of it:
+    /// routers see them as separate flows.
+    pub(crate) labels: Labels,
 }
 
 impl Outbox<'_> {
     /// The outbox of one of the flow's connections.
     pub fn on_lane(&mut self, lane: u8) -> Outbox<'_> {
-        let Outbox { now, class, group, hosts, dscp, .. } = *self;
+        let Outbox { now, class, group, labels, .. } = *self;
         let (path, probe) = (&mut *self.path, &mut *self.probe);
-        Outbox { now, path, probe, class, group, hosts, dscp, lane }
+        Outbox { now, path, probe, class, group, labels: labels.on_lane(lane) }
     }
 
     /// Sends a packet from the sender towards the receiver.
     #[inline]
     pub fn send(&mut self, mut packet: Packet) {
-        (packet.lane, packet.hosts) = (self.lane, self.hosts);
-        packet.dscp_and_push.add_dscp(self.dscp);
+        packet.labels = packet.labels.with(self.labels);
         self.path.send(self.now, &mut packet);
     }
 
     /// Sends a packet from the receiver towards the sender.
     #[inline(always)]
     pub fn reply(&mut self, packet: &mut Packet) {
-        (packet.lane, packet.hosts) = (self.lane, self.hosts);
-        packet.dscp_and_push.add_dscp(self.dscp);
+        packet.labels = packet.labels.with(self.labels);
         self.path.reply(self.now, self.group, packet);
     }
 
@@ -106,7 +101,7 @@ impl Outbox<'_> {
     /// The counters of the flow's class; `None` during the warm-up.
     #[inline]
     pub(crate) fn counted(&mut self) -> Option<&mut ClassStats> {
-        self.probe.counting.then(|| &mut self.probe.classes[self.class])
+        self.probe.counting.then(|| &mut self.probe.classes[self.class as usize])
     }
 }
 
@@ -122,6 +117,6 @@ pub(crate) fn record_transfer(
     let completion = now.since(start);
     probe.transfers.push(TransferRow { flow, start, bytes, completion });
     if start >= warmup {
-        probe.classes[*class].completion.add(completion.as_nanos());
+        probe.classes[*class as usize].completion.add(completion.as_nanos());
     }
 }

@@ -31,7 +31,7 @@ use crate::app::page::Page;
 use crate::app::setup::Setup;
 use crate::app::stream::Stream;
 use crate::cc::CustomControls;
-use crate::packet::HostPair;
+use crate::packet::{HostPair, Labels};
 use crate::path::{Agenda, Onward, Path, ScheduledLink, Service, Slots};
 use crate::sightings::Sightings;
 use crate::tcp::Segments;
@@ -57,8 +57,12 @@ pub(crate) fn world(
     let mut world = without_flows(plan, timing)?;
     world.remarks = endpoints::remarks(&custom.stacks);
     let buffers = Buffers::of(plan);
-    let added = (0..plan.flows.len())
-        .try_for_each(|place| add_flows(&mut world, (plan, place), buffers, custom, keep_going));
+    let classes = plan.classes();
+    let class_of = |group: &FlowGroup| classes.iter().position(|class| *class == group.class);
+    let added = plan.flows.iter().enumerate().try_for_each(|(place, group)| {
+        let class = class_of(group).expect("every class is listed") as u32;
+        add_flows(&mut world, (plan, place, class), buffers, custom, keep_going)
+    });
     match added {
         Ok(()) => Ok(world),
         Err(error) => {
@@ -111,8 +115,6 @@ fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
     let end = Time::ZERO + plan.duration;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
-    let class_of = |group: &FlowGroup| classes.iter().position(|class| *class == group.class);
-    let class_of = plan.flows.iter().map(|group| class_of(group).expect("every class is listed"));
     let sampling = plan.record;
     let path = path(plan, timing, flows)?;
     let mut world = World {
@@ -120,7 +122,6 @@ fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
         alarms: Alarms::new(flows + 2, [flows + 2]),
         sampler: flows,
         probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
-        class_of: class_of.collect(),
         flows: Vec::with_capacity(flows),
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
@@ -206,7 +207,7 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
 /// so other groups never change what they draw.
 fn add_flows(
     world: &mut World,
-    (plan, place): (&Resolved, usize),
+    (plan, place, class): (&Resolved, usize, u32),
     buffers: Buffers,
     custom: &Custom,
     keep_going: &dyn Fn(Time) -> bool,
@@ -249,9 +250,8 @@ fn add_flows(
         let link = SerialLink::new(group.access_rate);
         world.path.add_flow(place, link, group.access_delay);
         let hosts = group.hosts.map_or(HostPair::own(place), HostPair::shared);
-        let dscp = group.dscp;
-        let group = place as u32;
-        world.flows.push(SimulatedFlow { ends, alarm: due, timers, group, hosts, dscp });
+        let (labels, group) = (Labels::of_flow(hosts, group.dscp), place as u32);
+        world.flows.push(SimulatedFlow { ends, alarm: due, timers, class, group, labels });
         world.times.push((start, stop));
     }
     Ok(())

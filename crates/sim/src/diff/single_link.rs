@@ -105,13 +105,13 @@ impl<'a> SingleLink<'a> {
 
     /// The next event, if there is one before the end.
     pub(super) fn next(&self) -> Option<Position> {
-        let (now, slot) = self.agenda.next();
+        let (now, slot) = self.agenda.next().at();
         (now < self.end).then_some((now, slot, self.arrived))
     }
 
     /// Handles the next event.
     pub(super) fn step(&mut self) {
-        let (now, slot) = self.agenda.next();
+        let (now, slot) = self.agenda.next().at();
         let SingleLink { arrivals, arrived, agenda, link, probe, .. } = self;
         let mut probe = probe.at_link::<true>(now, 0);
         match slot {

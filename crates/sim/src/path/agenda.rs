@@ -8,7 +8,7 @@
 
 use sojourn_aqm::Time;
 
-use crate::alarms::{Alarm, Alarms, Slot, horizon};
+use crate::alarms::{Alarm, Alarms, Due, Slot, horizon};
 
 /// The first slot of each kind of component; servers begin at slot zero.
 #[derive(Clone, Copy, Debug)]
@@ -115,21 +115,21 @@ impl Agenda {
         self.alarms.advance(alarm, time);
     }
 
-    /// The next alarm and its time; the time is the horizon if no alarm is set.
+    /// The next alarm.
     #[inline]
-    pub(crate) fn next(&self) -> (Time, Slot) {
+    pub(crate) fn next(&self) -> Due {
         self.alarms.next()
     }
 
     /// The kind of the component whose alarm is next. Packets on an uplink were sent before those
     /// still on the access link of the same flow. The most frequent kinds come first.
     #[inline]
-    pub(crate) fn next_kind(&self) -> Kind {
-        if self.alarms.is_next_in(WIRES) {
+    pub(crate) fn kind_of(&self, next: Due) -> Kind {
+        if self.alarms.is_in(next, WIRES) {
             Kind::Wire
-        } else if self.alarms.is_next_in(UPLINKS) {
-            if self.next().1 < self.slots.media { Kind::Server } else { Kind::Uplink }
-        } else if self.alarms.is_next_in(ACCESSES) {
+        } else if self.alarms.is_in(next, UPLINKS) {
+            if next.slot < self.slots.media { Kind::Server } else { Kind::Uplink }
+        } else if self.alarms.is_in(next, ACCESSES) {
             Kind::Access
         } else {
             Kind::Rare
@@ -159,7 +159,9 @@ mod tests {
         for (kind, flow) in
             [(Kind::Uplink, 3), (Kind::Access, 4), (Kind::Uplink, 5), (Kind::Access, 5)]
         {
-            assert_eq!((agenda.next(), agenda.next_kind()), ((now, slots.accesses + flow), kind));
+            let next = agenda.next();
+            assert_eq!(next.at(), (now, slots.accesses + flow));
+            assert_eq!(agenda.kind_of(next), kind);
             let uplink = if flow == 3 { 0 } else { 2 };
             agenda.set_due(
                 match kind {
@@ -169,7 +171,7 @@ mod tests {
                 Time::NEVER,
             );
         }
-        assert_eq!(agenda.next().0, slots.horizon());
+        assert_eq!(agenda.next().time, slots.horizon());
     }
 
     #[test]
@@ -184,7 +186,9 @@ mod tests {
                 5..8 => Kind::Wire,
                 _ => Kind::Access,
             };
-            assert_eq!((agenda.next(), agenda.next_kind()), ((Time::from_nanos(5), slot), kind));
+            let next = agenda.next();
+            assert_eq!(next.at(), (Time::from_nanos(5), slot));
+            assert_eq!(agenda.kind_of(next), kind);
         }
     }
 }

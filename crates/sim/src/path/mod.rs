@@ -54,7 +54,7 @@ pub(crate) use self::route::{End, Hop, Route};
 pub(crate) use self::uplink::Uplink;
 pub(crate) use self::wire::Wire;
 pub(crate) use self::wireless::WirelessLan;
-use crate::alarms::Slot;
+use crate::alarms::Due;
 use crate::packet::Packet;
 use crate::sightings::Point;
 
@@ -133,23 +133,22 @@ impl Path {
         self.onward.wires[back].0.push(now, packet, &mut self.agenda);
     }
 
-    /// The time of the next event, and its slot.
+    /// The next event.
     #[inline]
-    pub(crate) fn next(&self) -> (Time, Slot) {
+    pub(crate) fn next(&self) -> Due {
         self.agenda.next()
     }
 
-    /// Handles the next event, which has this slot. Returns a packet that has arrived at an
-    /// endpoint.
+    /// Handles the next event. Returns a packet that has arrived at an endpoint.
     #[inline(always)]
     pub(crate) fn on_event<const NOTES: bool>(
         &mut self,
-        now: Time,
-        slot: Slot,
+        next: Due,
         probe: &mut Probe,
     ) -> Option<Arrived> {
+        let Due { time: now, slot, .. } = next;
         let Slots { wires, accesses, .. } = *self.agenda.slots();
-        match self.agenda.next_kind() {
+        match self.agenda.kind_of(next) {
             Kind::Wire => {
                 let wire = slot - wires;
                 let (line, end) = &mut self.onward.wires[wire];

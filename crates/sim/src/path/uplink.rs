@@ -117,9 +117,9 @@ mod tests {
         });
         assert_eq!(entered, [true, false, false, true, true, true]);
         for (ns, flow) in [(5, 3), (5, 3), (5, 4), (6, 0)] {
-            assert_eq!(agenda.next(), (Time::from_nanos(ns), flow as usize));
+            assert_eq!(agenda.next().at(), (Time::from_nanos(ns), flow as usize));
             assert_eq!(uplink.pop(&mut agenda).flow, flow);
         }
-        assert_eq!(agenda.next().0, slots.horizon(), "none is left");
+        assert_eq!(agenda.next().time, slots.horizon(), "none is left");
     }
 }

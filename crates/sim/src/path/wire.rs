@@ -237,7 +237,7 @@ mod tests {
         let mut arrived = Vec::new();
         while wire.next_arrival() < Time::NEVER {
             let at = wire.next_arrival();
-            assert_eq!(agenda.next(), (at, 0));
+            assert_eq!(agenda.next().at(), (at, 0));
             let seq = wire.pop(at, agenda).seq;
             assert_eq!(wire.arrived().seq, seq);
             arrived.push((at.as_nanos(), seq));

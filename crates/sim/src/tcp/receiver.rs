@@ -250,7 +250,7 @@ impl Receiver {
         }
         let had_holes = !self.beyond.is_empty();
         self.advance();
-        self.acks.on_push(packet.dscp_and_push.push());
+        self.acks.on_push(packet.labels.push());
         let unread = self.is_answered_unread(now, now_due, had_holes);
         if unread || self.is_answered_read(now) { Answer::Now } else { Answer::Later }
     }

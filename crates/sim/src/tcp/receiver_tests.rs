@@ -2,7 +2,7 @@ use sojourn_aqm::Span;
 
 use super::super::profile::LINUX;
 use super::*;
-use crate::packet::DscpAndPush;
+use crate::packet::Labels;
 
 fn linux(every: u32) -> Receiver {
     Receiver::new(AckRule { every, answers_push: false, ..LINUX.ack }, true)
@@ -219,8 +219,7 @@ fn a_pushed_segment_is_acknowledged_at_once_if_nothing_is_missing() {
         let rule = AckRule { quick: 0, answers_push, ..LINUX.ack };
         let mut receiver = Receiver::new(rule, true);
         [(0, true), (1, false), (2, false), (3, false)].map(|(seq, push)| {
-            receive(&mut receiver, &Packet { dscp_and_push: DscpAndPush::new(push), ..data(seq) })
-                .is_some()
+            receive(&mut receiver, &Packet { labels: Labels::new(push), ..data(seq) }).is_some()
         })
     };
     assert_eq!(answered(true), [true, false, true, false]);

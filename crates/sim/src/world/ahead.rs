@@ -46,7 +46,7 @@ impl World {
 
     /// The flow whose alarm is next, unless the next alarm is not a flow's.
     fn next_flow(&self) -> Option<usize> {
-        let (_, slot) = self.alarms.next();
+        let slot = self.alarms.next().slot;
         (slot < self.flows.len()).then_some(slot)
     }
 }

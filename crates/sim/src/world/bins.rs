@@ -14,8 +14,7 @@ impl World {
         let Some(mut bins) = self.bins.take() else { return };
         let delivered: Vec<u64> =
             self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
-        let class_of = self.flows.iter().map(|flow| self.class_of[flow.group as usize]);
-        let class_of: Vec<usize> = class_of.collect();
+        let class_of: Vec<usize> = self.flows.iter().map(|flow| flow.class as usize).collect();
         let reserves: Vec<_> = self.path.links().iter().map(|link| link.reserve(now)).collect();
         bins.end(
             now,

@@ -7,7 +7,7 @@ use crate::app::datagrams::DatagramFlow;
 use crate::app::endpoint::EndpointFlow;
 use crate::app::page::Page;
 use crate::app::stream::Stream;
-use crate::packet::HostPair;
+use crate::packet::Labels;
 
 /// A flow. The first fields share one cache line.
 #[repr(C, align(64))]
@@ -18,12 +18,12 @@ pub(crate) struct SimulatedFlow {
     pub(crate) alarm: Time,
     /// When its timers are due.
     pub(crate) timers: FlowTimers,
+    /// The index of its class.
+    pub(crate) class: u32,
     /// The index of its group.
     pub(crate) group: u32,
-    /// The hosts that send and receive it.
-    pub(crate) hosts: HostPair,
-    /// The DSCP of its packets.
-    pub(crate) dscp: u8,
+    /// What its packets have in common.
+    pub(crate) labels: Labels,
 }
 
 /// The two ends of a flow.

@@ -20,7 +20,7 @@ use sojourn_measure::{Bins, Probe, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow};
 
 pub(crate) use self::flow::{DatagramEnds, FlowEnds, SimulatedFlow};
-use crate::alarms::{Alarms, Slot};
+use crate::alarms::{Alarms, Due, Slot};
 use crate::app::endpoint::FirstFailure;
 use crate::app::{FlowTimers, Outbox, record_transfer};
 use crate::packet::{Packet, PacketKind};
@@ -52,8 +52,6 @@ pub(crate) struct World {
     pub(crate) probe: Probe,
     /// How the utilisation of each link is computed.
     pub(crate) utilisations: Vec<Utilisation>,
-    /// The class of each group, by index.
-    pub(crate) class_of: Vec<usize>,
     /// The flows.
     pub(crate) flows: Vec<SimulatedFlow>,
     /// Rows of the table `flows`.
@@ -84,17 +82,17 @@ pub(crate) struct World {
     pub(crate) remarks: Vec<String>,
 }
 
-/// The next event of the path and the next other event, each with its slot.
+/// The next event of the path and the next other event.
 #[derive(Clone, Copy, Debug)]
 struct Next {
-    path: (Time, Slot),
-    alarm: (Time, Slot),
+    path: Due,
+    alarm: Due,
 }
 
 impl Next {
     /// When the earlier of them is due.
     fn time(&self) -> Time {
-        self.path.0.min(self.alarm.0)
+        self.path.time.min(self.alarm.time)
     }
 }
 
@@ -155,11 +153,11 @@ impl World {
     /// Handles the next event; at one instant, those of the path come first.
     #[inline]
     fn handle<const NOTES: bool>(&mut self, Next { path, alarm }: Next) {
-        if alarm.0 < path.0 {
-            return self.on_alarm(alarm.0, alarm.1);
+        if alarm.time < path.time {
+            return self.on_alarm(alarm.time, alarm.slot);
         }
-        let (now, slot) = path;
-        let Some(arrived) = self.path.on_event::<NOTES>(now, slot, &mut self.probe) else { return };
+        let now = path.time;
+        let Some(arrived) = self.path.on_event::<NOTES>(path, &mut self.probe) else { return };
         if self.flows.len() >= MANY_FLOWS {
             self.prefetch_flows(&arrived);
         }
@@ -195,11 +193,10 @@ impl World {
     /// The flow with this index, and its outbox.
     #[inline(always)]
     fn with_outbox(&mut self, now: Time, flow: usize) -> (&mut SimulatedFlow, Outbox<'_>) {
-        let World { flows, path, probe, class_of, .. } = self;
+        let World { flows, path, probe, .. } = self;
         let flow = &mut flows[flow];
-        let SimulatedFlow { group, hosts, dscp, .. } = *flow;
-        let class = class_of[group as usize];
-        (flow, Outbox { now, path, probe, class, group, hosts, dscp, lane: 0 })
+        let SimulatedFlow { class, group, labels, .. } = *flow;
+        (flow, Outbox { now, path, probe, class, group, labels })
     }
 
     /// Lets a flow act with an outbox. `act` returns the earliest timer that it may have set; if
@@ -225,8 +222,8 @@ impl World {
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
         if self.latency && self.probe.counting && packet.kind == PacketKind::Data {
-            let class = self.class_of[self.flows[packet.flow as usize].group as usize];
-            self.probe.classes[class].one_way.add(now.since(packet.sent).as_nanos());
+            let class = self.flows[packet.flow as usize].class;
+            self.probe.classes[class as usize].one_way.add(now.since(packet.sent).as_nanos());
         }
         let warmup = self.warmup;
         self.with_flow(

@@ -112,8 +112,8 @@ impl World {
 
     /// Counts transfers unfinished at the end, or cut off when their flow stopped.
     fn count_unfinished(&mut self) {
-        for (SimulatedFlow { ends, group, .. }, &(_, stop)) in self.flows.iter().zip(&self.times) {
-            let stats = &mut self.probe.classes[self.class_of[*group as usize]];
+        for (SimulatedFlow { ends, class, .. }, &(_, stop)) in self.flows.iter().zip(&self.times) {
+            let stats = &mut self.probe.classes[*class as usize];
             let unfinished = stats.unfinished.get_or_insert_default();
             let under_way = match ends {
                 FlowEnds::Stream(stream) => stream.under_way(self.end),

@@ -6,7 +6,7 @@ use super::bursts::Turn;
 use super::busy_time::Limit;
 use super::writes::Queue;
 use super::{Segments, Sender, State, Timer};
-use crate::packet::{DscpAndPush, Packet, PacketKind};
+use crate::packet::{Labels, Packet, PacketKind};
 
 /// Counters of sent packets, and the time of the last one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -314,8 +314,12 @@ impl Sender {
         let bytes = payload + header_bytes;
         let packet = Packet::new(PacketKind::Data, flow, connection, seq, bytes, now);
         let push = self.writes.as_mut().is_some_and(|writes| writes.has_push(seq));
-        let dscp_and_push = DscpAndPush::new(push);
-        Packet { rehashes: self.timeouts.rehashes, stamp: self.echo, dscp_and_push, ..packet }
+        Packet {
+            rehashes: self.timeouts.rehashes,
+            stamp: self.echo,
+            labels: Labels::new(push),
+            ..packet
+        }
     }
 
     fn count_in_reduction(&mut self) {
