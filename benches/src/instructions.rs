@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::measured::{Measured, TABLE, WHEEL_TABLE, committed};
-use super::{cliffs, reference, verdict};
+use super::{cliffs, large, reference, verdict};
 
 /// The check fails if a count exceeds the table by more than this fraction, and asks for a new
 /// table if it is lower by more than this.
@@ -18,7 +18,11 @@ const WORKERS: usize = 2;
 /// All cases, in the order of the table.
 fn cases() -> Vec<Box<dyn Measured>> {
     let reference = reference::CASES.into_iter().map(|case| Box::new(case) as _);
-    reference.chain(cliffs::cases().into_iter().map(|case| Box::new(case) as _)).collect()
+    let cliffs = cliffs::cases().into_iter().map(|case| Box::new(case) as _);
+    reference
+        .chain(cliffs)
+        .chain(large::CASES.into_iter().map(|case| Box::new(case) as _))
+        .collect()
 }
 
 /// The case of a name, which may also be one of those that measure memory.

@@ -9,6 +9,7 @@ mod controls;
 mod dumbbell;
 mod entries;
 mod instructions;
+mod large;
 mod laws;
 mod loading;
 mod measured;

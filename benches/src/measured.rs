@@ -44,7 +44,13 @@ pub trait Measured: Sync {
     /// Packets through the bottleneck in a run of `milliseconds`.
     fn run(&self, milliseconds: u64) -> u64 {
         let run = sojourn_sim::run(&self.plan(milliseconds), &|_| true);
-        packets_sent(&run.expect("a case is a valid scenario"))
+        self.packets_sent(&run.expect("a case is a valid scenario"))
+    }
+
+    /// What left through the bottleneck.
+    fn packets_sent(&self, run: &Run) -> u64 {
+        let is_sent = |row: &&SummaryRow| row.name == "bottleneck" && row.metric == "sent";
+        run.summary.iter().find(is_sent).expect("every link counts what it has sent").value as u64
     }
 
     /// Instructions per packet in the steady part; `None` without valgrind.
@@ -56,12 +62,6 @@ pub trait Measured: Sync {
         let (short, long) = self.between_ms();
         counted(long).per_packet_beyond(&counted(short))
     }
-}
-
-/// What left through the bottleneck.
-fn packets_sent(run: &Run) -> u64 {
-    let is_sent = |row: &&SummaryRow| row.name == "bottleneck" && row.metric == "sent";
-    run.summary.iter().find(is_sent).expect("every link counts what it has sent").value as u64
 }
 
 /// The committed instructions per packet, by case.

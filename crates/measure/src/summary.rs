@@ -57,28 +57,28 @@ pub struct Outcome {
 pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     let mut summary = Vec::new();
     let mut histograms = Vec::new();
-    let Outcome { probe, uses, vars, counts, wire_losses, events, .. } = outcome;
+    let Outcome { mut probe, uses, vars, counts, wire_losses, events, .. } = outcome;
     let (flow_samples, flow_states) = (outcome.flow_samples, outcome.flow_states);
     let (bins, class_names) = (outcome.bins, plan.classes());
     let seconds = (plan.duration - plan.warmup).as_secs();
     for (link, row) in plan.links.iter().enumerate() {
-        let stats = &probe.links[link];
+        let stats = &mut probe.links[link];
         summarise_queue(&mut summary, &row.name, stats, uses[link], seconds);
         if let Some((offered, lost)) = wire_losses[link] {
             summary.extend(wire_rows(&row.name, offered, lost));
         }
-        push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &stats.delays);
+        push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &mut stats.delays);
     }
     let (flows, flow_classes) = flow_names(plan);
     for (class, name) in class_names.iter().enumerate() {
         let of_class = |(count, class): (&FlowCount, &String)| (class == name).then_some(*count);
         let counts: Vec<_> = counts.iter().zip(&flow_classes).filter_map(of_class).collect();
-        let stats = &probe.classes[class];
+        let stats = &mut probe.classes[class];
         summarise_class(&mut summary, plan, name, &counts, stats);
-        push_histogram(&mut histograms, Scope::Class, name, "owd", &stats.one_way);
-        push_histogram(&mut histograms, Scope::Class, name, "rtt", &stats.rtt);
-        push_histogram(&mut histograms, Scope::Class, name, "completion", &stats.completion);
-        if let Some(unfinished) = &stats.unfinished {
+        push_histogram(&mut histograms, Scope::Class, name, "owd", &mut stats.one_way);
+        push_histogram(&mut histograms, Scope::Class, name, "rtt", &mut stats.rtt);
+        push_histogram(&mut histograms, Scope::Class, name, "completion", &mut stats.completion);
+        if let Some(unfinished) = &mut stats.unfinished {
             push_histogram(&mut histograms, Scope::Class, name, "unfinished", unfinished);
         }
     }
@@ -107,20 +107,19 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         histograms,
         packets_handled,
         events,
-        drop_delays: drop_delays(&probe.links),
+        drop_delays: drop_delays(probe.links),
         warnings: plan.warnings.clone(),
     }
 }
 
 /// The sojourn times of the packets that each queue dropped.
-fn drop_delays(links: &[LinkStats]) -> Vec<DropDelaysOf> {
+fn drop_delays(links: Vec<LinkStats>) -> Vec<DropDelaysOf> {
     let mut rows = Vec::new();
-    for (queue, link) in links.iter().enumerate() {
-        for (stage, of_stage) in WAITED.into_iter().zip(&link.drop_delays) {
+    for (queue, link) in links.into_iter().enumerate() {
+        for (stage, of_stage) in WAITED.into_iter().zip(link.drop_delays) {
             for (cause, histogram) in CAUSES.into_iter().zip(of_stage) {
                 if histogram.count() > 0 {
-                    let (queue, histogram) = (queue as u16, histogram.clone());
-                    rows.push(DropDelaysOf { queue, stage, cause, histogram });
+                    rows.push(DropDelaysOf { queue: queue as u16, stage, cause, histogram });
                 }
             }
         }
@@ -139,12 +138,12 @@ pub struct QueueSeen {
 }
 
 /// The tables of standalone queues, one for each link of the probe, over `seconds`.
-pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run {
+pub fn collect_queues(mut probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run {
     let (mut summary, mut histograms) = (Vec::new(), Vec::new());
-    for (stats, queue) in probe.links.iter().zip(&queues) {
+    for (stats, queue) in probe.links.iter_mut().zip(&queues) {
         if let Some(used) = queue.used {
             summarise_queue(&mut summary, &queue.name, stats, used, seconds);
-            push_histogram(&mut histograms, Scope::Queue, &queue.name, "delay", &stats.delays);
+            push_histogram(&mut histograms, Scope::Queue, &queue.name, "delay", &mut stats.delays);
         }
     }
     let (queues, vars) = queues.into_iter().map(|queue| (queue.name, queue.vars)).unzip();
@@ -160,7 +159,7 @@ pub fn collect_queues(probe: Probe, queues: Vec<QueueSeen>, seconds: f64) -> Run
         states: probe.states,
         summary,
         histograms,
-        drop_delays: drop_delays(&probe.links),
+        drop_delays: drop_delays(probe.links),
         ..Run::default()
     }
 }
@@ -183,10 +182,12 @@ fn push_histogram(
     scope: Scope,
     name: &str,
     metric: &'static str,
-    histogram: &Histogram,
+    histogram: &mut Histogram,
 ) {
     if histogram.count() > 0 {
-        rows.push(HistogramOf { scope, name: name.into(), metric, histogram: histogram.clone() });
+        // Taken, as a copy for each of a thousand links would be as large as all else.
+        let histogram = std::mem::take(histogram);
+        rows.push(HistogramOf { scope, name: name.into(), metric, histogram });
     }
 }
 

@@ -12,6 +12,13 @@
 /// Bins per octave, as a power of two.
 const SUB_BITS: u32 = 10;
 
+/// Bins are allocated by the octave.
+const BLOCK: usize = 1 << SUB_BITS;
+
+/// Bins in a page of memory. Pages without values are not written, so that they take no memory: the
+/// delays of a queue are seldom spread over more than two octaves.
+const PAGE: usize = 512;
+
 /// Nanoseconds in the narrowest bin.
 const GRAIN_NS: u64 = 1_000;
 
@@ -62,7 +69,12 @@ impl Histogram {
     /// Counts a value whose bin is beyond the allocated bins.
     #[cold]
     fn count_in_new(&mut self, bin: usize) {
-        self.counts.resize((bin + 1).next_power_of_two(), 0);
+        let mut counts = vec![0; (bin / BLOCK + 1) * BLOCK];
+        let pairs = counts.chunks_exact_mut(PAGE).zip(self.counts.chunks_exact(PAGE));
+        pairs.filter(|(_, old)| old.iter().any(|&count| count > 0)).for_each(|(new, old)| {
+            new.copy_from_slice(old);
+        });
+        self.counts = counts;
         self.counts[bin] = 1;
     }
 
@@ -200,6 +212,18 @@ mod tests {
         assert_eq!(histogram.quantile_ns(1.0), Some(9_000_001.0));
         assert_eq!(of([5_432_100]).quantile_ns(0.3), Some(5_432_100.0));
         assert_eq!(Histogram::default().quantile_ns(0.5), None);
+    }
+
+    #[test]
+    fn it_is_the_same_whatever_the_order_of_its_values() {
+        let values = [40_000_000, 35_000_000, 70_000_000, 38_000_000, 60_000_000];
+        let (one, other) = (of(values), of(values.into_iter().rev()));
+        assert_eq!(one, other);
+        assert_eq!(one.counts.len(), 8 * BLOCK);
+        let found: Vec<_> = one.bins().map(|bin| (bin.upper_ns / 1_000_000, bin.count)).collect();
+        assert_eq!(found, [(35, 1), (38, 1), (40, 1), (60, 1), (70, 1)]);
+        let wide = of([1, 10_000_000_000, 500]);
+        assert_eq!((wide.count(), wide.quantile_ns(0.0)), (3, Some(1.0)));
     }
 
     #[test]
