@@ -233,7 +233,7 @@ impl EndpointFlow {
         self.is_connected = true;
         if let Some(began) = began {
             let took = out.now.since(began);
-            out.probe.classes[out.class].handshake.add(took.as_nanos());
+            out.probe.classes[out.class as usize].handshake.add(took.as_nanos());
         }
     }
 
