@@ -29,6 +29,8 @@ pub struct DatagramFlow {
     pub ce_bytes: u64,
     /// When the last datagram arrived.
     pub last_arrival: Time,
+    /// Sum and number of the round trips since the last sample.
+    round_trips: (Span, u32),
 }
 
 impl DatagramFlow {
@@ -57,6 +59,7 @@ impl DatagramFlow {
             received_bytes: 0,
             ce_bytes: 0,
             last_arrival: Time::ZERO,
+            round_trips: (Span::ZERO, 0),
         })
     }
 
@@ -101,7 +104,15 @@ impl DatagramFlow {
     /// Handles an echo at the sender; returns the round-trip time.
     pub fn on_echo(&mut self, now: Time, packet: &Packet) -> Span {
         self.received += u64::from(packet.seq >= self.first_counted);
-        now.since(packet.sent)
+        let rtt = now.since(packet.sent);
+        self.round_trips = (self.round_trips.0 + rtt, self.round_trips.1 + 1);
+        rtt
+    }
+
+    /// The mean of the round trips since the last call; `None` if no reply came.
+    pub fn take_round_trips(&mut self) -> Option<Span> {
+        let (sum, count) = std::mem::take(&mut self.round_trips);
+        (count > 0).then(|| Span::from_nanos(sum.as_nanos() / u64::from(count)))
     }
 }
 

@@ -17,6 +17,7 @@ impl World {
             for flow in 0..self.flows.len() {
                 self.flow_samples.push(sample_flow(&self.flows[flow].ends, flow, now));
                 self.sample_control(flow, now);
+                self.sample_echoes(flow, now);
             }
         }
         self.set_alarm(self.sampler, now + self.sampling.every);
@@ -46,6 +47,16 @@ impl World {
             row("rwnd_limited", times.rwnd_limited.as_secs()),
         ];
         self.flow_states.extend(of_sender.into_iter().chain(of_control));
+    }
+
+    /// Records the round trips of a flow of echoes since the last sample.
+    fn sample_echoes(&mut self, flow: usize, now: Time) {
+        let FlowEnds::Datagrams(ends) = &mut self.flows[flow].ends else { return };
+        let DatagramEnds::Source(datagrams) = &mut **ends else { return };
+        if let Some(rtt) = datagrams.take_round_trips() {
+            let value = rtt.as_secs();
+            self.flow_states.push(FlowStateRow { flow: flow as u32, t: now, var: "rtt", value });
+        }
     }
 
     /// Samples every link: activity since the last sample, then the state of its discipline.
