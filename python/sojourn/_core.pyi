@@ -292,6 +292,8 @@ class Scenario:
         """The code of its Python applications, as manifests name it."""
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario under another seed."""
+    def effective_json(self) -> str:
+        """What the queue of every link makes of its parameters at the link's rate: a JSON array."""
     def resolved_json(self) -> str:
         """The resolved scenario as JSON: every default filled in, every number with its unit."""
     def document_json(self) -> str:

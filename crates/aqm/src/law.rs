@@ -7,6 +7,9 @@
 //! whole link, because RFC 8289 §4.4 compares the MTU with those, not with one flow's queue. A
 //! scheme (SFQ, CHOKe, SFB, CAKE, DualPI2) combines law and queues.
 
+use alloc::vec::Vec;
+
+use crate::effective::Effective;
 use crate::packet::{Backlog, Head};
 use crate::params::{Params, StepTable};
 use crate::parts::periodic::Periodic;
@@ -386,4 +389,9 @@ pub trait Law: Aqm + Sized + 'static {
     const STEP_TABLES: &'static [StepTable] = &[];
     /// A law in its initial state, at time zero. `params` have passed [`Params::check`].
     fn new(params: &Self::Params, env: &Env) -> Self;
+    /// What it makes of its parameters: values that replace or fill in others.
+    fn effective(params: &Self::Params, env: &Env) -> Vec<Effective> {
+        let _ = (params, env);
+        Vec::new()
+    }
 }

@@ -31,6 +31,7 @@ extern crate std;
 pub mod contract;
 #[cfg(feature = "registry")]
 pub mod custom;
+mod effective;
 pub mod law;
 #[cfg(feature = "registry")]
 pub mod laws;
@@ -50,6 +51,7 @@ pub mod units;
 
 #[cfg(feature = "registry")]
 pub use custom::{CustomLaw, CustomLaws};
+pub use effective::Effective;
 pub use law::{Aqm, Cause, CauseClass, Env, Evidence, Law, Observable, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet};
 pub use params::SpecError;

@@ -1,7 +1,9 @@
 //! The discipline: holds packets, and decides their order and evictions.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
+use crate::effective::Effective;
 use crate::law::{Cause, Env, Evidence, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::Params;
@@ -224,6 +226,11 @@ pub trait Scheme: 'static {
     const VARS: &'static [Var];
     /// The discipline, empty, at time zero. `params` have passed [`Params::check`].
     fn build<P: Packet + Send + 'static>(params: &Self::Params, env: &Env) -> Box<dyn Qdisc<P>>;
+    /// What it makes of its parameters: values that replace or fill in others.
+    fn effective(params: &Self::Params, env: &Env) -> Vec<Effective> {
+        let _ = (params, env);
+        Vec::new()
+    }
 }
 
 /// Sets CE on a packet that can be marked and reports it to the sink.

@@ -122,6 +122,24 @@ pub fn plan_reporting_to(scenario: &Scenario, failure: &Failure) -> Resolved {
     plan
 }
 
+/// What the queue of every link makes of its parameters, as JSON.
+pub fn effective_json(scenario: &Scenario) -> serde_json::Value {
+    let of_link = |link: &sojourn_scenario::resolved::Link| {
+        let values = link.effective().into_iter().map(|value| {
+            serde_json::json!({
+                "link": link.name,
+                "part": value.part,
+                "name": value.name,
+                "value": value.value,
+                "in_place_of": value.replaces,
+                "contradicts": link.contradicts(&value),
+            })
+        });
+        values.collect::<Vec<_>>()
+    };
+    scenario.resolved().links.iter().flat_map(of_link).collect()
+}
+
 /// The resolved scenario as JSON.
 pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
     scenario.resolved().to_json()

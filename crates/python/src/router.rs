@@ -59,6 +59,7 @@ pub fn router_run(
 fn keep(plan: &LivePlan, result: &LiveResult, folder: &Path) -> Result<(), String> {
     let manifest = Manifest {
         scenario: serde_json::json!({ "name": "router" }),
+        effective: serde_json::json!([]),
         transports: serde_json::json!({}),
         name: "router".to_owned(),
         seed: plan.seed,

@@ -179,6 +179,7 @@ impl Run {
         let resolved = self.loaded.scenario.resolved();
         let facts = Manifest {
             scenario: engine::resolved_json(&self.loaded.scenario),
+            effective: engine::effective_json(&self.loaded.scenario),
             transports: self.transports.clone(),
             name: resolved.name.clone(),
             seed: resolved.seed,

@@ -176,6 +176,11 @@ impl Scenario {
         self.varied(self.loaded.scenario.with_seed(seed))
     }
 
+    /// What the queue of every link makes of its parameters: a JSON array.
+    fn effective_json(&self) -> String {
+        engine::effective_json(&self.loaded.scenario).to_string()
+    }
+
     /// The resolved scenario as JSON.
     fn resolved_json(&self, py: Python<'_>) -> PyResult<String> {
         let loaded = Arc::clone(&self.loaded);

@@ -13,6 +13,8 @@ pub const FORMAT: u32 = 1;
 pub struct Manifest {
     /// The resolved scenario: every default filled in, every number with its unit.
     pub scenario: Value,
+    /// What the queue of each link makes of its parameters.
+    pub effective: Value,
     /// The transports of the TCP flows, with every default filled in.
     pub transports: Value,
     /// The scenario's name.
@@ -51,6 +53,7 @@ impl Manifest {
             "rows": rows,
             "warnings": run.warnings,
             "invalid": self.invalid,
+            "effective": self.effective,
             "transports": self.transports,
             "scenario": self.scenario,
         });

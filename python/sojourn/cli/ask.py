@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -79,15 +80,33 @@ Examples:
 @options.set_option
 @options.json_option
 def validate(file: str, sets: tuple[str, ...], as_json: bool) -> int:
-    """Check a scenario without running it; --json shows it with every default filled in."""
+    """Check a scenario without running it, and show what its AQMs make of their parameters.
+
+    --json shows the scenario with every default filled in, and these values as `effective`.
+    """
     scenario = load(file, [parse_set(text) for text in sets])
     console.warn(scenario.warnings)
+    effective = json.loads(scenario.effective_json())
     if as_json:
-        console.show_json(json.loads(scenario.resolved_json()))
+        resolved = json.loads(scenario.resolved_json())
+        console.show_json(resolved | {"effective": effective})
     else:
         queues = ", ".join(f"{link}: {scenario.queue(link)}" for link in scenario.links)
         print(f"{shown(file)}: valid; {scenario.name}, {scenario.duration_s:g} s, {queues}")
+        _print_effective(effective)
     return 0
+
+
+def _print_effective(effective: list[dict[str, Any]]) -> None:
+    """The values in use, one a line, in aligned columns."""
+    rows = [("link", "value", "in use", "in place of")] if effective else []
+    for value in effective:
+        name = f"{value['part']} {value['name']}".strip()
+        rows.append((value["link"], name, value["value"], value["in_place_of"] or ""))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
 
 
 @click.command(

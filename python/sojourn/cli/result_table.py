@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.cli import console
 from sojourn.describing.formatting import show_value
-from sojourn.describing.queues import left_out
+from sojourn.describing.queues import effective_lines, left_out
 
 if TYPE_CHECKING:
     from sojourn.running.result import Result
@@ -29,7 +29,12 @@ def print_result(result: Result) -> None:
         _print_on_terminal(groups, result.digest)
     else:
         print("\n".join([*lines(groups), f"digest {result.digest}"]))
-    for line in left_out(result.manifest.get("scenario", {})):
+    manifest = result.manifest
+    notes = [
+        *left_out(manifest.get("scenario", {})),
+        *effective_lines(manifest.get("effective", [])),
+    ]
+    for line in notes:
         print(line)
 
 

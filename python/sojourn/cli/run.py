@@ -9,7 +9,7 @@ import click
 
 from sojourn.cli import console, options
 from sojourn.describing.library import load, parse_set
-from sojourn.describing.queues import left_out
+from sojourn.describing.queues import effective_lines, left_out
 from sojourn.endpoint import parse_endpoints, with_endpoints
 from sojourn.engines import registry
 from sojourn.errors import InputError
@@ -103,7 +103,10 @@ def run(
         facts = {key: value for key, value in result.manifest.items() if key != "scenario"}
         console.show_json(facts | {
             "out": str(out) if out else None, "summary": rows,
-            "head": left_out(result.manifest["scenario"]),
+            "head": [
+                *left_out(result.manifest["scenario"]),
+                *effective_lines(result.manifest["effective"]),
+            ],
         })  # fmt: skip
     else:
         from sojourn.cli.result_table import print_result

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sojourn.describing.queues import left_out, queue_of
+from sojourn.describing.queues import contradictions, left_out, queue_of
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
@@ -27,6 +27,7 @@ class Contender:
         target: its delay target; may be empty.
         update: name and value of its update interval; may be empty.
         hz: timer frequency to which a kernel dialect rounds that; else empty.
+        effective: values that it used in place of what was asked for, one text each.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Contender:
     target: str = ""
     update: tuple[str, str] = ("", "")
     hz: str = ""
+    effective: tuple[str, ...] = ()
 
     def text(self) -> str:
         """``rfc8033, target 15ms, tupdate 15ms``."""
@@ -44,6 +46,7 @@ class Contender:
             f"target {self.target}" if self.target else "",
             " ".join(self.update) if self.update[0] else "",
             f"kernel timer {self.hz} Hz" if self.hz else "",
+            "in use: " + ", ".join(self.effective) if self.effective else "",
         ]
         return ", ".join(filter(None, parts))
 
@@ -66,10 +69,12 @@ def of_queue(name: str, engine: str, queue: dict[str, Any]) -> Contender:
 
 def _contender(comparison: ComparedRuns, name: str) -> Contender:
     runs = comparison.of(name)
-    scenario = runs[0].manifest.get("scenario") if runs else None
-    if not scenario:
+    manifest = runs[0].manifest if runs else {}
+    if not manifest.get("scenario"):
         return Contender(name)
-    return of_queue(name, runs[0].manifest["engine"], queue_of(scenario, comparison.link))
+    queue = queue_of(manifest["scenario"], comparison.link)
+    found = contradictions(manifest.get("effective", []), comparison.link)
+    return replace(of_queue(name, manifest["engine"], queue), effective=tuple(found))
 
 
 def head(comparison: ComparedRuns) -> list[str]:

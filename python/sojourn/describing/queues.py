@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sojourn import _core
 from sojourn.errors import InputError
+
+_LONG_NUMBER = re.compile(r"\b[1-9]\d*\.\d{4,}")
 
 
 def compared_link(links: Sequence[str]) -> str | None:
@@ -46,6 +49,38 @@ def left_out(resolved: dict[str, Any], link: str | None = None) -> list[str]:
         for each in resolved.get("links", [])
         if each.get("device") and link in (None, each["name"])
     ]
+
+
+def contradictions(effective: Iterable[dict[str, Any]], link: str | None = None) -> list[str]:
+    """Values that the queue of a link uses in place of what the scenario says, one text each.
+
+    An interval that grows with the target of its tin is left out.
+
+    Args:
+        effective: the key ``effective`` of a manifest.
+        link: name of the link; all links by default.
+    """
+    found = [it for it in effective if it["contradicts"] and link in (None, it["link"])]
+    parts = {(it["link"], it["part"]) for it in found if it["name"] == "target"}
+    return [
+        " ".join(filter(None, (it["part"], it["name"], brief(it["value"]))))
+        + f" in place of {it['in_place_of']}"
+        for it in found
+        if it["name"] != "interval" or (it["link"], it["part"]) not in parts
+    ]
+
+
+def effective_lines(effective: Iterable[dict[str, Any]]) -> list[str]:
+    """One sentence for each link whose queue uses other values than the scenario says."""
+    values = list(effective)
+    links = dict.fromkeys(value["link"] for value in values)
+    texts = {link: contradictions(values, link) for link in links}
+    return [f"Queue of {link} uses {', '.join(found)}." for link, found in texts.items() if found]
+
+
+def brief(text: str) -> str:
+    """A number with its unit, cut to three digits after the point: ``21.863ms``."""
+    return _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.3f}".rstrip("0").rstrip("."), text)
 
 
 def choose_link(scenario: _core.Scenario, link: str | None) -> str:

@@ -15,7 +15,9 @@
 //! Deviations from Linux and ns-3: neither has MADPIE.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
+use crate::effective::Effective;
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::laws::pie::{Controller, DelaySource, Heuristics, PieParams, Timer, Tune, unused};
 use crate::packet::{Backlog, Head};
@@ -248,6 +250,14 @@ impl Law for Madpie {
             deterministic_in_burst: params.deterministic_in_burst,
             is_drop_due: false,
         }
+    }
+
+    fn effective(params: &MadpieParams, env: &Env) -> Vec<Effective> {
+        let mut values = params.pie().effective(env);
+        let packet = params.mean_packet_bytes;
+        values.retain(|value| value.name == "tupdate");
+        values.extend(Effective::of_mtu("mean_packet_bytes", packet, env.mtu_bytes));
+        values
     }
 }
 

@@ -23,7 +23,9 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
+use crate::effective::Effective;
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Ecn, Head};
 use crate::params::{Bytes, Hertz, OrAuto, OrOff};
@@ -303,7 +305,7 @@ impl Law for Pi2 {
 
     fn new(params: &Pi2Params, env: &Env) -> Self {
         let p = params;
-        let period = p.hz.0.map_or(p.tupdate, |hz| in_jiffies(p.tupdate, hz));
+        let period = p.period();
         let (exempt_below_bytes, exempt_below_packets) = p.exempt(env);
         Pi2 {
             gains: Gains { alpha: p.alpha.0, beta: p.beta.0, target: p.target.as_secs() },
@@ -328,9 +330,20 @@ impl Law for Pi2 {
             delay: 0.0,
         }
     }
+
+    fn effective(params: &Pi2Params, env: &Env) -> Vec<Effective> {
+        core::iter::once(Effective::instead("tupdate", params.tupdate, params.period(), "hz"))
+            .chain(Effective::of_mtu("mtu_bytes", params.mtu_bytes, env.mtu_bytes))
+            .collect()
+    }
 }
 
 impl Pi2Params {
+    /// Time between two updates.
+    fn period(&self) -> Span {
+        self.hz.0.map_or(self.tupdate, |hz| in_jiffies(self.tupdate, hz))
+    }
+
     /// Smallest backlog for a signal: two packets (Linux `sch_pi2.c`); in the ns-3 port more than
     /// two, in the unit of the limit.
     fn exempt(&self, env: &Env) -> (u64, u32) {

@@ -6,7 +6,9 @@
 //!
 //! Deviations from Linux: none known.
 
+use crate::effective::{Effective, digits};
 use crate::rng::Rng;
+use crate::units::Limit;
 
 /// Thresholds in the unit of the backlogs that are sampled, bytes or packets.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,16 @@ impl Curve {
     pub(crate) fn new(min_th: u64, max_th: u64, max_p: f64, weight_log: u32) -> Curve {
         let max_p_per_unit = per_unit(scaled(max_p), min_th, max_th);
         Curve { min_th, max_th, weight_log, max_p_per_unit }
+    }
+
+    /// The values in use, with the unit of the backlogs.
+    pub(crate) fn effective(&self, unit: impl Fn(u64) -> Limit) -> [Effective; 3] {
+        let weight = libm::ldexp(1.0, -(self.weight_log as i32));
+        [
+            Effective::filled("min_th", unit(self.min_th)),
+            Effective::filled("max_th", unit(self.max_th)),
+            Effective::filled("w_q", digits(weight)),
+        ]
     }
 
     /// Uniform on 0 .. (max_th - min_th) / max_p, by a division of whole numbers (`red_random`).

@@ -13,7 +13,9 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
+use crate::effective::Effective;
 use crate::law::{Cause, Env, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params;
@@ -116,6 +118,10 @@ impl Scheme for Choke {
 
     fn build<P: Packet + Send + 'static>(params: &ChokeParams, env: &Env) -> Box<dyn Qdisc<P>> {
         Box::new(ChokeQueue::<P>::new(params, env))
+    }
+
+    fn effective(params: &ChokeParams, _env: &Env) -> Vec<Effective> {
+        params.curve().map_or_else(|_| Vec::new(), |curve| curve.effective(Limit::Packets).into())
     }
 }
 

@@ -13,6 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::custom::{CustomLaw, CustomParams, DIALECT, Declaration, Guarded, Maker};
+use crate::effective::Effective;
 use crate::law::{Aqm, Env, Law, Observable};
 use crate::laws;
 use crate::packet::Packet;
@@ -119,6 +120,24 @@ macro_rules! registry {
             $(if spec.law == <$scheme as Scheme>::NAME {
                 let (none, params) = configure::<NoParams, <$scheme as Scheme>::Params>(spec)?;
                 return Ok(all_settings(&none, &params));
+            })*
+            Err(unknown_law(&spec.law))
+        }
+
+        /// What an AQM makes of its parameters on a link: values that replace or fill in others.
+        ///
+        /// # Errors
+        /// [`SpecError`] when a parameter is unknown or not legal.
+        pub fn effective(spec: &QdiscSpec, env: &Env) -> Result<Vec<Effective>, SpecError> {
+            if spec.custom.is_some() {
+                return Ok(Vec::new());
+            }
+            $(if spec.law == <$law as Law>::NAME {
+                return effective_of::<$law>(spec, env);
+            })*
+            $(if spec.law == <$scheme as Scheme>::NAME {
+                let (NoParams { .. }, params) = configure(spec)?;
+                return Ok(<$scheme as Scheme>::effective(&params, env));
             })*
             Err(unknown_law(&spec.law))
         }
@@ -265,6 +284,15 @@ fn arrange_custom<P: Packet + Send + 'static, L: Observable + 'static>(
 fn alone<L: Law>(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
     let (fifo, law) = configure::<fifo::FifoParams, L::Params>(spec)?;
     Ok(Box::new(L::new(&law, &Env { limit: fifo.limit, ..*env })))
+}
+
+fn effective_of<L: Law>(spec: &QdiscSpec, env: &Env) -> Result<Vec<Effective>, SpecError> {
+    if spec.discipline == Discipline::Fifo {
+        let (fifo, law) = configure::<fifo::FifoParams, L::Params>(spec)?;
+        return Ok(L::effective(&law, &Env { limit: fifo.limit, ..*env }));
+    }
+    let (queues, law) = configure::<fq::FqParams, L::Params>(spec)?;
+    Ok(queues.effective(env).into_iter().chain(L::effective(&law, env)).collect())
 }
 
 fn settings_of<L: Law>(spec: &QdiscSpec) -> Result<Vec<(&'static str, String)>, SpecError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time, registry};
+use sojourn_aqm::{Effective, Env, Limit, QdiscSpec, Rate, Span, Time, registry};
 
 use super::{Radio, Schedule, as_numbers};
 
@@ -49,6 +49,20 @@ impl Link {
         const ETHERNET: u32 = 1500 + 14;
         let least = if registry::follows_linux(&self.queue) { ETHERNET } else { 0 };
         self.mtu_bytes.max(least)
+    }
+
+    /// What the queue makes of its parameters at the rate with which the link starts.
+    pub fn effective(&self) -> Vec<Effective> {
+        let (limit, rate) = (self.limit, Some(self.capacity.initial_rate()));
+        let env = Env { limit, mtu_bytes: self.queue_mtu_bytes(), rate, salt: 0 };
+        registry::effective(&self.queue, &env).expect("the queue has been checked")
+    }
+
+    /// Those values that contradict what the scenario says: in place of a parameter that it sets,
+    /// or because of one.
+    pub fn contradicts(&self, value: &Effective) -> bool {
+        let is_set = |name: &str| self.queue.settings.iter().any(|(set, _)| set == name);
+        value.replaces.is_some() && (is_set(value.name) || is_set(value.cause))
     }
 }
 

@@ -19,9 +19,11 @@ mod setup;
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use adaptation::{Adaptation, Side};
 
+use crate::effective::Effective;
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::laws::red::{self, Detector, Found, GapMode, LinuxRed};
 use crate::packet::{Backlog, Head};
@@ -364,6 +366,10 @@ impl Law for Ared {
                 _ => Occasion::Timer(timer),
             },
         }))
+    }
+
+    fn effective(params: &AredParams, env: &Env) -> Vec<Effective> {
+        params.effective(env)
     }
 }
 

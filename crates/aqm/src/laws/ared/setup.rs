@@ -1,9 +1,13 @@
 //! Values derived from ARED's parameters and the link.
 
+use alloc::vec::Vec;
+
 use super::AredParams;
 use super::adaptation::Adaptation;
+use crate::effective::{Effective, digits};
 use crate::law::Env;
-use crate::laws::red::{self, LinuxSetup, Setup, Style};
+use crate::laws::red::{self, Detector, LinuxRed, LinuxSetup, Setup, Style};
+use crate::parts::periodic::between_expiries;
 
 impl AredParams {
     pub(super) fn is_linux(&self) -> bool {
@@ -27,6 +31,25 @@ impl AredParams {
         let per_packet = env.rate.map_or(0.0, |rate| packet / rate.bytes_per_sec());
         let round_trip = if self.dialect == "ns3" { 10.0 } else { 0.1 };
         (per_packet / round_trip).min(0.01).min(self.max_p_top)
+    }
+
+    /// The values in use at the link's rate.
+    pub(super) fn effective(&self, env: &Env) -> Vec<Effective> {
+        let mut values = match self.is_linux() {
+            true => LinuxRed::new(self.linux(env), env).effective(),
+            false => Detector::new(self.real(env), self.max_p, self.gentle, env).effective(),
+        };
+        let bottom = Effective::filled("max_p_bottom", digits(self.automatic_bottom(env)));
+        let packet = Effective::of_mtu("mean_packet_bytes", self.mean_packet_bytes, env.mtu_bytes);
+        let bottom = (self.max_p_bottom.0.is_none() && !self.is_linux()).then_some(bottom);
+        values.extend(bottom.into_iter().chain(packet));
+        values.push(Effective::instead(
+            "adapt_interval",
+            self.adapt_interval,
+            between_expiries(self.adapt_interval, self.hz.0),
+            "hz",
+        ));
+        values
     }
 
     pub(super) fn real(&self, env: &Env) -> Setup {

@@ -36,10 +36,12 @@ mod exact;
 mod ticks;
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use exact::{Exact, Text};
 use ticks::{Build, TickCoDel};
 
+use crate::effective::Effective;
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::params;
@@ -221,6 +223,17 @@ impl Law for CoDel {
 
     fn new(params: &CoDelParams, env: &Env) -> Self {
         CoDel(Engine::new(params, env))
+    }
+
+    fn effective(params: &CoDelParams, env: &Env) -> Vec<Effective> {
+        let is_in_ticks = matches!(params.dialect, "linux" | "ns3");
+        let kept = |span: Span| if is_in_ticks { ticks::kept(span) } else { span };
+        let times = [("target", params.target), ("interval", params.interval)];
+        times
+            .into_iter()
+            .map(|(name, span)| Effective::instead(name, span, kept(span), ""))
+            .chain(Effective::of_mtu("mtu_bytes", params.mtu_bytes, env.mtu_bytes))
+            .collect()
     }
 }
 

@@ -44,6 +44,11 @@ impl Ticks {
     }
 }
 
+/// A span as it is kept: whole ticks.
+pub(super) fn kept(span: Span) -> Span {
+    Span::from_nanos(u64::from(Ticks::of(span).0) << 10)
+}
+
 /// 1/sqrt(count), 1 being 2^16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct InverseRoot(u16);

@@ -41,11 +41,13 @@ mod unused;
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 pub(in crate::laws) use controller::Controller;
 pub(in crate::laws) use scaling::Tune;
 pub(in crate::laws) use unused::unused;
 
+use crate::effective::Effective;
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::params::{Bytes, Hertz, OrAuto, OrOff, StepTable};
@@ -281,6 +283,13 @@ impl PieParams {
         self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0)
     }
 
+    /// The values in use, MADPIE's too.
+    pub(in crate::laws) fn effective(&self, env: &Env) -> Vec<Effective> {
+        core::iter::once(Effective::instead("tupdate", self.tupdate, self.period(), "hz"))
+            .chain(Effective::of_mtu("mtu_bytes", self.mtu_bytes, env.mtu_bytes))
+            .collect()
+    }
+
     /// Time between two updates, as the dialect's timer rounds it.
     fn period(&self) -> Span {
         between_expiries(self.tupdate, self.hz.0)
@@ -365,6 +374,10 @@ impl Law for Pie {
     fn new(params: &PieParams, env: &Env) -> Self {
         let (controller, timer) = Controller::new(params, env);
         Pie { controller, timer }
+    }
+
+    fn effective(params: &PieParams, env: &Env) -> Vec<Effective> {
+        params.effective(env)
     }
 }
 

@@ -4,7 +4,11 @@
 //! Source: ns-2.35 `red.cc`, `REDQueue::estimator`, `calculate_p_new`, `modify_p`, `drop_early` and
 //! `enque`; ns-3 `RedQueueDisc`, the functions of the same names.
 
+use alloc::format;
+use alloc::vec::Vec;
+
 use super::GapMode;
+use crate::effective::{Effective, digits};
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::rng::Rng;
@@ -120,6 +124,17 @@ impl Detector {
             has_crossed: false,
             bytes_since_signal: 0,
         }
+    }
+
+    /// The curve in use at the link's rate.
+    pub(in crate::laws) fn effective(&self) -> Vec<Effective> {
+        let unit = if self.counts_bytes { "B" } else { "p" };
+        let Curve { min_th, max_th, .. } = self.curve;
+        alloc::vec![
+            Effective::filled("min_th", format!("{}{unit}", digits(min_th))),
+            Effective::filled("max_th", format!("{}{unit}", digits(max_th))),
+            Effective::filled("w_q", digits(self.average.weight)),
+        ]
     }
 
     /// An arrival: sample the backlog, then pass, mark or drop the packet.

@@ -7,6 +7,9 @@
 //!
 //! Deviations from Linux: `nodrop` and offloading to hardware are not built.
 
+use alloc::vec::Vec;
+
+use crate::effective::Effective;
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::parts::idle_table::IdleTable;
@@ -95,6 +98,11 @@ impl LinuxRed {
         self.state.average = before << weight_log;
         let bandwidth = self.setup.bandwidth.unwrap_or(rate);
         self.table = IdleTable::new(weight_log, packet, bandwidth);
+    }
+
+    /// The curve in use.
+    pub(in crate::laws) fn effective(&self) -> Vec<Effective> {
+        self.curve.effective(Limit::Bytes).into()
     }
 
     fn delta(&self) -> u64 {

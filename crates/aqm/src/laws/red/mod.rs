@@ -34,10 +34,12 @@ mod linux;
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 pub(super) use detector::{Detector, Found, Setup, Style};
 pub(super) use linux::{LinuxRed, LinuxSetup, TC_RATE};
 
+use crate::effective::Effective;
 use crate::law::{Aqm, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::params::rules::contradiction;
@@ -286,6 +288,17 @@ impl Law for Red {
             return Red(Engine::Linux(LinuxRed::new(params.linux(env), env)));
         }
         Red(Engine::Real(Detector::new(params.real(env), params.max_p, params.gentle, env)))
+    }
+
+    fn effective(params: &RedParams, env: &Env) -> Vec<Effective> {
+        let Red(engine) = Red::new(params, env);
+        let values = match &engine {
+            Engine::Linux(red) => red.effective(),
+            Engine::Real(red) => red.effective(),
+        };
+        let packet =
+            Effective::of_mtu("mean_packet_bytes", params.mean_packet_bytes, env.mtu_bytes);
+        values.into_iter().chain(packet).collect()
     }
 }
 

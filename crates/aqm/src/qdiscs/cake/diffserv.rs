@@ -56,6 +56,18 @@ impl Diffserv {
         }
     }
 
+    /// The names of the tins as tc shows them (iproute2 q_cake.c, cake_print_xstats).
+    pub(super) fn names(self) -> &'static [&'static str] {
+        match self {
+            Diffserv::Besteffort => &[""],
+            Diffserv::Diffserv3 => &["Best Effort", "Bulk", "Voice"],
+            Diffserv::Diffserv4 => &["Best Effort", "Bulk", "Video", "Voice"],
+            Diffserv::Precedence | Diffserv::Diffserv8 => {
+                &["Tin 0", "Tin 1", "Tin 2", "Tin 3", "Tin 4", "Tin 5", "Tin 6", "Tin 7"]
+            }
+        }
+    }
+
     /// The tin of each DSCP (Linux 6.1 sch_cake.c, `precedence`, `diffserv3`, `diffserv4` and
     /// `diffserv8`). Names are those of RFC 2474 (CS), 2597 (AF), 3246 (EF), 5865 (VA) and 8622
     /// (LE), and of two older types of service.

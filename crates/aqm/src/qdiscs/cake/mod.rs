@@ -29,6 +29,7 @@ use alloc::vec::Vec;
 
 pub use params::{CakeParams, Cells, Diffserv, Isolation};
 
+use crate::effective::Effective;
 use crate::law::{Cause, Env, Stage, Var};
 use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
@@ -67,6 +68,10 @@ impl Scheme for Cake {
 
     fn build<P: Packet + Send + 'static>(params: &CakeParams, env: &Env) -> Box<dyn Qdisc<P>> {
         Box::new(CakeQueues::<P>::new(params, env))
+    }
+
+    fn effective(params: &CakeParams, env: &Env) -> Vec<Effective> {
+        params.effective(env)
     }
 }
 

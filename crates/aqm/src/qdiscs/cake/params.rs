@@ -1,9 +1,13 @@
 //! The parameters of CAKE, and values derived from them at a rate.
 
+use alloc::vec::Vec;
+
+use crate::effective::Effective;
+use crate::law::Env;
 use crate::laws::cobalt::{CobaltParams, InverseRoots};
 use crate::params;
 use crate::params::rules::contradiction;
-use crate::params::{Bytes, OrOff, Params};
+use crate::params::{Bytes, OrOff, Params, Quantity};
 use crate::time::{Rate, Span};
 use crate::units::Limit;
 use crate::words;
@@ -141,6 +145,35 @@ impl CakeParams {
         let interval = (interval + (target - least)).max(target.times(2));
         let usual = CobaltParams::of_dialect("linux_exact").expect("it is declared");
         CobaltParams { target, interval, inverse_roots: self.inverse_roots, ..usual }
+    }
+
+    /// The values in use: of each tin, and the limit.
+    pub(super) fn effective(&self, env: &Env) -> Vec<Effective> {
+        let (target, interval) = self.target_and_interval();
+        let cause = if self.rtt.0.is_some() { "rtt" } else { "bandwidth" };
+        let shares = self.diffserv.shares(self.bandwidth.0);
+        let names = self.diffserv.names();
+        let mut values = Vec::new();
+        for (share, part) in shares.iter().zip(names) {
+            let used = self.cobalt(share.threshold, env.mtu_bytes);
+            let of_tin = [
+                share
+                    .threshold
+                    .filter(|_| shares.len() > 1)
+                    .map(|r| Effective::filled("threshold", r)),
+                Some(Effective::instead("target", target, used.target, cause)),
+                Some(Effective::instead("interval", interval, used.interval, cause)),
+                Some(Effective::filled(
+                    "quantum",
+                    Bytes(CakeParams::quantum(share.threshold)).show(),
+                )),
+            ];
+            values.extend(of_tin.into_iter().flatten().map(|value| value.of(part)));
+        }
+        let (packets, memory) = self.limits();
+        let limit = if memory == u64::MAX { packets } else { Limit::Bytes(memory) };
+        values.push(Effective::filled("limit", limit));
+        values
     }
 
     /// The time of a largest packet at the rate of a tin, 0 without one.

@@ -2,6 +2,7 @@
 //! delay add to it.
 
 use super::params::DualPi2Params;
+use crate::params::Hertz;
 use crate::time::Span;
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
@@ -56,6 +57,11 @@ impl LinuxController {
 
 fn nanos(span: Span) -> i64 {
     i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// A gain as netlink carries it: whole 256ths of a Hz.
+pub(super) fn kept_gain(gain: Hertz) -> Hertz {
+    Hertz(libm::round(gain.0 * 256.0) / 256.0)
 }
 
 /// Linux `dualpi2_scale_alpha_beta`: from 256ths of a Hz, in which netlink carries gains.

@@ -24,11 +24,14 @@ mod params;
 mod signals;
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 pub use params::DualPi2Params;
 
+use crate::effective::Effective;
 use crate::law::{Cause, Env, Stage, Var, Verdict};
 use crate::packet::{Backlog, Ecn, Head, Packet};
+use crate::params::Hertz;
 use crate::parts::periodic::Periodic;
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
 use crate::qdiscs::queues::packet_fifo::{PacketFifo, PacketQueue};
@@ -65,6 +68,16 @@ impl Scheme for DualPi2 {
 
     fn build<P: Packet + Send + 'static>(params: &DualPi2Params, env: &Env) -> Box<dyn Qdisc<P>> {
         Box::new(DualQueue::<P>::new(params, env))
+    }
+
+    fn effective(p: &DualPi2Params, _env: &Env) -> Vec<Effective> {
+        let kept = |gain: Hertz| if p.dialect == "linux" { linux::kept_gain(gain) } else { gain };
+        alloc::vec![
+            Effective::instead("alpha", p.alpha, kept(p.alpha), ""),
+            Effective::instead("beta", p.beta, kept(p.beta), ""),
+            Effective::filled("L4S marks from", p.l_min_th),
+            Effective::filled("L4S marks all from", p.l_min_th + p.l_range),
+        ]
     }
 }
 

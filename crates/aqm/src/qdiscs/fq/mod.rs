@@ -22,6 +22,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::effective::Effective;
 use crate::law::{Aqm, Env, Law, Observable, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::{Bytes, OrAuto, OrOff};
@@ -122,6 +123,13 @@ pub struct Fq<P, L> {
     salt: u64,
     /// The earliest timer of the queues that hold packets. It may stay set after they have emptied.
     alarm: Option<Time>,
+}
+
+impl FqParams {
+    /// What flow queues make of their parameters.
+    pub(crate) fn effective(&self, env: &Env) -> Option<Effective> {
+        Effective::of_mtu("quantum", self.quantum, env.mtu_bytes)
+    }
 }
 
 impl<P: Packet, L: Aqm> Fq<P, L> {

@@ -22,6 +22,7 @@ use alloc::vec::Vec;
 
 pub use params::{SfqParams, SfqRedParams};
 
+use crate::effective::Effective;
 use crate::law::{Cause, Env, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::parts::linux_red::{Curve, RedState};
@@ -53,6 +54,10 @@ impl Scheme for Sfq {
     fn build<P: Packet + Send + 'static>(p: &SfqParams, env: &Env) -> Box<dyn Qdisc<P>> {
         Box::new(Queues::<P>::new(p, None, env))
     }
+
+    fn effective(p: &SfqParams, env: &Env) -> Vec<Effective> {
+        Effective::of_mtu("quantum", p.quantum, env.mtu_bytes).into_iter().collect()
+    }
 }
 
 impl Scheme for SfqRed {
@@ -66,6 +71,11 @@ impl Scheme for SfqRed {
         let curve = p.curve().expect("the parameters have been checked");
         let red = Red { curve, ecn: p.ecn, hard_drop: p.hard_drop };
         Box::new(Queues::<P>::new(&p.shape(), Some(red), env))
+    }
+
+    fn effective(p: &SfqRedParams, env: &Env) -> Vec<Effective> {
+        let curve = p.curve().into_iter().flat_map(|curve| curve.effective(Limit::Bytes));
+        Effective::of_mtu("quantum", p.quantum, env.mtu_bytes).into_iter().chain(curve).collect()
     }
 }
 
