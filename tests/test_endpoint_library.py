@@ -265,6 +265,13 @@ def test_a_check_finds_entropy_of_the_system_with_the_reason(folder, capsys, lin
     assert "of 6 processes. " + reason in shown
 
 
+def test_options_of_laws_are_refused_for_a_transport_library(folder, capsys):
+    compiled(folder)
+    for option in ("--operations", "--jobs"):
+        assert main(["check", "libmine.so", option, "7"]) == 2
+        assert "--operations and --jobs are for laws." in capsys.readouterr().err
+
+
 def test_a_check_of_an_adapter_that_breaks_the_contract_says_where(folder, capsys):
     compiled(folder, ("= HEADER_BYTES + (size_t)length", "= HEADER_BYTES + 1600"))
     assert main(["check", "libmine.so", "--json"]) == 1

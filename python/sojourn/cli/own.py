@@ -126,6 +126,8 @@ def check(
     from sojourn.authoring import check_endpoint
 
     if check_endpoint.is_endpoint(law):
+        if operations != 1_000_000 or jobs is not None:
+            raise click.UsageError("--operations and --jobs are for laws.")
         return _check_endpoint(law, quick, out, as_json)
     from sojourn.authoring.check import check as examine
     from sojourn.authoring.check_page import save, to_json
