@@ -18,7 +18,7 @@ from sojourn.errors import InputError, Interrupted, RunFailed
 from sojourn.papers.kids import common as kids
 from sojourn.reproduce import dossier, outcome, select, spread, work
 from sojourn.reproduce.claims import explained, more, not_measured, number, order
-from sojourn.reproduce.on_kernel import kernel_queue, on_kernel
+from sojourn.reproduce.on_kernel import kernel_queue, needs_module, on_kernel
 from sojourn.reproduce.paper import Case, Item, ItemVariant, Paper, Seeds, Table
 from sojourn.reproduce.verdict import not_covered
 from sojourn.running.replicas import Silent
@@ -320,19 +320,17 @@ def test_an_item_of_each_paper_measures_what_its_claims_need(word, tmp_path_fact
 
 def test_on_the_kernel_only_testbed_experiments_are_made() -> None:
     chosen = select.select([], LINUX)
-    assert [paper.key for paper, _items in chosen] == ["kids", "pie"]
-    of_pie = {item.id: item for item in chosen[1][1]}
+    assert [paper.key for paper, _items in chosen] == ["codel-act", "kids", "madpie", "pie"]
+    of_pie = {item.id: item for item in chosen[3][1]}
     assert of_pie["F10"].missing == ""
     assert "testbed" in of_pie["F4"].missing
     assert of_pie["F4"].cases("quick") == {}
-    with pytest.raises(
-        InputError, match="reproduce madpie: it was not measured on a Linux testbed"
-    ):
-        select.select(["madpie"], LINUX)
+    with pytest.raises(InputError, match="reproduce pi2: it was not measured on a Linux testbed"):
+        select.select(["pi2"], LINUX)
 
 
 def test_reasons_of_the_simulator_are_not_given_for_the_kernel() -> None:
-    (kids, _items), _pie = select.select([], LINUX)
+    ((kids, _items),) = select.select(["kids"], LINUX)
     (own, _items) = select.select(["kids"])[0]
     assert any(claim.differs for claim in own.claims)
     assert kids.testbed is not None
@@ -340,7 +338,7 @@ def test_reasons_of_the_simulator_are_not_given_for_the_kernel() -> None:
     assert differs == set(kids.testbed.differs)
 
 
-@pytest.mark.parametrize("paper", ["kids", "pie"])
+@pytest.mark.parametrize("paper", ["codel-act", "kids", "madpie", "pie"])
 def test_every_testbed_experiment_can_be_configured_in_the_kernel(paper: str) -> None:
     ((made, items),) = select.select([paper], LINUX)
     assert made.testbed is not None
@@ -357,6 +355,24 @@ def test_queues_are_configured_in_the_kernels_dialect() -> None:
     ared = "ared@kids:min_th=3125B,max_th=9375B,target_delay=5ms,limit=1000p"
     assert kernel_queue(ared) == "ared@linux:min_th=3125B,max_th=9375B,limit=1000p"
     assert kernel_queue("codel@linux:target=1ms") == "codel@linux:target=1ms"
+
+
+def test_our_module_carries_the_aqms_that_the_kernel_lacks() -> None:
+    ((_madpie, items),) = select.select(["madpie"], LINUX)
+    cases = next(item for item in items if item.id == "F10").all_cases("quick")
+    of_madpie, of_pie = cases["madpie"].scenario, cases["pie"].scenario
+    queue = "target=20ms,tupdate=30ms,alpha=0.125hz,beta=1.25hz"
+    assert str(of_pie.links["bottleneck"].queue) == f"pie@linux:{queue}"
+    assert of_pie.engine is None
+    assert str(of_madpie.links["bottleneck"].queue) == (
+        f"madpie@linux:{queue},deterministic_target=25ms"
+    )
+    assert of_madpie.engine is not None and of_madpie.engine.linux is not None
+    assert of_madpie.engine.linux.bottleneck == "sojourn-module"
+    # The kernel's cubic has no parameters.
+    assert {group.cc for group in of_madpie.flows} == {None, "cubic"}
+    assert needs_module("codel@act") and needs_module("codel@draft:count=600")
+    assert not needs_module("codel@draft:interval=200ms")
 
 
 def ared(text: str) -> dict[str, float]:

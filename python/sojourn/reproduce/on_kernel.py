@@ -1,9 +1,10 @@
-"""Experiments of papers on Linux testbeds, translated to today's kernel.
+"""Experiments of papers, translated to today's kernel.
 
 A paper's scenarios are written for the simulator, which has the stacks and modules of the paper's
 year. The kernel runs its own disciplines and TCP: queues are translated here, parameter by
-parameter, and settings that the engine lacks, such as a device below a queue, are left out. The
-paper's `Testbed`, which its pages show, states what that changes.
+parameter, and settings that the engine lacks, such as a device below a queue or parameters of a
+congestion control, are left out. An AQM that the kernel lacks runs in our module. The paper's
+`Testbed`, which its pages show, states what that changes.
 """
 
 from __future__ import annotations
@@ -15,13 +16,20 @@ from sojourn.errors import InputError
 from sojourn.reproduce.claims import explained
 from sojourn.reproduce.paper import Item, Paper, no_cases
 from sojourn.reproduce.testbed import Testbed
-from sojourn.scenario import Link, Scenario
+from sojourn.scenario import Engines, FlowGroup, Link, LinuxEngine, Scenario
 
 # By kind of AQM: its name with the kernel's dialect, and the parameters that the kernel takes.
 _OF_KERNEL = {
     "pie": ("pie@linux", ("target", "tupdate", "alpha", "beta", "limit", "ecn")),
     "ared": ("ared@linux", ("min_th", "max_th", "limit", "ecn")),
+    # The kernel has none; the module's is MADPIE over the PIE of `sch_pie`.
+    "madpie": (
+        "madpie@linux",
+        ("target", "tupdate", "alpha", "beta", "deterministic_target", "limit", "ecn"),
+    ),
 }
+# The parameters of the kernel's CoDel; one with others, or CoDel-ACT, runs in our module.
+_OF_CODEL = ("target", "interval", "limit", "ecn")
 _ELSEWHERE = "was not measured on a Linux testbed"
 
 
@@ -48,12 +56,33 @@ def _item(item: Item, testbed: Testbed) -> Item:
         why = item.missing or testbed.missing.get(item.id, _ELSEWHERE)
         return replace(item, missing=why, cases=no_cases, variants=())
     note = testbed.notes.get(item.id, item.note)
-    return replace(item, note=note, engine_scenario=_scenario)
+    variants = tuple(each for each in item.variants if each.key not in testbed.same)
+    return replace(item, note=note, variants=variants, engine_scenario=_scenario)
 
 
 def _scenario(scenario: Scenario) -> Scenario:
     links = {name: _link(link) for name, link in scenario.links.items()}
-    return replace(scenario, links=links)
+    flows = [_flows(group) for group in scenario.flows]
+    made = replace(scenario, links=links, flows=flows)
+    if any(needs_module(str(link.queue)) for link in links.values()):
+        return replace(made, engine=Engines(linux=LinuxEngine(bottleneck="sojourn-module")))
+    return made
+
+
+def _flows(group: FlowGroup) -> FlowGroup:
+    """The group with the kernel's control of that name, which has its own parameters."""
+    if group.cc is None:
+        return group
+    return replace(group, cc=str(group.cc).partition(":")[0].partition("@")[0])
+
+
+def needs_module(queue: str) -> bool:
+    """Whether the kernel has no discipline for a queue, so that our module carries it."""
+    head, _, rest = queue.partition(":")
+    kind, _, dialect = head.partition("@")
+    given = [pair.partition("=")[0] for pair in rest.split(",") if pair]
+    other = dialect == "act" or any(key not in _OF_CODEL for key in given)
+    return kind == "madpie" or (kind == "codel" and other)
 
 
 def _link(link: Link) -> Link:

@@ -1,4 +1,4 @@
-"""The part of a paper that was measured on a Linux testbed, for runs on a real kernel."""
+"""The part of a paper that runs on a real kernel: it was measured on Linux, or can be."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Testbed:
-    """The part of a paper that was measured on a Linux testbed.
+    """The part of a paper that was measured on a Linux testbed, or runs on the kernel as well.
 
     Attributes:
         items: those that run on the kernel.
@@ -17,6 +17,7 @@ class Testbed:
         missing: by item, why it does not run; the others were not measured on a testbed.
         differs: by claim, such as ``F2-6``, why it does not hold on the kernel.
         paragraphs: texts that several of these reasons refer to.
+        same: variants that are left out, as they differ in nothing that the kernel can be given.
     """
 
     items: Sequence[str]
@@ -25,3 +26,4 @@ class Testbed:
     missing: Mapping[str, str] = field(default_factory=dict)
     differs: Mapping[str, str] = field(default_factory=dict)
     paragraphs: Mapping[str, str] = field(default_factory=dict)
+    same: Sequence[str] = ()

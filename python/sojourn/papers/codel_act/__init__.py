@@ -19,6 +19,7 @@ from sojourn.papers.codel_act import (
 )
 from sojourn.papers.codel_act.differs import DIFFERS
 from sojourn.papers.codel_act.marks import MARKS
+from sojourn.papers.codel_act.testbed import TESTBED
 from sojourn.reproduce.claims import explained
 from sojourn.reproduce.paper import Paper
 
@@ -48,4 +49,5 @@ PAPER = Paper(
         DIFFERS,
     ),
     marks=MARKS,
+    testbed=TESTBED,
 )

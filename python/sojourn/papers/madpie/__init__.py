@@ -9,6 +9,7 @@ from __future__ import annotations
 from sojourn.papers.madpie import bulk, claims, mix, rtts, topologies
 from sojourn.papers.madpie.differs import DIFFERS
 from sojourn.papers.madpie.marks import MARKS
+from sojourn.papers.madpie.testbed import TESTBED
 from sojourn.reproduce.claims import explained
 from sojourn.reproduce.paper import Paper
 
@@ -29,4 +30,5 @@ PAPER = Paper(
     ),
     claims=explained([*claims.CLAIMS_S1, *claims.CLAIMS_S2, *claims.CLAIMS_S3], DIFFERS),
     marks=MARKS,
+    testbed=TESTBED,
 )
