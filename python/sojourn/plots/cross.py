@@ -19,10 +19,7 @@ from sojourn.plots.boxes import Five
 
 @dataclass(frozen=True)
 class CrossPanel:
-    """One pair of axes: per name the quantiles along the horizontal and the vertical axis.
-
-    With `linear_below` the horizontal axis is linear up to that value and logarithmic above.
-    """
+    """One pair of axes: per name the quantiles along the horizontal and the vertical axis."""
 
     title: str
     crosses: Mapping[str, tuple[Five, Five]]
@@ -30,7 +27,6 @@ class CrossPanel:
     y_label: str
     x_lim: tuple[float | None, float | None] | None = None
     y_lim: tuple[float | None, float | None] | None = None
-    linear_below: float | None = None
 
 
 @style.figure
@@ -63,9 +59,6 @@ def cross(
 
 def _draw(axes: Axes, panel: CrossPanel, colours: Mapping[str, str]) -> None:
     axes.set_title(panel.title)
-    if panel.linear_below is not None:
-        axes.set_xscale("symlog", linthresh=panel.linear_below)
-        axes.xaxis.set_major_formatter(lambda value, _place: f"{value:g}")
     for name, (x, y) in panel.crosses.items():
         colour = colours[name]
         axes.plot([x[0], x[4]], [y[2], y[2]], color=colour, lw=1.4, label=name)

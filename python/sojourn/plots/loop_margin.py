@@ -40,7 +40,7 @@ class LoopCurve:
 @style.figure
 def bode(panels: Mapping[str, Sequence[LoopCurve]], title: str) -> Figure:
     """Draw gain above phase, a dot where the gain is 1; one column per panel."""
-    drawing = Figure(figsize=(style.WIDTH_IN, 4.6), layout="constrained")
+    drawing = Figure(figsize=(style.WIDTH_IN, 5.4), layout="constrained")
     drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=style.INK)
     axes = drawing.subplots(2, len(panels), sharex=True, sharey="row", squeeze=False)
     for column, (name, curves) in enumerate(panels.items()):
@@ -50,7 +50,8 @@ def bode(panels: Mapping[str, Sequence[LoopCurve]], title: str) -> Figure:
             panel.axhline(level, color=style.INK, lw=0.8, ls=(0, (4, 2)), zorder=1)
         axes[0, column].set_title(name)
         axes[1, column].set_xlabel("frequency [rad/s]")
-        axes[1, column].legend(fontsize=7.5, loc="lower left")
+        # Below the axes: the curves leave no corner that is free in every panel.
+        axes[1, column].legend(fontsize=7.5, loc="upper left", bbox_to_anchor=(0, -0.22))
     axes[0, 0].set_ylabel("gain [dB]")
     axes[1, 0].set_ylabel("phase [°]")
     axes[1, 0].set_ylim(-380, -60)

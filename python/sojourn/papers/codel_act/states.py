@@ -60,7 +60,8 @@ def _f4_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
             )
             for n in FLOWS
         ]
-        what = "drop probability p" if aqm == "pie" else "count"
+        # CoDel-ACT's count is a twentieth of CoDel's: axes with one label share their limits.
+        what = "drop probability p" if aqm == "pie" else f"count of {label}"
         panels.append(Panel(label, lines, "time [s]", what, (0, 100), (0, None)))
     return {"F4": curves("State variables over the first 100 s of one run", panels, columns=3)}
 

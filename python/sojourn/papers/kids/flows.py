@@ -107,6 +107,10 @@ def _f12_measure(pools: Pools) -> dict[str, float]:
     return values
 
 
+# The slow start of all flows is taller than any spike after it, and ends within 10 s.
+_AFTER_START_S = (10, 40)
+
+
 def _f12_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
     panels = []
     for level in LEVELS:
@@ -119,9 +123,9 @@ def _f12_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
             )
             for aqm in ("codel", "fq_codel")
         ]
-        panels.append(Panel(level, lines, "time [s]", "RTT [ms]", (0, 60), (95, None)))
-    title = "RTT of the packets of one flow, target 5 ms"
-    return {"F12": curves(title, panels, columns=1, height_in=1.9)}
+        panels.append(Panel(level, lines, "time [s]", "RTT [ms]", _AFTER_START_S, (95, 320)))
+    title = "RTT of the packets of one flow, target 5 ms, after the start"
+    return {"F12": curves(title, panels, columns=1, height_in=2.4)}
 
 
 # Figures 13 and 14, Table 5: ECN.
