@@ -31,6 +31,18 @@ def test_pie_of_codel_act_does_not_sleep_until_a_third_of_the_buffer_waits() -> 
         assert ("on_off=false" in queue) == (aqm == "pie")
 
 
+def test_table_1_of_codel_act_fits_a_loop_of_10_065_ms() -> None:
+    """Fact papers-20: what the printed percentiles leave of whole packet times."""
+    packet_ms = 1e3 * codel_act.PACKET_S
+    printed_ms = (9.22, 17.67, 11.63, 35.75, 15.25, 44.19, 26.10)
+    left_ms = [value % packet_ms for value in printed_ms]
+    assert left_ms == pytest.approx([-10.065 % packet_ms] * len(left_ms), abs=0.01)
+    assert all(abs(left - -10.2 % packet_ms) > 0.1 for left in left_ms)
+    judged = codel_act.scenario("codel", 4)
+    (own,), (other,) = judged.flows, codel_act.with_rtt_of_table_1(judged).flows
+    assert (own.rtt, other.rtt) == ("10.2ms", "10.035ms")
+
+
 def test_the_file_sizes_of_madpie_are_whole_segments() -> None:
     """Fact papers-2."""
     for kb, size in madpie.FILE_BYTES.items():

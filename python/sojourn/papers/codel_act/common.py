@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from sojourn.plots import style
-from sojourn.reproduce.paper import Case
+from sojourn.reproduce.paper import Case, ItemVariant
 from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 
 FLOWS = (1, 4, 16, 64)
@@ -77,6 +78,16 @@ def scenario(
             )
         ],
     )
+
+
+def with_rtt_of_table_1(case: Scenario) -> Scenario:
+    """The scenario with the base RTT that the grid of Table I implies (fact papers-20)."""
+    (group,) = case.flows
+    rtt = str(group.rtt).replace(".2ms", ".035ms")
+    return replace(case, flows=[replace(group, rtt=rtt)])
+
+
+RTTS = (ItemVariant("rtt_of_table_1", "a base RTT of 10.035 and 100.035 ms", with_rtt_of_table_1),)
 
 
 def grid(make: Callable[[str, int], Case], flows: tuple[int, ...] = FLOWS) -> dict[str, Case]:
