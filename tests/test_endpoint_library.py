@@ -19,6 +19,7 @@ from sojourn.errors import InputError
 from sojourn.running.store import Store
 
 TEMPLATE = Path(build.__file__).parent / "endpoint_template" / "endpoint.c"
+EXAMPLES = Path(__file__).parent.parent / "examples" / "endpoints"
 SCENARIO = """
 name = "own"
 duration = "4s"
@@ -263,6 +264,25 @@ def test_a_check_finds_entropy_of_the_system_with_the_reason(folder, capsys, lin
     shown = capsys.readouterr().out
     assert "BROKEN  processes with different entropy give one digest" in shown
     assert "of 6 processes. " + reason in shown
+
+
+def has_ngtcp2() -> bool:
+    command = ["pkg-config", "--exists", "libngtcp2_crypto_gnutls"]
+    if shutil.which("pkg-config") is None:
+        return False
+    return subprocess.run(command, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not has_ngtcp2(), reason="ngtcp2 is not installed")
+def test_the_example_of_ngtcp2_builds_and_its_adapter_is_sound(folder, capsys, monkeypatch):
+    shutil.copy(EXAMPLES / "ngtcp2.c", folder)
+    command = ["pkg-config", "--cflags", "--libs", "libngtcp2_crypto_gnutls", "gnutls"]
+    monkeypatch.setenv("LDLIBS", subprocess.check_output(command, text=True))
+    assert main(["build", "ngtcp2.c"]) == 0
+    for control in ("cubic", "bbr"):
+        assert main(["check", f"libngtcp2.so:cc={control}", "--quick"]) == 0, capsys.readouterr()
+    refused = refusal("own=libngtcp2.so:cc=vegas")
+    assert "its only setting is cc: cubic, reno, bbr or bbr2" in refused
 
 
 def test_options_of_laws_are_refused_for_a_transport_library(folder, capsys):

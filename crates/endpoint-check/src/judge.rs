@@ -18,8 +18,9 @@ const FREE_AHEAD: u64 = 1 << 20;
 const BURST_BYTES: u64 = 14_720;
 /// How much faster than its rate a sender may be: a timer is rounded.
 const TOLERANCE: f64 = 1.1;
-/// The share of bytes that may leave too early: a rate falls while datagrams are on their way.
-const MOST_EARLY: f64 = 0.01;
+/// The share of bytes that may leave too early: probes are not paced, and a rate may fall. The BBR
+/// of ngtcp2 0.12 has 1.6 % here, and 9.8 % where its adapter ignores the quantum.
+const MOST_EARLY: f64 = 0.05;
 
 fn finding(promise: &'static str, held: Option<bool>, detail: String) -> Finding {
     Finding { promise, held, detail }
@@ -56,7 +57,7 @@ pub(crate) fn little_ahead(log: &ServerLog) -> Finding {
 pub(crate) fn pacing(log: &ServerLog) -> Finding {
     let promise = "departures follow its pacing rate";
     let mut bucket: Option<(Time, f64, f64)> = None;
-    let (mut early, mut paced, mut worst) = (0, 0, 0.0_f64);
+    let (mut early, mut paced) = (0.0, 0);
     for it in &log.departures {
         let Some(rate) = it.pacing_bps else { continue };
         let depth = (it.quantum_bytes.unwrap_or(BURST_BYTES) + it.bytes) as f64;
@@ -66,21 +67,15 @@ pub(crate) fn pacing(log: &ServerLog) -> Finding {
         });
         let left = tokens - it.bytes as f64;
         paced += it.bytes;
-        if left < 0.0 {
-            early += it.bytes;
-            worst = worst.max(-left);
-        }
+        early += (-left).max(0.0);
         bucket = Some((it.at, left.max(0.0), rate));
     }
     if paced == 0 {
         return finding(promise, None, "it reports no pacing rate".to_owned());
     }
-    let share = early as f64 / paced as f64;
-    let detail = format!(
-        "{:.2} % of bytes left earlier than the rate and the quantum allow, by up to {worst:.0} \
-         bytes",
-        100.0 * share
-    );
+    let share = early / paced as f64;
+    let detail =
+        format!("{:.2} % of bytes left earlier than the rate and the quantum allow", 100.0 * share);
     finding(promise, Some(share <= MOST_EARLY), detail)
 }
 
