@@ -36,7 +36,7 @@ from sojourn.cli import main
 from sojourn.plots import beside
 beside.default_jobs = lambda: 2
 code = main(["compare", "dumbbell-reno", "--aqm", "codel,pie", "--seeds", "2", "--set",
-             "duration=3s", "--set", "warmup=1s", "--out", "out"])
+             "duration=3s", "--set", "warmup=1s", "--out", "out", "--figures"])
 print(code, "matplotlib" in sys.modules)
 """
 

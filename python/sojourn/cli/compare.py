@@ -21,6 +21,7 @@ from sojourn.describing.library import load, parse_set
 from sojourn.describing.queues import choose_link
 from sojourn.endpoint import parse_endpoints, with_endpoints
 from sojourn.engines import registry
+from sojourn.errors import InputError
 from sojourn.plots.outputs import check_format
 from sojourn.reading import shown
 
@@ -64,18 +65,22 @@ Examples:
     help="A custom metric, such as mine.py:jitter_p99 (see sojourn.metric). May be repeated.",
 )  # fmt: skip
 @click.option(
-    "--format", "formats", default="svg,png", metavar="FORMAT[,FORMAT]", show_default=True,
-    help="Formats of the figures in DIR: svg, png, pdf, pgf (needs LaTeX).",
+    "--figures", is_flag=True, help="Draw the figures of the report as files too, in DIR/figures."
+)
+@click.option(
+    "--format", "formats", metavar="FORMAT[,FORMAT]",
+    help="Formats of these files: svg, png, pdf, pgf (needs LaTeX); svg,png by default. Implies "
+    "--figures.",
 )  # fmt: skip
 @click.option(
-    "--size", type=click.Choice(("page", "column")), default="page", show_default=True,
-    help="Width of the figures in DIR, such as a paper's column.",
+    "--size", type=click.Choice(("page", "column")),
+    help="Their width: a paper's page, the default, or its column.",
 )  # fmt: skip
 @options.store_option
 @options.memory_option
 @options.out_option(
-    "Save report.html, figures/, comparison.json, and every run as soon as it is complete, in "
-    f"DIR. {options.REPLACED}"
+    "Save report.html, comparison.json, and every run as soon as it is complete, in DIR. "
+    f"{options.REPLACED}"
 )
 @options.json_option
 def compare(
@@ -89,8 +94,9 @@ def compare(
     link: str | None,
     fair: str | None,
     metrics: tuple[str, ...],
-    formats: str,
-    size: Literal["page", "column"],
+    figures: bool,
+    formats: str | None,
+    size: Literal["page", "column"] | None,
     fresh: bool,
     memory: str | None,
     out: Path | None,
@@ -109,28 +115,26 @@ def compare(
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     console.warn(scenario.warnings)
     choose_link(scenario, link)
-    forms = formats.split(",")
-    if out is not None:
-        for form in forms:
-            check_format(form)
+    forms = _forms(out, figures, formats, size)
     options.writing_to(out)
     store = options.store(fresh)
     planned = plan(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         engine=engines, metrics=metrics, memory=memory,
     )  # fmt: skip
-    name = planned.name(store, forms, size) if out is not None else None
+    width = size or "page"
+    name = planned.name(store, forms, width) if out is not None else None
     if out is None or (name is not None and kept.is_whole(out, name, store)):
         if out is not None:
             console.say(f"{out} holds this comparison already; its files stay")
         comparison = planned.run(jobs=jobs, progress=console.meter(), store=store)
     else:
         options.announce(out)
-        with _drawers(forms, size) as drawing:
+        with _drawers(forms, width) as drawing:
             comparison = planned.run(
                 jobs=jobs, out=out, progress=console.meter(), store=store, drawing=drawing
             )
-            written = comparison.save(out, formats=forms, size=size, drawing=drawing)
+            written = comparison.save(out, formats=forms, size=width, drawing=drawing)
         if name is not None and not comparison.failures:
             kept.remember(out, written, name, store)
     if out is not None:
@@ -149,13 +153,29 @@ def finish(comparison: Comparison, scenario: _core.Scenario, as_json: bool) -> i
     return 1 if comparison.failures or comparison.invalid else 0
 
 
+def _forms(out: Path | None, figures: bool, formats: str | None, size: str | None) -> list[str]:
+    """The formats of the figures in files; none without `--figures`."""
+    if formats is None and not figures:
+        if size is not None:
+            raise InputError(f"--size {size}: is that of figures in files; add --figures")
+        return []
+    forms = (formats or "svg,png").split(",")
+    if out is not None:
+        for form in forms:
+            check_format(form)
+    return forms
+
+
 @contextmanager
-def _drawers(formats: list[str], size: str) -> Iterator[Drawers]:
+def _drawers(formats: list[str], size: str) -> Iterator[Drawers | None]:
     """Start processes that draw; load what the report needs in this one during the runs."""
+    threading.Thread(target=_get_ready, daemon=True).start()
+    if not formats:
+        yield None
+        return
     from sojourn.plots.beside import drawers
 
     with drawers(formats, size) as drawing:
-        threading.Thread(target=_get_ready, daemon=True).start()
         yield drawing
 
 

@@ -78,7 +78,8 @@ class Comparison(ComparedRuns):
 
         Args:
             folder: the folder.
-            formats: of the figures: ``svg``, ``png``, ``pdf``, ``pgf`` (needs LaTeX).
+            formats: of the figures: ``svg``, ``png``, ``pdf``, ``pgf`` (needs LaTeX); none for the
+                report alone, whose charts do not need matplotlib.
             size: whether the figures are as wide as a paper's page or as its column.
             drawing: the drawers given to `compare`, for these formats and this size.
 

@@ -11,10 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn.errors import NothingToPlot
-from sojourn.plots import data, style
+from sojourn.plots import data, shapes, style
 from sojourn.plots.data import Completions, Results
-
-_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @style.figure
@@ -53,19 +51,18 @@ def _panel(axes: Axes, per_aqm: dict[str, Completions], colours: dict[str, str])
     for place, (aqm, one) in enumerate(per_aqm.items()):
         if not one:
             continue
-        known = [one.quantile_s(q) for q in _QUANTILES]
-        p5, p25, p50, p75, p95 = (min(time, one.longest_s) for time in known)
-        colour = colours[aqm]
-        if known[-1] > one.longest_s:
+        box, colour = shapes.completion_box(one), colours[aqm]
+        p5, p25, p50, p75, p95 = box.ends
+        if not box.known[-1]:
             axes.plot(one.longest_s, place, ">", color=colour, ms=6, clip_on=False)
         axes.plot([p5, p25], [place, place], color=colour, lw=1.2)
         axes.plot([p75, p95], [place, place], color=colour, lw=1.2)
-        caps = [time for time in (known[0], known[-1]) if time <= one.longest_s]
+        caps = [box.ends[i] for i in (0, 4) if box.known[i]]
         axes.vlines(caps, place - 0.16, place + 0.16, color=colour, lw=1.2)
         axes.barh(
             place, p75 - p25, left=p25, height=0.56, color=colour, alpha=0.28, edgecolor="none"
         )
-        if known[2] <= one.longest_s:
+        if box.known[2]:
             axes.vlines(p50, place - 0.28, place + 0.28, color=colour, lw=2.6)
     axes.set_yticks(range(len(per_aqm)), list(per_aqm))
     for label, aqm in zip(axes.get_yticklabels(), per_aqm, strict=True):
@@ -77,8 +74,7 @@ def _panel(axes: Axes, per_aqm: dict[str, Completions], colours: dict[str, str])
 
 def _scale(panels: list[Axes], found: list[Completions]) -> None:
     """Share one logarithmic scale of seconds."""
-    low = min(min(one.quantile_s(0.05), one.longest_s) for one in found) / 1.3
-    high = max(min(one.quantile_s(0.95), one.longest_s) for one in found) * 1.3
+    low, high = shapes.completion_limits(found)
     panels[0].set_xscale("log")
     panels[0].set_xlim(low, high)
     style.plain_log(panels[0].xaxis, low, high)

@@ -11,9 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from sojourn.plots import style
-from sojourn.plots.data import Distribution
-
-_MOST_POINTS = 3000
+from sojourn.plots.data import Distribution, thinned
 
 
 @dataclass(frozen=True)
@@ -140,18 +138,3 @@ def _draw(axes: Axes, panel: Panel) -> None:
     if panel.diagonal:
         ends = np.array(axes.get_xlim())
         axes.plot(ends, ends, color=style.MUTED, lw=0.9, linestyle=(0, (4, 2)))
-
-
-def thinned(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Thin out a long series; minimum and maximum of each stretch remain, so peaks stay visible."""
-    if len(x) <= _MOST_POINTS:
-        return x, y
-    per = -(-2 * len(x) // _MOST_POINTS)
-    whole = len(x) // per * per
-    stretches = y[:whole].reshape(-1, per)
-    first = np.arange(0, whole, per)
-    with np.errstate(invalid="ignore"):
-        low = first + np.argmin(np.where(np.isnan(stretches), np.inf, stretches), axis=1)
-        high = first + np.argmax(np.where(np.isnan(stretches), -np.inf, stretches), axis=1)
-    keep = np.unique(np.concatenate([low, high, np.arange(whole, len(x))]))
-    return x[keep], y[keep]

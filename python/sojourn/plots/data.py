@@ -16,6 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 FLOOR_MS = 0.01
+MOST_POINTS = 3000
 _POINTS = 600
 _LEAST_S = 5e-4
 
@@ -207,3 +208,18 @@ def cloud_of_delay(delay_s: Floats, other: Floats) -> Floats:
     """A point for each seed with both values; zero delay is moved onto the logarithmic axis."""
     cloud: Floats = np.column_stack([np.maximum(delay_s * 1e3, FLOOR_MS), other])
     return cloud[np.isfinite(cloud).all(1)]
+
+
+def thinned(x: Floats, y: Floats, most: int = MOST_POINTS) -> tuple[Floats, Floats]:
+    """Thin out a long series; minimum and maximum of each stretch remain, so peaks stay visible."""
+    if len(x) <= most:
+        return x, y
+    per = -(-2 * len(x) // most)
+    whole = len(x) // per * per
+    stretches = y[:whole].reshape(-1, per)
+    first = np.arange(0, whole, per)
+    with np.errstate(invalid="ignore"):
+        low = first + np.argmin(np.where(np.isnan(stretches), np.inf, stretches), axis=1)
+        high = first + np.argmax(np.where(np.isnan(stretches), -np.inf, stretches), axis=1)
+    keep = np.unique(np.concatenate([low, high, np.arange(whole, len(x))]))
+    return x[keep], y[keep]

@@ -12,10 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from sojourn.errors import NothingToPlot
-from sojourn.plots import data, style
-from sojourn.plots.data import Floats, Results, Run
-
-_FLOOR_MS = 0.1
+from sojourn.plots import data, shapes, style
+from sojourn.plots.data import Results, Run
 
 
 @style.figure
@@ -42,7 +40,7 @@ def delay_time(results: Results, link: str) -> Figure:
         0.9 + 1.55 * rows, f"Queue delay over time at {link}", rows, columns
     )
     colours = style.colours(results)
-    low_ms, high_ms = _limits(list(delays.values()))
+    low_ms, high_ms = shapes.delay_limits(list(delays.values()))
     for axes, (aqm, (t_s, delay_s)) in zip(panels, delays.items(), strict=False):
         axes.plot(t_s, np.maximum(delay_s * 1e3, low_ms), color=colours[aqm], lw=0.9)
         _rugs(axes, results[aqm][0], link)
@@ -65,14 +63,6 @@ def delay_time(results: Results, link: str) -> Figure:
         drawing.supxlabel("time [s]", x=0.13, ha="left", fontsize=size)
     style.lay_out_grid(drawing, panels, rows, columns)
     return drawing
-
-
-def _limits(delays: list[tuple[Floats, Floats]]) -> tuple[float, float]:
-    """Lower and upper end in ms; smaller values are drawn at the lower end."""
-    high_ms = max(2 * _FLOOR_MS, *(float(np.nanmax(d)) * 1e3 for _, d in delays)) * 1.1
-    low_ms = max(_FLOOR_MS, min(float(np.nanquantile(d, 0.02)) for _, d in delays) * 1e3)
-    room_for_ticks = (high_ms / low_ms) ** 0.12
-    return low_ms / room_for_ticks, high_ms * room_for_ticks
 
 
 def _rugs(axes: Axes, result: Run, link: str) -> None:

@@ -88,8 +88,18 @@ def histograms(run: Run) -> Histograms:
     return _read[run]
 
 
+_read_states: WeakKeyDictionary[Result, dict[str, Series]] = WeakKeyDictionary()
+
+
 def states(result: Result, queue: str) -> Series:
-    """The variables of a queue over time, from table ``states``."""
+    """The variables of a queue over time, from table ``states``, which is read once per run."""
+    known = _read_states.setdefault(result, {})
+    if queue not in known:
+        known[queue] = _states(result, queue)
+    return known[queue]
+
+
+def _states(result: Result, queue: str) -> Series:
     table = result.columns("states")
     places: dict[str, list[int]] = {}
     for place, (of_queue, var) in enumerate(zip(table["queue"], table["var"], strict=True)):

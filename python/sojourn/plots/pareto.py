@@ -13,11 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn.comparing.dominance import PAIR
-from sojourn.comparing.statistics import estimate, share_estimate
 from sojourn.describing.formatting import axis_label
 from sojourn.describing.metrics import row_of
 from sojourn.errors import NothingToPlot
-from sojourn.plots import clouds, data, style
+from sojourn.plots import clouds, data, shapes, style
 from sojourn.plots.excerpt import Floats, Results
 
 
@@ -51,23 +50,18 @@ def pareto(results: Results, link: str) -> Figure:
 
 
 def _cross(axes: Axes, cloud: Floats, colour: str, marker: str) -> None:
-    """The mean with its 95 % intervals; on a logarithmic axis one may reach zero."""
-    delay, share = estimate(cloud[:, 0].tolist()), share_estimate((cloud[:, 1] / 100).tolist())
-    reach = min(delay.half_width, delay.mean - data.FLOOR_MS)
-    ends = [[100 * (share.mean - share.low)], [100 * (share.high - share.mean)]]
+    found = shapes.cross(cloud)
+    (x, y), has_ends = found.mean, len(cloud) > 1
     axes.errorbar(
-        [delay.mean], [100 * share.mean],
-        xerr=None if len(cloud) < 2 else [[reach], [delay.half_width]],
-        yerr=None if len(cloud) < 2 else ends,
+        [x], [y],
+        xerr=[[x - found.x[0]], [found.x[1] - x]] if has_ends else None,
+        yerr=[[y - found.y[0]], [found.y[1] - y]] if has_ends else None,
         fmt=marker, ms=6, color=colour, elinewidth=1.4, zorder=3,
     )  # fmt: skip
 
 
 def _front(axes: Axes, means: Mapping[str, Floats]) -> None:
-    """A line through the means that no other beats in both, shortest delay first."""
-    front: list[Floats] = []
-    for point in sorted(means.values(), key=lambda mean: (mean[0], -mean[1])):
-        if not front or point[1] > front[-1][1]:
-            front.append(point)
+    """A line through the means that no other beats in both."""
+    front = shapes.front(means.values())
     if len(front) > 1:
         axes.plot(*np.array(front).T, color=style.MUTED, lw=0.9, ls=(0, (4, 2)), zorder=1)

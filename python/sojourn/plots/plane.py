@@ -7,14 +7,13 @@ latency and goodput.
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn.describing.formatting import axis_label
 from sojourn.describing.metrics import row_of
 from sojourn.errors import NothingToPlot
-from sojourn.plots import clouds, data, style
+from sojourn.plots import clouds, data, shapes, style
 from sojourn.plots.data import Floats, Results
 
 
@@ -51,13 +50,6 @@ def plane(results: Results, link: str) -> Figure:
 
 
 def _ellipse(axes: Axes, cloud: Floats, colour: str) -> None:
-    """One standard deviation around the mean, along the principal axes of the covariance."""
-    shaped = np.column_stack([np.log10(cloud[:, 0]), cloud[:, 1]])
-    centre = shaped.mean(0)
-    variances, directions = np.linalg.eigh(np.cov(shaped.T))
-    radii = np.sqrt(np.maximum(variances, 0.0))
-    turn = np.linspace(0, 2 * np.pi, 181)
-    outline = centre + (directions @ (radii[:, None] * [np.cos(turn), np.sin(turn)])).T
-    outline[:, 0] = 10.0 ** outline[:, 0]
+    outline = shapes.ellipse(cloud)
     axes.fill(*outline.T, facecolor=colour, alpha=0.2, lw=0)
     axes.plot(*outline.T, color=colour, lw=1.2)

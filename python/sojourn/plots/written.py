@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sojourn import plots
 from sojourn.errors import NothingToPlot
 from sojourn.plots.excerpt import Results
-from sojourn.plots.outputs import SIZES_IN
 
 __all__ = ["Drawing", "Form", "Results", "Written", "wanted", "write"]
 
@@ -34,10 +33,8 @@ class Drawing:
 
 
 def wanted(formats: Sequence[str], size: str) -> tuple[Form, ...]:
-    """The forms of a figure in a report, for wide and narrow screens, and in files of a size."""
-    return tuple(
-        dict.fromkeys([*((each, "svg") for each in SIZES_IN), *((size, form) for form in formats)])
-    )
+    """The forms of a figure in files of a size."""
+    return tuple(dict.fromkeys((size, form) for form in formats))
 
 
 def write(drawing: Drawing, results: Results) -> Written:

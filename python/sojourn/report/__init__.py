@@ -29,9 +29,9 @@ from sojourn.comparing.verdict import verdict
 from sojourn.describing.finite import without_nan
 from sojourn.describing.queues import left_out
 from sojourn.engines import registry
-from sojourn.markup import policy, style_in_html
-from sojourn.plots.outputs import SIZES_IN
+from sojourn.markup import drawing_in_html, policy, style_in_html
 from sojourn.report import interactive
+from sojourn.report.charts import charts
 from sojourn.report.inline import inline_svg
 from sojourn.report.keys import keys
 
@@ -68,13 +68,14 @@ def save(
     size: str = "page",
     drawing: Drawers | None = None,
 ) -> list[str]:
-    """Write figures, ``report.html`` and, last, ``comparison.json``; returns their names.
+    """Write ``report.html``, figures and, last, ``comparison.json``; returns their names.
 
     Args:
         comparison: the comparison.
         folder: the folder.
-        formats: of the figures; see `sojourn.plots.outputs.FORMATS`.
-        size: ``page`` or ``column``, the width of the figures; those of the report are a page wide.
+        formats: of the figures; see `sojourn.plots.outputs.FORMATS`. The report has its own
+            charts; without formats nothing is drawn in addition.
+        size: ``page`` or ``column``, the width of the figures.
         drawing: made for these formats and this size; by default it is started now.
 
     Raises:
@@ -83,14 +84,14 @@ def save(
     """
     from sojourn.plots.beside import drawers
 
-    if drawing is None:
+    if drawing is None and formats:
         with drawers(formats, size) as own:
             return save(comparison, folder, formats, size, own)
     files.remove(folder / files.COMPARISON)
-    begun = drawing.begin(comparison)
-    # These are computed while the figures are drawn.
-    facts, context = to_json(comparison), context_of(comparison)
-    figures = begun.figures()
+    begun = drawing.begin(comparison) if drawing is not None else None
+    # These are made while the figures are drawn.
+    facts, text = to_json(comparison), page(comparison)
+    figures = begun.figures() if begun is not None else {}
     for name in omitted_figures(comparison.shaped):
         figures.pop(name, None)
     contents: dict[str, str | bytes] = {
@@ -98,11 +99,7 @@ def save(
         for name, forms in figures.items()
         for form in formats
     }
-    drawings = {
-        name: {each: forms[each, "svg"].decode() for each in SIZES_IN}
-        for name, forms in figures.items()
-    }
-    contents["report.html"] = page(comparison, drawings, context)
+    contents["report.html"] = text
     for name, content in contents.items():
         files.write(folder / name, content)
     names = [*contents, files.COMPARISON]
@@ -117,8 +114,7 @@ def get_ready() -> None:
 
 def page(
     comparison: ComparedRuns,
-    drawings: Mapping[str, Mapping[str, str]],
-    context: Mapping[str, Any] | None = None,
+    drawings: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
     """The report as one HTML page, without external addresses.
 
@@ -127,22 +123,23 @@ def page(
 
     Args:
         comparison: the comparison.
-        drawings: figures as SVG, by kind and by size, see `sojourn.plots.outputs.SIZES_IN`.
-        context: the result of `context_of`; by default it is called now.
+        drawings: charts as SVG, by kind and for ``wide`` and ``narrow`` screens; by default all
+            for which values exist.
     """
+    drawings = charts(comparison) if drawings is None else drawings
     order = sorted(drawings, key=lambda name: name != _FIRST)
     inlined = [
         {
             "name": name,
-            "wide": inline_svg(drawings[name]["page"], name),
-            "narrow": inline_svg(drawings[name]["column"], f"narrow-{name}"),
+            "wide": drawing_in_html(drawings[name]["wide"]),
+            "narrow": drawing_in_html(drawings[name]["narrow"]),
             "caption": _CAPTIONS[name],
         }
         for name in order
     ]
     script = interactive.parts(comparison)
     whole = {
-        **(context or context_of(comparison)),
+        **context_of(comparison),
         "style": page_style(),
         "policy": interactive.policy_of(script) if script else policy(),
         "keys": keys(comparison.aqms),
