@@ -66,7 +66,7 @@ fn offered(packet: &Packet, payload_bytes: u32) -> u64 {
 type Key = (u32, u16, u8);
 
 const fn key(packet: &Packet) -> Key {
-    (packet.flow, packet.connection, packet.lane)
+    (packet.flow, packet.connection, packet.labels.lane())
 }
 
 /// All connections of a run.

@@ -44,7 +44,7 @@ fn ip(packet: &Packet, conversation: &Conversation, protocol: IpNumber) -> Ipv4H
     let header = Ipv4Header::new(length, TIME_TO_LIVE, protocol, source, destination);
     let mut header = header.expect("a packet has less than 64 KiB");
     header.identification = packet.seq as u16;
-    header.dscp = IpDscp::try_new(packet.dscp_and_push.dscp()).expect("it has six bits");
+    header.dscp = IpDscp::try_new(packet.labels.dscp()).expect("it has six bits");
     header.ecn = match packet.ecn {
         Ecn::NotEct => IpEcn::NotEct,
         Ecn::Ect1 => IpEcn::Ect1,
@@ -107,7 +107,7 @@ fn numbered(packet: &Packet, conversation: &Conversation) -> TcpHeader {
     };
     tcp.syn = matches!(kind, PacketKind::Syn | PacketKind::SynAck);
     tcp.ack = kind != PacketKind::Syn;
-    tcp.psh = packet.dscp_and_push.push();
+    tcp.psh = packet.labels.push();
     tcp.window_size = window(packet, conversation);
     set_ecn_flags(&mut tcp, packet, conversation);
     tcp
