@@ -182,7 +182,7 @@ fn the_bandwidth_of_red_is_left_to_tc_or_is_that_of_the_link() {
 fn what_the_kernel_has_not_is_refused() {
     for (aqm, kernel, word) in [
         ("madpie", None, "no `madpie`"),
-        ("codel@linux:count=16", None, "`count` of 16 has no word"),
+        ("codel@linux:count=16", None, "tc cannot set `count` to 16"),
         ("pie@linux:target=1500ns", None, "whole microseconds"),
         ("pie@linux:alpha=0.1hz", None, "sixteenths"),
         ("codel@linux:limit=30kB", None, "packets"),

@@ -246,19 +246,19 @@ fn sqm_becomes_both_directions() {
 fn what_is_wrong_is_refused_with_its_place_and_a_remedy() {
     for (text, place, word) in [
         ("", "", "empty"),
-        ("hello world", "", "nothing of tc"),
+        ("hello world", "", "this is not from tc"),
         ("<pre>qdisc fq_codel 1: dev eth0 root</pre>", "line 1", "HTML"),
         ("\u{1}qdisc", "line 1", "control characters"),
         ("tc qdisc add dev eth0 root fq_codel limit", "line 1", "lacks its value"),
         ("tc qdisc add dev eth0 root fq_codel limit 1000p", "line 1", "write 1000"),
         ("tc qdisc add dev eth0 root fq_codel limi 1000", "line 1", "no option `limi`"),
-        ("tc qdisc add dev eth0 root tbf rate 10m burst 5k lat 50ms", "line 1", "no rate"),
+        ("tc qdisc add dev eth0 root tbf rate 10m burst 5k lat 50ms", "line 1", "is not a rate"),
         ("tc qdisc add dev eth0 root cake_lite", "line 1", "fork"),
         ("tc qdisc add dev eth0 root cake diffserv3 diffserv4", "line 1", "contradict"),
         ("tc qdisc add dev eth0 root codel ecn noecn", "line 1", "contradict"),
         ("tc qdisc add dev eth0 root codel limit 5 limit 6", "line 1", "contradict"),
         ("tc qdisc add root codel", "line 1", "no device"),
-        ("tc qdisc add dev eth0 codel", "line 1", "no place"),
+        ("tc qdisc add dev eth0 codel", "line 1", "does not say where"),
         ("tc qdisc add dev $WAN root codel", "line 1", "variable"),
         ("tc qdisc add dev eth0 root netem delay 100", "line 1", "no unit"),
         ("tc qdisc change dev eth0 root codel", "line 1", "replace"),
@@ -331,7 +331,7 @@ fn sfb_of_a_command_has_the_steps_of_tc_and_sfq_its_seconds() {
 }
 
 #[test]
-fn a_text_of_tc_is_told_from_one_of_ours() {
+fn a_text_of_tc_is_distinguished_from_one_of_ours() {
     assert!(looks_like_tc("fq_codel limit 1001p flows 1024"));
     assert!(!looks_like_tc("fq_codel:limit=1000p"));
     assert!(!looks_like_tc("fq_codel"));

@@ -36,7 +36,7 @@ pub fn looks_like_tc(text: &str) -> bool {
 /// # Errors
 /// Names the wrong word, or the kind without a counterpart.
 pub fn aqm_of_text(text: &str) -> Result<AqmOfTc, FormatError> {
-    super::refuse_what_is_no_text(text)?;
+    super::refuse_non_text(text)?;
     let words: Vec<Token<'_>> =
         text.split_whitespace().map(|text| Token { text, line: 1 }).collect();
     let Some((kind, rest)) = words.split_first() else {
@@ -74,7 +74,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     }
     if table.aqm.is_empty() {
         let message = format!(
-            "{} holds no queue of its own that an AQM here stands for; name the one below it",
+            "{} has no queue that an AQM here can stand for; name the discipline below it",
             qdisc.kind
         );
         return Err(at(message));

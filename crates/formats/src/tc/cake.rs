@@ -156,7 +156,7 @@ fn overhead(
             let allowed = if token.text == "mpu" { 0..=256 } else { -64..=256 };
             let number = number.ok().filter(|it| allowed.contains(it)).ok_or_else(|| {
                 let (low, high) = (allowed.start(), allowed.end());
-                let message = format!("{}: a whole number from {low} to {high}", token.text);
+                let message = format!("{} must be a whole number from {low} to {high}", token.text);
                 FormatError::at(given.line, format!("{message}, not `{}`", given.text))
             })?;
             let place = if token.text == "mpu" { &mut framing.mpu } else { &mut framing.bytes };
@@ -215,7 +215,7 @@ fn valued(
             let nanos = units::time(given.text, 1e3).map_err(|why| refuse(given.line, why))?;
             let micros = nanos / US;
             if micros == 0 {
-                return Err(refuse(given.line, "at least 1us".to_owned()));
+                return Err(refuse(given.line, "must be at least 1us".to_owned()));
             }
             // The target is a twentieth, at least 1 us.
             found.push(("rtt", TcValue::Nanos(micros * US)));

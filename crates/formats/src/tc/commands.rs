@@ -100,7 +100,7 @@ pub(super) fn of_tc<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
 fn statement(words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let Some(first) = words.first().copied() else { return Ok(()) };
     let Some([object, rest @ ..]) = of_tc(words) else {
-        let text = format!("`{}` is no command of tc that is read here, and left out", first.text);
+        let text = format!("`{}` is not a tc command read here, and is left out", first.text);
         setup.note(TcNoteKind::Unknown, first.line, text);
         return Ok(());
     };
@@ -121,7 +121,7 @@ fn statement(words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError
         (_, "del" | "delete") => delete(*object, rest, setup),
         (object, verb_text) => {
             let message =
-                format!("tc {object} has no verb `{verb_text}`: add, replace, change, del");
+                format!("tc {object} has no verb `{verb_text}`; it has add, replace, change, del");
             Err(FormatError::at(verb.line, message))
         }
     }
@@ -188,7 +188,7 @@ fn qdisc(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
         return Ok(());
     }
     let Some(parent) = place else {
-        let message = "the command says no place: add `root` or `parent 1:10` before the kind";
+        let message = "the command does not say where: add `root` or `parent 1:10` before the kind";
         return Err(FormatError::at(verb.line, message));
     };
     if let Some(at) = existing {

@@ -183,7 +183,7 @@ fn by_table(
             if needs_none || is_by_kind(table.kind, name) {
                 continue;
             }
-            return Err(format!("`{name}` of {value} has no word in tc; leave it out"));
+            return Err(format!("tc cannot set `{name}` to {value}; leave it out"));
         };
         if is_default && !is_complete && !always.contains(&word.word) {
             continue;

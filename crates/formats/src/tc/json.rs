@@ -12,7 +12,7 @@ use crate::FormatError;
 /// Reads output of `tc -j`.
 pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        let what = if error.is_eof() { "the JSON is cut off" } else { "this is no JSON" };
+        let what = if error.is_eof() { "the JSON is cut off" } else { "this is not JSON" };
         let message = format!("{what} (column {}): paste all that `tc -j` prints", error.column());
         FormatError::at(error.line().max(1), message)
     })?;

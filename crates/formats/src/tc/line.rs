@@ -143,7 +143,7 @@ fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> O
             let count = setup.children(qdisc).count();
             if count > 1 {
                 line.missing.push(format!(
-                    "{} has {count} queues, each with an AQM of its own: one is taken",
+                    "{} has {count} queues, each with its own AQM: one is taken",
                     qdisc.kind
                 ));
             }

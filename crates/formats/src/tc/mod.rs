@@ -42,7 +42,7 @@ const MOST_BYTES: usize = 4 << 20;
 /// Names the place that is neither input nor output of tc, and the remedy.
 pub fn read(text: &str) -> Result<TcSetup, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    refuse_what_is_no_text(text)?;
+    refuse_non_text(text)?;
     let trimmed = text.trim_start();
     if trimmed.is_empty() {
         return Err(FormatError::whole("the text is empty: paste what `tc -s qdisc show` prints"));
@@ -77,14 +77,14 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
         (true, false) => commands::read(text),
         (false, _) if text.contains("qdisc") => shown::read(text),
         _ => Err(FormatError::whole(
-            "this is nothing of tc: paste `tc qdisc add ...` commands, what `tc -s qdisc show` \
+            "this is not from tc: paste `tc qdisc add ...` commands, what `tc -s qdisc show` \
              prints, or /etc/config/sqm",
         )),
     }
 }
 
 /// Markup, control characters and texts that are too long.
-fn refuse_what_is_no_text(text: &str) -> Result<(), FormatError> {
+fn refuse_non_text(text: &str) -> Result<(), FormatError> {
     if text.len() > MOST_BYTES {
         return Err(FormatError::whole(
             "the text has more than 4 MiB: paste the lines of tc alone",

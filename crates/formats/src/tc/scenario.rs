@@ -187,8 +187,8 @@ fn link(
     let given = wish.rate.as_deref().map(units::rate).transpose().map_err(FormatError::whole)?;
     let Some(bps) = line.bps().or(given) else {
         return Err(FormatError::whole(format!(
-            "nothing on {on} limits its rate, so the queue is where the rate of the line decides: \
-             give that, such as --rate 50mbit"
+            "nothing on {on} limits its rate, so the rate of the line decides where the queue is: \
+             give that rate, such as --rate 50mbit"
         )));
     };
     let queue = queue(line, import)?;
@@ -271,7 +271,7 @@ fn framing(setup: &TcSetup, line: &ShapedLine) -> Result<(u64, Option<String>), 
         ));
     } else if overhead.mpu > 0 {
         phrase =
-            Some(format!("the least size of {} B (mpu), which only cake has here", overhead.mpu));
+            Some(format!("the minimum size of {} B (mpu), which only cake has here", overhead.mpu));
     }
     Ok((bytes, phrase))
 }

@@ -98,7 +98,7 @@ fn is_start(word: Token<'_>, before: &[Token<'_>]) -> bool {
 fn read_record(device: &str, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let first = words[0];
     if !matches!(first.text, "qdisc" | "class") {
-        let text = format!("`{}` and what follows is no output of tc, and left out", first.text);
+        let text = format!("`{}` and what follows is not tc output, and is left out", first.text);
         setup.note(TcNoteKind::Unknown, first.line, text);
         return Ok(());
     }
@@ -109,7 +109,7 @@ fn read_record(device: &str, words: &[Token<'_>], setup: &mut TcSetup) -> Result
         return Err(FormatError::at(first.line, message));
     };
     if !handle.text.contains(':') {
-        let message = format!("`{}` stands where a handle such as `8001:` does", handle.text);
+        let message = format!("`{}` stands where a handle such as `8001:` belongs", handle.text);
         return Err(FormatError::at(handle.line, format!("{message}: paste the line as printed")));
     }
     match first.text {

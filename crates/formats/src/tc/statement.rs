@@ -54,7 +54,7 @@ pub(super) fn size_table(tokens: &mut Tokens<'_>) -> Result<TcOverhead, FormatEr
         tokens.next();
         let given = tokens.value_of(token)?;
         let refuse = || {
-            let message = format!("{}: `{}` is no whole number", token.text, given.text);
+            let message = format!("{}: `{}` is not a whole number", token.text, given.text);
             FormatError::at(given.line, message)
         };
         let number = given.text.trim_end_matches('b');
@@ -76,7 +76,7 @@ pub(super) fn link_layer(given: Token<'_>) -> Result<String, FormatError> {
         "atm" | "adsl" => Ok("atm".to_owned()),
         "ethernet" => Ok("ethernet".to_owned()),
         other => {
-            let message = format!("linklayer `{other}`: tc has ethernet, atm and adsl");
+            let message = format!("unknown linklayer `{other}`; tc has ethernet, atm and adsl");
             Err(FormatError::at(given.line, message))
         }
     }
@@ -134,7 +134,7 @@ pub(super) fn unknown_kind(kind: &str) -> String {
     }
     let known: Vec<&str> = options::KINDS.iter().map(|it| it.kind).collect();
     format!(
-        "`{kind}` is no discipline of Linux 7.2, perhaps one of a fork; known are {}",
+        "Linux 7.2 has no discipline `{kind}`, which may be from a fork; known: {}",
         known.join(", ")
     )
 }
@@ -185,7 +185,7 @@ fn curves(tokens: &mut Tokens<'_>) -> Result<Vec<TcOption>, FormatError> {
             }
             other => {
                 let message =
-                    format!("hfsc has no curve `{other}`: rt, ls, sc and ul have m1 d m2");
+                    format!("hfsc has no curve `{other}`; rt, ls, sc and ul each take m1 d m2");
                 return Err(FormatError::at(token.line, message));
             }
         }

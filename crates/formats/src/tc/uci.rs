@@ -23,7 +23,7 @@ impl Section {
     fn number(&self, name: &str, default: i64) -> Result<i64, FormatError> {
         match self.find(name) {
             Some((_, text, line)) if !text.is_empty() => text.parse().map_err(|_| {
-                FormatError::at(*line, format!("{name}: `{text}` is no whole number"))
+                FormatError::at(*line, format!("{name}: `{text}` is not a whole number"))
             }),
             _ => Ok(default),
         }
@@ -84,7 +84,7 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     for section in &sections {
         for (name, _, line) in &section.options {
             if !KNOWN.contains(&name.as_str()) {
-                let text = format!("`option {name}` is none of sqm-scripts, and left out");
+                let text = format!("`option {name}` is not one of sqm-scripts, and is left out");
                 notes.note(TcNoteKind::Unknown, *line, text);
             }
         }
@@ -251,7 +251,7 @@ fn direction(
         other => {
             let line = section.find("script").map_or(section.line, |it| it.2);
             let message = format!(
-                "`{other}` is no script of sqm-scripts: simple.qos, simplest.qos, \
+                "`{other}` is not a script of sqm-scripts; known: simple.qos, simplest.qos, \
                  simplest_tbf.qos, piece_of_cake.qos, layer_cake.qos"
             );
             Err(FormatError::at(line, message))
@@ -290,7 +290,7 @@ fn overhead(
         "ethernet" | "ptm" => Ok(Some((bytes, mpu, "ethernet"))),
         other => {
             let line = section.find("linklayer").map_or(section.line, |it| it.2);
-            let message = format!("linklayer `{other}`: none, ethernet, atm or ptm");
+            let message = format!("unknown linklayer `{other}`; known: none, ethernet, atm, ptm");
             Err(FormatError::at(line, message))
         }
     }

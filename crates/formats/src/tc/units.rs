@@ -18,7 +18,7 @@ fn whole(number: f64) -> Option<u64> {
 
 /// A rate in bit/s, rounded down to whole bytes per second as tc does (`get_rate64`).
 pub(super) fn rate(text: &str) -> Result<u64, String> {
-    let refuse = || format!("`{text}` is no rate: write 10mbit, 500kbit or 1gbit");
+    let refuse = || format!("`{text}` is not a rate: write 10mbit, 500kbit or 1gbit");
     let (number, unit) = split(text).ok_or_else(refuse)?;
     let (unit, bits) = match unit.strip_suffix("bps") {
         Some(prefix) => (prefix.to_owned(), 8.0),
@@ -45,7 +45,7 @@ pub(super) fn rate(text: &str) -> Result<u64, String> {
 
 /// A size in bytes (`get_size64`): `k`, `m` and `g` are powers of 1024, `kbit` an eighth.
 pub(super) fn size(text: &str) -> Result<u64, String> {
-    let refuse = || format!("`{text}` is no size: write 1514, 1514b or 32Mb");
+    let refuse = || format!("`{text}` is not a size: write 1514, 1514b or 32Mb");
     let (number, unit) = split(text).ok_or_else(refuse)?;
     const KIB: f64 = 1024.0;
     let scale = match unit.as_str() {
@@ -63,7 +63,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 
 /// A time in nanoseconds; a bare number counts `bare` of them (`get_time`: microseconds).
 pub(super) fn time(text: &str, bare: f64) -> Result<u64, String> {
-    let refuse = || format!("`{text}` is no time: write 5ms, 100us or 1s");
+    let refuse = || format!("`{text}` is not a time: write 5ms, 100us or 1s");
     let (number, unit) = split(text).ok_or_else(refuse)?;
     let scale = match unit.as_str() {
         "" => bare,
@@ -81,7 +81,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err(format!("`{text}` is no percentage from 0% to 100%")),
+        _ => Err(format!("`{text}` is not a percentage from 0% to 100%")),
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
     };
     let is_plain = digits.bytes().all(|it| it.is_ascii_hexdigit());
     let number = is_plain.then(|| u64::from_str_radix(digits, radix).ok()).flatten();
-    number.ok_or_else(|| format!("`{text}` is no whole number"))
+    number.ok_or_else(|| format!("`{text}` is not a whole number"))
 }
 
 /// Whether tc may have rounded a printed time: it prints three digits, or whole microseconds.

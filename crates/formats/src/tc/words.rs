@@ -99,7 +99,7 @@ pub(super) fn unknown(
     while tokens.peek().is_some_and(|it| !is_known(it.text)) {
         tokens.next();
     }
-    let text = format!("`{}` of {kind} is not known here, and left out", tokens.since(start));
+    let text = format!("`{}` of {kind} is not known here, and is left out", tokens.since(start));
     setup.note(TcNoteKind::Unknown, token.line, text);
     Ok(())
 }
@@ -187,13 +187,13 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
         Form::Percent => TcValue::Real(units::percent(text)?),
         Form::WholePercent => match units::count(text)? {
             percent @ 0..100 => TcValue::Real(percent as f64 / 100.0),
-            _ => return Err(format!("`{text}` is no whole percentage below 100")),
+            _ => return Err(format!("`{text}` is not a whole percentage below 100")),
         },
         Form::Real => TcValue::Real(real(text)?),
         Form::Hex => {
             let digits = text.strip_prefix("0x").unwrap_or(text);
             let number = u64::from_str_radix(digits, 16);
-            TcValue::Count(number.map_err(|_| format!("`{text}` is no hexadecimal number"))?)
+            TcValue::Count(number.map_err(|_| format!("`{text}` is not a hexadecimal number"))?)
         }
         Form::Text | Form::Flag | Form::Sixteen => TcValue::Text(text.to_owned()),
     })
@@ -201,11 +201,11 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
 
 fn real(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|it| it.is_finite());
-    number.ok_or_else(|| format!("`{text}` is no number"))
+    number.ok_or_else(|| format!("`{text}` is not a number"))
 }
 
 fn signed(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| format!("`{text}` is no whole number of bytes"))
+    text.parse().map_err(|_| format!("`{text}` is not a whole number of bytes"))
 }
 
 fn sixteen(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<TcValue, FormatError> {

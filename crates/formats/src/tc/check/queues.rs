@@ -254,7 +254,7 @@ fn super_packets(queue: &TcQdisc, findings: &mut Findings<'_>) {
     const LARGEST: u64 = 1522;
     let Some(largest) = queue.counters.largest.filter(|it| *it > LARGEST) else { return };
     findings.add(TcFinding {
-        title: "packets reach the queue joined to larger ones".to_owned(),
+        title: "packets reach the queue merged into larger ones".to_owned(),
         reason: "offloads (GSO, GRO) pass up to 64 kB as one packet, which the AQM judges and the \
                  shaper sends as a whole"
             .to_owned(),
@@ -276,8 +276,8 @@ fn wireless(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     }
     findings.add(TcFinding {
         title: format!("{} has queues below this one", line.device),
-        reason: "the queue of a wireless device is in the driver or in mac80211, which has an \
-                 FQ-CoDel of its own; what is above it stays empty"
+        reason: "the queue of a wireless device is in the driver or in mac80211, which has \
+                 its own FQ-CoDel; a queue above it stays empty"
             .to_owned(),
         remedy: "leave the root at noqueue, which devices of mac80211 have".to_owned(),
         ..finding("wireless", TcSeverity::Doubtful, queue)

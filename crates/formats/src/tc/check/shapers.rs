@@ -172,7 +172,7 @@ fn in_a_row(line: &ShapedLine, findings: &mut Findings<'_>) {
         line: inner.line,
         title: format!("two shapers in a row on {}", place(line)),
         reason: "only the slower one builds a queue; where that is the outer one, the AQM inside \
-                 manages nothing, and else packets are counted twice"
+                 manages nothing, and otherwise packets are counted twice"
             .to_owned(),
         evidence: format!("{} above {}", shown(outer), shown(inner)),
         remedy: match inner.kind.as_str() {
@@ -311,7 +311,7 @@ fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
         reason: match asked {
             0 => "htb's default is 0, which sends such packets directly".to_owned(),
             _ => format!(
-                "htb's default names class {asked:x}, which is not there; it is hexadecimal"
+                "htb's default names class {asked:x}, which does not exist; it is hexadecimal"
             ),
         },
         evidence: described(htb),
