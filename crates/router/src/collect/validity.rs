@@ -12,7 +12,7 @@ use crate::plan::{Direction, Plan};
 use crate::run_files::RunResult;
 
 /// In virtual time the clock advances by this much each time it is read (fact linux-1), so a delay
-/// between two time stamps is no more accurate than this.
+/// between two time stamps is at most this accurate.
 pub(super) const CLOCK_READ_NS: u64 = 256;
 /// A run in real time is invalid if the event loop woke later than this.
 const STALL_NS: u64 = 5_000_000;

@@ -32,7 +32,7 @@ fn packet() -> Vec<u8> {
 }
 
 #[test]
-fn packets_leave_in_order_one_serialisation_time_apart() {
+fn packets_leave_in_order_at_serialisation_time_intervals() {
     let mut link =
         RouterLink::new(&plan("taildrop", "100p"), &LoadedLaws::default(), 1, recording()).unwrap();
     (0..3).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));

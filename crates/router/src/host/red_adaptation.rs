@@ -33,7 +33,7 @@ pub(super) fn start(adaptation: &RedAdaptation, hosts: &Hosts) -> Result<(), Fai
     let every = Request::new(libc::RTM_GETQDISC, libc::NLM_F_DUMP, &[0; TCMSG_BYTES]);
     let messages = route.ask(every).map_err(failure)?;
     let red = messages.iter().find_map(|message| Red::read(message));
-    let request = red.ok_or("there is no red at the router")?.adaptive(adaptation)?;
+    let request = red.ok_or("the router has no red")?.adaptive(adaptation)?;
     route.ask(request).map(drop).map_err(failure)
 }
 

@@ -316,7 +316,7 @@ mod tests {
     /// The numbers give each queue separate random streams with one seed, like the links of a
     /// scenario.
     #[test]
-    fn the_queues_of_both_paths_have_numbers_of_their_own() {
+    fn the_queues_of_both_paths_have_their_own_numbers() {
         let options = r#"{ "forward": { "rate": "1mbit" }, "reverse": { "rate": "1mbit" } }"#;
         let indices = plan(options).unwrap().paths.map(|path| path.link.unwrap().index);
         assert_eq!(indices, [0, 1]);

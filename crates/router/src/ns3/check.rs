@@ -59,7 +59,7 @@ fn check_path(
 ) -> Planned<()> {
     let reverse: Vec<usize> = reverse.into_iter().collect();
     if group.hosts.is_some() {
-        let message = "engine ns3 gives every group of flows two hosts of its own; leave \
+        let message = "engine ns3 gives every group of flows its own two hosts; leave \
                        `src_host` and `dst_host` out, or use engine sim";
         return refuse(format!("flows[{index}].src_host"), message);
     }

@@ -110,7 +110,7 @@ fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
     };
     if kind != "taildrop" && spec.dialect.as_deref() != Some("ns3") {
         return Err(format!(
-            "ns-3's {kind} has a dialect of its own; write `{kind}@ns3`, or run any with \
+            "ns-3's {kind} has its own dialect; write `{kind}@ns3`, or run any with \
              engine.ns3.bottleneck = \"sojourn\""
         ));
     }

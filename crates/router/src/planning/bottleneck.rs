@@ -72,7 +72,7 @@ fn check_group(
         return refuse(format!("flows[{index}].ecn"), message);
     }
     if group.hosts.is_some() {
-        let message = "engine linux gives every group of flows two hosts of its own; leave \
+        let message = "engine linux gives every group of flows its own two hosts; leave \
                        `src_host` and `dst_host` out, or use engine sim";
         return refuse(format!("flows[{index}].src_host"), message);
     }

@@ -17,11 +17,11 @@ const BUFFERS: [(&str, &str); 2] =
 
 /// The scenario with the group that programs replace moved to the end.
 ///
-/// # Errors There is no such group, or it has settings that programs cannot follow.
+/// # Errors The group is unknown, or it has settings that programs cannot follow.
 pub fn arranged(scenario: &Resolved, group: &str) -> Planned<Resolved> {
     let mut arranged = scenario.clone();
     let Some(place) = arranged.flows.iter().position(|flows| flows.name == group) else {
-        return refuse("flows", format!("there is no group named {group}"));
+        return refuse("flows", format!("unknown group of flows `{group}`"));
     };
     let group = arranged.flows.remove(place);
     if group.stop.is_some() {

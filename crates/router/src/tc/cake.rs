@@ -86,7 +86,7 @@ fn diffserv(w: &mut Writer<'_>) -> Refusable<u64> {
         Some("diffserv8") => Ok(2),
         Some("besteffort") | None => Ok(3),
         Some("precedence") => Ok(4),
-        Some(other) => Err(format!("`diffserv` of {other}: the kernel has no such mode")),
+        Some(other) => Err(format!("`diffserv` {other}: the kernel has no such mode")),
     }
 }
 
@@ -115,7 +115,7 @@ fn isolation(w: &mut Writer<'_>) -> Refusable<u64> {
         Some("src") => Ok(5),
         Some("dst") => Ok(6),
         Some("triple") | None => Ok(7),
-        Some(other) => Err(format!("`isolation` of {other}: the kernel has no such mode")),
+        Some(other) => Err(format!("`isolation` {other}: the kernel has no such mode")),
     }
 }
 

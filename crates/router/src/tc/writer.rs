@@ -242,9 +242,7 @@ impl<'a> Writer<'a> {
     pub(super) fn finish(self) -> Refusable<TcDiscipline> {
         let unhandled = self.settings.iter().find(|(name, _)| !self.handled.contains(name));
         match unhandled {
-            Some((name, text)) => {
-                Err(format!("`{name}` of {text} has no word in tc; leave it out"))
-            }
+            Some((name, text)) => Err(format!("tc cannot set `{name}` to {text}; leave it out")),
             None => Ok(self.out),
         }
     }

@@ -172,7 +172,7 @@ impl<'a> UserPrograms<'a> {
         }
     }
 
-    /// Whether all commands behind the link have ended; if there are no such commands, those in
+    /// Whether all commands behind the link have ended; without such commands, those in
     /// front of it.
     pub(super) fn is_over(&self) -> bool {
         let side = |index: usize| self.plan.hosts[self.plan.wish.commands[index].host].side;
